@@ -1,16 +1,24 @@
 //! Arguments of the command line.
 
+#[cfg(target_os = "linux")]
 mod admit;
 #[cfg(feature = "simulator")]
 mod experiments;
+#[cfg(target_os = "linux")]
 mod live;
+#[cfg(target_os = "linux")]
 mod observe;
+mod policy;
 
+#[cfg(target_os = "linux")]
 pub(crate) use admit::{Admit, Refused};
 #[cfg(feature = "simulator")]
 pub(crate) use experiments::{Check, Claims, Experiment, Replay, Reproduce, Run, ScenarioFrom};
-pub(crate) use live::{Agent, Attach, Detach, Doctor, Policy, QueueArgs, Record};
+#[cfg(target_os = "linux")]
+pub(crate) use live::{Agent, Attach, Detach, Doctor, QueueArgs, Record};
+#[cfg(target_os = "linux")]
 pub(crate) use observe::{Status, Watch};
+pub(crate) use policy::Policy;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
@@ -32,9 +40,9 @@ Examples:
                                        write a report
   sluice run scenarios/adth/s1a.toml   run a scenario's network once
   sluice report results                write the report again
-  sluice doctor eth0                   what is possible on an interface
-  sudo sluice attach eth0 --controller adth
-                                       govern its queue until Ctrl-C
+  sluice doctor eth0                   what is possible on an interface (Linux)
+  sudo sluice attach eth0 --controller ebdp
+                                       govern its queue until Ctrl-C (Linux)
 
 Exit status:
   0    done, and all claims hold
@@ -46,7 +54,7 @@ Exit status:
     "\
 Examples:
   sluice doctor eth0                   what is possible on an interface
-  sluice attach eth0 --controller adth
+  sluice attach eth0 --controller ebdp
                                        govern its queue until Ctrl-C
 
 Exit status:
@@ -67,14 +75,9 @@ pub(crate) enum Command {
     #[cfg(feature = "simulator")]
     #[command(flatten)]
     Experiment(Experiment),
-    Attach(Attach),
-    Agent(Agent),
-    Admit(Admit),
-    Detach(Detach),
-    Record(Record),
-    Doctor(Doctor),
-    Status(Status),
-    Watch(Watch),
+    #[cfg(target_os = "linux")]
+    #[command(flatten)]
+    Live(Live),
     /// Print shell completions.
     #[command(after_help = "\
 Example:
@@ -92,6 +95,20 @@ Examples:
         /// Where to write the pages of all commands.
         folder: Option<PathBuf>,
     },
+}
+
+/// Commands that work on interfaces of Linux.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum Live {
+    Attach(Attach),
+    Agent(Agent),
+    Admit(Admit),
+    Detach(Detach),
+    Record(Record),
+    Doctor(Doctor),
+    Status(Status),
+    Watch(Watch),
 }
 
 /// Parses the name of a controller; the help text lists all names.

@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use lab::printable;
-use rustix::termios::tcgetwinsize;
 use std::fmt::Display;
 use std::io::{self, Write as _};
 
@@ -36,6 +35,15 @@ fn write(text: &str) -> Result<(), Failure> {
 pub(crate) fn width() -> usize {
     const ELSEWHERE: usize = 100;
     // A terminal of unknown size reports 0 columns.
-    let columns = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
-    if columns == 0 { ELSEWHERE } else { columns }
+    if columns() == 0 { ELSEWHERE } else { columns() }
+}
+
+#[cfg(unix)]
+fn columns() -> usize {
+    rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col))
+}
+
+#[cfg(not(unix))]
+fn columns() -> usize {
+    0
 }

@@ -18,12 +18,16 @@ pub(crate) const WRONG: u8 = 2;
 /// Failed while running.
 pub(crate) const FAILED: u8 = 3;
 /// The path cannot carry the flow of a command.
+#[cfg(target_os = "linux")]
 pub(crate) const REFUSED: u8 = 10;
 /// No answer arrived whether the path can carry the flow of a command.
+#[cfg(target_os = "linux")]
 pub(crate) const NO_ANSWER: u8 = 11;
 /// A command cannot be run: the code that shells use.
+#[cfg(target_os = "linux")]
 pub(crate) const CANNOT_RUN: u8 = 126;
 /// A command was not found: the code that shells use.
+#[cfg(target_os = "linux")]
 pub(crate) const NOT_FOUND: u8 = 127;
 /// Interrupted by Ctrl-C: 128 plus the signal's number, as in shells.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -60,6 +64,7 @@ impl Failure {
     }
 
     /// Creates the failure of a command that did not run; `code` is the one that shells use.
+    #[cfg(target_os = "linux")]
     pub(crate) fn of_command(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
@@ -135,6 +140,7 @@ impl From<CaptureError> for Failure {
     }
 }
 
+#[cfg(target_os = "linux")]
 impl From<linux::Error> for Failure {
     fn from(error: linux::Error) -> Self {
         match error {

@@ -1,4 +1,4 @@
-//! The `sluice` command: turns arguments into calls of the crates `lab` and `linux`. It holds no models and no statistics.
+//! The `sluice` command: turns arguments into calls of the crates `lab` and, on Linux, `linux`. It holds no models and no statistics.
 
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "they panic where nothing can be written: see `console`")]
 
@@ -8,6 +8,7 @@ mod console;
 mod failure;
 #[cfg(feature = "simulator")]
 mod progress;
+#[cfg(target_os = "linux")]
 mod terminal;
 
 use args::Args;

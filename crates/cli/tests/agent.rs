@@ -255,6 +255,62 @@ fn inner_notify() {
     assert_eq!(agent.child.wait().unwrap().code(), Some(0));
 }
 
+#[test]
+fn an_agent_pings_and_governs_while_a_reload_takes_up_many_queues_and_corrects_its_status() {
+    in_namespace("agent::inner_many");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_many() {
+    const MANY: usize = 80;
+    if !make("v0") {
+        return;
+    }
+    let links = (1..=MANY).map(|number| format!("link add w{number} type veth peer name x{number}\n"));
+    let folder = tempfile::tempdir().unwrap();
+    let (batch, file) = (folder.path().join("batch"), folder.path().join("agent.toml"));
+    std::fs::write(&batch, links.collect::<String>()).unwrap();
+    run(&format!("ip -batch {}", batch.display()));
+    let table = |name: &str| format!("[interface.{name}]\nforce = true\nbackend = \"fifo\"\nqueue.limit = 500\n");
+    let others = (1..=MANY).map(|number| table(&format!("w{number}")));
+    let all = table("v0") + &others.collect::<String>();
+    // Nothing but its own deadlines wakes this agent; names are in order.
+    std::fs::write(&file, &all).unwrap();
+    let mut alone = Agent::start(folder.path(), |_| ());
+    alone.until("w9", "attached");
+    assert_eq!(end(&mut alone.child, "TERM"), Some(0));
+    std::fs::write(&file, table("v0")).unwrap();
+    let path = folder.path().join("notify");
+    let manager = UnixDatagram::bind(&path).unwrap();
+    manager.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let hear = || {
+        let mut text = [0; 256];
+        let length = manager.recv(&mut text).unwrap();
+        String::from_utf8_lossy(&text[..length]).into_owned()
+    };
+    let mut agent = Agent::start(folder.path(), |command| {
+        command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "20000");
+    });
+    while hear() != "READY=1\nSTATUS=governs 1 of 1 queues" {}
+    std::fs::write(&file, &all).unwrap();
+    run(&format!("kill -HUP {}", agent.child.id()));
+    while !hear().starts_with("RELOADING=1") {}
+    let mut pings = 0;
+    let last = loop {
+        match hear() {
+            ping if ping == "WATCHDOG=1" => pings += 1,
+            news if news.starts_with("READY=1") => break news,
+            _ => {}
+        }
+    };
+    assert_eq!(last, format!("READY=1\nSTATUS=governs {} of {} queues", MANY + 1, MANY + 1));
+    assert!(pings > 0, "no ping between reload and the last queue");
+    run("ip link del w7");
+    while hear() != format!("STATUS=governs {MANY} of {} queues", MANY + 1) {}
+    assert_eq!(end(&mut agent.child, "TERM"), Some(0));
+}
+
 /// A table as `sluice.learn.toml` writes it, which a test of the Python package holds it to.
 const LEARNED: &str = include_str!("fixtures/learned.toml");
 

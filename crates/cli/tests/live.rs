@@ -387,7 +387,7 @@ fn inner_refusals() {
     };
     refused(&mut with("attach v7"), 2, "no interface \"v7\"; there are lo, v1, v0");
     refused(&mut with("attach v0 --force --set discipline=codel"), 2, "use drop-tail or drop-head");
-    refused(&mut with("attach v0 --parent 1:10"), 2, "there is no queue with a handle in that class");
+    refused(&mut with("attach v0 --parent 1:10"), 2, "no class 1:10 at v0; it has no class");
     let mut powerless = Command::new("setpriv");
     powerless.current_dir(folder.path()).args(["--bounding-set=-all", env!("CARGO_BIN_EXE_sluice")]);
     refused(
@@ -396,7 +396,53 @@ fn inner_refusals() {
         "needs CAP_NET_ADMIN; run it with sudo",
     );
     run("tc qdisc replace dev v0 root handle 1: htb");
+    run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit");
+    for command in ["attach v0 --force", "attach v0 --dry-run", "record v0 recording", "doctor v0"] {
+        let mut missing = sluice(folder.path());
+        missing.args(command.split(' ')).args(["--parent", "1:20"]);
+        refused(&mut missing, 2, "no class 1:20 at v0; it has 1:10");
+    }
+    refused(&mut with("attach v0 --parent 1:10"), 2, "there is no queue with a handle in that class");
     refused(&mut with("attach v0"), 2, "htb cannot be created again from what the kernel shows of it");
+}
+
+#[test]
+fn every_name_that_the_kernel_allows_is_governed_and_a_transmit_queue_without_length_stays_so() {
+    in_namespace("live::inner_names");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_names() {
+    if !has_interface() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (at, name) in ["wlan-ü-ß", "eth0.20", "😀😀😀", "we\"ird", "x$HOME", "a\\b", "*", "{x}"].iter().enumerate()
+    {
+        run(&format!("ip link add {name} up txqueuelen 0 type veth peer name p{at}"));
+        let shown =
+            || stdout(&shell(&format!("tc qdisc show dev {name}"))) + &stdout(&shell(&format!("ip link show {name}")));
+        let before = shown();
+        assert!(before.contains("qlen") == false, "{before}");
+        let mut attach = sluice(folder.path());
+        attach.args(["attach", name, "--force", "--json", "--state", "state"]).stdout(Stdio::piped());
+        let mut child = attach.stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        assert!(shown().contains("pfifo 51ce:"), "{name}: {}", shown());
+        if at % 2 == 0 {
+            assert_eq!(end(&mut child, "TERM"), Some(0));
+        } else {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let detach = sluice(folder.path()).args(["detach", name, "--state", "state"]).output().unwrap();
+            assert!(detach.status.success(), "{}", stderr(&detach));
+        }
+        assert_eq!(shown(), before);
+    }
+    let findings = sluice(folder.path()).args(["doctor", "v0"]).output().unwrap();
+    assert!(stdout(&findings).contains("it is in a user namespace"), "{}", stdout(&findings));
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub mod ebdp;
 pub mod energy;
 mod frames;
 mod gate;
+mod idling;
 mod interval;
 mod invalid;
 pub mod learned;
@@ -41,6 +42,7 @@ pub mod wqm;
 
 pub use controller::{Controller, Scheme, Site};
 pub use gate::{Act, Gate};
+pub use idling::Idling;
 pub use interval::{Count, Interval, Stat};
 pub use invalid::{Invalid, Path, Warning};
 pub use limit::Limit;

@@ -1,6 +1,5 @@
 //! One run of one network.
 
-use rustix::time::{ClockId, clock_gettime};
 use sim::Governed;
 use sim::config::Network;
 use sim::results::Outcome;
@@ -74,7 +73,7 @@ pub(crate) trait Observer {
 /// # Errors
 /// What makes the network impossible to build.
 pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, sim::BuildError> {
-    let (wall, cpu) = (seconds(ClockId::Monotonic), seconds(ClockId::ThreadCPUTime));
+    let (wall, cpu) = (wall_clock(), thread_time());
     let mut world = sim::World::new(network, seed)?;
     while !world.finished() && !watch.stopped() {
         advance(&mut world, watch);
@@ -98,7 +97,7 @@ pub(crate) fn observed(
     watch: &dyn Watch,
     observer: &mut dyn Observer,
 ) -> io::Result<Option<Timed>> {
-    let (wall, cpu) = (seconds(ClockId::Monotonic), seconds(ClockId::ThreadCPUTime));
+    let (wall, cpu) = (wall_clock(), thread_time());
     while !world.finished() && !watch.stopped() {
         advance(&mut world, watch);
         observer.see(&world.take_events())?;
@@ -122,7 +121,7 @@ pub fn steered<E: From<sim::BuildError>>(
     watch: &dyn Watch,
     mut decide: impl FnMut(usize, &sim::Asked) -> Result<control::Orders, E>,
 ) -> Result<Option<Timed>, E> {
-    let (wall, cpu) = (seconds(ClockId::Monotonic), seconds(ClockId::ThreadCPUTime));
+    let (wall, cpu) = (wall_clock(), thread_time());
     let mut world = sim::World::new(network, seed)?;
     let steered = steered(&world)?;
     for &(place, interval) in &steered {
@@ -139,8 +138,8 @@ pub fn steered<E: From<sim::BuildError>>(
     Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
 }
 
-fn timed(outcome: Outcome, wall: f64, cpu: f64) -> Timed {
-    Timed { outcome, wall_s: seconds(ClockId::Monotonic) - wall, cpu_s: seconds(ClockId::ThreadCPUTime) - cpu }
+fn timed(outcome: Outcome, wall: std::time::Instant, cpu: std::time::Duration) -> Timed {
+    Timed { outcome, wall_s: wall.elapsed().as_secs_f64(), cpu_s: (thread_time() - cpu).as_secs_f64() }
 }
 
 /// The results that a run of `network` will have, without having run: all names, no values.
@@ -150,7 +149,21 @@ pub(crate) fn blank(network: &Network) -> Result<Outcome, sim::BuildError> {
     Ok(sim::World::new(&no_time, 0)?.finish())
 }
 
-fn seconds(clock: ClockId) -> f64 {
-    let time = clock_gettime(clock);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+#[expect(clippy::disallowed_methods, reason = "how long a run took is told beside its results")]
+fn wall_clock() -> std::time::Instant {
+    std::time::Instant::now()
+}
+
+/// Processor time of this thread so far.
+#[cfg(unix)]
+fn thread_time() -> std::time::Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    std::time::Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("this clock begins at zero")
+}
+
+/// Time since the first call, where the system does not tell a thread's processor time by a clock.
+#[cfg(not(unix))]
+fn thread_time() -> std::time::Duration {
+    static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    FIRST.get_or_init(wall_clock).elapsed()
 }

@@ -7,7 +7,8 @@ mod wireless;
 
 pub use machine::Finding;
 
-use crate::device::driver::linked;
+use crate::device::driver::{has_class, linked};
+use crate::device::looks::Looks;
 use crate::error::Error;
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::stations::Stations;
@@ -31,7 +32,7 @@ pub struct Diagnosis {
 /// Examines the machine, and the interface `device` or all; of each, the queue at `parent`.
 ///
 /// # Errors
-/// There is no such interface, or the kernel does not answer.
+/// There is no such interface or class, or the kernel does not answer.
 pub fn diagnose(device: Option<&str>, parent: u32) -> Result<Diagnosis, Error> {
     let mut route = Route::open()?;
     let links = match device {
@@ -39,12 +40,17 @@ pub fn diagnose(device: Option<&str>, parent: u32) -> Result<Diagnosis, Error> {
         None => route.links()?,
     };
     let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
-    let (granted, in_kernel, in_build) = (machine::privilege(), machine::bpf(&kernel), machine::build());
+    let (granted, in_kernel, in_build) = (machine::privilege(&mut route), machine::bpf(&kernel), machine::build());
     let can_bpf = in_kernel.good && in_build.good;
     let machine = vec![granted, in_kernel, in_build, machine::disciplines(&kernel)];
     let (mut interfaces, mut wireless) = (Vec::new(), BTreeMap::new());
+    let looks = Looks::open()?;
     for link in links {
-        let mut findings = interface::findings(&link, parent, &mut route, can_bpf)?;
+        let mut findings = {
+            let users = looks.users(link.index)?;
+            has_class(&link, parent, &users, &mut route)?;
+            interface::findings(&link, parent, &mut route, &users, can_bpf)?
+        };
         if Path::new("/sys/class/net").join(&link.name).join("phy80211").exists() {
             let module = linked(&link.name, "device/driver/module");
             let (more, stations) = wireless::findings(&link.name, module.as_deref())?;

@@ -16,6 +16,16 @@ pub enum Error {
         /// Those that there are, separated by commas.
         known: String,
     },
+    /// There is no such class at the interface.
+    #[error("no class {class} at {name}; it has {known}")]
+    NoClass {
+        /// The interface.
+        name: String,
+        /// As it was asked for.
+        class: String,
+        /// Those that there are, separated by commas.
+        known: String,
+    },
     /// The name is not valid for an interface.
     #[error("{name:?} cannot be the name of an interface")]
     NoName {

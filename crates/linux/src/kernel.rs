@@ -1,6 +1,7 @@
 //! Netlink and clocks: interfaces, queue disciplines, Wi-Fi, routes.
 
 pub(crate) mod netlink;
+pub(crate) mod news;
 pub mod nl80211;
 pub(crate) mod routes;
 pub mod rtnetlink;

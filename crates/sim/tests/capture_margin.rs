@@ -1,5 +1,5 @@
 //! A run whose frames lie within 1 dB of the capture threshold says so, and no other does; nor does one end in silence whose
-//! links are too weak for their rate.
+//! links are too weak for their rate, or whose controller starves TCP.
 
 use crate::networks::run;
 
@@ -92,4 +92,34 @@ fn whatever_the_rate_a_frame_alone_crosses_a_stated_range() {
         assert_eq!(outcome.nodes[0].mac.collisions, 0, "{standard} at {rate} over {metres} m");
         assert!(outcome.warnings.is_empty(), "{:?}", outcome.warnings);
     }
+}
+
+/// A download over 802.11n with aggregates and 40 ms of round trip, and a stream with as much as the link carries.
+fn warned(controller: &str, flow: &str) -> Option<String> {
+    let text = format!(
+        "duration = \"12 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11n\"\nmcs = 7\n\
+         [mac]\naccess = \"edca\"\naggregation.ampdu = \"65535 B\"\nedca.best_effort.txop_limit = \"0 s\"\n\
+         [queue]\nlimit = 1000\n{controller}\n\
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
+         [[node]]\nname = \"laptop\"\nposition = [\"10 m\", \"0 m\"]\n[[node]]\nname = \"server\"\nrole = \"wired\"\n\
+         [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"1 Gb/s\"\ndelay = \"20 ms\"\n\
+         [[flow]]\nname = \"f\"\nfrom = \"server\"\nto = \"laptop\"\n{flow}\n"
+    );
+    run(&text, 1).warnings.into_iter().find(|warning| warning.starts_with("queue.controller"))
+}
+
+#[test]
+fn a_controller_that_starves_tcp_is_warned_of_and_no_other() {
+    const TCP: &str = "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }";
+    const STREAM: &str = "traffic = { kind = \"cbr\", rate = \"80 Mb/s\", packet = \"1000 B\" }";
+    let adth = "controller = \"adth\"\nadth.target_delay = \"50 ms\"";
+    let swan = "controller = \"swan_rate\"";
+    let said = warned(adth, TCP).expect("TCP starves");
+    assert!(said.starts_with("queue.controller: adth at ap dropped ") && said.contains("was empty 9"), "{said}");
+    let said = warned(swan, TCP).expect("TCP is held back");
+    assert!(said.starts_with("queue.controller: swan_rate at ap held the traffic to its rate"), "{said}");
+    for controller in ["", "controller = \"ebdp\"", "discipline = \"fq-codel\""] {
+        assert_eq!(warned(controller, TCP), None, "{controller}");
+    }
+    assert_eq!(warned(adth, STREAM), None, "it does not back off, and is what ADTH is for");
 }

@@ -1,6 +1,6 @@
 //! The arguments of the commands that work on interfaces.
 
-use super::controllers;
+use super::Policy;
 use clap::Args as Group;
 use std::path::PathBuf;
 
@@ -17,27 +17,12 @@ pub(crate) struct QueueArgs {
     pub(crate) state: PathBuf,
 }
 
-/// The controller of a queue and its settings.
-#[derive(Debug, Group)]
-pub(crate) struct Policy {
-    /// The controller that sets the limit.
-    #[arg(long, value_name = "NAME", value_parser = controllers())]
-    pub(crate) controller: Option<control::Name>,
-    /// Its target delay: "50 ms".
-    #[arg(long, value_name = "TIME")]
-    pub(crate) target_delay: Option<units::Duration>,
-    /// Set a key of the queue. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub(crate) set: Vec<String>,
-}
-
 /// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
-  sluice attach eth0 --controller adth --dry-run
-  sudo sluice attach eth0 --controller adth --target-delay 50ms
-  sudo sluice attach eth0 --controller adth --set limit=500 --record eth0.jsonl
+  sluice attach eth0 --controller ebdp --dry-run
+  sudo sluice attach eth0 --controller ebdp --set limit=500 --record eth0.jsonl
   sudo sluice attach eth0 --parent 1:10 --controller alt
 
 The keys of --set are those of a scenario's [queue] (docs/scenario/queue.md). The kernel's FIFO is pfifo (discipline \
@@ -89,8 +74,7 @@ Examples:
 
 The file names interfaces, each with the keys of a scenario's [queue]:
   [interface.eth0.queue]
-  controller = \"adth\"
-  adth.target_delay = \"50 ms\"
+  controller = \"ebdp\"
 
 If an interface disappears, the agent waits and governs the next interface of that name. docs/live.md has all keys.")]
 pub(crate) struct Agent {

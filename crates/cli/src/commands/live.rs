@@ -1,10 +1,11 @@
-//! `sluice attach`, `sluice detach` and `sluice record`.
+//! The commands that work on interfaces; here `sluice attach`, `sluice detach` and `sluice record`.
 
-use crate::args;
+use super::decisions::{line, row, settings};
+use super::{admit, agent, doctor, status, watch};
+use crate::args::{self, Live};
 use crate::console::{complain, print, print_json};
-use crate::failure::{FAILED, Failure};
-use control::{AnyController, Name, Reads};
-use lab::live;
+use crate::failure::{FAILED, Failure, HOLDS};
+use control::{AnyController, Reads};
 use linux::agent::Host;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::signals::Signals;
@@ -21,7 +22,21 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use units::Duration;
 
-pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
+/// Runs a command that works on interfaces and returns its exit code.
+pub(super) fn live(command: Live) -> Result<u8, Failure> {
+    match command {
+        Live::Attach(args) => attach(&args).map(|()| HOLDS),
+        Live::Agent(args) => agent::agent(&args).map(|()| HOLDS),
+        Live::Admit(args) => admit::admit(&args),
+        Live::Detach(args) => detach(&args).map(|()| HOLDS),
+        Live::Record(args) => record(&args).map(|()| HOLDS),
+        Live::Doctor(args) => doctor::doctor(&args).map(|()| HOLDS),
+        Live::Status(args) => status::status(&args).map(|()| HOLDS),
+        Live::Watch(args) => watch::watch(&args).map(|()| HOLDS),
+    }
+}
+
+fn attach(args: &args::Attach) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
     controller(&settings, 0)?;
     let (place, dry_run) = (place(&args.queue), args.dry_run);
@@ -39,14 +54,14 @@ pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
     govern_one(wish, listen, &mut host)
 }
 
-pub(super) fn detach(args: &args::Detach) -> Result<(), Failure> {
+fn detach(args: &args::Detach) -> Result<(), Failure> {
     let place = place(&args.queue);
     let done = linux::detach(&place)?;
     let said = if done { "has its former queue back" } else { "was not governed" };
     print(&format!("{} {said}\n", place.device))
 }
 
-pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
+fn record(args: &args::Record) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
     controller(&settings, 0)?;
     let file = Some(create(&args.file)?);
@@ -129,25 +144,6 @@ impl Host for Attaching {
     }
 }
 
-/// Builds the settings of a queue from the command line.
-pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
-    let mut sets = policy.set.clone();
-    sets.extend(policy.controller.map(|name| format!("controller={name}")));
-    let settings = live::settings(&sets).map_err(Failure::wrong)?;
-    let Some(target) = policy.target_delay else { return Ok(settings) };
-    let Some(key) = live::target_key(settings.controller) else {
-        let aiming = Name::ALL.iter().filter(|name| live::target_key(**name).is_some());
-        let aiming: Vec<&str> = aiming.map(|name| name.as_str()).collect();
-        return Err(Failure::wrong(format!(
-            "--target-delay {target}: the controller {} has no target delay; these have one: {}",
-            settings.controller,
-            aiming.join(", ")
-        )));
-    };
-    sets.push(format!("{key}={target}"));
-    live::settings(&sets).map_err(Failure::wrong)
-}
-
 /// Builds the controller of `settings`; `seed` sets its random numbers.
 fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> {
     settings.build_controller(seed).map_err(|invalid| Failure::wrong(invalid.to_string()))
@@ -206,29 +202,6 @@ fn opening(device: &dyn Device, controller: &AnyController, dry_run: bool, remar
 
 fn tell(decision: &Decision, json: bool) -> Result<(), Failure> {
     if json { print_json(&line(decision)?) } else { print(&(row(decision) + "\n")) }
-}
-
-/// Formats a decision as a line for people.
-pub(super) fn row(decision: &Decision) -> String {
-    let Decision { at, seen, limit, rate, .. } = decision;
-    let rate = rate.map(|rate| format!("rate {rate}  ")).unwrap_or_default();
-    let ms = |span: Duration| format!("{:.1} ms", span.as_secs_f64() * 1e3);
-    format!(
-        "{:>9.2} s  limit {:<14} {rate}backlog {:>6}  delay {:>10}  gap {:>9}  sent {:>7}  dropped {:>7}",
-        at.as_secs_f64(),
-        limit.to_string(),
-        seen.backlog.packets,
-        ms(seen.sojourn.mean),
-        ms(seen.departure_gap.mean),
-        seen.sent.packets,
-        seen.dropped.packets
-    )
-}
-
-/// Formats a decision as a line of a recording.
-pub(super) fn line(decision: &Decision) -> Result<String, Failure> {
-    let line = serde_json::to_string(decision).map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(line + "\n")
 }
 
 pub(super) fn create(path: &Path) -> Result<File, Failure> {

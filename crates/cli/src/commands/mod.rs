@@ -1,14 +1,22 @@
 //! The commands.
 
+#[cfg(target_os = "linux")]
 mod admit;
+#[cfg(target_os = "linux")]
 mod agent;
+mod decisions;
+#[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(feature = "simulator")]
 mod experiments;
+#[cfg(target_os = "linux")]
 mod live;
 mod manual;
+#[cfg(target_os = "linux")]
 mod stations;
+#[cfg(target_os = "linux")]
 mod status;
+#[cfg(target_os = "linux")]
 mod watch;
 
 use crate::args::{Args, Command};
@@ -19,14 +27,8 @@ pub(crate) fn run(args: Args) -> Result<u8, Failure> {
     match args.command {
         #[cfg(feature = "simulator")]
         Command::Experiment(experiment) => experiments::experiment(experiment),
-        Command::Attach(args) => live::attach(&args).map(|()| HOLDS),
-        Command::Agent(args) => agent::agent(&args).map(|()| HOLDS),
-        Command::Admit(args) => admit::admit(&args),
-        Command::Detach(args) => live::detach(&args).map(|()| HOLDS),
-        Command::Record(args) => live::record(&args).map(|()| HOLDS),
-        Command::Doctor(args) => doctor::doctor(&args).map(|()| HOLDS),
-        Command::Status(args) => status::status(&args).map(|()| HOLDS),
-        Command::Watch(args) => watch::watch(&args).map(|()| HOLDS),
+        #[cfg(target_os = "linux")]
+        Command::Live(live) => live::live(live),
         Command::Completions { shell } => manual::completions(shell).map(|()| HOLDS),
         Command::Man { folder } => manual::man(folder.as_deref()).map(|()| HOLDS),
     }

@@ -2,7 +2,7 @@
 
 mod view;
 
-use super::live::row;
+use super::decisions::row;
 use super::status::{ask, is_governed, none, plain};
 use crate::args;
 use crate::console::print;

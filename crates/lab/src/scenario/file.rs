@@ -90,6 +90,13 @@ mod tests {
         let said = refusal("[queue]\ncontroller = \"adht\"\n");
         assert!(said.starts_with("agent.toml:2:14: unknown value `adht`"), "{said}");
         assert!(said.contains("did you mean `adth`?"), "{said}");
+        for (table, name) in [("eth0.20", "eth0.20"), ("eth0.20.queue", "eth0.20"), ("br-lan.7", "br-lan.7")] {
+            let text = format!("[interface.{table}]\nlimit = 5\n");
+            let said =
+                parse::<BTreeMap<String, BTreeMap<String, Settings>>>("agent.toml", text.as_bytes()).unwrap_err();
+            let hint = format!("a name with a dot needs quotes: [interface.\"{name}\"]");
+            assert!(said.to_string().contains(&hint), "{said}");
+        }
         assert!(refusal("[queue\n").starts_with("agent.toml:1:7: not TOML"));
         assert!(parse::<Settings>("a", &[0xff]).unwrap_err().to_string().contains("is not UTF-8"));
     }

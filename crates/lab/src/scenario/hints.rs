@@ -80,6 +80,11 @@ pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Table
         notes.push(format!("did you mean `{other}`?"));
         return notes;
     }
+    // An agent's interfaces are tables by their names, which may have dots.
+    if let Some(device) = table.strip_prefix("interface.") {
+        notes.push(format!("a name with a dot needs quotes: [interface.\"{device}.{key}\"]"));
+        return notes;
+    }
     if table.is_empty() && LAB_KEYS.contains(&key) {
         notes.push(format!("`{key}` is not of the network: it can neither be varied nor set from outside"));
         return notes;

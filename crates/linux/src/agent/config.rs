@@ -2,7 +2,7 @@
 
 use crate::admission::Settings as Admission;
 use crate::device::wish::{Backend, Wish};
-use crate::device::wish::{Place, class};
+use crate::device::wish::{Place, class, is_name};
 use crate::kernel::rtnetlink::ROOT;
 use crate::telemetry::serve::address::Address;
 use queue::Settings;
@@ -107,10 +107,9 @@ impl Config {
     }
 }
 
-/// Checks a name against the kernel's rules for interfaces: it becomes part of a file's name, too.
+/// Checks a name against the kernel's rules for interfaces.
 fn named(table: &str, device: &str) -> Result<(), String> {
-    let fits = (1..16).contains(&device.len()) && device != "." && device != "..";
-    if fits && !device.contains(|c: char| c == '/' || c == ':' || c.is_whitespace()) {
+    if is_name(device) {
         return Ok(());
     }
     Err(format!(

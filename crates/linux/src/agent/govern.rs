@@ -1,5 +1,5 @@
-//! The agent's loop: one thread, one epoll, any number of queues. It follows interfaces that disappear and return, and
-//! restores every former queue at its end.
+//! The agent's loop: one thread, one epoll, any number of queues. It takes queues up one by one between the intervals of
+//! those that it governs, follows interfaces that disappear and return, and restores every former queue at its end.
 
 use crate::admission::port::Port;
 use crate::agent::Host;
@@ -10,7 +10,7 @@ use crate::agent::signals::Signals;
 use crate::agent::wakes::Wakes;
 use crate::device::contract::Keeps;
 use crate::device::looks::Looks;
-use crate::device::wish::Wish;
+use crate::device::wish::{Place, Wish};
 use crate::error::Error;
 use crate::kernel::rtnetlink::Route;
 use crate::kernel::{now, slept};
@@ -20,6 +20,7 @@ use crate::telemetry::serve::{Address, Server, Serves};
 use crate::telemetry::status::Status;
 use nix::sys::signal::Signal;
 use rustix::rand::{GetRandomFlags, getrandom};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -28,6 +29,8 @@ use units::{Duration, Instant};
 
 /// Longest time between two looks at the clients.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
+/// Shortest time between two reports of how many queues are governed.
+const NEWS: Duration = Duration::from_secs(1);
 /// The machine slept if its clocks moved apart by more than this.
 const SLEEP: Duration = Duration::from_millis(100);
 
@@ -41,8 +44,8 @@ pub enum Patience {
 }
 
 /// Governs queues until a signal comes or the host breaks off, then restores the former queues, also after an error.
-/// Serves status and metrics at `listen`. Once all queues are taken up, this thread permanently gives up the privileges
-/// that it does not need.
+/// Serves status and metrics at `listen`. Once a queue is taken up (with [`Patience::End`] once all are), this thread
+/// permanently gives up the privileges that it does not need.
 ///
 /// # Errors
 /// With [`Patience::End`] the first failure; with [`Patience::Wait`] a missing privilege at the start, or the failure
@@ -62,6 +65,15 @@ pub fn govern(
     agent.governors.iter_mut().fold(governed, |so_far, governor| so_far.and(governor.end(is_news, host)))
 }
 
+/// What the service manager knows of an agent. It is told `READY=1` once each queue was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Readiness {
+    /// A missing privilege ends the agent.
+    Starting,
+    Reloading,
+    Ready,
+}
+
 struct Agent {
     governors: Vec<Governor>,
     /// Clients, as servers number them.
@@ -76,7 +88,7 @@ struct Agent {
     /// Present if a queue's controller exchanges notes.
     notes: Option<Notes>,
     manager: Manager,
-    next_news: Instant,
+    readiness: Readiness,
     housekeeping: Instant,
     slept: Duration,
 }
@@ -98,14 +110,14 @@ impl Agent {
             servers: Vec::new(),
             port: None,
             notes: None,
-            manager: Manager::find(),
-            next_news: now,
+            manager: Manager::find(now),
+            readiness: Readiness::Starting,
             housekeeping: now,
             slept: slept(),
         })
     }
 
-    /// Takes up all queues, and listens.
+    /// Takes up queues, all or until one is governed, and listens. The loop takes up the others.
     fn begin(&mut self, listen: Vec<(Address, Serves)>, host: &mut dyn Host) -> Result<(), Error> {
         let (mut first, mut refused) = (None, 0);
         for at in 0..self.governors.len() {
@@ -113,8 +125,13 @@ impl Agent {
                 // If an interface does not exist, the user is told which ones do.
                 Route::open()?.link(&self.governors[at].wish.place.device)?;
             }
-            let Err(error) = self.with(at, now(), host, Governor::take_up) else { continue };
-            if self.patience == Patience::End || matches!(error, Error::NotPermitted { .. }) {
+            let Err(error) = self.with(at, now(), host, Governor::take_up) else {
+                if self.patience == Patience::Wait && self.governors[at].is_governing() {
+                    break;
+                }
+                continue;
+            };
+            if self.ends_by(&error) {
                 return Err(error);
             }
             self.lost(at, &error, host);
@@ -188,7 +205,7 @@ impl Agent {
         }
     }
 
-    /// Gives up what is no longer needed, then tells the service manager that the agent is ready.
+    /// Gives up what is no longer needed.
     fn confine(&mut self, host: &mut dyn Host) -> Result<(), Error> {
         let of_queues = self.governors.iter().map(Governor::keeps).max().unwrap_or(Keeps::Nothing);
         // An agent that waits may have to take up any of them later.
@@ -199,7 +216,6 @@ impl Agent {
             let words = format!("continues without a filter of its system calls ({why})");
             host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
         }
-        self.manager.tell(&format!("READY=1\n{}", self.news()));
         Ok(())
     }
 
@@ -237,6 +253,7 @@ impl Agent {
             if done == Done::Enough {
                 return Ok(());
             }
+            self.tell_manager();
             self.serve(woken.by_clients, done == Done::Something, now);
         }
     }
@@ -244,7 +261,7 @@ impl Agent {
     /// Returns the next deadline.
     fn next(&self) -> Instant {
         let due = self.governors.iter().map(Governor::next).min().unwrap_or(Instant::NEVER);
-        let told = if self.manager.patience.is_some() { self.next_news } else { Instant::NEVER };
+        let told = self.manager.next();
         let clients =
             if self.servers.iter().any(|server| server.clients() > 0) { self.housekeeping } else { Instant::NEVER };
         let admission = self.port.as_ref().map_or(Instant::NEVER, Port::next);
@@ -252,16 +269,21 @@ impl Agent {
         due.min(told).min(clients).min(admission).min(notes)
     }
 
-    /// Handles everything that is due: intervals, looks, attempts.
+    /// Handles everything that is due: intervals and looks, then one attempt to take up a queue, which may take
+    /// milliseconds; the others are due at once again.
     fn work(&mut self, now: Instant, host: &mut dyn Host) -> Result<Done, Error> {
         let slept = slept();
         if slept.saturating_sub(self.slept) > SLEEP {
             self.governors.iter_mut().for_each(Governor::has_slept);
         }
         self.slept = slept;
-        let mut most = Done::Look;
+        let (mut most, mut attempt) = (Done::Look, None);
         for at in 0..self.governors.len() {
             if self.governors[at].next() > now {
+                continue;
+            }
+            if !self.governors[at].is_governing() {
+                attempt.get_or_insert(at);
                 continue;
             }
             // A lost queue counts, too.
@@ -273,11 +295,21 @@ impl Agent {
                 Done::Look => {}
             }
         }
-        if let Some(patience) = self.manager.patience.filter(|_| self.next_news <= now) {
-            self.manager.tell("WATCHDOG=1");
-            self.next_news = now + patience / 2;
+        if let Some(at) = attempt {
+            self.check(at, host, Governor::take_up)?;
         }
         Ok(most)
+    }
+
+    /// Tells the service manager that the agent lives, how many queues it governs, and, once each was tried, that it is
+    /// ready.
+    fn tell_manager(&mut self) {
+        let now = now();
+        let is_tried = self.governors.iter().all(|governor| governor.is_governing() || governor.next() > now);
+        let is_ready = is_tried && std::mem::replace(&mut self.readiness, Readiness::Ready) != Readiness::Ready;
+        let governed = self.governors.iter().filter(|governor| governor.is_governing()).count();
+        self.manager.count((governed, self.governors.len()), is_ready, is_tried, now);
+        self.manager.live(now);
     }
 
     fn serve(&mut self, ready: bool, news: bool, now: Instant) {
@@ -316,24 +348,31 @@ impl Agent {
                 self.change_admission(host);
             }
         }
-        self.manager.tell(&format!("READY=1\n{}", self.news()));
+        self.readiness = Readiness::Reloading;
         Ok(())
     }
 
     fn change(&mut self, wishes: Vec<Wish>, host: &mut dyn Host) -> Result<(), Error> {
+        let wanted: BTreeSet<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
+        let manager = &mut self.manager;
         self.governors.retain_mut(|governor| {
-            let stays = wishes.iter().any(|wish| wish.place == governor.wish.place);
+            let stays = wanted.contains(&governor.wish.place);
             if !stays {
                 // The result has been reported.
                 let _ = governor.end(true, host);
+                manager.live(now());
             }
             stays
         });
+        let places = self.governors.iter().enumerate().map(|(at, governor)| (governor.wish.place.clone(), at));
+        let places: BTreeMap<Place, usize> = places.collect();
         for wish in wishes {
-            match self.governors.iter().position(|governor| governor.wish.place == wish.place) {
-                Some(at) => self.check(at, host, |governor, round| governor.change(wish, round))?,
+            match places.get(&wish.place) {
+                Some(at) => self.check(*at, host, |governor, round| governor.change(wish, round))?,
+                // The loop takes it up.
                 None => self.governors.push(Governor::new(wish, random()?, now())?),
             }
+            self.manager.live(now());
         }
         Ok(())
     }
@@ -374,12 +413,18 @@ impl Agent {
     ) -> Result<(), Error> {
         match self.with(at, now, &mut *host, what) {
             Ok(()) => Ok(()),
-            Err(error) if self.patience == Patience::End => Err(error),
+            Err(error) if self.ends_by(&error) => Err(error),
             Err(error) => {
                 self.lost(at, &error, host);
                 Ok(())
             }
         }
+    }
+
+    /// Tells whether a queue's failure ends the agent.
+    fn ends_by(&self, error: &Error) -> bool {
+        let is_denied = matches!(error, Error::NotPermitted { .. });
+        self.patience == Patience::End || self.readiness == Readiness::Starting && is_denied
     }
 
     fn with<T>(
@@ -396,12 +441,6 @@ impl Agent {
 
     fn lost(&mut self, at: usize, error: &Error, host: &mut dyn Host) {
         self.with(at, now(), host, |governor, round| governor.fail(error, round));
-    }
-
-    /// The text that the service manager shows.
-    fn news(&self) -> String {
-        let governed = self.governors.iter().filter(|governor| governor.is_governing()).count();
-        format!("STATUS=governs {governed} of {} queues", self.governors.len())
     }
 }
 
@@ -420,17 +459,45 @@ struct Manager {
     socket: Option<(UnixDatagram, SocketAddr)>,
     /// Longest time between two messages before its watchdog fires.
     patience: Option<Duration>,
+    /// The next message for the watchdog.
+    next: Instant,
+    /// Queues that are governed and queues in all, as last told, and when.
+    told: Option<((usize, usize), Instant)>,
 }
 
 impl Manager {
     /// Finds the service manager that the environment names.
-    fn find() -> Self {
+    fn find(now: Instant) -> Self {
         let address = std::env::var_os("NOTIFY_SOCKET").and_then(|path| address(&path));
         let socket = address.and_then(|address| Some((UnixDatagram::unbound().ok()?, address)));
         let number = |name: &str| std::env::var_os(name)?.to_str()?.parse::<u64>().ok();
         let is_ours = number("WATCHDOG_PID").is_none_or(|process| process == u64::from(std::process::id()));
         let patience = number("WATCHDOG_USEC").filter(|micros| *micros > 0 && is_ours && socket.is_some());
-        Self { socket, patience: patience.map(Duration::from_micros) }
+        Self { socket, patience: patience.map(Duration::from_micros), next: now, told: None }
+    }
+
+    /// Returns when the watchdog is due.
+    fn next(&self) -> Instant {
+        if self.patience.is_some() { self.next } else { Instant::NEVER }
+    }
+
+    /// Tells the watchdog that the agent lives, if that is due.
+    fn live(&mut self, now: Instant) {
+        if let Some(patience) = self.patience.filter(|_| self.next <= now) {
+            self.tell("WATCHDOG=1");
+            self.next = now + patience / 2;
+        }
+    }
+
+    /// Tells how many of all queues are governed: if the agent `is_ready` now, or if that changed, at most once in
+    /// [`NEWS`] unless it `is_final`.
+    fn count(&mut self, count: (usize, usize), is_ready: bool, is_final: bool, now: Instant) {
+        let is_news = self.told.is_none_or(|(told, at)| told != count && (is_final || at + NEWS <= now));
+        if is_ready || is_news {
+            let (ready, (governed, all)) = (if is_ready { "READY=1\n" } else { "" }, count);
+            self.tell(&format!("{ready}STATUS=governs {governed} of {all} queues"));
+            self.told = Some((count, now));
+        }
     }
 
     /// Sends it a message. It may be gone or busy, which is no failure of the agent.

@@ -16,11 +16,13 @@ use crate::notes::port::Port as Notes;
 use crate::telemetry::Decision;
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::status::{State, Status};
-use control::{AnyController, Controller as _, Limit, Orders, Reads, Seen, Sets};
+use control::{AnyController, Controller as _, Idling, Interval, Limit, Orders, Reads, Seen, Sets};
 use units::{Duration, Instant, Rate};
 
 /// An interval that ends later than this plus one interval is skipped: it says nothing about the present queue.
 const LATE: Duration = Duration::from_millis(250);
+/// Time over which a limit is judged to leave the link idle.
+const JUDGED: Duration = Duration::from_secs(10);
 /// Time until the next attempt after a failure other than the interface's absence.
 const NEXT_ATTEMPT: Duration = Duration::from_secs(10);
 
@@ -62,6 +64,8 @@ struct Governing {
     next_look: Instant,
     /// Whether the agent slept during the present interval.
     slept: bool,
+    /// Whether the controller leaves the link idle; `None` once that was told.
+    idling: Option<Idling>,
 }
 
 /// Result of a governor's turn.
@@ -123,7 +127,7 @@ impl Governor {
         }
     }
 
-    /// Takes up the queue if its interface exists.
+    /// Takes up the queue if its interface exists, which may take some milliseconds.
     pub(super) fn take_up(&mut self, round: &mut Round) -> Result<(), Error> {
         let device = &self.wish.place.device;
         let Some(link) = round.links.named(device).cloned() else {
@@ -162,15 +166,14 @@ impl Governor {
             next_interval,
             next_look,
             slept: false,
+            idling: Some(Idling::default()),
         }));
         Ok(())
     }
 
-    /// Handles what is due.
+    /// Handles what is due at a queue that is governed.
     pub(super) fn work(&mut self, round: &mut Round) -> Result<Done, Error> {
-        let Phase::Governing(governing) = &mut self.phase else {
-            return self.take_up(round).map(|()| Done::Something);
-        };
+        let Phase::Governing(governing) = &mut self.phase else { return Ok(Done::Look) };
         let now = round.now;
         if now < governing.next_interval {
             governing.next_look = on_grid(now, governing.every.unwrap_or(governing.interval));
@@ -193,6 +196,7 @@ impl Governor {
             self.tell(AgentEventKind::Resumed, words, round.host);
             return Ok(Done::Something);
         }
+        let starving = if self.wish.dry_run { None } else { judge(&mut governing.idling, &governing.orders, &seen) };
         let learnt = self.pace.learn(&seen, self.wish.settings.limit);
         let begin_from = learnt.filter(|limit| self.controller.begin_from(*limit));
         let notes = round.notes.as_mut().filter(|_| self.wish.notes);
@@ -217,6 +221,9 @@ impl Governor {
                 format!("{name} begins from {limit}: what the link sends in {WORTH}"),
                 round.host,
             );
+        }
+        if let Some(words) = starving {
+            self.tell(AgentEventKind::Starving, format!("{} {words}", self.status.controller), round.host);
         }
         let decision = Decision { begin_from, ..decision };
 
@@ -245,9 +252,13 @@ impl Governor {
                     None => Err(Error::Gone { name: name.clone() }),
                 }
             }
-            Phase::Waiting { .. } if named.is_some() => self.take_up(round),
-            Phase::Ended { index } if named.is_some() && named != Some(*index) => self.take_up(round),
-            _ => Ok(()),
+            Phase::Governing(_) => Ok(()),
+            Phase::Ended { index } if named.is_none_or(|named| named == *index) => Ok(()),
+            Phase::Waiting { .. } if named.is_none() => Ok(()),
+            Phase::Ended { .. } | Phase::Waiting { .. } => {
+                self.phase = Phase::Waiting { until: round.now };
+                Ok(())
+            }
         }
     }
 
@@ -310,7 +321,7 @@ impl Governor {
         (governing.next_interval, governing.next_look) = first(round.now, governing.interval, start.every);
         (self.status.controller, self.status.target_delay) =
             (controller.name().as_str().into(), controller.target_delay());
-        governing.orders = start.orders;
+        (governing.orders, governing.idling) = (start.orders, Some(Idling::default()));
         (self.status.limit, self.status.rate) = (start.orders.limit, start.orders.rate);
         (self.wish, self.controller) = (wish, controller);
         if adapted {
@@ -369,6 +380,24 @@ impl Governor {
         host.happened(&event);
         self.status.note(event);
     }
+}
+
+/// Judges, every [`JUDGED`] until that was told once, whether the controller's limit leaves the link idle; returns how.
+fn judge(told: &mut Option<Idling>, orders: &Orders, seen: &Interval) -> Option<String> {
+    let idling = told.as_mut()?;
+    idling.add(seen, orders.rate);
+    if idling.length() < JUDGED {
+        return None;
+    }
+    let (dropped, idle) = std::mem::take(idling).by_limit()?;
+    *told = None;
+    Some(format!(
+        "dropped {:.1} % of the packets while the queue was empty {:.0} % of the time: a limit of {} leaves the link idle \
+         between bursts, and TCP sends less with each drop; a larger limit_min, a fixed limit, fq_codel or cake suit TCP",
+        100.0 * dropped,
+        100.0 * idle,
+        orders.limit
+    ))
 }
 
 /// Builds the wanted controller.
@@ -451,6 +480,22 @@ mod tests {
         let slow = Duration::from_millis(1_500);
         assert_eq!(interval(&controller(&every(slow), 0).unwrap()), slow);
         assert_eq!(interval(&controller(&wish(Settings::default()), 0).unwrap()), Duration::from_secs(1));
+    }
+
+    #[test]
+    fn a_limit_that_drops_bursts_and_leaves_the_link_idle_is_told_once() {
+        let count = |packets| control::Count { packets, ..control::Count::default() };
+        let (length, idle) = (Duration::from_secs(1), Duration::from_millis(900));
+        let burst = Interval { length, idle, arrived: count(50), dropped: count(5), ..Interval::default() };
+        let orders = Orders::from(Limit::Packets(4));
+        let mut idling = Some(Idling::default());
+        let mut told = |seen: Interval| judge(&mut idling, &orders, &seen);
+        // An overloaded link for ten seconds, then bursts.
+        assert!((0..10).all(|_| told(Interval { idle: Duration::ZERO, ..burst }).is_none()));
+        assert!((0..9).all(|_| told(burst).is_none()));
+        let words = told(burst).unwrap();
+        assert!(words.starts_with("dropped 10.0 % of the packets while the queue was empty 90 %"), "{words}");
+        assert!((0..30).all(|_| told(burst).is_none()));
     }
 
     #[test]

@@ -75,6 +75,10 @@ impl Wakes {
             Err(errno) => return Err(failed(errno)),
         }
         let has = |who: u64| self.events.iter().any(|event| event.data.u64() == who);
+        if has(Self::TIMER) {
+            // It has expired: the same instant wakes the agent again only if it is set again.
+            self.until = Instant::ZERO;
+        }
         Ok(Woken {
             by_signal: has(Self::SIGNALS),
             by_links: has(Self::LINKS),

@@ -34,7 +34,7 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 
 fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let Wish { place, settings, backend, dry_run, force, gso_segments: _, classes, notes: _ } = wish;
-    let idle = driver::idle(place)?;
+    let idle = driver::idle(place, looks)?;
     if *classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq)) {
         return Err(Unfit::Classes.into());
     }
@@ -45,9 +45,9 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
     let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), *force)?;
     let better = match backend {
         Backend::Fifo => None,
-        Backend::Bpf => return Ok(Attached { device: bpf(wish, start)?, remarks: own }),
+        Backend::Bpf => return Ok(Attached { device: bpf(wish, start, looks)?, remarks: own }),
         Backend::Txq => return Ok(Attached { device: txq(wish, start)?, remarks: Vec::new() }),
-        Backend::Auto => match bpf(wish, start) {
+        Backend::Auto => match bpf(wish, start, looks) {
             Ok(device) => return Ok(Attached { device, remarks: own }),
             Err(error) if *classes => return Err(error),
             Err(error) => Some(format!("not by our own BPF discipline: {error}")),
@@ -77,17 +77,118 @@ fn txq(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
 }
 
 #[cfg(feature = "bpf")]
-fn bpf(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
+fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Error> {
     let device = crate::device::bpf::Governed::attach(
         &wish.place,
         crate::device::bpf::Mechanism::of(&wish.settings)?,
         start,
+        looks,
         wish.force,
     )?;
     Ok(Box::new(device))
 }
 
 #[cfg(not(feature = "bpf"))]
-fn bpf(_: &Wish, _: &Start) -> Result<Box<dyn Device>, Error> {
+fn bpf(_: &Wish, _: &Start, _: &Looks) -> Result<Box<dyn Device>, Error> {
     Err(crate::error::Unsupported::BuildWithoutBpf.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::wish::Place;
+    use crate::kernel::netlink::RECEIVED;
+    use crate::kernel::now;
+    use control::{Limit, Measures};
+    use queue::Settings;
+    use std::process::Command;
+    use units::Duration;
+
+    /// Interfaces of the small machine; the large one has four times as many.
+    const FEW: usize = 12;
+
+    /// Interfaces with a class that shapes, in a network namespace of its own, if that needs no privilege.
+    #[test]
+    fn an_interface_costs_the_same_messages_whatever_their_number() {
+        let inside = "for i in $(seq 48); do echo link add v$i type veth peer name p$i; echo link set v$i up; \
+                      echo link set p$i up; done | ip -batch - && for i in $(seq 48); do \
+                      echo qdisc add dev v$i root handle 1: htb default 10; \
+                      echo class add dev v$i parent 1: classid 1:10 htb rate 5mbit; \
+                      echo qdisc add dev v$i parent 1:10 handle 10: pfifo limit 77; done | tc -batch - \
+                      && exec \"$0\" --ignored --exact --nocapture device::attach::tests::inner";
+        let own = std::env::current_exe().unwrap();
+        let output = Command::new("unshare").args(["-rn", "sh", "-c", inside]).arg(own).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        if said.contains("Operation not permitted") || said.contains("Unknown device type") {
+            return;
+        }
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+
+    #[test]
+    #[ignore = "runs in a namespace"]
+    fn inner() {
+        let folder = tempfile::tempdir().unwrap();
+        let begun = RECEIVED.get();
+        let cost = |numbers: std::ops::Range<usize>, begun: &mut usize| {
+            let spent = RECEIVED.get() - *begun;
+            *begun += spent;
+            spent.div_ceil(numbers.len())
+        };
+        let place = |number| Place {
+            device: format!("v{number}"),
+            parent: 0x1_0010,
+            state_folder: folder.path().join("state"),
+        };
+        let take_up = |numbers: std::ops::Range<usize>, looks: &Looks| -> Vec<Attached> {
+            let wish = |number| Wish {
+                place: place(number),
+                settings: Settings::default(),
+                backend: Backend::Auto,
+                dry_run: false,
+                force: false,
+                gso_segments: None,
+                classes: false,
+                notes: false,
+            };
+            let (orders, every) = (Limit::Packets(9).into(), Duration::from_millis(10));
+            let (measures, late_after) = (Measures::default(), None);
+            let (classes, marks, hops) = (false, false, false);
+            let start = Start { orders, measures, late_after, classes, marks, hops, every, at: now() };
+            numbers.map(|number| attach(&wish(number), &start, looks).unwrap()).collect()
+        };
+        let mut begun = begun;
+        let looks = Looks::open().unwrap();
+        looks.users(1).unwrap();
+        let list = cost(0..1, &mut begun);
+        assert!(list > 3 * 48, "all queues of the machine are listed: {list}");
+        let few = take_up(1..1 + FEW, &looks);
+        let of_few = cost(0..FEW, &mut begun);
+        let many = take_up(1 + FEW..49, &looks);
+        let of_many = cost(FEW..48, &mut begun);
+        assert!(of_few == of_many && of_many < 16, "attach: {of_few} and {of_many} messages");
+        drop((few, many));
+        let of_end = cost(0..48, &mut begun);
+        assert!(of_end < 16, "restore: {of_end} messages");
+        // What a killed agent left is restored and taken up again.
+        take_up(1..49, &looks).into_iter().for_each(|attached| std::mem::forget(attached.device));
+        std::fs::read_dir(folder.path().join("state")).unwrap().for_each(|file| {
+            // Another file has no lock.
+            let path = file.unwrap().path();
+            let text = std::fs::read(&path).unwrap();
+            std::fs::remove_file(&path).unwrap();
+            std::fs::write(&path, text).unwrap();
+        });
+        cost(0..48, &mut begun);
+        drop(take_up(1..49, &looks));
+        let of_both = cost(0..48, &mut begun);
+        assert!(of_both < 32, "after a kill: {of_both} messages");
+        let now = looks.users(crate::kernel::rtnetlink::Route::open().unwrap().link("v7").unwrap().index).unwrap();
+        let now: Vec<(&str, u32)> = now.iter().map(|qdisc| (qdisc.kind.as_str(), qdisc.handle)).collect();
+        assert_eq!(now, [("htb", 0x1_0000), ("pfifo", 0x10_0000)]);
+        begun = RECEIVED.get();
+        crate::diagnose(None, ROOT).unwrap();
+        let of_doctor = cost(0..48, &mut begun);
+        assert!(of_doctor < 32, "doctor: {of_doctor} messages");
+    }
 }

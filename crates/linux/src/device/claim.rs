@@ -1,6 +1,7 @@
 //! Takes a place: locks it, restores what a killed agent left, reads the present queue, and installs ours.
 
 use crate::device::former::Former;
+use crate::device::looks::Looks;
 use crate::device::state::{Kept, State};
 use crate::device::wish::Place;
 use crate::error::{Error, Unforced};
@@ -8,9 +9,15 @@ use crate::kernel::rtnetlink::{Link, Route};
 
 /// Locks a place and reads its present queue. First restores what a killed agent left. Refuses a queue that could not
 /// be restored later, unless `force`d: then the kernel's default comes back.
-pub(crate) fn claim(place: &Place, route: &mut Route, link: &Link, force: bool) -> Result<(Former, State), Error> {
-    let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
-    claim_locked(state, left, route, link, place.parent, force)
+pub(crate) fn claim(
+    place: &Place,
+    route: &mut Route,
+    looks: &Looks,
+    link: &Link,
+    force: bool,
+) -> Result<(Former, State), Error> {
+    let locked = State::lock(&place.state_folder, &place.device, place.parent)?;
+    claim_locked(locked, route, looks, link, place.parent, force)
 }
 
 /// As [`claim`]; but a discipline of `kind` that a killed agent left stays, and the queue before it is still the one to
@@ -19,6 +26,7 @@ pub(crate) fn claim(place: &Place, route: &mut Route, link: &Link, force: bool) 
 pub(crate) fn claim_or_keep(
     place: &Place,
     route: &mut Route,
+    looks: &Looks,
     link: &Link,
     force: bool,
     kind: &str,
@@ -28,27 +36,30 @@ pub(crate) fn claim_or_keep(
     match left {
         Some(kept) if kept.former.is_replaced_by(here.as_ref(), link, kind) => Ok((kept.former, state, true)),
         left => {
-            claim_locked(state, left, route, link, place.parent, force).map(|(former, state)| (former, state, false))
+            let (former, state) = claim_locked((state, left), route, looks, link, place.parent, force)?;
+            Ok((former, state, false))
         }
     }
 }
 
 fn claim_locked(
-    state: State,
-    left: Option<Kept>,
+    (state, left): (State, Option<Kept>),
     route: &mut Route,
+    looks: &Looks,
     link: &Link,
     parent: u32,
     force: bool,
 ) -> Result<(Former, State), Error> {
+    let mut link = link.clone();
     if let Some(left) = left {
         put_back(&left.former, route)?;
+        link = route.link(&link.name)?;
     }
-    let (mut former, obstacle) = Former::read(route, link, parent)?;
+    let (mut former, obstacle) = Former::read(route, &link, parent, &looks.users(link.index)?)?;
     if let Some(obstacle) = obstacle {
         if !force {
             state.forget()?;
-            return Err(Unforced::Former { name: link.name.clone(), obstacle }.into());
+            return Err(Unforced::Former { name: link.name, obstacle }.into());
         }
         former.give_up();
     }

@@ -1,7 +1,8 @@
 //! Tells whether packets ever wait in a queue, which happens only if something below it refuses them for a while.
 
 use crate::device::former::Former;
-use crate::device::wish::Place;
+use crate::device::looks::Looks;
+use crate::device::wish::{Place, shown_place};
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
 use std::fs;
@@ -29,7 +30,7 @@ pub(crate) enum Driver {
 }
 
 impl Driver {
-    /// Returns the driver's behaviour for an interface with the disciplines `qdiscs`, and how it is known.
+    /// Returns the driver's behaviour for an interface with the users' disciplines `qdiscs`, and how it is known.
     pub(crate) fn of(link: &Link, qdiscs: &[Qdisc]) -> (Self, String) {
         let name = &link.name;
         let (driver, module) = (linked(name, "device/driver"), linked(name, "device/driver/module"));
@@ -70,8 +71,7 @@ pub(crate) fn linked(device: &str, path: &str) -> Option<String> {
 
 fn takes_all(link: &Link, qdiscs: &[Qdisc]) -> bool {
     let known = link.hardware == LOOPBACK || link.kind.as_deref().is_some_and(|kind| TAKE_ALL.contains(&kind));
-    // Disciplines that the kernel put there by itself have no handle.
-    let by_default = qdiscs.iter().any(|root| root.parent == ROOT && root.handle == 0 && root.kind == "noqueue");
+    let by_default = link.qdisc == "noqueue" && qdiscs.iter().all(|qdisc| qdisc.parent != ROOT);
     known || by_default
 }
 
@@ -90,6 +90,23 @@ fn is_shaped(qdiscs: &[Qdisc], parent: u32) -> bool {
     false
 }
 
+/// Checks that an interface with the users' disciplines `qdiscs` has the class `parent`.
+///
+/// # Errors
+/// It has no such class; the error lists those that it has.
+pub(crate) fn has_class(link: &Link, parent: u32, qdiscs: &[Qdisc], route: &mut Route) -> Result<(), Error> {
+    if parent == ROOT || qdiscs.iter().any(|qdisc| qdisc.parent == parent) {
+        return Ok(());
+    }
+    let classes = route.classes(link.index)?;
+    if classes.contains(&parent) {
+        return Ok(());
+    }
+    let known = classes.into_iter().map(shown_place).collect::<Vec<_>>().join(", ");
+    let known = if known.is_empty() { "no class".into() } else { known };
+    Err(Error::NoClass { name: link.name.clone(), class: shown_place(parent), known })
+}
+
 /// A queue in which nothing ever waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Idle {
@@ -104,16 +121,17 @@ pub(crate) struct Idle {
 /// Returns why nothing ever waits in the queue at a place, if so.
 ///
 /// # Errors
-/// There is no such interface.
-pub(crate) fn idle(place: &Place) -> Result<Option<Idle>, Error> {
+/// There is no such interface or class.
+pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> {
     let mut route = Route::open()?;
     let link = route.link(&place.device)?;
-    let qdiscs = route.qdiscs(link.index)?;
+    let qdiscs = looks.users(link.index)?;
+    has_class(&link, place.parent, &qdiscs, &mut route)?;
     let (driver, how) = Driver::of(&link, &qdiscs);
     if driver == Driver::PushesBack || is_shaped(&qdiscs, place.parent) {
         return Ok(None);
     }
-    let (_, obstacle) = Former::read(&mut route, &link, place.parent)?;
+    let (_, obstacle) = Former::read(&mut route, &link, place.parent, &qdiscs)?;
     let name = &link.name;
     let why = format!(
         "nothing ever waits in this queue of {name}, so a limit has no effect (driver: {how}); `sluice doctor {name}` says \
@@ -136,22 +154,23 @@ mod tests {
 
     #[test]
     fn what_the_kernel_gives_no_queue_takes_every_packet_and_so_does_a_kind_that_is_known_for_it() {
-        let (default, users) = (qdisc("noqueue", 0, ROOT), qdisc("pfifo", 0x7_0000, ROOT));
-        let given = qdisc("pfifo_fast", 0, ROOT);
-        for (kind, hardware, root, expected) in [
-            (None, 1, Some(&default), Driver::TakesAll),
-            (Some("hsr"), 1, Some(&default), Driver::TakesAll),
-            (Some("veth"), 1, Some(&users), Driver::TakesAll),
-            (Some("tun"), 1, Some(&given), Driver::TakesAll),
-            (None, LOOPBACK, Some(&users), Driver::TakesAll),
-            (None, 1, Some(&given), Driver::PushesBack),
-            (None, 1, Some(&users), Driver::PushesBack),
-            (Some("ifb"), 1, Some(&given), Driver::PushesBack),
+        let (default, given) = ("noqueue", "pfifo_fast");
+        let own = [qdisc("pfifo", 0x7_0000, ROOT)];
+        let (own, none) = (&own[..], &[][..]);
+        for (kind, hardware, root, qdiscs, expected) in [
+            (None, 1, default, none, Driver::TakesAll),
+            (Some("hsr"), 1, default, none, Driver::TakesAll),
+            (Some("veth"), 1, "pfifo", own, Driver::TakesAll),
+            (Some("tun"), 1, given, none, Driver::TakesAll),
+            (None, LOOPBACK, "pfifo", own, Driver::TakesAll),
+            (None, 1, given, none, Driver::PushesBack),
+            (None, 1, "pfifo", own, Driver::PushesBack),
+            (Some("ifb"), 1, given, none, Driver::PushesBack),
             // An interface that is down has no queue yet, which says nothing.
-            (None, 1, None, Driver::PushesBack),
+            (None, 1, "noop", none, Driver::PushesBack),
         ] {
-            let qdiscs: Vec<Qdisc> = root.into_iter().cloned().collect();
-            assert_eq!(Driver::of(&link(kind, hardware), &qdiscs).0, expected, "{kind:?} {root:?}");
+            let link = Link { qdisc: root.into(), ..link(kind, hardware) };
+            assert_eq!(Driver::of(&link, qdiscs).0, expected, "{kind:?} {root:?}");
         }
     }
 

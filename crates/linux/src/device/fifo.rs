@@ -93,7 +93,7 @@ impl Fifo {
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
         let parent = place.parent;
-        let (former, state) = claim(place, &mut route, &link, force)?;
+        let (former, state) = claim(place, &mut route, looks, &link, force)?;
         let handle = former.ours();
         let state = make_way(&former, state, &mut route, kind.as_str(), Some(options))?;
         let at_head = kind == Kind::PfifoHeadDrop;

@@ -26,6 +26,9 @@ pub(crate) struct Former {
     /// Former largest number of segments in a packet, if the agent changed it.
     #[serde(default)]
     segments: Option<u32>,
+    /// Whether the transmit queue had length 0, which the kernel changes when a discipline is installed.
+    #[serde(default)]
+    zero_length: bool,
     /// Former limit, if no discipline is replaced.
     #[serde(default)]
     phy: Option<FormerPhy>,
@@ -48,15 +51,19 @@ struct FormerPhy {
 }
 
 impl Former {
-    /// Reads the queue at `parent` of an interface, and why it could not be restored, if so.
-    pub(crate) fn read(route: &mut Route, link: &Link, parent: u32) -> Result<(Self, Option<String>), Error> {
-        let qdiscs = route.qdiscs(link.index)?;
-        let here = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
-        let own = here.filter(|qdisc| qdisc.handle != 0);
+    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and why it could not be
+    /// restored, if so.
+    pub(crate) fn read(
+        route: &mut Route,
+        link: &Link,
+        parent: u32,
+        qdiscs: &[Qdisc],
+    ) -> Result<(Self, Option<String>), Error> {
+        let own = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
         let obstacle = match own {
-            None if parent == ROOT => default_obstacle(&qdiscs),
+            None if parent == ROOT => default_obstacle(qdiscs),
             None => Some("there is no queue with a handle in that class; put a pfifo with a handle there first".into()),
-            Some(qdisc) => obstacle(qdisc, &qdiscs, route)?,
+            Some(qdisc) => obstacle(qdisc, qdiscs, route)?,
         };
         let saved =
             |qdisc: &Qdisc| Saved { kind: qdisc.kind.clone(), handle: qdisc.handle, options: qdisc.options.clone() };
@@ -68,6 +75,7 @@ impl Former {
             qdisc: own.map(saved),
             ours,
             segments: None,
+            zero_length: link.tx_queue_length == 0,
             phy: None,
         };
         Ok((former, obstacle))
@@ -76,7 +84,7 @@ impl Former {
     /// For the limit of a phy's queues: no discipline is replaced.
     pub(crate) fn of_phy(link: &Link, number: u32, limit: u32) -> Self {
         let (device, index, phy) = (link.name.clone(), link.index, Some(FormerPhy { number, limit }));
-        Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, phy }
+        Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, zero_length: false, phy }
     }
 
     /// Returns the handle that our discipline gets.
@@ -115,12 +123,15 @@ impl Former {
 
     /// Restores the former queue, and checks that it equals what it was. A discipline that is not ours is left alone.
     pub(crate) fn restore(&self, route: &mut Route) -> Result<(), Error> {
-        let restored = self.restore_queue(route);
-        let Some(segments) = self.segments else { return restored };
-        match route.set_segments(self.index, segments) {
-            // It disappeared with its interface.
-            Err(Error::Gone { .. }) => restored,
-            set => restored.and(set),
+        // What disappeared with its interface needs nothing.
+        let unless_gone = |set| if matches!(set, Err(Error::Gone { .. })) { Ok(()) } else { set };
+        let mut restored = self.restore_queue(route);
+        if self.zero_length && restored.is_ok() {
+            restored = unless_gone(route.set_tx_queue_length(self.index, 0));
+        }
+        match self.segments {
+            Some(segments) => restored.and(unless_gone(route.set_segments(self.index, segments))),
+            None => restored,
         }
     }
 
@@ -180,7 +191,7 @@ const fn our_handle(parent: u32) -> u32 {
 
 /// Tells whether somebody has put a queue of his own under a root that the kernel made by itself (`mq`).
 fn default_obstacle(qdiscs: &[Qdisc]) -> Option<String> {
-    let own = qdiscs.iter().find(|qdisc| qdisc.handle != 0 && qdisc.parent < 0xffff_0000)?;
+    let own = qdiscs.iter().find(|qdisc| qdisc.parent < 0xffff_0000)?;
     Some(format!("{} is below its root and would be lost", shown(Some(own))))
 }
 

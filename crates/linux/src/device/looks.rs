@@ -1,14 +1,18 @@
-//! Counters of all queues of this network namespace, read once for all devices that look at the same instant.
+//! Queues of this network namespace, read once for all devices: their counters for all that look at the same instant,
+//! and the users' disciplines, which are followed from then on.
 
 use crate::device::wish::shown_place;
 use crate::error::Error;
 use crate::kernel::Counters;
-use crate::kernel::rtnetlink::{Link, Route, Tally, shown};
+use crate::kernel::news::{self, News};
+use crate::kernel::rtnetlink::{Link, Qdisc, Route, Tally, follow, shown};
+use crate::kernel::wire::messages;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use units::Instant;
 
-/// A shared cache of counters. Copies share it.
+/// A shared cache of queues. Copies share it.
 #[derive(Clone, Debug)]
 pub struct Looks(Rc<RefCell<Seen>>);
 
@@ -17,7 +21,18 @@ struct Seen {
     route: Route,
     /// Instant of the reading; `None` before the first one and after a failure.
     at: Option<Instant>,
+    /// In the order of interface and parent.
     tallies: Vec<Tally>,
+    users: Users,
+}
+
+/// Disciplines with a handle, which only users make: the kernel reports each change of them, but not of its own.
+#[derive(Debug)]
+struct Users {
+    news: News,
+    /// By the interfaces' numbers; `None` before the first reading and after a message was lost.
+    all: Option<BTreeMap<u32, Vec<Qdisc>>>,
+    buffer: Vec<u8>,
 }
 
 impl Looks {
@@ -26,7 +41,15 @@ impl Looks {
     /// # Errors
     /// The kernel gives no socket.
     pub fn open() -> Result<Self, Error> {
-        Ok(Self(Rc::new(RefCell::new(Seen { route: Route::open()?, at: None, tallies: Vec::new() }))))
+        let users = Users { news: News::open(news::LINKS | news::QUEUES)?, all: None, buffer: vec![0; 1 << 15] };
+        Ok(Self(Rc::new(RefCell::new(Seen { route: Route::open()?, at: None, tallies: Vec::new(), users }))))
+    }
+
+    /// Returns the disciplines of interface `index` that have a handle, as they are now. Lists those of the machine the
+    /// first time, and after messages about changes were lost.
+    pub(crate) fn users(&self, index: u32) -> Result<Vec<Qdisc>, Error> {
+        let Seen { route, users, .. } = &mut *self.0.borrow_mut();
+        Ok(users.read(route)?.get(&index).cloned().unwrap_or_default())
     }
 
     /// Returns the counters of the queue at `parent` of an interface; `None` if the kernel has none. With a `handle`,
@@ -40,8 +63,8 @@ impl Looks {
     ) -> Result<Counters, Error> {
         let mut seen = self.0.borrow_mut();
         seen.read(now)?;
-        let found = seen.tallies.iter().find(|tally| tally.index == link.index && tally.parent == parent).copied();
-        if let Some(tally) = found
+        let found = seen.tallies.binary_search_by_key(&(link.index, parent), |tally| (tally.index, tally.parent));
+        if let Some(tally) = found.ok().map(|at| seen.tallies[at])
             && handle.is_none_or(|handle| handle == tally.handle)
         {
             return Ok(tally.counters);
@@ -64,8 +87,32 @@ impl Seen {
         if self.at != Some(now) {
             self.at = None;
             self.route.tallies(&mut self.tallies)?;
+            self.tallies.sort_unstable_by_key(|tally| (tally.index, tally.parent));
             self.at = Some(now);
         }
         Ok(())
+    }
+}
+
+impl Users {
+    fn read(&mut self, route: &mut Route) -> Result<&BTreeMap<u32, Vec<Qdisc>>, Error> {
+        let Self { news, all, buffer } = self;
+        let is_whole = news.read(buffer, |datagram| {
+            if let Some(all) = all {
+                messages(datagram).for_each(|message| follow(all, &message));
+            }
+        });
+        if !is_whole {
+            *all = None;
+        }
+        match all {
+            Some(all) => Ok(all),
+            // Messages that come while the kernel lists are read at the next call: the last one about a place is true.
+            None => {
+                let mut listed = route.qdiscs()?;
+                listed.values_mut().for_each(|qdiscs| qdiscs.retain(|qdisc| qdisc.handle != 0));
+                Ok(all.insert(listed))
+            }
+        }
     }
 }

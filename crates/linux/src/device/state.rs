@@ -5,7 +5,7 @@
 //! is still the one that wrote its number down.
 
 use crate::device::former::Former;
-use crate::device::wish::shown_place;
+use crate::device::wish::{is_name, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};
@@ -22,8 +22,6 @@ pub const STATE_FOLDER: &str = "/run/sluice";
 
 /// Mode of that folder: for its owner, and the group may open the sockets in it.
 pub(crate) const FOLDER_MODE: u32 = 0o710;
-/// Longest name of an interface (`IFNAMSIZ` less one).
-const LONGEST_NAME: usize = 15;
 
 /// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so an unlocked one was
 /// left by a killed agent.
@@ -287,10 +285,7 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
 
 /// Interfaces of different network namespaces may have the same name.
 fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
-    let is_name = !matches!(device, "" | "." | "..")
-        && device.len() <= LONGEST_NAME
-        && device.bytes().all(|byte| byte != b'/' && byte != b':' && byte.is_ascii_graphic());
-    if !is_name {
+    if !is_name(device) {
         return Err(Error::NoName { name: device.into() });
     }
     let place = if parent == ROOT { "root".into() } else { format!("{parent:x}") };

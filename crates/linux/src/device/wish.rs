@@ -102,7 +102,7 @@ pub struct Start {
 }
 
 /// A queue: its interface, and the place on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Name of the interface.
     pub device: String,
@@ -110,6 +110,19 @@ pub struct Place {
     pub parent: u32,
     /// Folder in which the agent writes down what to restore: [`STATE_FOLDER`](crate::STATE_FOLDER).
     pub state_folder: PathBuf,
+}
+
+/// Longest name of an interface (`IFNAMSIZ` less one), in bytes.
+const LONGEST_NAME: usize = 15;
+
+/// Tells whether an interface can have this name by the kernel's rules (`dev_valid_name`): it becomes part of a file's
+/// name, too.
+pub(crate) fn is_name(name: &str) -> bool {
+    // White space as the kernel's `isspace` has it: also a byte that is a no-break space in Latin-1.
+    let is_space = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ' | 0xa0);
+    !matches!(name, "" | "." | "..")
+        && name.len() <= LONGEST_NAME
+        && name.bytes().all(|byte| !matches!(byte, 0 | b'/' | b':') && !is_space(byte))
 }
 
 /// Returns a place as `tc` writes it: `root`, or a class such as `1:10`.

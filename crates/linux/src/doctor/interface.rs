@@ -6,26 +6,48 @@ use crate::device::txq;
 use crate::device::wish::shown_place;
 use crate::doctor::machine::Finding;
 use crate::error::Error;
-use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
+use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
+
+/// What suits which traffic.
+const SUITS: &str = "downloads, web, video (TCP, QUIC): fq_codel or cake, no controller of Sluice; one queue for all: ebdp; \
+                     unresponsive streams with a deadline (cameras, telemetry, voice): adth, which starves TCP";
+
+/// Arguments that the user chooses by his traffic: none suits all.
+const CONTROLLER: &str = "--controller NAME";
 
 /// Disciplines with classes, or with a place for another below them.
 const CLASSFUL: [&str; 11] = ["cbq", "drr", "ets", "hfsc", "htb", "mqprio", "multiq", "netem", "prio", "qfq", "tbf"];
-pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: bool) -> Result<Vec<Finding>, Error> {
-    let here = route.qdisc(link.index, parent)?;
-    let (_, obstacle) = Former::read(route, link, parent)?;
-    let (driver, how) = Driver::of(link, &route.qdiscs(link.index)?);
+
+pub(super) fn findings(
+    link: &Link,
+    parent: u32,
+    route: &mut Route,
+    qdiscs: &[Qdisc],
+    can_bpf: bool,
+) -> Result<Vec<Finding>, Error> {
+    let own = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
+    let (_, obstacle) = Former::read(route, link, parent, qdiscs)?;
+    let (driver, how) = Driver::of(link, qdiscs);
     let waits = Finding::good("driver", how);
-    let classes = if parent == ROOT { users_classes(link, route)? } else { None };
+    let classes = if parent == ROOT { users_classes(link, route, qdiscs)? } else { None };
     let possible = match (parent, &classes, &obstacle) {
         (ROOT, Some(classes), _) => in_a_class(link, classes),
         (ROOT, None, _) => possible(link, driver, can_bpf),
         (_, _, None) => in_a_class(link, &[parent]),
         (_, _, Some(_)) => in_a_class(link, &[]),
     };
-    let mut findings = vec![possible, waits];
+    let suits = Finding::good("controllers", SUITS);
+    let mut findings = vec![possible, suits, waits];
     findings.push(match obstacle {
-        None if here.is_none() => Finding::good("former queue", "none (noqueue); it can be restored"),
-        None => Finding::good("former queue", format!("{}; it can be restored", shown(here.as_ref()))),
+        None => {
+            // A dump leaves out queues without a handle.
+            let here = match own {
+                None if link.qdisc == "noqueue" => "none (noqueue)".to_owned(),
+                None => link.qdisc.clone(),
+                Some(_) => shown(own),
+            };
+            Finding::good("former queue", format!("{here}; it can be restored"))
+        }
         // Never advise to give up what a user made.
         Some(why) if classes.is_some() => Finding::bad("former queue", why, "govern a class of the shaper, as above"),
         Some(why) if parent != ROOT => Finding::bad("former queue", why, "as above"),
@@ -46,16 +68,15 @@ pub(super) fn findings(link: &Link, parent: u32, route: &mut Route, can_bpf: boo
 
 /// Returns the classes of a shaper that a user set up, and whose queues can be governed; `None` if the root is the
 /// kernel's or has no classes.
-fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Error> {
-    let qdiscs = route.qdiscs(link.index)?;
-    let Some(root) = qdiscs.iter().find(|qdisc| qdisc.parent == ROOT && qdisc.handle != 0) else { return Ok(None) };
+fn users_classes(link: &Link, route: &mut Route, qdiscs: &[Qdisc]) -> Result<Option<Vec<u32>>, Error> {
+    let Some(root) = qdiscs.iter().find(|qdisc| qdisc.parent == ROOT) else { return Ok(None) };
     if !CLASSFUL.contains(&root.kind.as_str()) {
         return Ok(None);
     }
     // Anywhere below: a class of a class has a queue of its own.
     let mut classes = Vec::new();
     for leaf in qdiscs.iter().filter(|qdisc| qdisc.parent < 0xffff_0000) {
-        if let (_, None) = Former::read(route, link, leaf.parent)? {
+        if let (_, None) = Former::read(route, link, leaf.parent, qdiscs)? {
             classes.push(leaf.parent);
         }
     }
@@ -66,16 +87,14 @@ fn users_classes(link: &Link, route: &mut Route) -> Result<Option<Vec<u32>>, Err
 fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     const TOPIC: &str = "attach";
     let name = &link.name;
-    let command = |class: &u32| {
-        format!("sudo sluice attach {name} --parent {} --controller adth --target-delay 50ms", shown_place(*class))
-    };
+    let command = |class: &u32| format!("sudo sluice attach {name} --parent {} {CONTROLLER}", shown_place(*class));
     if classes.is_empty() {
         return Finding::bad(
             TOPIC,
             "a shaper is set up, but none of its classes has a queue with a handle; `tc class show dev DEV` lists the classes",
             format!(
                 "sudo tc qdisc add dev {name} parent CLASS handle 20: pfifo limit 1000; sudo sluice attach {name} --parent \
-                 CLASS --controller adth --target-delay 50ms"
+                 CLASS {CONTROLLER}"
             ),
         );
     }
@@ -87,7 +106,7 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
 fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
     const TOPIC: &str = "attach";
     let name = &link.name;
-    let command = format!("sudo sluice attach {name} --controller adth --target-delay 50ms");
+    let command = format!("sudo sluice attach {name} {CONTROLLER}");
     match (driver, can_bpf) {
         (Driver::PushesBack, true) => Finding::good(TOPIC, format!("Sluice's own discipline: {command}")),
         (Driver::PushesBack, false) => {
@@ -111,7 +130,7 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
             format!(
                 "tc qdisc add dev {name} root handle 1: htb default 10; tc class add dev {name} parent 1: classid \
                  1:10 htb rate 50mbit; tc qdisc add dev {name} parent 1:10 handle 10: pfifo limit 1000; sluice attach \
-                 {name} --parent 1:10 --controller adth --target-delay 50ms"
+                 {name} --parent 1:10 {CONTROLLER}"
             ),
         ),
     }

@@ -1,11 +1,11 @@
 //! Findings about the machine and this process.
 
+use crate::kernel::rtnetlink::Route;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
 /// Bits of capabilities in a set (`linux/capability.h`).
-const NET_ADMIN: u32 = 12;
 const PERFMON: u32 = 38;
 const BPF: u32 = 39;
 /// The first kernel with BPF queueing disciplines.
@@ -24,10 +24,21 @@ const DISCIPLINES: [(&str, &str); 8] = [
     ("htb", "htb_enqueue"),
 ];
 
-pub(super) fn privilege() -> Finding {
+/// The first user namespace (`PROC_USER_INIT_INO` in the kernel's `include/linux/proc_ns.h`): only there are the
+/// capabilities for BPF of any use.
+const FIRST_USERS: &str = "user:[4026531837]";
+
+pub(super) fn privilege(route: &mut Route) -> Finding {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let has = |bit| has_capability(&status, bit);
-    match (has(NET_ADMIN), has(BPF) && has(PERFMON)) {
+    let users = fs::read_link("/proc/self/ns/user").unwrap_or_default();
+    match (route.may_change(), has(BPF) && has(PERFMON)) {
+        (true, true) if users != Path::new(FIRST_USERS) => Finding::bad(
+            "privilege",
+            "this process may change queues of its network namespace, but not load BPF programs: it is in a user \
+             namespace, where the kernel does not accept CAP_BPF",
+            "sudo sluice attach DEV, outside of the user namespace",
+        ),
         (true, true) => Finding::good(
             "privilege",
             "this process may change queues (CAP_NET_ADMIN) and load BPF programs (CAP_BPF, CAP_PERFMON)",
@@ -137,10 +148,10 @@ mod tests {
 
     #[test]
     fn capabilities_are_read_from_their_bit() {
-        assert!(has_capability("Name:\tx\nCapEff:\t0000000000001000\n", NET_ADMIN));
-        assert!(!has_capability("CapEff:\t000000000000efff\n", NET_ADMIN));
-        assert!(!has_capability("CapEff:\tnonsense\n", NET_ADMIN));
-        assert!(!has_capability("", NET_ADMIN));
+        assert!(has_capability("Name:\tx\nCapEff:\t0000008000000000\n", BPF));
+        assert!(!has_capability("CapEff:\t0000007fffffffff\n", BPF));
+        assert!(!has_capability("CapEff:\tnonsense\n", BPF));
+        assert!(!has_capability("", BPF));
     }
 
     #[test]

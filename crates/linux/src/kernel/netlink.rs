@@ -13,8 +13,16 @@ const NLMSG_DONE: u16 = 3;
 
 pub(crate) const F_REQUEST: u16 = 0x1;
 pub(crate) const F_ACK: u16 = 0x4;
+/// With this the answer comes to whoever requested it, too.
+pub(crate) const F_ECHO: u16 = 0x8;
 pub(crate) const F_DUMP: u16 = 0x300;
 const F_DUMP_INTERRUPTED: u16 = 0x10;
+
+#[cfg(test)]
+thread_local! {
+    /// Messages that this thread has received: the work that a list costs.
+    pub(crate) static RECEIVED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
 
 /// A socket of one of netlink's protocols.
 #[derive(Debug)]
@@ -47,6 +55,8 @@ impl Connection {
                 received => received?,
             };
             let Some(datagram) = self.buffer.get(..length) else { return Err(Errno::MSGSIZE) };
+            #[cfg(test)]
+            RECEIVED.set(RECEIVED.get() + messages(datagram).count());
             for message in messages(datagram).filter(|message| message.sequence == self.sequence) {
                 match message.kind {
                     NLMSG_DONE => return Ok(()),

@@ -3,19 +3,24 @@
 
 use crate::error::Error;
 use crate::kernel::Counters;
-use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
-use crate::kernel::wire::{Request, attributes, messages, text, u16_at, u32_at, u64_at};
+use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_ECHO, F_REQUEST, failed};
+use crate::kernel::wire::{Message, Request, attributes, messages, text, u16_at, u32_at, u64_at};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 
 /// `TC_H_ROOT` (`linux/pkt_sched.h`): the parent of an interface's outermost discipline.
 pub const ROOT: u32 = 0xffff_ffff;
 
 const RTM_NEWLINK: u16 = 16;
+const RTM_DELLINK: u16 = 17;
 const RTM_GETLINK: u16 = 18;
 const RTM_SETLINK: u16 = 19;
 const RTM_NEWQDISC: u16 = 36;
 const RTM_DELQDISC: u16 = 37;
 const RTM_GETQDISC: u16 = 38;
+const RTM_NEWTCLASS: u16 = 40;
+const RTM_DELTCLASS: u16 = 41;
+const RTM_GETTCLASS: u16 = 42;
 const RTM_NEWTFILTER: u16 = 44;
 const RTM_GETTFILTER: u16 = 46;
 
@@ -29,6 +34,7 @@ const TC_BODY: usize = 20;
 
 const IFLA_IFNAME: u16 = 3;
 const IFLA_QDISC: u16 = 6;
+const IFLA_TXQLEN: u16 = 13;
 const IFLA_LINKINFO: u16 = 18;
 const IFLA_NUM_TX_QUEUES: u16 = 31;
 const IFLA_GSO_MAX_SEGS: u16 = 40;
@@ -54,6 +60,8 @@ pub struct Link {
     pub hardware: u16,
     /// Kind of its root queue discipline: `fq_codel`.
     pub qdisc: String,
+    /// Length of its transmit queue in packets (`txqueuelen`), by which some disciplines choose their limit.
+    pub tx_queue_length: u32,
     /// Number of transmit queues; with more than one the root is `mq` on most drivers.
     pub tx_queues: u32,
     /// Most segments (GSO) in a packet.
@@ -118,35 +126,60 @@ impl Route {
     /// # Errors
     /// There is none; the error lists the present ones.
     pub fn link(&mut self, name: &str) -> Result<Link, Error> {
-        let links = self.links()?;
-        if let Some(found) = links.iter().find(|link| link.name == name) {
-            return Ok(found.clone());
+        let mut zero_ended = name.as_bytes().to_vec();
+        zero_ended.push(0);
+        let request = Request::new(RTM_GETLINK, F_REQUEST | F_ACK, &[0; LINK_BODY]).with(IFLA_IFNAME, &zero_ended);
+        let mut found = None;
+        let asked = self.0.ask(request, |message| {
+            if message.kind == RTM_NEWLINK {
+                found = link(message.payload);
+            }
+        });
+        match (asked, found) {
+            // The kernel also finds an interface by one of its alternative names.
+            (Ok(()), Some(found)) if found.name == name => Ok(found),
+            // A name that is too long is out of range.
+            (Ok(()) | Err(Errno::NODEV | Errno::RANGE | Errno::INVAL), _) => {
+                let known: Vec<String> = self.links()?.into_iter().map(|link| link.name).collect();
+                Err(Error::NoInterface { name: name.into(), known: known.join(", ") })
+            }
+            (Err(errno), _) => Err(failed("look up an interface", errno)),
         }
-        let known: Vec<&str> = links.iter().map(|link| link.name.as_str()).collect();
-        Err(Error::NoInterface { name: name.into(), known: known.join(", ") })
     }
 
-    /// Returns the disciplines of interface `index`, as `tc qdisc` lists them.
+    /// Returns the disciplines of each interface by its number, as `tc qdisc` lists them. The kernel lists those of all
+    /// interfaces or none.
     ///
     /// # Errors
     /// The kernel does not answer.
-    pub fn qdiscs(&mut self, index: u32) -> Result<Vec<Qdisc>, Error> {
-        let all = self.dump(RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), qdisc)?;
-        Ok(all.into_iter().filter(|qdisc| qdisc.index == index).collect())
+    pub fn qdiscs(&mut self) -> Result<BTreeMap<u32, Vec<Qdisc>>, Error> {
+        let mut by_link: BTreeMap<u32, Vec<Qdisc>> = BTreeMap::new();
+        for qdisc in self.dump(RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), qdisc)? {
+            by_link.entry(qdisc.index).or_default().push(qdisc);
+        }
+        Ok(by_link)
     }
 
-    /// Returns the discipline in the place `parent` of interface `index`, if any.
+    /// Returns the discipline in the place `parent` of interface `index`, if any. The kernel also sends the answer to
+    /// all programs that follow disciplines.
     ///
     /// # Errors
     /// The interface is gone, or the kernel does not answer.
     pub fn qdisc(&mut self, index: u32, parent: u32) -> Result<Option<Qdisc>, Error> {
-        // All of the machine are listed: a request for a single one would be sent to every listener of the machine.
-        let qdiscs = self.qdiscs(index)?;
-        // An interface that is up has at least `noqueue`; one that is down may show none.
-        if qdiscs.is_empty() && self.links()?.iter().all(|link| link.index != index) {
-            return Err(Error::Gone { name: format!("interface {index}") });
+        let request = Request::new(RTM_GETQDISC, F_REQUEST | F_ACK | F_ECHO, &tc_body(index, 0, parent));
+        let mut found = None;
+        let asked = self.0.ask(request, |message| {
+            if message.kind == RTM_NEWQDISC {
+                found = qdisc(message.payload);
+            }
+        });
+        match asked {
+            Ok(()) => Ok(found),
+            Err(Errno::NODEV) => Err(Error::Gone { name: format!("interface {index}") }),
+            // There is no such class, or it has no discipline, or one that the kernel does not show.
+            Err(Errno::NOENT | Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
+            Err(errno) => Err(failed("look up a queue", errno)),
         }
-        Ok(qdiscs.into_iter().find(|qdisc| qdisc.parent == parent))
     }
 
     /// Reads the counters of all queues of the machine into `found`, whose memory is reused.
@@ -192,14 +225,37 @@ impl Route {
 
     /// Sets the most segments of a packet of interface `index`.
     pub(crate) fn set_segments(&mut self, index: u32, segments: u32) -> Result<(), Error> {
+        self.set_link(index, IFLA_GSO_MAX_SEGS, segments, "set how many segments a packet may hold")
+    }
+
+    /// Sets the length of the transmit queue of interface `index`.
+    pub(crate) fn set_tx_queue_length(&mut self, index: u32, packets: u32) -> Result<(), Error> {
+        self.set_link(index, IFLA_TXQLEN, packets, "set the length of the transmit queue")
+    }
+
+    fn set_link(&mut self, index: u32, attribute: u16, value: u32, what: &str) -> Result<(), Error> {
         let mut body = [0; LINK_BODY];
         body[4..8].copy_from_slice(&index.to_ne_bytes());
         let request = Request::new(RTM_SETLINK, F_REQUEST | F_ACK, &body);
-        let asked = self.0.ask(request.with(IFLA_GSO_MAX_SEGS, &segments.to_ne_bytes()), |_| ());
+        let asked = self.0.ask(request.with(attribute, &value.to_ne_bytes()), |_| ());
         asked.map_err(|errno| match errno {
             Errno::NODEV => Error::Gone { name: format!("interface {index}") },
-            errno => failed("set how many segments a packet may hold", errno),
+            errno => failed(what, errno),
         })
+    }
+
+    /// Tells whether the kernel lets this process change queues. Asks for something impossible: a missing privilege is
+    /// what the kernel finds first.
+    pub(crate) fn may_change(&mut self) -> bool {
+        !matches!(self.delete(0, ROOT), Err(Error::NotPermitted { .. }))
+    }
+
+    /// Returns the classes of interface `index`, in the kernel's order.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub(crate) fn classes(&mut self, index: u32) -> Result<Vec<u32>, Error> {
+        self.dump(RTM_GETTCLASS, RTM_NEWTCLASS, &tc_body(index, 0, 0), |payload| u32_at(payload, 8))
     }
 
     fn dump<T>(&mut self, ask: u16, kind: u16, body: &[u8], read: fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Error> {
@@ -235,6 +291,53 @@ fn tc_body(index: u32, handle: u32, parent: u32) -> [u8; TC_BODY] {
     body
 }
 
+/// Applies a message about a change to the users' disciplines of each interface: those with a handle.
+pub(crate) fn follow(users: &mut BTreeMap<u32, Vec<Qdisc>>, message: &Message) {
+    let payload = message.payload;
+    match message.kind {
+        RTM_NEWQDISC => {
+            let Some(new) = qdisc(payload) else { return };
+            let of_link = users.entry(new.index).or_default();
+            of_link.retain(|other| other.parent != new.parent && (other.handle != new.handle || new.handle == 0));
+            of_link.extend((new.handle != 0).then_some(new));
+        }
+        RTM_DELQDISC => {
+            let Some(old) = qdisc(payload) else { return };
+            if let Some(of_link) = users.get_mut(&old.index) {
+                of_link.retain(|other| (other.parent, other.handle) != (old.parent, old.handle));
+                remove_below(of_link, |parent| parent >> 16 == old.handle >> 16);
+            }
+        }
+        // Its queue goes with it, without a message of its own.
+        RTM_DELTCLASS => {
+            let (Some(index), Some(class)) = (u32_at(payload, 4), u32_at(payload, 8)) else { return };
+            if let Some(of_link) = users.get_mut(&index) {
+                remove_below(of_link, |parent| parent == class);
+            }
+        }
+        // A bridge that loses a port sends the same message, of another family (`PF_BRIDGE`).
+        RTM_DELLINK if payload.first() == Some(&0) => {
+            if let Some(index) = u32_at(payload, 4) {
+                users.remove(&index);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Removes the disciplines whose parent `is_gone`, and all below them.
+fn remove_below(qdiscs: &mut Vec<Qdisc>, is_gone: impl Fn(u32) -> bool) {
+    // What hangs at an interface itself (`TC_H_INGRESS` and above) is below nothing.
+    let mut gone: Vec<u32> = Vec::new();
+    loop {
+        let is_below = |qdisc: &Qdisc| {
+            qdisc.parent < 0xffff_0000 && (is_gone(qdisc.parent) || gone.contains(&(qdisc.parent >> 16)))
+        };
+        let Some(at) = qdiscs.iter().position(is_below) else { return };
+        gone.push(qdiscs.swap_remove(at).handle >> 16);
+    }
+}
+
 /// Parses a datagram about interfaces and queues. Accepts any bytes.
 pub fn told(datagram: &[u8]) -> (Vec<Link>, Vec<Qdisc>) {
     let of = |kind| messages(datagram).filter(move |message| message.kind == kind);
@@ -248,6 +351,7 @@ fn link(payload: &[u8]) -> Option<Link> {
         match kind {
             IFLA_IFNAME => link.name = text(value),
             IFLA_QDISC => link.qdisc = text(value),
+            IFLA_TXQLEN => link.tx_queue_length = u32_at(value, 0)?,
             IFLA_NUM_TX_QUEUES => link.tx_queues = u32_at(value, 0)?,
             IFLA_GSO_MAX_SEGS => link.gso_max_segs = u32_at(value, 0)?,
             IFLA_LINKINFO => {

@@ -34,6 +34,8 @@ pub enum AgentEventKind {
     Waiting,
     /// The link's rate was measured, and the controller restarts from the limit that follows from it.
     Measured,
+    /// The controller leaves the link idle although packets are dropped, which starves TCP.
+    Starving,
     /// The settings were read again and apply now.
     Changed,
     /// The machine slept, or the agent was stopped, for longer than an interval.
@@ -58,6 +60,7 @@ impl AgentEventKind {
             Self::Replaced => "replaced",
             Self::Waiting => "waiting",
             Self::Measured => "measured",
+            Self::Starving => "starving",
             Self::Changed => "changed",
             Self::Resumed => "resumed",
             Self::Failed => "failed",

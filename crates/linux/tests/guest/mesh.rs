@@ -294,7 +294,7 @@ fn attaching_to_an_interface_of_mac80211_makes_packets_wait_there() {
     let place = Place { device: "wlan0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
     let before = shell("tc -j qdisc show dev wlan0");
     let sink = Sink::new();
-    let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
+    let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
     device.take_interval(now()).unwrap();
     let mut most = 0;
     let sent = send(OFFERED_EVERY, now() + Duration::from_secs(2), || {

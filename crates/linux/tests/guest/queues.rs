@@ -128,7 +128,7 @@ fn agents_that_begin_and_end_together_do_not_break_each_other() {
     }
     let attach = |number: u8| {
         let place = Place { device: format!("d{number}"), parent: ROOT, state_folder: STATE_FOLDER.into() };
-        Governed::attach(&place, MECHANISM, &start(), false)
+        Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false)
     };
     for round in 0..ROUNDS {
         let begin = std::sync::Barrier::new(usize::from(TOGETHER));
@@ -206,7 +206,7 @@ fn a_governed_interface_gets_its_former_queue_back_and_nothing_stays_loaded() {
     for former in ["tc qdisc replace dev one root handle 7: pfifo limit 77", "tc qdisc del dev one root"] {
         shell(former);
         let before = shell("tc -j qdisc show dev one");
-        let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
+        let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
         assert!(shell("tc qdisc show dev one").contains("sluice"));
         device.take_interval(now()).unwrap();
         send(1, 10);
@@ -248,14 +248,14 @@ fn what_an_agent_left_that_was_killed_while_it_loaded_or_unloaded_is_taken_away(
 fn a_queue_that_another_program_replaced_is_reported_and_left_alone() {
     dummy("one", 1);
     let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
-    let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
+    let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
     shell("tc qdisc replace dev one root handle 9: pfifo limit 99");
     let said = device.take_interval(now()).unwrap_err();
     assert!(matches!(said, Error::Replaced { .. }), "{said}");
     assert!(matches!(device.restore(), Err(Error::Replaced { .. })));
     assert!(shell("tc qdisc show dev one").contains("limit 99"));
     drop(device);
-    let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
+    let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
     shell("ip link del one");
     let said = device.take_interval(now()).unwrap_err();
     assert!(matches!(said, Error::Gone { .. }), "{said}");
@@ -270,7 +270,7 @@ fn what_an_agent_wrote_down_is_enough_to_put_the_former_queue_back() {
     shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
     let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
     let before = shell("tc -j qdisc show dev one");
-    let device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
+    let device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
     // An agent that panics: its device is out of reach.
     let restorer = Restorer::new(Path::new(STATE_FOLDER), "one", ROOT);
     std::mem::forget(device);
@@ -292,7 +292,7 @@ fn what_waits_survives_attaching_new_settings_and_detaching() {
     shell("tc qdisc replace dev sl0 root handle 7: pfifo limit 1000");
     let place = Place { device: "sl0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
     send(9, PACKETS);
-    let mut device = Governed::attach(&place, MECHANISM, &start(), false).unwrap();
+    let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
     send(9, PACKETS);
     device.apply(&Limit::Packets(500).into()).unwrap();
     let discipline = load();

@@ -6,7 +6,7 @@ use crate::net::Waiting;
 use crate::record::{Passed, QueueRecord, Standing};
 use crate::results::{self, NodeDistribution};
 use control::{
-    AnyController, Controller as _, Heard, Interval, Limit, Mark, Needs, Orders, Radio, Seen, Sets, Warning,
+    AnyController, Controller as _, Heard, Idling, Interval, Limit, Mark, Needs, Orders, Radio, Seen, Sets, Warning,
 };
 use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper, fq_codel};
 use units::{Bytes, Duration, Instant, Rate};
@@ -26,6 +26,7 @@ pub(crate) struct Port {
     mark: Mark,
     marked: u64,
     record: QueueRecord,
+    idling: Idling,
     /// Interval at which an external agent decides, in the controller's place.
     steered: Option<Duration>,
 }
@@ -50,7 +51,8 @@ impl Port {
         let begin = controller.begin();
         let queue = if controller.needs().interval < Duration::MAX { queue } else { queue.unwatched() };
         shaper.set_rate(Instant::ZERO, begin.rate);
-        Self { queue, controller, shaper, mark: begin.mark, marked: 0, record: QueueRecord::default(), steered: None }
+        let (record, idling) = (QueueRecord::default(), Idling::default());
+        Self { queue, controller, shaper, mark: begin.mark, marked: 0, record, idling, steered: None }
     }
 
     /// Backlog.
@@ -194,13 +196,17 @@ impl Port {
 
     /// Returns the measurements of an interval on which an external agent decides. None without an agent.
     pub(crate) fn steered(&mut self, now: Instant) -> Option<Interval> {
-        self.steered.map(|_| self.queue.take_interval(now))
+        self.steered?;
+        let queue = self.queue.take_interval(now);
+        self.idling.add(&queue, self.shaper.rate());
+        Some(queue)
     }
 
     /// An interval is over: what was measured in it, and what the controller orders. To be [obeyed](Self::obey). `radio`:
     /// what the node's radio saw, where the controller looks at that; `heard`: its neighbours' notes.
     pub(crate) fn decide(&mut self, now: Instant, radio: Option<Radio>, heard: &[Heard]) -> (Interval, Orders) {
         let queue = self.queue.take_interval(now);
+        self.idling.add(&queue, self.shaper.rate());
         (queue, self.controller.update(&Seen { queue, radio, heard }))
     }
 
@@ -236,6 +242,12 @@ impl Port {
         self.controller.begin()
     }
 
+    /// Returns the name of what decides, and whether it leaves the link idle.
+    pub(crate) fn idling(&self) -> (&'static str, &Idling) {
+        let name = if self.steered.is_some() { "the program's controller" } else { self.controller.name().as_str() };
+        (name, &self.idling)
+    }
+
     /// Returns its controller's warning.
     pub(crate) fn warning(&self) -> Option<Warning> {
         self.controller.warning()
@@ -245,7 +257,7 @@ impl Port {
     pub(super) fn restart_statistics(&mut self, now: Instant) {
         self.queue.restart_statistics(now);
         self.marked = 0;
-        self.record = QueueRecord::default();
+        (self.record, self.idling) = (QueueRecord::default(), Idling::default());
     }
 
     /// Returns its state, for a time series.

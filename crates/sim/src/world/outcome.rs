@@ -1,12 +1,12 @@
 //! Results of a finished run, and the accounts that must balance.
 
-use super::flows::Supply;
+use super::flows::{Flow, Role, Supply};
 use super::nodes::{self, port_name, port_names};
 use super::routing::Routing;
 use super::state::World;
 use super::wired::Wire;
 use crate::egress::Port;
-use crate::engine::{NodeId, PortId};
+use crate::engine::{FlowId, NodeId, PortId};
 use crate::mac::{Reorder, Station};
 use crate::record::{FlowRecord, ratio};
 use crate::results::{Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
@@ -90,8 +90,8 @@ fn distributions(world: &World) -> Distributions {
 /// Nodes that a warning names; the others are counted.
 const NAMED: usize = 6;
 
-/// What the controllers warn of, each warning once, whether outcomes hang on the capture threshold, and which links are too
-/// weak for their rate.
+/// What the controllers warn of, each warning once, where one starves TCP, whether outcomes hang on the capture threshold, and
+/// which links are too weak for their rate.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for port in world.nodes.iter().flat_map(|node| node.egress.ports()) {
@@ -101,9 +101,70 @@ fn warnings(world: &mut World) -> Vec<String> {
             told.push(warning);
         }
     }
+    told.extend(starving_warning(world));
     told.extend(capture_warning(world));
     told.extend(noise_warning(world));
     told
+}
+
+/// Where the radio, or a wired link, is busy for a smaller share of the time, a rate below the link's holds the traffic.
+const BUSY: f64 = 0.5;
+
+/// Controllers that leave their link idle although TCP wants to use it: by limits below an aggregate or the product of
+/// bandwidth and delay, or by rates.
+fn starving_warning(world: &World) -> Option<String> {
+    let covered = world.end.since(world.warmup).as_secs_f64();
+    let carries_tcp = |at: NodeId, wire: bool| {
+        let passes = |(flow, of): (FlowId, &Flow)| {
+            let Role::Stream { .. } = of.role else { return false };
+            match &world.routing {
+                Routing::Static(routes) => {
+                    let is_here = |&(from, to): &(u32, u32)| {
+                        NodeId::from(from) == at && world.nodes[at].egress.is_wired_to(to) == wire
+                    };
+                    routes.hops(flow).iter().any(is_here)
+                }
+                Routing::Aodv(_) => true,
+            }
+        };
+        world.flows.numbers().zip(world.flows.iter()).any(passes)
+    };
+    let mut found = Vec::new();
+    for at in world.nodes.numbers() {
+        let node = &world.nodes[at];
+        for port in node.egress.ports().numbers() {
+            let (controller, idling) = node.egress.ports()[port].idling();
+            let wire = node.egress.wire(port).map(|wire| &world.wires[wire]);
+            let busy = wire.map_or_else(|| busy_time(world, at), |wire| wire.busy_time(world.end));
+            let busy = busy.as_secs_f64() / covered;
+            let how = match idling.by_limit() {
+                Some((dropped, idle)) => format!(
+                    "dropped {:.1} % of the packets while its queue was empty {:.0} % of the time",
+                    100.0 * dropped,
+                    100.0 * idle
+                ),
+                None if idling.by_rate() && world.rules.aggregates() && wire.is_none() => {
+                    "held the traffic to its rate, packet by packet, so that hardly any aggregates form".to_owned()
+                }
+                None if idling.by_rate() && busy < BUSY => {
+                    format!(
+                        "held the traffic to its rate while the link was idle {:.0} % of the time",
+                        100.0 * (1.0 - busy)
+                    )
+                }
+                None => continue,
+            };
+            if carries_tcp(at, wire.is_some()) {
+                found.push(format!("{controller} at {} {how}", node.name));
+            }
+        }
+    }
+    let (first, others) = found.split_first()?;
+    let others = if others.is_empty() { String::new() } else { format!(" (and {} more such queues)", others.len()) };
+    Some(format!(
+        "queue.controller: {first}{others}: flows of TCP pass there and send less than the link could; a fixed limit, \
+         `discipline = \"fq-codel\"` or `queues = \"mac80211\"` suits them"
+    ))
 }
 
 /// Bits of a frame that stands for those of a link.

@@ -3,14 +3,14 @@
 mod picture;
 
 use crate::args;
-use crate::commands::live::{line, row, settings};
+use crate::commands::decisions::{line, row, settings};
 use crate::console::{complain, print, print_json};
 use crate::failure::Failure;
 use control::{Controller as _, Name};
 use lab::live;
+use lab::recorded::Decision;
 use lab::recording::{self, Recording};
 use lab::store::write_whole;
-use linux::telemetry::Decision;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::Path;

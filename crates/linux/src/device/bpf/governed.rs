@@ -9,6 +9,7 @@ use super::slot::Slot;
 use crate::device::claim::{claim_or_keep, make_way};
 use crate::device::contract::{Beside, Capabilities, Device, Keeps};
 use crate::device::former::Former;
+use crate::device::looks::Looks;
 use crate::device::state::State;
 use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
@@ -59,7 +60,13 @@ impl Governed {
     /// # Errors
     /// There is no such interface, the privilege is missing, the kernel has no such disciplines, another agent is
     /// there, or the former queue could not be restored (unless `force`d: then the kernel's default comes back).
-    pub fn attach(place: &Place, mechanism: Mechanism, start: &Start, force: bool) -> Result<Self, Error> {
+    pub fn attach(
+        place: &Place,
+        mechanism: Mechanism,
+        start: &Start,
+        looks: &Looks,
+        force: bool,
+    ) -> Result<Self, Error> {
         if place.parent != ROOT {
             return Err(Unfit::Class { why: "the kernel allows a BPF queue only as the root of an interface" }.into());
         }
@@ -68,7 +75,8 @@ impl Governed {
         let _alone = alone(Path::new(FOLDER))?;
         let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let credit = never_pushes_back(&link.name).then(Credit::default);
-        let installed = install(place, &mut route, &link, &discipline, &Plan { mechanism, credit, start, force });
+        let plan = Plan { mechanism, credit, start, looks, force };
+        let installed = install(place, &mut route, &link, &discipline, &plan);
         match installed {
             Ok((slot, former, state)) => {
                 let new = Self { route, link, slot, credit, former, state: Some(state), discipline: Some(discipline) };
@@ -120,6 +128,7 @@ struct Plan<'s> {
     /// For an interface that never pushes back.
     credit: Option<Credit>,
     start: &'s Start,
+    looks: &'s Looks,
     /// Replaces a former queue that could not be restored.
     force: bool,
 }
@@ -132,8 +141,8 @@ fn install(
     discipline: &Discipline,
     plan: &Plan,
 ) -> Result<(Slot, Former, State), Error> {
-    let Plan { mechanism, credit, start, force } = *plan;
-    let (former, state, stands) = claim_or_keep(place, route, link, force, KIND)?;
+    let Plan { mechanism, credit, start, looks, force } = *plan;
+    let (former, state, stands) = claim_or_keep(place, route, looks, link, force, KIND)?;
     let begin = |mut slot: Slot| {
         slot.begin(start)?;
         discipline.release_by(&mut slot, credit)?;
@@ -153,7 +162,8 @@ fn install(
         }
     };
     let former = former.governed_by(slot.handle());
-    let_drain(|| Ok(route.qdiscs(link.index)?.iter().all(|qdisc| qdisc.counters.backlog_packets == 0)));
+    // The root's counters include those below it.
+    let_drain(|| Ok(route.qdisc(link.index, ROOT)?.is_none_or(|qdisc| qdisc.counters.backlog_packets == 0)));
     let state = make_way(&former, state, route, KIND, None)?;
     Ok((slot, former, state))
 }

@@ -1,0 +1,56 @@
+//! The kernel's messages about changes (`linux/rtnetlink.h`).
+
+use crate::error::Error;
+use rustix::io::Errno;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// `RTMGRP_LINK`: interfaces.
+pub(crate) const LINKS: u32 = 0x1;
+/// `RTMGRP_TC`: disciplines and classes.
+pub(crate) const QUEUES: u32 = 0x8;
+
+/// A socket that gets a message at each change. Readable ([`AsFd`]) while there are messages.
+#[derive(Debug)]
+pub(crate) struct News(OwnedFd);
+
+impl AsFd for News {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+impl News {
+    /// Opens it for `groups` of changes in the network namespace of this thread. Needs no privilege.
+    ///
+    /// # Errors
+    /// The kernel gives no such socket.
+    pub(crate) fn open(groups: u32) -> Result<Self, Error> {
+        let failed =
+            |source: Errno| Error::Kernel { what: "follow changes of interfaces".into(), source: source.into() };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        // Protocol 0 is `NETLINK_ROUTE`.
+        let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None).map_err(failed)?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, groups)).map_err(failed)?;
+        Ok(Self(socket))
+    }
+
+    /// Reads all messages; hands each datagram to `take`. Returns false if some were lost or cut off.
+    pub(crate) fn read(&self, buffer: &mut [u8], mut take: impl FnMut(&[u8])) -> bool {
+        let mut is_whole = true;
+        loop {
+            match rustix::net::recv(&self.0, &mut *buffer, RecvFlags::TRUNC) {
+                Ok((_, length)) => match buffer.get(..length) {
+                    Some(datagram) => take(datagram),
+                    None => is_whole = false,
+                },
+                Err(Errno::INTR) => {}
+                // The kernel had no room for all messages.
+                Err(Errno::NOBUFS) => is_whole = false,
+                Err(Errno::AGAIN) => return is_whole,
+                Err(_) => return false,
+            }
+        }
+    }
+}
