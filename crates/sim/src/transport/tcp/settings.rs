@@ -37,7 +37,8 @@ pub(crate) enum LossDetection {
 /// By what the window grows in slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlowStart {
-    /// By all that is acknowledged (RFC 3465 without its limit, RFC 9406 with L unlimited; Linux, ns-3).
+    /// By all that is acknowledged (RFC 3465 without its limit, RFC 9406 with L unlimited; Linux, ns-3); of what was
+    /// outstanding at a timeout, at most a segment an acknowledgement (RFC 3465, 2.3).
     Bytes,
     /// By at most a segment an acknowledgement (RFC 5681, 3.1; ns-2).
     Acks,

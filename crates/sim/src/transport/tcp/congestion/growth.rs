@@ -7,8 +7,10 @@ use units::{Duration, Instant};
 pub(crate) struct Growth {
     pub(crate) now: Instant,
     pub(crate) srtt: Option<Duration>,
-    /// Octets newly acknowledged.
+    /// Octets newly acknowledged, without those that were SACKed before.
     pub(crate) acked: u64,
     /// The congestion window, and nothing else, held back the sender.
     pub(crate) limited: bool,
+    /// The octets were outstanding when the retransmission timer expired.
+    pub(crate) timed_out: bool,
 }

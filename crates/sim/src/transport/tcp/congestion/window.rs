@@ -62,15 +62,14 @@ impl Window {
         }
         let mut growth = growth;
         if self.cwnd < self.ssthresh {
-            let most = match self.slow_start {
-                SlowStart::Bytes => self.ssthresh - self.cwnd,
-                SlowStart::Acks => self.segment,
-            };
+            // An acknowledgement of what was outstanding at a timeout may cover a whole window that had arrived before.
+            let counts_bytes = self.slow_start == SlowStart::Bytes && !growth.timed_out;
+            let most = if counts_bytes { self.ssthresh - self.cwnd } else { self.segment };
             let more = growth.acked.min(most);
             self.cwnd += more;
             growth.acked -= more;
             // What goes beyond the threshold counts for congestion avoidance, as in Linux.
-            if self.cwnd < self.ssthresh || growth.acked == 0 || self.slow_start == SlowStart::Acks {
+            if self.cwnd < self.ssthresh || growth.acked == 0 || !counts_bytes {
                 return;
             }
         }

@@ -12,7 +12,8 @@ fn grow(cubic: &mut Cubic, segments: u64, rtt: Duration, seconds: u64) -> Vec<(f
     let mut rounds = Vec::new();
     while now < Instant::ZERO + Duration::from_secs(seconds) {
         for _ in 0..cwnd / SEGMENT {
-            cwnd += cubic.increase(cwnd, Growth { now, srtt: Some(rtt), acked: SEGMENT, limited: true });
+            cwnd +=
+                cubic.increase(cwnd, Growth { now, srtt: Some(rtt), acked: SEGMENT, limited: true, timed_out: false });
         }
         now += rtt;
         rounds.push((now.as_secs_f64(), cwnd as f64 / SEGMENT as f64));
@@ -75,7 +76,8 @@ fn after_a_timeout_the_plateau_is_where_congestion_avoidance_begins() {
 #[test]
 fn a_target_is_at_most_half_a_window_away() {
     let mut cubic = Cubic::new(SEGMENT);
-    let mut growth = Growth { now: Instant::ZERO, srtt: Some(Duration::ZERO), acked: SEGMENT, limited: true };
+    let mut growth =
+        Growth { now: Instant::ZERO, srtt: Some(Duration::ZERO), acked: SEGMENT, limited: true, timed_out: false };
     cubic.increase(100_000, growth);
     growth.now = Instant::ZERO + Duration::from_secs(1000);
     // (150 - 100) / 100 of a segment.
@@ -87,7 +89,7 @@ fn time_without_use_does_not_count() {
     let after = |pause: bool| {
         let mut cubic = Cubic::new(SEGMENT);
         cubic.decrease(100_000, 100_000);
-        let mut growth = Growth { now: Instant::ZERO, srtt: None, acked: SEGMENT, limited: true };
+        let mut growth = Growth { now: Instant::ZERO, srtt: None, acked: SEGMENT, limited: true, timed_out: false };
         let cwnd = 70_000 + cubic.increase(70_000, growth);
         growth.now = Instant::ZERO + Duration::from_secs(3);
         if pause {
