@@ -54,11 +54,42 @@ fn slow_start_may_count_all_that_is_acknowledged_up_to_the_threshold() {
             ("open", "SYN"),
             ("syn-ack", "0 1 2 3 4 5 6 7"),
             ("timer", "r0 cwnd=1 ssthresh=4"),
-            // Two to the threshold at most; the six beyond it count as a window of congestion avoidance.
-            ("ack 8", "8 9 10 11 12 cwnd=5"),
-            ("ack 10", "13 14 cwnd=5"),
+            // Of what was outstanding at the timeout, a segment an acknowledgement (RFC 3465, 2.3).
+            ("ack 8", "8 9 cwnd=2"),
+            // Two to the threshold at most; one that is beyond it counts for congestion avoidance.
+            ("ack 10", "10 11 12 13 cwnd=4"),
+            ("ack 13", "14 15 16 cwnd=4"),
+            ("ack 14", "17 18 cwnd=5"),
         ],
     );
+}
+
+#[test]
+fn what_was_sacked_before_does_not_let_the_window_grow() {
+    for end in [RecoveryEnd::Threshold, RecoveryEnd::Counted] {
+        let settings = Settings { slow_start: SlowStart::Bytes, recovery_end: end, ..plain(Recovery::Sack, 8) };
+        run(
+            settings,
+            None,
+            &[
+                ("open", "SYN"),
+                ("syn-ack", "0 1 2 3 4 5 6 7"),
+                ("ack 0 sack 1", ""),
+                ("ack 0 sack 1-2", ""),
+                ("ack 0 sack 1-3", "r0 cwnd=4 ssthresh=4"),
+                ("ack 0 sack 1-4", ""),
+                ("ack 0 sack 1-5", "8"),
+                ("ack 0 sack 1-6", "9"),
+                ("ack 0 sack 1-7", "10"),
+                ("ack 0 sack 1-8", "11"),
+                ("ack 0 sack 1-9", "12"),
+                ("ack 0 sack 1-10", "13"),
+                ("timer", "r0 cwnd=1 ssthresh=2"),
+                // Ten of eleven segments were SACKed: one is news.
+                ("ack 11", "r11 r12 cwnd=2"),
+            ],
+        );
+    }
 }
 
 #[test]
