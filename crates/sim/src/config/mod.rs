@@ -43,7 +43,7 @@ pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Pro
 pub use rate_control::{RateAlgorithm, RateControl};
 pub use record::Record;
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
-pub use tcp::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
+pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
 pub use tmac::{Turns, TurnsVariant};
 pub use traffic::{Flow, HopRange, Spread, Step, Traffic, TrafficKind, Transport};
 pub use wired::{RateStep, Wired};

@@ -35,7 +35,7 @@ impl Window {
         let initial = segment.saturating_mul(u64::from(settings.initial_window));
         let law = match settings.congestion {
             Congestion::Reno => Law::Reno(Reno::new(settings.recovery_end)),
-            Congestion::Cubic => Law::Cubic(Cubic::new(segment)),
+            Congestion::Cubic => Law::Cubic(Cubic::new(segment, settings.friendly_growth)),
             Congestion::Bqm => Law::Bqm(Bqm::new(settings.bqm.unwrap_or_default())),
         };
         let (ssthresh, slow_start) = (u64::MAX, settings.slow_start);

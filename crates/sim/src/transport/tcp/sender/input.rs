@@ -134,9 +134,13 @@ impl Sender {
             }
             Progress::Over => {
                 self.end_recovery();
-                if self.settings.recovery_end == RecoveryEnd::Counted {
-                    let srtt = self.rto.srtt();
-                    self.window.grow(Growth { now, srtt, acked: below, limited: true, timed_out });
+                let acked = match self.settings.recovery_end {
+                    RecoveryEnd::Threshold => 0,
+                    RecoveryEnd::Counted => below,
+                    RecoveryEnd::News => news,
+                };
+                if acked > 0 {
+                    self.window.grow(Growth { now, srtt: self.rto.srtt(), acked, limited: true, timed_out });
                 }
             }
         }

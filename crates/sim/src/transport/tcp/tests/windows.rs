@@ -66,7 +66,7 @@ fn slow_start_may_count_all_that_is_acknowledged_up_to_the_threshold() {
 
 #[test]
 fn what_was_sacked_before_does_not_let_the_window_grow() {
-    for end in [RecoveryEnd::Threshold, RecoveryEnd::Counted] {
+    for end in [RecoveryEnd::Threshold, RecoveryEnd::Counted, RecoveryEnd::News] {
         let settings = Settings { slow_start: SlowStart::Bytes, recovery_end: end, ..plain(Recovery::Sack, 8) };
         run(
             settings,
@@ -96,8 +96,14 @@ fn what_was_sacked_before_does_not_let_the_window_grow() {
 fn the_end_of_a_recovery_may_count_what_it_acknowledges_and_what_was_counted_before() {
     let steps = |end| {
         let settings = Settings { recovery_end: end, ..plain(Recovery::Sack, 8) };
-        // The eight segments that the last acknowledgement covers are two windows of four.
+        // The eight segments that the last acknowledgement covers are two windows of four; only the first of them is news.
         let more = if end == RecoveryEnd::Counted { "11 12 13 cwnd=6" } else { "11 cwnd=4" };
+        let next = match end {
+            RecoveryEnd::Threshold => ("ack 11", "12 13 14 cwnd=4"),
+            RecoveryEnd::Counted => ("ack 11", "14 15 16 cwnd=6"),
+            // Three and the one before are a window.
+            RecoveryEnd::News => ("ack 11", "12 13 14 15 cwnd=5"),
+        };
         let steps = [
             ("open", "SYN"),
             ("syn-ack", "0 1 2 3 4 5 6 7"),
@@ -109,11 +115,13 @@ fn the_end_of_a_recovery_may_count_what_it_acknowledges_and_what_was_counted_bef
             ("ack 0 sack 1-6", "9"),
             ("ack 0 sack 1-7", "10"),
             ("ack 8", more),
+            next,
         ];
         run(settings, None, &steps);
     };
     steps(RecoveryEnd::Threshold);
     steps(RecoveryEnd::Counted);
+    steps(RecoveryEnd::News);
 }
 
 #[test]
