@@ -23,7 +23,7 @@ use crate::mac::{Conventions, Costs};
 use crate::net::Waiting;
 use crate::results;
 use mac80211::Scheduler;
-use queue::{Departure, Settings};
+use queue::{Completion, Departure, Settings};
 use round_robin::RoundRobin;
 use std::ops::Range;
 use units::{Bytes, Duration, Instant};
@@ -297,13 +297,13 @@ impl Egress {
         Some(Taken { packet, waited, expected: Duration::ZERO, left: Some(port) })
     }
 
-    /// May packets of this length [pass](Self::pass) a port?
+    /// True if packets of this length can [pass](Self::pass) a port.
     pub(crate) fn lets_pass(&self, port: PortId, length: Bytes) -> bool {
         matches!(self.order, Order::RoundRobin(_)) && self.ports[port].lets_pass(length)
     }
 
-    /// A batch of at least one packet of one length comes to a port that [lets them pass](Self::lets_pass), and the MAC
-    /// takes one after another: see [`queue::Queue::pass`].
+    /// Passes a batch of packets, at least one, through a port that [lets them pass](Self::lets_pass) to the MAC: see
+    /// [`queue::Batch::pass`].
     pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
         self.ports[port].pass(now, length, packets);
         if let Order::RoundRobin(order) = &mut self.order {
@@ -311,21 +311,13 @@ impl Egress {
         }
     }
 
-    /// Completes packets of a port that the MAC or a wired link has finished, `service` after each was taken. What each
-    /// `waited` and what airtime was `expected` of it was told then ([`Taken`]).
-    pub(crate) fn completed(
-        &mut self,
-        now: Instant,
-        port: PortId,
-        waited: Duration,
-        service: Duration,
-        expected: Duration,
-        packets: u32,
-    ) {
+    /// Reports packets of a port that the MAC, or a wired link, is done with. The scheduler `expected` this airtime of
+    /// each ([`Taken::expected`]).
+    pub(crate) fn completed(&mut self, now: Instant, port: PortId, completion: &Completion, expected: Duration) {
         if let Order::Mac80211(scheduler) = &mut self.order {
-            scheduler.completed(port, expected * u64::from(packets));
+            scheduler.completed(port, expected * u64::from(completion.packets));
         }
-        self.ports[port].completed(now, waited, service, packets);
+        self.ports[port].completed(now, completion);
     }
 
     /// Records the airtime of a frame to or from a station.

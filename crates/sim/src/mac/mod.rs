@@ -2,7 +2,6 @@
 //! no route and no radio.
 
 mod buffer;
-mod contender;
 mod contention;
 mod conventions;
 mod exchange;

@@ -6,7 +6,7 @@
 //! every choice that the standard leaves, and what each changes.
 
 use super::buffer::{Buffer, Joins, Request, Size};
-use super::contender::Contender;
+use super::contention::Contender;
 use super::peers::Peers;
 use super::tmac::TmacState;
 use super::{

@@ -6,12 +6,10 @@
 
 mod leg;
 mod random_waypoint;
-mod script;
 mod setdest;
 
-pub(crate) use leg::Position;
+pub(crate) use leg::{Command, Position, Script};
 pub(crate) use random_waypoint::{RandomWaypoint, Start};
-pub(crate) use script::{Command, Script};
 pub(crate) use setdest::Movement;
 pub use setdest::{Fault, Movements, read};
 

@@ -5,6 +5,7 @@ use super::{Player, Summary, TransportRecord};
 use crate::config::Class;
 use crate::net::{LossCause, Packet};
 use crate::results::{Flow, FlowDistribution, FlowHops, Lost, Mac, NodeDistribution, Times};
+use queue::Completion;
 use units::{Bytes, Duration};
 
 /// A flow's counts. Those of the ledgers run from the start to the end; the others begin after the warm-up.
@@ -260,9 +261,10 @@ pub(crate) struct QueueRecord {
 }
 
 impl QueueRecord {
-    /// Records the waiting and service times of packets.
-    pub(crate) fn complete(&mut self, waited: Duration, service: Duration, packets: u32, target: Option<Duration>) {
-        let nodal = waited + service;
+    /// Records packets that the MAC is done with; `target`: that of their controller.
+    pub(crate) fn complete(&mut self, completion: &Completion, target: Option<Duration>) {
+        let &Completion { waited, service, packets } = completion;
+        let nodal = completion.nodal();
         self.completed += u64::from(packets);
         if target.is_some_and(|target| nodal > target) {
             self.above_target += u64::from(packets);

@@ -9,7 +9,6 @@ mod overflow;
 mod player;
 mod route;
 mod series;
-mod span;
 mod summary;
 mod transport;
 

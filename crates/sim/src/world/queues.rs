@@ -8,7 +8,7 @@ use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::TraceEventKind;
-use queue::Ecn;
+use queue::{Completion, Ecn};
 use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
@@ -165,20 +165,12 @@ impl World {
         }
     }
 
-    /// Completes packets that left a port after they `waited`, `service` after each was taken.
-    pub(super) fn complete(
-        &mut self,
-        node: NodeId,
-        port: PortId,
-        waited: Duration,
-        service: Duration,
-        expected: Duration,
-        packets: u32,
-    ) {
+    /// Reports packets of a port that the MAC, or a wired link, is done with, each with this `expected` airtime.
+    pub(super) fn complete(&mut self, node: NodeId, port: PortId, completion: &Completion, expected: Duration) {
         let Node { egress, ports_before, .. } = &mut self.nodes[node];
-        egress.completed(self.now, port, waited, service, expected, packets);
+        egress.completed(self.now, port, completion, expected);
         if let Some(recorder) = &mut self.recorder {
-            recorder.completed(*ports_before + port.place(), waited, service, packets);
+            recorder.completed(*ports_before + port.place(), completion);
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::config::{self, Network, Wired};
 use crate::engine::{EventKey, Handle, NodeId, PortId, Stream, WireId};
 use crate::mac::BROADCAST;
 use crate::net::{Load, LossCause, Transit, Waiting};
+use queue::Completion;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -158,7 +159,7 @@ impl World {
             self.events.push_at(place, Event::WireArrives { wire });
         }
         link.under_way.push_back((place, packet));
-        self.complete(from, port, waited, service, Duration::ZERO, 1);
+        self.complete(from, port, &Completion::of_one(waited, service), Duration::ZERO);
         self.transmit(wire);
     }
 

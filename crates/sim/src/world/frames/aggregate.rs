@@ -9,6 +9,7 @@ use crate::world::flows::{Flow, Supply};
 use crate::world::nodes::Node;
 use crate::world::routing::Routing;
 use crate::world::state::World;
+use queue::Batch as _;
 
 impl World {
     /// Packets that can share the frame that is due join it, in the order in which the queue would yield them. Returns the

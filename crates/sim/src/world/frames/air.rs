@@ -387,7 +387,7 @@ mod tests {
 
     /// A bystander of a frame is told of it in few words. A world that is watched, if at no node, tells all stations all.
     #[test]
-    fn bystanders_come_to_the_same_by_either_way() {
+    fn bystanders_give_the_same_on_either_path() {
         for (network, eifs) in [CELL, CHAIN].iter().flat_map(|network| EIFS.map(|eifs| (network, eifs))) {
             let run = |watched: bool| {
                 let mut world = world(network, 2, eifs);

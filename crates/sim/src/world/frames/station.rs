@@ -8,6 +8,7 @@ use crate::trace::TraceEventKind;
 use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
 use crate::world::watch::Witness;
+use queue::Completion;
 use units::{Duration, Instant};
 
 impl World {
@@ -93,7 +94,7 @@ impl World {
     #[inline(never)]
     fn count_all(&mut self, node: NodeId, passage: &Passage, packets: u32) {
         let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected } = passage;
-        let service = self.now.since(taken);
+        let completion = Completion { waited, service: self.now.since(taken), packets };
         let Node { egress, record, .. } = &mut self.nodes[node];
         if !delivered {
             record.given_up += u64::from(packets);
@@ -101,14 +102,14 @@ impl World {
             record.delivered += u64::from(packets);
         }
         if to != BROADCAST {
-            record.hops.to(to).complete(delivered, waited, service, packets);
+            record.hops.to(to).complete(delivered, &completion);
         }
         // A note comes from no port.
         if is_note {
-            record.service.record_all(service, packets);
+            record.service.record_all(completion.service, packets);
         } else {
             let port = egress.port_to(to, category, dscp.class());
-            self.complete(node, port, waited, service, expected, packets);
+            self.complete(node, port, &completion, expected);
         }
     }
 

@@ -2,16 +2,16 @@
 
 use super::Node;
 use super::infrastructure::Infrastructure;
-use super::rates::rates;
 use super::sites::Site;
-use crate::config::{Category, Class, Network, Queues, Role};
+use crate::config::{Category, Class, LowLevel, Network, Queues, RateAlgorithm, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
-use crate::mac::{Conventions, Costs, Station};
+use crate::mac::{Algorithm, Conventions, Costs, Rates, Station};
 use crate::record::{Gauge, NodeRecord};
-use crate::world::energy::{self, EnergyAccount};
+use crate::world::energy::{self, EnergyAccount, low_mode};
 use crate::world::error::BuildError;
 use crate::world::notes::Notes;
+use crate::world::radio;
 use control::{Controller as _, Reads, Sets};
 use units::Instant;
 
@@ -182,4 +182,34 @@ fn built(
         return Err(BuildError::new(format!("{table}.controller"), format!("`{name}` cannot be simulated: {lacking}")));
     }
     Ok(Port::new(queue, controller))
+}
+
+/// With which modes a node sends: always its own, in one of two as it is told, or as rate control decides.
+pub(crate) fn rates(
+    site: &Site,
+    network: &Network,
+    rules: &Conventions,
+    low: Option<&LowLevel>,
+    seed: u64,
+) -> Result<Rates, BuildError> {
+    let mode = radio::mode(site, &network.radio)?;
+    if let Some(low) = low {
+        return Ok(Rates::of_two(mode, low_mode(site, network, rules, low)?));
+    }
+    let (algorithm, modes) = match network.mac.rate_control.algorithm {
+        RateAlgorithm::Fixed => return Ok(Rates::fixed(mode)),
+        RateAlgorithm::Arf => (Algorithm::Arf, network.radio.ladder()),
+        RateAlgorithm::Aarf => (Algorithm::Aarf, network.radio.ladder()),
+        RateAlgorithm::MinstrelHt => (Algorithm::Minstrel, network.radio.all_modes()),
+    };
+    if site.data_rate.is_some() || site.mcs.is_some() {
+        let why = "rate control chooses the mode; leave `data_rate` and `mcs` of nodes out";
+        return Err(BuildError::new(format!("node.{}", site.name), why));
+    }
+    if network.radio.nominal_rate.is_some() {
+        let why = "a nominal rate has no slower ones; write `mcs`, or `algorithm = \"fixed\"`";
+        return Err(BuildError::new("mac.rate_control.algorithm", why));
+    }
+    let random = Stream::new(seed, &site.name, Purpose::RateControl);
+    Ok(Rates::new(algorithm, modes, &Costs::new(&rules.timing), random))
 }

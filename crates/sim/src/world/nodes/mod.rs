@@ -3,7 +3,6 @@
 pub(crate) mod build;
 pub(crate) mod infrastructure;
 pub(crate) mod motion;
-mod rates;
 pub(crate) mod sites;
 
 use super::energy::EnergyAccount;
