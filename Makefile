@@ -17,7 +17,7 @@ make check      between two edits: format, lints, unit tests of the crates that 
 make test       for every change; about twelve minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
-                slow plain instructions claims-quick test-live wheel-test
+                slow plain instructions claims-quick kernel-tcp test-live wheel-test
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make book       the pages of docs as a book: target/book; needs mdbook
 
@@ -47,7 +47,7 @@ test:
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
-	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick test-live wheel-test"
+	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick kernel-tcp test-live wheel-test"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -141,6 +141,10 @@ slow: compile
 	python3 tests/slow.py $(BPF)
 	cargo test --workspace --doc --locked $(BPF)
 	cargo build --workspace --examples --locked $(BPF)
+
+# The simulated TCP beside the kernel's, in real time: five minutes on a machine that does little else.
+kernel-tcp: build
+	python3 tests/kernel_tcp.py --program $(SLUICE)
 
 # What others build: without BPF, and for routers without the simulator.
 plain: charts

@@ -253,6 +253,23 @@ def slow_tcp_chains():
                    conventions={"ns-3": ENDLESS_RTS}, **cost)
 
 
+def tcp_losses():
+    """Network (l): a download over a wired link that loses packets at random."""
+    measures = {"goodput, Mb/s": category_goodput("down"), "repeated segments, 1/s": repeated_rate}
+    return [Case("l", f"tcp loss={loss:g} {rate}", "peer-tcp-loss", measures, 120.0,
+                 {"wired.0.loss": loss, "wired.0.rate": f"{rate} Mb/s"},
+                 ("ns3-tcp-loss", f"--loss={loss:g}", f"--rate={rate}"))
+            for loss in (0.01, 0.05) for rate in (2, 20)]
+
+
+# Network (m): TCP and CBR over AODV on a grid.
+GRID = {"TCP, Mb/s": category_goodput("down"), "CBR delivered": lambda outcome: 1 - flow_at(0, "loss_ratio")(outcome),
+        "routing packets, 1/s": routing_rate}
+
+# Network (n): the chain of (j) over five hops with OFDM.
+OFDM = {"radio.standard": "802.11a", "radio.data_rate": "24 Mb/s", "radio.basic_rate": "6 Mb/s",
+        "radio.propagation": "free-space", "radio.frequency": "2.412 GHz"}
+
 CASES = [
     *cells("b", "cell-b", {10: {"cost": 40, "counted": (2, 10)}, 50: {"cost": 20, "counted": (2, 5)}}),
     *cells("a", "cell-a", {}),
@@ -278,4 +295,8 @@ CASES = [
     *aqms(),
     *tcp_chains(),
     *slow_tcp_chains(),
+    *tcp_losses(),
+    Case("m", "tcp grid", "peer-tcp-grid", GRID, 110.0, {}, ("ns3-tcp-grid",), conventions=AODV),
+    Case("n", "tcp ofdm 5", "peer-tcp-chain", {"goodput, Mb/s": category_goodput("down")}, 60.0, OFDM,
+         ("ns3-tcp-chain", "--hops=5", "--rate=OfdmRate24Mbps")),
 ]

@@ -18,7 +18,7 @@ main(int argc, char* argv[])
     double capture = 4.0, loseBelow = 0, energy = -63.6;
     bool everyLink = false, forget = true, slow = false, sack = false;
     std::string limit = "50p", routing = "static", far = "energy", congestion = "TcpLinuxReno",
-                recovery = "TcpClassicRecovery";
+                recovery = "TcpClassicRecovery", rate = "", errors = "";
     Run run(60, 10);
     CommandLine cmd(__FILE__);
     cmd.AddValue("hops", "nodes less one", hops);
@@ -26,6 +26,8 @@ main(int argc, char* argv[])
     cmd.AddValue("sack", "SACK in network (k), too", sack);
     cmd.AddValue("limit", "queue limit, e.g. 50p", limit);
     cmd.AddValue("routing", "static or aodv", routing);
+    cmd.AddValue("rate", "network (j) with 802.11a at this rate and 6 Mb/s, e.g. OfdmRate24Mbps", rate);
+    cmd.AddValue("errors", "error model of OFDM: Nist, Yans or TableBased (ns-3's default)", errors);
     cmd.AddValue("far", "network (j), two hops away: energy (sensed, no frame), frame (decoded), none (not even sensed)", far);
     cmd.AddValue("capture", "how far a preamble must lie above the sum of all else to be detected, dB (ns-3: 4)", capture);
     cmd.AddValue("energy", "network (j): least power, of all signals together, that keeps the medium busy, dBm", energy);
@@ -58,6 +60,15 @@ main(int argc, char* argv[])
     mobility.Install(nodes);
     auto phy = slow ? RangedPhy(250, 550, capture) : ChainPhy(far, capture, energy);
     Radio radio = Radio::B(slow ? "DsssRate1Mbps" : "DsssRate11Mbps");
+    if (!rate.empty())
+    {
+        radio = Radio::A();
+        radio.data = rate;
+    }
+    if (!errors.empty())
+    {
+        phy.SetErrorRateModel("ns3::" + errors + "ErrorRateModel");
+    }
     radio.rts = slow;
     radio.queue = limit;
     auto devices = InstallDevices(nodes, phy, radio);

@@ -121,7 +121,8 @@ pub struct Flow {
     pub sent_packets: u64,
     /// Packets that reached the destination's application. TCP: segments with data that reached the receiver.
     pub received_packets: u64,
-    /// Packets still on their way at the end; what goes back (acknowledgements, replies) is not among them.
+    /// Packets still on their way at the end; what goes back (acknowledgements, replies) is not among them. TCP: segments
+    /// with data.
     pub in_flight_packets: u64,
     /// Payload that the source made per second of simulated time; only where its rate or its packets' lengths are random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -148,7 +149,7 @@ pub struct Flow {
     /// How a receiver that plays it got on; only with `player_buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player: Option<Played>,
-    /// Why packets were lost; only with a routing protocol, or where a wired link has a `loss`.
+    /// Why packets were lost, of TCP segments with data; only with a routing protocol, or where a wired link has a `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<Lost>,
     /// Over how many hops the packets received have come; only with a routing protocol.
@@ -577,7 +578,7 @@ pub struct FlowSeries {
     /// Of flows that ask for admission: 1 where the flow is admitted at the end of the step, else 0; empty for others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub admitted: Vec<f64>,
-    /// Packets lost in the step; empty without a routing protocol, as is the next one.
+    /// Packets lost in the step, of TCP segments with data; empty without a routing protocol, as is the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_packets: Vec<u64>,
     /// At the end of the step: for how long the route has been the same. It changes when a node passes a packet to another

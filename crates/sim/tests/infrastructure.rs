@@ -416,6 +416,25 @@ fn a_wire_damages_the_stated_share_of_packets_by_itself() {
     assert_eq!((plain.events, plain.flows[0].delay_s), (none.events, none.flows[0].delay_s));
 }
 
+/// A SYN, a FIN or an acknowledgement is in none of the counts of segments.
+#[test]
+fn segments_that_a_wire_damages_are_among_those_sent() {
+    let tcp = |more: &str| flow("f", "a", "b", more).replace("traffic =", "transport = \"tcp\"\ntraffic =");
+    let damaged = |traffic: &str, loss: &str| {
+        let text =
+            wire("1 Mb/s", &tcp(traffic)).replace("delay = \"7 ms\"", &format!("delay = \"7 ms\"\nloss = {loss}"));
+        let outcome = run(&text, 1);
+        let flow = &outcome.flows[0];
+        let damage = flow.lost_packets.expect("a link has losses").damage.expect("by damage");
+        assert_eq!(flow.sent_packets, flow.received_packets + damage + flow.in_flight_packets);
+        (flow.sent_packets, damage)
+    };
+    // No SYN ever arrives.
+    assert_eq!(damaged("kind = \"greedy\"", "1.0"), (0, 0));
+    let (sent, lost) = damaged("kind = \"transfer\", size = \"3 kB\", every = \"5 s\"", "0.3");
+    assert!(sent > 1_200 && (200..sent / 2).contains(&lost), "{sent} sent, {lost} lost");
+}
+
 #[test]
 fn overflows_of_a_wired_queue_are_those_of_its_packets() {
     // Of a link that is full at 1 Mb/s a flow of the same rate loses nothing, and of two with a queue for ten packets one

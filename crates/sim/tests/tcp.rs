@@ -43,6 +43,27 @@ fn download(rate: &str, loss_detection: &str) -> String {
 }
 
 #[test]
+fn after_a_timeout_the_window_grows_by_a_segment_an_acknowledgement() {
+    // An acknowledgement that covered a window of SACKed segments raised it from 1 to 44 segments at once.
+    let text = "duration = \"60 s\"\n[tcp]\nloss_detection = \"duplicate-acks\"\n[record]\nseries = \"10 ms\"\n\
+                [[node]]\nname = \"a\"\nrole = \"wired\"\n[[node]]\nname = \"b\"\nrole = \"wired\"\n\
+                [[wired]]\nbetween = [\"a\", \"b\"]\nrate = \"20 Mb/s\"\ndelay = \"20 ms\"\nloss = 0.05\n\
+                queue = { limit = 10000 }\n";
+    for (congestion, recovery_end) in [("reno", "threshold"), ("reno", "counted"), ("cubic", "threshold")] {
+        let rules = format!("[tcp]\ncongestion = \"{congestion}\"\nrecovery_end = \"{recovery_end}\"\n");
+        let text = text.replace("[tcp]\n", &rules) + &tcp("down", ["a", "b"], "kind = \"greedy\"");
+        for seed in 1..=3 {
+            let outcome = run(&text, seed);
+            let series = outcome.series.as_ref().expect("recorded");
+            let windows = &series.flows[0].cwnd_packets;
+            let after = || windows.windows(2).filter(|step| step[0].to_bits() == 1_f64.to_bits());
+            let most = after().map(|step| step[1]).fold(1.0, f64::max);
+            assert!(after().count() > 100 && most <= 3.0, "{congestion}, {recovery_end}, seed {seed}: {most}");
+        }
+    }
+}
+
+#[test]
 fn a_download_whose_repetitions_are_lost_stands_still_for_a_timeout_at_most() {
     // With a timer that every repetition arms anew, and lost repetitions that nobody notices, nothing came in order for 42 s
     // at 1 Mb/s and for 8 to 10 s at 11 Mb/s while the air was full.

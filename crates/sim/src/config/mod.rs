@@ -33,7 +33,7 @@ pub use network::{Attachment, Network, Record};
 pub use nodes::{CategoryQueues, ClassQueues, Node, Placement, Queues, Role, Shape};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
-pub use tcp::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
+pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
 pub use tmac::{Turns, TurnsVariant};
 pub use traffic::{Admission, Flow, HopRange, Refused, Spread, Step, Traffic, TrafficKind, Transport};
 pub use wired::{RateStep, Wired};

@@ -24,6 +24,9 @@ pub struct Tcp {
     /// Window at the end of fast recovery. Default `threshold`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery_end: Option<RecoveryEnd>,
+    /// Growth in CUBIC's Reno-friendly region, for `congestion` "cubic". Default `catch-up`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub friendly_growth: Option<FriendlyGrowth>,
     /// Weight of round-trip samples from timestamps. Default `window`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_samples: Option<RttSamples>,
@@ -126,6 +129,23 @@ pub enum RecoveryEnd {
     /// Threshold; the acknowledgement that ends recovery counts in full for congestion avoidance: up to three segments
     /// more (ns-3).
     Counted,
+    /// Threshold; the acknowledgement that ends recovery counts for congestion avoidance with what was neither acknowledged
+    /// nor SACKed before (Linux).
+    News,
+}
+
+/// Growth of the window in CUBIC's Reno-friendly region, in segments per round trip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FriendlyGrowth {
+    /// 0.53, and 1 above the window before the last reduction (RFC 9438, 4.3).
+    #[default]
+    CatchUp,
+    /// 0.53 (Linux).
+    Constant,
+    /// No such region (ns-3.37).
+    None,
 }
 
 /// Weight of round-trip samples from timestamps.
@@ -150,6 +170,7 @@ impl Tcp {
             loss_detection: self.loss_detection.or(shared.loss_detection),
             slow_start: self.slow_start.or(shared.slow_start),
             recovery_end: self.recovery_end.or(shared.recovery_end),
+            friendly_growth: self.friendly_growth.or(shared.friendly_growth),
             rtt_samples: self.rtt_samples.or(shared.rtt_samples),
             ecn: self.ecn.or(shared.ecn),
             segment: self.segment.or(shared.segment),

@@ -8,7 +8,7 @@ use crate::results::{Flow, FlowDistribution, FlowHops, Lost, Mac, NodeDistributi
 use queue::Completion;
 use units::{Bytes, Duration};
 
-/// A flow's counts. Those of the ledger run from the start to the end; the others begin after the warm-up.
+/// A flow's counts. Those of the ledgers run from the start to the end; the others begin after the warm-up.
 #[derive(Debug, Default)]
 pub(crate) struct FlowRecord {
     pub(crate) sent: u64,
@@ -26,6 +26,8 @@ pub(crate) struct FlowRecord {
     pub(crate) hops: HopCounts,
     pub(crate) lost: Lost,
     pub(crate) ledger: Ledger,
+    /// Those of them that carry no data: SYN, FIN and acknowledgements of TCP. They are in no other count.
+    pub(crate) bare: Ledger,
     /// Only of TCP flows and pings.
     pub(crate) transport: Option<Box<TransportRecord>>,
     /// Only where what arrives is played; from the start on.
@@ -91,9 +93,13 @@ impl FlowRecord {
         self.hops.record(packet.travelled() + 1, packets);
     }
 
-    /// A packet is lost.
-    pub(crate) fn lose(&mut self, why: LossCause) {
+    /// A packet is lost; `bare`: one of TCP without data.
+    pub(crate) fn lose(&mut self, why: LossCause, bare: bool) {
         self.ledger.lost += 1;
+        if bare {
+            self.bare.lost += 1;
+            return;
+        }
         let count = match why {
             LossCause::Queue => &mut self.lost.queue,
             LossCause::Retries => &mut self.lost.retries,
@@ -106,18 +112,23 @@ impl FlowRecord {
         *count += 1;
     }
 
+    /// Packets lost since the start of the run.
+    pub(crate) fn lost_so_far(&self) -> u64 {
+        self.ledger.lost - self.bare.lost
+    }
+
     /// Sent and not received; of a broadcast that several receive, nothing.
     pub(crate) fn missing(&self) -> u64 {
         self.sent.saturating_sub(self.received)
     }
 
-    /// Counts from now on; the ledger and the player go on.
+    /// Counts from now on; the ledgers and the player go on.
     pub(crate) fn restart(&mut self) {
         let (mut transport, player) = (self.transport.take(), self.player.take());
         if let Some(transport) = &mut transport {
             transport.restart();
         }
-        *self = Self { ledger: self.ledger, transport, player, ..Self::default() };
+        *self = Self { ledger: self.ledger, bare: self.bare, transport, player, ..Self::default() };
     }
 
     pub(crate) fn result(&self, identity: &Identity, covered: Duration) -> Flow {
@@ -132,7 +143,7 @@ impl FlowRecord {
             class: identity.class,
             sent_packets: self.sent,
             received_packets: self.received,
-            in_flight_packets: self.ledger.on_their_way(),
+            in_flight_packets: self.ledger.on_their_way() - self.bare.on_their_way(),
             offered_bps: identity.drawn.then(|| per_second(self.offered)),
             goodput_bps: per_second(self.bytes),
             loss_ratio: ratio(self.missing(), self.sent),

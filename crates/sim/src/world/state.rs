@@ -171,8 +171,9 @@ impl Accounts<'_> {
         self.witness.saw(|| TraceEventKind::Dropped(self.connections.picture(packet), why));
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => {
+                let bare = packet.segment.is_some_and(|segment| !self.connections.has_data(segment));
                 let record = &mut self.flows[flow].record;
-                record.lose(why);
+                record.lose(why, bare);
                 let losses = record.transport.as_mut().and_then(|transport| transport.losses.as_mut());
                 if let (Some(losses), Some(segment)) = (losses, packet.segment) {
                     let (connection, start) = self.connections.origin(segment);

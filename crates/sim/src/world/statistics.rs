@@ -27,7 +27,7 @@ impl World {
                 recorder.admitted(flow, admission.is_admitted());
             }
         }
-        recorder.routes(self.now, self.flows.iter().map(|flow| flow.record.ledger.lost));
+        recorder.routes(self.now, self.flows.iter().map(|flow| flow.record.lost_so_far()));
         self.record_windows();
         self.last_step = self.now;
     }

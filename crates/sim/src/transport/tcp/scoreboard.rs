@@ -46,6 +46,11 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
+    /// Returns the number of octets below `ack` that are neither acknowledged nor SACKed.
+    pub(super) fn news_below(&self, ack: u64) -> u64 {
+        self.sacked.missing(Block { start: self.una, end: ack })
+    }
+
     /// Octets up to `end` have been sent for the first time.
     pub(super) fn sent(&mut self, end: u64) {
         self.nxt = self.nxt.max(end);

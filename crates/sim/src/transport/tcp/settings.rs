@@ -37,7 +37,8 @@ pub(crate) enum LossDetection {
 /// By what the window grows in slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlowStart {
-    /// By all that is acknowledged (RFC 3465 without its limit, RFC 9406 with L unlimited; Linux, ns-3).
+    /// By all that is acknowledged (RFC 3465 without its limit, RFC 9406 with L unlimited; Linux, ns-3); of what was
+    /// outstanding at a timeout, at most a segment an acknowledgement (RFC 3465, 2.3).
     Bytes,
     /// By at most a segment an acknowledgement (RFC 5681, 3.1; ns-2).
     Acks,
@@ -51,6 +52,19 @@ pub(crate) enum RecoveryEnd {
     /// The threshold and what follows from the acknowledgement that ends it, with all that it acknowledges, after the count
     /// that was reached before the loss (ns-3).
     Counted,
+    /// The threshold and what follows from the acknowledgement that ends it, without what was SACKed before (Linux).
+    News,
+}
+
+/// Growth in the Reno-friendly region of CUBIC, in segments a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FriendlyGrowth {
+    /// `alpha_cubic`, and 1 from `cwnd_prior` on (RFC 9438, 4.3).
+    CatchUp,
+    /// `alpha_cubic` (Linux).
+    Constant,
+    /// The cubic alone (ns-3.37).
+    None,
 }
 
 /// How the samples of the round-trip time weigh that timestamps give.
@@ -71,6 +85,8 @@ pub(crate) struct Settings {
     pub(crate) loss_detection: LossDetection,
     pub(crate) slow_start: SlowStart,
     pub(crate) recovery_end: RecoveryEnd,
+    /// Of use with [`Congestion::Cubic`] only.
+    pub(crate) friendly_growth: FriendlyGrowth,
     pub(crate) rtt_samples: RttSamples,
     /// Explicit congestion notification (RFC 3168).
     pub(crate) ecn: bool,
@@ -112,6 +128,7 @@ impl Default for Settings {
             loss_detection: LossDetection::RackTlp,
             slow_start: SlowStart::Bytes,
             recovery_end: RecoveryEnd::Threshold,
+            friendly_growth: FriendlyGrowth::CatchUp,
             rtt_samples: RttSamples::Window,
             ecn: false,
             segment: Bytes::new(1000),

@@ -8,7 +8,7 @@ use crate::net::{MOST_SEGMENT, ip_bytes};
 use crate::record::{FlowRecord, Identity, Losses, Service, TransportRecord};
 use crate::transport::tcp::bqm::{self, Discriminator, Growth, Measure, Pattern, Threshold, WirelessLoss};
 use crate::transport::tcp::{
-    Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, Segment, Settings, SlowStart,
+    Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, Segment, Settings, SlowStart,
 };
 use crate::world::error::BuildError;
 use queue::Ecn;
@@ -162,6 +162,12 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
         recovery_end: match described.recovery_end.unwrap_or_default() {
             config::RecoveryEnd::Threshold => RecoveryEnd::Threshold,
             config::RecoveryEnd::Counted => RecoveryEnd::Counted,
+            config::RecoveryEnd::News => RecoveryEnd::News,
+        },
+        friendly_growth: match described.friendly_growth.unwrap_or_default() {
+            config::FriendlyGrowth::CatchUp => FriendlyGrowth::CatchUp,
+            config::FriendlyGrowth::Constant => FriendlyGrowth::Constant,
+            config::FriendlyGrowth::None => FriendlyGrowth::None,
         },
         rtt_samples: match described.rtt_samples.unwrap_or_default() {
             config::RttSamples::Window => RttSamples::Window,

@@ -177,6 +177,11 @@ impl Connections {
         (self.slots[slot].number, segment.start)
     }
 
+    /// Does a segment carry data?
+    pub(crate) fn has_data(&self, segment: Handle) -> bool {
+        self.carried.get(segment).segment.length > 0
+    }
+
     /// The congestion window, in segments, of the connection of a segment.
     pub(crate) fn window(&self, segment: Handle) -> f64 {
         let Connection { sender, most, .. } = &self.slots[self.carried.get(segment).connection];

@@ -68,6 +68,7 @@ impl World {
     fn take_segment(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         let Some(handle) = packet.segment else { return };
         let (slot, connection, segment) = self.connections.met(handle);
+        self.flows[index].record.bare.finished += u64::from(segment.length == 0);
         if self.flows[index].role.answers().is_none() {
             self.take_stream(handle, index, packet);
             self.trace_delivered(node, packet);
@@ -204,6 +205,7 @@ impl World {
         let length = ip_bytes(segment.header() + Bytes::new(segment.length.into()));
         let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
         let dscp = segment.discard_priority.map_or(self.flows[flow].dscp, Dscp::with_discard_priority);
+        self.flows[flow].record.bare.made += u64::from(segment.length == 0);
         let segment = Some(self.connections.send(slot, segment));
         self.launch(flow, Packet { dscp, segment, ecn, ..Packet::new(Load::Flow(flow), self.now, length) });
     }

@@ -1,6 +1,7 @@
 //! CUBIC (RFC 9438). Windows are in segments and times in seconds here, as in the RFC's formulas.
 
 use super::window::Growth;
+use crate::transport::tcp::FriendlyGrowth;
 use units::Instant;
 
 /// Growth of the cubic, in segments per cubed second (RFC 9438, 4.6 and 5.1).
@@ -13,6 +14,7 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 #[derive(Debug)]
 pub(super) struct Cubic {
     segment: f64,
+    friendly: FriendlyGrowth,
     /// The window at the last reduction, `W_max`, less after fast convergence.
     w_max: f64,
     /// The window before the last reduction, `cwnd_prior`.
@@ -36,8 +38,8 @@ struct Stage {
 }
 
 impl Cubic {
-    pub(super) fn new(segment: u64) -> Self {
-        Self { segment: segment as f64, w_max: 0.0, prior: f64::INFINITY, stage: None, fraction: 0.0 }
+    pub(super) fn new(segment: u64, friendly: FriendlyGrowth) -> Self {
+        Self { segment: segment as f64, friendly, w_max: 0.0, prior: f64::INFINITY, stage: None, fraction: 0.0 }
     }
 
     /// By how many octets `cwnd` grows (RFC 9438, 4.2 to 4.5).
@@ -51,7 +53,11 @@ impl Cubic {
             Stage { began: growth.now, last: growth.now, k, w_est: window }
         });
         stage.last = growth.now;
-        let alpha = if stage.w_est < self.prior { ALPHA } else { 1.0 };
+        let alpha = match self.friendly {
+            FriendlyGrowth::CatchUp if stage.w_est >= self.prior => 1.0,
+            FriendlyGrowth::CatchUp | FriendlyGrowth::Constant => ALPHA,
+            FriendlyGrowth::None => 0.0,
+        };
         stage.w_est += alpha * (growth.acked as f64 / self.segment) / window;
         let elapsed = growth.now.since(stage.began).as_secs_f64();
         let next = if w_cubic(elapsed, stage.k, self.w_max) < stage.w_est {

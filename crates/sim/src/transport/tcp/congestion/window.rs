@@ -34,7 +34,7 @@ impl Window {
         let initial = segment.saturating_mul(u64::from(settings.initial_window));
         let law = match settings.congestion {
             Congestion::Reno => Law::Reno(Reno::new(settings.recovery_end)),
-            Congestion::Cubic => Law::Cubic(Cubic::new(segment)),
+            Congestion::Cubic => Law::Cubic(Cubic::new(segment, settings.friendly_growth)),
             Congestion::Bqm => Law::Bqm(Bqm::new(settings.bqm.unwrap_or_default())),
         };
         let (ssthresh, slow_start) = (u64::MAX, settings.slow_start);
@@ -61,15 +61,14 @@ impl Window {
         }
         let mut growth = growth;
         if self.cwnd < self.ssthresh {
-            let most = match self.slow_start {
-                SlowStart::Bytes => self.ssthresh - self.cwnd,
-                SlowStart::Acks => self.segment,
-            };
+            // An acknowledgement of what was outstanding at a timeout may cover a whole window that had arrived before.
+            let counts_bytes = self.slow_start == SlowStart::Bytes && !growth.timed_out;
+            let most = if counts_bytes { self.ssthresh - self.cwnd } else { self.segment };
             let more = growth.acked.min(most);
             self.cwnd += more;
             growth.acked -= more;
             // What goes beyond the threshold counts for congestion avoidance, as in Linux.
-            if self.cwnd < self.ssthresh || growth.acked == 0 || self.slow_start == SlowStart::Acks {
+            if self.cwnd < self.ssthresh || growth.acked == 0 || !counts_bytes {
                 return;
             }
         }
@@ -152,8 +151,10 @@ impl Window {
 pub(crate) struct Growth {
     pub(crate) now: Instant,
     pub(crate) srtt: Option<Duration>,
-    /// Octets newly acknowledged.
+    /// Octets newly acknowledged, without those that were SACKed before.
     pub(crate) acked: u64,
     /// The congestion window, and nothing else, held back the sender.
     pub(crate) limited: bool,
+    /// The octets were outstanding when the retransmission timer expired.
+    pub(crate) timed_out: bool,
 }

@@ -49,12 +49,13 @@ impl Sender {
         if let Some(rack) = &mut self.rack {
             rack.hear(ack, self.board.nxt(), duplicate.is_some_and(|block| !self.tail.sent(block)));
         }
+        let news = self.board.news_below(ack);
         let fresh = self.settings.recovery == Recovery::Sack && self.update(now, segment);
         let repeats = segment.window == self.offered && self.board.flight() > 0;
         self.offer(ack, segment.window);
         let (una, flight) = (self.board.una(), self.flight_size());
         if ack > una {
-            self.advance(now, ack, segment);
+            self.advance(now, ack, news, segment);
         } else if self.rack.is_none()
             && !segment.syn
             && if self.settings.recovery == Recovery::Sack { fresh } else { repeats }
@@ -97,10 +98,10 @@ impl Sender {
         }
     }
 
-    /// New octets are acknowledged.
-    fn advance(&mut self, now: Instant, ack: u64, segment: &Segment) {
+    /// Octets are acknowledged, and `news` of them were not SACKed before.
+    fn advance(&mut self, now: Instant, ack: u64, news: u64, segment: &Segment) {
         self.measure(now, ack, segment);
-        let acked = ack - self.board.una();
+        let below = ack - self.board.una();
         self.board.acknowledge(ack);
         if let Some(marks) = &mut self.marks {
             marks.acknowledge(ack);
@@ -111,7 +112,7 @@ impl Sender {
         self.probed = false;
         self.due.first = false;
         let mut restart = true;
-        let recovering = !self.recovery.is_open();
+        let (recovering, timed_out) = (!self.recovery.is_open(), self.recovery.is_timed_out());
         let progress = self.recovery.progress(ack);
         if let Some(rack) = self.rack.as_mut().filter(|_| recovering && self.recovery.is_open()) {
             rack.recovered();
@@ -123,18 +124,23 @@ impl Sender {
             Progress::Normal if segment.syn || segment.ece && self.ecn => {}
             Progress::Normal => {
                 let (srtt, limited) = (self.rto.srtt(), self.limited);
-                self.window.grow(Growth { now, srtt, acked, limited });
+                self.window.grow(Growth { now, srtt, acked: news, limited, timed_out });
             }
             Progress::Continue => {}
             Progress::Partial { first } => {
-                self.window.deflate(acked);
+                self.window.deflate(below);
                 self.due.first = true;
                 restart = first;
             }
             Progress::Over => {
                 self.end_recovery();
-                if self.settings.recovery_end == RecoveryEnd::Counted {
-                    self.window.grow(Growth { now, srtt: self.rto.srtt(), acked, limited: true });
+                let acked = match self.settings.recovery_end {
+                    RecoveryEnd::Threshold => 0,
+                    RecoveryEnd::Counted => below,
+                    RecoveryEnd::News => news,
+                };
+                if acked > 0 {
+                    self.window.grow(Growth { now, srtt: self.rto.srtt(), acked, limited: true, timed_out });
                 }
             }
         }

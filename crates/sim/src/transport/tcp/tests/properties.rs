@@ -172,7 +172,12 @@ fn settings() -> impl Strategy<Value = Settings> {
             recovery: recovery.0,
             loss_detection: recovery.1,
             slow_start: recovery.2,
-            recovery_end: if flags.0 { RecoveryEnd::Threshold } else { RecoveryEnd::Counted },
+            recovery_end: match flags {
+                (true, true, ..) => RecoveryEnd::Threshold,
+                (true, false, ..) => RecoveryEnd::News,
+                (false, ..) => RecoveryEnd::Counted,
+            },
+            friendly_growth: if flags.1 { FriendlyGrowth::CatchUp } else { FriendlyGrowth::Constant },
             rtt_samples: if flags.2 { RttSamples::Window } else { RttSamples::Each },
             ecn: flags.0,
             segment: Bytes::new(sizes.0),

@@ -54,19 +54,56 @@ fn slow_start_may_count_all_that_is_acknowledged_up_to_the_threshold() {
             ("open", "SYN"),
             ("syn-ack", "0 1 2 3 4 5 6 7"),
             ("timer", "r0 cwnd=1 ssthresh=4"),
-            // Two to the threshold at most; the six beyond it count as a window of congestion avoidance.
-            ("ack 8", "8 9 10 11 12 cwnd=5"),
-            ("ack 10", "13 14 cwnd=5"),
+            // Of what was outstanding at the timeout, a segment an acknowledgement (RFC 3465, 2.3).
+            ("ack 8", "8 9 cwnd=2"),
+            // Two to the threshold at most; one that is beyond it counts for congestion avoidance.
+            ("ack 10", "10 11 12 13 cwnd=4"),
+            ("ack 13", "14 15 16 cwnd=4"),
+            ("ack 14", "17 18 cwnd=5"),
         ],
     );
+}
+
+#[test]
+fn what_was_sacked_before_does_not_let_the_window_grow() {
+    for end in [RecoveryEnd::Threshold, RecoveryEnd::Counted, RecoveryEnd::News] {
+        let settings = Settings { slow_start: SlowStart::Bytes, recovery_end: end, ..plain(Recovery::Sack, 8) };
+        run(
+            settings,
+            None,
+            &[
+                ("open", "SYN"),
+                ("syn-ack", "0 1 2 3 4 5 6 7"),
+                ("ack 0 sack 1", ""),
+                ("ack 0 sack 1-2", ""),
+                ("ack 0 sack 1-3", "r0 cwnd=4 ssthresh=4"),
+                ("ack 0 sack 1-4", ""),
+                ("ack 0 sack 1-5", "8"),
+                ("ack 0 sack 1-6", "9"),
+                ("ack 0 sack 1-7", "10"),
+                ("ack 0 sack 1-8", "11"),
+                ("ack 0 sack 1-9", "12"),
+                ("ack 0 sack 1-10", "13"),
+                ("timer", "r0 cwnd=1 ssthresh=2"),
+                // Ten of eleven segments were SACKed: one is news.
+                ("ack 11", "r11 r12 cwnd=2"),
+            ],
+        );
+    }
 }
 
 #[test]
 fn the_end_of_a_recovery_may_count_what_it_acknowledges_and_what_was_counted_before() {
     let steps = |end| {
         let settings = Settings { recovery_end: end, ..plain(Recovery::Sack, 8) };
-        // The eight segments that the last acknowledgement covers are two windows of four.
+        // The eight segments that the last acknowledgement covers are two windows of four; only the first of them is news.
         let more = if end == RecoveryEnd::Counted { "11 12 13 cwnd=6" } else { "11 cwnd=4" };
+        let next = match end {
+            RecoveryEnd::Threshold => ("ack 11", "12 13 14 cwnd=4"),
+            RecoveryEnd::Counted => ("ack 11", "14 15 16 cwnd=6"),
+            // Three and the one before are a window.
+            RecoveryEnd::News => ("ack 11", "12 13 14 15 cwnd=5"),
+        };
         let steps = [
             ("open", "SYN"),
             ("syn-ack", "0 1 2 3 4 5 6 7"),
@@ -78,11 +115,13 @@ fn the_end_of_a_recovery_may_count_what_it_acknowledges_and_what_was_counted_bef
             ("ack 0 sack 1-6", "9"),
             ("ack 0 sack 1-7", "10"),
             ("ack 8", more),
+            next,
         ];
         run(settings, None, &steps);
     };
     steps(RecoveryEnd::Threshold);
     steps(RecoveryEnd::Counted);
+    steps(RecoveryEnd::News);
 }
 
 #[test]
