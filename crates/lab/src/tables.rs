@@ -223,6 +223,31 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
     table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width)
 }
 
+/// The packet reception ratio of all broadcast flows by distance, at most `width` characters wide; nothing where it was not
+/// recorded.
+pub fn receptions(outcome: &Outcome, width: usize) -> String {
+    let mut classes: Vec<(&str, u64, u64)> = Vec::new();
+    for flow in &outcome.flows {
+        for (place, class) in flow.by_distance.iter().enumerate() {
+            if place == classes.len() {
+                classes.push((&class.name, 0, 0));
+            }
+            classes[place].1 += class.expected_receptions;
+            classes[place].2 += class.receptions;
+        }
+    }
+    if classes.is_empty() {
+        return String::new();
+    }
+    let row = |&(name, nodes, received): &(&str, u64, u64)| {
+        let ratio = if nodes == 0 { "-".to_owned() } else { percent(received as f64 / nodes as f64) };
+        [name.to_owned(), nodes.to_string(), received.to_string(), ratio]
+    };
+    let rows: Vec<[String; 4]> = classes.iter().map(row).collect();
+    let head = ["up to", "expected receptions", "receptions", "packet reception ratio"];
+    table(&head, &rows, &Columns { right: &[0, 1, 2, 3], prose: &[] }, width) + "\n"
+}
+
 /// The queues of a run, at most `width` characters wide, if the names allow it.
 pub fn queues(outcome: &Outcome, width: usize) -> String {
     let mut rows = Vec::new();
@@ -495,6 +520,7 @@ fn rate(bps: f64) -> String {
 mod tests {
     use super::*;
     use crate::study::{OverSeeds, Ruling};
+    use sim::results::{DistanceClass, Flow};
 
     #[test]
     fn numbers_have_four_digits() {
@@ -514,6 +540,30 @@ mod tests {
         assert_eq!(quantity(-0.0241, Unit::Share), "-2.41 %");
         assert_eq!(quantity(4.7e6, Unit::BitsPerSecond), "4.7 Mb/s");
         assert_eq!(quantity(f64::NAN, Unit::Seconds), "none");
+    }
+
+    #[test]
+    fn receptions_of_all_flows_are_summed_by_distance() {
+        let mut outcome = crate::report::sample::targets().runs[0].outcome.clone();
+        assert_eq!(receptions(&outcome, 80), "");
+        let class = |name: &str, expected_receptions, receptions| DistanceClass {
+            name: name.to_owned(),
+            expected_receptions,
+            receptions,
+            ..DistanceClass::default()
+        };
+        outcome.flows[0].by_distance = vec![class("50 m", 0, 0), class("100 m", 10, 10)];
+        let second = vec![class("50 m", 0, 0), class("100 m", 30, 20), class("150 m", 4, 1)];
+        outcome.flows.push(Flow { by_distance: second, ..Flow::default() });
+        let text = receptions(&outcome, 80);
+        let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+        let expected: [&[&str]; 4] = [
+            &["50", "m", "0", "0", "-"],
+            &["100", "m", "40", "30", "75.00", "%"],
+            &["150", "m", "4", "1", "25.00", "%"],
+            &[],
+        ];
+        assert_eq!(rows, expected);
     }
 
     #[test]

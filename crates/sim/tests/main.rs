@@ -2,6 +2,7 @@
 
 mod admission;
 mod aggregation;
+mod broadcast;
 mod capture_margin;
 mod classes;
 #[path = "../../theory/tests/draws/mod.rs"]

@@ -1,7 +1,7 @@
 //! The `[record]` table.
 
 use serde::{Deserialize, Serialize};
-use units::Duration;
+use units::{Duration, Length};
 
 /// Records besides totals.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -18,6 +18,10 @@ pub struct Record {
     /// no record of overflows.
     #[serde(deserialize_with = "units::positive")]
     pub overflows: Option<Duration>,
+    /// Width of the distance classes by which packet reception ratios of broadcast flows are recorded. Default: no record
+    /// by distance.
+    #[serde(deserialize_with = "units::positive")]
+    pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.
     pub hops: bool,
 }

@@ -106,6 +106,7 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
     let dscp = described.class.into();
     let until = described.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
     let player = described.player_buffer.map(|buffer| Box::new(Player::new(buffer, until)));
+    let receptions = (to == BROADCAST).then(Box::default);
     Flow {
         identity,
         from,
@@ -117,6 +118,6 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
         role: Role::Data,
         supply,
         waiting: 0,
-        record: FlowRecord { player, ..FlowRecord::default() },
+        record: FlowRecord { player, receptions, ..FlowRecord::default() },
     }
 }

@@ -19,10 +19,11 @@ use super::error::BuildError;
 use super::state::{Connections, Event, Posted, Routing, Supply, World, port_names};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
+use crate::motion::Motion;
 use crate::radio::{Judge, Links, Medium};
-use crate::record::{Overflows, Recorder};
+use crate::record::{Distances, Overflows, Recorder};
 use infrastructure::Infrastructure;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Length};
 
 pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     if network.warmup >= network.duration {
@@ -39,6 +40,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
     let channel = radio::channel(&network.radio, &names, seed)?;
+    let distances = distances(network, &motion)?;
     let links = Links::new(&network.radio, motion, &channel);
     let judge = Judge::new(&channel, &links.reception(), &names, seed);
     let medium = Medium::new(links, judge);
@@ -77,6 +79,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         recorder,
         distributions: network.record.distributions,
         hop_counts: network.record.hops,
+        distances,
         overflows: network.record.overflows.map(|within| Box::new(Overflows::new(within, sites.len()))),
         last_step: Instant::ZERO,
         watch: None,
@@ -86,6 +89,20 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     };
     world.prepare();
     Ok(world)
+}
+
+/// Distance classes that a run may have.
+const MOST_CLASSES: f64 = 10_000.0;
+
+/// Returns what tells distances, where receptions are recorded by distance.
+fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>>, BuildError> {
+    let Some(width) = network.record.reception else { return Ok(None) };
+    let least = motion.extent() / MOST_CLASSES;
+    if width.as_metres() < least {
+        let message = format!("distance classes are at least {} wide here", Length::metres(least.ceil()));
+        return Err(BuildError::new("record.reception", message));
+    }
+    Ok(Some(Box::new(Distances::new(motion.clone(), width))))
 }
 
 impl World {

@@ -14,7 +14,7 @@ use crate::engine::{Arena, EventQueue, FlowId, Handle, List, NodeId, WireId};
 use crate::mac::{Conventions, Frame};
 use crate::net::Packet;
 use crate::radio::{self, Medium};
-use crate::record::{Overflows, Recorder};
+use crate::record::{Distances, Overflows, Recorder};
 use units::{Frequency, Instant};
 
 /// A network and its state at a moment.
@@ -45,6 +45,8 @@ pub struct World {
     pub(crate) distributions: bool,
     /// Results tell how many packets came over how many hops.
     pub(crate) hop_counts: bool,
+    /// How far nodes are apart, if receptions are recorded by distance.
+    pub(crate) distances: Option<Box<Distances>>,
     /// The overflows of queues, if they are recorded.
     pub(crate) overflows: Option<Box<Overflows>>,
     pub(crate) last_step: Instant,
