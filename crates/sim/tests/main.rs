@@ -19,6 +19,7 @@ mod independence;
 mod infrastructure;
 mod invariants;
 mod mac80211;
+mod movement;
 mod neighbourhood;
 mod networks;
 mod on_the_air;

@@ -2,30 +2,32 @@
 
 use units::{Duration, Instant, Length};
 
-/// A place on the plane, in metres.
+/// A place, in metres; `z` is the height above the plane on which nodes stand that have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Place {
     pub(crate) x: f64,
     pub(crate) y: f64,
+    pub(crate) z: f64,
 }
 
 impl Place {
     /// In metres.
     #[inline]
     pub(crate) fn distance(self, other: Self) -> f64 {
-        let (dx, dy) = (self.x - other.x, self.y - other.y);
-        libm::sqrt(dx * dx + dy * dy)
+        let (dx, dy, dz) = (self.x - other.x, self.y - other.y, self.z - other.z);
+        libm::sqrt(dx * dx + dy * dy + dz * dz)
     }
 
     /// The place `share` of the way to `other`.
     pub(crate) fn towards(self, other: Self, share: f64) -> Self {
-        Self { x: self.x + (other.x - self.x) * share, y: self.y + (other.y - self.y) * share }
+        let between = |from: f64, to: f64| from + (to - from) * share;
+        Self { x: between(self.x, other.x), y: between(self.y, other.y), z: between(self.z, other.z) }
     }
 }
 
 impl From<[Length; 2]> for Place {
     fn from([x, y]: [Length; 2]) -> Self {
-        Self { x: x.as_metres(), y: y.as_metres() }
+        Self { x: x.as_metres(), y: y.as_metres(), z: 0.0 }
     }
 }
 
@@ -55,7 +57,8 @@ impl Leg {
             return Self::standing(from, start, start);
         }
         let per_metre = speed / 1e9 / distance;
-        let velocity = Place { x: (to.x - from.x) * per_metre, y: (to.y - from.y) * per_metre };
+        let along = |from: f64, to: f64| (to - from) * per_metre;
+        let velocity = Place { x: along(from.x, to.x), y: along(from.y, to.y), z: along(from.z, to.z) };
         Self { from, to, start, end: start + Duration::from_secs_f64(distance / speed), velocity }
     }
 
@@ -71,6 +74,8 @@ impl Leg {
             return self.to;
         }
         let nanos = now.since(self.start).as_nanos() as f64;
-        Place { x: self.from.x + self.velocity.x * nanos, y: self.from.y + self.velocity.y * nanos }
+        let at = |from: f64, velocity: f64| from + velocity * nanos;
+        let Self { from, velocity, .. } = self;
+        Place { x: at(from.x, velocity.x), y: at(from.y, velocity.y), z: at(from.z, velocity.z) }
     }
 }

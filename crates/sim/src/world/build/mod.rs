@@ -41,6 +41,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
     let channel = radio::channel(&network.radio, &names, seed)?;
     let distances = distances(network, &motion)?;
+    let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&network.radio, motion, &channel);
     let judge = Judge::new(&channel, &links.reception(), &names, seed);
     let medium = Medium::new(links, judge);
@@ -87,6 +88,12 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         numbered: Vec::new(),
         laid_out: Vec::new(),
     };
+    for (node, presence) in world.nodes.numbers().zip(presence).collect::<Vec<_>>() {
+        world.nodes[node].absent = !presence.at(Instant::ZERO);
+        for change in presence.changes().filter(|&change| change > Instant::ZERO) {
+            world.events.push(change, Event::Presence { node });
+        }
+    }
     world.prepare();
     Ok(world)
 }

@@ -37,6 +37,8 @@ pub(crate) enum Event {
     Gate { flow: FlowId },
     /// A note of a node to its neighbours is due.
     Note { node: NodeId },
+    /// A node comes or goes.
+    Presence { node: NodeId },
     /// A step of the time series is over.
     Step,
     /// Results count from here.
