@@ -210,6 +210,28 @@ pub struct Flow {
     /// `ping`: replies that came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<u64>,
+    /// `replay`: frames of the recording that are not replayed, by reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
+}
+
+/// Frames of a recording that are not replayed, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Without an IP packet: ARP, spanning tree, batman-adv's own messages.
+    pub not_ip: u64,
+    /// 802.11 management and control frames, and data frames without data.
+    pub management: u64,
+    /// With a wrong check sum, as radiotap tells.
+    pub bad_fcs: u64,
+    /// Repetitions of frames of which an earlier one was recorded, by transmitter, TID and sequence number.
+    pub repeated: u64,
+    /// Later fragments, of 802.11 or batman-adv, of packets that count with their first.
+    pub fragments: u64,
+    /// Encrypted A-MSDUs, whose packets cannot be told apart.
+    pub encrypted: u64,
+    /// Shorter than their headers say.
+    pub malformed: u64,
 }
 
 /// Receptions of a flow's packets at nodes of a distance class. Nodes out of range count, too.

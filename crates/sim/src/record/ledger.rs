@@ -4,7 +4,7 @@ use super::hops::Hops;
 use super::{Player, Receptions, Summary, TransportRecord};
 use crate::config::Class;
 use crate::net::{LossCause, Packet};
-use crate::results::{Flow, FlowDistribution, FlowHops, Lost, Mac, NodeDistribution, Times};
+use crate::results::{Flow, FlowDistribution, FlowHops, LeftOut, Lost, Mac, NodeDistribution, Times};
 use units::{Bytes, Duration};
 
 /// A flow's counts. Those of the ledger run from the start to the end; the others begin after the warm-up.
@@ -60,6 +60,8 @@ pub(crate) struct Identity {
     /// Its load is drawn at random.
     pub(crate) drawn: bool,
     pub(crate) deadline: Option<Duration>,
+    /// Frames of the recording that it replays, if it does, that are not replayed.
+    pub(crate) left_out: Option<LeftOut>,
 }
 
 impl FlowRecord {
@@ -157,6 +159,7 @@ impl FlowRecord {
             deadline_miss_ratio: ratio(self.late, self.received),
             deadline_use_ratio: deadline_s.map_or(0.0, |deadline| delay_s.max / deadline),
             data_yield: share(self.in_time(), self.sent),
+            left_out: identity.left_out,
             ..Flow::default()
         };
         if let Some(transport) = &self.transport {

@@ -1,6 +1,7 @@
 //! Why a recording cannot be replayed.
 
 use super::link_type::KNOWN;
+use crate::results::LeftOut;
 use thiserror::Error;
 use units::Bytes;
 
@@ -27,10 +28,6 @@ pub(crate) enum PcapError {
     LinkType { packet: u64, link: u32 },
     #[error("of packet {0} too little was kept to see its length; record more of each packet (`tcpdump -s 128`)")]
     Snapped(u64),
-    #[error("packet {0} is encrypted, so that its length cannot be seen; record it on the interface, not in the air")]
-    Encrypted(u64),
-    #[error("packet {0} is an A-MSDU; record it on the interface, not in the air")]
-    Aggregated(u64),
     #[error("packet {0} came before the one before it; `reordercap IN OUT` puts a recording in order")]
     BackInTime(u64),
     #[error(
@@ -38,6 +35,13 @@ pub(crate) enum PcapError {
          segmentation and receive offloads off (`ethtool -K DEV tso off gso off gro off`)"
     )]
     TooLong { packet: u64, length: Bytes, most: Bytes },
-    #[error("no packet of it is an IP packet")]
-    NoPackets,
+    #[error("no packet of it is an IP packet that can be replayed{}", reasons(.0))]
+    NoPackets(LeftOut),
+}
+
+/// Why there is none, behind a colon.
+fn reasons(left_out: &LeftOut) -> String {
+    let reasons = left_out.reasons().into_iter().map(|(frames, reason)| format!("{frames} {reason}"));
+    let reasons = reasons.collect::<Vec<_>>().join(", ");
+    if reasons.is_empty() { reasons } else { format!(": frames {reasons}") }
 }

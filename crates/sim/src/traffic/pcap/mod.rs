@@ -6,7 +6,9 @@
 
 mod bytes;
 mod container;
+mod dot11;
 mod error;
+mod left;
 mod link;
 mod link_type;
 mod read;
