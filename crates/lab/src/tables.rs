@@ -4,7 +4,7 @@ use crate::answer;
 use crate::grid::Grid;
 use crate::statistics::Interval;
 use crate::study::{Origin, Reported, Ruling, Study, Table, Unit, Verdict};
-use sim::results::Outcome;
+use sim::results::{Flow, Outcome};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -221,6 +221,17 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
     let rows: Vec<_> = rows.collect();
     let head = ["flow", "path", "goodput", "loss", "delay mean", "99 %", "max", "late"].map(str::to_owned);
     table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width)
+}
+
+/// A line for each flow that replays a recording of which frames are left out: how many, and why.
+pub fn left_out(outcome: &Outcome, width: usize) -> String {
+    let line = |flow: &Flow| {
+        let reasons = flow.left_out?.reasons();
+        let told: Vec<String> = reasons.iter().map(|(frames, reason)| format!("{frames} {reason}")).collect();
+        (!told.is_empty()).then(|| format!("{}: frames that are not replayed: {}", flow.name, told.join(", ")))
+    };
+    let lines: String = outcome.flows.iter().filter_map(line).map(|line| wrapped(&line, width, 2) + "\n").collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
 }
 
 /// The packet reception ratio of all broadcast flows by distance, at most `width` characters wide; nothing where it was not
@@ -520,7 +531,7 @@ fn rate(bps: f64) -> String {
 mod tests {
     use super::*;
     use crate::study::{OverSeeds, Ruling};
-    use sim::results::{DistanceClass, Flow};
+    use sim::results::{DistanceClass, LeftOut};
 
     #[test]
     fn numbers_have_four_digits() {
@@ -540,6 +551,17 @@ mod tests {
         assert_eq!(quantity(-0.0241, Unit::Share), "-2.41 %");
         assert_eq!(quantity(4.7e6, Unit::BitsPerSecond), "4.7 Mb/s");
         assert_eq!(quantity(f64::NAN, Unit::Seconds), "none");
+    }
+
+    #[test]
+    fn frames_that_are_not_replayed_are_told_with_their_reasons() {
+        let mut outcome = crate::report::sample::targets().runs[0].outcome.clone();
+        assert_eq!(left_out(&outcome, 80), "");
+        let told = LeftOut { not_ip: 3, bad_fcs: 2, ..LeftOut::default() };
+        let flow = |name: &str, told| Flow { name: name.to_owned(), left_out: Some(told), ..Flow::default() };
+        outcome.flows.extend([flow("whole", LeftOut::default()), flow("f", told)]);
+        let expected = "f: frames that are not replayed: 3 without an IP packet, 2 with a wrong check sum\n\n";
+        assert_eq!(left_out(&outcome, 100), expected);
     }
 
     #[test]
