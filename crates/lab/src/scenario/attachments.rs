@@ -36,9 +36,8 @@ pub(super) fn attach<'n>(
                     }
                     draft.refuse_at(&key, format!("`{path}` cannot be read: {error}"))
                 })?;
-                let bytes = opened(bytes).map_err(|error| {
-                    draft.refuse_at(&key, format!("`{path}` cannot be decompressed: {error}"))
-                })?;
+                let bytes = opened(bytes)
+                    .map_err(|error| draft.refuse_at(&key, format!("`{path}` cannot be decompressed: {error}")))?;
                 if bytes.len() as u64 > LARGEST {
                     return Err(draft.refuse_at(&key, format!("`{path}` is larger than {} MiB", LARGEST >> 20)));
                 }

@@ -24,7 +24,7 @@ pub(super) struct Frame<'f> {
 impl<'f> Frame<'f> {
     pub(super) fn new(record: &Record<'f>) -> Result<Self, No> {
         let data = record.data;
-        let (little, big) = (Order::Little, Order::Big);
+        let little = Order::Little;
         let mut flags = 0;
         let at = match record.link {
             of::RADIOTAP => {
@@ -218,6 +218,9 @@ fn aggregate(frame: &Frame, body: usize, meshed: bool, found: &mut impl FnMut(u6
     let (mut at, mut packets) = (body, 0);
     while ((at + HEADER) as u64) < u64::from(frame.length) {
         let length = usize::from(read(Order::Big.u16(frame.data, at + 12))?);
+        if (at + HEADER + length) as u64 > u64::from(frame.length) {
+            return Err(Reason::Malformed.into());
+        }
         let inner = if meshed { mesh(frame.data, at + HEADER) } else { at + HEADER };
         match llc(frame.data, inner).and_then(|ip| length_at(frame.data, ip, frame.length)) {
             Ok(length) => {
