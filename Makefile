@@ -130,7 +130,7 @@ compile: charts
 
 unit: compile
 	python3 tests/modules.py
-	python3 tests/circles.py $(filter-out crates/lab/src,$(wildcard crates/*/src)) crates/lab/src/scenario
+	python3 tests/circles.py
 	python3 tests/packages/check_openwrt.py
 	python3 tests/schemes.py
 	cargo test --workspace --lib --bins --tests --locked $(BPF)
@@ -329,7 +329,7 @@ SHARD ?= 0/1
 mutants:
 	cargo mutants -p sluice-control --output target/mutants-control
 	cargo mutants -p sluice-queue --shard $(SHARD) --output target/mutants-queue
-	cargo mutants --config .cargo/mutants-sim.toml -p sluice-sim -f crates/sim/src/mac/contention.rs -f crates/sim/src/mac/contender.rs --output target/mutants-sim
+	cargo mutants --config .cargo/mutants-sim.toml -p sluice-sim -f crates/sim/src/mac/contention.rs --output target/mutants-sim
 
 # Needs a nightly toolchain and cargo-fuzz. Each target runs for TIME seconds and goes on from what it kept in CORPUS, which
 # is no part of the repository, and from these files of the project's own; -max_len as long as an input may sensibly be.

@@ -1,12 +1,15 @@
-"""Check that the folders of a crate use each other in one direction only: `circles.py crates/linux/src ...`
+"""Check that folders use each other in one direction only, in every crate and in the Python package: `circles.py [FOLDER ...]`
 
-A file uses another where its code names that one's module, by `crate::`, `super::` or as its own child. What a file only hands
-on (`pub use`) is used from where it stands. A folder is one thing among the folders beside it; within a folder files may use
-each other as they like.
-What an argument of a macro names (`crate::$module`) is used where the macro is called. Tests are left out: they may use
-whatever they test.
+A folder is a room: the files in it may use each other, and it and the folders inside it may too. Between the folders that
+stand side by side, use goes one way. The root of a crate is no room, so that its files count as folders do; and so do the
+modules of the Python package, since Python runs an import at once.
+
+A Rust file uses another where its code names that one's module, by `crate::`, `super::` or as its own child. What a file
+only hands on (`pub use`) is used from where it stands. What an argument of a macro names (`crate::$module`) is used where
+the macro is called. A Python module uses what it imports when it is loaded. Tests may use whatever they test.
 """
 
+import ast
 import pathlib
 import re
 import sys
@@ -15,6 +18,7 @@ COMMENT = re.compile(r"//.*")
 INLINE = re.compile(r"( *)(?:pub(?:\([a-z]+\))? )?mod (\w+) \{$")
 TEST_FILE = re.compile(r"#\[cfg\(test\)\]\s*(?:#\[path = \"[^\"]*\"\]\s*)?(?:pub(?:\([a-z]+\))? )?mod (\w+);")
 PATH = re.compile(r"(?<![\w:])(\w+)::")
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROOTS = ("lib.rs", "main.rs")
 HANDED_ON = re.compile(r"^ *pub(?:\([a-z]+\))? use ", re.MULTILINE)
 
@@ -132,20 +136,48 @@ class Crate:
         return None
 
     def circles(self):
-        """Each circle, in words: of the folders beside each other in one folder."""
-        folders = {name[:length] for name in self.files for length in range(1, len(name))}
-        for level in sorted({()} | folders):
+        """Each circle, in words: of what stands side by side in a folder."""
+        for level in sorted({name[:length] for name in self.files for length in range(len(name))}):
             graph = {}
             for module, used in self.uses.items():
                 for target, number in used.items():
-                    ends = [name[: len(level) + 1] for name in (module, target)]
-                    beside = all(end in folders and end[: len(level)] == level for end in ends)
-                    if beside and ends[0] != ends[1]:
-                        where = f"{self.files[module]}:{number}"
-                        graph.setdefault(ends[0], {}).setdefault(ends[1], where)
-            for circle in circles_of(graph):
-                steps = [f"  {'::'.join(a)} uses {'::'.join(b)} at {where}" for a, b, where in circle]
-                yield "\n".join([f"a circle of folders in {'::'.join(('crate', *level))}:", *steps])
+                    ends = [self.node(level, name) for name in (module, target)]
+                    if None not in ends and ends[0] != ends[1]:
+                        graph.setdefault(ends[0], {}).setdefault(ends[1], f"{self.files[module]}:{number}")
+            yield from told(graph, f"in {'::'.join(('crate', *level))}")
+
+    def node(self, level, module):
+        """What `module` is part of among its neighbours in the folder `level`: a folder, or a file at the root."""
+        if module[: len(level)] != level or module == level:
+            return None
+        node = module[: len(level) + 1]
+        is_folder = any(name[: len(node)] == node and len(name) > len(node) for name in self.files)
+        return "::".join(node) if is_folder or not level else None
+
+
+def python_circles(folder):
+    """Those among the modules of a Python package, by what runs when a module is loaded; and how many modules there are."""
+    files = {path.relative_to(folder).with_suffix("").parts: path for path in sorted(folder.rglob("*.py"))}
+    modules = {name[:-1] if name[-1] == "__init__" else name: path for name, path in files.items()}
+    graph = {}
+    for name, path in modules.items():
+        package = name if path.name == "__init__.py" else name[:-1]
+        for line in ast.parse(path.read_text()).body:
+            if not isinstance(line, ast.ImportFrom) or line.level == 0:
+                continue
+            origin = (*package[: len(package) - line.level + 1], *(line.module or "").split("."))
+            origin = tuple(part for part in origin if part)
+            for alias in line.names:
+                target = next((known for known in ((*origin, alias.name), origin) if known in modules), None)
+                if target and target != name:
+                    graph.setdefault(".".join(name), {}).setdefault(".".join(target), f"{path}:{line.lineno}")
+    return list(told(graph, f"in {folder}")), len(modules)
+
+
+def told(graph, where):
+    """The circles of a graph, in words."""
+    for circle in circles_of(graph):
+        yield "\n".join([f"a circle {where}:", *(f"  {one} uses {other} at {line}" for one, other, line in circle)])
 
 
 def circles_of(graph):
@@ -171,11 +203,16 @@ def circles_of(graph):
 
 
 def main():
+    folders = sys.argv[1:] or [*sorted(ROOT.glob("crates/*/src")), ROOT / "python/sluice"]
     found, files = [], 0
-    for folder in sys.argv[1:] or sys.exit("give the folders of sources to look at"):
-        crate = Crate(folder)
-        files += len(crate.files)
-        found += crate.circles()
+    for folder in map(pathlib.Path, folders):
+        if any(folder.glob("*.py")):
+            circles, count = python_circles(folder)
+        else:
+            crate = Crate(folder)
+            circles, count = list(crate.circles()), len(crate.files)
+        found += circles
+        files += count
     if found:
         sys.exit("\n".join(found))
     print(f"circles: none among the folders of {files} files")

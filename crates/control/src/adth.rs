@@ -1,6 +1,7 @@
-//! ADTH, the Adaptive Dynamic Threshold: keeps the time that a packet spends at a node (in the queue and in the MAC) at
-//! or below a target, by moving the queue's limit. Every interval it estimates how many packets can leave within the
-//! target (sections 3.2.1 and 3.2.3) and corrects that by a factor that follows the measured delay (section 3.2.2).
+//! ADTH, the Adaptive Dynamic Threshold: keeps a packet's nodal delay (time in the queue and in the MAC) at or below a
+//! target by moving the queue's limit. Every interval it estimates how many packets can leave within the target
+//! (sections 3.2.1 and 3.2.3) and multiplies that by a correction factor that follows the measured delay (section
+//! 3.2.2).
 //!
 //! This is the document's Algorithm 1; names in parentheses are the document's. Where it contradicts itself:
 //!
@@ -78,7 +79,7 @@ impl Statistic {
     }
 }
 
-/// The controller. Its state is the document's `phi` (`queLenFctr`), and what the latch of A6 remembers.
+/// The controller. Its state is the correction factor `phi` (`queLenFctr`) and the memory of the latch (A6).
 #[derive(Clone, Debug)]
 pub struct Adth {
     params: Params,
@@ -94,10 +95,10 @@ impl Scheme for Adth {
     type Params = Params;
     const TARGET: Option<&'static str> = Some("target_delay");
 
-    /// The site's hard limit is `maxQueLimit`.
+    /// Uses the site's hard limit as `maxQueLimit`.
     ///
     /// # Errors
-    /// A target of which the half is too short for an interval; bounds of the factor that are crossed.
+    /// Half of the target below the shortest interval; a lower bound of the factor above the upper one.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let interval = params.interval.or_else(|| Period::new(params.target_delay.get() / 2));
         let Some(interval) = interval else {
@@ -119,12 +120,12 @@ impl Scheme for Adth {
 }
 
 impl Adth {
-    /// `phi`, the factor that corrects the estimated queue length.
+    /// `phi`, the correction factor of the estimated queue length.
     pub const fn phi(&self) -> f64 {
         self.phi
     }
 
-    /// `Lest`: what the queue can hold so that a packet entering it now leaves the node after the target.
+    /// `Lest`: the number of packets ahead of a new one with which it leaves the node exactly at the target delay.
     fn estimate(&self, seen: &Interval) -> f64 {
         let bytes_sent = seen.sent.bytes.count() as f64;
         let size = bytes_sent / seen.sent.packets as f64;
@@ -136,7 +137,8 @@ impl Adth {
         }
     }
 
-    /// Moves `phi` by the normalised error: down in full when late (A1), up by half when early (A2).
+    /// Moves `phi` by the normalised error: by all of it downwards when late (A1), by half of it upwards when early
+    /// (A2).
     fn correct(&mut self, nodal_delay: Duration) {
         let target = self.params.target_delay.get();
         let beta = (target.as_secs_f64() - nodal_delay.as_secs_f64()) / target.as_secs_f64();
@@ -147,7 +149,7 @@ impl Adth {
         };
     }
 
-    /// `Lstar`: `length` in whole packets or bytes, not below `Lmin` and not above `Lmax`, which wins.
+    /// `Lstar`: `length` in whole packets or bytes, at least `Lmin` and at most `Lmax`, which takes precedence.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
     fn limit(&self, length: f64) -> Limit {
         let least = self.params.limit_min.get();

@@ -1,4 +1,4 @@
-//! Values worked out by hand from Algorithm 1, and bounds that hold whatever is measured.
+//! Tests with values worked out by hand from Algorithm 1, and properties that hold for all measurements.
 
 extern crate std;
 
@@ -12,7 +12,7 @@ fn millis(n: u64) -> Stat {
     Stat { n: 1, mean: time, max: time, last: time }
 }
 
-/// 100 ms in which 40 packets of 1000 B left: 400 000 B/s.
+/// An interval of 100 ms in which 40 packets of 1000 B left: 400 000 B/s.
 fn seen(sojourn_ms: u64, gap_ms: u64) -> Interval {
     Interval {
         length: Duration::from_millis(100),

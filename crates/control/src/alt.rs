@@ -1,12 +1,12 @@
 //! ALT, Adaptive Limit Tuning: the limit grows with the time in which the queue is idle and shrinks with the time in
-//! which it is busy, so that the link idles for a chosen share of time and no more is buffered than that needs (section
-//! V-A and V-B, Algorithm 2).
+//! which it is busy, so that the link idles for a chosen share of time with the smallest buffer that allows it
+//! (sections V-A and V-B, Algorithm 2).
 //!
 //! Names in parentheses are the document's. Where it contradicts itself or says nothing:
 //!
 //! - B9: idle is 'at or below' the threshold in one place, 'below' in another; here at or below.
 //! - B10: the algorithm sets neither the threshold nor the interval; both are parameters.
-//! - The size to begin with is not stated; here it is the largest, or what a host justifies that has measured the link.
+//! - The initial size is not stated; here it is the largest, or one that the host gives after it has measured the link.
 
 use crate::{Controller, Invalid, Limit, Measures, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site, Warning};
 use core::num::NonZeroU32;
@@ -52,7 +52,7 @@ impl Default for Params {
     }
 }
 
-/// The controller. Its state is the size (`q_ALT`), which may be a fraction of a packet.
+/// The controller. Its state is the size (`q_ALT`) in packets, with a fraction.
 #[derive(Clone, Debug)]
 pub struct Alt {
     params: Params,
@@ -64,7 +64,7 @@ impl Scheme for Alt {
     type Params = Params;
 
     /// # Errors
-    /// Limits that are crossed.
+    /// A smallest limit above the largest.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         if params.q_min > params.q_max {
             return Err(Invalid::new("q_min", "must not be above q_max"));
@@ -77,11 +77,19 @@ impl Scheme for Alt {
         alt.set(f64::from(initial.get()));
         Ok(alt)
     }
+
+    fn begin_from(&mut self, limit: Limit) -> bool {
+        let is_free = self.params.initial.is_none();
+        if is_free {
+            self.set(limit.in_packets());
+        }
+        is_free
+    }
 }
 
 impl Alt {
-    /// Within `q_min` and `q_max`; within the hard limit too, which the size would otherwise leave behind and take
-    /// minutes to come back to.
+    /// Clamps a size to `q_min` and `q_max`, and to the hard limit: otherwise the size would grow beyond the hard limit
+    /// and take minutes to return.
     fn set(&mut self, size: f64) {
         let least = f64::from(self.params.q_min.get());
         let most = f64::from(self.params.q_max.get()).min(self.hard_limit.in_packets());
@@ -104,14 +112,6 @@ impl Controller for Alt {
         let (a1, b1) = (self.params.a1.get(), self.params.b1.get());
         self.set(self.size + a1 * seen.queue.idle.as_secs_f64() - b1 * seen.queue.busy.as_secs_f64());
         self.begin()
-    }
-
-    fn begin_from(&mut self, limit: Limit) -> bool {
-        let is_free = self.params.initial.is_none();
-        if is_free {
-            self.set(limit.in_packets());
-        }
-        is_free
     }
 
     fn warning(&self) -> Option<Warning> {

@@ -1,4 +1,5 @@
-//! Values worked out by hand from Algorithm 2 and section 3 of the document, and bounds that hold whatever is measured.
+//! Tests with values worked out by hand from Algorithm 2 and section 3 of the document, and properties that hold for
+//! all measurements.
 
 extern crate std;
 

@@ -1,8 +1,8 @@
-//! A*: the smaller of eBDP's limit and ALT's (section V-F). eBDP follows a change of the channel within about a thousand
-//! packets; ALT then takes away, over minutes, what the multiplexing of flows makes superfluous.
+//! A*: the smaller of eBDP's limit and ALT's (section V-F). eBDP follows a change of the channel within about a
+//! thousand packets; ALT then removes, over minutes, the packets that multiplexed flows do not need.
 //!
-//! Both parts run as they do alone, eBDP's every one of its intervals, which are A*'s too, ALT's each time that its own
-//! has passed.
+//! Both parts run as they do alone: eBDP in each of its intervals, which are A*'s too, and ALT whenever an interval of
+//! its own has passed.
 
 use crate::alt::{self, Alt};
 use crate::ebdp::{self, Ebdp};
@@ -22,7 +22,7 @@ pub struct Params {
     pub alt: alt::Params,
 }
 
-/// The controller: its two parts, ALT's limit, and the idle and busy time that ALT has yet to see.
+/// The controller: its two parts, ALT's limit, and the idle and busy time since ALT last ran.
 #[derive(Clone, Debug)]
 pub struct Astar {
     ebdp: Ebdp,
@@ -38,12 +38,20 @@ impl Scheme for Astar {
     const TARGET: Option<&'static str> = Some("ebdp.t_max");
 
     /// # Errors
-    /// Those of its parts.
+    /// Those of its two parts.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let ebdp = Ebdp::new(&params.ebdp, site).map_err(|invalid| invalid.within("ebdp"))?;
         let alt = Alt::new(&params.alt, site).map_err(|invalid| invalid.within("alt"))?;
         let alt_limit = alt.begin().limit;
         Ok(Self { ebdp, alt, alt_limit, length: Duration::ZERO, idle: Duration::ZERO, busy: Duration::ZERO })
+    }
+
+    fn begin_from(&mut self, limit: Limit) -> bool {
+        let begins = self.alt.begin_from(limit);
+        if begins {
+            self.alt_limit = self.alt.begin().limit;
+        }
+        begins
     }
 }
 
@@ -54,7 +62,7 @@ impl Controller for Astar {
         Needs { measures, ..Needs::new(ebdp.interval, ebdp.reads.and(alt.reads), Sets::LIMIT) }
     }
 
-    /// ALT's limit: eBDP has measured nothing yet.
+    /// ALT's limit, because eBDP has measured nothing yet.
     fn begin(&self) -> Orders {
         self.alt.begin()
     }
@@ -74,14 +82,6 @@ impl Controller for Astar {
 
     fn target_delay(&self) -> Option<Duration> {
         self.ebdp.target_delay()
-    }
-
-    fn begin_from(&mut self, limit: Limit) -> bool {
-        let begins = self.alt.begin_from(limit);
-        if begins {
-            self.alt_limit = self.alt.begin().limit;
-        }
-        begins
     }
 
     fn warning(&self) -> Option<Warning> {
@@ -116,7 +116,7 @@ mod tests {
         Params { alt, ..Params::default() }
     }
 
-    /// 10 ms of which so many were idle, with packets served in so many microseconds.
+    /// An interval of 10 ms with `idle` of it idle and packets served in `service_us` each.
     fn seen(idle_ms: u64, service_us: u64) -> Interval {
         Interval {
             length: Duration::from_millis(10),

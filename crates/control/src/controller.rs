@@ -16,10 +16,35 @@ pub trait Controller {
     /// same orders.
     fn update(&mut self, seen: &Seen) -> Orders;
 
-    /// Restarts from an initial limit, for a host that learns the link's rate only after some updates: `limit` is what
-    /// the link sends in the longest time that a queue may hold (200 ms of link capacity on a live host). A controller
-    /// whose initial size was justified only by the queue's own bounds restarts from `limit` and returns true; its
-    /// state is then as if it had begun there. Any other returns false.
+    /// The target for the nodal delay; the host counts the packets that exceed it.
+    fn target_delay(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Warning about parameters that are allowed but may behave badly.
+    fn warning(&self) -> Option<Warning> {
+        None
+    }
+}
+
+/// Extension of [`Controller`] by what the registry needs of a scheme, so that no other crate needs to know its name, and
+/// by methods of single schemes. Hosts call these through [`AnyController`](crate::AnyController).
+pub trait Scheme: Controller + Sized {
+    /// Its parameter table in a scenario.
+    type Params: Default;
+
+    /// The key of its target delay within its table, set by `--target-delay`. None if it has no target delay.
+    const TARGET: Option<&'static str> = None;
+
+    /// Builds the scheme from its parameters at a site.
+    ///
+    /// # Errors
+    /// The first parameter that cannot be used, by its key within the table.
+    fn new(params: &Self::Params, site: &Site) -> Result<Self, Invalid>;
+
+    /// Restarts from `limit`, the number of packets that the link serves in 200 ms, once a host has learned how fast
+    /// the link is; the host may call it after updates. Returns true if the policy started from a size that only the
+    /// queue's own bounds justify and now starts anew from this one: its state is then as if it had begun there.
     fn begin_from(&mut self, limit: Limit) -> bool {
         let _ = limit;
         false
@@ -36,32 +61,6 @@ pub trait Controller {
     fn real_time_rate(&self) -> Option<Rate> {
         None
     }
-
-    /// Returns the target of the nodal delay. The host counts packets that exceed it. None where the scheme has no
-    /// target.
-    fn target_delay(&self) -> Option<Duration> {
-        None
-    }
-
-    /// Returns a warning to the user about parameters that are valid but may behave badly.
-    fn warning(&self) -> Option<Warning> {
-        None
-    }
-}
-
-/// A controller with parameters that the registry can build by name, so that no other crate needs to know its type.
-pub trait Scheme: Controller + Sized {
-    /// Parameters: the scheme's table in a scenario.
-    type Params: Default;
-
-    /// Key of the target delay within the scheme's table, set by `--target-delay`. None where the scheme has no target.
-    const TARGET: Option<&'static str> = None;
-
-    /// Builds the scheme with `params`, for the queue at `site`.
-    ///
-    /// # Errors
-    /// The first parameter that cannot be used, by its key within the table.
-    fn new(params: &Self::Params, site: &Site) -> Result<Self, Invalid>;
 }
 
 /// The place of a controller: the queue's hard limit and a seed.

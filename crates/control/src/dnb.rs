@@ -25,7 +25,7 @@ use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Rate};
 
-/// No domain's buffer has more packets: the work of a split is bounded.
+/// Largest buffer of a domain, in packets: bounds the work of a split.
 const MOST: f64 = 4_096.0;
 
 /// Parameters of DNB. The queue's `limit` is the upper bound.
@@ -68,7 +68,7 @@ impl Default for Params {
     }
 }
 
-/// What a drop costs, which the document leaves open but for its growth with the hops.
+/// The cost of a drop. The document says only that it grows with the hops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "DnbCost"))]
@@ -87,13 +87,13 @@ pub struct Dnb {
     params: Params,
     hard_limit: Limit,
     own: Link,
-    /// Packets of the largest aggregate.
+    /// Packets in the largest aggregate.
     aggregate: f64,
     split: Option<Split>,
     limit: Limit,
 }
 
-/// What the share was computed from.
+/// The inputs from which the share was last computed.
 #[derive(Clone, Copy, Debug)]
 struct Split {
     nodes: u64,
@@ -104,7 +104,7 @@ struct Split {
 impl Scheme for Dnb {
     type Params = Params;
 
-    /// There is nothing to refuse.
+    /// Refuses nothing.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let hard_limit = site.hard_limit;
         let [node @ .., _, _, _, _] = mix(site.seed).to_le_bytes();
@@ -124,7 +124,7 @@ impl Controller for Dnb {
         self.hard_limit.into()
     }
 
-    /// A node that has sent nothing keeps its limit, and has nothing to tell.
+    /// A node that has sent nothing keeps its limit and sends no note.
     fn update(&mut self, seen: &Seen) -> Orders {
         if !self.observe(seen) {
             return self.limit.into();
@@ -145,7 +145,7 @@ impl Controller for Dnb {
 }
 
 impl Dnb {
-    /// What the interval says of the node's own link; false where it sent nothing.
+    /// Updates the node's own link from the interval; false if the node sent nothing.
     fn observe(&mut self, seen: &Seen) -> bool {
         let (radio, sent) = (seen.radio.unwrap_or_default(), seen.queue.sent);
         let rate = radio.phy_rate.as_bps() as f64;
@@ -166,7 +166,8 @@ impl Dnb {
         true
     }
 
-    /// Of this domain and those of neighbours that hear this node, the one most of whose time is taken.
+    /// The bottleneck: of this domain and those of neighbours that hear this node, the one with the most channel time
+    /// in use.
     fn bottleneck<'a>(&self, own: &'a Links, heard: impl Iterator<Item = &'a Heard>) -> &'a Links {
         let load =
             |links: &Links| links.iter().map(|link| link.time.as_secs_f64() * f64::from(link.packets)).sum::<f64>();
@@ -175,7 +176,7 @@ impl Dnb {
         others.fold(own, |most, other| if load(other) > load(most) { other } else { most })
     }
 
-    /// Computes the node's share of the domain's buffer, where it is due, and makes it the limit.
+    /// Computes the node's share of the domain's buffer if it is due, and makes it the limit.
     fn take_share(&mut self, domain: &Links, length: Duration) {
         let times = domain.iter().map(|link| link.time.as_secs_f64()).sum::<f64>();
         let nodes = domain.iter().fold(0, |sum: u64, link| sum.wrapping_add(mix(link.node.into())));
@@ -192,7 +193,7 @@ impl Dnb {
         self.limit = self.hard_limit.below(packets);
     }
 
-    /// `b_i`, in packets, of this node: `B` split over the domain.
+    /// `b_i`, this node's share of `B` in packets.
     fn share(&self, domain: &Links) -> u32 {
         let links = domain.by_hops();
         let shares = &mut [self.params.least.get(); Links::MOST][..links.len()];
@@ -230,7 +231,7 @@ fn per_second(bits: u64, length: Duration) -> Rate {
     Rate::bps(rounded(bits as f64 / length.as_secs_f64()))
 }
 
-/// Rounded down.
+/// Rounds down.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
 fn rounded(number: f64) -> u64 {
     number as u64

@@ -1,4 +1,4 @@
-//! Splits worked out by hand, the document's among them, and what must hold for all measurements.
+//! Tests with splits worked out by hand, the document's among them, and properties that hold for all measurements.
 
 extern crate std;
 
@@ -18,12 +18,12 @@ fn dnb(json: &str, seed: u64) -> Dnb {
     Dnb::new(&serde_json::from_str(json).unwrap(), &site).unwrap()
 }
 
-/// `rtt` is so many channel times of a packet.
+/// Parameters whose `rtt` is this many channel times of a packet.
 fn rtt(times: u64) -> String {
     format!(r#"{{"rtt":"{} ns"}}"#, TIME.as_nanos() * times)
 }
 
-/// A second in which 100 packets went out at this rate, each in a frame of its own.
+/// An interval of a second in which 100 packets went out at this rate, each in a frame of its own.
 fn sends(kbps: u64, hops: u8) -> (Interval, Radio) {
     let sent = Count { packets: 100, bytes: Bytes::new(145_800) };
     let queue = Interval { length: Duration::from_secs(1), sent, ..Interval::default() };
@@ -41,7 +41,7 @@ fn packets(orders: &Orders) -> u32 {
     packets
 }
 
-/// The note of a neighbour whose domain has these nodes, each with a hop count; its own first.
+/// The note of a neighbour whose domain has these nodes, each with a hop count; the neighbour's own first.
 fn heard(links: &[(u32, u8)]) -> Heard {
     let link = |&(node, hops): &(u32, u8)| Link { node, time: TIME, packets: 100, hops };
     let note = Note { links: links.iter().map(link).collect(), ..Note::default() };

@@ -1,5 +1,5 @@
-//! eBDP, the emulated bandwidth-delay product: a queue may hold what the MAC serves within a target delay, by the
-//! service time of the last packets, and some packets more for bursts (section IV, Algorithm 1).
+//! eBDP, the emulated bandwidth-delay product: the limit is the number of packets that the MAC serves within a target
+//! delay, by the average service time, plus some packets for bursts (section IV, Algorithm 1).
 //!
 //! Names in parentheses are the document's. Where it contradicts itself or says nothing:
 //!
@@ -41,7 +41,7 @@ impl Default for Params {
     }
 }
 
-/// The controller. It has no state: the average (`T_serv`) is the queue's measurement.
+/// The controller. It has no state: the average service time (`T_serv`) is the queue's measurement.
 #[derive(Clone, Debug)]
 pub struct Ebdp {
     params: Params,
@@ -52,7 +52,7 @@ impl Scheme for Ebdp {
     type Params = Params;
     const TARGET: Option<&'static str> = Some("t_max");
 
-    /// The site's hard limit is `Q_max_eBDP`. There is nothing to refuse.
+    /// Uses the site's hard limit as `Q_max_eBDP` and refuses nothing.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         Ok(Self { params: params.clone(), hard_limit: site.hard_limit })
     }

@@ -1,5 +1,5 @@
-//! Energy by a threshold: a node with few packets serves them at a low rate and power, and at a high one when more wait
-//! (section 2.5 of the document).
+//! Energy by a threshold: a node serves packets at a low rate and power while few wait, and at a high rate and power
+//! when more wait (section 2.5 of the document).
 //!
 //! The document, slides of a talk, says that the rate of an energy-critical node depends on its own queue alone, that a threshold
 //! is proved optimal, and that a decentralised algorithm finds it; it has no formula. The rest is reconstructed:
@@ -77,7 +77,7 @@ pub struct Energy {
     known: [Sum; 2],
 }
 
-/// Packets, seconds and joules of services.
+/// Sums over services: packets, seconds and joules.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     packets: f64,

@@ -2,8 +2,7 @@ use super::*;
 use crate::{Count, Interval, Limit, Radio};
 use proptest::prelude::*;
 
-/// The node of the note, section 4.3, faster by a thousand: 500 packets per second come, services at 700 and 1500 per second
-/// draw 0.49 and 2.25 W.
+/// A node with 500 packets per second, served at 700 and 1500 packets per second with 0.49 and 2.25 W.
 const RATES: [u64; 2] = [700, 1_500];
 const MILLIWATTS: [u64; 2] = [490, 2_250];
 
@@ -13,7 +12,7 @@ fn energy(weight: f64, gain: f64) -> Energy {
     Energy::new(&params, &Limit::Packets(400).into()).unwrap()
 }
 
-/// What a node with these levels sees in so many seconds in which it served for so many milliseconds at either level.
+/// The measurements of a node with these levels over `seconds`, with `served` milliseconds of service at either level.
 fn seen(seconds: u64, arrived: u64, busy: [u64; 2]) -> (Interval, Radio) {
     let served = |level: usize| Served {
         packets: busy[level] * RATES[level] / 1_000,
@@ -42,8 +41,8 @@ fn a_fixed_threshold_holds_and_asks_for_nothing() {
     }
 }
 
-/// By one an epoch from the high rate to the thresholds of the note: 0, 0, 1, 2, 3 and 6. The first epoch knows nothing of the
-/// low level and tries it.
+/// The threshold moves by one per epoch from the high rate alone: 0, 0, 1, 2, 3 and 6. The first epoch knows nothing of
+/// the low level and tries it.
 #[test]
 fn the_threshold_moves_by_one_an_epoch_to_that_of_the_note() {
     for (weight, best) in [(0.5, 0), (1.0, 0), (2.0, 1), (4.0, 2), (8.0, 3), (16.0, 6)] {
@@ -108,8 +107,8 @@ fn a_level_that_is_not_known_is_tried_and_an_epoch_without_packets_says_nothing(
     assert_eq!(update(&mut other, seen(30, 300, [1_000, 0])), 4);
 }
 
-/// The levels of a radio whose power hardly grows with its rate, as of a chip with 95 mA for listening: 240 mA at 1 Mb/s, 190
-/// mA at 54 Mb/s, 3.3 V. A packet costs less at the high rate, and at no weight does the low one pay.
+/// Levels of a radio whose power hardly grows with its rate: a chip with 95 mA for listening, 240 mA at 1 Mb/s and 190
+/// mA at 54 Mb/s, at 3.3 V. A packet costs less at the high rate, so that no weight makes the low one worth while.
 #[test]
 fn where_a_packet_costs_less_at_the_high_rate_the_threshold_is_zero() {
     for weight in [1.0, 100.0, 10_000.0] {

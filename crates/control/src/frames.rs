@@ -7,7 +7,7 @@ use crate::Radio;
 const FRAMING: f64 = (26 + 8 + 4 + 4) as f64;
 /// The longest frame of a single packet, in bytes: 2304 B of data, header and check sum (IEEE 802.11-2016, 9.2.4.7).
 const LONGEST_ALONE: u64 = 2_346;
-/// A block acknowledgement's window: no aggregate has more MPDUs.
+/// Largest number of MPDUs in an aggregate: the window of a block acknowledgement.
 const WINDOW: u8 = 64;
 
 /// Returns the size of a packet of this many network-layer bytes with its framing, in bits.

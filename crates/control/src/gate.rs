@@ -3,14 +3,15 @@
 
 use units::{Instant, Rate};
 
-/// Decides at a flow's source whether the flow may send as real time. It is a value like a controller: it does no I/O, reads no
-/// clock and panics on no input.
+/// Decides at a flow's source whether the flow may send as real time. Like a controller it is a value: it does no I/O,
+/// reads no clock and panics on no input.
 ///
-/// The host carries probes and answers, in the simulator as packets, live as UDP. A probe travels to the flow's destination;
-/// each node on the way lowers its bottleneck to what it can still admit itself
-/// ([`Controller::available`](crate::Controller::available)), and the destination sends it back with the probe's number. A
-/// destination that gets marked packets tells the source to *regulate*. After each call the host carries out the [`Act`], and
-/// it calls [`elapsed`](Self::elapsed) at the [`deadline`](Self::deadline). Calls must come in order of time.
+/// The host carries probes and answers: in the simulator as packets, live as UDP. A probe travels to the flow's
+/// destination; each node on the way lowers the probe's bottleneck to what it can still admit
+/// ([`Scheme::available`](crate::Scheme::available)), and the destination sends it back with the probe's
+/// number. A destination that receives marked packets asks the source to *regulate*. After each call the host carries
+/// out the [`Act`]. It calls [`elapsed`](Self::elapsed) at the [`deadline`](Self::deadline). Calls must come in order
+/// of time.
 pub trait Gate {
     /// Handles the application's request to send at this rate, in network-layer bytes. It replaces an earlier request
     /// or admission.

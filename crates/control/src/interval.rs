@@ -9,20 +9,20 @@ use units::{Bytes, Duration};
 pub struct Count {
     /// Number of packets.
     pub packets: u64,
-    /// The sum of their lengths, from the IP header on.
+    /// Sum of their lengths in bytes, from the IP header on.
     pub bytes: Bytes,
 }
 
-/// Statistics of one measured span over an interval. All zero when nothing was measured (`n == 0`).
+/// Statistics of a duration over an interval. All zero when nothing was measured (`n == 0`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// Number of samples (packets or gaps); with none the other fields are zero.
     pub n: u64,
-    /// The arithmetic mean of the samples, in whole nanoseconds.
+    /// Arithmetic mean of the samples, in whole nanoseconds.
     pub mean: Duration,
-    /// The largest of the samples.
+    /// Largest sample.
     pub max: Duration,
-    /// The newest of the samples.
+    /// Newest sample.
     pub last: Duration,
 }
 
@@ -35,7 +35,7 @@ pub struct Interval {
     pub arrived: Count,
     /// Packets handed to the MAC.
     pub sent: Count,
-    /// Packets discarded by the queue: on arrival or by a shrinking limit.
+    /// Packets discarded by the queue: on arrival, or because the limit shrank.
     pub dropped: Count,
     /// Backlog at the end of the interval, without packets with the MAC.
     pub backlog: Count,
@@ -46,12 +46,12 @@ pub struct Interval {
     /// Departure gap: time between two hand-overs to the MAC with the queue never empty in between (ADTH section 3.2.3:
     /// 'MAC delay').
     pub departure_gap: Stat,
-    /// Time that packets waited in the queue before their hand-over to the MAC ('queuing delay' in ADTH's document).
+    /// Sojourn time: time in the queue before the hand-over to the MAC ('queuing delay' in ADTH's document).
     pub sojourn: Stat,
-    /// Sojourn plus service of each packet completed.
+    /// Nodal delay: sojourn plus service time of each completed packet.
     pub nodal: Stat,
-    /// The exponential average of service times, over all packets completed since the start. Absent until the first of
-    /// them, and where the controller gives no [`Measures::service_weight`](crate::Measures::service_weight).
+    /// Exponential average of service times over all packets completed since the start. Absent until the first of them,
+    /// and if the controller sets no [`Measures::service_weight`](crate::Measures::service_weight).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service_ewma: Option<Duration>,
     /// Time in which at most [`Measures::idle_threshold`](crate::Measures::idle_threshold) packets waited. `idle` and

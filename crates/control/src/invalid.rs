@@ -1,19 +1,19 @@
-//! Parameters that make no sense, and where that is said.
+//! Errors and warnings about parameters, with the setting that they are about.
 
 use core::fmt;
 
-/// Where a setting stands within its queue's table: `adth.phi_min`. Whoever owns a table adds its name in front.
+/// Path of a setting within its queue's table: `adth.phi_min`. The owner of an outer table prepends its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Path([&'static str; Self::DEEPEST]);
 
 impl Path {
-    /// No table of a queue is nested deeper.
+    /// Depth to which the tables of a queue are nested.
     const DEEPEST: usize = 3;
 
-    /// The same setting, seen from the table around.
+    /// The same setting, seen from the enclosing table.
     ///
     /// # Panics
-    /// With more tables than a queue's settings have: a mistake in a scheme, not in its parameters.
+    /// If the path becomes deeper than a queue's settings are nested: a mistake in a scheme, not in its parameters.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         let Self([first, second, third]) = self;
@@ -47,19 +47,19 @@ impl fmt::Debug for Path {
 /// A setting that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// Its place within the queue's table.
+    /// Path within the queue's table.
     pub parameter: Path,
     /// What is wrong: `is above phi_max`.
     pub why: &'static str,
 }
 
 impl Invalid {
-    /// The setting of this key, and what is wrong with it.
+    /// An error about the setting with this key.
     pub fn new(key: &'static str, why: &'static str) -> Self {
         Self { parameter: key.into(), why }
     }
 
-    /// The same, seen from the table around.
+    /// The same error, seen from the enclosing table.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         Self { parameter: self.parameter.within(table), why: self.why }
@@ -75,17 +75,17 @@ impl fmt::Display for Invalid {
 
 impl core::error::Error for Invalid {}
 
-/// A setting that is used though it may behave badly.
+/// A setting that is accepted although it may behave badly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// Its place within the queue's table.
+    /// Path within the queue's table.
     pub parameter: Path,
     /// What may happen, and by which equation.
     pub why: &'static str,
 }
 
 impl Warning {
-    /// The same, seen from the table around.
+    /// The same warning, seen from the enclosing table.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         Self { parameter: self.parameter.within(table), why: self.why }

@@ -1,21 +1,21 @@
-//! A policy that was learned: a table of factors. Every interval it looks up how large the delay over the target and the
-//! backlog over the limit were, and multiplies the limit by the factor that stands there.
+//! A learned policy: a table of factors. Every interval it looks up the factor for the delay over the target and the
+//! backlog over the limit, and multiplies the limit by it.
 //!
-//! It is what an agent of `sluice.learn` (crate `python`) comes down to, without Python: it sees what the agent saw, in the
-//! 32 bits in which the agent saw it, and acts as the environment did. No document describes it.
+//! It is an agent of `sluice.learn` (crate `python`) reduced to a table, without Python: it sees the same values as the
+//! agent, rounded to 32 bits, and acts as the environment did. No document describes it.
 
 use crate::{Controller, Interval, Invalid, Limit, List, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Positive};
 
-/// The most bins on either side of a table.
+/// Largest number of bins on either side of a table.
 pub const MOST_BINS: usize = 8;
 /// Largest delay that an agent distinguishes, in targets.
 const FAR: f64 = 10.0;
 /// Bytes that a packet counts for in a limit of bytes.
 const PACKET_BYTES: u64 = 1_500;
 
-/// What separates bins; a value at an edge belongs to the bin above.
+/// Edges between bins; a value at an edge belongs to the bin above.
 pub type Edges = List<f64, { MOST_BINS - 1 }>;
 /// A row for each bin of the delay, with a factor for each bin of the backlog.
 pub type Factors = List<List<f64, MOST_BINS>, MOST_BINS>;
@@ -41,7 +41,7 @@ pub struct Params {
     pub factors: Factors,
 }
 
-/// A delay of an interval, by its name in `sluice.learn.OBSERVATION`.
+/// Delay statistic of an interval, by its name in `sluice.learn.OBSERVATION`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "LearnedDelay"))]
@@ -98,7 +98,8 @@ impl Scheme for Learned {
     const TARGET: Option<&'static str> = Some("target_delay");
 
     /// # Errors
-    /// Edges that do not ascend; a table that is not of as many rows and columns as there are bins, or not of factors.
+    /// Edges that do not ascend; a table whose rows or columns do not match the bins, or with values that are no
+    /// factors.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         for (key, edges) in [("delay_edges", &params.delay_edges), ("backlog_edges", &params.backlog_edges)] {
             if !edges.iter().all(|edge| edge.is_finite() && *edge > 0.0) || !edges.is_sorted_by(|one, next| one < next)
@@ -125,7 +126,7 @@ impl Scheme for Learned {
 }
 
 impl Learned {
-    /// The factor of the bins that an interval falls into.
+    /// The factor for the bins of an interval.
     fn factor(&self, seen: &Interval) -> f64 {
         let waiting = match self.hard_limit {
             Limit::Packets(_) => seen.backlog.packets,
@@ -137,7 +138,8 @@ impl Learned {
         self.params.factors.get(row).and_then(|row| row.get(column)).copied().unwrap_or(1.0)
     }
 
-    /// The limit times `factor`, in whole packets or bytes away from where it was, within one packet and the hard limit.
+    /// The limit times `factor`, rounded away from the present limit to whole packets or bytes, between one packet and
+    /// the hard limit.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
     fn multiply(&mut self, factor: f64) {
         let least = match self.hard_limit {
@@ -151,7 +153,7 @@ impl Learned {
     }
 }
 
-/// In which bin a value lies, as an agent sees it: in 32 bits.
+/// The bin of a value, rounded to 32 bits as an agent sees it.
 #[expect(clippy::cast_possible_truncation, reason = "agents see 32 bits")]
 fn bin(edges: &[f64], value: f64) -> usize {
     let seen = f64::from(value as f32);
@@ -182,8 +184,8 @@ impl Controller for Learned {
     }
 }
 
-/// By the delay over the target, downwards, and the backlog over the limit, to the right: what `docs/python/learn.py` prints
-/// as its table.
+/// The policy that `docs/python/learn.py` prints: rows by the delay over the target, columns by the backlog over the
+/// limit.
 const FACTORS: [[f64; 4]; 6] = [
     [1.0, 1.0, 0.5, 2.0],
     [0.95, 0.5, 0.5, 0.8],

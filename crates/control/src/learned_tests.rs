@@ -1,4 +1,4 @@
-//! The table looked up by hand, and bounds that hold whatever is measured.
+//! Tests of the table lookup by hand, and bounds that hold for all measurements.
 
 extern crate std;
 
@@ -12,7 +12,7 @@ fn read(json: &str) -> Params {
     serde_json::from_str(json).unwrap()
 }
 
-/// Delays below and from the target on; backlogs below, and from half of the limit on.
+/// Bins of delays below and from the target on; of backlogs below and from half of the limit on.
 const SMALL: &str = r#"{"delay_edges":[1.0],"backlog_edges":[0.5],"factors":[[1.0,1.3],[0.75,0.5]]}"#;
 
 fn learned(json: &str, hard_limit: Limit) -> Learned {
@@ -56,7 +56,7 @@ fn a_value_at_an_edge_belongs_to_the_bin_above() {
     assert_eq!((limit(200, 499), limit(200, 500)), (Limit::Packets(750), Limit::Packets(500)));
 }
 
-/// 0.1 in 32 bits is larger than 0.1, 0.7 smaller: the one lies at its edge, the other does not reach it.
+/// In 32 bits 0.1 is larger than 0.1, and 0.7 is smaller: the one lies at its edge, the other does not reach it.
 #[test]
 fn values_are_of_32_bits_as_an_agent_sees_them() {
     let limit = |edge: &str, packets| {
@@ -106,7 +106,7 @@ fn the_delay_of_the_table_is_the_one_that_it_names() {
     assert_eq!(strict.target_delay(), Some(Duration::from_millis(50)));
 }
 
-/// As in the training, where it is cut off.
+/// Delays are cut off as in the training.
 #[test]
 fn a_delay_beyond_ten_targets_is_one_of_ten() {
     let limit = |edge: &str| {
@@ -158,7 +158,7 @@ fn table() -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<Vec<f64>>)> {
 }
 
 proptest! {
-    /// Whatever the table: the limit is within a packet and the hard limit, and moves to the side on which the factor lies.
+    /// For every table: the limit stays between a packet and the hard limit, and moves in the direction of the factor.
     #[test]
     fn no_table_leads_out_of_the_limits(
         (delay_edges, backlog_edges, rows) in table(),

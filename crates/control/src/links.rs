@@ -12,7 +12,7 @@ use units::Duration;
 pub struct Link {
     /// Identifier of the node, drawn at random.
     pub node: u32,
-    /// Channel time that one of its packets takes, with its part of the overhead, the acknowledgement and the repetitions.
+    /// Channel time of one of its packets, with its share of the overhead, the acknowledgement and the repetitions.
     pub time: Duration,
     /// Packets sent per second.
     pub packets: u32,
@@ -20,7 +20,8 @@ pub struct Link {
     pub hops: u8,
 }
 
-/// The links of a collision domain, in a table of fixed size: the node that tells of them first, then those that it hears.
+/// The links of a collision domain, in a table of fixed size: the sender of the note first, then the nodes that it
+/// hears.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Links {
     list: [Link; Self::MOST],
@@ -31,7 +32,7 @@ impl Links {
     /// Largest number of links; further ones are left out.
     pub const MOST: usize = 16;
 
-    /// Adds one, unless there is no room, or one of this node is there.
+    /// Adds a link, unless the table is full or has one of this node.
     pub fn push(&mut self, link: Link) {
         if self.iter().all(|other| other.node != link.node)
             && let Some(place) = self.list.get_mut(usize::from(self.count))
@@ -41,7 +42,7 @@ impl Links {
         }
     }
 
-    /// In the order of hops, those of as many in the order of their nodes: the same for all who know the same links.
+    /// Sorts the links by hops and then by node, so that nodes with the same links have the same order.
     #[must_use]
     pub fn by_hops(mut self) -> Self {
         self.list[..usize::from(self.count)].sort_unstable_by_key(|link| (link.hops, link.node));

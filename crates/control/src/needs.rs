@@ -7,14 +7,14 @@ use units::{Duration, Within};
 /// anything new, and a host called every nanosecond would do nothing else.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_micros(100);
 
-/// The time between two runs of a controller, as a parameter: at least [`SHORTEST_INTERVAL`].
+/// The interval of a controller as a parameter: at least [`SHORTEST_INTERVAL`].
 pub type Period = Within<Duration, { SHORTEST_INTERVAL.as_nanos() }>;
 
 /// Requirements of a controller on its host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Needs {
-    /// Time between two calls of [`Controller::update`](crate::Controller::update), at least
-    /// [`SHORTEST_INTERVAL`]; [`Duration::MAX`] where it need not be called at all.
+    /// Time between two calls of [`Controller::update`](crate::Controller::update), at least [`SHORTEST_INTERVAL`];
+    /// [`Duration::MAX`] if it is never called.
     pub interval: Duration,
     /// Optional measurements of the queue.
     pub measures: Measures,
@@ -66,11 +66,12 @@ impl fmt::Display for Lacking {
 /// Optional measurements that a controller wants of its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measures {
-    /// Weight of the newest packet in [`Interval::service_ewma`](crate::Interval::service_ewma), above 0 and at most 1: with `W`, each completion moves
-    /// the average to `(1 - W) average + W service`; the first sets it. No average is kept without it.
+    /// Weight of the newest packet in [`Interval::service_ewma`](crate::Interval::service_ewma), above 0 and at most 1:
+    /// with `W`, each completion moves the average to `(1 - W) average + W service`; the first sets it. None: no
+    /// average is kept.
     ///
-    /// A packet's service time is counted from when it is with the MAC and the packet completed before it is done with:
-    /// of packets that share a frame, the first takes all of the frame's time, and their mean is each one's part.
+    /// Here a packet's service time counts from when it is with the MAC and the packet before it is completed: of
+    /// packets that share a frame, the first takes the frame's whole time, so that the mean is the time per packet.
     pub service_weight: Option<f64>,
     /// Largest backlog, in packets, at which the queue counts as idle, see [`Interval::idle`](crate::Interval::idle).
     pub idle_threshold: u32,
@@ -84,28 +85,28 @@ macro_rules! bits {
 
         impl $Name {
             $($(#[$d])* pub const $bit: Self = Self(1 << $n);)*
-            /// No kind at all.
+            /// The empty set.
             pub const NONE: Self = Self(0);
-            /// Each, with its words for messages.
+            /// Each kind with its words for messages.
             pub const EACH: &'static [(Self, &'static str)] = &[$((Self::$bit, $word)),*];
 
-            /// Every kind that is in one of the two.
+            /// The union of both sets.
             #[must_use]
             pub const fn and(self, other: Self) -> Self {
                 Self(self.0 | other.0)
             }
 
-            /// Are all of `other` among them?
+            /// True if all of `other` are in this set.
             pub const fn contains(self, other: Self) -> bool {
                 self.0 & other.0 == other.0
             }
 
-            /// Is any of `other` among them?
+            /// True if any of `other` is in this set.
             pub const fn any_of(self, other: Self) -> bool {
                 self.0 & other.0 != 0
             }
 
-            /// Those that `other` has not, in words.
+            /// The members of this set that `other` lacks, in words.
             pub fn without(self, other: Self) -> impl Iterator<Item = &'static str> {
                 Self::EACH.iter().filter(move |(bit, _)| self.0 & !other.0 & bit.0 != 0).map(|(_, word)| *word)
             }
@@ -116,7 +117,7 @@ macro_rules! bits {
 bits! {
     /// Quantities of [`Seen`](crate::Seen). The length of an interval is always there.
     Reads:
-    /// Packets that came, left, were dropped and wait.
+    /// Counts of packets that came, left, were dropped and wait.
     COUNTS = 0, "packets";
     /// [`Interval::sojourn`](crate::Interval::sojourn).
     SOJOURN = 1, "queueing delay";
@@ -151,7 +152,8 @@ bits! {
 }
 
 impl Reads {
-    /// What stands in [`Seen::radio`](crate::Seen::radio) of any radio; [`LEVELS`](Self::LEVELS) only of one that has them.
+    /// The quantities that every radio has in [`Seen::radio`](crate::Seen::radio); [`LEVELS`](Self::LEVELS) needs one
+    /// with two transmission levels.
     pub const RADIO: Self = Self::MEDIUM
         .and(Self::CONTENDERS)
         .and(Self::LINK)

@@ -1,4 +1,4 @@
-//! No control: the limit stays where it is. The yardstick of every other controller.
+//! No control: the limit never moves. The baseline of every other controller.
 
 use crate::{Controller, Limit, Needs, Orders, Reads, Seen, Sets};
 use units::Duration;
@@ -10,7 +10,7 @@ pub struct Fixed {
 }
 
 impl Fixed {
-    /// A queue that may always hold as much as `limit`.
+    /// A controller that keeps `limit`.
     pub const fn new(limit: Limit) -> Self {
         Self { limit }
     }

@@ -50,7 +50,7 @@ impl Orders {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mark {
-    /// No packet is marked.
+    /// None.
     #[default]
     None,
     /// Every ECN-capable packet is marked.

@@ -40,7 +40,7 @@ pub struct Decision<H> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Note>,
     /// Limit from which the host restarted the controller before this interval, see
-    /// [`begin_from`](crate::Controller::begin_from).
+    /// [`begin_from`](crate::Scheme::begin_from).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begin_from: Option<Limit>,
     /// Seed of the controller's random numbers ([`Site::seed`](crate::Site::seed)).

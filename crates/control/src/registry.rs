@@ -1,7 +1,7 @@
-//! The list of controllers, turned into types: adding one takes its file, its module and its line, and no other crate is
-//! touched.
+//! Registry of controllers: a list that becomes types. A new controller takes its file, its module and its line in the
+//! list; no other crate changes.
 
-/// Makes of the list of modules and types: [`Name`](crate::Name), [`Parameters`](crate::Parameters),
+/// Turns the list of modules and types into [`Name`](crate::Name), [`Parameters`](crate::Parameters),
 /// [`AnyController`](crate::AnyController) and [`for_each_controller!`](crate::for_each_controller).
 macro_rules! controllers {
     ($($(#[$doc:meta])* $module:ident: $Type:ident,)*) => {
@@ -84,6 +84,30 @@ macro_rules! controllers {
                     $(Self::$Type(_) => Name::$Type,)*
                 }
             }
+
+            /// See [`Scheme::begin_from`].
+            pub fn begin_from(&mut self, limit: Limit) -> bool {
+                match self {
+                    Self::None(_) => false,
+                    $(Self::$Type(scheme) => scheme.begin_from(limit),)*
+                }
+            }
+
+            /// See [`Scheme::available`].
+            pub fn available(&self) -> Option<Rate> {
+                match self {
+                    Self::None(_) => None,
+                    $(Self::$Type(scheme) => scheme.available(),)*
+                }
+            }
+
+            /// See [`Scheme::real_time_rate`].
+            pub fn real_time_rate(&self) -> Option<Rate> {
+                match self {
+                    Self::None(_) => None,
+                    $(Self::$Type(scheme) => scheme.real_time_rate(),)*
+                }
+            }
         }
 
         impl Controller for AnyController {
@@ -108,20 +132,6 @@ macro_rules! controllers {
                 }
             }
 
-            fn available(&self) -> Option<Rate> {
-                match self {
-                    Self::None(fixed) => fixed.available(),
-                    $(Self::$Type(scheme) => scheme.available(),)*
-                }
-            }
-
-            fn real_time_rate(&self) -> Option<Rate> {
-                match self {
-                    Self::None(fixed) => fixed.real_time_rate(),
-                    $(Self::$Type(scheme) => scheme.real_time_rate(),)*
-                }
-            }
-
             fn target_delay(&self) -> Option<Duration> {
                 match self {
                     Self::None(fixed) => fixed.target_delay(),
@@ -129,14 +139,7 @@ macro_rules! controllers {
                 }
             }
 
-            fn begin_from(&mut self, limit: Limit) -> bool {
-                match self {
-                    Self::None(fixed) => fixed.begin_from(limit),
-                    $(Self::$Type(scheme) => scheme.begin_from(limit),)*
-                }
-            }
-
-            /// Returns the warning with the key's path within the queue's table.
+            /// The warning, with its path within the queue's table.
             fn warning(&self) -> Option<Warning> {
                 match self {
                     Self::None(fixed) => fixed.warning(),
@@ -175,7 +178,7 @@ macro_rules! controllers {
         }
 
         /// Calls the macro `callback` once, with `/// documentation` and `name: Params,` of every controller that has
-        /// parameters: for structs with one optional field for each.
+        /// parameters: for structs with an optional field for each.
         #[macro_export]
         macro_rules! for_each_controller {
             ($d callback:ident) => {

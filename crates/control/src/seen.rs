@@ -88,7 +88,7 @@ impl Served {
     }
 }
 
-/// The newest note of a neighbour, and its age.
+/// The newest note of a neighbour, with its age.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Heard {
     /// Sender: a number that identifies the neighbour for the whole run.

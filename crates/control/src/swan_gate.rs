@@ -42,7 +42,7 @@ impl Default for Params {
     }
 }
 
-/// The source of one flow.
+/// Admission at the source of one flow.
 #[derive(Clone, Debug)]
 pub struct SwanGate {
     params: Params,
@@ -52,7 +52,7 @@ pub struct SwanGate {
     awaits: Awaits,
 }
 
-/// Whether the flow may send as real time.
+/// The flow's standing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Admitted {
     No,
@@ -62,11 +62,11 @@ enum Admitted {
     Long,
 }
 
-/// What it waits for.
+/// The event that the gate waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
     Nothing,
-    /// The random time before a probe.
+    /// End of the random time before a probe.
     Turn {
         until: Instant,
     },
@@ -78,15 +78,15 @@ enum Awaits {
 }
 
 impl SwanGate {
-    /// A source that has asked for nothing yet. The seed should be a secret on a real network: the numbers of probes follow
-    /// from it, and who knows one can answer it.
+    /// A source that has asked for nothing yet. On a real network the seed should be a secret: the numbers of probes
+    /// follow from it, and an attacker who knows one can forge its answer.
     pub fn new(params: &Params, seed: u64) -> Self {
         let random = Random::new(seed);
         let (rate, admitted, awaits) = (Rate::bps(0), Admitted::No, Awaits::Nothing);
         Self { params: params.clone(), random, rate, admitted, awaits }
     }
 
-    /// The flow was admitted elsewhere, a long time ago: its route has moved.
+    /// Marks the flow as admitted elsewhere a long time ago, because its route has moved.
     pub fn presume(&mut self, rate: Rate) {
         (self.rate, self.admitted) = (rate, Admitted::Long);
     }

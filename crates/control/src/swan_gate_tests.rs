@@ -1,4 +1,4 @@
-//! The source's life by hand, and what must hold whatever comes.
+//! Tests of a source's life by hand, and properties that hold for all inputs.
 
 extern crate std;
 
@@ -136,7 +136,7 @@ fn another_rate_is_another_admission() {
     assert_eq!(gate.answered(ms(1_010), probe, VIDEO), Act::Refuse);
 }
 
-/// Section III-C: with room for one of them left, four sources probe at the same instant, and all enter.
+/// Section III-C: four sources probe at the same instant, there is room for one, and all four are admitted.
 #[test]
 fn simultaneous_probes_admit_more_than_there_is_room_for() {
     let mut gates = [1, 2, 3, 4].map(|seed| SwanGate::new(&Params::default(), seed));
@@ -240,7 +240,7 @@ proptest! {
         }
     }
 
-    /// Whatever else happens, who asks gets an answer in time.
+    /// A source that asks gets an answer in time, whatever else happens.
     #[test]
     fn every_question_ends(retries in 0_u32..5, patience in 1_u64..5_000, stagger in 0_u64..10_000, seed: u64) {
         let patience = Positive::<Duration>::new(Duration::from_millis(patience)).unwrap();

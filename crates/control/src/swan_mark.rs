@@ -58,7 +58,7 @@ impl Default for Params {
     }
 }
 
-/// Who keeps flows from all asking for admission at once.
+/// How flows are kept from asking for admission all at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +70,7 @@ pub enum Regulation {
     Network,
 }
 
-/// While traffic of newly admitted flows is heard.
+/// Treatment of newly admitted flows while their traffic is heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -96,7 +96,7 @@ pub struct SwanMark {
     mark: Mark,
 }
 
-/// The set that is marked.
+/// The set that is marked now.
 #[derive(Clone, Copy, Debug)]
 struct Chosen {
     set: u8,
@@ -115,10 +115,22 @@ impl Scheme for SwanMark {
         let random = Random::new(site.seed);
         Ok(Self { params: params.clone(), site: *site, random, heard: 0.0, chosen: None, mark: Mark::None })
     }
+
+    /// `max(0, B_adm - rho)`
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+    fn available(&self) -> Option<Rate> {
+        Some(Rate::bps((self.params.admission_rate.get().as_bps() as f64 - self.heard) as u64))
+    }
+
+    /// `rho`
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
+    fn real_time_rate(&self) -> Option<Rate> {
+        Some(Rate::bps(self.heard as u64))
+    }
 }
 
 impl SwanMark {
-    /// Moves the average by what was heard in a time.
+    /// Moves the average by the traffic heard in an interval.
     fn hear(&mut self, bytes: Bytes, length: Duration) {
         let (length, memory) = (length.as_secs_f64(), self.params.memory.get().as_secs_f64());
         self.heard += (bytes.bits() as f64 / length - self.heard) * length / (memory + length);
@@ -174,18 +186,6 @@ impl Controller for SwanMark {
             (Some(Chosen { set, .. }), Regulation::Network, _) => Mark::Set { of, index: set },
         };
         self.orders()
-    }
-
-    /// `max(0, B_adm - rho)`
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
-    fn available(&self) -> Option<Rate> {
-        Some(Rate::bps((self.params.admission_rate.get().as_bps() as f64 - self.heard) as u64))
-    }
-
-    /// `rho`
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
-    fn real_time_rate(&self) -> Option<Rate> {
-        Some(Rate::bps(self.heard as u64))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The average and the hysteresis worked out by hand, and what must hold for all measurements.
+//! Tests of the average and the hysteresis worked out by hand, and properties that hold for all measurements.
 
 extern crate std;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::string::ToString;
 use std::vec::Vec;
 
-/// A tenth of a second in which so much real-time traffic was heard, part of it newly admitted.
+/// An interval of 100 ms with this much real-time traffic heard, part of it newly admitted.
 fn heard(kbps: u64, new: u64) -> Seen<'static> {
     let queue = Interval { length: Duration::from_millis(100), ..Interval::default() };
     let bytes = |kbps| Bytes::new(kbps * 100 / 8);
@@ -25,7 +25,7 @@ fn swan(json: &str) -> SwanMark {
     seeded(json, 1)
 }
 
-/// The marks that `tenths` of seconds of this traffic bring.
+/// The marks after each of `tenths` of a second with this traffic.
 fn marks(swan: &mut SwanMark, tenths: usize, kbps: u64, new: u64) -> Vec<Mark> {
     (0..tenths).map(|_| swan.update(&heard(kbps, new)).mark).collect()
 }

@@ -59,7 +59,7 @@ impl Default for Params {
     }
 }
 
-/// The time in which a rate grows.
+/// The time in which a rate grows by a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -82,7 +82,7 @@ pub struct SwanRate {
 impl Scheme for SwanRate {
     type Params = Params;
 
-    /// There is nothing to refuse.
+    /// Refuses nothing.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         Ok(Self { params: params.clone(), site: *site, rate: None })
     }
@@ -98,7 +98,7 @@ impl SwanRate {
         self.params.increase.get().as_bps() as f64 * periods
     }
 
-    /// In bit/s; at least one, as a queue that may send nothing would never be heard of again.
+    /// The floor in bit/s, at least one: a queue that may send nothing would never be measured again.
     fn floor(&self) -> f64 {
         let stated = self.params.floor.map(|floor| floor.get().as_bps() as f64);
         stated.unwrap_or_else(|| self.step(self.params.interval.get())).max(1.0)

@@ -1,4 +1,4 @@
-//! Fig. 3 worked out by hand, and what must hold for all measurements.
+//! Tests of Fig. 3 worked out by hand, and properties that hold for all measurements.
 
 extern crate std;
 

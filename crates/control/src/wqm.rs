@@ -1,5 +1,5 @@
-//! WQM, Wireless Queue Management: a queue may hold what drains within a time, at the link's rate and the node's share of the
-//! channel, but never less than fills an aggregate (section 2.3 of the document).
+//! WQM, Wireless Queue Management: the limit is what drains within a target time at the link's rate and the node's
+//! share of the channel, but never less than an aggregate (section 2.3 of the document).
 //!
 //! The document, slides of a talk, has two formulas: `B_initial = R ARTT`, and `T_drain = (BL / R) / F(N)`. The patent on it
 //! (US 9,276,832) adds that `R ARTT` is the link rate times the round trip of a single data unit, so that ARTT is the time for one
@@ -20,11 +20,11 @@ use crate::{Controller, Invalid, Limit, Needs, Orders, Period, Radio, Reads, Sch
 use serde::{Deserialize, Serialize};
 use units::{Duration, Positive, Share};
 
-/// The least size: one packet may come while another leaves.
+/// Smallest size in packets: one may arrive while another leaves.
 const LEAST: f64 = 2.0;
-/// The patent's number of periods in a row after which the size moves.
+/// Number of periods in a row after which the size moves, from the patent.
 const PERIODS: u8 = 2;
-/// The length of a packet in bytes, until one has left.
+/// Assumed packet length in bytes until one has left.
 const FULL: f64 = 1_500.0;
 
 /// Parameters of WQM. The queue's `limit` is the upper bound.
@@ -102,26 +102,26 @@ pub enum Step {
 pub struct Wqm {
     params: Params,
     hard_limit: Limit,
-    /// None until data were sent.
+    /// The link; none until data were sent.
     link: Option<Link>,
-    /// `B`, whole packets; without a link the hard limit holds.
+    /// `B`, in whole packets; the hard limit while the link is unknown.
     size: f64,
-    /// Periods in a row that took too long to drain, and that drained too soon.
+    /// Number of periods in a row that drained too slowly, and that drained too fast.
     slow: u8,
     fast: u8,
     idle: Duration,
 }
 
-/// What is known of the link.
+/// Estimates of the link.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// `R`, in bit/s.
     rate: f64,
-    /// `R` when the size began.
+    /// `R` when the size was last set anew.
     rate_at_start: f64,
-    /// The mean length of packets with their framing, in bits.
+    /// Mean length of packets with their framing, in bits.
     packet: f64,
-    /// Packets of the largest aggregate.
+    /// Packets in the largest aggregate.
     aggregate: f64,
 }
 
@@ -130,7 +130,7 @@ impl Scheme for Wqm {
     const TARGET: Option<&'static str> = Some("t_max");
 
     /// # Errors
-    /// A least drain time above the largest.
+    /// A least drain time above the largest one.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         if params.t_min > params.t_max {
             return Err(Invalid::new("t_min", "must not be above t_max"));
@@ -179,7 +179,7 @@ impl Wqm {
         self.params.t_max.get().as_secs_f64()
     }
 
-    /// The link with what this period says of it; none while nothing has been sent.
+    /// Updates the link from this period; none while nothing has been sent.
     fn observe(&mut self, seen: &Seen, radio: &Radio) -> Option<Link> {
         let (now, sent) = (radio.phy_rate.as_bps() as f64, seen.queue.sent);
         if now > 0.0 {
@@ -215,7 +215,7 @@ impl Wqm {
         }
     }
 
-    /// `T_drain = (BL / R) / F(N)`, and the size moves where it was too long or too short for two periods in a row.
+    /// `T_drain = (BL / R) / F(N)`; moves the size after it was too long or too short for two periods in a row.
     fn adjust(&mut self, seen: &Seen, link: &Link, share: f64) {
         let backlog = seen.queue.backlog_max as f64;
         let per_second = link.rate * share / link.packet;
@@ -241,7 +241,7 @@ impl Wqm {
     }
 }
 
-/// Rounded up, of a number that is not below zero.
+/// Rounds a number that is not negative up.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
 fn whole(packets: f64) -> f64 {
     let floor = f64::from(packets as u32);

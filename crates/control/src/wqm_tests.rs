@@ -1,4 +1,5 @@
-//! Sizes worked out by hand, the document's packets in flight, and what must hold for all measurements.
+//! Tests with sizes worked out by hand, the document's packets in flight, and properties that hold for all
+//! measurements.
 
 extern crate std;
 
@@ -8,15 +9,15 @@ use proptest::prelude::*;
 use std::string::ToString;
 use units::{Bytes, Rate};
 
-/// With its framing a packet has 1500 B, 12 kb.
+/// Length of a packet with its framing: 1500 B, 12 kb.
 const PACKET: u64 = 1_458;
 
 fn wqm(json: &str) -> Wqm {
     Wqm::new(&serde_json::from_str(json).unwrap(), &Limit::Packets(1_000).into()).unwrap()
 }
 
-/// A tenth of a second at `mbps`, with aggregates of up to 64 kB, others busy for `busy_ms` of it, one other heard; up to so many
-/// packets waited, and some were dropped.
+/// A period of 100 ms at `mbps`, with aggregates of up to 64 kB, `busy_ms` of it taken by others, one other station
+/// heard, a largest backlog of this many packets, and drops or not.
 fn seen(mbps: u64, backlog_max: u64, busy_ms: u64) -> Seen<'static> {
     let count = |packets| Count { packets, bytes: Bytes::new(PACKET * packets) };
     let queue = Interval {
@@ -37,7 +38,7 @@ fn seen(mbps: u64, backlog_max: u64, busy_ms: u64) -> Seen<'static> {
     Seen { queue, radio: Some(radio), heard: &[] }
 }
 
-/// The limits after each of so many periods in which the queue is full.
+/// The limits after each of this many periods with a full queue.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sizes are small and whole")]
 fn full<const N: usize>(wqm: &mut Wqm, mbps: u64, busy_ms: u64) -> [u32; N] {
     [(); N].map(|()| packets(&wqm.update(&seen(mbps, wqm.size as u64, busy_ms))))

@@ -1,7 +1,7 @@
 //! `[answer]`: sentences that take measured values.
 
+use crate::quantity::short_quantity;
 use crate::study::{Ruling, Study, Verdict};
-use crate::tables;
 
 /// A part of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub(crate) fn counts(study: &Study) -> String {
     let others = Ruling::ALL.into_iter().filter(|ruling| *ruling != Ruling::Holds && of(*ruling) > 0);
     let others: Vec<String> = others.map(|ruling| ruling.counted(of(ruling))).collect();
     match (study.claims.len(), of(Ruling::Holds)) {
-        (0, _) => format!("{}, no claims.", tables::runs(study)),
+        (0, _) => format!("{}, no claims.", runs(study)),
         (1, 1) => "The claim holds.".to_owned(),
         (all, holding) if all == holding => format!("All {all} {what} hold."),
         (all, 1) => format!("1 of {all} {what} holds; {}.", others.join(", ")),
@@ -98,12 +98,18 @@ pub(crate) fn counts(study: &Study) -> String {
     }
 }
 
+/// The numbers of runs and of seeds.
+pub(crate) fn runs(study: &Study) -> String {
+    let count = |n: usize, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
+    format!("{} ({} per case)", count(study.runs.len(), "run"), count(study.seeds.len(), "seed"))
+}
+
 /// The value of a claim; of one with several settings each value with its setting.
 fn value(id: &str, verdicts: &[Verdict]) -> Option<String> {
     let of_claim: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.id == id).collect();
     let told = |verdict: &&Verdict| {
         let known = verdict.verdict != Ruling::NeedsFullRuns && !verdict.measured.is_nan();
-        let value = known.then(|| tables::short_quantity(verdict.measured, verdict.unit))?;
+        let value = known.then(|| short_quantity(verdict.measured, verdict.unit))?;
         Some(match &verdict.setting {
             Some(setting) if of_claim.len() > 1 => format!("{value} ({setting})"),
             _ => value,

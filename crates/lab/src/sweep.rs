@@ -5,7 +5,7 @@ use crate::claims;
 use crate::csv;
 use crate::model;
 use crate::run::{self, Fault, Timed, Watch};
-use crate::scenario::{Baseline, Case, Scenario};
+use crate::scenario::{Baseline, Case, Scenario, fingerprint};
 use crate::store::{Store, StoreError};
 use crate::study::{Axis, Models, Run, Study, Verdict};
 use rayon::prelude::*;
@@ -185,13 +185,6 @@ fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64,
     let outside = case.baseline.is_some();
     let whole = serde_json::json!([id, models, case.labels, case.set, network, files, seed, VERSION, build, outside]);
     format!("{:032x}", fingerprint(whole.to_string().as_bytes()))
-}
-
-/// FNV-1a with 128 bits: the same on every machine and in every version, unlike the standard library's hashes.
-pub fn fingerprint(bytes: &[u8]) -> u128 {
-    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
-    bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
 }
 
 /// A finished run with all that tells it from others, and what models say of it.

@@ -1,9 +1,10 @@
 //! Tables for a terminal.
 
-use crate::answer;
+use crate::answer::{self, runs};
 use crate::grid::Grid;
+use crate::quantity::{number, quantity, short_quantity};
 use crate::statistics::Interval;
-use crate::study::{Origin, Reported, Ruling, Study, Table, Unit, Verdict};
+use crate::study::{Origin, Reported, Ruling, Study, Table, Verdict};
 use sim::results::{Flow, Outcome};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -37,11 +38,6 @@ pub fn study(study: &Study, width: usize, all: bool) -> String {
 }
 
 /// "150 runs (10 seeds per case)".
-pub(crate) fn runs(study: &Study) -> String {
-    let count = |n: usize, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
-    format!("{} ({} per case)", count(study.runs.len(), "run"), count(study.seeds.len(), "seed"))
-}
-
 /// The verdicts by whose statements they are on: "" if all are the document's, else " of the document", " of our own" and so on.
 pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<&'v Verdict>)> {
     let kinds = [
@@ -451,61 +447,6 @@ fn reported(verdict: &Verdict) -> String {
     }
 }
 
-/// A value of a claim with its unit.
-fn quantity(value: f64, unit: Unit) -> String {
-    with_unit(value, unit, number)
-}
-
-/// The same with three significant digits, for sentences and narrow tables.
-pub(crate) fn short_quantity(value: f64, unit: Unit) -> String {
-    let short = |value: f64| {
-        // Whole numbers stay as they are.
-        let digits = if value == 0.0 { 0.0 } else { (2.0 - value.abs().log10().floor()).clamp(0.0, 12.0) };
-        let scale = 10_f64.powf(digits);
-        number((value * scale).round() / scale)
-    };
-    with_unit(value, unit, short)
-}
-
-fn with_unit(value: f64, unit: Unit, number: fn(f64) -> String) -> String {
-    let scaled = |by: f64, unit: &str| format!("{} {unit}", number(value / by));
-    match (unit, value.abs()) {
-        _ if value.is_nan() => number(value),
-        (Unit::Seconds, size) if size >= 1.0 || size == 0.0 => scaled(1.0, "s"),
-        (Unit::Seconds, size) if size >= 1e-3 => scaled(1e-3, "ms"),
-        (Unit::Seconds, _) => scaled(1e-6, "us"),
-        (Unit::BitsPerSecond, size) if size >= 1e6 => scaled(1e6, "Mb/s"),
-        (Unit::BitsPerSecond, size) if size >= 1e3 => scaled(1e3, "kb/s"),
-        (Unit::BitsPerSecond, _) => scaled(1.0, "b/s"),
-        (Unit::Bytes, _) => scaled(1.0, "B"),
-        (Unit::Packets, _) => scaled(1.0, "packets"),
-        (Unit::Share, _) => scaled(0.01, "%"),
-        (Unit::Number, _) => number(value),
-    }
-}
-
-/// Four significant digits, without needless zeros.
-fn number(value: f64) -> String {
-    if value.is_nan() {
-        return "none".to_owned();
-    }
-    let size = value.abs();
-    if size > 0.0 && !(1e-4..1e7).contains(&size) {
-        return format!("{value:.3e}");
-    }
-    let digits = match size {
-        size if size >= 1000.0 => 0,
-        size if size >= 100.0 => 1,
-        size if size >= 10.0 => 2,
-        size if size >= 1.0 => 3,
-        size if size >= 0.1 => 4,
-        size if size >= 0.01 => 5,
-        _ => 6,
-    };
-    let text = format!("{value:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
 fn percent(ratio: f64) -> String {
     format!("{:.2} %", ratio * 100.0)
 }
@@ -530,27 +471,13 @@ fn rate(bps: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{OverSeeds, Ruling};
+    use crate::study::{OverSeeds, Ruling, Unit};
     use sim::results::{DistanceClass, LeftOut};
-
-    #[test]
-    fn numbers_have_four_digits() {
-        let seen = [0.0, 0.001, 1234.6, 12.345_6, 0.123_456, 1.5e-7, -2.0, f64::NAN].map(number);
-        assert_eq!(seen, ["0", "0.001", "1235", "12.35", "0.1235", "1.500e-7", "-2", "none"]);
-    }
 
     #[test]
     fn figures_of_tables_have_three_digits() {
         let seen = [0.001_234, 0.0501, 0.5, 1.0, 12.345, 1234.5, 0.0, 5.9e-5].map(rounded);
         assert_eq!(seen, ["0.00123", "0.0501", "0.500", "1.00", "12.3", "1234", "0.00", "5.90e-5"]);
-    }
-
-    #[test]
-    fn values_of_claims_have_their_units() {
-        assert_eq!(quantity(0.2514, Unit::Seconds), "251.4 ms");
-        assert_eq!(quantity(-0.0241, Unit::Share), "-2.41 %");
-        assert_eq!(quantity(4.7e6, Unit::BitsPerSecond), "4.7 Mb/s");
-        assert_eq!(quantity(f64::NAN, Unit::Seconds), "none");
     }
 
     #[test]

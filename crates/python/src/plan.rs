@@ -7,7 +7,7 @@ use crate::stop::Stop;
 use crate::table::Table;
 use crate::tables;
 use lab::run::Watch as _;
-use lab::scenario::{Over, Scenario as Ready, Varied, Wishes};
+use lab::scenario::{Over, Scenario as Ready, Varied, Wishes, fingerprint};
 use lab::study::Axis;
 use lab::{study, sweep};
 use pyo3::exceptions::PyValueError;
@@ -101,7 +101,7 @@ impl Plan {
     fn key(&self, chunk: usize) -> String {
         let keys: String =
             self.numbers(chunk).map(|number| sweep::job(&self.scenario, number, &self.build).key).collect();
-        format!("{:032x}", sweep::fingerprint(keys.as_bytes()))
+        format!("{:032x}", fingerprint(keys.as_bytes()))
     }
 
     fn run_chunk(&self, chunk: usize, stop: &Stop) -> Option<Chunk> {

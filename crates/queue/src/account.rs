@@ -1,14 +1,14 @@
 //! Accounting of a queue, common to all disciplines: limit, backlog, counts and measurements.
 
 use crate::level::{Level, Meter};
-use crate::measure::{Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
+use crate::measure::{Completion, Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
 use control::{Count, Interval, Limit, Measures};
 use units::{Bytes, Duration, Instant};
 
-/// The most packets that a queue has room for, whatever its limit.
+/// The hard limit of any queue, in packets.
 pub const MOST_PACKETS: u32 = 1_000_000;
 
-/// A packet that waits.
+/// A packet in the queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting<P> {
     pub(crate) packet: P,
@@ -16,10 +16,11 @@ pub(crate) struct Waiting<P> {
     pub(crate) since: Instant,
 }
 
-/// The account of a queue. The discipline that holds the packets reports each that comes, joins, goes or leaves.
+/// The account of a queue. The discipline that holds the packets reports each one that arrives, joins, is dropped or
+/// leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
-    /// Someone takes the intervals: of what is measured for them alone, only what costs little is measured otherwise.
+    /// True if somebody takes the intervals; without that, costly measurements that only intervals show are left out.
     watched: bool,
     limit: Limit,
     limit_packets: u64,
@@ -27,7 +28,7 @@ pub(crate) struct Account {
     hard: Limit,
     room: u32,
     backlog: Tally,
-    /// The last departure, if the queue has not been empty since (ADTH section 3.2.3).
+    /// Time of the last departure, unless the queue has been empty since (ADTH section 3.2.3).
     busy_since: Option<Instant>,
     counts: Counts,
     measured: Measured,
@@ -71,7 +72,7 @@ impl Account {
         account
     }
 
-    /// Measures as a controller asks for, from the start of the run.
+    /// Configures the measurements that a controller asks for, from the start of the run.
     pub(crate) fn measure(&mut self, measures: Measures) {
         self.service_average = ServiceAverage::new(measures.service_weight);
         self.occupancy = Occupancy::new(measures.idle_threshold);
@@ -82,7 +83,7 @@ impl Account {
         self.watched = false;
     }
 
-    /// Intervals are taken, and one begins now.
+    /// Starts taking intervals; the first begins now.
     pub(crate) fn watch(&mut self, now: Instant) {
         if !self.watched {
             self.watched = true;
@@ -90,24 +91,24 @@ impl Account {
         }
     }
 
-    /// Does anyone take the intervals?
+    /// True if intervals are taken.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.watched
     }
 
-    /// The most packets that ever wait.
+    /// Largest number of packets that can ever be queued.
     pub(crate) fn room(&self) -> usize {
         self.room as usize
     }
 
-    /// True where a packet of `len` may join what waits.
+    /// True if a packet of `len` bytes fits beside the backlog.
     #[inline]
     pub(crate) fn fits(&self, len: u64) -> bool {
         self.fits_beside(self.backlog, len)
     }
 
-    /// True where a packet of `len` may wait alone.
+    /// True if a packet of `len` bytes fits into an empty queue.
     #[inline]
     pub(crate) fn fits_alone(&self, len: u64) -> bool {
         self.fits_beside(Tally::default(), len)
@@ -118,24 +119,24 @@ impl Account {
         backlog.packets < self.limit_packets && len <= self.limit_bytes && backlog.bytes <= self.limit_bytes - len
     }
 
-    /// True where more waits than the limit allows.
+    /// True if the backlog is above the limit.
     pub(crate) fn is_over(&self) -> bool {
         self.backlog.packets > self.limit_packets || self.backlog.bytes > self.limit_bytes
     }
 
-    /// A packet of `len` bytes comes; whether it joins is not yet known.
+    /// Records the arrival of a packet of `len` bytes; whether it joins is not yet known.
     #[inline]
     pub(crate) fn comes(&mut self, len: u64) {
         self.counts.arrived.add(len);
     }
 
-    /// A packet that came is not taken in.
+    /// Records that an arriving packet was refused.
     #[inline]
     pub(crate) fn refused(&mut self, len: u64) {
         self.counts.dropped.add(len);
     }
 
-    /// A packet that came now waits.
+    /// Records that an arriving packet joined.
     #[inline]
     pub(crate) fn joins(&mut self, now: Instant, len: u64) {
         self.backlog.add(len);
@@ -143,20 +144,20 @@ impl Account {
         self.backlog_moved(now);
     }
 
-    /// A packet that waited is discarded; [`settle`](Self::settle) or another report follows at the same time.
+    /// Records that a queued packet was discarded; [`settle`](Self::settle) or another report follows at the same time.
     #[inline]
     pub(crate) fn discarded(&mut self, len: u64) {
         self.backlog.remove(len);
         self.counts.dropped.add(len);
     }
 
-    /// A packet is marked instead of being dropped.
+    /// Records that a packet was marked instead of dropped.
     #[inline]
     pub(crate) fn marked(&mut self, len: u64) {
         self.counts.marked.add(len);
     }
 
-    /// After packets were discarded.
+    /// Completes the account after packets were discarded.
     pub(crate) fn settle(&mut self, now: Instant) {
         if self.backlog.packets == 0 {
             self.busy_since = None;
@@ -164,7 +165,7 @@ impl Account {
         self.backlog_moved(now);
     }
 
-    /// A packet that waited since `since` leaves for the MAC. Returns how long it waited.
+    /// Records that a packet queued since `since` leaves for the MAC. Returns its sojourn time.
     #[inline]
     pub(crate) fn leaves(&mut self, now: Instant, len: u64, since: Instant) -> Duration {
         self.backlog.remove(len);
@@ -181,7 +182,7 @@ impl Account {
         waited
     }
 
-    /// A packet of `len` bytes comes where nothing waits, and leaves at once: as if it came, joined and left.
+    /// Records a packet of `len` bytes that arrives at an empty queue and leaves at once.
     #[inline]
     pub(crate) fn passes_idle(&mut self, now: Instant, len: u64) {
         self.counts.arrived.add(len);
@@ -196,7 +197,7 @@ impl Account {
         }
     }
 
-    /// True where a packet of `len` that waits may leave and another like it take its place.
+    /// True if a queued packet of `len` bytes may leave and another like it take its place.
     pub(crate) fn fits_in_turn(&self, len: u64) -> bool {
         let mut others = self.backlog;
         others.remove(len);
@@ -228,21 +229,22 @@ impl Account {
         self.occupancy.set(now, self.backlog.packets);
     }
 
-    /// Records at least one packet that the MAC has finished.
+    /// Records packets that the MAC is done with.
     #[inline]
-    pub(crate) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
+    pub(crate) fn completed(&mut self, now: Instant, completion: &Completion) {
+        let &Completion { service, packets, .. } = completion;
         self.service_average.add(now, service, packets);
         self.measured.service.add_all(service, packets.into());
-        self.measured.nodal.add_all(waited + service, packets.into());
+        self.measured.nodal.add_all(completion.nodal(), packets.into());
     }
 
-    /// Moves the limit, never above the hard one.
+    /// Sets the limit, at most the hard limit.
     pub(crate) fn set_limit(&mut self, now: Instant, limit: Limit) {
         self.apply(limit);
         self.limit_meter.set(now, self.limit_in_hard_unit());
     }
 
-    /// For as long as `act` takes, the limit is one packet below what waits.
+    /// Runs `act` with the limit one packet below the backlog.
     pub(crate) fn one_below(&mut self, act: impl FnOnce(&mut Self)) {
         let limit = self.limit;
         let packets = self.backlog.packets.saturating_sub(1);

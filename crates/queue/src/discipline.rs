@@ -2,18 +2,31 @@
 
 use crate::account::{Account, Waiting};
 use crate::packet::Packet;
-use crate::purge::Purge;
 use control::Invalid;
+use serde::{Deserialize, Serialize};
 use units::Instant;
 
 /// Number of packets that a host can look ahead ([`Queue::peek`](crate::Queue::peek)) where a discipline decides at the
 /// head: the frames of the longest A-MPDU.
 pub const LOOK_AHEAD: usize = 64;
 
-/// The place of a discipline: the queue's hard limit, purge order and seed.
+/// Packets to drop when the limit falls below the backlog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Purge {
+    /// The oldest.
+    Head,
+    /// The newest.
+    Tail,
+    /// None: the backlog drains to the lower limit.
+    None,
+}
+
+/// Inputs for building a discipline, beside its parameters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    /// Packets that it has room for without taking memory.
+pub(crate) struct Setup {
+    /// Number of packets for which memory is reserved.
     pub(crate) room: usize,
     /// Packets discarded when the limit shrinks, where the user chooses.
     pub(crate) purge: Option<Purge>,
@@ -21,35 +34,35 @@ pub(crate) struct Place {
     pub(crate) seed: u64,
 }
 
-/// Holds the packets of a queue: says which waits, which leaves and which is dropped.
+/// Holds the packets of a queue and decides which one waits, leaves or is dropped.
 ///
-/// The [`Account`] knows the limit and what waits. The queue has told it of a packet that comes, and tells it of one that
-/// leaves. A discipline tells it what else becomes of a packet: it joins, is refused, is discarded, is marked. Each
-/// packet that goes is handed to `dropped`. Calls come in order of time.
+/// The [`Account`] knows the limit and the backlog. The queue reports to it each packet that arrives and each that
+/// leaves; the discipline reports the rest: packets that join, are refused, discarded or marked. Dropped packets are
+/// handed to `dropped`. Calls come in order of time.
 pub(crate) trait Discipline<P: Packet>: Sized {
-    /// Its table in a scenario, with its defaults.
+    /// Its parameter table in a scenario, with defaults.
     type Params: Default;
 
-    /// Can it purge from the tail? Where it cannot, `purge = "tail"` is refused.
+    /// True if it can purge from the tail; otherwise `purge = "tail"` is refused.
     const PURGES_TAIL: bool = true;
 
-    /// An empty one at the start of the run.
+    /// An empty discipline at the start of the run.
     ///
     /// # Errors
     /// The first parameter that cannot be used, by its key.
-    fn new(params: &Self::Params, place: &Place) -> Result<Self, Invalid>;
+    fn new(params: &Self::Params, setup: &Setup) -> Result<Self, Invalid>;
 
-    /// A packet comes. It joins, or it or others are handed to `dropped`.
+    /// Takes an arriving packet: it joins, or it or others are handed to `dropped`.
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P));
 
-    /// A packet comes that goes before all that wait. Where there is no room, others make way.
+    /// Takes an arriving packet that goes before all others. Without room, others make way.
     fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P));
 
-    /// The packet that would leave after `index` others. What was seen leaves, if not by then a packet came that goes first
-    /// or the limit shrank.
+    /// The packet that would leave after `index` others. A packet that was seen here leaves, unless a packet that goes
+    /// first arrives before or the limit shrinks.
     fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P>;
 
-    /// The packet after `index` others leaves. Never none where any waits and `index` is zero.
+    /// Takes out the packet after `index` others. Some packet if any waits and `index` is zero.
     fn remove(
         &mut self,
         account: &mut Account,
@@ -58,10 +71,10 @@ pub(crate) trait Discipline<P: Packet>: Sized {
         dropped: &mut impl FnMut(P),
     ) -> Option<Waiting<P>>;
 
-    /// The limit may have shrunk: what no longer fits goes, unless the user's [`Purge`] says otherwise.
+    /// Discards packets above the limit after it has shrunk, unless the user's [`Purge`] says otherwise.
     fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P));
 
-    /// Discards what is `unwanted`, wherever it waits.
+    /// Discards all packets that are `unwanted`.
     fn discard_where(
         &mut self,
         account: &mut Account,

@@ -1,23 +1,23 @@
-//! A number that jumps at moments in time, and its mean over time.
+//! The time average of a number that changes in steps.
 
 use units::Instant;
 
 /// Statistics of a number over a span of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// Its mean, weighted by time.
+    /// Mean, weighted by time.
     pub mean: f64,
-    /// The smallest value it had, however briefly.
+    /// Smallest value, however briefly held.
     pub min: u64,
-    /// The largest value it had, however briefly.
+    /// Largest value, however briefly held.
     pub max: u64,
-    /// Its value at the end.
+    /// Value at the end.
     pub last: u64,
-    /// Share of the time for which it was zero, 0 to 1.
+    /// Share of the time with the value zero, 0 to 1.
     pub zero: f64,
 }
 
-/// Follows a number over time.
+/// Meter of a number over time.
 #[derive(Clone, Debug)]
 pub struct Meter {
     value: u64,
@@ -25,19 +25,19 @@ pub struct Meter {
     start: Instant,
     min: u64,
     max: u64,
-    /// Value times nanoseconds, up to `since`.
+    /// Sum of value times nanoseconds, up to `since`.
     area: u128,
-    /// Nanoseconds at zero, up to `since`.
+    /// Nanoseconds with the value zero, up to `since`.
     zero: u64,
 }
 
 impl Meter {
-    /// A number that has this value from now on.
+    /// A meter with this value from now on.
     pub fn new(now: Instant, value: u64) -> Self {
         Self { value, since: now, start: now, min: value, max: value, area: 0, zero: 0 }
     }
 
-    /// It has this value from now on.
+    /// Sets the value from now on.
     #[inline]
     pub fn set(&mut self, now: Instant, value: u64) {
         // Several packets often come and go at one moment.
@@ -51,12 +51,12 @@ impl Meter {
         self.max = self.max.max(value);
     }
 
-    /// Counts from now on.
+    /// Restarts the statistics.
     pub fn restart(&mut self, now: Instant) {
         *self = Self::new(now, self.value);
     }
 
-    /// Its value.
+    /// The present value.
     pub fn value(&self) -> u64 {
         self.value
     }

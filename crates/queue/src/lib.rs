@@ -1,32 +1,31 @@
-//! Disciplines: the mechanisms that hold packets, enforce a limit, choose what to drop, and measure; and the mechanism behind
-//! a rate.
+//! Queueing disciplines: the mechanisms that hold packets, enforce a limit, choose which packet to drop, and measure;
+//! and the shaper that holds a queue to a rate.
 //!
-//! Generic over the packet; time is given by the caller; no clock, no I/O, no allocation after construction, but that
-//! FQ-CoDel takes memory for more than 1024 packets when it is needed first. A queue never computes a limit: that is a
+//! Generic over the packet; time is given by the caller; no clock, no I/O, no allocation after construction, except
+//! that FQ-CoDel allocates when it first holds more than 1024 packets. A queue never computes a limit: that is a
 //! controller's work.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod account;
-mod build;
+mod batch;
 mod discipline;
 mod disciplines;
 mod level;
 mod measure;
 mod packet;
 mod pool;
-mod purge;
 mod queue;
 mod registry;
 mod settings;
 mod shaper;
 
 pub use account::MOST_PACKETS;
-pub use discipline::LOOK_AHEAD;
+pub use batch::Batch;
+pub use discipline::{LOOK_AHEAD, Purge};
 pub use disciplines::*;
 pub use level::{Level, Meter};
-pub use measure::Totals;
+pub use measure::{Completion, Totals};
 pub use packet::{Ecn, Packet};
-pub use purge::Purge;
 pub use queue::{Departure, FifoParams, Queue};
 pub use settings::Settings;
 pub use shaper::Shaper;

@@ -3,20 +3,44 @@
 use control::{Count, Interval, Stat};
 use units::{Bytes, Duration, Instant};
 
-/// Counts of packets through a queue. `arrived = sent + dropped + backlog`, in packets and in bytes, at any moment.
+/// Packets that the MAC is done with at one instant after equal times: acknowledged, or failed for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Sojourn time of each: [`Departure::waited`](crate::Departure::waited).
+    pub waited: Duration,
+    /// Service time of each: from its departure until now.
+    pub service: Duration,
+    /// Number of packets, at least one.
+    pub packets: u32,
+}
+
+impl Completion {
+    /// Completion of a single packet.
+    pub const fn of_one(waited: Duration, service: Duration) -> Self {
+        Self { waited, service, packets: 1 }
+    }
+
+    /// Nodal delay of each packet: sojourn and service time.
+    #[inline]
+    pub fn nodal(&self) -> Duration {
+        self.waited + self.service
+    }
+}
+
+/// Totals of a queue. `arrived = sent + dropped + backlog` at any moment, in packets and in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Packets that came, whether kept or not.
+    /// Packets offered, kept or not.
     pub arrived: Count,
     /// Packets that left by [`Queue::take`](crate::Queue::take).
     pub sent: Count,
-    /// Packets discarded: on arrival, by a shrinking limit or by the discipline.
+    /// Packets discarded: on arrival, because the limit shrank, or by the discipline.
     pub dropped: Count,
-    /// Packets marked (ECN) where they would have been dropped; they count as sent when they leave.
+    /// Packets marked (ECN) instead of dropped; they count as sent when they leave.
     pub marked: Count,
 }
 
-/// Packets and bytes. Wraps, so that the difference of two counts is right whatever happened between them.
+/// Packets and bytes. Wraps, so that the difference of two counts is always right.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) packets: u64,
@@ -51,7 +75,7 @@ impl Tally {
     }
 }
 
-/// Counts since the queue was made.
+/// Counts since the queue was built.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) arrived: Tally,
@@ -70,13 +94,13 @@ impl Counts {
         }
     }
 
-    /// These counts as of now for a fresh account in which the `waiting` packets count as arrived.
+    /// These counts for a fresh account in which the `waiting` packets count as arrived.
     pub(crate) fn base_with(&self, waiting: Tally) -> Self {
         Self { arrived: self.arrived.minus(waiting), ..*self }
     }
 }
 
-/// Samples of a time span.
+/// Sum, maximum and last of samples of a duration.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Samples {
     n: u64,
@@ -91,7 +115,7 @@ impl Samples {
         self.add_all(span, 1);
     }
 
-    /// Adds a span that has come so often, once at least.
+    /// Adds a sample that occurs `times`, at least once.
     #[inline]
     pub(crate) fn add_all(&mut self, span: Duration, times: u64) {
         self.n += times;
@@ -118,7 +142,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Nothing yet, in a queue where `backlog` packets wait and `counts` have passed.
+    /// Empty measurements of a queue with this backlog and these counts.
     pub(crate) fn new(now: Instant, counts: Counts, backlog: u64) -> Self {
         Self {
             start: now,
@@ -131,7 +155,7 @@ impl Measured {
         }
     }
 
-    /// The interval up to `now`, without what [`ServiceAverage`] and [`Occupancy`] measure.
+    /// The interval up to `now`, without the measurements of [`ServiceAverage`] and [`Occupancy`].
     pub(crate) fn interval(&self, now: Instant, counts: &Counts, backlog: Tally) -> Interval {
         let Totals { arrived, sent, dropped, .. } = counts.since(&self.counts);
         Interval {
@@ -150,10 +174,10 @@ impl Measured {
     }
 }
 
-/// The exponential average of service times, a packet at a time.
+/// The exponential average of service times, updated per packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServiceAverage {
-    /// Of the newest packet; without one, no average is kept.
+    /// Weight of the newest packet; none if no average is kept.
     weight: Option<f64>,
     mean_nanos: Option<f64>,
     /// Time at which the MAC last finished a packet.
@@ -184,7 +208,7 @@ impl ServiceAverage {
     }
 }
 
-/// For how long at most a threshold of packets waited.
+/// Time for which at most a threshold of packets waited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occupancy {
     threshold: u64,
@@ -211,7 +235,7 @@ impl Occupancy {
         }
     }
 
-    /// The idle time of the interval that ends now; another begins.
+    /// Returns the idle time of the interval that ends now and starts another.
     pub(crate) fn take_idle(&mut self, now: Instant) -> Duration {
         self.count(now);
         std::mem::take(&mut self.idle)

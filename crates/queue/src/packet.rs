@@ -17,11 +17,11 @@ pub enum Ecn {
 /// A packet's properties that a queue uses. The packet itself may be a handle.
 #[expect(clippy::len_without_is_empty, reason = "a packet is not a collection")]
 pub trait Packet: Copy {
-    /// Its size: network-layer bytes, IP header and above.
+    /// Length in network-layer bytes, IP header and above.
     fn len(&self) -> Bytes;
 
-    /// A number for its transport flow (addresses, ports and protocol): equal for packets of one flow and direction, and
-    /// best different for those of others.
+    /// Hash of its transport flow (addresses, ports and protocol): equal for packets of one flow and direction, and
+    /// preferably different for those of others.
     fn flow(&self) -> u64;
 
     /// ECN field of the IP header (RFC 3168).

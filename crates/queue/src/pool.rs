@@ -1,4 +1,4 @@
-//! Many queues of packets in one piece of memory: chains of slots.
+//! Several queues of packets in one piece of memory: chains of slots.
 
 use crate::Packet;
 use crate::account::Waiting;
@@ -6,16 +6,16 @@ use crate::account::Waiting;
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// A place for a packet.
+/// Memory for one packet.
 #[derive(Clone, Debug)]
 struct Slot<P> {
-    /// None while it is free.
+    /// The packet; none if the slot is free.
     waiting: Option<Waiting<P>>,
-    /// The slot behind it in its chain, or the next free one.
+    /// The next slot in its chain, or the next free one.
     next: u32,
 }
 
-/// The most slots that are there from the start.
+/// Largest number of slots that are reserved at the start.
 const RESERVED: usize = 1_024;
 
 /// The slots of all chains.
@@ -31,7 +31,7 @@ impl<P: Packet> Pool<P> {
         Self { slots: Vec::with_capacity(room.min(RESERVED)), free: NONE }
     }
 
-    /// A slot for a packet.
+    /// Stores a packet in a free slot.
     fn place(&mut self, waiting: Waiting<P>) -> u32 {
         let slot = self.free;
         if let Some(place) = self.slots.get_mut(slot as usize) {
@@ -44,7 +44,7 @@ impl<P: Packet> Pool<P> {
     }
 }
 
-/// Packets in order, in slots of a pool.
+/// A queue of packets in slots of a pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain {
     first: u32,

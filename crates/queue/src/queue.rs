@@ -1,25 +1,24 @@
-//! A queue of any discipline, as its host sees it.
+//! The queue, as its host sees it: a discipline with its account.
 
 use crate::account::{Account, Waiting};
-use crate::discipline::Place;
+use crate::discipline::{Purge, Setup};
 use crate::disciplines::{AnyDiscipline, End, Fifo, fq_codel};
 use crate::level::Level;
-use crate::measure::Totals;
+use crate::measure::{Completion, Totals};
 use crate::packet::Packet;
-use crate::purge::Purge;
-use crate::settings::Settings;
-use control::{Count, Interval, Invalid, Limit, Measures};
-use units::{Bytes, Duration, Instant};
+use crate::settings::{Settings, unusable};
+use control::{AnyController, Controller as _, Count, Interval, Invalid, Limit, Measures, Site};
+use units::{Duration, Instant};
 
-/// Behaviour of a plain queue.
+/// Parameters of a plain queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FifoParams {
-    /// Packets dropped when a packet arrives at a full queue: those at the head, or the arriving one.
+    /// Which packet is dropped at the limit: those at the head, or the arriving one.
     pub overflow: End,
-    /// Packets discarded when the limit shrinks below the backlog.
+    /// Which packets are discarded when the limit shrinks below the backlog.
     pub purge: Purge,
-    /// The hard limit: never exceeded, and the limit until [`Queue::set_limit`]. Its room is reserved at once; for a
-    /// limit in bytes, room for packets of 40 B (an IP and a TCP header) on average. At most
+    /// The hard limit, which is also the limit until [`Queue::set_limit`]. Memory for it is reserved at once; for a
+    /// limit in bytes, memory for packets of 40 B (an IP and a TCP header) on average. At most
     /// [`MOST_PACKETS`](crate::MOST_PACKETS).
     pub limit: Limit,
 }
@@ -29,20 +28,21 @@ pub struct FifoParams {
 pub struct Departure<P> {
     /// The packet that left.
     pub packet: P,
-    /// Its time in the queue; to be handed back to [`Queue::completed`].
+    /// Its sojourn time, to be reported in its [`Completion`].
     pub waited: Duration,
 }
 
 /// A queue of packets. Calls must come in order of time.
 ///
-/// The host enqueues and takes, reports what the MAC made of each departure ([`completed`](Self::completed)), and at
-/// every interval of its controller takes the measurements ([`take_interval`](Self::take_interval)) and applies the
-/// answer ([`set_limit`](Self::set_limit)). Every packet is accounted for after each call: it waits, or was handed out,
-/// or given to the `dropped` of a call.
+/// The host enqueues and takes packets, reports those that the MAC is done with ([`completed`](Self::completed)), and in
+/// every interval of its controller takes the measurements ([`take_interval`](Self::take_interval)) and sets the limit
+/// ([`set_limit`](Self::set_limit)). After each call every packet is accounted for: it is queued, was taken, or was handed
+/// to the `dropped` of a call. Hosts that handle many packets at one instant find fast paths in
+/// [`Batch`](crate::Batch).
 #[derive(Clone, Debug)]
 pub struct Queue<P> {
-    account: Account,
-    packets: AnyDiscipline<P>,
+    pub(crate) account: Account,
+    pub(crate) packets: AnyDiscipline<P>,
 }
 
 impl<P: Packet> Queue<P> {
@@ -53,42 +53,37 @@ impl<P: Packet> Queue<P> {
         Self { account, packets: AnyDiscipline::Fifo(fifo) }
     }
 
-    /// The same queue, at the start of the run, that measures as its controller asks for.
+    /// Configures the measurements that its controller asks for, at the start of the run.
     #[must_use]
     pub fn measuring(mut self, measures: Measures) -> Self {
         self.account.measure(measures);
         self
     }
 
-    /// Makes the same queue at the start of the run with interval measurements off until [`watch`](Self::watch).
+    /// Takes no intervals until [`watch`](Self::watch), at the start of the run, and leaves out measurements that only
+    /// intervals show.
     #[must_use]
     pub fn unwatched(mut self) -> Self {
         self.account.unwatch();
         self
     }
 
-    /// Intervals are taken from now on, if they were not before; the first begins now.
+    /// Starts taking intervals, if they were not taken before; the first begins now.
     pub fn watch(&mut self, now: Instant) {
         self.account.watch(now);
     }
 
-    /// Does anyone take intervals?
-    #[inline]
-    pub fn is_watched(&self) -> bool {
-        self.account.is_watched()
-    }
-
-    /// An empty queue as the `settings` have it.
+    /// An empty queue with these settings.
     ///
     /// # Errors
     /// The first setting of the discipline that cannot be used, by its key within the table.
     pub(crate) fn new(settings: &Settings, seed: u64) -> Result<Self, Invalid> {
         let account = Account::new(settings.limit);
-        let place = Place { room: account.room(), purge: settings.purge, seed };
-        Ok(Self { packets: AnyDiscipline::new(settings.discipline, &settings.tables(), &place)?, account })
+        let setup = Setup { room: account.room(), purge: settings.purge, seed };
+        Ok(Self { packets: AnyDiscipline::new(settings.discipline, &settings.tables(), &setup)?, account })
     }
 
-    /// A packet comes. What the discipline drops goes to `dropped`: the arriving packet itself, or packets that wait.
+    /// Takes an arriving packet. Packets that the discipline drops, this one or queued ones, are handed to `dropped`.
     #[inline]
     pub fn enqueue(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
@@ -96,7 +91,7 @@ impl<P: Packet> Queue<P> {
         packets.enqueue(account, now, packet, dropped);
     }
 
-    /// A packet comes that goes before all that wait, whatever the discipline. If there is no room, others make way: those
+    /// Takes an arriving packet that goes before all others, whatever the discipline. Without room, others make way: those
     /// at the tail, or of the longest flow.
     pub fn enqueue_first(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
@@ -104,17 +99,17 @@ impl<P: Packet> Queue<P> {
         packets.enqueue_first(account, now, packet, dropped);
     }
 
-    /// The packet that would be yielded after `index` others; zero for what [`take`](Self::take) would yield. A
-    /// discipline that drops at the head decides about the packets up to there now, [`LOOK_AHEAD`](crate::LOOK_AHEAD) at most: what was seen
-    /// is yielded, if not by then a packet came that goes first or the limit shrank.
+    /// The packet that would leave after `index` others; zero for the one that [`take`](Self::take) returns. A discipline
+    /// that drops at the head decides about the packets up to there now, at most [`LOOK_AHEAD`](crate::LOOK_AHEAD): a
+    /// packet seen here leaves, unless a packet that goes first arrives before or the limit shrinks.
     #[inline]
     pub fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
         let Self { account, packets } = self;
         packets.peek(account, now, index, dropped)
     }
 
-    /// The MAC asks for the next packet, or for that after `index` others because it can share a frame with one before
-    /// it. Never none from a queue that holds packets if `index` is zero.
+    /// Takes the next packet for the MAC, or that after `index` others if it can share a frame with one before it. Some
+    /// packet if any is queued and `index` is zero.
     #[inline]
     pub fn take(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<Departure<P>> {
         let Self { account, packets } = self;
@@ -122,56 +117,16 @@ impl<P: Packet> Queue<P> {
         Some(Departure { packet, waited: account.leaves(now, packet.len().count(), since) })
     }
 
-    /// True where nothing waits, and nothing is remembered of what did: [`take`](Self::take) would change nothing.
+    /// Reports packets that the MAC is done with. Needed only in a queue that is watched.
     #[inline]
-    pub fn is_idle(&self) -> bool {
-        matches!(self.packets, AnyDiscipline::Fifo(_)) && self.account.is_empty()
-    }
-
-    /// A packet comes that can be taken at once, without having waited: as [`enqueue`](Self::enqueue) and
-    /// [`take`](Self::take), but it is not stored in between. False where it must go their way: then nothing has happened.
-    #[inline]
-    pub fn pass_idle(&mut self, now: Instant, length: Bytes) -> bool {
-        let passes = self.is_idle() && self.account.fits(length.count());
-        if passes {
-            self.account.passes_idle(now, length.count());
+    pub fn completed(&mut self, now: Instant, completion: &Completion) {
+        if self.account.is_watched() {
+            self.account.completed(now, completion);
         }
-        passes
     }
 
-    /// The packets that wait in a plain queue, in the order in which they leave; none of another discipline's.
-    pub fn in_line(&self) -> impl Iterator<Item = &P> {
-        self.packets.plain().into_iter().flat_map(Fifo::iter)
-    }
-
-    /// May packets of this length [pass](Self::pass)? In a plain queue where something waits and, whenever one has left, there
-    /// is room for the next.
-    pub fn lets_pass(&self, length: Bytes) -> bool {
-        self.packets.plain().is_some() && self.account.fits_in_turn(length.count())
-    }
-
-    /// Enqueues and dequeues a batch of at least one packet of one length at one instant: as if each were
-    /// [taken](Self::take) and the next [enqueued](Self::enqueue). The waiting packet has arrived at this instant too,
-    /// has this length, [lets them pass](Self::lets_pass), and stands for the last of the batch from now on.
-    pub fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
-        self.account.pass(now, length.count(), packets);
-    }
-
-    /// The MAC is done with a packet that left after it `waited`: its ACK came or it failed for good, `service` after
-    /// it left. Nothing is to be told of a queue that is not [watched](Self::is_watched).
-    #[inline]
-    pub fn completed(&mut self, now: Instant, waited: Duration, service: Duration) {
-        self.account.completed(now, waited, service, 1);
-    }
-
-    /// Records at least one packet that the MAC has finished, as if each were [completed](Self::completed).
-    #[inline]
-    pub fn completed_all(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
-        self.account.completed(now, waited, service, packets);
-    }
-
-    /// Moves the limit, never above the hard one, and discards at once what no longer fits, unless the queue's
-    /// [`Purge`] says otherwise.
+    /// Sets the limit, at most the hard limit, and discards packets above it at once, unless the queue's [`Purge`] says
+    /// otherwise.
     pub fn set_limit(&mut self, now: Instant, limit: Limit, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.set_limit(now, limit);
@@ -179,71 +134,98 @@ impl<P: Packet> Queue<P> {
         account.settle(now);
     }
 
-    /// Discards packets, one at least where any waits, as if the limit had shrunk below what waits: where several queues
-    /// share a limit. Nothing where the queue's [`Purge`] says so.
+    /// Discards at least one packet, if any is queued, as if the limit had shrunk below the backlog: for queues that share
+    /// a limit. Does nothing if the queue's [`Purge`] says so.
     pub fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.one_below(|account| packets.purge(account, dropped));
         account.settle(now);
     }
 
-    /// FQ-CoDel goes by these parameters from the next packet on: `target`, `interval`, `mtu` and `ecn`; what its flows
-    /// remember stays. Another discipline takes no notice.
+    /// Sets `target`, `interval`, `mtu` and `ecn` of FQ-CoDel from the next packet on; the state of its flows stays. Has no
+    /// effect on other disciplines.
     pub fn follow(&mut self, params: &fq_codel::Params) {
         if let AnyDiscipline::FqCodel(flows) = &mut self.packets {
             flows.follow(params);
         }
     }
 
-    /// Takes out what is `unwanted`, wherever it waits, and discards it.
+    /// Discards all packets that are `unwanted`.
     pub fn discard_where(&mut self, now: Instant, unwanted: &mut impl FnMut(&P) -> bool, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         packets.discard_where(account, unwanted, dropped);
         account.settle(now);
     }
 
-    /// The limit that holds now.
+    /// The present limit.
     pub fn limit(&self) -> Limit {
         self.account.limit()
     }
 
-    /// Returns the backlog, without packets already handed to the MAC.
+    /// Packets and bytes queued now, without packets that were handed to the MAC.
     #[inline]
     pub fn backlog(&self) -> Count {
         self.account.backlog()
     }
 
-    /// True when nothing waits.
+    /// True if no packet is queued.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.account.is_empty()
     }
 
-    /// Returns the counts since the start or the last [`restart_statistics`](Self::restart_statistics).
+    /// Totals since the start or the last [`restart_statistics`](Self::restart_statistics).
     pub fn totals(&self) -> Totals {
         self.account.totals()
     }
 
-    /// Returns the measurements since the last call, for the controller. A departure gap that reaches back into the
-    /// interval before counts where it ends.
+    /// Measurements since the last call, for the controller. A departure gap counts in the interval in which it ends.
     pub fn take_interval(&mut self, now: Instant) -> Interval {
         self.account.take_interval(now)
     }
 
-    /// Returns the backlog in packets over time since the start or the last
-    /// [`restart_statistics`](Self::restart_statistics).
+    /// Backlog in packets over time since the start or the last [`restart_statistics`](Self::restart_statistics).
     pub fn backlog_level(&self, now: Instant) -> Level {
         self.account.backlog_level(now)
     }
 
-    /// The limit over the same time, in packets, or in bytes where the hard limit is in bytes.
+    /// Limit over the same time, in packets, or in bytes if the hard limit is in bytes.
     pub fn limit_level(&self, now: Instant) -> Level {
         self.account.limit_level(now)
     }
 
-    /// Starts totals and levels anew: for the end of a warm-up. What waits counts as arrived now, so that the account
-    /// stays balanced. The controller's interval goes on.
+    /// Restarts totals and levels, at the end of a warm-up. Queued packets count as arrived now, so that the account stays
+    /// balanced. The controller's interval goes on.
     pub fn restart_statistics(&mut self, now: Instant) {
         self.account.restart_statistics(now);
+    }
+}
+
+impl Settings {
+    /// Builds only the controller, for a queue outside this crate. Its random numbers follow from `seed`, so that a
+    /// recording can be replayed.
+    ///
+    /// # Errors
+    /// The limit or the first of the controller's parameters that cannot be used, by its key within the table.
+    pub fn build_controller(&self, seed: u64) -> Result<AnyController, Invalid> {
+        match unusable(self.limit) {
+            Some(why) => Err(Invalid::new("limit", why)),
+            None => AnyController::new(self.controller, &self.parameters(), &Site { hard_limit: self.limit, seed }),
+        }
+    }
+
+    /// Builds the queue, empty, and its controller. Their random numbers follow from `seed`.
+    ///
+    /// # Errors
+    /// The first setting that cannot be used, by its key within the table.
+    pub fn build<P: Packet>(&self, seed: u64) -> Result<(Queue<P>, AnyController), Invalid> {
+        let controller = self.build_controller(seed)?;
+        let mut queue = Queue::new(self, seed)?.measuring(controller.needs().measures);
+        let begin = controller.begin().limit;
+        if begin != self.limit {
+            queue.set_limit(Instant::ZERO, begin, &mut |_| ());
+            queue.restart_statistics(Instant::ZERO);
+        }
+        Ok((queue, controller))
     }
 }

@@ -1,11 +1,11 @@
-//! The list of disciplines, turned into types: adding one takes its file, its module and its entry, and no other crate is
-//! touched.
+//! Registry of disciplines: a list that becomes types. A new discipline takes its file, its module and its entry in the
+//! list; no other crate changes.
 
-/// Makes of the list: [`DisciplineName`](crate::DisciplineName), `Tables`, `AnyDiscipline` and `for_each_discipline!`.
+/// Turns the list into [`DisciplineName`](crate::DisciplineName), `Tables`, `AnyDiscipline` and `for_each_discipline!`.
 ///
-/// It stands beside the modules, and beside the plain queue of the module `fifo`, which has no table.
-/// An entry is documentation, the module with its `Params` (also the name of its table), its name in a scenario, another
-/// spelling of it if there is one, its name in Rust, and its type for packets `P`.
+/// It stands beside the modules, and beside the plain queue of the module `fifo`, which has no table. An entry is
+/// documentation, the module with its `Params` (also the name of its table), its name in a scenario, another spelling
+/// of it if there is one, its name in Rust, and its type for packets `P`.
 macro_rules! disciplines {
     ($($(#[$doc:meta])* $module:ident, $name:literal $(or $alias:literal)?: $Kind:ident = $Type:ty,)*) => {
         registry::disciplines! {
@@ -32,7 +32,7 @@ macro_rules! disciplines {
         }
 
         impl DisciplineName {
-            /// Every discipline, in the order of the list.
+            /// All disciplines, in the order of the list.
             pub const ALL: &'static [Self] = &[Self::DropTail, Self::DropHead, $(Self::$Kind),*];
 
             /// Returns the name as a scenario writes it.
@@ -61,31 +61,31 @@ macro_rules! disciplines {
         }
 
         impl<P: $crate::Packet> AnyDiscipline<P> {
-            /// The discipline called `name` with its parameters among the `tables` (the defaults where they are absent).
+            /// Builds the discipline called `name` with its parameters among the `tables` (defaults if absent).
             ///
             /// # Errors
             /// The first setting that cannot be used, by its key within the queue's table.
             pub(crate) fn new(
                 name: DisciplineName,
                 tables: &Tables,
-                place: &$crate::discipline::Place,
+                setup: &$crate::discipline::Setup,
             ) -> Result<Self, control::Invalid> {
                 Ok(match name {
-                    DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(place.room, fifo::End::Tail, place.purge)),
-                    DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(place.room, fifo::End::Head, place.purge)),
+                    DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(setup.room, fifo::End::Tail, setup.purge)),
+                    DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(setup.room, fifo::End::Head, setup.purge)),
                     $(DisciplineName::$Kind => {
-                        if place.purge == Some($crate::Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
+                        if setup.purge == Some($crate::Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
                             let why = concat!("must be head or none with ", $name);
                             return Err(control::Invalid::new("purge", why));
                         }
                         let given = tables.$module.clone().unwrap_or_default();
-                        let built = <$Type as Discipline<P>>::new(&given, place);
+                        let built = <$Type as Discipline<P>>::new(&given, setup);
                         Self::$Kind(Box::new(built.map_err(|invalid| invalid.within(stringify!($module)))?))
                     })*
                 })
             }
 
-            /// The plain queue, if it is one.
+            /// The plain queue, if this is one.
             pub(crate) fn plain(&self) -> Option<&fifo::Fifo<P>> {
                 if let Self::Fifo(fifo) = self { Some(fifo) } else { None }
             }
@@ -197,7 +197,7 @@ macro_rules! disciplines {
             }
         }
 
-        /// Calls the macro `callback` once, with what stands `before`, then `/// documentation` and `table: Params,` of
+        /// Calls the macro `callback` once, with the tokens `before`, then `/// documentation` and `table: Params,` of
         /// every discipline that has a table.
         macro_rules! for_each_discipline {
             ($d callback:ident $d ($d before:tt)*) => {

@@ -1,8 +1,8 @@
 //! The `[queue]` table of a scenario and of the live agent.
 
 use crate::account::MOST_PACKETS;
+use crate::discipline::Purge;
 use crate::disciplines::{DisciplineName, Tables, for_each_discipline};
-use crate::purge::Purge;
 use control::{Limit, Name, Parameters};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
@@ -53,12 +53,12 @@ macro_rules! with_tables {
         }
 
         impl Settings {
-            /// The tables of the disciplines.
+            /// Parameter tables of the disciplines.
             pub(crate) fn tables(&self) -> Tables {
                 Tables { $($discipline: self.$discipline.clone(),)* }
             }
 
-            /// The tables of the controllers.
+            /// Parameter tables of the controllers.
             pub(crate) fn parameters(&self) -> Parameters {
                 Parameters { $($name: self.$name.clone(),)* }
             }
@@ -68,7 +68,7 @@ macro_rules! with_tables {
 
 control::for_each_controller!(settings);
 
-/// Why a limit cannot be the hard one.
+/// Why a limit cannot be the hard limit.
 pub(crate) fn unusable(limit: Limit) -> Option<&'static str> {
     match limit {
         limit if limit.is_zero() => Some("must be above zero"),

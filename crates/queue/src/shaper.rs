@@ -1,34 +1,34 @@
-//! The mechanism behind a rate: a leaky bucket, which says when the next packet may leave.
+//! The mechanism behind a rate: a leaky bucket that says when the next packet may leave.
 
 use units::{Bytes, Duration, Instant, Rate};
 
 /// A second in nanoseconds.
 const SECOND: u128 = 1_000_000_000;
 
-/// A leaky bucket: packets fill it as they leave, it drains at a rate, and none leaves while it holds more than a burst.
-/// In any span of time no more leaves than the rate allows, a burst and a packet.
+/// A leaky bucket: departing packets fill it, it drains at a rate, and no packet leaves while it holds more than a
+/// burst. In any span of time at most the rate's bytes, a burst and a packet leave.
 ///
-/// Calls must come in order of time. Without a rate it holds nothing back and counts nothing.
+/// Calls must come in order of time. Without a rate it delays and counts nothing.
 #[derive(Clone, Debug)]
 pub struct Shaper {
     /// Size of the bucket in bits, times [`SECOND`].
     burst: u128,
     rate: Option<Rate>,
-    /// What it held at `since`, in bits, times [`SECOND`]: at a rate in bit/s so much drains in a nanosecond.
+    /// Level at `since` in bits, times [`SECOND`]: at a rate of `r` bit/s it drains by `r` per nanosecond.
     level: u128,
     since: Instant,
     ready_at: Instant,
 }
 
 impl Shaper {
-    /// An empty bucket without a rate. After a pause, or when the host came late for one, packets may follow each other at
-    /// once up to this `burst`; at zero, each waits until the one before it has drained.
+    /// An empty bucket without a rate. After a pause, or when the host was late for a packet, up to `burst` may leave
+    /// at once; at zero each packet waits until the one before it has drained.
     pub fn new(burst: Bytes) -> Self {
         let burst = u128::from(burst.bits()) * SECOND;
         Self { burst, rate: None, level: 0, since: Instant::ZERO, ready_at: Instant::ZERO }
     }
 
-    /// Packets leave at most at this rate from now on; none: as they come. What the bucket holds drains at the new rate.
+    /// Sets the rate from now on; none: no shaping. The present level drains at the new rate.
     pub fn set_rate(&mut self, now: Instant, rate: Option<Rate>) {
         if rate != self.rate {
             self.drain(now);
@@ -37,7 +37,7 @@ impl Shaper {
         }
     }
 
-    /// The rate that holds now.
+    /// The present rate.
     pub fn rate(&self) -> Option<Rate> {
         self.rate
     }
@@ -49,7 +49,7 @@ impl Shaper {
         self.ready_at
     }
 
-    /// A packet of this length leaves: the bucket pays for it.
+    /// Fills the bucket by a departing packet of this length.
     #[inline]
     pub fn leaves(&mut self, now: Instant, length: Bytes) {
         if self.rate.is_some() {

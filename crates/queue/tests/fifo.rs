@@ -2,7 +2,7 @@
 
 use control::{Count, Limit, Stat};
 use proptest::prelude::*;
-use queue::{Departure, Ecn, End, FifoParams, Packet, Purge, Queue};
+use queue::{Batch as _, Completion, Departure, Ecn, End, FifoParams, Packet, Purge, Queue};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
@@ -260,8 +260,8 @@ fn a_queue_of_one_that_drops_its_head_is_never_empty() {
 #[test]
 fn service_and_nodal_delay_come_from_completions() {
     let mut fifo = fifo(End::Tail, Limit::Packets(9));
-    fifo.completed(at(1), millis(10), millis(2));
-    fifo.completed(at(1), millis(20), millis(6));
+    fifo.completed(at(1), &Completion::of_one(millis(10), millis(2)));
+    fifo.completed(at(1), &Completion::of_one(millis(20), millis(6)));
     let interval = fifo.take_interval(at(1));
     assert_eq!(interval.service, Stat { n: 2, mean: millis(4), max: millis(6), last: millis(6) });
     assert_eq!(interval.nodal, Stat { n: 2, mean: millis(19), max: millis(26), last: millis(26) });
@@ -370,12 +370,12 @@ proptest! {
         let measures = control::Measures { service_weight: weighs.then_some(0.1), idle_threshold: 0 };
         let queue = || {
             let mut queue = fifo(End::Tail, Limit::Packets(9)).measuring(measures);
-            queue.completed(at(5), millis(1), millis(3));
+            queue.completed(at(5), &Completion::of_one(millis(1), millis(3)));
             queue
         };
         let (mut each, mut all) = (queue(), queue());
-        (0..packets).for_each(|_| each.completed(at(9), millis(2), millis(6)));
-        all.completed_all(at(9), millis(2), millis(6), packets);
+        (0..packets).for_each(|_| each.completed(at(9), &Completion::of_one(millis(2), millis(6))));
+        all.completed(at(9), &Completion { waited: millis(2), service: millis(6), packets });
         prop_assert_eq!(each.take_interval(at(10)), all.take_interval(at(10)));
     }
 }

@@ -2,7 +2,7 @@
 
 use control::{Limit, Measures};
 use proptest::prelude::*;
-use queue::{Ecn, End, FifoParams, Packet, Purge, Queue};
+use queue::{Completion, Ecn, End, FifoParams, Packet, Purge, Queue};
 use units::{Bytes, Duration, Instant};
 
 /// A packet of 100 B.
@@ -61,12 +61,11 @@ fn a_queue_that_nobody_watches_measures_from_when_someone_does() {
     let mut queue = ignoring(0).unwatched();
     put(&mut queue, 0);
     take(&mut queue, 5);
-    queue.completed(at(9), micros(5), micros(4));
-    assert!(!queue.is_watched());
+    queue.completed(at(9), &Completion::of_one(micros(5), micros(4)));
     queue.watch(at(10));
     put(&mut queue, 12);
     take(&mut queue, 15);
-    queue.completed(at(18), micros(3), micros(3));
+    queue.completed(at(18), &Completion::of_one(micros(3), micros(3)));
     let interval = queue.take_interval(at(20));
     assert_eq!((interval.length, interval.idle, interval.arrived.packets), (micros(10), micros(7), 1));
     assert_eq!((interval.sojourn.n, interval.sojourn.max), (1, micros(3)));
@@ -77,10 +76,10 @@ fn a_queue_that_nobody_watches_measures_from_when_someone_does() {
 fn the_first_service_time_sets_the_average_and_each_later_one_moves_it_by_its_weight() {
     let mut queue = averaging(0.25);
     assert_eq!(queue.take_interval(at(0)).service_ewma, None);
-    queue.completed(at(1_000), micros(0), micros(400));
+    queue.completed(at(1_000), &Completion::of_one(micros(0), micros(400)));
     assert_eq!(queue.take_interval(at(1_000)).service_ewma, Some(micros(400)));
-    queue.completed(at(2_000), micros(0), micros(800));
-    queue.completed(at(4_000), micros(0), micros(100));
+    queue.completed(at(2_000), &Completion::of_one(micros(0), micros(800)));
+    queue.completed(at(4_000), &Completion::of_one(micros(0), micros(100)));
     // 0.75 * 400 + 0.25 * 800 = 500, and 0.75 * 500 + 0.25 * 100 = 400.
     assert_eq!(queue.take_interval(at(4_000)).service_ewma, Some(micros(400)));
     assert_eq!(queue.take_interval(at(9_000)).service_ewma, Some(micros(400)), "kept while nothing is served");
@@ -89,9 +88,9 @@ fn the_first_service_time_sets_the_average_and_each_later_one_moves_it_by_its_we
 #[test]
 fn a_thousand_packets_weigh_0_632_with_the_documents_weight() {
     let mut queue = averaging(0.001);
-    queue.completed(at(10), micros(0), micros(0));
+    queue.completed(at(10), &Completion::of_one(micros(0), micros(0)));
     for n in 1..=1_000 {
-        queue.completed(at(10 + 100_000 * n), micros(0), micros(100_000));
+        queue.completed(at(10 + 100_000 * n), &Completion::of_one(micros(0), micros(100_000)));
     }
     // 1 - 0.999^1000 = 0.63230 (B4).
     let mean = queue.take_interval(at(200_000_000)).service_ewma.unwrap();
@@ -102,10 +101,10 @@ fn a_thousand_packets_weigh_0_632_with_the_documents_weight() {
 fn packets_of_one_frame_share_its_time() {
     // Four frames of four packets, 800 us each, end to end: 200 us a packet.
     let mut queue = averaging(1e-6);
-    queue.completed(at(200), micros(0), micros(200));
+    queue.completed(at(200), &Completion::of_one(micros(0), micros(200)));
     for frame in 1..=4 {
         for _ in 0..4 {
-            queue.completed(at(200 + 800 * frame), micros(0), micros(800));
+            queue.completed(at(200 + 800 * frame), &Completion::of_one(micros(0), micros(800)));
         }
     }
     let mean = queue.take_interval(at(4_000)).service_ewma.unwrap();
@@ -116,17 +115,17 @@ fn packets_of_one_frame_share_its_time() {
 fn a_packet_that_needs_two_frames_counts_once_for_each_moment() {
     // Two packets share the first frame; one fails and shares the second with a third packet.
     let mut queue = averaging(0.5);
-    queue.completed(at(800), micros(0), micros(800));
-    queue.completed(at(1_600), micros(0), micros(1_600));
+    queue.completed(at(800), &Completion::of_one(micros(0), micros(800)));
+    queue.completed(at(1_600), &Completion::of_one(micros(0), micros(1_600)));
     assert_eq!(queue.take_interval(at(1_600)).service_ewma, Some(micros(800)), "800, then 800 more");
-    queue.completed(at(1_600), micros(0), micros(800));
+    queue.completed(at(1_600), &Completion::of_one(micros(0), micros(800)));
     assert_eq!(queue.take_interval(at(1_600)).service_ewma, Some(micros(400)), "the third adds nothing");
 }
 
 #[test]
 fn no_average_is_kept_unasked() {
     let mut queue = ignoring(0);
-    queue.completed(at(1_000), micros(0), micros(400));
+    queue.completed(at(1_000), &Completion::of_one(micros(0), micros(400)));
     assert_eq!(queue.take_interval(at(1_000)).service_ewma, None);
 }
 

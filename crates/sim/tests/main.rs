@@ -35,6 +35,6 @@ mod theory_edca;
 mod theory_errors;
 mod theory_hidden;
 mod theory_unsaturated;
+mod tmac;
 mod traffic;
-mod turns;
 mod unloaded_delay;

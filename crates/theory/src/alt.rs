@@ -15,7 +15,7 @@
 //! | `delta` | occupancy after the back-off over the size of the buffer | |
 //! | `E[B] T_T` | `bdp`: the bandwidth-delay product | packets |
 //!
-//! # What is assumed
+//! # Assumptions
 //!
 //! Packets are a fluid and losses within a round trip are one event; idle means empty; `alpha_i` is constant, although a
 //! real window grows by one packet a round trip *with* its queue; back-off does not depend on windows; round trips and
@@ -39,14 +39,14 @@ fn positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-/// The flows that share a link, as far as the model knows them.
+/// Traffic on a link, as far as the model needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Traffic {
-    /// `alpha_T`, in packets/s: how fast the windows of all flows together grow.
+    /// `alpha_T`, in packets/s: growth of the windows of all flows together.
     pub growth: f64,
-    /// `A_T`, in packets/s^2: how fast the rates of all flows together grow.
+    /// `A_T`, in packets/s^2: growth of the rates of all flows together.
     pub acceleration: f64,
-    /// `T_T`, in s: the round trip of the flows together.
+    /// `T_T`, in s: round trip of the flows together.
     pub round_trip_s: f64,
     /// `rho`; from 1/n to 1 where windows grow by a packet a round trip.
     pub spread: f64,
@@ -89,8 +89,8 @@ impl Buffer {
         usable.then_some(Self { growth, spread, backoff, a, b }).ok_or(OutOfRange)
     }
 
-    /// `lambda_e = (alpha_T - a beta_T rho) / (alpha_T + b)`: what a size counts for in the next one, if the queue emptied
-    /// in between.
+    /// `lambda_e = (alpha_T - a beta_T rho) / (alpha_T + b)`: weight of a size in the next one, if the queue emptied in
+    /// between.
     pub fn lambda_emptied(&self) -> f64 {
         (self.growth - self.a * self.backoff * self.spread) / (self.growth + self.b)
     }
@@ -113,8 +113,8 @@ impl Buffer {
         lambda * size + emptied * self.gamma_emptied() * bdp
     }
 
-    /// Does the queue empty after a congestion event at this size? By (5), if the senders then send less than the link
-    /// can carry: `(1 - beta_T) E[B] T_T > beta_T Q`.
+    /// True if the queue empties after a congestion event at this size. By (5), if the senders then send less than the
+    /// link can carry: `(1 - beta_T) E[B] T_T > beta_T Q`.
     pub fn empties(&self, size: f64, bdp: f64) -> bool {
         self.idle_share(size, bdp) > 0.0
     }
@@ -131,8 +131,8 @@ impl Buffer {
         }
     }
 
-    /// By how many packets the senders' windows fall short of the bandwidth-delay product after a back-off; what is
-    /// below zero waits.
+    /// Packets by which the senders' windows fall short of the bandwidth-delay product after a back-off; below zero for
+    /// a queue.
     fn idle_share(&self, size: f64, bdp: f64) -> f64 {
         (1.0 - self.backoff) * bdp - self.backoff * size
     }

@@ -1,5 +1,5 @@
-//! Biased queue management's model of losses: which packets of a window chance takes, and when a receiver holds a loss for one by
-//! congestion.
+//! Biased queue management's model of losses: which packets of a window random losses hit, and when a receiver takes a
+//! loss for congestion.
 //!
 //! Source: sections 3.2 and 3.3 of the thesis of 2006 that proposes BQM; equation numbers are its own. Symbols, with the names
 //! used here:
@@ -28,7 +28,7 @@ pub fn discriminator(every: NonZeroU32, lost: u32, of_zero: u32) -> Option<i64> 
     Some(1 - i64::try_from(share).unwrap_or(i64::MAX))
 }
 
-/// What chance takes of a window.
+/// Random losses in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Losses {
     /// `W`, at most a million.
@@ -53,7 +53,7 @@ impl Losses {
         libm::exp(ways(zeros, of_zero) + ways(others, rest) - ways(self.window, self.lost))
     }
 
-    /// The probability that [`discriminator`] takes losses by chance for congestion.
+    /// Probability that [`discriminator`] takes random losses for congestion.
     pub fn misjudged(&self) -> f64 {
         let congestion = |x: &u32| discriminator(self.every, self.lost, *x).is_some_and(|f| f < 0);
         (0..=self.lost).filter(congestion).map(|x| self.probability(x)).sum()

@@ -22,7 +22,7 @@ const MOST: u32 = 10_000;
 /// A node with two service rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Node {
-    /// Packets that come, per second.
+    /// Arrivals per second.
     pub arrivals: f64,
     /// Packets per second at the low rate, `mu_lo`.
     pub low: f64,
@@ -88,7 +88,7 @@ impl Node {
 mod tests {
     use super::*;
 
-    /// The node of section 4.3: rates 0.7 and 1.5, power their squares.
+    /// A node with rates 0.7 and 1.5, and their squares as power.
     fn node(weight: f64) -> Node {
         Node { arrivals: 0.5, low: 0.7, high: 1.5, power_low: 0.49, power_high: 2.25, weight }
     }
@@ -100,8 +100,8 @@ mod tests {
         assert_eq!(WEIGHTS.map(|weight| node(weight).best()), [0, 0, 1, 2, 3, 6].map(Ok));
     }
 
-    /// The cost of a node with room for as many packets as there are rates, each the rate with so many there: packets that find
-    /// it full are lost.
+    /// Cost of a node with room for as many packets as there are rates, one for each number of packets: packets that
+    /// find it full are lost.
     fn finite(node: &Node, rates: &[f64]) -> f64 {
         let power = |rate: f64| {
             let slope = (node.power_high - node.power_low) / (node.high - node.low);
@@ -120,8 +120,8 @@ mod tests {
         std::array::from_fn(|slot| if bits >> slot & 1 == 1 { node.high } else { node.low })
     }
 
-    /// Of all 2^14 policies with two rates, the best is the threshold; for w = 16 but for the last places, where the low rate
-    /// pays because packets that come are lost (exception (i) of the note).
+    /// Of all 2^14 policies with two rates the threshold is best, except, for w = 16, at the last numbers, where the
+    /// low rate pays because arriving packets are lost.
     #[test]
     fn a_threshold_is_the_best_of_all_policies_with_two_rates() {
         for weight in WEIGHTS {

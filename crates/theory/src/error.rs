@@ -1,4 +1,4 @@
-//! Why a model of medium access cannot be solved.
+//! Errors of models of medium access.
 
 use core::fmt;
 

@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-/// Why a queue has no answer.
+/// Why a queue has no solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Error {
     /// The load is 1 or more: the queue grows for ever.

@@ -8,7 +8,7 @@ pub(crate) struct Contender {
     /// The probability that one of them transmits.
     pub(crate) tau: f64,
     pub(crate) success: Duration,
-    /// Of a collision whose longest frame is theirs.
+    /// Duration of a collision whose longest frame is theirs.
     pub(crate) collision: Duration,
 }
 

@@ -23,8 +23,8 @@ pub struct Hop {
     pub ack_s: f64,
 }
 
-/// The rate of every flow in packets per second, `x`, where all cross one domain and always have a packet. `packets_per_ack`:
-/// how many data packets a transport acknowledgement is for, `b`.
+/// The rate of every flow in packets per second, `x`, if all cross one domain and always have a packet.
+/// `packets_per_ack`: data packets per transport acknowledgement, `b`.
 ///
 /// # Errors
 /// [`Error::Stations`] without a hop, [`Error::Times`] for a time that is not finite, negative, or zero for data, or where
@@ -41,7 +41,7 @@ pub fn rate(flows: &[&[Hop]], packets_per_ack: f64) -> Result<f64, Error> {
     Ok(1.0 / hops().map(|hop| hop.data_s + hop.ack_s / packets_per_ack).sum::<f64>())
 }
 
-/// The rate of a flow with a window: [`rate`], but at most `window` packets in each round trip.
+/// The rate of a flow with a window: [`rate`], but at most `window` packets per round trip.
 pub fn windowed(rate: f64, window: u32, round_trip_s: f64) -> f64 {
     rate.min(f64::from(window) / round_trip_s)
 }
@@ -53,7 +53,7 @@ pub fn parking_lot(sources: u32) -> Option<f64> {
     (sources >= 1.0).then(|| 2.0 / (sources * (sources + 1.0)))
 }
 
-/// The most states of a chain that is solved.
+/// Largest number of states of a chain that is solved.
 const MOST_STATES: usize = 200_000;
 
 /// A step of a flow's round: a node sends a packet of it.
@@ -61,7 +61,7 @@ const MOST_STATES: usize = 200_000;
 pub struct Step {
     /// The node that sends.
     pub node: usize,
-    /// How long that takes, in s or in slots.
+    /// Duration of the step, in s or in slots.
     pub time: f64,
 }
 
@@ -84,7 +84,7 @@ impl Contention {
         Self { rounds: (1..=sources).map(round).collect(), window }
     }
 
-    /// The rounds of each flow in a unit of time.
+    /// Rounds of each flow per unit of time.
     ///
     /// # Errors
     /// [`Error::Stations`] without a flow or with one without steps, [`Error::Arrivals`] without a window, [`Error::Times`] for
@@ -104,9 +104,9 @@ impl Contention {
     }
 }
 
-/// The chain over where the packets of each flow are.
+/// The chain over the positions of all packets.
 struct Chain {
-    /// From each state: the next one, its probability, and which step of which flow it is.
+    /// From each state: the next one, its probability, and the step of a flow that leads there.
     moves: Vec<Vec<Move>>,
 }
 
@@ -167,7 +167,7 @@ impl Chain {
         Ok(Self { moves })
     }
 
-    /// The stationary distribution. Every second step is a rest, so that a chain with a period settles too.
+    /// The stationary distribution. Every second step is a rest, so that a chain with a period converges too.
     fn settle(&self) -> Result<Vec<f64>, Error> {
         let mut now = vec![1.0 / self.moves.len() as f64; self.moves.len()];
         for _ in 0..200_000 {
@@ -233,7 +233,7 @@ mod tests {
         sum * sum / (rates.len() as f64 * squares)
     }
 
-    /// The values of section 3.3: for K = 4 each 0.1 and 0.40 in total, for K = 6 0.286 in total.
+    /// Values for K = 4, 0.1 each and 0.40 in total, and for K = 6, 0.286 in total.
     #[test]
     fn a_parking_lot_has_the_values_of_the_note() {
         let each = |sources| parking_lot(sources).expect("there are sources");

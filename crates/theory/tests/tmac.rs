@@ -56,10 +56,10 @@ fn slots(sources: usize, room: usize, count: u32, age: bool, seed: u64) -> Count
     Counted { rates: arrived.into_iter().map(of).collect(), wasted: of(wasted) }
 }
 
-/// Section 3.3 of the note has 0.25 in total, an index of 0.33 and 3 % wasted for four sources, and 0.165 and 0.27 for six; not
+/// The reconstruction (`docs/tmac.md`) has 0.25 in total, an index of 0.33 and 3 % wasted for four sources, and 0.165 and 0.27 for six; not
 /// how many slots it drew, nor how a source that always has a packet fills its queue. Here it has one packet of its own in it.
 #[test]
-fn contention_in_a_parking_lot_is_as_unfair_as_the_note_says() {
+fn contention_in_a_parking_lot_is_as_unfair_as_the_reconstruction_says() {
     for (sources, total, index) in [(4, 0.25, 0.33), (6, 0.165, 0.27)] {
         let counted = slots(sources, 50, 400_000, false, 7);
         assert!((counted.total() - total).abs() < 0.003, "{sources}: {}", counted.total());

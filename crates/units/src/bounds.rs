@@ -1,5 +1,5 @@
-//! Values within bounds, for settings: a wrong one cannot be built, and is refused where it is read, so that the error points
-//! at its line. Each says so in its JSON Schema.
+//! Bounded values for settings: one out of bounds cannot be built and is refused where it is read, so that the error
+//! points at its line. The JSON Schema of each states its bounds.
 
 use crate::text::Text;
 use crate::{Bytes, Duration, Frequency, Length, Rate, Speed};
@@ -24,7 +24,7 @@ pub trait AboveZero: Sized {
     /// Tells whether the value is above zero; a number must also be finite.
     fn is_above_zero(&self) -> bool;
 
-    /// Says, for a value that is not, what was expected: `"0 s" is zero; expected a duration above zero`.
+    /// Error text for a value that is not above zero: `"0 s" is zero; expected a duration above zero`.
     fn refuse<E: Error>(&self) -> E;
 }
 
@@ -42,12 +42,12 @@ macro_rules! positive_quantities {
         }
 
         impl Positive<$type> {
-            /// `value`, if it is above zero.
+            /// Wraps `value` if it is above zero.
             pub const fn new(value: $type) -> Option<Self> {
                 if value.$value() > $zero { Some(Self(value)) } else { None }
             }
 
-            /// The value, above zero.
+            /// The value, always above zero.
             pub const fn get(self) -> $type {
                 self.0
             }
@@ -75,19 +75,19 @@ impl AboveZero for f64 {
 }
 
 impl Positive<f64> {
-    /// `number`, if it is above zero and finite.
+    /// Wraps `number` if it is above zero and finite.
     pub const fn new(number: f64) -> Option<Self> {
         if number > 0.0 && number.is_finite() { Some(Self(number)) } else { None }
     }
 
-    /// The number, above zero and finite.
+    /// The number, always above zero and finite.
     pub const fn get(self) -> f64 {
         self.0
     }
 }
 
 impl Share {
-    /// `number`, if it is from 0 to 1.
+    /// Wraps `number` if it is from 0 to 1.
     pub const fn new(number: f64) -> Option<Self> {
         if number >= 0.0 && number <= 1.0 { Some(Self(number)) } else { None }
     }
@@ -99,7 +99,7 @@ impl Share {
 }
 
 impl Positive<Share> {
-    /// `number`, if it is above 0 and at most 1.
+    /// Wraps `number` if it is above 0 and at most 1.
     pub const fn new(number: f64) -> Option<Self> {
         if number > 0.0 && number <= 1.0 { Some(Self(Share(number))) } else { None }
     }
@@ -114,7 +114,7 @@ impl Positive<Share> {
 pub(crate) trait Counted: Copy + fmt::Debug {
     fn count(self) -> u64;
 
-    /// The value and what it has to be: `"1 ns" is out of range; it must be at least 100 us`.
+    /// Error text for a value out of bounds: `"1 ns" is out of range; it must be at least 100 us`.
     fn refuse<E: Error>(self, least: u64, most: u64) -> E;
 }
 
@@ -138,7 +138,7 @@ macro_rules! within {
         }
 
         impl<const LEAST: u64, const MOST: u64> Within<$type, LEAST, MOST> {
-            /// `value`, if it is within the bounds.
+            /// Wraps `value` if it is within the bounds.
             pub const fn new($value: $type) -> Option<Self> {
                 let count = $count;
                 if count >= LEAST && count <= MOST { Some(Self($value)) } else { None }

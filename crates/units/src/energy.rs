@@ -12,7 +12,7 @@ impl Energy {
         Self(n)
     }
 
-    /// An energy of `joules` to the nearest nanojoule; zero where that is below it.
+    /// An energy of `joules`, rounded to the nearest nanojoule; zero for negative values and NaN.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast saturates")]
     pub fn joules(joules: f64) -> Self {
         Self(libm::round(joules * 1e9) as u64)
@@ -42,7 +42,7 @@ impl AddAssign for Energy {
     }
 }
 
-/// Zero where more is taken than there is.
+/// Subtraction saturates at zero.
 impl Sub for Energy {
     type Output = Self;
     fn sub(self, other: Self) -> Self {

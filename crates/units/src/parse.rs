@@ -8,13 +8,13 @@ pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// Units as messages name them.
     pub(crate) examples: &'static [&'static str],
-    /// The units that messages name.
+    /// Units that error messages list.
     pub(crate) units: &'static str,
-    /// The unit that nothing divides; empty for quantities kept as floats.
+    /// The smallest unit; empty for quantities kept as floats.
     pub(crate) smallest: &'static str,
     /// Zero as it is printed; empty for quantities kept as floats.
     pub(crate) zero: &'static str,
-    /// The largest value, written out; empty where only a double's range limits.
+    /// The largest value as text; empty for quantities kept as floats.
     pub(crate) largest: &'static str,
 }
 
@@ -167,7 +167,7 @@ impl<'a> Written<'a> {
         self.refuse(if exponent { Fault::Exponent } else { Fault::UnknownUnit(Excerpt::of(self.unit)) })
     }
 
-    /// The number times `scale`, exactly; an error where that is negative, no whole number, or beyond 64 bits.
+    /// The number times `scale`, exactly; an error if the result is negative, not whole, or above 64 bits.
     pub(crate) fn whole_times(&self, scale: u64) -> Result<u64, ParseError> {
         // No unit is 2^21 or 5^21 of the smallest or a multiple of it, so that more digits never give a whole number.
         const DIGITS: usize = 20;

@@ -1,4 +1,4 @@
-//! Quantities in a JSON Schema: strings with a pattern, so that an editor points at a missing unit; and bounds.
+//! JSON Schemas of quantities: strings with a pattern, so that an editor marks a missing unit, and numbers with bounds.
 
 extern crate alloc;
 
@@ -38,17 +38,17 @@ macro_rules! schemas {
 
 schemas!(Duration Rate Bytes Energy Frequency Length Speed Power Decibels);
 
-/// A digit that is not zero, and no minus sign before it.
+/// Pattern of a number above zero: a digit that is not zero, and no minus sign before it.
 const ABOVE_ZERO: &str = "^\\+?[0-9.]*[1-9]";
 
-/// The schema of a quantity, by reference, that is above zero besides.
+/// The schema of a quantity that must be above zero.
 fn above_zero<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     let mut schema = generator.subschema_for::<T>();
     schema.insert("pattern".into(), ABOVE_ZERO.into());
     schema
 }
 
-/// A schema that stands where it is used, without a name: by it, what is bounded reads as what it is.
+/// An anonymous schema, inlined where it is used, so that the documentation shows the bounded type itself.
 macro_rules! bounded {
     ($([$($of:tt)*] $type:ty, |$generator:ident| $schema:expr;)*) => {$(
         impl<$($of)*> JsonSchema for $type {

@@ -1,4 +1,4 @@
-//! Each quantity's units, and how it is read, printed, and put into files.
+//! Text forms of the quantities: their units, and how each is read, printed and serialised.
 
 use crate::parse::{Examples, Fault, Kind, Written};
 use crate::{Bytes, Decibels, Duration, Energy, Frequency, Length, ParseError, Power, Rate, Speed};
@@ -13,7 +13,7 @@ pub(crate) trait Text: FromStr<Err = ParseError> {
     /// True where values below zero make sense.
     #[cfg(feature = "schema")]
     const SIGNED: bool;
-    /// Every unit that is read, aliases included.
+    /// All units that can be read, aliases included.
     #[cfg(feature = "schema")]
     fn unit_names() -> impl Iterator<Item = &'static str>;
 }

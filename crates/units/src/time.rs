@@ -1,4 +1,4 @@
-//! Time as an integer number of nanoseconds: the same on every machine, and enough for 584 years.
+//! Time as whole nanoseconds, up to 584 years: the same on every machine.
 
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
 
@@ -7,9 +7,9 @@ use core::ops::{Add, AddAssign, Div, Mul, Sub};
 pub struct Duration(u64);
 
 impl Duration {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
-    /// The longest span, some 584 years; stands for "for ever".
+    /// The longest span, 584 years; stands for "for ever".
     pub const MAX: Self = Self(u64::MAX);
 
     /// A span of `n` nanoseconds.
@@ -32,7 +32,8 @@ impl Duration {
         Self(n.saturating_mul(1_000_000_000))
     }
 
-    /// The nearest whole number of nanoseconds to `seconds`; zero for negative values and NaN, [`Self::MAX`] above it.
+    /// A span of `seconds`, rounded to the nearest nanosecond; zero for negative values and NaN, [`Self::MAX`] above
+    /// the range.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self(libm::round(seconds * 1e9) as u64)
@@ -43,7 +44,7 @@ impl Duration {
         self.0
     }
 
-    /// Seconds, rounded to what a double holds.
+    /// The span in seconds, rounded to a double.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
@@ -68,7 +69,7 @@ impl Duration {
     }
 }
 
-/// Saturates: a sum beyond 584 years stays there.
+/// Addition saturates at [`Duration::MAX`].
 impl Add for Duration {
     type Output = Self;
     fn add(self, other: Self) -> Self {
@@ -82,7 +83,7 @@ impl AddAssign for Duration {
     }
 }
 
-/// Saturates at zero: a span is never negative.
+/// Subtraction saturates at zero.
 impl Sub for Duration {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
@@ -131,7 +132,7 @@ impl Instant {
         self.0
     }
 
-    /// Seconds since the start, rounded to what a double holds.
+    /// Seconds since the start, rounded to a double.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }

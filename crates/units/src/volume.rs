@@ -40,7 +40,7 @@ impl AddAssign for Bytes {
     }
 }
 
-/// Zero where more is taken than there is.
+/// Subtraction saturates at zero.
 impl Sub for Bytes {
     type Output = Self;
     fn sub(self, other: Self) -> Self {

@@ -4,7 +4,7 @@
 //! may have built its next frames for them.
 
 use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, Setup};
 use crate::{Packet, Purge};
 use control::{Invalid, Random};
 use serde::{Deserialize, Serialize};
@@ -40,12 +40,12 @@ impl<P: Packet> Discipline<P> for RandomDrop<P> {
     type Params = Params;
 
     /// There is nothing to refuse.
-    fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
+    fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
         Ok(Self {
-            ring: VecDeque::with_capacity(place.room),
+            ring: VecDeque::with_capacity(setup.room),
             spared: params.spared.get() as usize,
-            purge: place.purge.unwrap_or(Purge::Tail),
-            random: Random::new(place.seed),
+            purge: setup.purge.unwrap_or(Purge::Tail),
+            random: Random::new(setup.seed),
         })
     }
 

@@ -1,6 +1,7 @@
 //! The record as tables: for a terminal, for a page, for programs.
 
 use super::{Row, word};
+use crate::quantity::short_quantity;
 use crate::study::{Origin, Reported, Ruling};
 use crate::tables::{self, Columns};
 use serde_json::{Map, Value, json};
@@ -218,14 +219,14 @@ fn object(row: &Row) -> Value {
 fn document(row: &Row) -> String {
     match &row.document {
         None => "-".to_owned(),
-        Some(Reported::Number(value)) => tables::short_quantity(*value, row.unit),
+        Some(Reported::Number(value)) => short_quantity(*value, row.unit),
         Some(Reported::Words(words)) => words.clone(),
     }
 }
 
 /// Our value with its unit, and within what it was measured where a claim has several rows.
 fn ours(row: &Row, rows: &[&Row]) -> String {
-    let value = tables::short_quantity(row.ours, row.unit);
+    let value = short_quantity(row.ours, row.unit);
     let within = within(row, rows);
     if within.is_empty() { value } else { format!("{within}: {value}") }
 }
@@ -244,7 +245,7 @@ fn within(row: &Row, rows: &[&Row]) -> String {
 
 /// The same with the interval and which value decided.
 fn measured(row: &Row, rows: &[&Row]) -> String {
-    let value = |value| tables::short_quantity(value, row.unit);
+    let value = |value| short_quantity(value, row.unit);
     let mut text = ours(row, rows);
     if row.low.total_cmp(&row.high).is_ne() {
         let _ = write!(text, " ({} to {})", value(row.low), value(row.high));

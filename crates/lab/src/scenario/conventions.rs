@@ -140,9 +140,9 @@ fn collect(table: &DeTable<'static>, above: &str, rules: &mut Vec<(usize, Rule)>
 
 #[cfg(test)]
 mod tests {
+    use super::super::schema::{Key, Tables};
     use super::*;
     use crate::scenario::{Scenario, Wishes};
-    use crate::schema::{Key, Tables};
     use sim::config::Eifs::{AnySignalKept, BadFrame};
 
     const NETWORK: &str = "title = \"t\"\nduration = \"1 s\"\n[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"30 m\"\n\

@@ -6,7 +6,6 @@
 use super::document::Value;
 use super::draft::Draft;
 use super::refusal::Refusal;
-use crate::sweep::fingerprint;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
@@ -29,6 +28,13 @@ pub(super) fn of(draft: &Draft) -> Result<BTreeMap<String, String>, Refusal> {
         (id, hash(&json!([sweep, table(claim, &WORDS)])))
     };
     Ok(claims.iter().filter_map(|claim| claim.get_ref().as_table()).map(of_claim).collect())
+}
+
+/// FNV-1a with 128 bits: the same on every machine and in every version, unlike the standard library's hashes.
+pub fn fingerprint(bytes: &[u8]) -> u128 {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
 }
 
 /// Sixteen hexadecimal digits.

@@ -2,7 +2,7 @@
 
 use super::keys::LAB_KEYS;
 use super::refusal::Refusal;
-use crate::schema::Tables;
+use super::schema::Tables;
 
 /// Of `known`, the name that `name` was most probably meant to be.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {

@@ -81,8 +81,8 @@ pub(super) const NETWORK_KEYS: [&str; 17] = [
 
 #[cfg(test)]
 mod tests {
+    use super::super::schema::Tables;
     use super::*;
-    use crate::schema::Tables;
     use std::collections::BTreeSet;
 
     #[test]

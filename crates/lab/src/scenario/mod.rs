@@ -18,7 +18,7 @@ mod keys;
 mod load;
 pub mod missing;
 mod refusal;
-
+pub mod schema;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -26,8 +26,7 @@ mod vary;
 
 pub use base::{Outline, outline};
 pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
-pub(crate) use conventions::{Choice as ConventionsKey, markdown as conventions};
+pub use digest::fingerprint;
 pub use file::{load, parse};
 pub use hints::nearest;
-pub(crate) use keys::Head;
 pub use refusal::Refusal;

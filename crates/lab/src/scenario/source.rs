@@ -2,8 +2,8 @@
 
 use super::document;
 use super::refusal::{Line, Refusal};
+use super::schema::Tables;
 use super::{base, hints};
-use crate::schema::Tables;
 use serde::Deserialize;
 use std::ops::Range;
 use toml::Spanned;

@@ -1,15 +1,15 @@
-//! Biased queue management: when the queue is full, the packet goes that its sender would miss least (BQM thesis, section 3.1
+//! Biased queue management: a full queue drops the packet that its sender would miss least (BQM thesis, sections 3.1
 //! and 3.2).
 //!
-//! The sender gives each packet a discard priority; of those that wait and the one that comes, the packet with the lowest one
-//! goes, and of several the one nearest the head. The bias is among the packets of a flow, never between flows: no flow is
-//! known here. A packet without a discard priority counts as one with the highest.
+//! The sender gives each packet a discard priority. Of the queued packets and the arriving one, the packet with the
+//! lowest priority is dropped; among equals the one nearest the head. The bias is among the packets of a flow, never
+//! between flows: flows are not distinguished. A packet without a discard priority counts as one with the highest.
 //!
-//! The document's search for that packet goes through all that wait; here packets of a priority are chained, so that it takes
-//! one step for each priority.
+//! The document's search for that packet goes through the whole queue; here packets of each priority are chained, so
+//! that the search takes one step per priority.
 
 use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, Setup};
 use crate::{Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ const PRIORITIES: usize = 8;
 #[serde(default, deny_unknown_fields)]
 pub struct Params {}
 
-/// The two neighbours of a packet in a chain, or the two ends of one.
+/// The two neighbours of a packet in a chain, or the two ends of a chain.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// Towards the head: the packet before, or the last one of a chain.
@@ -39,14 +39,14 @@ struct Link {
 
 const ALONE: Link = Link { before: NONE, behind: NONE };
 
-/// A place for a packet.
+/// Memory for one packet.
 #[derive(Clone, Debug)]
 struct Slot<P> {
-    /// None while it is free.
+    /// The packet; none if the slot is free.
     waiting: Option<Waiting<P>>,
-    /// Among all; of a free slot, `behind` is the next free one.
+    /// Neighbours in the order of arrival; `behind` of a free slot is the next free one.
     order: Link,
-    /// Among those of its priority.
+    /// Neighbours among the packets of its priority.
     equals: Link,
 }
 
@@ -92,21 +92,21 @@ impl<P: Packet> Biased<P> {
         if neighbour == NONE { &mut self.ends(chain).behind } else { &mut self.link(neighbour, chain).behind }
     }
 
-    /// A slot joins a chain between two neighbours.
+    /// Inserts a slot into a chain between two neighbours.
     fn join(&mut self, slot: u32, chain: Chain, between: Link) {
         *self.link(slot, chain) = between;
         *self.towards_head(between.before, chain) = slot;
         *self.towards_tail(between.behind, chain) = slot;
     }
 
-    /// A slot leaves a chain.
+    /// Removes a slot from a chain.
     fn part(&mut self, slot: u32, chain: Chain) {
         let Link { before, behind } = *self.link(slot, chain);
         *self.towards_head(before, chain) = behind;
         *self.towards_tail(behind, chain) = before;
     }
 
-    /// A packet joins at the tail, or at the head.
+    /// Adds a packet at the tail, or at the head.
     fn put(&mut self, waiting: Waiting<P>, first: bool) {
         let (slot, priority) = (self.place(waiting), priority(&waiting.packet));
         for chain in [Chain::Order, Chain::Equals(priority)] {
@@ -131,7 +131,7 @@ impl<P: Packet> Biased<P> {
         u32::try_from(self.slots.len() - 1).expect("a queue has less room")
     }
 
-    /// Takes out the packet of a slot; none where it is free.
+    /// Removes the packet of a slot; none if the slot is free.
     fn pull(&mut self, slot: u32) -> Option<Waiting<P>> {
         let waiting = self.slots.get_mut(slot as usize)?.waiting.take()?;
         self.part(slot, Chain::Order);
@@ -151,7 +151,7 @@ impl<P: Packet> Biased<P> {
         slot
     }
 
-    /// The lowest priority that waits, with its packet nearest the head.
+    /// The lowest priority in the queue, with its packet nearest the head.
     fn least(&self) -> Option<(usize, u32)> {
         self.equals.iter().map(|ends| ends.behind).enumerate().find(|(_, slot)| *slot != NONE)
     }
@@ -163,7 +163,7 @@ impl<P: Packet> Biased<P> {
     }
 }
 
-/// Its place among the priorities.
+/// Index of a packet's priority.
 fn priority<P: Packet>(packet: &P) -> usize {
     packet.discard_priority().map_or(PRIORITIES - 1, usize::from).min(PRIORITIES - 1)
 }
@@ -171,10 +171,10 @@ fn priority<P: Packet>(packet: &P) -> usize {
 impl<P: Packet> Discipline<P> for Biased<P> {
     type Params = Params;
 
-    /// There is nothing to refuse.
-    fn new(_: &Params, place: &Place) -> Result<Self, Invalid> {
-        let slots = Vec::with_capacity(place.room);
-        Ok(Self { slots, free: NONE, order: ALONE, equals: [ALONE; PRIORITIES], purge: place.purge })
+    /// Refuses nothing.
+    fn new(_: &Params, setup: &Setup) -> Result<Self, Invalid> {
+        let slots = Vec::with_capacity(setup.room);
+        Ok(Self { slots, free: NONE, order: ALONE, equals: [ALONE; PRIORITIES], purge: setup.purge })
     }
 
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {

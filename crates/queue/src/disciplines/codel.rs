@@ -1,7 +1,8 @@
-//! CoDel's law (RFC 8289): when packets that leave have waited longer than a target for a whole interval, some are dropped,
-//! at a rate that grows with the square root of their number until the wait is below the target.
+//! CoDel's law (RFC 8289): after departing packets have waited longer than a target for a whole interval, some are
+//! dropped, at a rate that grows with the square root of their number, until the sojourn time is below the target.
 //!
-//! The law holds no packets: its host hands it the next one and drops what it is told to. FQ-CoDel uses it for each flow.
+//! The law holds no packets: its host hands it the next one and drops those that it rejects. FQ-CoDel uses one per
+//! flow.
 
 use crate::account::Waiting;
 use crate::packet::{Ecn, Packet};
@@ -38,19 +39,19 @@ impl Default for Params {
 /// State of CoDel for one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
-    /// Packets dropped since the dropping state began; sets the time to the next.
+    /// Packets dropped since the dropping state began; determines the time to the next drop.
     count: u32,
-    /// The count with which the last dropping state began.
+    /// The count at which the last dropping state began.
     last_count: u32,
     dropping: bool,
-    /// If packets wait longer than the target: when they will have done so for an interval.
+    /// While packets wait longer than the target: the time at which they will have done so for an interval.
     first_above: Option<Instant>,
     /// Time of the next drop, in the dropping state.
     drop_next: Instant,
 }
 
 impl State {
-    /// Packets were dropped for want of room: congestion that CoDel should know of.
+    /// Tells CoDel of congestion that it has not caused: packets were dropped because the queue was full.
     pub(crate) fn overflowed(&mut self, packets: u32) {
         self.count = self.count.saturating_add(packets);
     }
@@ -60,11 +61,11 @@ impl State {
 pub(crate) trait Source<P> {
     /// Takes out the next packet.
     fn next(&mut self) -> Option<Waiting<P>>;
-    /// Bytes that wait behind it.
+    /// Bytes behind the packet that was taken out.
     fn bytes(&self) -> u64;
     /// Drops a packet that was taken out.
     fn drop(&mut self, packet: P);
-    /// A packet that was taken out has been marked.
+    /// Counts a packet that was taken out and marked.
     fn marked(&mut self, packet: &P);
 }
 
@@ -82,8 +83,8 @@ impl Law {
         Self { target: params.target.get(), interval: params.interval.get(), mtu: params.mtu.count(), ecn: params.ecn }
     }
 
-    /// Takes the next packet that is not to be dropped (RFC 8289, section 5.5). Where one is marked instead of dropped it
-    /// is passed on, as by Linux: the RFC leaves open how.
+    /// Returns the next packet that is not dropped (RFC 8289, section 5.5). A packet that is marked instead of dropped
+    /// is passed on, as in Linux; the RFC leaves this open.
     pub(crate) fn dequeue<P: Packet>(
         &self,
         state: &mut State,
@@ -136,7 +137,7 @@ impl Law {
         (next, now >= above)
     }
 
-    /// The dropping state begins. If the last one ended not long ago, its drop rate is a good one to start with.
+    /// Enters the dropping state. If the last one ended a short time ago, its drop rate is a good initial one.
     fn begin(&self, state: &mut State, now: Instant) {
         state.dropping = true;
         let dropped = state.count.saturating_sub(state.last_count);
@@ -146,7 +147,7 @@ impl Law {
         state.drop_next = self.after(now, state.count);
     }
 
-    /// The control law: an interval over the square root of `count` after `time`. Rounded down to whole nanoseconds.
+    /// The control law: `time` plus an interval over the square root of `count`, rounded down to whole nanoseconds.
     fn after(&self, time: Instant, count: u32) -> Instant {
         let interval = u128::from(self.interval.as_nanos());
         let gap = (interval * interval / u128::from(count.max(1))).isqrt();
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    /// A packet is its number and its ECN field.
+    /// A packet with its number and its ECN field.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     struct Numbered(u32, Ecn);
 
@@ -191,7 +192,7 @@ mod tests {
         }
     }
 
-    /// Packets that all have waited since the same moment.
+    /// Packets that arrived at the same moment.
     struct Line {
         packets: VecDeque<Waiting<Numbered>>,
         dropped: Vec<u32>,
@@ -229,7 +230,7 @@ mod tests {
         Law::new(&Params { ecn, ..Params::default() })
     }
 
-    /// Takes a packet every 10 ms, from 10 ms on; those dropped on the way, with the time.
+    /// Takes a packet every 10 ms from 10 ms on; returns those dropped, with the time.
     fn drops(law: Law, state: &mut State, line: &mut Line, until: u64) -> Vec<(u64, u32)> {
         let mut drops = Vec::new();
         for millis in (10..=until).step_by(10) {

@@ -1,20 +1,18 @@
-//! A queue in order of arrival whose head CoDel's law judges.
+//! A FIFO whose head is judged by CoDel's law.
 
 use super::codel::{Law, Params, Source, State};
 use super::fifo::{End, Fifo};
 use crate::account::{Account, Waiting};
-use crate::discipline::LOOK_AHEAD;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::Packet;
-use crate::purge::Purge;
 use control::Invalid;
 use units::Instant;
 
-/// Packets in order of arrival; those at the head may have been judged already, because their host looked ahead.
+/// Packets in order of arrival; some at the head may have been judged already, because the host looked ahead.
 #[derive(Clone, Debug)]
 pub(crate) struct CodelQueue<P> {
     fifo: Fifo<P>,
-    /// Packets at the head that passed the law.
+    /// Number of packets at the head that passed the law.
     passed: usize,
     law: Law,
     state: State,
@@ -23,10 +21,10 @@ pub(crate) struct CodelQueue<P> {
 impl<P: Packet> Discipline<P> for CodelQueue<P> {
     type Params = Params;
 
-    fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
+    fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
         // It drops at the head.
-        let purge = Some(place.purge.unwrap_or(Purge::Head));
-        let fifo = Fifo::new(place.room, End::Tail, purge);
+        let purge = Some(setup.purge.unwrap_or(Purge::Head));
+        let fifo = Fifo::new(setup.room, End::Tail, purge);
         Ok(Self { fifo, passed: 0, law: Law::new(params), state: State::default() })
     }
 
@@ -34,7 +32,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         self.fifo.enqueue(account, now, packet, dropped);
     }
 
-    /// A packet goes before all others, also before those that passed: it passes.
+    /// Takes a packet that goes before all others, including those that passed; it passes unjudged.
     fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let joined = self.fifo.enqueue_first(account, now, packet, dropped);
         self.passed = (self.passed + usize::from(joined)).min(self.fifo.len());

@@ -1,8 +1,8 @@
-//! A queue in order of arrival that drops or marks packets when they come, as a law says, before it is full.
+//! A FIFO that drops or marks packets on arrival by a law, before it is full.
 
 use super::fifo::{End, Fifo};
 use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, Setup};
 use crate::packet::{Ecn, Packet};
 use control::{Count, Invalid, Random};
 use units::{Duration, Instant};
@@ -10,17 +10,17 @@ use units::{Duration, Instant};
 /// Fate of an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It joins.
+    /// Enqueue.
     Keep,
-    /// It joins, marked; where its ends do not understand ECN it is dropped.
+    /// Enqueue, marked; without ECN, drop.
     Mark,
-    /// It is dropped.
+    /// Drop.
     Drop,
 }
 
-/// Decides about packets that come. Calls come in order of time.
+/// A law that judges arriving packets. Calls come in order of time.
 pub(crate) trait Law: Sized {
-    /// Its table in a scenario, with its defaults.
+    /// Its parameter table in a scenario, with defaults.
     type Params: Default;
 
     /// The law at the start of the run.
@@ -29,17 +29,17 @@ pub(crate) trait Law: Sized {
     /// The first parameter that cannot be used, by its key.
     fn new(params: &Self::Params) -> Result<Self, Invalid>;
 
-    /// A packet comes to a queue where so much waits; `draw` is uniform on [0, 1).
+    /// Judges a packet that arrives at this backlog; `draw` is uniform on [0, 1).
     fn arrives(&mut self, now: Instant, waiting: Count, draw: impl FnOnce() -> f64) -> Verdict;
 
-    /// A packet that passed was dropped for want of room.
+    /// Tells the law that a packet which it passed was dropped because the queue was full.
     fn overflows(&mut self);
 
-    /// A packet leaves after it `waited`; behind it the queue may be empty.
+    /// Tells the law that a packet leaves after it `waited`; the queue may be empty behind it.
     fn leaves(&mut self, now: Instant, waited: Duration, empty: bool);
 }
 
-/// Packets in order of arrival under such a law.
+/// A FIFO under such a law.
 #[derive(Clone, Debug)]
 pub(crate) struct EarlyDrop<P, L> {
     fifo: Fifo<P>,
@@ -50,9 +50,9 @@ pub(crate) struct EarlyDrop<P, L> {
 impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
     type Params = L::Params;
 
-    fn new(params: &L::Params, place: &Place) -> Result<Self, Invalid> {
-        let fifo = Fifo::new(place.room, End::Tail, place.purge);
-        Ok(Self { fifo, law: L::new(params)?, random: Random::new(place.seed) })
+    fn new(params: &L::Params, setup: &Setup) -> Result<Self, Invalid> {
+        let fifo = Fifo::new(setup.room, End::Tail, setup.purge);
+        Ok(Self { fifo, law: L::new(params)?, random: Random::new(setup.seed) })
     }
 
     fn enqueue(&mut self, account: &mut Account, now: Instant, mut packet: P, dropped: &mut impl FnMut(P)) {
@@ -79,7 +79,7 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
         self.fifo.enqueue(account, now, packet, dropped);
     }
 
-    /// A packet goes before all others, without being judged.
+    /// Takes a packet that goes before all others, without judging it.
     fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         self.fifo.enqueue_first(account, now, packet, dropped);
     }

@@ -1,8 +1,8 @@
-//! First in, first out, with two ends to drop from.
+//! First in, first out, dropping at the tail or at the head.
 
 use crate::account::{Account, Waiting};
+use crate::discipline::Purge;
 use crate::packet::Packet;
-use crate::purge::Purge;
 use std::collections::VecDeque;
 use units::Instant;
 
@@ -11,7 +11,7 @@ use units::Instant;
 pub enum End {
     /// The packets that waited longest.
     Head,
-    /// The packets that came last.
+    /// The packets that arrived last.
     Tail,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Fifo<P> {
 }
 
 impl<P: Packet> Fifo<P> {
-    /// An empty one. Where `purge` does not say otherwise, packets go from the end that it drops from.
+    /// An empty FIFO. It purges from the end where it drops, unless `purge` says otherwise.
     pub(crate) fn new(room: usize, overflow: End, purge: Option<Purge>) -> Self {
         let purge = purge.unwrap_or(match overflow {
             End::Head => Purge::Head,
@@ -33,7 +33,7 @@ impl<P: Packet> Fifo<P> {
         Self { ring: VecDeque::with_capacity(room), overflow, purge }
     }
 
-    /// A packet comes. Where it does not fit, packets from the head go (only if that makes room), or it goes itself.
+    /// Takes an arriving packet. If it does not fit, packets at the head are dropped (if that makes room), or it is.
     #[expect(clippy::inline_always, reason = "once a packet: the call costs an aggregating station 1 %")]
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
@@ -52,7 +52,8 @@ impl<P: Packet> Fifo<P> {
         account.joins(now, len);
     }
 
-    /// A packet comes that goes before all that wait. If there is no room, those at the tail make way. Has it joined?
+    /// Takes an arriving packet that goes before all others; without room, packets at the tail make way. True if it
+    /// joined.
     pub(crate) fn enqueue_first(
         &mut self,
         account: &mut Account,
@@ -79,7 +80,7 @@ impl<P: Packet> Fifo<P> {
         self.purge
     }
 
-    /// The packets that wait, in order of arrival.
+    /// The queued packets, in order of arrival.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &P> {
         self.ring.iter().map(|waiting| &waiting.packet)
     }
@@ -106,7 +107,7 @@ impl<P: Packet> Fifo<P> {
         if index == 0 { self.ring.pop_front() } else { self.ring.remove(index) }
     }
 
-    /// The limit may have shrunk: what no longer fits goes.
+    /// Discards packets above the limit after it has shrunk.
     pub(crate) fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
         let end = match self.purge {
             Purge::Head => End::Head,
@@ -118,7 +119,7 @@ impl<P: Packet> Fifo<P> {
         }
     }
 
-    /// Takes out what is `unwanted`.
+    /// Discards all packets that are `unwanted`.
     pub(crate) fn discard_where(
         &mut self,
         account: &mut Account,

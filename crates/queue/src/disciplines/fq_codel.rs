@@ -1,12 +1,10 @@
-//! FQ-CoDel (RFC 8290): flows take turns, those that have just begun first, and each has a CoDel of its own.
+//! FQ-CoDel (RFC 8290): deficit round robin over flows, new flows first, with a CoDel for each flow.
 
 use super::codel::{self, Law, Source, State};
 use crate::account::{Account, Waiting};
-use crate::discipline::LOOK_AHEAD;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::Packet;
 use crate::pool::{Chain, Pool};
-use crate::purge::Purge;
 use control::{Invalid, mix};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -51,7 +49,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// CoDel's part of them.
+    /// The parameters of each flow's CoDel.
     fn law(&self) -> Law {
         let Self { target, interval, mtu, ecn, .. } = *self;
         Law::new(&codel::Params { target, interval, mtu, ecn })
@@ -61,7 +59,7 @@ impl Params {
 /// No flow.
 const NONE: u32 = u32::MAX;
 
-/// The list that a flow stands in.
+/// The list that a flow is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listed {
     No,
@@ -69,19 +67,19 @@ enum Listed {
     Old,
 }
 
-/// A queue that flows are hashed to.
+/// A queue to which flows are hashed.
 #[derive(Clone, Debug)]
 struct Flow {
     queue: Chain,
-    /// Bytes that it may still send in this turn.
+    /// Bytes that the flow may still send in this turn.
     deficit: i64,
     codel: State,
     listed: Listed,
-    /// The flow behind it in its list.
+    /// The next flow in its list.
     next: u32,
 }
 
-/// Flows in the order of their turns.
+/// A list of flows in round-robin order.
 #[derive(Clone, Debug)]
 struct List {
     first: u32,
@@ -94,14 +92,14 @@ pub(crate) struct FqCodel<P> {
     law: Law,
     quantum: i64,
     drop_batch: u32,
-    /// Makes the hash another one in every run.
+    /// Perturbation of the hash, different in every run.
     perturbation: u64,
     purges: bool,
     flows: Vec<Flow>,
     new: List,
     old: List,
     pool: Pool<P>,
-    /// Packets whose turn has come already because their host looked ahead, or that go first.
+    /// Packets already scheduled because the host looked ahead, or that go first.
     passed: VecDeque<Waiting<P>>,
 }
 
@@ -110,23 +108,24 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
     // It drops at the heads of flows: there is no end that all of them share.
     const PURGES_TAIL: bool = false;
 
-    fn new(params: &Params, place: &Place) -> Result<Self, Invalid> {
+    fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
         let idle = Flow { queue: Chain::EMPTY, deficit: 0, codel: State::default(), listed: Listed::No, next: NONE };
         Ok(Self {
             law: params.law(),
             quantum: i64::try_from(params.quantum.get().count()).unwrap_or(i64::MAX),
             drop_batch: params.drop_batch.get(),
-            perturbation: mix(place.seed),
-            purges: place.purge != Some(Purge::None),
+            perturbation: mix(setup.seed),
+            purges: setup.purge != Some(Purge::None),
             flows: vec![idle; params.flows.get() as usize],
             new: List { first: NONE, last: NONE },
             old: List { first: NONE, last: NONE },
-            pool: Pool::new(place.room),
+            pool: Pool::new(setup.room),
             passed: VecDeque::with_capacity(LOOK_AHEAD),
         })
     }
 
-    /// A packet comes. For want of room packets go from the head of the longest queue: it counts as there already.
+    /// Takes an arriving packet. Without room, packets are dropped from the head of the longest queue, which includes
+    /// it.
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let len = packet.len().count();
         let index = self.hash(&packet);
@@ -148,7 +147,7 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
         account.joins(now, len);
     }
 
-    /// A packet comes that goes before all others.
+    /// Takes an arriving packet that goes before all others.
     fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let len = packet.len().count();
         if !account.fits_alone(len) {
@@ -185,14 +184,14 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
         self.passed.remove(index)
     }
 
-    /// The limit may have shrunk.
+    /// Discards packets above the limit after it has shrunk.
     fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
         while self.purges && account.is_over() {
             self.make_way(account, dropped);
         }
     }
 
-    /// Takes out what is `unwanted`: first among what passed, then flow by flow.
+    /// Discards all packets that are `unwanted`: first among those already scheduled, then flow by flow.
     fn discard_where(
         &mut self,
         account: &mut Account,
@@ -223,7 +222,7 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
 }
 
 impl<P: Packet> FqCodel<P> {
-    /// Goes by other parameters of CoDel from the next packet on.
+    /// Sets other parameters of CoDel from the next packet on.
     pub(crate) fn follow(&mut self, params: &Params) {
         self.law = params.law();
     }
@@ -259,7 +258,7 @@ impl<P: Packet> FqCodel<P> {
         usize::try_from(index).expect("below the number of flows")
     }
 
-    /// Puts a packet at the end of a flow's queue; a flow that stood in no list begins anew.
+    /// Adds a packet at the end of a flow's queue; a flow that is in no list becomes a new flow.
     fn append(&mut self, index: usize, waiting: Waiting<P>) {
         let Self { flows, pool, quantum, .. } = self;
         let flow = &mut flows[index];
@@ -270,13 +269,14 @@ impl<P: Packet> FqCodel<P> {
         }
     }
 
-    /// The flow with the most bytes, the first of several, if one more came `to` a flow, `len` bytes long. Looks at each.
+    /// The flow with the most bytes (the first of equals), counting `len` bytes more for the flow `to`. Visits every
+    /// flow.
     fn fattest(&self, to: usize, len: u64) -> usize {
         let bytes = |index: usize| self.flows[index].queue.bytes + if index == to { len } else { 0 };
         (1..self.flows.len()).fold(0, |fattest, index| if bytes(index) > bytes(fattest) { index } else { fattest })
     }
 
-    /// Drops packets from the head of a flow's queue: half of them, but no more than a batch. False if there are none.
+    /// Drops packets from the head of a flow's queue: half of them, but no more than a batch. False if it has none.
     fn shed(&mut self, account: &mut Account, index: usize, dropped: &mut impl FnMut(P)) -> bool {
         let Self { flows, pool, drop_batch, .. } = self;
         let Flow { queue, codel, .. } = &mut flows[index];
@@ -289,7 +289,7 @@ impl<P: Packet> FqCodel<P> {
         gone > 0
     }
 
-    /// Drops one packet at least: where no flow has any, the last of those that passed.
+    /// Drops at least one packet: if no flow has any, the last of those already scheduled.
     fn make_way(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
         let fattest = self.fattest(0, 0);
         if !self.shed(account, fattest, dropped) {
@@ -319,7 +319,7 @@ impl<P: Packet> FqCodel<P> {
         }
     }
 
-    /// Puts a flow at the end of a list.
+    /// Adds a flow at the end of a list.
     fn put(&mut self, index: usize, to: Listed) {
         self.flows[index].listed = to;
         let number = u32::try_from(index).expect("at most 65536 flows");

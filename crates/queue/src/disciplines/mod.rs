@@ -1,4 +1,4 @@
-//! The queueing disciplines, and the list that makes them known.
+//! The queueing disciplines and their list.
 
 pub mod biased;
 pub mod codel;

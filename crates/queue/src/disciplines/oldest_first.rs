@@ -1,4 +1,4 @@
-//! Oldest first: packets leave in the order in which they entered the network, and at the limit the youngest goes.
+//! Oldest first: packets leave in the order in which they entered the network; at the limit the youngest is dropped.
 //!
 //! For T-MAC (rule R1 of `docs/tmac.md`): the first node stamps a packet, relays keep the stamp, and a node's
 //! queue is in the order of stamps, so that a packet from afar is not behind fresh ones of the relay. That the youngest makes way
@@ -6,7 +6,7 @@
 //! the first to come is the older.
 
 use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, Setup};
 use crate::{Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct Params {}
 /// Packets in order of age.
 #[derive(Clone, Debug)]
 pub(crate) struct OldestFirst<P> {
-    /// Each with the stamp by which it stands here.
+    /// Each packet with the stamp that orders it.
     ring: VecDeque<(Instant, Waiting<P>)>,
     purge: Purge,
 }
@@ -40,9 +40,9 @@ impl<P: Packet> OldestFirst<P> {
 impl<P: Packet> Discipline<P> for OldestFirst<P> {
     type Params = Params;
 
-    /// There is nothing to refuse.
-    fn new(_: &Params, place: &Place) -> Result<Self, Invalid> {
-        Ok(Self { ring: VecDeque::with_capacity(place.room), purge: place.purge.unwrap_or(Purge::Tail) })
+    /// Refuses nothing.
+    fn new(_: &Params, setup: &Setup) -> Result<Self, Invalid> {
+        Ok(Self { ring: VecDeque::with_capacity(setup.room), purge: setup.purge.unwrap_or(Purge::Tail) })
     }
 
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
@@ -114,7 +114,7 @@ mod tests {
     use proptest::prelude::*;
     use units::{Bytes, Duration, Instant};
 
-    /// A packet of 1000 B: its number, and its stamp in ms.
+    /// A packet of 1000 B with a number and a stamp in ms.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     struct Stamped(u64, Option<u64>);
 
@@ -163,7 +163,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes, the oldest remain, in order, and of equals the first.
+        /// For all arrivals: the oldest remain, in order, and among equals the first.
         #[test]
         fn what_remains_is_the_head_of_the_sorted_packets(stamps in prop::collection::vec(0_u64..20, 0..40), limit in 1_usize..20) {
             let packets: Vec<Stamped> = (0..).zip(&stamps).map(|(number, &stamp)| Stamped(number, Some(stamp))).collect();

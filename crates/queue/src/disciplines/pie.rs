@@ -1,9 +1,9 @@
-//! PIE's law (RFC 8033): packets that come are dropped with a probability that a proportional-integral controller moves so
-//! that the wait stays at a reference.
+//! PIE's law (RFC 8033): arriving packets are dropped with a probability that a proportional-integral controller
+//! adjusts so that the sojourn time stays at a reference.
 //!
-//! Of the two ways to know the wait (section 4.3) it takes timestamps: the wait of the packet that left last. All of the
-//! RFC's core (section 4) is there, and of its section 5 ECN (5.1), de-randomisation (5.4) and the cap on the increase
-//! (5.5). It is never switched off (5.3).
+//! The sojourn time is measured by timestamps, one of the two ways of section 4.3: that of the last packet that left.
+//! All of the RFC's core (section 4) is implemented, and of its section 5 ECN (5.1), de-randomisation (5.4) and the cap
+//! on the increase (5.5). PIE is never switched off (5.3).
 
 use super::early::{Law, Verdict};
 use control::{Count, Invalid};
@@ -59,7 +59,7 @@ impl Default for Params {
 #[derive(Clone, Copy, Debug)]
 struct State {
     drop_prob: f64,
-    /// The wait at the last update.
+    /// Sojourn time at the last update.
     qdelay_old: Duration,
     burst_allowance: Duration,
 }
@@ -69,15 +69,16 @@ struct State {
 pub(crate) struct Pie {
     params: Params,
     state: State,
-    /// The wait of the packet that left last, zero if none waited behind it.
+    /// Sojourn time of the packet that left last, zero if none was queued behind it.
     qdelay: Duration,
-    /// Drop probabilities of packets that came since the last drop, summed.
+    /// Sum of the drop probabilities of packets that arrived since the last drop.
     accu_prob: f64,
     next_update: Instant,
 }
 
 impl Pie {
-    /// Makes the updates that were due: the law has no timer of its own, and nothing that they read has changed since.
+    /// Catches up on updates that were due: the law has no timer, and the inputs of those updates have not changed
+    /// since.
     fn catch_up(&mut self, now: Instant) {
         while self.next_update <= now && self.next_update < Instant::NEVER {
             let before = self.state;
@@ -93,7 +94,7 @@ impl Pie {
         }
     }
 
-    /// An update of the drop probability (section 4.2) and of the burst allowance (section 4.4).
+    /// Updates the drop probability (section 4.2) and the burst allowance (section 4.4).
     fn update(&mut self) {
         let State { drop_prob, qdelay_old, burst_allowance } = &mut self.state;
         let Params { max_burst, .. } = self.params;
@@ -117,7 +118,7 @@ impl Pie {
         *qdelay_old = self.qdelay;
     }
 
-    /// Is a packet that comes to be dropped (section 4.1)?
+    /// True if an arriving packet is to be dropped (section 4.1).
     fn drops(&mut self, bytes: u64, draw: impl FnOnce() -> f64) -> bool {
         let State { drop_prob, qdelay_old, burst_allowance } = self.state;
         if !burst_allowance.is_zero()
@@ -208,7 +209,7 @@ mod tests {
         (a - b).abs() <= 1e-9 * b.abs()
     }
 
-    /// One with no burst allowance left.
+    /// A law with no burst allowance left.
     fn pie(drop_prob: f64, qdelay: u64, qdelay_old: u64) -> Pie {
         let mut pie = Pie::new(&Params::default()).unwrap();
         pie.state = State { drop_prob, qdelay_old: millis(qdelay_old), burst_allowance: Duration::ZERO };

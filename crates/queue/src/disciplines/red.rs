@@ -1,4 +1,4 @@
-//! RED's law: packets that come are dropped with a probability that grows with the average number that wait.
+//! RED's law: arriving packets are dropped with a probability that grows with the average backlog.
 //!
 //! Floyd and Jacobson, Random early detection gateways for congestion avoidance (IEEE/ACM Transactions on Networking 1(4), 1993), with the
 //! `gentle` slope; adaptive after Floyd, Gummadi and Shenker, Adaptive RED (2001), which this file calls ARED.
@@ -70,19 +70,19 @@ pub(crate) struct Red {
     ecn: bool,
     max_p: f64,
     average: f64,
-    /// Packets that came since the last drop; -1 while the average is below the lower threshold.
+    /// Packets that arrived since the last drop; -1 while the average is below the lower threshold.
     count: i64,
     /// Time at which the queue became empty, or at which a packet last arrived while it was.
     idle_since: Instant,
     next_move: Instant,
 }
 
-/// `max_p` stays between these (ARED, section 4).
+/// Bounds of `max_p` (ARED, section 4).
 const LEAST_MAX_P: f64 = 0.01;
 const MOST_MAX_P: f64 = 0.5;
 
 impl Red {
-    /// The average takes in what waits; after an idle time as if packets had kept coming to an empty queue.
+    /// Moves the average towards the backlog; after an idle time as if packets had kept arriving at an empty queue.
     fn average(&mut self, now: Instant, packets: u64) {
         if packets > 0 {
             self.average += self.w_q * (packets as f64 - self.average);

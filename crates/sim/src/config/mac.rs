@@ -1,6 +1,6 @@
 //! The `[mac]` table: access to the medium and its conventions.
 
-use super::{RateControl, Turns};
+use super::Turns;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration};
@@ -239,4 +239,29 @@ pub enum AnswerRts {
     UnlessReserved,
     /// As `unless-reserved`, and medium neither reserved nor busy when the CTS is due (ns-2).
     UnlessBusy,
+}
+
+/// Selection of the mode of data frames; see `docs/phy.md`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct RateControl {
+    /// Algorithm, per sender and receiver.
+    pub algorithm: RateAlgorithm,
+}
+
+/// A rate control algorithm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RateAlgorithm {
+    /// Mode of `[radio]` or `[[node]]`.
+    #[default]
+    Fixed,
+    /// Faster after ten ACKs in a row, slower after two failures (Kamerman and Monteban, 1997).
+    Arf,
+    /// `arf` with a threshold that doubles when a probe fails (Lacage, Manshaei and Turletti, 2004).
+    Aarf,
+    /// Highest throughput by measured success ratios; Minstrel in 802.11a, b and g.
+    MinstrelHt,
 }

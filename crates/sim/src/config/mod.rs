@@ -3,10 +3,7 @@
 //! These structs are the scenario's format (their documentation becomes `docs/scenario` and the JSON Schema) and the
 //! library's interface at once. Reading them from a file, sweeps and claims belong to crate `lab`.
 
-mod admission;
-mod attachment;
 pub mod bqm;
-mod category;
 mod class;
 mod consumption;
 mod draws;
@@ -16,34 +13,27 @@ mod mobility;
 mod network;
 mod nodes;
 mod radio;
-mod rate_control;
-mod record;
 mod routing;
 mod tcp;
+mod tmac;
 mod traffic;
-mod turns;
 mod wired;
 
-pub use admission::{Admission, Refused};
-pub use attachment::Attachment;
 pub use bqm::Bqm;
-pub use category::Category;
-pub use class::{Class, Dscp};
+pub use class::{Category, Class, Dscp};
 pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
-    Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, Mac, MissedBlockAck, MostBytes, RtsThreshold,
-    TimeoutDeferral,
+    Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, Mac, MissedBlockAck, MostBytes, RateAlgorithm,
+    RateControl, RtsThreshold, TimeoutDeferral,
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
-pub use network::Network;
+pub use network::{Attachment, Network, Record};
 pub use nodes::{CategoryQueues, ClassQueues, Node, Placement, Queues, Role, Shape};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
-pub use rate_control::{RateAlgorithm, RateControl};
-pub use record::Record;
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
-pub use traffic::{Flow, HopRange, Spread, Step, Traffic, TrafficKind, Transport};
-pub use turns::{Turns, TurnsVariant};
+pub use tmac::{Turns, TurnsVariant};
+pub use traffic::{Admission, Flow, HopRange, Refused, Spread, Step, Traffic, TrafficKind, Transport};
 pub use wired::{RateStep, Wired};

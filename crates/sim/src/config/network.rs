@@ -1,12 +1,12 @@
 //! The whole description: all tables of a network.
 
 use super::{
-    Attachment, CategoryQueues, ClassQueues, Consumption, Flow, Mac, Mobility, Node, Placement, Radio, Record, Routing,
-    Tcp, Wired,
+    CategoryQueues, ClassQueues, Consumption, Flow, Mac, Mobility, Node, Placement, Radio, Routing, Tcp, Wired,
 };
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};
-use units::Duration;
+use std::sync::Arc;
+use units::{Duration, Length};
 
 /// A network and how long to run it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -89,5 +89,62 @@ impl Network {
             queue.controller = control::Name::None;
         }
         self
+    }
+}
+
+/// Records besides totals.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Record {
+    /// Spacing of time series, above zero. Only the first seed of a case records them, unless a claim needs them.
+    /// Default: none.
+    #[serde(deserialize_with = "units::positive")]
+    pub series: Option<Duration>,
+    /// Distributions of the delays of flows and queues, for charts with `x = "cdf"`.
+    pub distributions: bool,
+    /// Length of an overflow, for example a round-trip time: drops within this time of its first belong to it. Default:
+    /// no record of overflows.
+    #[serde(deserialize_with = "units::positive")]
+    pub overflows: Option<Duration>,
+    /// Width of the distance classes by which packet reception ratios of broadcast flows are recorded. Default: no record
+    /// by distance.
+    #[serde(deserialize_with = "units::positive")]
+    pub reception: Option<Length>,
+    /// Packets by number of hops, with a routing protocol.
+    pub hops: bool,
+}
+
+/// A file named by a scenario: its path, relative to the scenario's folder. Whoever reads the scenario attaches what the
+/// file holds; the simulator itself reads no files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Attachment {
+    path: String,
+    #[serde(skip)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    content: Option<Arc<[u8]>>,
+}
+
+impl Attachment {
+    /// A file that holds `content`.
+    pub fn new(path: impl Into<String>, content: &[u8]) -> Self {
+        Self { path: path.into(), content: Some(content.into()) }
+    }
+
+    /// The path, as the scenario has it.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// What the file holds; `None` until it is attached.
+    pub fn content(&self) -> Option<&[u8]> {
+        self.content.as_deref()
+    }
+
+    /// Attaches what the file holds.
+    pub fn attach(&mut self, content: Arc<[u8]>) {
+        self.content = Some(content);
     }
 }

@@ -6,11 +6,10 @@
 //! the Anomaly", 2017) and Airtime Queue Limits.
 
 use super::layout::Layout;
-use super::outlook::Outlook;
 use super::port::{Port, Taken};
 use crate::engine::{List, Number as _, PortId};
-use crate::mac::Costs;
-use crate::net::Waiting;
+use crate::mac::{Conventions, Costs, Station};
+use crate::net::{Waiting, msdu_bytes};
 use control::Limit;
 use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
@@ -308,6 +307,29 @@ impl Scheduler {
         let found = passed.fold(with_mac, |sum, packet| sum + packet.expected);
         let shares = self.shares.iter().fold(Duration::ZERO, |sum, share| sum + share.pending);
         self.pending + self.broadcasting == found && shares == found
+    }
+}
+
+/// Estimates for a station, at the mode with which it would send now.
+#[derive(Clone, Copy)]
+pub(crate) struct Outlook<'a> {
+    pub(crate) station: &'a Station,
+    pub(crate) rules: &'a Conventions,
+}
+
+impl Outlook<'_> {
+    /// Returns the estimated airtime of a packet; where frames are aggregated, without the preamble that it will share.
+    fn airtime(self, packet: &Waiting) -> Duration {
+        let Self { station, rules } = self;
+        let mode = station.mode_to(packet.to, &rules.timing);
+        let alone = rules.timing.duration(mode, rules.mpdu(msdu_bytes(packet.length)));
+        if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
+    }
+
+    /// The throughput towards another station, in bit/s; zero where none is known.
+    fn throughput(self, to: u32, costs: &Costs) -> f64 {
+        let mpdus = if self.rules.block_ack() { f64::from(self.rules.aggregation.frames) } else { 1.0 };
+        self.station.expected_throughput(to, costs, mpdus)
     }
 }
 

@@ -10,12 +10,11 @@
 
 mod layout;
 mod mac80211;
-mod outlook;
 mod port;
-mod turns;
+mod round_robin;
 
 pub(crate) use layout::Layout;
-pub(crate) use outlook::Outlook;
+pub(crate) use mac80211::Outlook;
 pub(crate) use port::{Port, Taken};
 
 use crate::config::Class;
@@ -24,24 +23,24 @@ use crate::mac::{Conventions, Costs};
 use crate::net::Waiting;
 use crate::results;
 use mac80211::Scheduler;
-use queue::{Departure, Settings};
+use queue::{Completion, Departure, Settings};
+use round_robin::RoundRobin;
 use std::ops::Range;
-use turns::Turns;
 use units::{Bytes, Duration, Instant};
 
 /// Order in which the MAC gets packets from a node's ports.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// Round robin over the ports.
-    Turns(Turns),
+    /// From the ports themselves, in round robin.
+    RoundRobin(RoundRobin),
     /// As an access point under Linux does it: equal airtime for the stations, and little ahead of the MAC.
     Mac80211(Box<Scheduler>),
 }
 
 impl Order {
-    /// Round robin over the ports.
-    pub(crate) fn turns() -> Self {
-        Self::Turns(Turns::default())
+    /// From the ports themselves, in round robin.
+    pub(crate) fn round_robin() -> Self {
+        Self::RoundRobin(RoundRobin::default())
     }
 
     /// As an access point under Linux does it, for the ports of this layout; `patience` if CoDel has some with slow
@@ -53,7 +52,7 @@ impl Order {
     /// How the ports for what goes by radio hold packets, where that comes with the order.
     pub(crate) fn settings(&self) -> Option<Settings> {
         match self {
-            Self::Turns(_) => None,
+            Self::RoundRobin(_) => None,
             Self::Mac80211(scheduler) => Some(scheduler.settings()),
         }
     }
@@ -132,7 +131,7 @@ impl Egress {
     /// offered and taken. False where it has to be: then nothing has happened.
     #[inline]
     pub(crate) fn pass_idle(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
-        matches!(self.order, Order::Turns(_)) && self.ports[port].pass_idle(now, packet)
+        matches!(self.order, Order::RoundRobin(_)) && self.ports[port].pass_idle(now, packet)
     }
 
     /// A packet comes and joins its port, which goes by radio with this category or is for a wired link; one that goes
@@ -173,7 +172,7 @@ impl Egress {
     #[inline]
     pub(crate) fn pullable(&mut self) -> Range<u8> {
         match &mut self.order {
-            Order::Turns(_) => 0..0,
+            Order::RoundRobin(_) => 0..0,
             Order::Mac80211(scheduler) => scheduler.pullable(),
         }
     }
@@ -182,7 +181,7 @@ impl Egress {
     #[inline]
     pub(crate) fn has_for(&self, free: u8) -> bool {
         let moved = match &self.order {
-            Order::Turns(_) => false,
+            Order::RoundRobin(_) => false,
             Order::Mac80211(scheduler) => scheduler.has_moved(),
         };
         moved || free & self.filled != 0
@@ -211,9 +210,9 @@ impl Egress {
     /// The port from which the next packet of a category comes, or would if any were ready.
     fn next(&self, now: Instant, category: u8) -> PortId {
         match &self.order {
-            Order::Turns(turns) => {
+            Order::RoundRobin(order) => {
                 let ready = |port: PortId| self.ports[port].ready_at().is_some_and(|at| at <= now);
-                turns.next(&self.layout, category, ready)
+                order.next(&self.layout, category, ready)
             }
             // Any of that category.
             Order::Mac80211(_) => PortId::at(category.into()),
@@ -236,7 +235,7 @@ impl Egress {
 
     /// The port of a category where packets wait that may leave first, and when; none where none waits.
     pub(crate) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
-        let Order::Turns(_) = self.order else { return None };
+        let Order::RoundRobin(_) = self.order else { return None };
         let lanes = self.layout.lanes_of(category);
         let ports = lanes.flat_map(|lane| (lane..self.layout.radio_ports()).step_by(self.layout.lanes)).map(PortId::at);
         ports.filter_map(|port| Some((port, self.ports[port].ready_at()?))).min_by_key(|&(_, at)| at)
@@ -272,7 +271,7 @@ impl Egress {
     ) -> Option<Waiting> {
         match &self.order {
             Order::Mac80211(scheduler) if scheduler.has(port) => scheduler.peek(port, index),
-            Order::Mac80211(_) | Order::Turns(_) => self.ports[port].peek(now, index, dropped),
+            Order::Mac80211(_) | Order::RoundRobin(_) => self.ports[port].peek(now, index, dropped),
         }
     }
 
@@ -292,41 +291,33 @@ impl Egress {
             return scheduler.take(now, port, index);
         }
         let Departure { packet, waited } = self.ports[port].take(now, index, dropped)?;
-        if let Order::Turns(turns) = &mut self.order {
-            turns.served(&self.layout, port);
+        if let Order::RoundRobin(order) = &mut self.order {
+            order.served(&self.layout, port);
         }
         Some(Taken { packet, waited, expected: Duration::ZERO, left: Some(port) })
     }
 
-    /// May packets of this length [pass](Self::pass) a port?
+    /// True if packets of this length can [pass](Self::pass) a port.
     pub(crate) fn lets_pass(&self, port: PortId, length: Bytes) -> bool {
-        matches!(self.order, Order::Turns(_)) && self.ports[port].lets_pass(length)
+        matches!(self.order, Order::RoundRobin(_)) && self.ports[port].lets_pass(length)
     }
 
-    /// A batch of at least one packet of one length comes to a port that [lets them pass](Self::lets_pass), and the MAC
-    /// takes one after another: see [`queue::Queue::pass`].
+    /// Passes a batch of packets, at least one, through a port that [lets them pass](Self::lets_pass) to the MAC: see
+    /// [`queue::Batch::pass`].
     pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
         self.ports[port].pass(now, length, packets);
-        if let Order::Turns(turns) = &mut self.order {
-            turns.served(&self.layout, port);
+        if let Order::RoundRobin(order) = &mut self.order {
+            order.served(&self.layout, port);
         }
     }
 
-    /// Completes packets of a port that the MAC or a wired link has finished, `service` after each was taken. What each
-    /// `waited` and what airtime was `expected` of it was told then ([`Taken`]).
-    pub(crate) fn completed(
-        &mut self,
-        now: Instant,
-        port: PortId,
-        waited: Duration,
-        service: Duration,
-        expected: Duration,
-        packets: u32,
-    ) {
+    /// Reports packets of a port that the MAC, or a wired link, is done with. The scheduler `expected` this airtime of
+    /// each ([`Taken::expected`]).
+    pub(crate) fn completed(&mut self, now: Instant, port: PortId, completion: &Completion, expected: Duration) {
         if let Order::Mac80211(scheduler) = &mut self.order {
-            scheduler.completed(port, expected * u64::from(packets));
+            scheduler.completed(port, expected * u64::from(completion.packets));
         }
-        self.ports[port].completed(now, waited, service, packets);
+        self.ports[port].completed(now, completion);
     }
 
     /// Records the airtime of a frame to or from a station.
@@ -363,7 +354,7 @@ impl Egress {
         let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
         let held = held + u64::from(self.note.is_some());
         match &self.order {
-            Order::Turns(_) => held,
+            Order::RoundRobin(_) => held,
             Order::Mac80211(scheduler) => held + scheduler.waiting() as u64,
         }
     }
@@ -371,7 +362,7 @@ impl Egress {
     /// Do its accounts of airtime agree with what is expected of the packets that the MAC has taken?
     pub(crate) fn balances(&self, with_mac: Duration) -> bool {
         match &self.order {
-            Order::Turns(_) => with_mac.is_zero(),
+            Order::RoundRobin(_) => with_mac.is_zero(),
             Order::Mac80211(scheduler) => scheduler.balances(with_mac),
         }
     }

@@ -8,7 +8,7 @@ use crate::results::{self, NodeDistribution};
 use control::{
     AnyController, Controller as _, Heard, Interval, Limit, Mark, Needs, Orders, Radio, Seen, Sets, Warning,
 };
-use queue::{Departure, Ecn, Queue, Shaper, fq_codel};
+use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper, fq_codel};
 use units::{Bytes, Duration, Instant, Rate};
 
 /// After a pause, or when the MAC came late for a packet, so much may leave a port faster than its rate: the longest packet.
@@ -121,12 +121,12 @@ impl Port {
         Some(departure)
     }
 
-    /// May packets of this length [pass](Self::pass)? Where nothing holds them back or marks them, and the queue lets them.
+    /// True if packets of this length can [pass](Self::pass): no rate, no marks, and the queue allows it.
     pub(super) fn lets_pass(&self, length: Bytes) -> bool {
         self.shaper.rate().is_none() && self.mark == Mark::None && self.queue.lets_pass(length)
     }
 
-    /// Passes a batch of at least one packet of one length: see [`Queue::pass`].
+    /// Passes a batch of packets, at least one, of one length: see [`queue::Batch::pass`].
     pub(super) fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
         self.queue.pass(now, length, packets);
     }
@@ -149,12 +149,10 @@ impl Port {
         passes
     }
 
-    /// Completes packets that left after they `waited`, `service` later.
-    pub(super) fn completed(&mut self, now: Instant, waited: Duration, service: Duration, packets: u32) {
-        if self.queue.is_watched() {
-            self.queue.completed_all(now, waited, service, packets);
-        }
-        self.record.complete(waited, service, packets, self.controller.target_delay());
+    /// Reports packets that the MAC, or a wired link, is done with.
+    pub(super) fn completed(&mut self, now: Instant, completion: &Completion) {
+        self.queue.completed(now, completion);
+        self.record.complete(completion, self.controller.target_delay());
     }
 
     /// Returns the counts of its packets.

@@ -38,11 +38,11 @@ pub struct EventQueue<E> {
     next: Instant,
 }
 
-/// An event's place in the order: its time above the number of pushes before, so that one comparison is the whole order.
+/// An event's key in the order: its time above the number of pushes before, so that one comparison is the whole order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(u128);
+pub struct EventKey(u128);
 
-impl Place {
+impl EventKey {
     #[inline]
     fn time(self) -> Instant {
         Instant::from_nanos((self.0 >> 64) as u64)
@@ -52,7 +52,7 @@ impl Place {
 /// An event that is to come.
 #[derive(Clone, Copy, Debug)]
 struct Pending<E> {
-    place: Place,
+    key: EventKey,
     event: E,
 }
 
@@ -60,7 +60,7 @@ struct Pending<E> {
 impl<E> Ord for Pending<E> {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        other.place.cmp(&self.place)
+        other.key.cmp(&self.key)
     }
 }
 
@@ -74,7 +74,7 @@ impl<E> PartialOrd for Pending<E> {
 impl<E> PartialEq for Pending<E> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.place == other.place
+        self.key == other.key
     }
 }
 
@@ -102,30 +102,30 @@ impl<E: Copy> EventQueue<E> {
     /// With debug assertions, when it would come before one that was popped.
     #[inline]
     pub fn push(&mut self, at: Instant, event: E) {
-        let place = self.reserve(at);
-        self.push_at(place, event);
+        let key = self.reserve(at);
+        self.push_at(key, event);
     }
 
-    /// A place in the order as of an event that is pushed now, for one that is [added](Self::push_at) later: of things that
+    /// A key in the order as of an event that is pushed now, for one that is [added](Self::push_at) later: of things that
     /// come one after another in any case, only the first must wait here.
     ///
     /// # Panics
     /// As [`push`](Self::push).
     #[inline]
-    pub fn reserve(&mut self, at: Instant) -> Place {
+    pub fn reserve(&mut self, at: Instant) -> EventKey {
         debug_assert!(at >= self.now, "an event comes before one that has been: time runs back");
-        let place = Place(u128::from(at.as_nanos()) << 64 | u128::from(self.pushed));
+        let key = EventKey(u128::from(at.as_nanos()) << 64 | u128::from(self.pushed));
         self.pushed += 1;
-        place
+        key
     }
 
-    /// Adds an event at its [reserved](Self::reserve) place.
+    /// Adds an event at its [reserved](Self::reserve) key.
     // Stations that hear a frame mostly push nothing: the code that asks them stays short without it.
     #[inline(never)]
-    pub fn push_at(&mut self, place: Place, event: E) {
-        let pending = Pending { place, event };
-        self.next = self.next.min(place.time());
-        let day = day(place.time());
+    pub fn push_at(&mut self, key: EventKey, event: E) {
+        let pending = Pending { key, event };
+        self.next = self.next.min(key.time());
+        let day = day(key.time());
         if self.today.len() < FEW && self.filled == 0 && self.later.is_empty() {
             self.tomorrow = self.tomorrow.max(day + 1);
         }
@@ -152,12 +152,12 @@ impl<E: Copy> EventQueue<E> {
     fn insert(&mut self, pending: Pending<E>) {
         let mut at = self.today.len();
         if at >= MANY {
-            let at = self.today.partition_point(|other| other.place > pending.place);
+            let at = self.today.partition_point(|other| other.key > pending.key);
             self.today.insert(at, pending);
             return;
         }
         self.today.push(pending);
-        while at > 0 && self.today[at - 1].place < pending.place {
+        while at > 0 && self.today[at - 1].key < pending.key {
             self.today[at] = self.today[at - 1];
             at -= 1;
         }
@@ -171,9 +171,9 @@ impl<E: Copy> EventQueue<E> {
             self.begin_day();
         }
         let first = self.today.pop()?;
-        self.now = first.place.time();
+        self.now = first.key.time();
         self.next = match self.today.last() {
-            Some(next) => next.place.time(),
+            Some(next) => next.key.time(),
             None => self.next_day(),
         };
         Some((self.now, first.event))
@@ -190,25 +190,25 @@ impl<E: Copy> EventQueue<E> {
             std::mem::swap(&mut self.today, &mut self.days[list as usize]);
         }
         while let Some(pending) = self.later.peek()
-            && day(pending.place.time()) <= today
+            && day(pending.key.time()) <= today
         {
             self.today.extend(self.later.pop());
         }
         if self.today.len() > 1 {
-            self.today.sort_unstable_by_key(|pending| Reverse(pending.place));
+            self.today.sort_unstable_by_key(|pending| Reverse(pending.key));
         }
     }
 
     /// The time of the first event from tomorrow on; `NEVER` where there is none.
     #[inline(never)]
     fn next_day(&self) -> Instant {
-        let later = self.later.peek().map_or(Instant::NEVER, |pending| pending.place.time());
+        let later = self.later.peek().map_or(Instant::NEVER, |pending| pending.key.time());
         if self.filled == 0 {
             return later;
         }
         let days = self.filled.rotate_right(list(self.tomorrow)).trailing_zeros();
         let first = &self.days[list(self.tomorrow + u64::from(days)) as usize];
-        first.iter().fold(later, |earliest, pending| earliest.min(pending.place.time()))
+        first.iter().fold(later, |earliest, pending| earliest.min(pending.key.time()))
     }
 
     /// The time of the earliest event; `NEVER` where nothing is pending.
@@ -263,8 +263,8 @@ mod tests {
                 let at = Instant::from_nanos(now + span);
                 expected.push((now + span, index));
                 if pops {
-                    for (place, index) in reserved.drain(..) {
-                        queue.push_at(place, index);
+                    for (key, index) in reserved.drain(..) {
+                        queue.push_at(key, index);
                     }
                     queue.push(at, index);
                     expected.sort_by_key(|&(time, _)| time);
@@ -278,8 +278,8 @@ mod tests {
                     reserved.push((queue.reserve(at), index));
                 }
             }
-            for (place, index) in reserved {
-                queue.push_at(place, index);
+            for (key, index) in reserved {
+                queue.push_at(key, index);
             }
             expected.sort_by_key(|&(time, _)| time);
             for (time, index) in expected {

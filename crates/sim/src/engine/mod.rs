@@ -6,6 +6,6 @@ mod numbered;
 mod random;
 
 pub(crate) use arena::{Arena, Handle};
-pub use events::{EventQueue, Place};
+pub use events::{EventKey, EventQueue};
 pub(crate) use numbered::{FlowId, List, NodeId, Number, PortId, Slot, WireId};
 pub(crate) use random::{Purpose, Stream};

@@ -1,6 +1,6 @@
 //! Conventions shared by all stations of a network: the rules of access and the choices that the standard leaves open.
 
-use super::{AgeRules, BLOCK_ACK};
+use super::{BLOCK_ACK, TmacRules};
 use crate::config::{AnswerRts, Category, Eifs, FirstAccess, MissedBlockAck};
 use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration};
@@ -72,7 +72,7 @@ pub(crate) struct Conventions {
     pub(crate) first_access: FirstAccess,
     pub(crate) answer_rts: AnswerRts,
     /// How stations order themselves by the age of their packets; none where they do not.
-    pub(crate) turns: Option<AgeRules>,
+    pub(crate) tmac: Option<TmacRules>,
     /// Length of the key that data and acknowledgements carry for that; else zero.
     pub(crate) key: Bytes,
 }

@@ -1,9 +1,7 @@
 //! Medium access: the DCF and EDCA as a state machine that is told what happens and says what to send. Knows no queue,
 //! no route and no radio.
 
-mod age;
 mod buffer;
-mod contender;
 mod contention;
 mod conventions;
 mod exchange;
@@ -15,13 +13,13 @@ mod report;
 mod station;
 #[cfg(test)]
 mod tests;
-mod turns;
+mod tmac;
 
-pub(crate) use age::{AgeRules, KEY, Key, Sign, Tells};
 pub(crate) use buffer::{Mpdu, Msdu, places};
 pub(crate) use conventions::{Access, Aggregation, CATEGORIES, Conventions, LONGEST_MSDU, SEQUENCES, WINDOW};
 pub(crate) use frame::{BLOCK_ACK, BROADCAST, Frame, Kind};
 pub(crate) use rate::{Algorithm, Costs, Rates};
-pub(crate) use reorder::{Place, Reorder};
+pub(crate) use reorder::{Arrival, Reorder};
 pub(crate) use report::{Answer, Due, Finished, Report, Unanswered};
 pub(crate) use station::{Assembly, Station};
+pub(crate) use tmac::{KEY, Key, Sign, Tells, TmacRules};

@@ -34,7 +34,7 @@ enum Slot {
 
 /// Action for a frame that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Arrival {
     /// It had arrived before.
     Duplicate,
     /// It is the next to be passed on.
@@ -49,7 +49,7 @@ impl Reorder {
     }
 
     /// A frame has arrived: notes it in the scoreboard, and moves the window so that it lies inside. The host then asks
-    /// for what is [released](Self::release), and after that for its [place](Self::place).
+    /// for what is [released](Self::release), and after that for what it [is](Self::classify).
     pub(crate) fn arrives(&mut self, sequence: u16) {
         let ahead = distance(self.reported_from, sequence);
         if ahead < WINDOW {
@@ -65,7 +65,7 @@ impl Reorder {
     }
 
     /// So many frames have arrived in a row, 64 at most, from this number on: is each the next to be passed on, and does
-    /// nothing wait? Then they are noted as if each had [arrived](Self::arrives) and been [placed](Self::place); if not,
+    /// nothing wait? Then they are noted as if each had [arrived](Self::arrives) and been [classified](Self::classify); if not,
     /// nothing is, and the host does that.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
         let from = distance(self.reported_from, first);
@@ -83,19 +83,19 @@ impl Reorder {
     }
 
     /// Returns the slot of a frame that has arrived.
-    pub(crate) fn place(&mut self, sequence: u16) -> Place {
+    pub(crate) fn classify(&mut self, sequence: u16) -> Arrival {
         match distance(self.start, sequence) {
             0 => {
                 self.start = later(self.start, 1);
                 self.target = self.start;
-                Place::Next
+                Arrival::Next
             }
-            ahead if ahead < WINDOW && self.held[slot(sequence)] == Slot::Missing => Place::Later,
-            _ => Place::Duplicate,
+            ahead if ahead < WINDOW && self.held[slot(sequence)] == Slot::Missing => Arrival::Later,
+            _ => Arrival::Duplicate,
         }
     }
 
-    /// Keeps the packet of a [later](Place::Later) frame until those before it have come; none if nothing of it has to
+    /// Keeps the packet of a [later](Arrival::Later) frame until those before it have come; none if nothing of it has to
     /// wait.
     pub(crate) fn hold(&mut self, sequence: u16, packet: Option<Handle>) {
         self.held[slot(sequence)] = packet.map_or(Slot::Passed, Slot::Waits);

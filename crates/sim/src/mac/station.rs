@@ -5,10 +5,10 @@
 //! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
 //! every choice that the standard leaves, and what each changes.
 
-use super::age::AgeOrder;
 use super::buffer::{Buffer, Joins, Request, Size};
-use super::contender::Contender;
+use super::contention::Contender;
 use super::peers::Peers;
+use super::tmac::TmacState;
 use super::{
     Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu,
     Rates, Reorder, Report, SEQUENCES, Tells, Unanswered, WINDOW,
@@ -98,7 +98,7 @@ pub(crate) struct Station {
     pub(super) random: Stream,
     pub(super) finished: VecDeque<Finished>,
     /// Its part in the order of age, where there is one.
-    pub(super) turns: Option<Box<AgeOrder>>,
+    pub(super) tmac: Option<Box<TmacState>>,
 }
 
 /// A frame that is being put together from the packets of a category.
@@ -155,7 +155,7 @@ impl Station {
             peers: Peers::default(),
             random,
             finished: VecDeque::new(),
-            turns: conventions.turns.map(|_| Box::default()),
+            tmac: conventions.tmac.map(|_| Box::default()),
         }
     }
 
@@ -197,14 +197,14 @@ impl Station {
     }
 
     /// Its part in the order of age.
-    pub(crate) fn turns(&self) -> Option<&AgeOrder> {
-        self.turns.as_deref()
+    pub(crate) fn tmac(&self) -> Option<&TmacState> {
+        self.tmac.as_deref()
     }
 
     /// It begins to send a frame that tells this.
     pub(crate) fn tell(&mut self, tells: Tells) {
-        if let Some(turns) = &mut self.turns {
-            turns.tell(tells);
+        if let Some(tmac) = &mut self.tmac {
+            tmac.tell(tells);
         }
     }
 

@@ -11,7 +11,7 @@ mod access;
 mod aggregates;
 mod choices;
 mod exchange;
-mod turns;
+mod tmac;
 
 const ME: u32 = 0;
 const PEER: u32 = 1;
@@ -48,7 +48,7 @@ fn conventions() -> Conventions {
         eifs: Eifs::BadFrame,
         first_access: FirstAccess::Immediate,
         answer_rts: AnswerRts::UnlessReserved,
-        turns: None,
+        tmac: None,
         key: Bytes::new(0),
     }
 }

@@ -6,7 +6,7 @@
 //! conversion for ns-2 has it. One that comes again is at once where it appears.
 
 use super::movements::{TOO_FAR, is_near};
-use super::{Command, Fault, Movement, Movements, Order, Place, Presence};
+use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ struct File {
 struct Draft {
     movement: Movement,
     /// Where it was last, when, and in which time step.
-    place: Place,
+    position: Position,
     time: Instant,
     step: u64,
 }
@@ -127,8 +127,8 @@ impl File {
         }
         let name = attribute(element, "id")?.ok_or_else(|| Wrong("`id` is missing".to_owned()))?;
         let height = if attribute(element, "z")?.is_some() { number(element, "z")? } else { 0.0 };
-        let place = Place { x: number(element, "x")?, y: number(element, "y")?, z: height };
-        if ![place.x, place.y, place.z].into_iter().all(is_near) {
+        let position = Position { x: number(element, "x")?, y: number(element, "y")?, z: height };
+        if ![position.x, position.y, position.z].into_iter().all(is_near) {
             return Err(Wrong(TOO_FAR.to_owned()));
         }
         let (time, step) = (self.now, self.steps);
@@ -137,9 +137,9 @@ impl File {
             if time > Instant::ZERO {
                 presence.turn(time, true);
             }
-            let movement = Movement { start: place, commands: Vec::new(), presence };
+            let movement = Movement { start: position, commands: Vec::new(), presence };
             self.by_name.insert(name.clone(), self.nodes.len());
-            self.nodes.push((name, Draft { movement, place, time, step }));
+            self.nodes.push((name, Draft { movement, position, time, step }));
             return Ok(());
         };
         let (_, draft) = &mut self.nodes[index];
@@ -147,17 +147,17 @@ impl File {
             return Err(Wrong(format!("`{name}` appears twice in a time step")));
         }
         let commands = &mut draft.movement.commands;
-        let Place { x, y, z } = place;
+        let Position { x, y, z } = position;
         if draft.step + 1 == step {
-            if place != draft.place {
-                let speed = draft.place.distance(place) / time.since(draft.time).as_secs_f64();
+            if position != draft.position {
+                let speed = draft.position.distance(position) / time.since(draft.time).as_secs_f64();
                 commands.push(Command { time: draft.time, order: Order::Go { x, y, z: Some(z), speed } });
             }
         } else {
             commands.push(Command { time, order: Order::Set { x: Some(x), y: Some(y), z: Some(z) } });
             draft.movement.presence.turn(time, true);
         }
-        (draft.place, draft.time, draft.step) = (place, time, step);
+        (draft.position, draft.time, draft.step) = (position, time, step);
         Ok(())
     }
 

@@ -2,15 +2,15 @@
 
 use units::{Duration, Instant, Length};
 
-/// A place, in metres; `z` is the height above the plane on which nodes stand that have none.
+/// A position, in metres; `z` is the height above the plane on which nodes stand that have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     pub(crate) x: f64,
     pub(crate) y: f64,
     pub(crate) z: f64,
 }
 
-impl Place {
+impl Position {
     /// In metres.
     #[inline]
     pub(crate) fn distance(self, other: Self) -> f64 {
@@ -18,14 +18,14 @@ impl Place {
         libm::sqrt(dx * dx + dy * dy + dz * dz)
     }
 
-    /// The place `share` of the way to `other`.
+    /// The position `share` of the way to `other`.
     pub(crate) fn towards(self, other: Self, share: f64) -> Self {
         let between = |from: f64, to: f64| from + (to - from) * share;
         Self { x: between(self.x, other.x), y: between(self.y, other.y), z: between(self.z, other.z) }
     }
 }
 
-impl From<[Length; 2]> for Place {
+impl From<[Length; 2]> for Position {
     fn from([x, y]: [Length; 2]) -> Self {
         Self { x: x.as_metres(), y: y.as_metres(), z: 0.0 }
     }
@@ -34,48 +34,108 @@ impl From<[Length; 2]> for Place {
 /// What a node does from `start` to `end`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
-    from: Place,
+    from: Position,
     /// Where the node is at `end`.
-    pub(super) to: Place,
+    pub(super) to: Position,
     start: Instant,
     /// [`Instant::NEVER`] for a leg without end.
     pub(super) end: Instant,
     /// Metres a nanosecond.
-    velocity: Place,
+    velocity: Position,
 }
 
 impl Leg {
-    /// Stays at `place`.
-    pub(super) fn standing(place: Place, start: Instant, end: Instant) -> Self {
-        Self { from: place, to: place, start, end, velocity: Place::default() }
+    /// Stays at `position`.
+    pub(super) fn standing(position: Position, start: Instant, end: Instant) -> Self {
+        Self { from: position, to: position, start, end, velocity: Position::default() }
     }
 
     /// From `from` to `to` at `speed` metres a second. At speed zero, or over no distance, the leg is over at once.
-    pub(super) fn moving(from: Place, to: Place, speed: f64, start: Instant) -> Self {
+    pub(super) fn moving(from: Position, to: Position, speed: f64, start: Instant) -> Self {
         let distance = from.distance(to);
         if distance <= 0.0 || speed <= 0.0 {
             return Self::standing(from, start, start);
         }
         let per_metre = speed / 1e9 / distance;
         let along = |from: f64, to: f64| (to - from) * per_metre;
-        let velocity = Place { x: along(from.x, to.x), y: along(from.y, to.y), z: along(from.z, to.z) };
+        let velocity = Position { x: along(from.x, to.x), y: along(from.y, to.y), z: along(from.z, to.z) };
         Self { from, to, start, end: start + Duration::from_secs_f64(distance / speed), velocity }
     }
 
     /// The same leg, broken off at `end` if it takes longer.
     pub(super) fn until(self, end: Instant) -> Self {
-        if end < self.end { Self { to: self.place(end), end, ..self } } else { self }
+        if end < self.end { Self { to: self.position(end), end, ..self } } else { self }
     }
 
     /// Where the node is; after the end, where it was then.
     #[inline]
-    pub(super) fn place(&self, now: Instant) -> Place {
+    pub(super) fn position(&self, now: Instant) -> Position {
         if now >= self.end {
             return self.to;
         }
         let nanos = now.since(self.start).as_nanos() as f64;
         let at = |from: f64, velocity: f64| from + velocity * nanos;
         let Self { from, velocity, .. } = self;
-        Place { x: at(from.x, velocity.x), y: at(from.y, velocity.y), z: at(from.z, velocity.z) }
+        Position { x: at(from.x, velocity.x), y: at(from.y, velocity.y), z: at(from.z, velocity.z) }
+    }
+}
+
+/// What a node is told. It obeys at once, even when it has not yet arrived where the command before has sent it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Command {
+    pub(crate) time: Instant,
+    pub(crate) order: Order,
+}
+
+/// What a command says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Order {
+    /// Go to a position, at a height if one is given, at a speed in metres a second; speed zero stops the node where it is.
+    Go { x: f64, y: f64, z: Option<f64>, speed: f64 },
+    /// Be at these coordinates from now on, and stay there; the others remain as they are.
+    Set { x: Option<f64>, y: Option<f64>, z: Option<f64> },
+}
+
+impl Order {
+    /// Where a node that was at `position` is sent.
+    pub(super) fn destination(self, position: Position) -> Position {
+        let (x, y, z) = match self {
+            Self::Go { x, y, z, .. } => (Some(x), Some(y), z),
+            Self::Set { x, y, z } => (x, y, z),
+        };
+        Position { x: x.unwrap_or(position.x), y: y.unwrap_or(position.y), z: z.unwrap_or(position.z) }
+    }
+}
+
+/// Commands in order of time; of several journeys that begin at the same time the last counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Script {
+    commands: Vec<Command>,
+    next: usize,
+}
+
+impl Script {
+    pub(super) fn new(commands: Vec<Command>) -> Self {
+        Self { commands, next: 0 }
+    }
+
+    /// What a node at `position` does from `now` on.
+    pub(super) fn next(&mut self, mut position: Position, now: Instant) -> Leg {
+        let mut journey = None;
+        while let Some(&Command { order, .. }) = self.commands.get(self.next).filter(|command| command.time <= now) {
+            self.next += 1;
+            journey = match order {
+                Order::Go { speed, .. } => Some((order, speed)),
+                Order::Set { .. } => {
+                    position = order.destination(position);
+                    None
+                }
+            };
+        }
+        let following = self.commands.get(self.next).map_or(Instant::NEVER, |command| command.time);
+        match journey {
+            Some((order, speed)) => Leg::moving(position, order.destination(position), speed, now).until(following),
+            None => Leg::standing(position, now, following),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Position of every node at every moment: the layer below the radio, which only queries positions.
 //!
-//! A node goes in straight legs at constant speed. Its place is computed on query, from the leg that it is on; between
-//! questions nothing happens and nothing is stored. Places are doubles made with `+ - * /` and the square root alone,
+//! A node goes in straight legs at constant speed. Its position is computed on query, from the leg that it is on; between
+//! questions nothing happens and nothing is stored. Coordinates are doubles made with `+ - * /` and the square root alone,
 //! which IEEE 754 rounds exactly, so that they are the same on every machine.
 
 mod fcd;
@@ -9,15 +9,13 @@ mod leg;
 mod movements;
 mod presence;
 mod random_waypoint;
-mod script;
 mod setdest;
 
-pub(crate) use leg::Place;
+pub(crate) use leg::{Command, Order, Position, Script};
 pub(crate) use movements::Movement;
 pub use movements::{Fault, Form, Movements, read};
 pub(crate) use presence::Presence;
 pub(crate) use random_waypoint::{RandomWaypoint, Start};
-pub(crate) use script::{Command, Order, Script};
 
 use leg::Leg;
 use units::Instant;
@@ -42,15 +40,15 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Stays at `place`.
+    /// Stays at `position`.
     #[cfg(test)]
-    pub(crate) fn still(place: Place) -> Self {
-        Self::scripted(place, Vec::new())
+    pub(crate) fn still(position: Position) -> Self {
+        Self::scripted(position, Vec::new())
     }
 
-    /// Starts at `place` and obeys `commands`, which come in order of time.
-    pub(crate) fn scripted(place: Place, commands: Vec<Command>) -> Self {
-        let (mut corners, mut top_speed, mut jumps) = (Corners::of(place), 0.0_f64, Vec::new());
+    /// Starts at `position` and obeys `commands`, which come in order of time.
+    pub(crate) fn scripted(position: Position, commands: Vec<Command>) -> Self {
+        let (mut corners, mut top_speed, mut jumps) = (Corners::of(position), 0.0_f64, Vec::new());
         for &Command { time, order } in &commands {
             // A coordinate that is not told lies between the corners anyhow.
             corners = corners.with(order.destination(corners.least)).with(order.destination(corners.most));
@@ -60,7 +58,7 @@ impl Walk {
             }
         }
         let mut script = Script::new(commands);
-        let leg = script.next(place, Instant::ZERO);
+        let leg = script.next(position, Instant::ZERO);
         Self { leg, guide: Guide::Script(script), top_speed, corners, presence: Presence::default(), jumps }
     }
 
@@ -72,29 +70,29 @@ impl Walk {
     /// Moves by random waypoint.
     pub(crate) fn random(mut walk: RandomWaypoint, start: Start) -> Self {
         let leg = walk.first(start);
-        let corners = Corners::of(Place::default()).with(walk.area());
+        let corners = Corners::of(Position::default()).with(walk.area());
         let (top_speed, guide) = (walk.top_speed(), Guide::Random(Box::new(walk)));
         Self { leg, guide, top_speed, corners, presence: Presence::default(), jumps: Vec::new() }
     }
 }
 
-/// The box that some places lie in.
+/// The box that some positions lie in.
 #[derive(Clone, Copy, Debug)]
 struct Corners {
-    least: Place,
-    most: Place,
+    least: Position,
+    most: Position,
 }
 
 impl Corners {
-    fn of(place: Place) -> Self {
-        Self { least: place, most: place }
+    fn of(position: Position) -> Self {
+        Self { least: position, most: position }
     }
 
-    fn with(self, place: Place) -> Self {
+    fn with(self, position: Position) -> Self {
         let Self { least, most } = self;
         Self {
-            least: Place { x: least.x.min(place.x), y: least.y.min(place.y), z: least.z.min(place.z) },
-            most: Place { x: most.x.max(place.x), y: most.y.max(place.y), z: most.z.max(place.z) },
+            least: Position { x: least.x.min(position.x), y: least.y.min(position.y), z: least.z.min(position.z) },
+            most: Position { x: most.x.max(position.x), y: most.y.max(position.y), z: most.z.max(position.z) },
         }
     }
 }
@@ -171,7 +169,7 @@ impl Motion {
 
     /// Where `node` is. Time must not run back from one question about a node to the next.
     #[inline]
-    pub(crate) fn place(&mut self, node: u32, now: Instant) -> Place {
+    pub(crate) fn position(&mut self, node: u32, now: Instant) -> Position {
         let leg = &mut self.legs[node as usize];
         while now >= leg.end && leg.end < Instant::NEVER {
             let guide = &mut self.guides[node as usize];
@@ -180,7 +178,7 @@ impl Motion {
                 Guide::Random(walk) => walk.next(leg.to, leg.end),
             };
         }
-        leg.place(now)
+        leg.position(now)
     }
 }
 

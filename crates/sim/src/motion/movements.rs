@@ -1,11 +1,11 @@
 //! Movement files: how nodes move, node by node.
 
-use super::{Command, Place, Presence, fcd, setdest};
+use super::{Command, Position, Presence, fcd, setdest};
 use std::fmt;
 
 /// No coordinate is farther from zero, in metres.
 const FARTHEST: f64 = 1e9;
-pub(super) const TOO_FAR: &str = "no place is farther away than 1000000 km";
+pub(super) const TOO_FAR: &str = "no position is farther away than 1000000 km";
 
 /// The form of a movement file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Movements {
 /// How a node moves.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Movement {
-    pub(crate) start: Place,
+    pub(crate) start: Position,
     pub(crate) commands: Vec<Command>,
     pub(crate) presence: Presence,
 }

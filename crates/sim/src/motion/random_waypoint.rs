@@ -1,11 +1,11 @@
-//! Random waypoint: go to a uniform place at a uniform speed, pause, go on.
+//! Random waypoint: go to a uniform position at a uniform speed, pause, go on.
 //!
-//! A run that starts with nodes at uniform places changes for a long time: slow legs last longer, so that the mean speed
+//! A run that starts with nodes at uniform positions changes for a long time: slow legs last longer, so that the mean speed
 //! falls, and paths cross the centre, so that nodes crowd there. The stationary start draws the first leg from the
 //! distribution that this comes to: W. Navidi and T. Camp, "Stationary distributions for the random waypoint mobility
 //! model", IEEE Transactions on Mobile Computing 3(1), 2004.
 
-use super::leg::{Leg, Place};
+use super::leg::{Leg, Position};
 use crate::engine::Stream;
 use units::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 pub(crate) enum Start {
     /// In the stationary state.
     Stationary,
-    /// At a uniform place, with a leg of uniform speed.
+    /// At a uniform position, with a leg of uniform speed.
     Uniform,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum Start {
 #[derive(Clone, Debug)]
 pub(crate) struct RandomWaypoint {
     /// The corner opposite to (0, 0).
-    area: Place,
+    area: Position,
     /// The lowest speed, in metres per second, above zero.
     slowest: f64,
     /// The highest.
@@ -35,11 +35,11 @@ pub(crate) struct RandomWaypoint {
 
 impl RandomWaypoint {
     /// A walk on the rectangle between (0, 0) and `area`, at speeds from `slowest`, above zero, to `fastest`.
-    pub(crate) fn new(area: Place, slowest: f64, fastest: f64, pause: Duration, random: Stream) -> Self {
+    pub(crate) fn new(area: Position, slowest: f64, fastest: f64, pause: Duration, random: Stream) -> Self {
         Self { area, slowest, fastest, pause, random, pausing: false }
     }
 
-    pub(super) fn area(&self) -> Place {
+    pub(super) fn area(&self) -> Position {
         self.area
     }
 
@@ -61,34 +61,34 @@ impl RandomWaypoint {
             }
             Start::Stationary => {
                 let (from, to) = self.crossed_path();
-                let place = from.towards(to, self.random.unit());
+                let position = from.towards(to, self.random.unit());
                 let Self { slowest, fastest, .. } = *self;
                 // Density proportional to 1 / v: slow legs last longer.
                 let speed = slowest * libm::pow(fastest / slowest, self.random.unit());
-                Leg::moving(place, to, speed, Instant::ZERO)
+                Leg::moving(position, to, speed, Instant::ZERO)
             }
         }
     }
 
-    /// Returns what follows the leg that led to `place`: the next leg or a pause.
-    pub(super) fn next(&mut self, place: Place, now: Instant) -> Leg {
+    /// Returns what follows the leg that led to `position`: the next leg or a pause.
+    pub(super) fn next(&mut self, position: Position, now: Instant) -> Leg {
         self.pausing = !self.pausing && !self.pause.is_zero();
-        if self.pausing { Leg::standing(place, now, now + self.pause) } else { self.travel(place, now) }
+        if self.pausing { Leg::standing(position, now, now + self.pause) } else { self.travel(position, now) }
     }
 
-    fn travel(&mut self, from: Place, now: Instant) -> Leg {
+    fn travel(&mut self, from: Position, now: Instant) -> Leg {
         let to = self.waypoint();
         let Self { slowest, fastest, .. } = *self;
         Leg::moving(from, to, slowest + (fastest - slowest) * self.random.unit(), now)
     }
 
-    fn waypoint(&mut self) -> Place {
-        Place { x: self.area.x * self.random.unit(), y: self.area.y * self.random.unit(), z: 0.0 }
+    fn waypoint(&mut self) -> Position {
+        Position { x: self.area.x * self.random.unit(), y: self.area.y * self.random.unit(), z: 0.0 }
     }
 
     /// The ends of the leg that a node is on at a random moment: with a density proportional to their distance.
-    fn crossed_path(&mut self) -> (Place, Place) {
-        let longest = Place::default().distance(self.area);
+    fn crossed_path(&mut self) -> (Position, Position) {
+        let longest = Position::default().distance(self.area);
         loop {
             let (from, to) = (self.waypoint(), self.waypoint());
             if longest * self.random.unit() < from.distance(to) {
@@ -108,15 +108,15 @@ impl RandomWaypoint {
     }
 }
 
-/// The mean distance of two uniform places in a rectangle (B. Ghosh, "Random distances within a rectangle and between two
+/// The mean distance of two uniform positions in a rectangle (B. Ghosh, "Random distances within a rectangle and between two
 /// rectangles", Bulletin of the Calcutta Mathematical Society 43, 1951).
-fn mean_leg(area: Place) -> f64 {
+fn mean_leg(area: Position) -> f64 {
     let (a, b) = (area.x, area.y);
     // The formula takes large numbers from each other where the rectangle is all but a line.
     if a.max(b) > 1e4 * a.min(b) {
         return a.max(b) / 3.0;
     }
-    let diagonal = Place::default().distance(area);
+    let diagonal = Position::default().distance(area);
     let (a2, b2) = (a * a, b * b);
     let straight = a * a2 / b2 + b * b2 / a2 + diagonal * (3.0 - a2 / b2 - b2 / a2);
     let curved = b2 / a * libm::acosh(diagonal / b) + a2 / b * libm::acosh(diagonal / a);
@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn two_places_in_a_unit_square_are_0_521_apart_on_average() {
         // (2 + sqrt 2 + 5 ln(1 + sqrt 2)) / 15.
-        let square = mean_leg(Place { x: 1.0, y: 1.0, z: 0.0 });
+        let square = mean_leg(Position { x: 1.0, y: 1.0, z: 0.0 });
         assert!((square - 0.521_405_433).abs() < 1e-9, "{square}");
-        assert!((mean_leg(Place { x: 300.0, y: 300.0, z: 0.0 }) - 300.0 * square).abs() < 1e-9);
+        assert!((mean_leg(Position { x: 300.0, y: 300.0, z: 0.0 }) - 300.0 * square).abs() < 1e-9);
         // A thin strip is a line, where the mean is a third of the length.
-        let strip = mean_leg(Place { x: 1000.0, y: 1.0, z: 0.0 });
+        let strip = mean_leg(Position { x: 1000.0, y: 1.0, z: 0.0 });
         assert!((strip / 1000.0 - 1.0 / 3.0).abs() < 1e-4, "{strip}");
     }
 }

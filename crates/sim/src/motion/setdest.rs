@@ -12,7 +12,7 @@
 //! and are passed over.
 
 use super::movements::{TOO_FAR, is_near};
-use super::{Command, Fault, Movement, Movements, Order, Place, Presence};
+use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
@@ -60,7 +60,7 @@ impl Draft {
     fn finish(self, number: u64) -> Result<Movement, (usize, String)> {
         match (self.x, self.y) {
             (Some(x), Some(y)) => {
-                let start = Place { x, y, z: self.z };
+                let start = Position { x, y, z: self.z };
                 Ok(Movement { start, commands: self.commands, presence: self.presence })
             }
             (x, _) => {

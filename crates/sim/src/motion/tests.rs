@@ -9,28 +9,28 @@ fn second(seconds: f64) -> Instant {
     Instant::ZERO + Duration::from_secs_f64(seconds)
 }
 
-fn at(x: f64, y: f64) -> Place {
-    Place { x, y, z: 0.0 }
+fn at(x: f64, y: f64) -> Position {
+    Position { x, y, z: 0.0 }
 }
 
-fn command(seconds: f64, Place { x, y, .. }: Place, speed: f64) -> Command {
+fn command(seconds: f64, Position { x, y, .. }: Position, speed: f64) -> Command {
     Command { time: second(seconds), order: Order::Go { x, y, z: None, speed } }
 }
 
-fn places(walk: Walk, times: &[f64]) -> Vec<(f64, f64)> {
+fn positions(walk: Walk, times: &[f64]) -> Vec<(f64, f64)> {
     let mut motion = Motion::new(vec![walk]);
-    let place = |&seconds: &f64| {
-        let Place { x, y, .. } = motion.place(0, second(seconds));
+    let position = |&seconds: &f64| {
+        let Position { x, y, .. } = motion.position(0, second(seconds));
         (libm::round(x * 1e6) / 1e6, libm::round(y * 1e6) / 1e6)
     };
-    times.iter().map(place).collect()
+    times.iter().map(position).collect()
 }
 
 #[test]
 fn a_node_goes_straight_and_waits_where_it_arrives() {
     // From second 2 on 5 m, at 2 m/s, along 3-4-5.
     let walk = Walk::scripted(at(0.0, 0.0), vec![command(2.0, at(3.0, 4.0), 2.0)]);
-    let found = places(walk, &[0.0, 2.0, 3.25, 4.5, 100.0]);
+    let found = positions(walk, &[0.0, 2.0, 3.25, 4.5, 100.0]);
     assert_eq!(found, [(0.0, 0.0), (0.0, 0.0), (1.5, 2.0), (3.0, 4.0), (3.0, 4.0)]);
 }
 
@@ -38,16 +38,16 @@ fn a_node_goes_straight_and_waits_where_it_arrives() {
 fn a_new_command_replaces_the_one_under_way_and_speed_zero_stops() {
     let turned =
         Walk::scripted(at(0.0, 0.0), vec![command(0.0, at(100.0, 0.0), 1.0), command(10.0, at(10.0, 50.0), 5.0)]);
-    assert_eq!(places(turned, &[9.0, 10.0, 15.0, 30.0]), [(9.0, 0.0), (10.0, 0.0), (10.0, 25.0), (10.0, 50.0)]);
+    assert_eq!(positions(turned, &[9.0, 10.0, 15.0, 30.0]), [(9.0, 0.0), (10.0, 0.0), (10.0, 25.0), (10.0, 50.0)]);
     let stopped =
         Walk::scripted(at(0.0, 0.0), vec![command(0.0, at(100.0, 0.0), 1.0), command(4.0, at(0.0, 0.0), 0.0)]);
-    assert_eq!(places(stopped, &[3.0, 50.0]), [(3.0, 0.0), (4.0, 0.0)]);
+    assert_eq!(positions(stopped, &[3.0, 50.0]), [(3.0, 0.0), (4.0, 0.0)]);
 }
 
 #[test]
 fn of_commands_at_one_time_the_last_counts() {
     let walk = Walk::scripted(at(0.0, 0.0), vec![command(1.0, at(9.0, 0.0), 1.0), command(1.0, at(0.0, 9.0), 1.0)]);
-    assert_eq!(places(walk, &[2.0]), [(0.0, 1.0)]);
+    assert_eq!(positions(walk, &[2.0]), [(0.0, 1.0)]);
 }
 
 proptest! {
@@ -65,16 +65,16 @@ proptest! {
         let mut asked_often = Motion::new(vec![walk.clone()]);
         let mut now = 0.0;
         for step in steps {
-            let before = asked_often.place(0, second(now));
+            let before = asked_often.position(0, second(now));
             now += step;
-            let place = asked_often.place(0, second(now));
-            prop_assert!(before.distance(place) <= asked_often.top_speed() * step + 1e-6);
-            prop_assert_eq!(Motion::new(vec![walk.clone()]).place(0, second(now)), place);
+            let position = asked_often.position(0, second(now));
+            prop_assert!(before.distance(position) <= asked_often.top_speed() * step + 1e-6);
+            prop_assert_eq!(Motion::new(vec![walk.clone()]).position(0, second(now)), position);
         }
     }
 }
 
-const AREA: Place = Place { x: 1500.0, y: 300.0, z: 0.0 };
+const AREA: Position = Position { x: 1500.0, y: 300.0, z: 0.0 };
 const SPEEDS: (f64, f64) = (1.0, 20.0);
 
 fn walkers(count: u32, pause: f64, start: Start) -> Motion {
@@ -92,8 +92,8 @@ fn speeds(motion: &mut Motion, seconds: f64) -> (f64, f64, f64) {
     let count = u32::try_from(motion.nodes()).expect("few nodes");
     let found: Vec<f64> = (0..count)
         .map(|node| {
-            let before = motion.place(node, second(seconds));
-            before.distance(motion.place(node, second(seconds + STEP))) / STEP
+            let before = motion.position(node, second(seconds));
+            before.distance(motion.position(node, second(seconds + STEP))) / STEP
         })
         .collect();
     let n = f64::from(count);
@@ -145,28 +145,28 @@ fn as_many_pause_at_the_start_as_ever_after() {
     }
 }
 
-/// The mean distance of two uniform places, without the formula.
+/// The mean distance of two uniform positions, without the formula.
 fn mean_leg_by_sampling() -> f64 {
     let mut random = Stream::new(9, "pairs", Purpose::Motion);
-    let mut place = || at(AREA.x * random.unit(), AREA.y * random.unit());
+    let mut position = || at(AREA.x * random.unit(), AREA.y * random.unit());
     let n = 200_000;
-    (0..n).map(|_| place().distance(place())).sum::<f64>() / f64::from(n)
+    (0..n).map(|_| position().distance(position())).sum::<f64>() / f64::from(n)
 }
 
-/// How many of the places lie in the middle ninth of the area.
+/// How many of the positions lie in the middle ninth of the area.
 fn in_the_centre(motion: &mut Motion, seconds: f64) -> f64 {
     let count = u32::try_from(motion.nodes()).expect("few nodes");
     let central = |side: f64, at: f64| at > side / 3.0 && at < side * 2.0 / 3.0;
     let found = (0..count).filter(|&node| {
-        let place = motion.place(node, second(seconds));
-        central(AREA.x, place.x) && central(AREA.y, place.y)
+        let position = motion.position(node, second(seconds));
+        central(AREA.x, position.x) && central(AREA.y, position.y)
     });
     found.count() as f64 / f64::from(count)
 }
 
 #[test]
 fn nodes_are_as_dense_in_the_centre_at_the_start_as_ever_after() {
-    // The stationary place lies uniformly on a path drawn with a weight of its length (Navidi and Camp, theorem 2): the
+    // The stationary position lies uniformly on a path drawn with a weight of its length (Navidi and Camp, theorem 2): the
     // share of all the ways of uniform pairs that lies in the middle ninth, by sampling pairs and points on them.
     let mut random = Stream::new(5, "paths", Purpose::Motion);
     let (mut inside, mut all) = (0.0, 0.0);
@@ -174,10 +174,10 @@ fn nodes_are_as_dense_in_the_centre_at_the_start_as_ever_after() {
         let mut unit = || random.unit();
         let (from, to) = (at(unit(), unit()), at(unit(), unit()));
         let length = at(from.x * AREA.x, from.y * AREA.y).distance(at(to.x * AREA.x, to.y * AREA.y));
-        let place = from.towards(to, unit());
+        let position = from.towards(to, unit());
         let central = |at: f64| at > 1.0 / 3.0 && at < 2.0 / 3.0;
         all += length;
-        inside += if central(place.x) && central(place.y) { length } else { 0.0 };
+        inside += if central(position.x) && central(position.y) { length } else { 0.0 };
     }
     let share = inside / all;
     assert!(share > 0.15, "uniform nodes would have 0.111 there, these have {share}");

@@ -1,11 +1,9 @@
 //! The network layer: packets with their headers, and the next hop of each.
 
 pub(crate) mod aodv;
-mod notes;
 mod packet;
 mod routing;
 
-pub(crate) use notes::{Notes, note_bytes};
 pub use packet::LossCause;
 pub(crate) use packet::{
     Load, MOST_PAYLOAD, MOST_SEGMENT, Packet, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes, serial,

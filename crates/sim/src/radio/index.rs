@@ -1,6 +1,6 @@
-//! A grid over the nodes' places, so that looking for those near a place costs no more with many nodes far away.
+//! A grid over the nodes' positions, so that looking for those near a position costs no more with many nodes far away.
 
-use crate::motion::Place;
+use crate::motion::Position;
 
 /// Nodes by square cells. Only cells with nodes in them take memory, however large the plane is.
 #[derive(Debug)]
@@ -18,19 +18,20 @@ impl Grid {
         Self { side: side.clamp(1.0, f64::MAX / 4.0), cells: Vec::new() }
     }
 
-    /// Puts nodes 0, 1, ... at `places`, instead of where they were.
-    pub(super) fn fill(&mut self, places: impl Iterator<Item = Place>) {
-        let cells = places.zip(0..).map(|(place, node)| (cell(place.y, self.side), cell(place.x, self.side), node));
+    /// Puts nodes 0, 1, ... at `positions`, instead of where they were.
+    pub(super) fn fill(&mut self, positions: impl Iterator<Item = Position>) {
+        let cells =
+            positions.zip(0..).map(|(position, node)| (cell(position.y, self.side), cell(position.x, self.side), node));
         self.cells.clear();
         self.cells.extend(cells);
         self.cells.sort_unstable();
     }
 
-    /// Calls `found` with every node within `radius` of `place`, and with some others.
-    pub(super) fn around(&self, place: Place, radius: f64, mut found: impl FnMut(u32)) {
+    /// Calls `found` with every node within `radius` of `position`, and with some others.
+    pub(super) fn around(&self, position: Position, radius: f64, mut found: impl FnMut(u32)) {
         // Rounding keeps order: a node within the radius is never in a cell before the first or after the last.
-        let [bottom, top] = [place.y - radius, place.y + radius].map(|y| cell(y, self.side));
-        let [left, right] = [place.x - radius, place.x + radius].map(|x| cell(x, self.side));
+        let [bottom, top] = [position.y - radius, position.y + radius].map(|y| cell(y, self.side));
+        let [left, right] = [position.x - radius, position.x + radius].map(|x| cell(x, self.side));
         let mut rest = &self.cells[self.cells.partition_point(|&(row, ..)| row < bottom)..];
         while let Some(&(row, ..)) = rest.first()
             && row <= top
@@ -56,30 +57,30 @@ mod tests {
     proptest! {
         #[test]
         fn nobody_within_the_radius_is_missed_and_nobody_is_found_twice(
-            places in prop::collection::vec((-1e3..1e3, -1e3..1e3), 0..60),
+            positions in prop::collection::vec((-1e3..1e3, -1e3..1e3), 0..60),
             at in (-1e3..1e3, -1e3..1e3),
             radius in prop_oneof![0.0..100.0, 0.0..1e9, Just(f64::MAX / 4.0)],
             side in prop_oneof![0.0..100.0, 0.0..1e9, Just(f64::INFINITY)],
         ) {
-            let places: Vec<Place> = places.into_iter().map(|(x, y)| Place { x, y, z: 0.0 }).collect();
-            let at = Place { x: at.0, y: at.1, z: 0.0 };
+            let positions: Vec<Position> = positions.into_iter().map(|(x, y)| Position { x, y, z: 0.0 }).collect();
+            let at = Position { x: at.0, y: at.1, z: 0.0 };
             let mut grid = Grid::new(side);
-            grid.fill(places.iter().copied());
+            grid.fill(positions.iter().copied());
             let mut found = Vec::new();
             grid.around(at, radius, |node| found.push(node));
             found.sort_unstable();
             prop_assert!(found.windows(2).all(|pair| pair[0] < pair[1]));
-            for (place, node) in places.iter().zip(0..) {
-                prop_assert!(place.distance(at) > radius || found.contains(&node), "node {} is missed", node);
+            for (position, node) in positions.iter().zip(0..) {
+                prop_assert!(position.distance(at) > radius || found.contains(&node), "node {} is missed", node);
             }
         }
     }
 
     #[test]
     fn places_beyond_all_cells_are_found_too() {
-        let far = |x: f64| Place { x, y: -1e300, z: 0.0 };
+        let far = |x: f64| Position { x, y: -1e300, z: 0.0 };
         let mut grid = Grid::new(1.0);
-        grid.fill([far(1e300), far(-1e300), Place::default()].into_iter());
+        grid.fill([far(1e300), far(-1e300), Position::default()].into_iter());
         let mut found = Vec::new();
         grid.around(far(1e300), 5.0, |node| found.push(node));
         assert_eq!(found, [0]);

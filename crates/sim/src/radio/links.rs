@@ -8,7 +8,7 @@ use super::channel::Channel;
 use super::index::Grid;
 use super::propagation::{Link, Model, Reception};
 use crate::config::Radio;
-use crate::motion::{Motion, Place};
+use crate::motion::{Motion, Position};
 use units::{Duration, Instant};
 
 /// Links are kept while no distance can have changed by more, in metres.
@@ -68,16 +68,16 @@ impl Links {
         let reach = model.reach();
         let mut grid = Grid::new(reach);
         let start = Instant::ZERO;
-        grid.fill(nodes_of(nodes).map(|node| motion.place(node, start)));
+        grid.fill(nodes_of(nodes).map(|node| motion.position(node, start)));
         let top_speed = motion.top_speed();
         if top_speed <= 0.0 && motion.changes().is_empty() {
             let mut of = Vec::with_capacity(nodes);
             let mut links = Vec::new();
             for from in nodes_of(nodes) {
-                let place = motion.place(from, start);
-                grid.around(place, reach, |to| {
+                let position = motion.position(from, start);
+                grid.around(position, reach, |to| {
                     if to != from {
-                        links.extend(model.link((place, motion.place(to, start)), from, to));
+                        links.extend(model.link((position, motion.position(to, start)), from, to));
                     }
                 });
                 links.sort_unstable_by_key(|link: &Link| (link.delay, link.to));
@@ -160,17 +160,17 @@ impl Moving {
         let Self { model, motion, grid, senders, .. } = self;
         let made_before = motion.changes().partition_point(|&change| change <= now);
         if made_before > self.filled_before || now.since(self.filled) > self.skin_lasts {
-            grid.fill(nodes_of(motion.nodes()).map(|node| motion.place(node, now)));
+            grid.fill(nodes_of(motion.nodes()).map(|node| motion.position(node, now)));
             (self.filled, self.filled_before) = (now, made_before);
         }
         let Sender { near, near_made, made_before: of_sender, .. } = &mut senders[from as usize];
         *of_sender = made_before;
         let radius = model.reach() * (1.0 + SKIN);
         let since_filled = motion.top_speed() * now.since(self.filled).as_secs_f64();
-        let place = motion.place(from, now);
+        let position = motion.position(from, now);
         near.clear();
-        grid.around(place, radius + since_filled, |node| {
-            if node != from && place.distance(motion.place(node, now)) <= radius {
+        grid.around(position, radius + since_filled, |node| {
+            if node != from && position.distance(motion.position(node, now)) <= radius {
                 near.push(Near { delay: Duration::ZERO, node, metres: 0.0, height: 0.0 });
             }
         });
@@ -181,10 +181,10 @@ impl Moving {
     fn make(&mut self, from: u32, links: &mut Vec<Link>, now: Instant) {
         let Self { model, motion, senders, .. } = self;
         let Sender { links_made, near, .. } = &mut senders[from as usize];
-        let place: Place = motion.place(from, now);
+        let position: Position = motion.position(from, now);
         for other in near.iter_mut() {
-            let there = motion.place(other.node, now);
-            (other.metres, other.height) = (place.distance(there), there.z);
+            let there = motion.position(other.node, now);
+            (other.metres, other.height) = (position.distance(there), there.z);
             other.delay = Model::delay(other.metres);
         }
         sort(near);
@@ -195,7 +195,8 @@ impl Moving {
         }
         let reach = model.reach();
         let within = near.iter().filter(|other| other.metres <= reach && motion.is_present(other.node, now));
-        let link = |other: &Near| model.link_with(other.delay, other.metres, (place.z, other.height), from, other.node);
+        let link =
+            |other: &Near| model.link_with(other.delay, other.metres, (position.z, other.height), from, other.node);
         links.extend(within.filter_map(link));
     }
 }

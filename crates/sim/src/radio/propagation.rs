@@ -2,7 +2,7 @@
 
 use super::channel::Channel;
 use crate::config::{Capture, Propagation, Radio};
-use crate::motion::Place;
+use crate::motion::Position;
 use units::{Duration, Length, Power};
 
 /// Metres per second.
@@ -201,7 +201,7 @@ impl Model {
 
     /// How the node `to` hears `from` from one of these places at the other; `None` where the signal does not count.
     #[inline]
-    pub(super) fn link(&self, places: (Place, Place), from: u32, to: u32) -> Option<Link> {
+    pub(super) fn link(&self, places: (Position, Position), from: u32, to: u32) -> Option<Link> {
         let metres = places.0.distance(places.1);
         self.link_with(Self::delay(metres), metres, (places.0.z, places.1.z), from, to)
     }

@@ -1,7 +1,8 @@
 //! Counts for each neighbour that a node sends to.
 
-use super::span::Span;
+use super::summary::Span;
 use crate::results::Hop;
+use queue::Completion;
 use units::Duration;
 
 /// Counts for one neighbour.
@@ -17,8 +18,9 @@ pub(crate) struct HopRecord {
 }
 
 impl HopRecord {
-    /// Counts packets delivered or given up, with their waiting and service times.
-    pub(crate) fn complete(&mut self, delivered: bool, waited: Duration, service: Duration, packets: u32) {
+    /// Records packets that were delivered, or given up.
+    pub(crate) fn complete(&mut self, delivered: bool, completion: &Completion) {
+        let &Completion { waited, service, packets } = completion;
         *if delivered { &mut self.delivered } else { &mut self.given_up } += u64::from(packets);
         self.service.record_all(service, packets);
         self.sojourn.record_all(waited, packets);

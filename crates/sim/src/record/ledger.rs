@@ -5,6 +5,7 @@ use super::{Player, Receptions, Summary, TransportRecord};
 use crate::config::Class;
 use crate::net::{LossCause, Packet};
 use crate::results::{Flow, FlowDistribution, FlowHops, LeftOut, Lost, Mac, NodeDistribution, Times};
+use queue::Completion;
 use units::{Bytes, Duration};
 
 /// A flow's counts. Those of the ledger run from the start to the end; the others begin after the warm-up.
@@ -222,14 +223,14 @@ pub(crate) struct NodeRecord {
 }
 
 impl NodeRecord {
-    /// `ports`: what was counted of the queues for what goes by radio; `aggregates`, `turns`: are there any in this network?
+    /// `ports`: what was counted of the queues for what goes by radio; `aggregates`, `tmac`: are there any in this network?
     pub(crate) fn mac_result<'r>(
         &self,
         ports: impl Iterator<Item = &'r QueueRecord>,
         busy: Duration,
         covered: Duration,
         aggregates: bool,
-        turns: bool,
+        tmac: bool,
     ) -> Mac {
         let mut service = self.service.clone();
         ports.for_each(|port| service.add(&port.service));
@@ -249,8 +250,8 @@ impl NodeRecord {
             mpdus: aggregates.then_some(self.mpdus),
             lost_mpdus: aggregates.then_some(self.lost_mpdus),
             block_ack_requests: aggregates.then_some(self.block_ack_requests),
-            requests: turns.then_some(self.requests),
-            grants: turns.then_some(self.grants),
+            requests: tmac.then_some(self.requests),
+            grants: tmac.then_some(self.grants),
             airtime_s: self.airtime.as_secs_f64(),
             busy_ratio: busy.as_secs_f64() / covered.as_secs_f64(),
             collision_probability: ratio(failed, sent),
@@ -269,9 +270,10 @@ pub(crate) struct QueueRecord {
 }
 
 impl QueueRecord {
-    /// Records the waiting and service times of packets.
-    pub(crate) fn complete(&mut self, waited: Duration, service: Duration, packets: u32, target: Option<Duration>) {
-        let nodal = waited + service;
+    /// Records packets that the MAC is done with; `target`: that of their controller.
+    pub(crate) fn complete(&mut self, completion: &Completion, target: Option<Duration>) {
+        let &Completion { waited, service, packets } = completion;
+        let nodal = completion.nodal();
         self.completed += u64::from(packets);
         if target.is_some_and(|target| nodal > target) {
             self.above_target += u64::from(packets);

@@ -1,6 +1,5 @@
 //! Measurements: models say what happened, this floor counts it and makes the results. Models never format or print.
 
-mod energy;
 mod gauge;
 mod histogram;
 mod hops;
@@ -11,11 +10,9 @@ mod player;
 mod reception;
 mod route;
 mod series;
-mod span;
 mod summary;
 mod transport;
 
-pub(crate) use energy::EnergyAccount;
 pub(crate) use gauge::{Gauge, RealTime};
 pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord, ratio, share};
 pub(crate) use losses::Losses;

@@ -97,7 +97,7 @@ impl Distances {
     /// The distance class of a node: class 0 has all up to one width away, class 1 the others up to two, and so on.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked when the network is built")]
     pub(crate) fn class(&mut self, from: u32, to: u32, now: Instant) -> usize {
-        let metres = self.motion.place(from, now).distance(self.motion.place(to, now));
+        let metres = self.motion.position(from, now).distance(self.motion.position(to, now));
         let widths = metres / self.width.as_metres() * (1.0 - ROUNDING);
         (libm::ceil(widths) as usize).saturating_sub(1)
     }

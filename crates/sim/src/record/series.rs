@@ -1,10 +1,11 @@
 //! Time series: one value a step.
 
 use super::route::Route;
-use super::span::Span;
+use super::summary::Span;
 use crate::engine::{FlowId, Number as _};
 use crate::results::{FlowSeries, NodeSeries, Series};
 use control::Sets;
+use queue::Completion;
 use units::{Bytes, Duration, Instant, Rate};
 
 /// Collects the values of the running step and, at its end, appends them.
@@ -141,11 +142,11 @@ impl Recorder {
         }
     }
 
-    /// Counts completed packets of the `queue`-th queue.
-    pub(crate) fn completed(&mut self, queue: usize, waited: Duration, service: Duration, packets: u32) {
+    /// Records packets of the `queue`-th queue that the MAC is done with.
+    pub(crate) fn completed(&mut self, queue: usize, completion: &Completion) {
         let step = &mut self.nodes[queue];
-        step.sojourn.record_all(waited, packets);
-        step.nodal.record_all(waited + service, packets);
+        step.sojourn.record_all(completion.waited, completion.packets);
+        step.nodal.record_all(completion.nodal(), completion.packets);
     }
 
     /// Ends a step that lasted `length`; `queues` yields how it stands with every queue.

@@ -1,7 +1,8 @@
 //! A source of any kind.
 
-use super::{Emission, OnOff, Ping, Replay, Steady, Web};
-use units::Bytes;
+use super::{OnOff, Pcap, Ping, Steady, Web};
+use std::ops::Range;
+use units::{Bytes, Instant};
 
 /// Makes packets, one after another, in order of time.
 #[derive(Debug)]
@@ -40,5 +41,38 @@ impl Source {
             Self::Replay(replay) => replay.advance(),
             Self::Ping(ping) => ping.advance(),
         }
+    }
+}
+
+/// A packet that a source makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Emission {
+    pub(crate) at: Instant,
+    pub(crate) payload: Bytes,
+}
+
+/// Makes the packets of a recording again.
+#[derive(Debug)]
+pub(crate) struct Replay {
+    recording: Pcap,
+    active: Range<Instant>,
+    made: usize,
+}
+
+impl Replay {
+    /// The first packet comes at the start of the time in which it is `active`, the others as long after it as they were
+    /// recorded.
+    pub(crate) fn new(recording: Pcap, active: Range<Instant>) -> Self {
+        Self { recording, active, made: 0 }
+    }
+
+    pub(crate) fn next(&self) -> Option<Emission> {
+        let packet = self.recording.packets().get(self.made)?;
+        let at = self.active.start + packet.after;
+        (at < self.active.end).then_some(Emission { at, payload: packet.payload })
+    }
+
+    pub(crate) fn advance(&mut self) {
+        self.made += 1;
     }
 }

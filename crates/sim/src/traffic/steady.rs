@@ -16,14 +16,14 @@ pub(crate) struct Segment {
 
 /// How the rate goes on.
 #[derive(Debug)]
-pub(crate) enum Pace {
+pub(crate) enum RateSchedule {
     /// In these segments. Where gaps are even each begins with a packet, whenever the one before it was.
     Steps(Vec<Segment>),
     /// From `start` on uniform between two rates, drawn anew `every` so often. A gap that has begun goes on at the new rate.
     Drawn { start: Instant, from: Rate, to: Rate, every: Duration, random: Stream },
 }
 
-impl Pace {
+impl RateSchedule {
     /// The segment with this number, and when it ends.
     fn segment(&mut self, number: u64) -> Option<(Segment, Instant)> {
         match self {
@@ -64,7 +64,7 @@ pub(crate) fn uniform(from: Rate, to: Rate, random: &mut Stream) -> Rate {
 /// the rate, whatever its length. Exponential gaps do not depend on lengths.
 #[derive(Debug)]
 pub(crate) struct Steady {
-    pace: Pace,
+    schedule: RateSchedule,
     stop: Instant,
     lengths: Lengths,
     /// What of a length is not payload.
@@ -84,10 +84,10 @@ pub(crate) struct Steady {
 }
 
 impl Steady {
-    /// A source of packets of these lengths, of which `overhead` is no payload, at this pace until `stop`. Gaps are
+    /// A source of packets of these lengths, of which `overhead` is no payload, at this schedule until `stop`. Gaps are
     /// `exponential` (Poisson) or even (CBR).
     pub(crate) fn new(
-        mut pace: Pace,
+        mut schedule: RateSchedule,
         stop: Instant,
         lengths: Lengths,
         overhead: Bytes,
@@ -95,11 +95,23 @@ impl Steady {
         mut random: Stream,
     ) -> Self {
         let nothing = (Segment { start: Instant::NEVER, rate: Rate::bps(0) }, Instant::NEVER);
-        let (segment, ends) = pace.segment(0).unwrap_or(nothing);
+        let (segment, ends) = schedule.segment(0).unwrap_or(nothing);
         let length = lengths.draw(&mut random);
         let (number, before, next) = (0, 0, Instant::NEVER);
-        let mut source =
-            Self { pace, stop, lengths, overhead, random, exponential, number, segment, ends, before, length, next };
+        let mut source = Self {
+            schedule,
+            stop,
+            lengths,
+            overhead,
+            random,
+            exponential,
+            number,
+            segment,
+            ends,
+            before,
+            length,
+            next,
+        };
         source.next = source.find(segment.start);
         source
     }
@@ -129,10 +141,10 @@ impl Steady {
             }
             last = self.ends;
             self.number += 1;
-            let Some((segment, ends)) = self.pace.segment(self.number) else { return Instant::NEVER };
-            self.before = match self.pace {
-                Pace::Steps(_) => 0,
-                Pace::Drawn { every, .. } => {
+            let Some((segment, ends)) = self.schedule.segment(self.number) else { return Instant::NEVER };
+            self.before = match self.schedule {
+                RateSchedule::Steps(_) => 0,
+                RateSchedule::Drawn { every, .. } => {
                     self.before.saturating_sub(u128::from(every.as_nanos()) * u128::from(self.segment.rate.as_bps()))
                 }
             };
@@ -165,7 +177,14 @@ mod tests {
     }
 
     fn cbr(segments: Vec<Segment>, stop: Instant) -> Steady {
-        Steady::new(Pace::Steps(segments), stop, Lengths::One(Bytes::new(1000)), Bytes::new(0), false, stream(1))
+        Steady::new(
+            RateSchedule::Steps(segments),
+            stop,
+            Lengths::One(Bytes::new(1000)),
+            Bytes::new(0),
+            false,
+            stream(1),
+        )
     }
 
     fn stream(seed: u64) -> Stream {
@@ -219,8 +238,8 @@ mod tests {
         let mut segments: Vec<Segment> = (0..1_000_000).map(|n| Segment { start: at(n), rate: Rate::bps(0) }).collect();
         segments.push(Segment { start: at(1_000_000), rate: Rate::kbps(800) });
         for exponential in [false, true] {
-            let (pace, lengths) = (Pace::Steps(segments.clone()), Lengths::One(Bytes::new(1000)));
-            let first = Steady::new(pace, Instant::NEVER, lengths, Bytes::new(0), exponential, stream(1)).next();
+            let (schedule, lengths) = (RateSchedule::Steps(segments.clone()), Lengths::One(Bytes::new(1000)));
+            let first = Steady::new(schedule, Instant::NEVER, lengths, Bytes::new(0), exponential, stream(1)).next();
             assert!(
                 first.is_some_and(|Emission { at: time, .. }| (at(1_000_000)..at(1_001_000)).contains(&time)),
                 "{first:?}"
@@ -239,8 +258,8 @@ mod tests {
     #[test]
     fn poisson_packets_come_at_the_mean_rate_whatever_their_lengths() {
         for lengths in [Lengths::One(Bytes::new(1000)), Lengths::Between(Bytes::new(500), Bytes::new(1500))] {
-            let pace = Pace::Steps(vec![Segment { start: at(0), rate: Rate::kbps(800) }]);
-            let found = times(Steady::new(pace, at(1_000_000), lengths, Bytes::new(0), true, stream(1))).len();
+            let schedule = RateSchedule::Steps(vec![Segment { start: at(0), rate: Rate::kbps(800) }]);
+            let found = times(Steady::new(schedule, at(1_000_000), lengths, Bytes::new(0), true, stream(1))).len();
             // 100 000 expected, standard deviation 316.
             assert!(found.abs_diff(100_000) < 1_000, "{found}");
         }
@@ -249,9 +268,9 @@ mod tests {
     #[test]
     fn a_packet_is_followed_by_the_time_that_it_takes_at_the_rate_with_its_headers() {
         // 128 B to 1518 B with 46 B of headers at 1.2 Mb/s: 20 B take 400/3 us.
-        let pace = Pace::Steps(vec![Segment { start: at(0), rate: Rate::kbps(1_200) }]);
+        let schedule = RateSchedule::Steps(vec![Segment { start: at(0), rate: Rate::kbps(1_200) }]);
         let lengths = Lengths::Between(Bytes::new(128), Bytes::new(1518));
-        let found = packets(Steady::new(pace, at(100_000), lengths, Bytes::new(46), false, stream(1)));
+        let found = packets(Steady::new(schedule, at(100_000), lengths, Bytes::new(46), false, stream(1)));
         for pair in found.windows(2) {
             let took = (pair[0].payload.bits() + 46 * 8) * 1_000_000_000;
             let gap = pair[1].at.since(pair[0].at).as_nanos();
@@ -271,9 +290,9 @@ mod tests {
 
     #[test]
     fn a_list_of_lengths_is_drawn_from_evenly() {
-        let pace = Pace::Steps(vec![Segment { start: at(0), rate: Rate::kbps(800) }]);
+        let schedule = RateSchedule::Steps(vec![Segment { start: at(0), rate: Rate::kbps(800) }]);
         let lengths = Lengths::Any([100, 100, 400, 1400].map(Bytes::new).to_vec());
-        let found = packets(Steady::new(pace, at(200_000), lengths, Bytes::new(0), false, stream(1)));
+        let found = packets(Steady::new(schedule, at(200_000), lengths, Bytes::new(0), false, stream(1)));
         let of = |length: u64| found.iter().filter(|packet| packet.payload == Bytes::new(length)).count() as f64;
         // 20 MB in packets of 500 B on average. Four standard deviations of a share of a half, and of a quarter.
         let n = found.len() as f64;
@@ -292,9 +311,9 @@ mod tests {
 
         // The same draws, one each 30 ms: what is sent is what the rates add up to, but for the packet that is under way.
         let (from, to, every) = (Rate::kbps(800), Rate::kbps(2400), Duration::from_millis(30));
-        let pace = Pace::Drawn { start: at(0), from, to, every, random: stream(7) };
+        let schedule = RateSchedule::Drawn { start: at(0), from, to, every, random: stream(7) };
         let lengths = Lengths::Between(Bytes::new(100), Bytes::new(1500));
-        let found = packets(Steady::new(pace, at(30_000), lengths, Bytes::new(0), false, stream(1)));
+        let found = packets(Steady::new(schedule, at(30_000), lengths, Bytes::new(0), false, stream(1)));
         let bits: u64 = found.iter().map(|packet| packet.payload.bits()).sum();
         let due = draws.iter().sum::<u64>() as f64 * 0.03;
         assert!((0.0..=12_000.0).contains(&(bits as f64 - due)), "{bits} bits, {due} due");

@@ -7,12 +7,12 @@ use units::{Bytes, Duration, Instant, Rate};
 
 /// A reader of pages: a burst of packets, a time of reading, the next burst.
 ///
-/// A cycle lasts the burst's size at its pace (no time without a pace) and a reading time. At its start the source is
+/// A cycle lasts the burst's size at its rate (no time without a rate) and a reading time. At its start the source is
 /// reading, since a random moment.
 #[derive(Debug)]
 pub(crate) struct Web {
     packet: Bytes,
-    pace: Option<Rate>,
+    rate: Option<Rate>,
     size: Pareto,
     reading: Times,
     random: Stream,
@@ -25,11 +25,11 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    /// A source of bursts while `active` in packets of `packet` bytes. `pace` spreads a burst out; without it
+    /// A source of bursts while `active` in packets of `packet` bytes. `rate` spreads a burst out; without it
     /// the packets of a burst are made at one time. `size` is in bytes.
     pub(crate) fn new(
         packet: Bytes,
-        pace: Option<Rate>,
+        rate: Option<Rate>,
         size: Pareto,
         reading: Times,
         active: Range<Instant>,
@@ -38,7 +38,7 @@ impl Web {
         let burst_start = active.start + reading.residual(&mut random);
         let burst_size = draw_size(size, &mut random);
         let (burst_made, next) = (0, burst_start);
-        Self { packet, pace, size, reading, random, stop: active.end, burst_start, burst_size, burst_made, next }
+        Self { packet, rate, size, reading, random, stop: active.end, burst_start, burst_size, burst_made, next }
     }
 
     pub(crate) fn next(&self) -> Option<Emission> {
@@ -48,8 +48,8 @@ impl Web {
 
     pub(crate) fn advance(&mut self) {
         self.burst_made = self.burst_size.min(self.burst_made.saturating_add(self.packet.count()));
-        // A packet follows when the pace has made up for those before it.
-        let made = self.pace.map_or(Duration::ZERO, |pace| pace.time_for(Bytes::new(self.burst_made)));
+        // A packet follows when the rate has made up for those before it.
+        let made = self.rate.map_or(Duration::ZERO, |rate| rate.time_for(Bytes::new(self.burst_made)));
         self.next = self.burst_start + made;
         if self.burst_made == self.burst_size {
             self.next += self.reading.draw(&mut self.random);
@@ -73,10 +73,10 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    fn web(size: Pareto, pace: Option<Rate>, seconds: u64) -> Web {
+    fn web(size: Pareto, rate: Option<Rate>, seconds: u64) -> Web {
         let reading = Times::Exponential(Duration::from_secs(5));
         let active = Instant::ZERO..Instant::from_nanos(seconds * SECOND);
-        Web::new(Bytes::new(1000), pace, size, reading, active, Stream::new(1, "f", Purpose::Traffic))
+        Web::new(Bytes::new(1000), rate, size, reading, active, Stream::new(1, "f", Purpose::Traffic))
     }
 
     fn packets(mut web: Web) -> Vec<Emission> {
@@ -113,8 +113,8 @@ mod tests {
         // Shape 3 and mean 15 kB at 120 kb/s take 1 s on average: 15 kB each 6 s. Per cycle a standard deviation of
         // 5 s / 6 s from reading and 0.58 from sizes (less where both compensate): below 1.1 of the mean.
         let seconds = 200_000;
-        let pace = Some(Rate::kbps(120));
-        let found = packets(web(Pareto::with_mean(15_000.0, 3.0), pace, seconds));
+        let rate = Some(Rate::kbps(120));
+        let found = packets(web(Pareto::with_mean(15_000.0, 3.0), rate, seconds));
         let bytes: u64 = found.iter().map(|packet| packet.payload.count()).sum();
         let expected = 15_000.0 / 6.0 * seconds as f64;
         let tolerance = 4.0 * 1.1 / (seconds as f64 / 6.0).sqrt();

@@ -1,15 +1,31 @@
-//! A network that runs: it joins sources, queues, controllers, stations and the air, and hands events round.
+//! The running network: joins sources, queues, controllers, stations and the air, and dispatches events.
 //!
-//! Each uses only those before it: `state` is what a network is at a moment, `trace` tells of it, `handlers` are what happens
-//! at an event, `build` makes a network from its description, `outcome` reads the results off, and `run` has them happen.
+//! A packet goes down by `flows`, `routing`, `queues` and `frames`, and up again by the same. Each further feature is one
+//! file: `admission`, `energy`, `notes`, `steering`, `tmac`, `wired`. `build` makes the `state` of a network from its
+//! description, `run` handles its events, and `outcome` reads off the results.
 
+mod admission;
 mod build;
+mod control;
+mod energy;
 mod error;
-mod handlers;
+mod flows;
+mod frames;
+mod gauge;
+mod nodes;
+mod notes;
 mod outcome;
+mod queues;
+mod radio;
+mod routing;
 mod run;
 mod state;
-mod trace;
+mod statistics;
+mod steering;
+mod tmac;
+mod watch;
+mod wired;
 
 pub use error::{BuildError, Unknown};
-pub use state::{Asked, Governed, World};
+pub use state::World;
+pub use steering::{Asked, Governed};

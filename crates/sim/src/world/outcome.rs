@@ -1,6 +1,10 @@
 //! Results of a finished run, and the accounts that must balance.
 
-use super::state::{self, Routing, Supply, Wire, World, port_name, port_names};
+use super::flows::Supply;
+use super::nodes::{self, port_name, port_names};
+use super::routing::Routing;
+use super::state::World;
+use super::wired::Wire;
 use crate::egress::Port;
 use crate::engine::{NodeId, PortId};
 use crate::mac::{Reorder, Station};
@@ -177,7 +181,7 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     Node {
         name: node.name.clone(),
         queues,
-        mac: node.record.mac_result(radio_ports, busy, covered, world.rules.aggregates(), world.rules.turns.is_some()),
+        mac: node.record.mac_result(radio_ports, busy, covered, world.rules.aggregates(), world.rules.tmac.is_some()),
         hops: node.record.hops.results(|to| world.nodes[to.into()].name.clone()),
         routing,
         overflows: world.overflows.as_ref().map(|overflows| overflows.result(index)),
@@ -196,7 +200,7 @@ fn busy_time(world: &World, index: NodeId) -> Duration {
     world.medium.busy_time(index.into(), world.end)
 }
 
-fn queue_result(world: &World, node: &state::Node, port: PortId, covered: Duration) -> QueueResult {
+fn queue_result(world: &World, node: &nodes::Node, port: PortId, covered: Duration) -> QueueResult {
     let wire = node.egress.wire(port).map(|wire| &world.wires[wire]);
     let utilisation_ratio = wire.map(|wire| wire.busy_time(world.end).as_secs_f64() / covered.as_secs_f64());
     QueueResult {

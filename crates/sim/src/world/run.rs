@@ -1,9 +1,8 @@
-//! The run: a network is built, its events are handled one after another, and its results are read off.
+//! One run: builds the network, handles its events in order, and reads off the results.
 
-use super::build;
 use super::error::BuildError;
-use super::outcome;
 use super::state::{Event, World};
+use super::{build, outcome};
 use crate::config::Network;
 use crate::results::Outcome;
 use units::{Duration, Instant};

@@ -28,9 +28,9 @@ pub struct Member {
     pub visits: f64,
     /// Packets per second with one packet there, with two, and so on: one rate for each packet of the network.
     pub rates: Vec<f64>,
-    /// What a packet there costs.
+    /// Cost of a packet there.
     pub holding: f64,
-    /// What a watt costs.
+    /// Cost of a watt.
     pub weight: f64,
     /// Power while a packet is there, in W: that at rate zero, and what it grows by for each packet per second.
     pub power: [f64; 2],
@@ -74,8 +74,8 @@ impl Closed {
         Ok(sums.cost / sums.all)
     }
 
-    /// How much the cost grows with the rate of a node, for the level of so many packets there, from 1 to all:
-    /// `d eta / d mu_i(k)`.
+    /// Derivative of the cost with respect to the rate of a node at the level of this many packets, from 1 to all: `d
+    /// eta / d mu_i(k)`.
     ///
     /// # Errors
     /// As [`cost`](Self::cost), or for a node or a level that there is not.
@@ -137,18 +137,18 @@ mod tests {
     const WEIGHTS: [f64; 6] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0];
     const NOTE: Node = Node { arrivals: 0.5, low: 0.7, high: 1.5, power_low: 0.49, power_high: 2.25, weight: 1.0 };
 
-    /// A node with these rates, and power affine between the note's.
+    /// A node with these rates and affine power.
     fn critical(weight: f64, rates: Vec<f64>) -> Member {
         let slope = (NOTE.power_high - NOTE.power_low) / (NOTE.high - NOTE.low);
         Member { visits: 1.0, rates, holding: 1.0, weight, power: [NOTE.power_low - slope * NOTE.low, slope] }
     }
 
-    /// One that costs nothing, at a rate that depends on nothing.
+    /// A node without cost, at a constant rate.
     fn free(visits: f64, rate: f64, packets: usize) -> Member {
         Member { visits, rates: vec![rate; packets], holding: 0.0, weight: 0.0, power: [0.0; 2] }
     }
 
-    /// The note's node with room for as many packets as there are rates, as a closed network.
+    /// The node of the threshold with room for as many packets as there are rates, as a closed network.
     fn open(weight: f64, rates: Vec<f64>) -> Closed {
         let packets = rates.len();
         Closed { nodes: vec![critical(weight, rates), free(1.0, NOTE.arrivals, packets)], packets }
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(Closed { packets: 3, ..network }.cost(), Err(Error::Arrivals));
     }
 
-    /// The note: to six digits, on a closed network of three nodes.
+    /// Six digits, on a closed network of three nodes.
     #[test]
     fn the_sensitivity_is_that_of_finite_differences() {
         let packets = 6;
@@ -240,8 +240,8 @@ mod tests {
         }
     }
 
-    /// Of all policies, one of a closed network's best is not a threshold: with all packets at one node none can come, and the
-    /// low rate pays again (exception (i) of the note, of closed populations).
+    /// Of all policies, one of a closed network's best is not a threshold: with all packets at one node none can
+    /// arrive, and the low rate pays again (an exception of closed populations).
     #[test]
     fn in_a_closed_network_the_last_place_may_want_the_low_rate_again() {
         let best = |weight: f64| {
@@ -253,8 +253,8 @@ mod tests {
         assert_eq!(with_much_weight >> 5, 0, "{with_much_weight:06b}");
     }
 
-    /// The rule of section 4.4 with the exact gradient: from the high rate everywhere, each level in turn of what its
-    /// sensitivity says comes to the threshold of the closed form in at most three rounds.
+    /// Steps along the exact gradient: from the high rate everywhere, each level in turn by the sign of its sensitivity
+    /// reaches the threshold of the closed form in at most three rounds.
     #[test]
     fn the_gradient_leads_to_the_threshold_in_three_rounds() {
         let packets = 60;
@@ -271,8 +271,8 @@ mod tests {
         }
     }
 
-    /// Exception (ii) of the note: with power `mu^3` instead of an affine one the best rates lie between the two and grow with
-    /// the packets there, 0.8, 1.0, 1.1, ... for `w` = 2.
+    /// With power `mu^3` instead of an affine one the best rates lie between the two and grow with the number of
+    /// packets: 0.8, 1.0, 1.1, ... for `w` = 2.
     #[test]
     fn with_strictly_convex_power_the_best_rates_lie_between() {
         let weight = 2.0;

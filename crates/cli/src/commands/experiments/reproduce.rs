@@ -5,7 +5,7 @@ use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
-use lab::scenario::{Scenario, Wishes};
+use lab::scenario::{self, Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::{self, Store, StoreError};
 use lab::study::Study;
@@ -144,5 +144,5 @@ fn command(args: &args::Reproduce, file: &Path) -> String {
 pub(super) fn build() -> Result<String, Failure> {
     let read = std::env::current_exe().and_then(std::fs::read);
     let bytes = read.map_err(|error| Failure::failed(format!("cannot read this program's own file: {error}")))?;
-    Ok(format!("{:032x}", sweep::fingerprint(&bytes)))
+    Ok(format!("{:032x}", scenario::fingerprint(&bytes)))
 }

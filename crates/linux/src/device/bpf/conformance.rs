@@ -5,7 +5,7 @@ use super::reading::Reading;
 use super::shared::{Measured, NO_AVERAGE, Settings};
 use control::{Interval, Limit, Measures};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object, ObjectBuilder, ProgramInput};
-use queue::{Departure, Ecn, End, FifoParams, Packet, Purge, Queue};
+use queue::{Completion, Departure, Ecn, End, FifoParams, Packet, Purge, Queue};
 use units::{Bytes, Duration, Instant};
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/conformance.bpf.o"));
@@ -183,7 +183,7 @@ impl InRust {
         }
         let Some(packet) = comes else {
             if let Some((departed, waited)) = self.busy {
-                self.queue.completed(now, waited, now.since(departed));
+                self.queue.completed(now, &Completion::of_one(waited, now.since(departed)));
             }
             let departure = self.queue.take(now, 0, &mut drop);
             self.busy = departure.filter(|_| !self.queue.is_empty()).map(|left| (now, left.waited));

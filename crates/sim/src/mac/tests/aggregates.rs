@@ -323,7 +323,7 @@ fn a_cts_to_itself_reserves_the_exchange() {
 
 /// A frame with this number arrives; the numbers of what is passed on.
 fn passed_on(reorder: &mut Reorder, held: &mut Arena<u16>, sequence: u16) -> Vec<u16> {
-    use super::super::Place;
+    use super::super::Arrival;
     let mut out = Vec::new();
     let drain = |reorder: &mut Reorder, held: &mut Arena<u16>, out: &mut Vec<u16>| {
         while let Some(handle) = reorder.release() {
@@ -332,13 +332,13 @@ fn passed_on(reorder: &mut Reorder, held: &mut Arena<u16>, sequence: u16) -> Vec
     };
     reorder.arrives(sequence);
     drain(reorder, held, &mut out);
-    match reorder.place(sequence) {
-        Place::Next => out.push(sequence),
-        Place::Later => {
+    match reorder.classify(sequence) {
+        Arrival::Next => out.push(sequence),
+        Arrival::Later => {
             let handle = held.insert(sequence);
             reorder.hold(sequence, Some(handle));
         }
-        Place::Duplicate => {}
+        Arrival::Duplicate => {}
     }
     drain(reorder, held, &mut out);
     out

@@ -15,17 +15,17 @@ fn fault(text: &str) -> String {
 fn only(movements: Vec<(String, Movement)>, times: &[f64]) -> Vec<Option<(f64, f64, f64)>> {
     let (_, Movement { start, commands, presence }) = movements.into_iter().next().expect("a node");
     let mut motion = Motion::new(vec![Walk::scripted(start, commands).with_presence(presence)]);
-    let place = |&seconds: &f64| {
-        let Place { x, y, z } = motion.place(0, second(seconds));
+    let position = |&seconds: &f64| {
+        let Position { x, y, z } = motion.position(0, second(seconds));
         let rounded = |metres: f64| libm::round(metres * 1e5) / 1e5;
         motion.is_present(0, second(seconds)).then_some((rounded(x), rounded(y), rounded(z)))
     };
-    times.iter().map(place).collect()
+    times.iter().map(position).collect()
 }
 
 const START: &str = "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n";
 
-fn still(start: Place, commands: Vec<Command>) -> Movement {
+fn still(start: Position, commands: Vec<Command>) -> Movement {
     Movement { start, commands, presence: Presence::default() }
 }
 
@@ -104,9 +104,9 @@ fn faults_say_where_and_what_was_expected() {
         ("$node_(x) set X_ 1", "line 3, column 8: expected a node's number and `)`, found `x) set X_ 1`"),
         ("$node_(1) set Q_ 1", "line 3, column 15: expected `X_`, `Y_` or `Z_`, found `Q_`"),
         ("$node_(0) sett X_ 1", "line 3, column 11: expected `set`, found `sett`"),
-        ("$node_(0) set Z_ 2e9", "line 3, column 18: no place is farther away than 1000000 km"),
+        ("$node_(0) set Z_ 2e9", "line 3, column 18: no position is farther away than 1000000 km"),
         ("$node_(0) set X_ inf", "line 3, column 18: expected a number of metres, found `inf`"),
-        ("$node_(0) set X_ 2e9", "line 3, column 18: no place is farther away than 1000000 km"),
+        ("$node_(0) set X_ 2e9", "line 3, column 18: no position is farther away than 1000000 km"),
         (
             "$node_(0) set X_",
             "line 3, column 17: expected a number of metres, and the line ends: is the file cut short?",
@@ -190,7 +190,7 @@ fn faults_in_floating_car_data_say_where_they_are() {
     let cases = [
         (with(r#" x="10.00""#, ""), "line 6", "`x` is missing"),
         (with(r#"x="10.00""#, r#"x="ten""#), "line 6", "`x` is no number: `ten`"),
-        (with(r#"x="10.00""#, r#"x="1e10""#), "line 6", "no place is farther away"),
+        (with(r#"x="10.00""#, r#"x="1e10""#), "line 6", "no position is farther away"),
         (with(r#"id="b" "#, ""), "line 6", "`id` is missing"),
         (with(r#"time="2.00""#, r#"time="1.00""#), "line 8", "time steps are not in order: the one before is at 1 s"),
         (with(r#"time="2.00""#, r#"time="-2""#), "line 8", "a time is zero or more"),
@@ -255,7 +255,7 @@ proptest! {
             for (axis, value) in [("X", x), ("Y", y), ("Z", z)] {
                 writeln!(text, "$node_({node}) set {axis}_ {value}").expect("a string takes all");
             }
-            written.push((node.to_string(), still(Place { x, y, z }, Vec::new())));
+            written.push((node.to_string(), still(Position { x, y, z }, Vec::new())));
         }
         let mut now = 0.0;
         for (node, gap, x, y, speed) in legs {

@@ -133,7 +133,7 @@ impl Aodv {
             if self.errors.next(now) > now {
                 break;
             }
-            self.errors.note(now);
+            self.errors.count(now);
             self.counts.errors_sent += 1;
             let message = Message::Error { unreachable: cx.out.lists.insert(part), no_delete };
             match cx.out.precursors[..] {

@@ -55,7 +55,7 @@ impl Aodv {
             return;
         }
         (search.stage, search.asked) = (Stage::Asked, now);
-        self.requests.note(now);
+        self.requests.count(now);
         self.sequence = self.sequence.wrapping_add(1);
         self.request_id = self.request_id.wrapping_add(1);
         let given = &settings.given;
@@ -66,7 +66,7 @@ impl Aodv {
             + match (given.reply_wait, search.attempts) {
                 (ReplyWait::Measured, attempts) => {
                     let hop =
-                        self.table.entry(search.destination, now).pace.mean().unwrap_or(given.node_traversal_time);
+                        self.table.entry(search.destination, now).hop_times.mean().unwrap_or(given.node_traversal_time);
                     (hop * 2 * u64::from(search.ttl) * u64::from(attempts.max(1))).min(LONGEST_MEASURED_WAIT)
                 }
                 (ReplyWait::TraversalTime, 0) => settings.ring_traversal_time(search.ttl),
@@ -107,10 +107,10 @@ impl Aodv {
     }
 
     /// A reply has come to a request of this node: how long a hop took, there and back.
-    pub(super) fn note_pace(&mut self, destination: u32, hops: u8, now: Instant) {
+    pub(super) fn record_hop_time(&mut self, destination: u32, hops: u8, now: Instant) {
         if let Some(search) = self.searches.iter().find(|search| search.destination == destination && !search.holds()) {
-            let pace = now.since(search.asked) / u64::from(hops.max(1));
-            self.table.entry(destination, now).pace.note(pace);
+            let time = now.since(search.asked) / u64::from(hops.max(1));
+            self.table.entry(destination, now).hop_times.add(time);
         }
     }
 

@@ -8,7 +8,6 @@ mod discovery;
 mod links;
 mod message;
 mod node;
-mod rate_limit;
 mod receive;
 mod search;
 mod settings;

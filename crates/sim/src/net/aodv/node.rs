@@ -3,13 +3,13 @@
 use super::action::{ALL, Action, Context, Ends};
 use super::links::Links;
 use super::message::Message;
-use super::rate_limit::RateLimit;
 use super::search::{Buffer, Search};
 use super::settings::Settings;
 use super::table::Table;
 use crate::engine::{Handle, Stream};
 use crate::net::LossCause;
 use crate::results::Routing as Counts;
+use std::collections::VecDeque;
 use units::{Duration, Instant};
 
 /// A node.
@@ -122,5 +122,34 @@ impl Aodv {
         let after = Duration::from_nanos(self.random.up_to(cx.settings.given.jitter.as_nanos()));
         self.links.broadcast = cx.now;
         cx.out.actions.push(Action::Send { message, to: ALL, after });
+    }
+}
+
+/// Limit of messages in any second (`RREQ_RATELIMIT`, `RERR_RATELIMIT`).
+#[derive(Debug)]
+pub(super) struct RateLimit {
+    most: usize,
+    last: VecDeque<Instant>,
+}
+
+impl RateLimit {
+    pub(super) fn new(most: u8) -> Self {
+        let most = usize::from(most);
+        Self { most, last: VecDeque::with_capacity(most) }
+    }
+
+    /// Returns the time at which the next may be sent, at the earliest.
+    pub(super) fn next(&self, now: Instant) -> Instant {
+        match self.last.front() {
+            Some(&first) if self.last.len() == self.most => now.max(first + Duration::from_secs(1)),
+            _ => now,
+        }
+    }
+
+    pub(super) fn count(&mut self, now: Instant) {
+        if self.last.len() == self.most {
+            self.last.pop_front();
+        }
+        self.last.push_back(now);
     }
 }

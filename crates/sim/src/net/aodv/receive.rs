@@ -30,7 +30,7 @@ impl Aodv {
         }
         self.table.learn_neighbour(from, now, settings.given.active_route_timeout);
         let origin = self.table.entry(request.originator, now);
-        if !origin.seen.note(request.id, now, settings.path_discovery_time) {
+        if !origin.seen.is_first(request.id, now, settings.path_discovery_time) {
             return;
         }
         request.hops = request.hops.saturating_add(1);
@@ -156,7 +156,7 @@ impl Aodv {
         let Some(forward) = self.table.learn(offer, now) else { return };
         forward.expires = offer.until;
         if reply.originator == self.address {
-            self.note_pace(reply.destination, reply.hops, now);
+            self.record_hop_time(reply.destination, reply.hops, now);
             return;
         }
         let Some(back) = self.table.valid(reply.originator, now) else { return };

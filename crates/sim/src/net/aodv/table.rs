@@ -50,24 +50,24 @@ pub(crate) struct Route {
     /// The requests that it originated.
     pub(crate) seen: Seen,
     /// How fast the searches for it were.
-    pub(super) pace: Pace,
+    pub(super) hop_times: HopTimes,
 }
 
 /// How long the last searches for a node took, by hop.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Pace {
+pub(super) struct HopTimes {
     last: [Option<Duration>; 3],
 }
 
-impl Pace {
-    pub(super) fn note(&mut self, pace: Duration) {
-        self.last = [Some(pace), self.last[0], self.last[1]];
+impl HopTimes {
+    pub(super) fn add(&mut self, time: Duration) {
+        self.last = [Some(time), self.last[0], self.last[1]];
     }
 
     /// Their mean; none before the first.
     pub(super) fn mean(&self) -> Option<Duration> {
         let known = self.last.iter().flatten().count() as u64;
-        let sum = self.last.iter().flatten().fold(Duration::ZERO, |sum, &pace| sum + pace);
+        let sum = self.last.iter().flatten().fold(Duration::ZERO, |sum, &time| sum + time);
         (known > 0).then(|| sum / known)
     }
 }
@@ -85,7 +85,7 @@ impl Route {
             precursors: Vec::new(),
             blacklisted: Instant::ZERO,
             seen: Seen::default(),
-            pace: Pace::default(),
+            hop_times: HopTimes::default(),
         }
     }
 
@@ -139,7 +139,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// Notes a request. Is it the first time?
-    pub(super) fn note(&mut self, id: u32, now: Instant, lasts: Duration) -> bool {
+    pub(super) fn is_first(&mut self, id: u32, now: Instant, lasts: Duration) -> bool {
         if self.until.is_none_or(|until| until <= now) {
             *self = Self { newest: id, bits: 1, until: Some(now + lasts) };
             return true;

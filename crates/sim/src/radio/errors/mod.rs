@@ -5,7 +5,6 @@
 
 mod coding;
 mod dsss;
-mod header;
 mod model;
 mod nist;
 mod snr;
@@ -14,7 +13,7 @@ mod table;
 mod tests;
 mod yans;
 
-pub(super) use header::header_field;
+pub(super) use coding::header_field;
 pub(crate) use model::Errors;
 pub(super) use model::all_survive;
 pub(super) use table::Tables;

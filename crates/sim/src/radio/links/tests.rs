@@ -21,9 +21,9 @@ fn brute_force(radio: &Radio, motion: &mut Motion, from: u32, now: Instant) -> H
     if !motion.is_present(from, now) {
         return Vec::new();
     }
-    let place = motion.place(from, now);
+    let position = motion.position(from, now);
     let others: Vec<u32> = nodes_of(motion.nodes()).filter(|&to| to != from && motion.is_present(to, now)).collect();
-    let links = others.into_iter().filter_map(|to| model.link((place, motion.place(to, now)), from, to));
+    let links = others.into_iter().filter_map(|to| model.link((position, motion.position(to, now)), from, to));
     let mut links: Vec<Link> = links.collect();
     links.sort_by_key(|link| (link.delay, link.to));
     heard(&links)
@@ -37,36 +37,36 @@ fn radios() -> impl Strategy<Value = Radio> {
 }
 
 /// Places on a square, some of them shared.
-fn places() -> impl Strategy<Value = Vec<Place>> {
+fn positions() -> impl Strategy<Value = Vec<Position>> {
     let one = prop_oneof![
-        9 => (-1000.0..1000.0, -1000.0..1000.0).prop_map(|(x, y)| Place { x, y, z: 0.0 }),
-        1 => Just(Place { x: 10.0, y: 20.0, z: 5.0 }),
+        9 => (-1000.0..1000.0, -1000.0..1000.0).prop_map(|(x, y)| Position { x, y, z: 0.0 }),
+        1 => Just(Position { x: 10.0, y: 20.0, z: 5.0 }),
     ];
     prop::collection::vec(one, 1..60)
 }
 
-/// A walk from a place: by random waypoint, by commands, or none.
-fn walk(place: Place, node: usize, kind: u8) -> Walk {
+/// A walk from a position: by random waypoint, by commands, or none.
+fn walk(position: Position, node: usize, kind: u8) -> Walk {
     match kind {
-        0 => Walk::still(place),
+        0 => Walk::still(position),
         1 => {
             let command = |seconds: u64, x, y, speed| Command {
                 time: Instant::ZERO + Duration::from_secs(seconds),
                 order: Order::Go { x, y, z: Some(x / 10.0), speed },
             };
-            let back = command(20, place.x, place.y, 50.0);
-            Walk::scripted(place, vec![command(1, 0.0, 0.0, 3.0), command(5, 500.0, -place.y, 20.0), back])
+            let back = command(20, position.x, position.y, 50.0);
+            Walk::scripted(position, vec![command(1, 0.0, 0.0, 3.0), command(5, 500.0, -position.y, 20.0), back])
         }
         2 => {
             // Comes after a second, is at once elsewhere, goes, and comes again.
             let second = |seconds| Instant::ZERO + Duration::from_secs(seconds);
             let mut presence = Presence::default();
             [(1, true), (7, false), (12, true)].iter().for_each(|&(time, comes)| presence.turn(second(time), comes));
-            let leap = Order::Set { x: Some(-place.x), y: None, z: Some(30.0) };
-            Walk::scripted(place, vec![Command { time: second(4), order: leap }]).with_presence(presence)
+            let leap = Order::Set { x: Some(-position.x), y: None, z: Some(30.0) };
+            Walk::scripted(position, vec![Command { time: second(4), order: leap }]).with_presence(presence)
         }
         _ => {
-            let area = Place { x: 1000.0, y: 1000.0, z: 0.0 };
+            let area = Position { x: 1000.0, y: 1000.0, z: 0.0 };
             let random = Stream::new(1, &node.to_string(), Purpose::Motion);
             let walk = RandomWaypoint::new(area, 1.0, 20.0, Duration::from_secs(2), random);
             Walk::random(walk, Start::Uniform)
@@ -78,8 +78,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
-    fn links_of_standing_nodes_are_those_of_all_pairs(radio in radios(), places in places()) {
-        let mut motion = Motion::new(places.into_iter().map(Walk::still).collect());
+    fn links_of_standing_nodes_are_those_of_all_pairs(radio in radios(), positions in positions()) {
+        let mut motion = Motion::new(positions.into_iter().map(Walk::still).collect());
         let links = Links::new(&radio, motion.clone(), &Channel::clear());
         for from in nodes_of(motion.nodes()) {
             prop_assert_eq!(heard(links.of(from)), brute_force(&radio, &mut motion, from, Instant::ZERO));
@@ -89,11 +89,11 @@ proptest! {
     #[test]
     fn links_of_moving_nodes_are_those_of_all_pairs_where_they_are_now(
         radio in radios(),
-        places in places(),
+        positions in positions(),
         kinds in prop::collection::vec(0_u8..4, 60),
         sends in prop::collection::vec((0_usize..60, 1_u64..4_000), 1..60),
     ) {
-        let walks = places.into_iter().zip(kinds).enumerate().map(|(node, (place, kind))| walk(place, node, kind));
+        let walks = positions.into_iter().zip(kinds).enumerate().map(|(node, (position, kind))| walk(position, node, kind));
         let mut motion = Motion::new(walks.collect());
         let mut links = Links::new(&radio, motion.clone(), &Channel::clear());
         let mut now = Instant::ZERO;
@@ -109,8 +109,8 @@ proptest! {
 #[test]
 fn links_are_kept_until_a_distance_may_have_changed_by_a_centimetre() {
     let away = Command { time: Instant::ZERO, order: Order::Go { x: 1000.0, y: 0.0, z: None, speed: 1.0 } };
-    let start = Place { x: 30.0, ..Place::default() };
-    let walks = vec![Walk::still(Place::default()), Walk::scripted(start, vec![away])];
+    let start = Position { x: 30.0, ..Position::default() };
+    let walks = vec![Walk::still(Position::default()), Walk::scripted(start, vec![away])];
     let mut links = Links::new(&Radio::default(), Motion::new(walks), &Channel::clear());
     let mut power_after = |millis: u64| {
         links.refresh(0, Instant::ZERO + Duration::from_millis(millis));

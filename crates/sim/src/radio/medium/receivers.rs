@@ -1,4 +1,4 @@
-//! Receivers of all nodes, for the frames in the air.
+//! Reception at all nodes: a fast path for the usual cases, and the plain path for all.
 
 use super::margin::Margins;
 use super::receiver::{Arrival, Header, Lock, Preamble, Receiver};
@@ -13,33 +13,25 @@ use units::Instant;
 pub(crate) struct Receivers {
     pub(super) reception: Reception,
     pub(super) judge: Judge,
-    /// Powers do not fade, and silence is not sensed.
-    pub(super) are_steady: bool,
-    /// And they decode the first frame that begins.
-    pub(super) are_plain: bool,
-    /// They are steady and held by decodable frames alone, and what disturbs one is judged when it is over, by ratios of
-    /// powers.
-    pub(super) judge_later: bool,
+    /// True if frames may take the fast path: powers do not fade, and silence is not sensed.
+    pub(super) fast: bool,
     /// By node.
     pub(super) of: Vec<Receiver>,
-    /// Of every receiver: where the interference with the frame that it decodes matters, how that was.
+    /// By node: history of the interference with the frame that it decodes, if that matters.
     pub(super) histories: Vec<History>,
-    /// Of every receiver, where powers fade: that of each frame that is here now.
+    /// By node: power of each frame that is here now, if powers fade.
     pub(super) powers: Vec<Vec<(Handle, u64)>>,
-    /// Of every receiver, where the strongest preamble is chosen: that one so far.
+    /// By node: the strongest preamble so far, if the capture rule chooses it.
     pub(super) preambles: Vec<Option<Preamble>>,
-    /// Of every receiver: how near its verdicts by the capture threshold were.
+    /// By node: margins of its verdicts by the capture threshold.
     pub(super) margins: Vec<Margins>,
 }
 
 impl Receivers {
-    /// Makes idle receivers.
+    /// Idle receivers.
     pub(super) fn new(nodes: usize, reception: Reception, judge: Judge) -> Self {
-        let are_steady = !judge.fades() && reception.carrier_sense > 0;
         Self {
-            are_steady,
-            are_plain: are_steady && reception.order == Capture::FirstFrame,
-            judge_later: are_steady && reception.order != Capture::AnySignal && judge.by_ratio(),
+            fast: !judge.fades() && reception.carrier_sense > 0,
             reception,
             judge,
             of: vec![Receiver::default(); nodes],
@@ -50,7 +42,7 @@ impl Receivers {
         }
     }
 
-    /// A node starts to send: it receives nothing meanwhile. True if its medium was idle.
+    /// Starts a transmission of a node, which receives nothing meanwhile. True if its medium was idle.
     pub(super) fn silence(&mut self, node: u32, now: Instant) -> bool {
         let receiver = &mut self.of[node as usize];
         debug_assert!(!receiver.sending, "a node sends one frame at a time");
@@ -65,46 +57,58 @@ impl Receivers {
         receiver.settle(now, self.reception.carrier_sense)
     }
 
-    /// The front of a frame reaches a listener. True if the medium was idle there and is now busy.
-    ///
-    /// Mostly nothing else is there, and the frame is the first that begins; or it is too weak to be decoded.
+    /// Passes the front of a frame to a listener. True if the medium turned from idle to busy there.
     #[inline]
     pub(crate) fn front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
-        let &Link { to, power, decodable, .. } = link;
-        let only_power_counts = !decodable && self.only_power_counts(to);
-        let receiver = &mut self.of[to as usize];
-        if only_power_counts {
-            return receiver.is_met(power, &mut self.histories[to as usize], now, self.reception.carrier_sense);
+        match self.fast_front(frame, link, now) {
+            Some(turned_busy) => turned_busy,
+            None => self.plain_front(frame, link, now),
         }
-        let is_alone = self.are_plain && decodable && !receiver.busy && receiver.energy == 0;
-        if is_alone && self.reception.stands_out(power, frame.sent.bounds.noise()) {
-            receiver.energy = power;
-            receiver.lock(&self.judge, &mut self.histories[to as usize], frame.of, frame.sent, power, (now, now));
-            (receiver.busy, receiver.busy_since) = (true, now);
-            return true;
-        }
-        self.front_among_others(frame, link, now)
     }
 
-    /// Does a signal make no other difference to a node that does not decode it than by its power?
+    /// Fast path of a front: the frame that is being decoded is judged at its end, or nothing is there that is decoded or
+    /// might be. None if the front must take the [plain path](Self::plain_front); then nothing has happened.
     #[inline]
-    fn only_power_counts(&self, node: u32) -> bool {
-        if self.of[node as usize].lock.is_some() {
-            return self.judge_later;
+    fn fast_front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<bool> {
+        if !self.fast {
+            return None;
         }
-        let chooses = self.are_steady && self.reception.order == Capture::StrongestPreamble;
-        self.are_plain || chooses && self.preambles[node as usize].is_none()
+        let &Link { to, power, decodable, .. } = link;
+        let (receiver, history) = (&mut self.of[to as usize], &mut self.histories[to as usize]);
+        let (order, carrier_sense) = (self.reception.order, self.reception.carrier_sense);
+        if receiver.lock.is_some() {
+            return self.judge.by_ratio().then(|| receiver.is_met(power, history, now, carrier_sense));
+        }
+        match order {
+            Capture::FirstFrame if !decodable => Some(receiver.is_met(power, history, now, carrier_sense)),
+            Capture::FirstFrame | Capture::AnySignal => {
+                let is_alone = decodable && !receiver.busy && receiver.energy == 0;
+                let noise = frame.sent.bounds.noise();
+                if !is_alone || (order == Capture::FirstFrame && !self.reception.stands_out(power, noise)) {
+                    return None;
+                }
+                receiver.energy = power;
+                receiver.lock(&self.judge, history, frame.of, frame.sent, power, (now, now));
+                (receiver.busy, receiver.busy_since) = (true, now);
+                Some(true)
+            }
+            Capture::StrongestPreamble => {
+                let preamble = &mut self.preambles[to as usize];
+                if preamble.is_some() {
+                    return None;
+                }
+                if decodable && !receiver.sending {
+                    *preamble = Some(Preamble { of: frame.of, power, start: now });
+                }
+                Some(receiver.is_met(power, history, now, carrier_sense))
+            }
+        }
     }
 
-    /// The front of a frame reaches a listener at which other signals may be, by whatever rules.
+    /// Plain path of a front, for all rules and whatever else is there.
     #[inline(never)]
-    pub(super) fn front_among_others<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
+    fn plain_front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         let of = frame.of;
-        if self.are_steady
-            && let Some(turned_busy) = self.begins_simply(frame, link, now)
-        {
-            return turned_busy;
-        }
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(frame.air, link.to, now);
         }
@@ -146,56 +150,73 @@ impl Receivers {
         receiver.settle(now, self.reception.carrier_sense)
     }
 
-    /// The tail of a frame leaves a listener; `mpdus` are those of an aggregate.
-    ///
-    /// Mostly the listener was decoding it, nothing else was there, and noise cannot spoil it; or it is too weak to be decoded,
-    /// or the listener decodes nothing.
+    /// Passes the tail of a frame to a listener; `mpdus` are those of an aggregate.
     #[inline]
     pub(crate) fn tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
-        let &Link { to, power, decodable, .. } = link;
-        let only_power_counts = !decodable && self.only_power_counts(to);
-        let receiver = &mut self.of[to as usize];
-        if only_power_counts {
-            return receiver.is_left(power, &mut self.histories[to as usize], now, self.reception.carrier_sense);
+        match self.fast_tail(frame, link, now, mpdus) {
+            Some(heard) => heard,
+            None => self.plain_tail(frame, link, now, mpdus),
         }
-        if self.are_plain {
-            let Some(lock) = &receiver.lock else {
-                return receiver.is_left(power, &mut self.histories[to as usize], now, self.reception.carrier_sense);
-            };
-            if lock.of == frame.of
-                && lock.worst == 0
-                && receiver.energy == power
-                && self.judge.spares(&frame.sent.bounds, power, 0)
-            {
-                if self.judge.by_threshold() {
-                    self.margins[to as usize].undisturbed();
-                }
-                receiver.energy = 0;
-                receiver.lock = None;
-                receiver.busy = false;
-                receiver.busy_time += now.since(receiver.busy_since);
-                let intact = if frame.sent.shape.aggregate { all(mpdus.len()) } else { 1 };
-                return Heard { power, what: Signal::Good(intact), turned_idle: true };
-            }
-        }
-        self.tail_among_others(frame, link, now, mpdus)
     }
 
-    /// The tail of a frame leaves a listener at which other signals may be or may have been, by whatever rules.
-    #[inline(never)]
-    pub(super) fn tail_among_others<F: Copy>(
-        &mut self,
-        frame: Passing<F>,
-        link: &Link,
-        now: Instant,
-        mpdus: &[Mpdu],
-    ) -> Heard {
-        let of = frame.of;
-        if self.are_steady
-            && let Some(heard) = self.ends_simply(frame, link, now, mpdus)
-        {
-            return heard;
+    /// Fast path of a tail: the listener decodes nothing, or another frame that is judged at its end, or this frame, which
+    /// neither noise nor interference can have damaged. None if the tail must take the [plain path](Self::plain_tail);
+    /// then nothing has happened.
+    #[inline]
+    fn fast_tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Option<Heard> {
+        if !self.fast {
+            return None;
         }
+        let &Link { to, power, .. } = link;
+        let (receiver, histories) = (&mut self.of[to as usize], &mut self.histories);
+        let carrier_sense = self.reception.carrier_sense;
+        let worst = match &receiver.lock {
+            Some(lock) if lock.of == frame.of => {
+                let is_judged_now = (lock.worst == 0 && receiver.energy == power) || self.judge.by_ratio();
+                if lock.header == Header::Unsought || !is_judged_now {
+                    return None;
+                }
+                lock.worst
+            }
+            Some(_) => {
+                return self
+                    .judge
+                    .by_ratio()
+                    .then(|| receiver.is_left(power, &mut histories[to as usize], now, carrier_sense));
+            }
+            None => {
+                let Some(preamble) = &self.preambles[to as usize] else {
+                    return Some(receiver.is_left(power, &mut histories[to as usize], now, carrier_sense));
+                };
+                // It was chosen, and since then nothing has changed here.
+                let is_chosen = preamble.of == frame.of && now >= preamble.chosen();
+                let is_alone = receiver.energy == power;
+                if !is_chosen || !is_alone || !self.reception.stands_out(power, frame.sent.bounds.noise()) {
+                    return None;
+                }
+                0
+            }
+        };
+        if !self.judge.spares(&frame.sent.bounds, power, worst) {
+            return None;
+        }
+        if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
+            self.margins[to as usize].undisturbed();
+        }
+        receiver.energy -= power;
+        receiver.lock = None;
+        if self.reception.order == Capture::StrongestPreamble {
+            self.preambles[to as usize] = None;
+        }
+        let intact = if frame.sent.shape.aggregate { all(mpdus.len()) } else { 1 };
+        let turned_idle = receiver.settle(now, carrier_sense);
+        Some(Heard { power, what: Signal::Good(intact), turned_idle })
+    }
+
+    /// Plain path of a tail, for all rules and whatever else is or was there.
+    #[inline(never)]
+    fn plain_tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
+        let of = frame.of;
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(frame.air, link.to, now);
             self.forget(link.to, of);
@@ -219,7 +240,7 @@ impl Receivers {
         Heard { power, what, turned_idle }
     }
 
-    /// What the frame was that a node was decoding.
+    /// Verdict on the frame that a node was decoding.
     #[inline]
     fn verdict<F: Copy>(&mut self, frame: Passing<F>, node: u32, lock: &Lock, mpdus: &[Mpdu]) -> Signal {
         if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
@@ -240,7 +261,7 @@ impl Receivers {
         if intact == 0 { Signal::Bad { header_read: true } } else { Signal::Good(intact) }
     }
 
-    /// Does `node` decode a frame whose PHY header it has read?
+    /// True if `node` decodes a frame whose PHY header it has read.
     pub(super) fn receives<F: Copy>(&mut self, air: &Air<F>, node: u32, now: Instant) -> bool {
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(air, node, now);
@@ -258,7 +279,7 @@ impl Receivers {
     }
 }
 
-/// The power with which a frame came; it leaves.
+/// Removes the power of a frame that leaves.
 fn forget_power(powers: &mut Vec<(Handle, u64)>, of: Handle) -> u64 {
     let index = powers.iter().position(|&(frame, _)| frame == of).expect("what leaves has come");
     powers.swap_remove(index).1

@@ -1,7 +1,6 @@
 //! 802.11 frames (IEEE 802.11-2016, clause 9) with the headers that captures put before them.
 
-use super::bytes::{Order, array};
-use super::container::Record;
+use super::container::{Order, Record, array};
 use super::left::Reason;
 use super::link::{No, is_snap, length_at, llc, read};
 use super::link_type as of;

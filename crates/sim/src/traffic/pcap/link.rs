@@ -3,12 +3,11 @@
 //! No parser crate was taken: those for Ethernet and Linux cooked captures know neither PPPoE, MPLS nor batman-adv, those for
 //! 802.11 neither mesh control nor the padding that radiotap tells of.
 
-use super::bytes::Order;
-use super::container::Record;
+use super::container::{Order, Record};
 use super::dot11::{Air, Frame};
-use super::error::PcapError;
 use super::left::Reason;
 use super::link_type as of;
+use super::read::PcapError;
 
 /// `EtherType`s (IEEE 802 numbers).
 const IPV4: u16 = 0x0800;

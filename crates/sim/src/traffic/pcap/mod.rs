@@ -4,10 +4,8 @@
 //! those of the IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. The container crates that there are were
 //! not taken: one reads big-endian files as little-endian in its iterator over a slice, and errors were to name the packet.
 
-mod bytes;
 mod container;
 mod dot11;
-mod error;
 mod left;
 mod link;
 mod link_type;

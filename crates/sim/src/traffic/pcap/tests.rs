@@ -1,5 +1,5 @@
 use super::Pcap;
-use super::error::PcapError;
+use super::read::PcapError;
 use crate::results::LeftOut;
 use proptest::prelude::*;
 use units::Bytes;

@@ -313,13 +313,17 @@ fn requests_are_told_apart_by_number_and_age() {
     let lasts = Duration::from_millis(5600);
     let mut seen = Seen::default();
     let at = |millis| Instant::ZERO + Duration::from_millis(millis);
-    assert!(seen.note(7, at(0), lasts) && !seen.note(7, at(1), lasts));
-    assert!(seen.note(9, at(2), lasts) && seen.note(8, at(3), lasts) && !seen.note(8, at(4), lasts));
-    assert!(seen.note(200, at(5), lasts) && !seen.note(9, at(6), lasts) && seen.note(199, at(7), lasts));
+    assert!(seen.is_first(7, at(0), lasts) && !seen.is_first(7, at(1), lasts));
+    assert!(seen.is_first(9, at(2), lasts) && seen.is_first(8, at(3), lasts) && !seen.is_first(8, at(4), lasts));
+    assert!(seen.is_first(200, at(5), lasts) && !seen.is_first(9, at(6), lasts) && seen.is_first(199, at(7), lasts));
     // After a time without any, all is forgotten: a node that starts anew is heard again.
-    assert!(seen.note(7, at(5607 + 1), lasts));
+    assert!(seen.is_first(7, at(5607 + 1), lasts));
     let mut seen = Seen::default();
-    assert!(seen.note(u32::MAX, at(0), lasts) && seen.note(0, at(1), lasts) && !seen.note(u32::MAX, at(2), lasts));
+    assert!(
+        seen.is_first(u32::MAX, at(0), lasts)
+            && seen.is_first(0, at(1), lasts)
+            && !seen.is_first(u32::MAX, at(2), lasts)
+    );
 }
 
 #[test]

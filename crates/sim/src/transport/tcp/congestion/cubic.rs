@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438). Windows are in segments and times in seconds here, as in the RFC's formulas.
 
-use super::growth::Growth;
+use super::window::Growth;
 use units::Instant;
 
 /// Growth of the cubic, in segments per cubed second (RFC 9438, 4.6 and 5.1).

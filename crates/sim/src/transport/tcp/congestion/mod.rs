@@ -2,9 +2,7 @@
 
 mod bqm;
 mod cubic;
-mod growth;
 mod reno;
 mod window;
 
-pub(crate) use growth::Growth;
-pub(crate) use window::Window;
+pub(crate) use window::{Growth, Window};

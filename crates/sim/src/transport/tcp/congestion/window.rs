@@ -2,10 +2,9 @@
 
 use super::bqm::{Bqm, Reaction};
 use super::cubic::Cubic;
-use super::growth::Growth;
 use super::reno::Reno;
 use crate::transport::tcp::{Congestion, Report, Settings, SlowStart};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Growth of the window beyond slow start, and its reduction.
 #[derive(Debug)]
@@ -146,4 +145,15 @@ impl Window {
     pub(crate) fn end_inflation(&mut self, most: u64) {
         self.cwnd = self.settled.min(most);
     }
+}
+
+/// An acknowledgement as the congestion window uses it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    pub(crate) now: Instant,
+    pub(crate) srtt: Option<Duration>,
+    /// Octets newly acknowledged.
+    pub(crate) acked: u64,
+    /// The congestion window, and nothing else, held back the sender.
+    pub(crate) limited: bool,
 }

@@ -6,7 +6,7 @@ use units::Instant;
 
 impl Sender {
     /// `block` is sent for the first time.
-    pub(super) fn note_sent(&mut self, now: Instant, block: Block) {
+    pub(super) fn record_sent(&mut self, now: Instant, block: Block) {
         self.board.sent(block.end);
         if let Some(rack) = &mut self.rack {
             rack.send(block, now);
@@ -14,7 +14,7 @@ impl Sender {
     }
 
     /// `block` is sent again.
-    pub(super) fn note_repeated(&mut self, now: Instant, block: Block) {
+    pub(super) fn record_repeated(&mut self, now: Instant, block: Block) {
         match &mut self.rack {
             Some(rack) => rack.repeat(block, now),
             None => self.board.repeat(block),

@@ -46,7 +46,7 @@ impl Sender {
     fn syn(&mut self, now: Instant) -> Segment {
         let syn = Block { start: 0, end: 1 };
         if self.board.nxt() == 0 {
-            self.note_sent(now, syn);
+            self.record_sent(now, syn);
         } else if let Some(rack) = &mut self.rack {
             rack.repeat(syn, now);
         }
@@ -69,7 +69,7 @@ impl Sender {
     /// The first segment of `hole` again.
     pub(super) fn repeat(&mut self, now: Instant, hole: Block) -> Segment {
         let block = self.cut(hole);
-        self.note_repeated(now, block);
+        self.record_repeated(now, block);
         self.counts.retransmits += 1;
         // Time for the first segment, as in Linux, and for no other, or a first that is lost again would never be missed;
         // without SACK the timer is left to the acknowledgements.
@@ -133,7 +133,7 @@ impl Sender {
             self.probes = Backoff::default();
             self.timer = now + self.rto.timeout();
         }
-        self.note_sent(now, block);
+        self.record_sent(now, block);
         self.watch_tail(now);
         if self.timed.is_none() && self.recovery.is_open() {
             self.timed = Some((block.start, now));

@@ -1,0 +1,281 @@
+//! The reference of the scenario's format: an index and a page for each group of tables, `docs/scenario/*.md`.
+
+use super::tables::{Key, Table};
+use super::{Tables, claim};
+use std::fmt::Write as _;
+
+/// A page of the reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its file: `radio.md`. The index is `README.md`.
+    pub file: String,
+    /// The Markdown.
+    pub text: String,
+}
+
+const INDEX: &str = "README";
+const MARK: &str = "<!-- Written by `sluice docs` from doc comments. -->";
+
+/// Tables that share a page, and what it is about. Every other one has a page of its own, with the tables in it.
+const GROUPS: &[(&str, &[&str], &str)] = &[
+    ("radio", &["radio"], "Radio, errors, fading, and the conventions of other simulators."),
+    (
+        "nodes",
+        &["nodes", "node", "wired", "mobility", "consumption"],
+        "Nodes and their places, wired links, movement, and the power that radios draw.",
+    ),
+    ("flow", &["flow", "tcp"], "Flows and TCP."),
+    ("queue", &["queue", "category_queue", "class_queue"], "Queues: discipline, limit and controller."),
+    ("claim", &["claim", "rulings"], "Statements about the results that are checked."),
+    (
+        "report",
+        &["answer", "chart", "table", "record", "model"],
+        "Answer, charts and tables of the report, records, and models beside runs.",
+    ),
+];
+
+const PREFACE: &str = "\
+A scenario is one TOML file: a network, its traffic and queues, parameters to vary, and claims about the results.
+`sluice run FILE` runs the network once; `sluice reproduce FILE` runs the sweep and rules on the claims.
+
+- A quantity is a string with a number and a unit: `\"100 ms\"`, `\"1.8 Mb/s\"`, `\"1000 B\"`, `\"30 m\"`, `\"15 dBm\"`.
+- A key is listed with the kind of its value and its default; its choices follow. Every key that is not required can be
+  left out.
+- Unknown keys and values that do not fit are refused with their line and the nearest right name.
+- For completion in an editor, put `#:schema <path to scenario.schema.json>` in the first line (`sluice schema` prints
+  it).
+
+## Paths of keys
+
+`--set KEY=VALUE`, `[vary]` and `[quick]` name a key by its dotted path, with the names of nodes and flows, or `*` for
+all: `queue.adth.target_delay`, `flow.forward.traffic.rate`, `node.n1.queue.limit`, `flow.*.deadline`. A table is
+merged into the file's table key by key; any other value replaces the file's or is added. On the command line words
+and quantities need no inner quotes: `--set 'queue.adth.target_delay=200 ms'`.
+
+## `base`
+
+`base = \"other.toml\"` inherits from another file, relative to this one. Tables are merged key by key; lists, also
+those of tables such as `[[flow]]`, replace the base's. A base has no base. `sluice check --expand FILE` prints both
+as one file.
+
+## `[vary]`
+
+`seeds` is the number of seeds (`10` means 1 to 10) or a list of them. Every other key is an axis: a dotted path with
+a list of values, or a name of your choice with a list of labelled sets. The sweep is the cross product of the axes,
+in the file's order, times the seeds. `sluice run` ignores `[vary]`.
+
+```toml
+[vary]
+seeds = 10
+\"queue.adth.target_delay\" = [\"200 ms\", \"400 ms\"]
+rate = [
+    { label = \"light\", set = { \"flow.forward.traffic.rate\" = \"0.5 Mb/s\" } },
+    { label = \"heavy\", set = { \"flow.forward.traffic.rate\" = \"2.5 Mb/s\" } },
+]
+scheme = [
+    { label = \"FIFO\", set = { \"queue.controller\" = \"none\" } },
+    { label = \"ADTH\", only = { rate = \"light\" }, set = { \"queue.adth.phi_max\" = 1.0 } },
+    { label = \"ADTH\", only = { rate = \"heavy\" }, set = { \"queue.adth.phi_max\" = 2.0 } },
+    { label = \"CoDel\", only = { rate = [\"heavy\"] }, set = { \"queue.discipline\" = \"codel\" } },
+]
+```
+
+`only` restricts a set to cases with these labels of other axes; the same label can have several sets. Claims skip
+cases without a counterpart (`against`, `steps`), and tables show `-` there. Claims and charts refer to axes by name
+and to values by label; a plain value is its own label.
+
+## `[quick]`
+
+Values for `sluice reproduce --quick`, by path: `duration = \"60 s\"`. `vary.AXIS = [labels]` keeps only these labels,
+and `vary.seeds = 2` lowers the number of seeds (3). `--set` takes precedence. A claim about a case that is left out
+needs full runs.
+
+## Settings and neighbours
+
+`each` rules on every claim within each label of an axis, for a setting that a document leaves open, and shows the
+verdicts side by side under one id. A neighbour is another value of a choice that is not the document's: claims that
+name the choice are evaluated with each neighbour too. The report shows the range of values; a claim whose verdict
+changes \"depends on\" the parameter, but keeps its verdict.
+
+```toml
+[rulings]
+each = \"access\"
+
+[[rulings.neighbour]]
+parameter = \"T\"
+axis = \"scheme\"
+label = \"SWAN\"
+instead = [\"SWAN, T = 0.1 s\", \"SWAN, T = 0.5 s\"]
+```
+";
+
+const ABOUT_CONVENTIONS: &str = "\
+`conventions` sets the keys below that the file, `--set` and `[vary]` leave out: `--set conventions=ns-2`, or an axis
+`conventions = [\"standard\", \"ns-3\", \"ns-2\"]`. An empty cell has the standard's value. Effects:
+[MAC conventions](../mac-conventions.md), [routing](../routing.md), [TCP](../tcp.md).
+";
+
+const ABOUT_REPORTS: &str = "\
+Contents of the report and the terminal besides verdicts. `where`, `together`, `against` and `compare` are those of
+[a claim](claim.md), with `choose = \"largest\"`.
+";
+
+/// The reference: the index, and the other pages in the order of their first tables.
+pub fn pages() -> Vec<Page> {
+    let tables = Tables::get();
+    let mut names: Vec<&str> = Vec::new();
+    for table in tables.iter().filter(|table| !table.path.is_empty()) {
+        let name = page_of(table);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let mut pages = vec![page(INDEX, "The scenario file", &index(tables, &names))];
+    pages.extend(names.into_iter().map(|name| page(name, &title(tables, name), &sections(tables, name))));
+    pages
+}
+
+fn page(name: &str, title: &str, text: &str) -> Page {
+    Page { file: format!("{name}.md"), text: format!("# {title}\n\n{MARK}\n\n{}\n", text.trim_end()) }
+}
+
+/// The page that a table stands on.
+fn page_of(table: &Table) -> &str {
+    let outermost = table.path.split('.').next().unwrap_or_default();
+    match GROUPS.iter().find(|(_, tables, _)| tables.contains(&outermost)) {
+        Some((page, ..)) => page,
+        None if outermost.is_empty() => INDEX,
+        None => outermost,
+    }
+}
+
+/// The tables of a page that stand in no other: `[queue]`, `[category_queue]`.
+fn title(tables: &Tables, page: &str) -> String {
+    let outermost = tables.iter().filter(|table| page_of(table) == page && !table.path.contains('.'));
+    outermost.map(|table| format!("`{}`", table.header)).collect::<Vec<_>>().join(", ")
+}
+
+fn index(tables: &Tables, names: &[&str]) -> String {
+    let mut text = format!("{PREFACE}\n## Pages\n\n");
+    for name in names {
+        let of_group = GROUPS.iter().find(|(page, ..)| page == name).map(|(_, _, about)| *about);
+        let of_table = tables.at(name).and_then(|table| table.about.split_inclusive(". ").next());
+        let about = of_group.or(of_table).unwrap_or_default().trim_end();
+        let _ = writeln!(text, "- [{}]({name}.md): {about}", title(tables, name));
+    }
+    text.push('\n');
+    text.push_str(&sections(tables, INDEX));
+    text
+}
+
+fn sections(tables: &Tables, page: &str) -> String {
+    let mut text = match page {
+        "claim" => claim::ABOUT.to_owned(),
+        "report" => format!("{ABOUT_REPORTS}\n"),
+        _ => String::new(),
+    };
+    for table in tables.iter().filter(|table| page_of(table) == page) {
+        section(&mut text, tables, table);
+    }
+    if page == "radio" {
+        let _ = write!(text, "## Conventions\n\n{ABOUT_CONVENTIONS}\n{}", super::super::conventions::markdown());
+    }
+    text
+}
+
+fn section(page: &mut String, tables: &Tables, table: &Table) {
+    let header = if table.path.is_empty() { "Top level".to_owned() } else { format!("`{}`", table.header) };
+    let _ = write!(page, "## {header}\n\n");
+    if !table.about.is_empty() {
+        let _ = write!(page, "{}\n\n", table.about);
+    }
+    for key in &table.keys {
+        item(page, tables, table, key);
+    }
+    page.push('\n');
+}
+
+/// The choices of a key with their descriptions, except those that have a table of their own.
+fn told<'k>(table: &'k Table, key: &'k Key) -> impl Iterator<Item = &'k (String, String)> {
+    let elsewhere = move |about: &str| table.keys.iter().any(|key| key.is_table && key.about == about);
+    key.choices.iter().filter(move |(_, about)| !about.is_empty() && !elsewhere(about))
+}
+
+/// An earlier key with the same choices, which lists them.
+fn first_with<'t>(tables: &'t Tables, key: &Key) -> Option<(&'t Table, &'t Key)> {
+    let mut keys = tables.iter().flat_map(|table| table.keys.iter().map(move |key| (table, key)));
+    keys.find(|(_, other)| other.choices == key.choices).filter(|(_, other)| !std::ptr::eq(*other, key))
+}
+
+/// A key of the list: name, kind, default, meaning, and its choices below.
+fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
+    let (about, default) = match (key.required, key.default.as_str()) {
+        (true, _) => (key.about.as_str(), "required".to_owned()),
+        (false, "") => short_default(&key.about),
+        (false, default) => (without_default(&key.about), format!("default `{default}`")),
+    };
+    let kind = if key.name == "vary" { "table, see above".to_owned() } else { linked(tables, table, key) };
+    let facts: Vec<&str> = [kind.as_str(), &default].into_iter().filter(|fact| !fact.is_empty()).collect();
+    let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+    let _ = writeln!(page, "- `{}`{facts}: {about}", key.name);
+    if first_with(tables, key).is_none() {
+        for (value, about) in told(table, key) {
+            let _ = writeln!(page, "  - {value}: {about}");
+        }
+    }
+}
+
+/// A description without its last sentence on the default.
+fn without_default(about: &str) -> &str {
+    about.rfind(". Default").map_or(about, |dot| &about[..=dot])
+}
+
+/// A description and the default that its last sentence gives, where that is a matter of a few words.
+fn short_default(about: &str) -> (&str, String) {
+    const SHORT: usize = 40;
+    let rest = without_default(about);
+    match about[rest.len()..].trim().strip_prefix("Default").map(|text| text.trim_matches([':', '.', ' '])) {
+        Some(text) if text.len() <= SHORT => (rest, format!("default {text}")),
+        _ => (about, String::new()),
+    }
+}
+
+/// The kind of a key's value; tables, and choices that another key lists, as a link. Empty where the choices follow.
+fn linked(tables: &Tables, table: &Table, key: &Key) -> String {
+    let quoted = key.choices.iter().all(|(value, _)| value.starts_with("`\""));
+    if quoted && !key.choices.is_empty() && told(table, key).count() == key.choices.len() {
+        let of_other = |(other, same): (&Table, &Key)| format!("as [`{}.{}`]({})", other.path, same.name, link(other));
+        return first_with(tables, key).map(of_other).unwrap_or_default();
+    }
+    let of_header = |header: &str| tables.iter().find(|table| table.header == header);
+    let Some(inner) = key.kind.split('`').find_map(of_header).filter(|_| key.is_table) else {
+        // The example of a quantity is for hints: the page on scenarios has one for each kind.
+        let kind = key.kind.split(", as `").next().unwrap_or_default();
+        return kind.replace("`true` or `false`", "boolean").replace("whole number", "integer");
+    };
+    let header = format!("`{}`", inner.header);
+    let kind = key.kind.replace("table with the keys of", "table, as");
+    kind.replace(&header, &format!("[{header}]({})", link(inner)))
+}
+
+/// The address of a table, with the anchor that GitHub and mdBook give its heading.
+fn link(table: &Table) -> String {
+    let anchor: String = table.header.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    format!("{}.md#{anchor}", page_of(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_stands_on_one_page() {
+        let pages = pages();
+        for table in Tables::get().iter().filter(|table| !table.path.is_empty()) {
+            let heading = format!("\n## `{}`\n", table.header);
+            let on: Vec<&str> =
+                pages.iter().filter(|page| page.text.contains(&heading)).map(|page| page.file.as_str()).collect();
+            assert_eq!(on, [format!("{}.md", page_of(table))], "{}", table.header);
+        }
+    }
+}

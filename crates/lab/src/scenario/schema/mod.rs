@@ -1,0 +1,82 @@
+//! The scenario's format, told from the structs that read it: as a JSON Schema for editors, as tables of keys for hints,
+//! and as the reference `docs/scenario`.
+
+mod claim;
+mod markdown;
+mod tables;
+
+pub use markdown::{Page, pages};
+#[cfg(test)]
+pub(crate) use tables::Key;
+pub(crate) use tables::Tables;
+
+use super::conventions::Choice as ConventionsKey;
+use super::keys::Head;
+use schemars::JsonSchema as _;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
+use sim::config::Network;
+
+/// The JSON Schema of a scenario.
+pub fn json() -> Value {
+    // One generator for both parts: it tells types of the same name apart.
+    let mut generator = SchemaSettings::default().into_generator();
+    let mut whole = Head::json_schema(&mut generator).to_value();
+    let network = Network::json_schema(&mut generator).to_value();
+    let conventions = ConventionsKey::json_schema(&mut generator).to_value();
+    let properties = |part: &Value| part["properties"].as_object().cloned().unwrap_or_default();
+    for (name, key) in properties(&conventions).into_iter().chain(properties(&network)) {
+        whole["properties"][name] = key;
+    }
+    let required = network["required"].as_array().into_iter().flatten();
+    let all: Vec<Value> = whole["required"].as_array().into_iter().flatten().chain(required).cloned().collect();
+    whole["required"] = Value::Array(all);
+    whole["properties"]["vary"] = vary();
+    whole["properties"]["quick"] = json!({
+        "type": "object",
+        "description": "Keys, by their dotted paths, that have other values with `--quick`.",
+    });
+    whole["title"] = json!("Scenario");
+    whole["description"] = json!("A network, what to vary in it, and what is claimed about it.");
+    whole["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    whole["$defs"] = Value::Object(generator.take_definitions(true));
+    whole
+}
+
+/// The JSON Schema as a file's text.
+pub fn json_text() -> String {
+    format!("{:#}\n", json())
+}
+
+/// Written by hand: its keys are paths into the other tables, which no struct can say.
+fn vary() -> Value {
+    let choice = json!({
+        "type": "object",
+        "required": ["label", "set"],
+        "additionalProperties": false,
+        "properties": {
+            "label": { "type": "string", "description": "The value's name in tables and charts." },
+            "set": { "type": "object", "description": "Dotted paths and their values, as in the scenario itself." },
+            "only": { "type": "object", "description": "The cases that have this value: labels of other axes." },
+        },
+    });
+    json!({
+        "type": "object",
+        "description": "A sweep: every combination of the values below, each run with every seed.",
+        "properties": {
+            "seeds": {
+                "description": "How many seeds (1, 2, ...), or the seeds themselves.",
+                "default": 1,
+                "anyOf": [
+                    { "type": "integer", "minimum": 1 },
+                    { "type": "array", "items": { "type": "integer", "minimum": 0 }, "minItems": 1 },
+                ],
+            },
+        },
+        "additionalProperties": {
+            "type": ["array", "object"],
+            "description": "A dotted path and its values, or a name and a list of `{ label, set }`.",
+            "items": { "anyOf": [choice, {}] },
+        },
+    })
+}

@@ -1,0 +1,67 @@
+//! A station waits while it knows of older packets than its own (R4, and the variant "table").
+
+use super::{Key, Sign, Tells, TmacRules, TmacState};
+use crate::mac::conventions::Conventions;
+use crate::mac::station::{Station, Step};
+use units::{Duration, Instant};
+
+impl TmacState {
+    /// How long to defer from now on.
+    fn wait(&mut self, now: Instant, rules: &TmacRules) -> Duration {
+        let rank = self.own.map_or(0, |own| self.table.rank(now, own, rules.expiry));
+        let wait = (rules.deferral * rank).max(if self.hold > now { self.hold.since(now) } else { Duration::ZERO });
+        if wait.is_zero() || self.refused >= rules.attempts {
+            return Duration::ZERO;
+        }
+        // Frames that are heard renew a wait: not for longer than a key counts, unless older packets are on their way.
+        let end = *self.deferring.get_or_insert(now) + rules.expiry;
+        if end > now { wait.min(end.since(now)) } else { Duration::ZERO }
+    }
+}
+
+impl Station {
+    /// A frame of a neighbour was heard, with what it tells, and its power in the medium's unit.
+    pub(crate) fn hear_key(&mut self, now: Instant, from: u32, tells: Tells, sign: Sign, power: u64) {
+        let Some(tmac) = &mut self.tmac else { return };
+        let before = tmac.table.hear(now, from, tells, sign, power);
+        let older = before.zip(tmac.own).is_some_and(|(key, own)| key < own);
+        if older && sign == Sign::Sends && tmac.deferring.is_some() {
+            tmac.deferring = Some(now);
+        }
+        let younger = match (tells, tmac.own) {
+            (Tells::Next(key), Some(own)) => key > own,
+            (Tells::Empty, _) => true,
+            (Tells::Nothing | Tells::Next(_), _) => false,
+        };
+        if younger {
+            tmac.hold = Instant::ZERO;
+        }
+    }
+
+    /// Its back-off goes on when its turn may have come. `own`: the key of the oldest packet of the node.
+    pub(crate) fn take_turn(&mut self, now: Instant, own: Option<Key>, rules: &Conventions) {
+        let (Some(tmac), Some(age)) = (&mut self.tmac, &rules.tmac) else { return };
+        tmac.own = own;
+        let deferred = tmac.deferring.is_some();
+        let wait = tmac.wait(now, age);
+        if wait.is_zero() && !deferred {
+            return;
+        }
+        let contends = self.step == Step::Access && self.response.is_none() && !self.turning;
+        for category in 0..rules.categories {
+            if wait.is_zero() {
+                let earliest = &mut self.contenders[category].earliest;
+                *earliest = (*earliest).min(now);
+            } else {
+                // Slots that have passed are counted before those to come are put off.
+                if contends && !self.busy {
+                    self.freeze(now, category, rules);
+                }
+                self.contenders[category].earliest = now + wait;
+            }
+        }
+        if contends {
+            self.schedule(now, rules);
+        }
+    }
+}

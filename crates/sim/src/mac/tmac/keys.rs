@@ -1,0 +1,112 @@
+//! Keys, by which packets are ordered by age, and what a station knows of its neighbours' keys (R1, R3, R5, R6).
+
+use units::{Bytes, Duration, Instant};
+
+/// Length of a key: 48 bits of microseconds and 16 of origin and number (R2).
+pub(crate) const KEY: Bytes = Bytes::new(8);
+
+/// Sort key of packets by age: the smallest key is the oldest. No two packets have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Key {
+    /// Time at which its first node made it.
+    pub(crate) stamp: Instant,
+    /// Its flow: where it comes from.
+    pub(crate) origin: u32,
+    /// Its number in the flow.
+    pub(crate) serial: u32,
+}
+
+/// What a frame says of the packets that its sender has still to send.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Tells {
+    /// The frame has no field for that.
+    #[default]
+    Nothing,
+    /// There are none.
+    Empty,
+    /// The oldest of them.
+    Next(Key),
+}
+
+impl From<Option<Key>> for Tells {
+    fn from(key: Option<Key>) -> Self {
+        key.map_or(Self::Empty, Self::Next)
+    }
+}
+
+/// The neighbours that a station has heard, by address.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    heard: Vec<Neighbour>,
+}
+
+/// What a frame says of its sender besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// It answers.
+    Responds,
+    /// It asks for its turn.
+    Asks,
+    /// It has its turn.
+    Sends,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Neighbour {
+    address: u32,
+    /// The oldest packet that it has to send, as it told last.
+    key: Option<Key>,
+    /// Time at which it told that.
+    told: Instant,
+    /// Time at which it was last heard sending data or a request; none if never.
+    active: Option<Instant>,
+    /// Received power of that frame, in the medium's unit.
+    power: u64,
+}
+
+impl Table {
+    /// A frame of a neighbour was heard. Returns the key that the neighbour had told before.
+    pub(in crate::mac) fn hear(
+        &mut self,
+        now: Instant,
+        address: u32,
+        tells: Tells,
+        sign: Sign,
+        power: u64,
+    ) -> Option<Key> {
+        let place = self.heard.binary_search_by_key(&address, |neighbour| neighbour.address);
+        let place = place.unwrap_or_else(|place| {
+            self.heard.insert(place, Neighbour { address, key: None, told: now, active: None, power });
+            place
+        });
+        let neighbour = &mut self.heard[place];
+        let before = neighbour.key;
+        match tells {
+            Tells::Nothing => {}
+            Tells::Empty => (neighbour.key, neighbour.told) = (None, now),
+            Tells::Next(key) => (neighbour.key, neighbour.told) = (Some(key), now),
+        }
+        if sign != Sign::Responds {
+            (neighbour.active, neighbour.power) = (Some(now), power);
+        }
+        before
+    }
+
+    /// Returns the number of neighbours that reported an older key than this one within `expiry`.
+    pub(in crate::mac) fn rank(&self, now: Instant, own: Key, expiry: Duration) -> u64 {
+        let older =
+            |neighbour: &&Neighbour| neighbour.key.is_some_and(|key| key < own) && now.since(neighbour.told) <= expiry;
+        self.heard.iter().filter(older).count() as u64
+    }
+
+    /// Adds the strongest neighbours that were recently active to `asked`, until it has `most`.
+    pub(in crate::mac) fn strongest(&self, now: Instant, activity: Duration, most: usize, asked: &mut Vec<u32>) {
+        let active = |neighbour: &Neighbour| neighbour.active.is_some_and(|at| now.since(at) <= activity);
+        while asked.len() < most {
+            let others = self.heard.iter().filter(|other| active(other) && !asked.contains(&other.address));
+            // Of equally strong ones the first by address.
+            let Some(next) = others.min_by_key(|other| std::cmp::Reverse(other.power)) else { return };
+            asked.push(next.address);
+        }
+    }
+}

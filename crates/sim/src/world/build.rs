@@ -1,0 +1,168 @@
+//! Builds a runnable network from its description, and rejects invalid ones.
+
+use super::error::BuildError;
+use super::flows::connections::Connections;
+use super::flows::{self, Supply};
+use super::frames::conventions;
+use super::nodes::infrastructure::Infrastructure;
+use super::nodes::{self, motion, port_names, sites};
+use super::notes::Posted;
+use super::radio;
+use super::routing::{self, Routing};
+use super::state::{Event, World};
+use super::tmac;
+use crate::config::Network;
+use crate::engine::{Arena, EventQueue};
+use crate::motion::Motion;
+use crate::radio::{Judge, Links, Medium};
+use crate::record::{Distances, Overflows, Recorder};
+use units::{Duration, Instant, Length};
+
+pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
+    if network.warmup >= network.duration {
+        return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
+    }
+    if network.record.series.is_some_and(Duration::is_zero) {
+        return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
+    }
+    let sites = sites::sites(network, seed)?;
+    let mut rules = conventions::conventions(network)?;
+    tmac::set_rules(network, &mut rules)?;
+    radio::check_radio(&network.radio)?;
+    let infrastructure = Infrastructure::new(network, &sites)?;
+    let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
+    let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
+    let channel = radio::channel(&network.radio, &names, seed)?;
+    let distances = distances(network, &motion)?;
+    let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
+    let links = Links::new(&network.radio, motion, &channel);
+    let judge = Judge::new(&channel, &links.reception(), &names, seed);
+    let medium = Medium::new(links, judge);
+    infrastructure.check_range(&names, &medium)?;
+    let nodes = nodes::build::nodes(network, &sites, &infrastructure, &rules, seed)?;
+    let flows = flows::build::flows(network, &names, &infrastructure, &medium, &rules, seed)?;
+    let routing = routing::build::routing(network, &nodes, &infrastructure, &flows, &medium, &rules, seed)?;
+    routing::build::check_txop(&flows, &nodes, &routing, &rules)?;
+    let end = Instant::ZERO + network.duration;
+    let recorder = network.record.series.map(|step| {
+        let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
+        let mut recorder = Recorder::new(step, flows, port_names(&nodes, &rules).into_iter());
+        if matches!(routing, Routing::Aodv(_)) {
+            recorder.follow_routes(nodes.len());
+        }
+        recorder
+    });
+    let mut world = World {
+        now: Instant::ZERO,
+        until: Instant::ZERO,
+        end,
+        warmup: Instant::ZERO + network.warmup,
+        events: EventQueue::default(),
+        handled: 0,
+        medium,
+        rules,
+        wires: infrastructure.wires(network, &nodes, seed).into(),
+        nodes,
+        flows: flows.into(),
+        routing,
+        packets: Arena::default(),
+        connections: Connections::default(),
+        posted: Posted::default(),
+        asked: Vec::new(),
+        broadcasts_in_air: 0,
+        recorder,
+        distributions: network.record.distributions,
+        hop_counts: network.record.hops,
+        distances,
+        overflows: network.record.overflows.map(|within| Box::new(Overflows::new(within, sites.len()))),
+        last_step: Instant::ZERO,
+        watch: None,
+        frequency: network.radio.carrier(),
+        numbered: Vec::new(),
+        laid_out: Vec::new(),
+    };
+    for (node, presence) in world.nodes.numbers().zip(presence).collect::<Vec<_>>() {
+        world.nodes[node].absent = !presence.at(Instant::ZERO);
+        for change in presence.changes().filter(|&change| change > Instant::ZERO) {
+            world.events.push(change, Event::Presence { node });
+        }
+    }
+    world.prepare();
+    Ok(world)
+}
+
+/// Distance classes that a run may have.
+const MOST_CLASSES: f64 = 10_000.0;
+
+/// Returns what tells distances, where receptions are recorded by distance.
+fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>>, BuildError> {
+    let Some(width) = network.record.reception else { return Ok(None) };
+    let least = motion.extent() / MOST_CLASSES;
+    if width.as_metres() < least {
+        let message = format!("distance classes are at least {} wide here", Length::metres(least.ceil()));
+        return Err(BuildError::new("record.reception", message));
+    }
+    Ok(Some(Box::new(Distances::new(motion.clone(), width))))
+}
+
+impl World {
+    /// Puts the first events into the queue.
+    fn prepare(&mut self) {
+        for node in self.nodes.numbers() {
+            for port in self.nodes[node].egress.ports().numbers() {
+                let described = &self.nodes[node].egress.ports()[port];
+                let (begin, orders_access) = (described.begin(), described.orders_access());
+                if let Some(interval) = described.interval() {
+                    self.events.push(Instant::ZERO + interval, Event::Control { node, port });
+                }
+                if orders_access {
+                    self.order_access(node, port, &begin);
+                }
+                if let Some(energy) = &mut self.nodes[node].energy {
+                    energy.order(Instant::ZERO, begin.low_up_to);
+                }
+                if let Some(news) = begin.note {
+                    self.order_note(node, &news);
+                }
+            }
+            self.arm_routing(node);
+        }
+        if let Some(recorder) = &self.recorder {
+            self.events.push(Instant::ZERO + recorder.step, Event::Step);
+        }
+        if self.warmup > Instant::ZERO {
+            self.events.push(self.warmup, Event::WarmedUp);
+        }
+        for flow in self.flows.numbers() {
+            match &self.flows[flow].supply {
+                Supply::Source(source) => {
+                    if let Some(packet) = source.next() {
+                        self.events.push(packet.at, Event::Emit { flow });
+                    }
+                }
+                &Supply::Saturated { start, stop, .. } if start < stop => {
+                    if start == Instant::ZERO {
+                        self.fill(flow);
+                    } else {
+                        self.events.push(start, Event::Saturate { flow });
+                    }
+                    if stop < self.end {
+                        self.events.push(stop, Event::Cease { flow });
+                    }
+                }
+                Supply::Transfers { transfers, .. } => {
+                    if let Some(at) = transfers.next() {
+                        self.events.push(at, Event::Emit { flow });
+                    }
+                    if let Some(stop) = transfers.ceases().filter(|&stop| stop < self.end) {
+                        self.events.push(stop, Event::Cease { flow });
+                    }
+                }
+                Supply::Saturated { .. } | Supply::Answers { .. } => {}
+            }
+        }
+        for node in self.nodes.numbers() {
+            self.serve(node);
+        }
+    }
+}

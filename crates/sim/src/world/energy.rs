@@ -1,0 +1,352 @@
+//! Energy accounts: what a node's radio draws by its state, and packets sent at a low transmission level.
+
+use super::error::BuildError;
+use super::nodes::Node;
+use super::nodes::sites::Site;
+use super::state::World;
+use crate::config::{self, Consumption, LowLevel, Network, Queues, RateAlgorithm};
+use crate::egress::Layout;
+use crate::engine::{NodeId, Number as _, PortId};
+use crate::mac::{BROADCAST, Conventions, Frame, Kind};
+use crate::radio::Mode;
+use crate::results;
+use control::Served;
+use queue::Meter;
+use units::{Duration, Energy, Instant, Power};
+
+/// Espressif, ESP32 Series Datasheet, "Current consumption depending on RF modes", in W at 3.3 V: 240 mA for 802.11b at 1 Mb/s
+/// and 19.5 dBm, 190 mA for 802.11g at 54 Mb/s and 16 dBm, 180 mA for 802.11n at MCS 7 and 14 dBm. Reception has 95 to 100 mA.
+const TRANSMIT: [f64; 3] = [0.792, 0.627, 0.594];
+const RECEIVE: f64 = 0.33;
+const LISTEN: f64 = 0.3135;
+
+/// Frames by what the node draws while it sends them: DSSS, OFDM, HT, and data at the low level.
+const KINDS: usize = 4;
+const LOW: usize = 3;
+
+/// Power of a node in each state, and the time spent there. Only nodes whose energy is counted have one.
+#[derive(Debug)]
+pub(crate) struct EnergyAccount {
+    draw: Draw,
+    /// Since the start of the run, by kind of frame; a frame counts whole when it begins.
+    sending: [Duration; KINDS],
+    /// Time at which the frame that is being sent, or was sent last, is over, and its kind.
+    sent_by: Instant,
+    last: usize,
+    /// Packets that the MAC has.
+    held: u32,
+    /// For how long the medium had been idle when it got the first of them,
+    idle_then: Duration,
+    /// and for how long it was idle while the MAC had packets, before that.
+    awake: Duration,
+    levels: Option<Levels>,
+    /// At the end of the warm-up.
+    before: Spent,
+}
+
+/// Watts.
+#[derive(Clone, Copy, Debug)]
+struct Draw {
+    transmit: [f64; KINDS],
+    receive: f64,
+    listen: f64,
+    doze: Option<f64>,
+}
+
+/// Times in each state.
+#[derive(Clone, Copy, Debug, Default)]
+struct Spent {
+    sending: [Duration; KINDS],
+    receiving: Duration,
+    listening: Duration,
+    dozing: Duration,
+}
+
+/// Service at a node with two transmission levels.
+#[derive(Debug)]
+struct Levels {
+    /// Up to how many packets the low one serves, where a controller has said so.
+    low_up_to: Option<Meter>,
+    /// The packet that the MAC has goes at the low level.
+    is_low: bool,
+    /// What the node had drawn when the MAC got it, in J.
+    drawn_then: f64,
+    /// Since the start of the run, the low level first.
+    served: [Served; 2],
+    /// The same when the controller was told last, and at the end of the warm-up.
+    told: [Served; 2],
+    before: [Served; 2],
+}
+
+impl EnergyAccount {
+    /// As described.
+    pub(crate) fn new(described: &config::Consumption) -> Self {
+        let watts = |power: Option<Power>, default: f64| power.map_or(default, Power::as_watts);
+        let [dsss, ofdm, ht] = TRANSMIT.map(|default| watts(described.transmit, default));
+        let low = described.low.as_ref().map_or(0.0, |low| low.transmit.as_watts());
+        let draw = Draw {
+            transmit: [dsss, ofdm, ht, low],
+            receive: watts(described.receive, RECEIVE),
+            listen: watts(described.listen, LISTEN),
+            doze: described.doze.map(Power::as_watts),
+        };
+        Self {
+            draw,
+            sending: [Duration::ZERO; KINDS],
+            sent_by: Instant::ZERO,
+            last: 0,
+            held: 0,
+            idle_then: Duration::ZERO,
+            awake: Duration::ZERO,
+            levels: described.low.is_some().then(Levels::default),
+            before: Spent::default(),
+        }
+    }
+
+    /// Records the start of a frame and its duration; `is_data`: one of the packet that the MAC has.
+    pub(crate) fn sends(&mut self, now: Instant, mode: Mode, is_data: bool, length: Duration) {
+        let is_low = is_data && self.levels.as_ref().is_some_and(|levels| levels.is_low);
+        self.last = match mode {
+            _ if is_low => LOW,
+            Mode::Dsss { .. } => 0,
+            Mode::Ofdm(_) => 1,
+            Mode::Ht { .. } | Mode::Nominal { .. } => 2,
+        };
+        self.sending[self.last] += length;
+        self.sent_by = now + length;
+    }
+
+    /// The MAC gets a packet. `busy`, here and below: for how long the medium has been busy, own frames included.
+    pub(crate) fn takes(&mut self, now: Instant, busy: Duration) {
+        self.held += 1;
+        if self.held == 1 {
+            self.idle_then = idle(now, busy);
+        }
+    }
+
+    /// Chooses the level of the packet that the MAC got, from the number of packets at the node: true for low. None
+    /// without levels.
+    pub(crate) fn chooses(&mut self, now: Instant, busy: Duration, packets: u64) -> Option<bool> {
+        let drawn_then = self.joules(&self.spent(now, busy));
+        let levels = self.levels.as_mut()?;
+        let up_to = levels.low_up_to.as_ref().map_or(0, Meter::value);
+        (levels.is_low, levels.drawn_then) = (packets <= up_to, drawn_then);
+        Some(levels.is_low)
+    }
+
+    /// Records a completed packet and its time with the MAC.
+    pub(crate) fn finishes(&mut self, now: Instant, busy: Duration, service: Duration) {
+        self.held -= 1;
+        if self.held == 0 {
+            self.awake += idle(now, busy) - self.idle_then;
+        }
+        let drawn = self.joules(&self.spent(now, busy));
+        let at_rest = self.draw.doze.unwrap_or(self.draw.listen) * service.as_secs_f64();
+        if let Some(levels) = &mut self.levels {
+            let served = &mut levels.served[usize::from(!levels.is_low)];
+            served.packets += 1;
+            served.time += service;
+            served.energy += Energy::joules(drawn - levels.drawn_then - at_rest);
+        }
+    }
+
+    /// A controller says up to how many packets the low level serves.
+    pub(crate) fn order(&mut self, now: Instant, low_up_to: Option<u32>) {
+        let Some(levels) = &mut self.levels else { return };
+        match (&mut levels.low_up_to, low_up_to) {
+            (Some(meter), up_to) => meter.set(now, up_to.unwrap_or(0).into()),
+            (none, Some(up_to)) => *none = Some(Meter::new(now, up_to.into())),
+            (None, None) => {}
+        }
+    }
+
+    /// Returns the service at either level since the controller's last update.
+    pub(crate) fn tell(&mut self) -> [Served; 2] {
+        let Some(levels) = &mut self.levels else { return Default::default() };
+        let told = std::mem::replace(&mut levels.told, levels.served);
+        since(levels.served, told)
+    }
+
+    /// Results count from now on.
+    pub(crate) fn restart(&mut self, now: Instant, busy: Duration) {
+        self.before = self.spent(now, busy);
+        if let Some(levels) = &mut self.levels {
+            levels.before = levels.served;
+            if let Some(meter) = &mut levels.low_up_to {
+                meter.restart(now);
+            }
+        }
+    }
+
+    /// The results of a run that ends now.
+    pub(crate) fn result(&self, now: Instant, busy: Duration) -> results::Energy {
+        let spent = self.spent(now, busy).since(&self.before);
+        let seconds = Duration::as_secs_f64;
+        let sending = spent.sending.iter().fold(Duration::ZERO, |sum, &time| sum + time);
+        let covered = sending + spent.receiving + spent.listening + spent.dozing;
+        let total_j = self.joules(&spent);
+        let levels = self.levels.as_ref().map(|levels| since(levels.served, levels.before).map(level));
+        let level = self.levels.as_ref().and_then(|levels| levels.low_up_to.as_ref()).map(|meter| meter.level(now));
+        results::Energy {
+            total_j,
+            mean_w: total_j / seconds(covered),
+            transmit_j: self.transmitting(&spent),
+            receive_j: self.draw.receive * seconds(spent.receiving),
+            listen_j: self.draw.listen * seconds(spent.listening),
+            doze_j: self.draw.doze.unwrap_or(0.0) * seconds(spent.dozing),
+            transmit_s: seconds(sending),
+            receive_s: seconds(spent.receiving),
+            listen_s: seconds(spent.listening),
+            doze_s: seconds(spent.dozing),
+            low: levels.map(|[low, _]| low),
+            high: levels.map(|[_, high]| high),
+            low_up_to_packets: level.map(|level| results::Level {
+                mean: level.mean,
+                min: level.min as f64,
+                max: level.max as f64,
+                last: level.last as f64,
+            }),
+        }
+    }
+
+    fn spent(&self, now: Instant, busy: Duration) -> Spent {
+        let mut sending = self.sending;
+        sending[self.last] = sending[self.last] - self.sent_by.since(now);
+        let receiving = sending.iter().fold(busy, |left, &time| left - time);
+        let idle = idle(now, busy);
+        let since_taken = if self.held > 0 { idle - self.idle_then } else { Duration::ZERO };
+        let listening = if self.draw.doze.is_some() { self.awake + since_taken } else { idle };
+        Spent { sending, receiving, listening, dozing: idle - listening }
+    }
+
+    fn joules(&self, spent: &Spent) -> f64 {
+        self.transmitting(spent)
+            + self.draw.receive * spent.receiving.as_secs_f64()
+            + self.draw.listen * spent.listening.as_secs_f64()
+            + self.draw.doze.unwrap_or(0.0) * spent.dozing.as_secs_f64()
+    }
+
+    fn transmitting(&self, spent: &Spent) -> f64 {
+        spent.sending.iter().zip(self.draw.transmit).map(|(time, watts)| time.as_secs_f64() * watts).sum()
+    }
+}
+
+impl Default for Levels {
+    fn default() -> Self {
+        let none = [Served::default(); 2];
+        Self { low_up_to: None, is_low: false, drawn_then: 0.0, served: none, told: none, before: none }
+    }
+}
+
+impl Spent {
+    fn since(&self, before: &Self) -> Self {
+        let mut sending = self.sending;
+        sending.iter_mut().zip(before.sending).for_each(|(time, before)| *time = *time - before);
+        Self {
+            sending,
+            receiving: self.receiving - before.receiving,
+            listening: self.listening - before.listening,
+            dozing: self.dozing - before.dozing,
+        }
+    }
+}
+
+/// For how long the medium has been idle.
+fn idle(now: Instant, busy: Duration) -> Duration {
+    now.since(Instant::ZERO) - busy
+}
+
+fn since(served: [Served; 2], before: [Served; 2]) -> [Served; 2] {
+    std::array::from_fn(|level| Served {
+        packets: served[level].packets - before[level].packets,
+        time: served[level].time - before[level].time,
+        energy: served[level].energy - before[level].energy,
+    })
+}
+
+fn level(served: Served) -> results::EnergyLevel {
+    let time = served.time.as_secs_f64();
+    let over = |value: f64, by: f64| if by > 0.0 { value / by } else { 0.0 };
+    results::EnergyLevel {
+        packets: served.packets,
+        service_mean_s: over(time, served.packets as f64),
+        power_w: over(served.energy.as_joules(), time),
+    }
+}
+
+impl World {
+    /// Records the start of a node's frame and its duration.
+    #[inline]
+    pub(super) fn draw_sent(&mut self, node: NodeId, frame: &Frame, length: Duration) {
+        if let Some(energy) = &mut self.nodes[node].energy {
+            let is_data = matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) && frame.to != BROADCAST;
+            energy.sends(self.now, frame.mode, is_data, length);
+        }
+    }
+
+    /// The MAC of a node gets a packet.
+    #[inline]
+    pub(super) fn draw_taken(&mut self, node: NodeId) {
+        if let Some(energy) = &mut self.nodes[node].energy {
+            energy.takes(self.now, self.medium.busy_from_start(node.into(), self.now));
+        }
+    }
+
+    /// At which level that packet goes.
+    #[inline]
+    pub(super) fn choose_level(&mut self, node: NodeId) {
+        if self.nodes[node].energy.is_some() {
+            self.choose_level_of(node);
+        }
+    }
+
+    #[inline(never)]
+    fn choose_level_of(&mut self, node: NodeId) {
+        let busy = self.medium.busy_from_start(node.into(), self.now);
+        let Node { energy, egress, station, .. } = &mut self.nodes[node];
+        // A node with two levels has one queue for what goes by radio.
+        let packets = egress.ports()[PortId::at(0)].queue().backlog().packets + 1;
+        if let Some(is_low) = energy.as_mut().and_then(|account| account.chooses(self.now, busy, packets)) {
+            station.set_low(is_low);
+        }
+    }
+
+    /// The MAC of a node is done with a packet, `service` after it got it.
+    #[inline]
+    pub(super) fn draw_finished(&mut self, node: NodeId, service: Duration) {
+        if let Some(energy) = &mut self.nodes[node].energy {
+            energy.finishes(self.now, self.medium.busy_from_start(node.into(), self.now), service);
+        }
+    }
+}
+
+/// Returns a node's power consumption, where it has a radio and energy is counted.
+pub(super) fn consumption(network: &Network, site: &Site, layout: &Layout) -> Option<Consumption> {
+    let given = match (&site.consumption, &network.consumption) {
+        (Some(own), Some(shared)) => own.over(shared),
+        (Some(one), None) | (None, Some(one)) => one.clone(),
+        (None, None) => return None,
+    };
+    (layout.radio_ports() > 0).then_some(given)
+}
+
+/// The mode of a node's low transmission level.
+pub(super) fn low_mode(
+    site: &Site,
+    network: &Network,
+    rules: &Conventions,
+    low: &LowLevel,
+) -> Result<Mode, BuildError> {
+    let own = site.consumption.as_ref().is_some_and(|own| own.low.is_some());
+    let at = if own { format!("node.{}.consumption.low", site.name) } else { "consumption.low".to_owned() };
+    let refuse = |why: &str| Err(BuildError::new(at.clone(), why));
+    if rules.edca() || network.class_queue.is_some() || site.queues.is_some_and(|queues| queues != Queues::One) {
+        return refuse("the low level goes by the packets of the node's only queue: with the DCF, without classes");
+    }
+    if network.mac.rate_control.algorithm != RateAlgorithm::Fixed {
+        return refuse("rate control chooses the mode; leave `low` out, or write `algorithm = \"fixed\"`");
+    }
+    let mode = network.radio.node_mode(low.data_rate, low.mcs);
+    let mode = mode.map_err(|refusal| BuildError::new(format!("{at}.{}", refusal.key), refusal.why))?;
+    mode.map_or_else(|| refuse("it needs a `data_rate` or an `mcs`"), Ok)
+}

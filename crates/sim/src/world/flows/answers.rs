@@ -1,0 +1,264 @@
+//! Builds the transport of flows: UDP, TCP or echo requests; rejects settings that contradict each other.
+
+use super::{Flow, Role, Supply};
+use crate::config::{self, Category, Class, Network, Tcp, TrafficKind, Transport};
+use crate::engine::FlowId;
+use crate::mac::Conventions;
+use crate::net::{MOST_SEGMENT, ip_bytes};
+use crate::record::{FlowRecord, Identity, Losses, Service, TransportRecord};
+use crate::transport::tcp::bqm::{self, Discriminator, Growth, Measure, Pattern, Threshold, WirelessLoss};
+use crate::transport::tcp::{
+    Congestion, LossDetection, Recovery, RecoveryEnd, RttSamples, Segment, Settings, SlowStart,
+};
+use crate::world::error::BuildError;
+use queue::Ecn;
+use units::{Bytes, Duration, Instant};
+
+/// The largest window that RFC 7323, 2.3, can advertise.
+const MOST_WINDOW: Bytes = Bytes::new(1 << 30);
+/// Of the first window, in segments; they all come at one moment.
+const MOST_INITIAL_WINDOW: u32 = 10_000;
+/// The longest TCP header, with its options: four bits count its words (RFC 9293, 3.1).
+const LONGEST_HEADER: Bytes = Bytes::new(60);
+
+/// Transport of a flow: kind of answers to its packets, if any.
+#[derive(Clone, Copy)]
+pub(crate) struct Answered {
+    pub(crate) service: Service,
+    /// Settings of TCP.
+    pub(crate) settings: Option<Settings>,
+    /// Access category of the answers, where it differs from the flow's.
+    pub(crate) category: Option<Category>,
+}
+
+/// Returns the transport of a flow and its answers.
+///
+/// # Errors
+/// A kind of traffic that its transport does not have, an answer to a broadcast, or settings of TCP that cannot be used.
+pub(crate) fn answered(
+    flow: &config::Flow,
+    network: &Network,
+    rules: &Conventions,
+) -> Result<Option<Answered>, BuildError> {
+    check_kind(flow)?;
+    let kind = flow.traffic.kind;
+    let tcp = flow.transport == Transport::Tcp;
+    if !tcp && kind != TrafficKind::Ping {
+        return Ok(None);
+    }
+    if flow.to == "broadcast" {
+        let what = if tcp { "a TCP connection has two ends" } else { "a ping to all would be answered by all at once" };
+        let message = format!("{what}: name a node, or `*` for a flow to every station");
+        return Err(BuildError::new(format!("flow.{}.to", flow.name), message));
+    }
+    if !tcp {
+        return Ok(Some(Answered { service: Service::Echo, settings: None, category: None }));
+    }
+    let own = flow.tcp.unwrap_or_default();
+    let path = |key: &str, own: bool| if own { format!("flow.{}.tcp.{key}", flow.name) } else { format!("tcp.{key}") };
+    let merged = own.over(&network.tcp);
+    if flow.class == Class::RealTime && merged.bqm.is_some() {
+        let message =
+            "discard priorities stand where the class `real-time` stands, in the code point: leave one of them out";
+        return Err(BuildError::new(path("bqm", own.bqm.is_some()), message));
+    }
+    let settings = settings(&merged).map_err(|(key, message)| BuildError::new(path(key, given(&own, key)), message))?;
+    if merged.ack_category.is_some() && !rules.edca() {
+        let message = "the DCF has no categories; set `access = \"edca\"` in `[mac]`, or leave `ack_category` out";
+        return Err(BuildError::new(path("ack_category", own.ack_category.is_some()), message));
+    }
+    let service = if kind == TrafficKind::Greedy { Service::Stream } else { Service::Transfers };
+    Ok(Some(Answered { service, settings: Some(settings), category: merged.ack_category }))
+}
+
+/// Makes `there`, the `index`-th flow, one that is answered by the flow `back`: this one.
+pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &Answered, rules: &Conventions) -> Flow {
+    let (asked, role, longest) = match answered.service {
+        // A reply is as long as its request.
+        Service::Echo => (Role::Request { back }, Role::Reply { of: index }, there.supply.first().unwrap_or_default()),
+        Service::Stream | Service::Transfers => {
+            (Role::Stream { back }, Role::Acknowledgement { of: index }, ip_bytes(LONGEST_HEADER))
+        }
+    };
+    there.role = asked;
+    let losses = answered.settings.and_then(|settings| settings.bqm).map(|_| Losses::default());
+    there.record.transport = Some(Box::new(TransportRecord::new(answered.service, losses)));
+    let Identity { name, from, to, kind, class, .. } = &there.identity;
+    let (name, from, to, class) = (name.clone(), to.clone(), from.clone(), *class);
+    let identity = Identity { name, from, to, kind, class, drawn: false, deadline: None, left_out: None };
+    Flow {
+        identity,
+        from: there.to.into(),
+        to: there.from.into(),
+        category: answered.category.map_or(there.category, |category| rules.index(category)),
+        dscp: there.dscp,
+        ecn: Ecn::NotEct,
+        admission: None,
+        role,
+        supply: Supply::Answers { longest },
+        waiting: 0,
+        record: FlowRecord::default(),
+    }
+}
+
+/// Kinds that need TCP, and kinds that it does not have.
+fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
+    let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.name), message));
+    let config::Traffic { kind, packet, rate, .. } = &flow.traffic;
+    match (flow.transport, kind) {
+        (Transport::Udp, TrafficKind::Greedy) => refuse(
+            "traffic.kind",
+            "only TCP finds out how much the network takes: add `transport = \"tcp\"`; over UDP there is `saturated`",
+        ),
+        (Transport::Udp, TrafficKind::Transfer) => refuse(
+            "traffic.kind",
+            "a transfer sends again what is lost: add `transport = \"tcp\"`; over UDP there is `web`, in bursts",
+        ),
+        (Transport::Udp, _) if flow.tcp.is_some() => {
+            refuse("tcp", "this flow has no TCP: add `transport = \"tcp\"`, or leave the table out")
+        }
+        (Transport::Udp, _) | (Transport::Tcp, TrafficKind::Greedy | TrafficKind::Transfer) => Ok(()),
+        (Transport::Tcp, TrafficKind::Ping) => {
+            refuse("transport", "pings are no TCP: they are carried by ICMP; leave `transport` out")
+        }
+        (Transport::Tcp, TrafficKind::Web) => match (packet, rate) {
+            (Some(_), _) => refuse(
+                "traffic.packet",
+                "TCP cuts a burst into segments: set `segment` in `[tcp]`, and leave `packet` out",
+            ),
+            (_, Some(_)) => refuse("traffic.rate", "TCP sets the pace of a burst itself: leave `rate` out"),
+            _ => Ok(()),
+        },
+        (Transport::Tcp, _) => refuse(
+            "transport",
+            "this kind of traffic makes packets at times of its own, and TCP sends when it sees fit: use `greedy`, \
+             `transfer` or `web`, or leave `transport` out",
+        ),
+    }
+}
+
+/// The settings of a described TCP, defaults filled in; or the key that cannot be used, and why.
+fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
+    let defaults = Settings::default();
+    let settings = Settings {
+        congestion: match described.congestion.unwrap_or_default() {
+            config::Congestion::Reno => Congestion::Reno,
+            config::Congestion::Cubic => Congestion::Cubic,
+            config::Congestion::Bqm => Congestion::Bqm,
+        },
+        recovery: match described.recovery.unwrap_or_default() {
+            config::Recovery::Sack => Recovery::Sack,
+            config::Recovery::NewReno => Recovery::NewReno,
+            config::Recovery::Reno => Recovery::Reno,
+        },
+        loss_detection: match described.loss_detection.unwrap_or_default() {
+            config::LossDetection::RackTlp => LossDetection::RackTlp,
+            config::LossDetection::DuplicateAcks => LossDetection::DuplicateAcks,
+        },
+        slow_start: match described.slow_start.unwrap_or_default() {
+            config::SlowStart::Bytes => SlowStart::Bytes,
+            config::SlowStart::Acks => SlowStart::Acks,
+        },
+        recovery_end: match described.recovery_end.unwrap_or_default() {
+            config::RecoveryEnd::Threshold => RecoveryEnd::Threshold,
+            config::RecoveryEnd::Counted => RecoveryEnd::Counted,
+        },
+        rtt_samples: match described.rtt_samples.unwrap_or_default() {
+            config::RttSamples::Window => RttSamples::Window,
+            config::RttSamples::Each => RttSamples::Each,
+        },
+        ecn: described.ecn.unwrap_or(defaults.ecn),
+        segment: described.segment.unwrap_or(defaults.segment),
+        initial_window: described.initial_window.unwrap_or(defaults.initial_window),
+        advertised_window: described.advertised_window.unwrap_or(defaults.advertised_window),
+        delayed_ack: described.delayed_ack.unwrap_or(defaults.delayed_ack),
+        rto_min: described.rto_min.unwrap_or(defaults.rto_min),
+        limited_transmit: described.limited_transmit.unwrap_or(defaults.limited_transmit),
+        timestamps: described.timestamps.unwrap_or(defaults.timestamps),
+        bqm: bias(described),
+    };
+    let stamp = settings.timestamps.then_some(Instant::ZERO);
+    let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::EMPTY }.header().count();
+    if described.loss_detection == Some(config::LossDetection::RackTlp) && settings.recovery != Recovery::Sack {
+        let message = "RACK needs selective acknowledgements: set `recovery = \"sack\"`, or leave `loss_detection` out";
+        return Err(("loss_detection", message.to_owned()));
+    }
+    if described.bqm.is_some_and(|bqm| bqm.every == Some(0)) {
+        return Err(("bqm.every", "one packet in at least one has priority 0".to_owned()));
+    }
+    if settings.segment.count() == 0 {
+        return Err(("segment", "segments without payload carry nothing: at least 1 B".to_owned()));
+    }
+    if settings.segment.count() > most {
+        return Err((
+            "segment",
+            format!("a segment in one 802.11 frame carries at most {most} B; there are no fragments"),
+        ));
+    }
+    if settings.initial_window == 0 {
+        return Err(("initial_window", "with a window of no segments nothing is ever sent: at least 1".to_owned()));
+    }
+    if settings.initial_window > MOST_INITIAL_WINDOW {
+        let message = format!("more than {MOST_INITIAL_WINDOW} segments at once overwhelm any queue; RFC 6928 has 10");
+        return Err(("initial_window", message));
+    }
+    if settings.advertised_window > MOST_WINDOW {
+        return Err(("advertised_window", "a TCP header can advertise at most 1024 MiB (RFC 7323, 2.3)".to_owned()));
+    }
+    if settings.rto_min == Duration::ZERO {
+        return Err(("rto_min", "a timeout is above zero".to_owned()));
+    }
+    Ok(settings)
+}
+
+/// The settings of discard priorities, if packets have them.
+fn bias(described: &Tcp) -> Option<bqm::Settings> {
+    let wanted = described.congestion == Some(config::Congestion::Bqm);
+    let table = described.bqm.or(wanted.then(config::Bqm::default))?;
+    let defaults = bqm::Settings::default();
+    let pattern = match table.pattern.unwrap_or_default() {
+        config::bqm::DiscardPattern::Eight => Pattern::Eight,
+        config::bqm::DiscardPattern::Sixteen => Pattern::Sixteen,
+        config::bqm::DiscardPattern::SixteenSparse => Pattern::SixteenSparse,
+        config::bqm::DiscardPattern::Highest => Pattern::Highest,
+    };
+    Some(bqm::Settings {
+        pattern,
+        raise: table.raise.unwrap_or(defaults.raise),
+        discriminator: match table.discriminator.unwrap_or_default() {
+            config::bqm::Discriminator::Ald => Discriminator::Ald,
+            config::bqm::Discriminator::None => Discriminator::None,
+        },
+        every: table.every.or(pattern.every()),
+        measure: match table.measure.unwrap_or_default() {
+            config::bqm::Measure::Highest => Measure::Highest,
+            config::bqm::Measure::WithoutGap => Measure::WithoutGap,
+        },
+        wireless_loss: match table.wireless_loss.unwrap_or_default() {
+            config::bqm::WirelessLoss::OnePacket => WirelessLoss::OnePacket,
+            config::bqm::WirelessLoss::None => WirelessLoss::None,
+        },
+        growth: match table.growth.unwrap_or_default() {
+            config::bqm::Growth::UntilNext => Growth::UntilNext,
+            config::bqm::Growth::UntilRegained => Growth::UntilRegained,
+        },
+        threshold: match table.threshold.unwrap_or_default() {
+            config::bqm::Threshold::Reduced => Threshold::Reduced,
+            config::bqm::Threshold::Half => Threshold::Half,
+        },
+        single_duplicate: table.single_duplicate.unwrap_or(defaults.single_duplicate),
+    })
+}
+
+/// Is the key the flow's own?
+fn given(own: &Tcp, key: &str) -> bool {
+    match key {
+        "loss_detection" => own.loss_detection.is_some(),
+        "bqm" => own.bqm.is_some(),
+        "bqm.every" => own.bqm.is_some_and(|bqm| bqm.every.is_some()),
+        "segment" => own.segment.is_some(),
+        "initial_window" => own.initial_window.is_some(),
+        "advertised_window" => own.advertised_window.is_some(),
+        _ => own.rto_min.is_some(),
+    }
+}

@@ -1,0 +1,124 @@
+//! Builds flows: names, sources and destinations, start and end.
+
+use super::answers::{self, Answered};
+use super::ends::{End, Ends, MOST, too_many};
+use super::supply::{self, Traffic};
+use super::{Flow, Role, Supply};
+use crate::config::{self, Network};
+use crate::engine::{FlowId, Number as _};
+use crate::mac::{BROADCAST, Conventions, Frame};
+use crate::radio::Medium;
+use crate::record::{FlowRecord, Identity, Player};
+use crate::world::admission;
+use crate::world::error::BuildError;
+use crate::world::nodes::infrastructure::Infrastructure;
+use queue::Ecn;
+use std::collections::BTreeSet;
+use units::{Instant, Rate};
+
+pub(crate) fn flows(
+    network: &Network,
+    names: &[String],
+    infrastructure: &Infrastructure,
+    medium: &Medium<Frame>,
+    rules: &Conventions,
+    seed: u64,
+) -> Result<Vec<Flow>, BuildError> {
+    let mut flows: Vec<Flow> = Vec::new();
+    let mut answers: Vec<Option<Answered>> = Vec::new();
+    let mut asking: Vec<Option<(&config::Admission, Rate)>> = Vec::new();
+    let ends = Ends::new(network, names, infrastructure, medium, seed);
+    for described in &network.flow {
+        if described.category.is_some() && !rules.edca() {
+            let message = "the DCF has no categories; set `access = \"edca\"` in `[mac]`, or leave `category` out";
+            return Err(BuildError::new(format!("flow.{}.category", described.name), message));
+        }
+        let answered = answers::answered(described, network, rules)?;
+        let traffic = Traffic::new(described, network.duration)?;
+        let rate = admission::check(described, &traffic)?;
+        check_player(described, answered.is_some())?;
+        for End { name, from, to } in ends.of(described)? {
+            if to == BROADCAST && !infrastructure.has_radio(from) {
+                let message = format!("`{}` has no radio to send broadcasts with", names[from as usize]);
+                return Err(BuildError::new(format!("flow.{}.to", described.name), message));
+            }
+            let tcp = answered.and_then(|answered| answered.settings);
+            if flows.len() == MOST {
+                return Err(too_many(described));
+            }
+            let supply = traffic.supply(&name, tcp, seed)?;
+            let identity = identity(described, name, &names[from as usize], names.get(to as usize), &traffic);
+            flows.push(flow(described, identity, from, to, supply, rules));
+            answers.push(answered);
+            asking.push(described.admission.as_ref().zip(rate));
+        }
+    }
+    let mut known = BTreeSet::new();
+    for Flow { identity: Identity { name, .. }, .. } in &flows {
+        if !known.insert(name) {
+            return Err(BuildError::new(format!("flow.{name}"), format!("two flows are called `{name}`")));
+        }
+    }
+    for (index, answered) in answers.into_iter().enumerate() {
+        if let Some(answered) = answered {
+            let back = FlowId::at(flows.len());
+            let back = answers::answer(&mut flows[index], FlowId::at(index), back, &answered, rules);
+            flows.push(back);
+        }
+    }
+    for (index, asked) in asking.into_iter().enumerate() {
+        if let Some((described, rate)) = asked {
+            let (number, next) = (FlowId::at(index), FlowId::at(flows.len()));
+            let messages = admission::admit(&mut flows[index], number, next, described, rate, seed);
+            flows.extend(messages);
+        }
+    }
+    Ok(flows)
+}
+
+/// Refuses a player of what is no stream over UDP to one node.
+fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildError> {
+    let refuse = |message| Err(BuildError::new(format!("flow.{}.player_buffer", described.name), message));
+    match described.player_buffer {
+        Some(_) if answered => refuse("only what comes over UDP is played, without answers"),
+        Some(_) if described.to == "broadcast" => refuse("a player is one receiver's, and this flow goes to all"),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Returns the description of the flow `name` in the results; no destination means all nodes.
+fn identity(described: &config::Flow, name: String, from: &str, to: Option<&String>, traffic: &Traffic) -> Identity {
+    Identity {
+        from: from.to_owned(),
+        to: to.map_or("broadcast", String::as_str).to_owned(),
+        kind: supply::kind_name(described.traffic.kind),
+        class: described.class,
+        drawn: traffic.is_drawn(),
+        left_out: traffic.left_out(),
+        deadline: described.deadline,
+        name,
+    }
+}
+
+/// A flow between two nodes.
+fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply: Supply, rules: &Conventions) -> Flow {
+    let category = rules.index(described.category.unwrap_or_else(|| described.class.into()));
+    let from = from.into();
+    let dscp = described.class.into();
+    let until = described.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
+    let player = described.player_buffer.map(|buffer| Box::new(Player::new(buffer, until)));
+    let receptions = (to == BROADCAST).then(Box::default);
+    Flow {
+        identity,
+        from,
+        to,
+        category,
+        dscp,
+        ecn: Ecn::NotEct,
+        admission: None,
+        role: Role::Data,
+        supply,
+        waiting: 0,
+        record: FlowRecord { player, receptions, ..FlowRecord::default() },
+    }
+}

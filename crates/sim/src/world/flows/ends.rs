@@ -1,0 +1,205 @@
+//! Sources and destinations of flows: by name, at all stations, or drawn at random.
+
+use crate::config::{self, HopRange, Network};
+use crate::engine::{Purpose, Stream};
+use crate::mac::{BROADCAST, Frame};
+use crate::net::Routes;
+use crate::radio::Medium;
+use crate::world::error::BuildError;
+use crate::world::nodes::infrastructure::Infrastructure;
+
+/// No network has more flows: what was hardly meant should not take minutes to build.
+pub(crate) const MOST: usize = 10_000;
+
+/// Value of `from` or `to` that stands for a random node.
+const ANY: &str = "any";
+/// In `to`: the next of all nodes that `from` stands for, and after the last one the first.
+const NEXT: &str = "next";
+
+/// Source and destination of a flow.
+pub(crate) struct End {
+    /// Name of the flow.
+    pub(crate) name: String,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+}
+
+/// Description of the sources and destinations of flows.
+pub(crate) struct Ends<'a> {
+    names: &'a [String],
+    infrastructure: &'a Infrastructure,
+    /// By node: how many hops it is to each at the start of the run; nothing where no path leads there. Only where ends are
+    /// drawn.
+    distances: Vec<Vec<Option<u32>>>,
+    seed: u64,
+}
+
+impl<'a> Ends<'a> {
+    pub(crate) fn new(
+        network: &Network,
+        names: &'a [String],
+        infrastructure: &'a Infrastructure,
+        medium: &Medium<Frame>,
+        seed: u64,
+    ) -> Self {
+        let distances = if network.flow.iter().any(are_drawn) {
+            let neighbours = infrastructure.neighbours(medium);
+            (0..).zip(&neighbours).map(|(node, _)| Routes::distances(&neighbours, node)).collect()
+        } else {
+            Vec::new()
+        };
+        Self { names, infrastructure, distances, seed }
+    }
+
+    /// The flows that one table describes.
+    ///
+    /// # Errors
+    /// Ends that do not exist, or do not go together.
+    pub(crate) fn of(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
+        let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", described.name), message));
+        if are_drawn(described) {
+            return self.drawn(described);
+        }
+        if described.hops.is_some() {
+            let message = "only ends that are drawn are so many hops apart: write `from = \"any\"` or `to = \"any\"`";
+            return refuse("hops", message);
+        }
+        if described.to == NEXT {
+            return self.ring(described);
+        }
+        let to = match described.to.as_str() {
+            name if name.ends_with('*') => None,
+            "broadcast" => Some(BROADCAST),
+            name => Some(self.find(described, name, "to")?),
+        };
+        let from = match described.from.as_str() {
+            name if name.ends_with('*') => None,
+            name => Some(self.find(described, name, "from")?),
+        };
+        match (from, to) {
+            (Some(from), Some(to)) if from == to => {
+                refuse("to", &format!("flow `{}` ends where it starts", described.name))
+            }
+            (Some(from), Some(to)) => Ok(alike(described)?.into_iter().map(|name| End { name, from, to }).collect()),
+            _ if described.count.is_some() => {
+                refuse("count", "`*` makes a flow of every station already; leave `count` out")
+            }
+            (None, None) => refuse("to", "`*` stands for all in `from` or in `to`, not both"),
+            (Some(one), None) | (None, Some(one)) => {
+                let pattern = if from.is_some() { &described.to } else { &described.from };
+                let beginning = pattern.trim_end_matches('*');
+                let wanted = |(other, _): &(u32, &String)| *other != one;
+                let flow = |(other, name): (u32, &String)| {
+                    let (from, to) = if from.is_some() { (one, other) } else { (other, one) };
+                    End { name: format!("{}-{name}", described.name), from, to }
+                };
+                Ok(self.called(beginning).filter(wanted).map(flow).collect())
+            }
+        }
+    }
+
+    fn find(&self, described: &config::Flow, name: &str, key: &str) -> Result<u32, BuildError> {
+        let unknown = || {
+            let path = format!("flow.{}.{key}", described.name);
+            BuildError::unknown_node(path, name, self.names.to_vec())
+        };
+        let index = self.names.iter().position(|known| known == name).ok_or_else(unknown)?;
+        Ok(u32::try_from(index).expect("nodes were counted before"))
+    }
+
+    fn stations(&self) -> impl Iterator<Item = (u32, &'a String)> {
+        let infrastructure = self.infrastructure;
+        (0..).zip(self.names).filter(|(node, _)| infrastructure.is_station(*node))
+    }
+
+    /// What a star behind this beginning of names stands for: stations, and with a beginning also nodes without a radio.
+    fn called(&self, beginning: &str) -> impl Iterator<Item = (u32, &'a String)> {
+        let infrastructure = self.infrastructure;
+        let wanted =
+            move |node| infrastructure.is_station(node) || !beginning.is_empty() && !infrastructure.has_radio(node);
+        (0..).zip(self.names).filter(move |(node, name)| wanted(*node) && name.starts_with(beginning))
+    }
+
+    /// Flows in a ring, from every node to the next.
+    fn ring(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
+        let refuse = |message: String| Err(BuildError::new(format!("flow.{}.to", described.name), message));
+        let (Some(beginning), None) = (described.from.strip_suffix('*'), described.count) else {
+            let message = "`next` is the next of all that `from` stands for: write `from = \"up*\"` or `from = \"*\"`, without `count`";
+            return refuse(message.to_owned());
+        };
+        let nodes: Vec<(u32, &String)> = self.called(beginning).collect();
+        if let [(_, alone)] = nodes[..] {
+            return refuse(format!("`{alone}` has no next: a ring takes two nodes"));
+        }
+        let next = nodes.iter().cycle().skip(1);
+        let flow = |(from, to): (&(u32, &String), &(u32, &String))| End {
+            name: format!("{}-{}", described.name, from.1),
+            from: from.0,
+            to: to.0,
+        };
+        Ok(nodes.iter().zip(next).map(flow).collect())
+    }
+
+    /// Flows with drawn ends: each draws by itself, from all pairs that it may have.
+    fn drawn(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
+        let refuse =
+            |key: &str, message: String| Err(BuildError::new(format!("flow.{}.{key}", described.name), message));
+        if ["broadcast", NEXT].contains(&described.to.as_str())
+            || [&described.from, &described.to].iter().any(|end| end.ends_with('*'))
+        {
+            return refuse("to", "with `any` both ends are single nodes, drawn or given by name".to_owned());
+        }
+        if let Some(HopRange { from, to }) = described.hops
+            && (from == 0 || from > to)
+        {
+            return refuse("hops", format!("no two ends are at least {from} and at most {to} hops apart"));
+        }
+        let candidates = |end: &str, key: &str| match end {
+            ANY => Ok(self.stations().map(|(node, _)| node).collect::<Vec<_>>()),
+            name => self.find(described, name, key).map(|node| vec![node]),
+        };
+        let (from, to) = (candidates(&described.from, "from")?, candidates(&described.to, "to")?);
+        let all = from.iter().flat_map(|&from| to.iter().map(move |&to| (from, to)));
+        let pairs: Vec<_> = all.filter(|&(from, to)| from != to && self.fits(from, to, described.hops)).collect();
+        let Some(last) = pairs.len().checked_sub(1) else {
+            return match described.hops {
+                None => refuse("from", "there are no two stations to draw its ends from".to_owned()),
+                Some(HopRange { from, to }) => {
+                    refuse("hops", format!("with this seed no two stations are {from} to {to} hops apart at the start"))
+                }
+            };
+        };
+        let draw = |name: String| {
+            let drawn = Stream::new(self.seed, &name, Purpose::Ends).up_to(last as u64);
+            let (from, to) = pairs[usize::try_from(drawn).expect("there are fewer pairs")];
+            End { name, from, to }
+        };
+        Ok(alike(described)?.into_iter().map(draw).collect())
+    }
+
+    fn fits(&self, from: u32, to: u32, hops: Option<HopRange>) -> bool {
+        let between = self.distances[from as usize][to as usize];
+        hops.is_none_or(|wanted| between.is_some_and(|hops| (wanted.from..=wanted.to).contains(&hops)))
+    }
+}
+
+/// Is an end of this flow drawn?
+fn are_drawn(flow: &config::Flow) -> bool {
+    flow.from == ANY || flow.to == ANY
+}
+
+/// The names of the flows that one table describes, without `*`.
+fn alike(described: &config::Flow) -> Result<Vec<String>, BuildError> {
+    let name = &described.name;
+    match described.count {
+        None => Ok(vec![name.clone()]),
+        Some(count) if count as usize > MOST => Err(too_many(described)),
+        Some(count) => Ok((1..=count).map(|number| format!("{name}-{number}")).collect()),
+    }
+}
+
+/// Rejects more flows than [`MOST`].
+pub(crate) fn too_many(described: &config::Flow) -> BuildError {
+    let message = format!("more than {MOST} flows, those that `*` stands for counted one by one");
+    BuildError::new(format!("flow.{}", described.name), message)
+}

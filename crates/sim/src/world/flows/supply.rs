@@ -1,0 +1,454 @@
+//! Builds the traffic sources of flows.
+
+use super::Supply;
+use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKind};
+use crate::engine::{Purpose, Stream};
+use crate::net::{MOST_PAYLOAD, network_bytes};
+use crate::results::LeftOut;
+use crate::traffic::{
+    Lengths, OnOff, Pareto, Pcap, Ping, RateSchedule, Recurrence, Replay, Segment, Source, Steady, Times, Transfers,
+    Volume, Web, uniform,
+};
+use crate::transport::tcp::Settings;
+use crate::world::error::BuildError;
+use std::ops::Range;
+use units::{Bytes, Duration, Instant, Rate};
+
+/// Mean of a talk spurt and of a pause (ITU-T P.59, table 2/P.59).
+const TALK_SPURT: Duration = Duration::from_millis(1_004);
+const PAUSE: Duration = Duration::from_millis(1_587);
+/// G.711 codes a sample of 8 bits each 125 us.
+const SPEECH: Rate = Rate::kbps(64);
+const SAMPLE: Duration = Duration::from_micros(125);
+const PACKETISATION: Duration = Duration::from_millis(20);
+/// Heavy-tailed times: ns-2's default of Pareto times, and what Crovella and Bestavros (IEEE/ACM Transactions on
+/// Networking 5(6), 1997) found for times without transfers.
+const TIMES_SHAPE: f64 = 1.5;
+/// Sizes of transfers (the same authors: 1.1 to 1.3).
+const SIZE_SHAPE: f64 = 1.2;
+const WEB_PACKET: Bytes = Bytes::new(1_000);
+/// What `ping` sends on most systems.
+const PING_PACKET: Bytes = Bytes::new(56);
+const PING_EVERY: Duration = Duration::from_secs(1);
+/// With rates that change more often, finding the next packet of a slow flow could take longer than the run.
+const SHORTEST_DRAW: Duration = Duration::from_millis(1);
+/// With shorter times, finding the next packet could take longer than the run.
+const SHORTEST_TIME: Duration = Duration::from_micros(10);
+
+/// The name of a kind and the keys that it has.
+const fn keys(kind: TrafficKind) -> (&'static str, &'static [&'static str]) {
+    match kind {
+        TrafficKind::Cbr => ("cbr", &["rate", "packet", "overhead"]),
+        TrafficKind::Poisson => ("poisson", &["rate", "packet", "overhead"]),
+        TrafficKind::Saturated => ("saturated", &["packet"]),
+        TrafficKind::OnOff => ("on-off", &["rate", "packet", "on", "off", "times", "times_shape"]),
+        TrafficKind::Voice => ("voice", &["packetisation", "silence", "on", "off"]),
+        TrafficKind::Web => ("web", &["size", "size_shape", "reading", "times", "times_shape", "packet", "rate"]),
+        TrafficKind::Replay => ("replay", &["file"]),
+        TrafficKind::Greedy => ("greedy", &[]),
+        TrafficKind::Transfer => ("transfer", &["size", "every"]),
+        TrafficKind::Ping => ("ping", &["packet", "every", "times"]),
+    }
+}
+
+/// The name of a kind, as scenarios have it.
+pub(crate) const fn kind_name(kind: TrafficKind) -> &'static str {
+    keys(kind).0
+}
+
+/// The traffic of one `[[flow]]`, whose keys have been checked: makes the source of every flow that it stands for.
+pub(crate) struct Traffic<'n> {
+    flow: &'n Flow,
+    run: Duration,
+    recording: Option<Pcap>,
+}
+
+impl<'n> Traffic<'n> {
+    /// Checks the keys and reads the recording, if it names one. `run` is how long the network runs.
+    pub(crate) fn new(flow: &'n Flow, run: Duration) -> Result<Self, BuildError> {
+        let mut traffic = Self { flow, run, recording: None };
+        traffic.check_keys()?;
+        traffic.check_packet()?;
+        traffic.check_rate()?;
+        if !traffic.is_steady() && !flow.at.is_empty() {
+            let message = "steps change the rate of `cbr` and `poisson`; use several flows with `start` and `stop`";
+            return Err(BuildError::new(traffic.path("at"), message));
+        }
+        traffic.recording = traffic.recording()?;
+        Ok(traffic)
+    }
+
+    /// Can flows of this traffic ask for admission: do they send at times of their own?
+    pub(crate) fn asks(&self) -> bool {
+        match self.flow.traffic.kind {
+            TrafficKind::Cbr | TrafficKind::Poisson | TrafficKind::OnOff | TrafficKind::Voice | TrafficKind::Replay => {
+                true
+            }
+            TrafficKind::Web => self.flow.transport == config::Transport::Udp,
+            TrafficKind::Saturated | TrafficKind::Greedy | TrafficKind::Transfer | TrafficKind::Ping => false,
+        }
+    }
+
+    /// The rate with the headers of UDP and IP, where it is constant.
+    pub(crate) fn network_rate(&self) -> Option<Rate> {
+        let config::Traffic { kind, packetisation, silence, overhead, .. } = self.flow.traffic;
+        let (packet, rate) = match kind {
+            TrafficKind::Cbr if self.flow.at.is_empty() && overhead.is_none() => (self.packet()?, self.rate()?),
+            TrafficKind::Voice if silence != Some(true) => {
+                (Bytes::new(packetisation.unwrap_or(PACKETISATION).div_floor(SAMPLE)), SPEECH)
+            }
+            _ => return None,
+        };
+        Some(rate.scaled(network_bytes(packet).count() as f64 / packet.count() as f64))
+    }
+
+    fn is_steady(&self) -> bool {
+        matches!(self.flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson)
+    }
+
+    /// Is its load left to chance, so that results have to say what it was?
+    pub(crate) fn is_drawn(&self) -> bool {
+        let config::Traffic { packet, rate, .. } = &self.flow.traffic;
+        let of_one_length = matches!(packet, None | Some(config::Lengths::One(_)));
+        !of_one_length || matches!(rate, Some(Load::Drawn(_)))
+    }
+
+    /// Frames of its recording that are not replayed.
+    pub(super) fn left_out(&self) -> Option<LeftOut> {
+        self.recording.as_ref().map(Pcap::left_out)
+    }
+
+    fn path(&self, key: &str) -> String {
+        format!("flow.{}.{key}", self.flow.name)
+    }
+
+    fn refuse<T>(&self, key: &str, message: impl Into<String>) -> Result<T, BuildError> {
+        Err(BuildError::new(self.path(&format!("traffic.{key}")), message))
+    }
+
+    /// A key that this kind cannot do without.
+    fn need<T>(&self, key: &str, value: Option<T>) -> Result<T, BuildError> {
+        value.ok_or_else(|| BuildError::new(self.path("traffic"), format!("this kind of traffic needs a `{key}`")))
+    }
+
+    fn check_keys(&self) -> Result<(), BuildError> {
+        let config::Traffic { kind, rate, packet, overhead, on, off, times, times_shape, .. } = &self.flow.traffic;
+        let config::Traffic { packetisation, silence, size, size_shape, reading, every, file, .. } = &self.flow.traffic;
+        let given = [
+            ("rate", rate.is_some()),
+            ("packet", packet.is_some()),
+            ("overhead", overhead.is_some()),
+            ("on", on.is_some()),
+            ("off", off.is_some()),
+            ("times", times.is_some()),
+            ("times_shape", times_shape.is_some()),
+            ("packetisation", packetisation.is_some()),
+            ("silence", silence.is_some()),
+            ("size", size.is_some()),
+            ("size_shape", size_shape.is_some()),
+            ("reading", reading.is_some()),
+            ("every", every.is_some()),
+            ("file", file.is_some()),
+        ];
+        let (name, known) = keys(*kind);
+        if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
+            let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+            let list = if list.is_empty() { "no keys".to_owned() } else { list };
+            return self.refuse(key, format!("{name} traffic has no `{key}`; it has {list}"));
+        }
+        if *kind == TrafficKind::Voice && *silence != Some(true) {
+            for (key, given) in [("on", on), ("off", off)] {
+                if given.is_some() {
+                    return self.refuse(key, format!("without `silence = true` there are no pauses and no `{key}`"));
+                }
+            }
+        }
+        if *kind == TrafficKind::Ping && *times == Some(Spread::Pareto) {
+            return self
+                .refuse("times", "requests are evenly or exponentially spaced: leave `times` out, or \"exponential\"");
+        }
+        if *times != Some(Spread::Pareto) && times_shape.is_some() {
+            return self.refuse("times_shape", "only Pareto times have a shape: add `times = \"pareto\"`");
+        }
+        for (key, shape) in [("times_shape", times_shape), ("size_shape", size_shape)] {
+            if shape.is_some_and(|shape| !(shape > 1.0 && shape.is_finite())) {
+                return self.refuse(key, "a Pareto distribution has a mean only with a shape above 1");
+            }
+        }
+        for (key, time) in [("on", on), ("off", off), ("reading", reading), ("every", every)] {
+            if time.is_some_and(|time| time < SHORTEST_TIME) {
+                return self.refuse(key, format!("a mean time is at least {SHORTEST_TIME}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_packet(&self) -> Result<(), BuildError> {
+        let config::Traffic { kind, ref packet, overhead, packetisation, .. } = self.flow.traffic;
+        if kind == TrafficKind::Voice {
+            let time = packetisation.unwrap_or(PACKETISATION);
+            let samples = time.div_floor(SAMPLE);
+            if samples == 0 || SAMPLE * samples != time || samples > MOST_PAYLOAD.count() {
+                let most = SAMPLE * MOST_PAYLOAD.count();
+                let message = format!("a packet holds whole samples of {SAMPLE}, at most {most} in one 802.11 frame");
+                return self.refuse("packetisation", message);
+            }
+        }
+        let Some(packet) = packet else { return Ok(()) };
+        match packet {
+            config::Lengths::One(_) => {}
+            _ if !self.is_steady() => {
+                return self.refuse("packet", "only `cbr` and `poisson` have packets of random lengths");
+            }
+            config::Lengths::Any(list) if list.is_empty() => return self.refuse("packet", "a list of no lengths"),
+            config::Lengths::Between(LengthRange { from, to }) if from > to => {
+                return self.refuse("packet", format!("no length is at least {from} and at most {to}"));
+            }
+            config::Lengths::Any(_) | config::Lengths::Between(_) => {}
+        }
+        let (shortest, overhead) = (packet.shortest(), overhead.unwrap_or_default());
+        if shortest <= overhead {
+            let message = if overhead.count() == 0 {
+                "a packet without payload has no rate".to_owned()
+            } else {
+                format!("of {shortest} the headers of {overhead} leave no payload")
+            };
+            return self.refuse("packet", message);
+        }
+        if lengths(packet).longest() - overhead > MOST_PAYLOAD {
+            let message =
+                format!("a packet in one 802.11 frame carries at most {MOST_PAYLOAD}; there are no fragments");
+            return self.refuse("packet", message);
+        }
+        Ok(())
+    }
+
+    fn check_rate(&self) -> Result<(), BuildError> {
+        let Some(Load::Drawn(LoadRange { from, to, every, .. })) = &self.flow.traffic.rate else { return Ok(()) };
+        if !self.is_steady() {
+            return self.refuse("rate", "only `cbr` and `poisson` have a rate that is drawn");
+        }
+        if from > to {
+            return self.refuse("rate", format!("no rate is at least {from} and at most {to}"));
+        }
+        if to.is_zero() {
+            return self.refuse("rate", "at a rate of zero nothing is ever sent");
+        }
+        match every {
+            Some(every) if *every < SHORTEST_DRAW => {
+                self.refuse("rate.every", format!("a rate is drawn each {SHORTEST_DRAW} at most"))
+            }
+            Some(_) if !self.flow.at.is_empty() => {
+                Err(BuildError::new(self.path("at"), "a rate that is drawn again and again has no steps"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn recording(&self) -> Result<Option<Pcap>, BuildError> {
+        if self.flow.traffic.kind != TrafficKind::Replay {
+            return Ok(None);
+        }
+        let file = self.need("file", self.flow.traffic.file.as_ref())?;
+        let Some(content) = file.content() else {
+            return self.refuse("file", format!("what `{}` holds was not attached", file.path()));
+        };
+        match Pcap::read(content, MOST_PAYLOAD) {
+            Ok(recording) => Ok(Some(recording)),
+            Err(error) => self.refuse("file", format!("`{}` cannot be replayed: {error}", file.path())),
+        }
+    }
+
+    /// What makes the packets of the flow called `name` of this traffic.
+    /// With TCP these are its settings.
+    pub(crate) fn supply(&self, name: &str, tcp: Option<Settings>, seed: u64) -> Result<Supply, BuildError> {
+        let mut random = Stream::new(seed, name, Purpose::Traffic);
+        let jitter = match self.flow.phase_jitter.as_nanos() {
+            0 => Duration::ZERO,
+            most => Duration::from_nanos(random.up_to(most - 1)),
+        };
+        let start = Instant::ZERO + self.flow.start + jitter;
+        let stop = Instant::ZERO + self.flow.stop.unwrap_or(self.run).min(self.run);
+        let active = start..stop;
+        if let Some(settings) = tcp {
+            let transfers = self.transfers(active, random)?;
+            let is_drawn = !self.flow.phase_jitter.is_zero() && self.flow.traffic.kind != TrafficKind::Web;
+            return Ok(Supply::Transfers { transfers, settings, opened: 0, drawn_start: is_drawn.then_some(start) });
+        }
+        let kind = self.flow.traffic.kind;
+        Ok(Supply::Source(match kind {
+            TrafficKind::Saturated => {
+                let payload = self.need("packet", self.packet())?;
+                return Ok(Supply::Saturated { payload, start, stop });
+            }
+            TrafficKind::Cbr | TrafficKind::Poisson => {
+                let config::Traffic { packet, overhead, .. } = &self.flow.traffic;
+                let lengths = lengths(self.need("packet", packet.as_ref())?);
+                let schedule = self.rate_schedule(name, seed, start, jitter)?;
+                let exponential = kind == TrafficKind::Poisson;
+                Source::Steady(Steady::new(schedule, stop, lengths, overhead.unwrap_or_default(), exponential, random))
+            }
+            TrafficKind::OnOff => Source::OnOff(self.on_off(active, random)?),
+            TrafficKind::Voice => self.voice(active, random),
+            TrafficKind::Web => Source::Web(self.web(active, random)?),
+            TrafficKind::Replay => {
+                let recording = self.recording.clone().expect("it was read before");
+                Source::Replay(Replay::new(recording, active))
+            }
+            TrafficKind::Ping => {
+                let random = self.flow.traffic.times.is_some().then_some(random);
+                let every = self.flow.traffic.every.unwrap_or(PING_EVERY);
+                Source::Ping(Ping::new(self.packet().unwrap_or(PING_PACKET), every, active, random))
+            }
+            TrafficKind::Greedy | TrafficKind::Transfer => unreachable!("they were checked to be over TCP"),
+        }))
+    }
+
+    /// What a flow of this traffic gives TCP to carry.
+    fn transfers(&self, active: Range<Instant>, random: Stream) -> Result<Transfers, BuildError> {
+        let config::Traffic { kind, size, every, .. } = self.flow.traffic;
+        let (volume, recurrence) = match kind {
+            TrafficKind::Transfer => {
+                let recurrence = every.map_or(Recurrence::Once, Recurrence::Every);
+                (Volume::Bytes(self.need("size", size)?.count()), recurrence)
+            }
+            TrafficKind::Web => {
+                let (sizes, reading) = self.bursts()?;
+                (Volume::Random(sizes), Recurrence::AfterEnd(reading))
+            }
+            _ => (Volume::Endless, Recurrence::Once),
+        };
+        Ok(Transfers::new(volume, recurrence, active, random))
+    }
+
+    /// The rate, where it is not drawn.
+    fn rate(&self) -> Option<Rate> {
+        match self.flow.traffic.rate {
+            Some(Load::One(rate)) => Some(rate),
+            Some(Load::Drawn(_)) | None => None,
+        }
+    }
+
+    /// The length of packets, where it is not drawn.
+    fn packet(&self) -> Option<Bytes> {
+        match self.flow.traffic.packet {
+            Some(config::Lengths::One(packet)) => Some(packet),
+            _ => None,
+        }
+    }
+
+    /// The rate over time of the flow called `name`.
+    fn rate_schedule(
+        &self,
+        name: &str,
+        seed: u64,
+        start: Instant,
+        jitter: Duration,
+    ) -> Result<RateSchedule, BuildError> {
+        let rate = match self.need("rate", self.flow.traffic.rate.as_ref())? {
+            Load::One(rate) => *rate,
+            Load::Drawn(range) => {
+                let (from, to) = (range.from, range.to);
+                let mut random = range.stream(seed, name);
+                if let Some(every) = range.every {
+                    return Ok(RateSchedule::Drawn { start, from, to, every, random });
+                }
+                uniform(from, to, &mut random)
+            }
+        };
+        Ok(RateSchedule::Steps(self.segments(rate, jitter)?))
+    }
+
+    fn segments(&self, rate: Rate, jitter: Duration) -> Result<Vec<Segment>, BuildError> {
+        let refuse = |message| Err(BuildError::new(self.path("at"), message));
+        let mut segments = vec![Segment { start: Instant::ZERO + self.flow.start + jitter, rate }];
+        for step in &self.flow.at {
+            let new = match (step.rate, step.scale) {
+                (Some(new), None) => new,
+                (None, Some(scale)) if scale >= 0.0 && scale.is_finite() => rate.scaled(scale),
+                (None, Some(_)) => return refuse("a `scale` is zero or more"),
+                _ => return refuse("a step has a `rate` or a `scale`"),
+            };
+            let start = Instant::ZERO + step.time + jitter;
+            if segments.last().is_some_and(|last| start <= last.start) {
+                return refuse("steps come one after another, after the flow's start");
+            }
+            segments.push(Segment { start, rate: new });
+        }
+        Ok(segments)
+    }
+
+    fn times(&self, mean: Duration) -> Times {
+        match self.flow.traffic.times.unwrap_or_default() {
+            Spread::Exponential => Times::Exponential(mean),
+            Spread::Pareto => {
+                let shape = self.flow.traffic.times_shape.unwrap_or(TIMES_SHAPE);
+                Times::Pareto(Pareto::with_mean(mean.as_secs_f64(), shape))
+            }
+        }
+    }
+
+    fn on_off(&self, active: Range<Instant>, random: Stream) -> Result<OnOff, BuildError> {
+        let config::Traffic { on, off, .. } = self.flow.traffic;
+        let rate = self.need("rate", self.rate())?;
+        if rate.is_zero() {
+            return self.refuse("rate", "at a rate of zero nothing is sent while on either");
+        }
+        let packet = self.need("packet", self.packet())?;
+        let (on, off) = (self.need("on", on)?, self.need("off", off)?);
+        Ok(OnOff::new(packet, rate, self.times(on), self.times(off), share(on, off), active, random))
+    }
+
+    fn voice(&self, active: Range<Instant>, random: Stream) -> Source {
+        let config::Traffic { packetisation, silence, on, off, .. } = self.flow.traffic;
+        let packet = Bytes::new(packetisation.unwrap_or(PACKETISATION).div_floor(SAMPLE));
+        if silence != Some(true) {
+            let schedule = RateSchedule::Steps(vec![Segment { start: active.start, rate: SPEECH }]);
+            return Source::Steady(Steady::new(
+                schedule,
+                active.end,
+                Lengths::One(packet),
+                Bytes::new(0),
+                false,
+                random,
+            ));
+        }
+        let (on, off) = (on.unwrap_or(TALK_SPURT), off.unwrap_or(PAUSE));
+        let share = share(on, off);
+        let (on, off) = (Times::Exponential(on), Times::Exponential(off));
+        Source::OnOff(OnOff::new(packet, SPEECH, on, off, share, active, random))
+    }
+
+    fn web(&self, active: Range<Instant>, random: Stream) -> Result<Web, BuildError> {
+        let rate = self.rate();
+        if rate.is_some_and(Rate::is_zero) {
+            return self.refuse("rate", "at a rate of zero no burst ends; without `rate` it comes at one time");
+        }
+        let (size, reading) = self.bursts()?;
+        Ok(Web::new(self.packet().unwrap_or(WEB_PACKET), rate, size, reading, active, random))
+    }
+
+    /// Sizes of bursts in bytes, and the times between them.
+    fn bursts(&self) -> Result<(Pareto, Times), BuildError> {
+        let config::Traffic { size, size_shape, reading, .. } = self.flow.traffic;
+        let mean = self.need("size", size)?;
+        if mean.count() == 0 {
+            return self.refuse("size", "bursts of nothing: the mean size is above zero");
+        }
+        let sizes = Pareto::with_mean(mean.count() as f64, size_shape.unwrap_or(SIZE_SHAPE));
+        Ok((sizes, self.times(self.need("reading", reading)?)))
+    }
+}
+
+fn lengths(described: &config::Lengths) -> Lengths {
+    match described {
+        config::Lengths::One(length) => Lengths::One(*length),
+        config::Lengths::Any(lengths) => Lengths::Any(lengths.clone()),
+        config::Lengths::Between(LengthRange { from, to }) => Lengths::Between(*from, *to),
+    }
+}
+
+/// The mean share of time on.
+fn share(on: Duration, off: Duration) -> f64 {
+    on.as_secs_f64() / (on.as_secs_f64() + off.as_secs_f64())
+}

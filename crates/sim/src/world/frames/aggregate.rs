@@ -1,0 +1,216 @@
+//! Aggregates: the packets that share a frame, and the order in which the receiver passes them on.
+
+use crate::config::Class;
+use crate::engine::{FlowId, Handle, NodeId, PortId};
+use crate::mac::{Arrival, Assembly, Frame, Kind, SEQUENCES, places};
+use crate::net::{Load, Packet, Transit, Waiting, msdu_bytes, network_bytes, serial};
+use crate::world::flows::delivery::Row;
+use crate::world::flows::{Flow, Supply};
+use crate::world::nodes::Node;
+use crate::world::routing::Routing;
+use crate::world::state::World;
+use queue::Batch as _;
+
+impl World {
+    /// Packets that can share the frame that is due join it, in the order in which the queue would yield them. Returns the
+    /// frame; none where nothing could join.
+    pub(crate) fn aggregate(&mut self, node: NodeId) -> Option<Assembly> {
+        let mut assembly = self.nodes[node].station.assemble(self.now, &self.rules)?;
+        let now = self.now;
+        // Only frames with a category are aggregated, and these have no queues by class.
+        let port = self.nodes[node].egress.port_to(assembly.to, assembly.category, Class::BestEffort);
+        let mut index = 0;
+        loop {
+            let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
+            let peeked = egress.peek(now, port, index, &mut accounts.dropping());
+            let Some(Waiting { to, length, packet, created, .. }) = peeked else { break };
+            if to != assembly.to {
+                if assembly.in_turn {
+                    break;
+                }
+                index += 1;
+                continue;
+            }
+            let Some(room) = station.room(&assembly, msdu_bytes(length), rules) else { break };
+            if created == now
+                && let Some(flow) = self.alone(node, port, packet)
+            {
+                self.fill_frame(node, port, flow, &mut assembly);
+                break;
+            }
+            let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
+            let taken = egress.take(now, port, index, &mut accounts.dropping()).expect("it was seen there");
+            let msdu = self.taken(node, &taken);
+            let station = &mut self.nodes[node].station;
+            if let Some(before) = station.join(&mut assembly, room, msdu, &self.rules) {
+                self.packets.get_mut(before).transit.next = Some(msdu.packet);
+            }
+            if let Some(port) = taken.left {
+                self.left(node, port, &taken.packet);
+            }
+        }
+        Some(assembly)
+    }
+
+    /// The saturated flow that has a port to itself, where packets that [fill a frame](Self::fill_frame) are the same to
+    /// everybody as packets that join it one by one. `first`: the packet that leaves next.
+    fn alone(&self, node: NodeId, port: PortId, first: Handle) -> Option<FlowId> {
+        let Node { egress, saturated, energy, .. } = &self.nodes[node];
+        let &[(flow, payload)] = saturated[port].as_slice() else { return None };
+        let Flow { waiting, record, .. } = &self.flows[flow];
+        let alone = egress.ports()[port].queue().backlog().packets == u64::from(*waiting);
+        let in_a_row = self.packets.get(first).serial == serial(record.ledger.made - u64::from(*waiting));
+        let plain = self.unfollowed() && energy.is_none() && self.rules.aggregation.amsdu.is_none();
+        (alone && in_a_row && plain && egress.lets_pass(port, network_bytes(payload))).then_some(flow)
+    }
+
+    /// A flow that has a port [to itself](Self::alone) fills the rest of a frame, which has room for one packet at least, with
+    /// packets that are made now, each as the one before it leaves the port. What waits there was made now, too, so that none
+    /// has waited: all packets are alike but for their numbers. So new ones join the frame without waiting at the port, with
+    /// the numbers that are due, and what waits is what was made last.
+    fn fill_frame(&mut self, node: NodeId, port: PortId, flow: FlowId, assembly: &mut Assembly) {
+        let Self { nodes, flows, packets, rules, now, .. } = self;
+        let (Node { egress, station, .. }, now) = (&mut nodes[node], *now);
+        let Flow { supply: Supply::Saturated { payload, .. }, dscp, ecn, waiting, ref mut record, .. } = flows[flow]
+        else {
+            unreachable!("only saturated flows ask for more")
+        };
+        let length = network_bytes(payload);
+        let serial = serial(record.ledger.made - u64::from(waiting));
+        let transit = Transit { taken: now, ..Transit::NONE };
+        let mut next = Packet { serial, dscp, ecn, transit, ..Packet::new(Load::Flow(flow), now, length) };
+        let made = station.fill(assembly, msdu_bytes(length), rules, || {
+            let packet = packets.insert(next);
+            next.serial = next.serial.wrapping_add(1);
+            packet
+        });
+        egress.pass(now, port, length, made.into());
+        for last in egress.ports()[port].queue().in_line() {
+            let packet = packets.get_mut(last.packet);
+            packet.serial = packet.serial.wrapping_add(made.into());
+        }
+        record.sent += u64::from(made);
+        record.offered += payload * made.into();
+        record.ledger.made += u64::from(made);
+    }
+
+    /// Tells whether no packet is followed individually: no node is watched, and routes are fixed.
+    fn unfollowed(&self) -> bool {
+        self.watch.is_none() && matches!(self.routing, Routing::Static(_))
+    }
+
+    /// Notes where the MPDUs of a frame that has been sent lie in it, if it is an aggregate. Its sender holds them until
+    /// the response is due, which is later than the last tail: a hop's round trip fits into a slot.
+    pub(crate) fn lay_out(&mut self, of: Handle) {
+        self.laid_out.clear();
+        let frame = self.medium.frame(of);
+        if matches!(frame.kind, Kind::Aggregate { .. }) {
+            let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight();
+            self.laid_out.extend(places(mpdus).map(|(start, length)| crate::radio::Mpdu { start, length }));
+        }
+    }
+
+    /// A node has got data frames of which those are `intact` whose bits are set, under a BlockAck agreement. Mostly they are
+    /// the next in a row, and nothing waits: then the window moves [once for all](crate::mac::Reorder::passes).
+    pub(crate) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+        let mut mpdus = std::mem::take(&mut self.numbered);
+        let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
+        let intact = in_flight.filter(|(_, index)| intact >> index & 1 == 1);
+        mpdus.extend(intact.map(|(mpdu, _)| (mpdu.sequence, mpdu.packet)));
+        let (from, category) = (frame.from, frame.category);
+        for row in mpdus.chunk_by(|&(before, _), &(sequence, _)| sequence == (before + 1) % SEQUENCES) {
+            let frames = u16::try_from(row.len()).expect("at most 64 frames");
+            let passes = self.nodes[node].station.reorder(from, category).passes(row[0].0, frames);
+            if passes && self.unfollowed() {
+                self.take_row(node, from, row.iter().map(|&(_, packet)| packet));
+                continue;
+            }
+            for &(sequence, packet) in row {
+                if passes {
+                    self.take(node, from, packet);
+                } else {
+                    self.take_numbered(node, from, category, sequence, packet);
+                }
+            }
+        }
+        mpdus.clear();
+        self.numbered = mpdus;
+    }
+
+    /// A data frame with this number has come in.
+    fn take_numbered(&mut self, node: NodeId, from: u32, category: u8, sequence: u16, packet: Handle) {
+        let mut reorder = self.nodes[node].station.reorder(from, category);
+        reorder.arrives(sequence);
+        if reorder.is_ready() {
+            self.release(node, from, category);
+            reorder = self.nodes[node].station.reorder(from, category);
+        }
+        match reorder.classify(sequence) {
+            Arrival::Next => {
+                let more = reorder.is_ready();
+                self.take(node, from, packet);
+                if more {
+                    self.release(node, from, category);
+                }
+            }
+            Arrival::Later => {
+                let copy = self.keep(node, from, packet);
+                self.nodes[node].station.reorder(from, category).hold(sequence, copy);
+            }
+            Arrival::Duplicate => self.nodes[node].record.duplicates += 1,
+        }
+    }
+
+    /// A `BlockAckReq` has come in.
+    pub(crate) fn move_window(&mut self, node: NodeId, frame: &Frame) {
+        let Kind::BlockAckReq { start } = frame.kind else { return };
+        self.nodes[node].station.reorder(frame.from, frame.category).forget_before(start);
+        self.release(node, frame.from, frame.category);
+    }
+
+    /// Copies the data packets of a frame that has to wait: the originals belong to the sender. Messages of the routing
+    /// protocol need no order.
+    fn keep(&mut self, node: NodeId, from: u32, first: Handle) -> Option<Handle> {
+        let (mut next, mut kept, mut last) = (Some(first), None, None);
+        while let Some(handle) = next {
+            let packet = self.packets.get_mut(handle);
+            next = packet.transit.next;
+            let copy = *packet;
+            if !matches!(copy.load, Load::Flow(_)) {
+                self.take_packet(node, from, handle);
+                continue;
+            }
+            packet.transit.accepted = true;
+            self.hear_neighbour(node, from);
+            self.connections.packet_made(copy.segment);
+            let copy = self.packets.insert(crate::net::Packet { transit: Transit::NONE, ..copy });
+            if let Some(last) = last {
+                self.packets.get_mut(last).transit.next = Some(copy);
+            }
+            kept = kept.or(Some(copy));
+            last = Some(copy);
+        }
+        kept
+    }
+
+    /// Passes on what need not wait any longer.
+    fn release(&mut self, node: NodeId, from: u32, category: u8) {
+        let (mut row, in_rows) = (Row::default(), self.unfollowed());
+        while let Some(first) = self.nodes[node].station.reorder(from, category).release() {
+            let mut next = Some(first);
+            while let Some(handle) = next {
+                let packet = self.packets.remove(handle);
+                next = packet.transit.next;
+                if let Load::Flow(index) = packet.load {
+                    if !in_rows {
+                        self.deliver(node, from, index, &packet);
+                    } else if !row.takes(&packet) {
+                        self.begin_row(&mut row, node, from, &packet);
+                    }
+                }
+                self.connections.packet_gone(packet.segment);
+            }
+        }
+        self.end_row(&mut row);
+    }
+}

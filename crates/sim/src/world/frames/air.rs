@@ -1,0 +1,444 @@
+//! Delivers the fronts and tails of frames in the air to the stations that hear them.
+//!
+//! A front or tail passes its listeners in order of distance, each at its own time. Where no other event lies between
+//! two listeners, or between the sender and the first, the next one is served at once, without going through the event
+//! queue: the same order of events at a fraction of the cost.
+
+use crate::engine::{Handle, NodeId};
+use crate::mac::{Answer, BROADCAST, Due, Frame, Kind, Unanswered};
+use crate::net::Load;
+use crate::radio::{Heard, Shape, Signal};
+use crate::world::nodes::Node;
+use crate::world::state::{Event, World};
+use units::Instant;
+
+/// Why a tail goes no further for now.
+enum Stop {
+    /// This listener, by its place among them, heard what may concern it.
+    At(u32, Heard, NodeId),
+    /// It reaches this listener at this time, and another event comes first.
+    Before(Instant, u32),
+    /// No listener is left.
+    End,
+}
+
+impl World {
+    /// The station's deadline has come.
+    pub(crate) fn act(&mut self, node: NodeId) {
+        // Only one that waits for an answer has to know.
+        let receiving = self.nodes[node].station.listens() && self.medium.receives(node.into(), self.now);
+        match self.nodes[node].station.timer(self.now, receiving, &self.rules) {
+            Due::Send(frame) => self.send(node, frame),
+            Due::Begin(category) => {
+                let assembly = self.aggregate(node);
+                let bursts = self.nodes[node].station.bursts();
+                let ahead = if bursts { self.ahead(node, category) } else { None };
+                let frame = self.nodes[node].station.begin(self.now, assembly, ahead, &self.rules);
+                self.send(node, frame);
+            }
+            Due::Failed(answer) => {
+                self.count_outcome(node, answer);
+                if self.rules.tmac.is_some() {
+                    self.take_turn(node);
+                }
+                self.serve(node);
+            }
+            // An answer that may not be given leaves the station with its own moment to send.
+            Due::Wait => self.arm(node),
+        }
+    }
+
+    /// A station starts to send a frame.
+    fn send(&mut self, node: NodeId, frame: Frame) {
+        let psdu = frame.psdu(self.rules.key);
+        let timing = &self.rules.timing;
+        let duration = match frame.kind {
+            // Of every two frames one is an ACK.
+            Kind::Ack if frame.mode == timing.basic => timing.ack,
+            _ => timing.duration(frame.mode, psdu),
+        };
+        let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
+        let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
+        let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
+        let Node { station, egress, record, .. } = &mut self.nodes[node];
+        match frame.kind {
+            Kind::Rts => record.rts_attempts += 1,
+            Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
+            Kind::Data { .. } | Kind::Aggregate { .. } => record.attempts += 1,
+            Kind::BlockAckReq { .. } => record.block_ack_requests += 1,
+            Kind::Request { .. } => record.requests += 1,
+            Kind::Grant => record.grants += 1,
+            Kind::Cts | Kind::Ack | Kind::BlockAck { .. } => {}
+        }
+        record.airtime += duration;
+        if frame.to != BROADCAST {
+            let hop = record.hops.to(frame.to);
+            hop.airtime += duration;
+            if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant) {
+                egress.on_air(self.now, frame.to, frame.category, || duration);
+            }
+            match frame.kind {
+                Kind::Data { .. } => {
+                    hop.attempts += 1;
+                    hop.repeated += u64::from(frame.retry);
+                }
+                Kind::Aggregate { .. } => {
+                    hop.attempts += 1;
+                    // These go first.
+                    hop.repeated += station.in_flight().take_while(|mpdu| mpdu.retry).count() as u64;
+                }
+                _ => {}
+            }
+        }
+        self.count_transmissions(node, &frame);
+        if self.rules.tmac.is_some() {
+            self.tell_key(node, &frame);
+        }
+        self.trace_sent(node, &frame);
+        self.measure_sent(node, &frame, duration);
+        self.draw_sent(node, &frame, duration);
+        let (of, turned_busy) = self.medium.start(node.into(), frame, self.now, shape);
+        if turned_busy {
+            self.nodes[node].station.turned_busy(self.now, &self.rules);
+        }
+        self.pass_on(of, self.now + duration);
+    }
+
+    /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front
+    /// passes all listeners until then: no event needed.
+    #[inline]
+    fn pass_on(&mut self, of: Handle, end: Instant) {
+        let (first, last) = self.medium.front_times(of).unzip();
+        let undisturbed = self.comes_first(end) && last.is_none_or(|last| last < end);
+        if !undisturbed {
+            self.events.push(end, Event::Sent { of });
+        }
+        match first {
+            Some(time) if self.goes_on(time) => self.front(of, 0),
+            Some(time) => self.events.push(time, Event::Front { of, listener: 0 }),
+            None => {}
+        }
+        if undisturbed && self.goes_on(end) {
+            self.sent(of);
+        }
+    }
+
+    /// Every packet of a data frame has been sent once more.
+    fn count_transmissions(&mut self, node: NodeId, frame: &Frame) {
+        let Self { nodes, packets, flows, warmup, .. } = self;
+        let mut count = |first: Handle| {
+            let mut next = Some(first);
+            while let Some(handle) = next {
+                let packet = packets.get_mut(handle);
+                next = packet.transit.next;
+                packet.transmissions = packet.transmissions.saturating_add(1);
+                if let Load::Flow(flow) = packet.load
+                    && packet.created >= *warmup
+                {
+                    flows[flow].record.transmissions += 1;
+                }
+            }
+        };
+        match frame.kind {
+            Kind::Data { packet, .. } if frame.to != BROADCAST => count(packet),
+            Kind::Aggregate { .. } => {
+                nodes[node].station.in_flight().for_each(|mpdu| count(mpdu.packet));
+            }
+            _ => {}
+        }
+    }
+
+    /// The sender has sent all of a frame.
+    pub(crate) fn sent(&mut self, of: Handle) {
+        let Self { medium, nodes, rules, now, .. } = self;
+        let (transmission, turned_idle) = medium.end(of);
+        let from = NodeId::from(transmission.from);
+        let station = &mut nodes[from].station;
+        station.sent(*now, &transmission.frame, rules);
+        if turned_idle {
+            station.turned_idle(*now, rules);
+        }
+        if transmission.frame.to == BROADCAST {
+            let frame = transmission.frame;
+            self.expect_receptions(&frame);
+        }
+        self.finish_frames(from);
+        self.serve(from);
+        match self.medium.tail_time(of) {
+            Some(time) if self.goes_on(time) => self.tail(of, 0),
+            Some(time) => self.events.push(time, Event::Tail { of, listener: 0 }),
+            None => self.clear(of),
+        }
+    }
+
+    /// A broadcast frame has been sent: every node in range should receive its packets.
+    fn expect_receptions(&mut self, frame: &Frame) {
+        let Kind::Data { packet, .. } = frame.kind else { return };
+        let mut next = Some(packet);
+        while let Some(handle) = next {
+            let packet = self.packets.get(handle);
+            next = packet.transit.next;
+            let Load::Flow(flow) = packet.load else { continue };
+            let Some(receptions) = &mut self.flows[flow].record.receptions else { continue };
+            if packet.created >= self.warmup {
+                receptions.expect(self.medium.neighbours(frame.from).count() as u64);
+                if let Some(distances) = &mut self.distances {
+                    distances.classes(frame.from, self.now).for_each(|class| receptions.expect_at(class));
+                }
+            }
+        }
+    }
+
+    /// The front of a frame passes its listeners, from `listener` on.
+    pub(crate) fn front(&mut self, of: Handle, listener: u32) {
+        // No event comes of a front: the next one stays where it is.
+        let until = self.until.min(self.events.next_time());
+        let Self { medium, nodes, rules, events, now, handled, .. } = self;
+        let (frame, links, receivers) = medium.listeners(of);
+        for (link, index) in links[listener as usize..].iter().zip(listener..) {
+            let time = frame.sent.start + link.delay;
+            if index > listener {
+                if time >= until {
+                    events.push(time, Event::Front { of, listener: index });
+                    break;
+                }
+                *now = time;
+                *handled += 1;
+            }
+            if receivers.front(frame, link, time) {
+                nodes[NodeId::from(link.to)].station.turned_busy(time, rules);
+            }
+        }
+    }
+
+    /// The tail of a frame passes its listeners, from `listener` on.
+    pub(crate) fn tail(&mut self, of: Handle, listener: u32) {
+        if self.rules.block_ack() {
+            self.lay_out(of);
+        }
+        let mut from = listener;
+        loop {
+            match self.passes(of, from, listener) {
+                Stop::At(index, heard, node) => {
+                    let frame = self.medium.frame(of);
+                    self.heard(node, of, &frame, &heard);
+                    from = index + 1;
+                }
+                Stop::Before(time, listener) => return self.events.push(time, Event::Tail { of, listener }),
+                Stop::End => return self.clear(of),
+            }
+        }
+    }
+
+    /// The tail of a frame passes listeners, from `from` on, to which it makes no other difference than that the medium is
+    /// free for them again: until one is concerned, another event comes first, or no listener is left. The time of the one
+    /// that is `due` has come.
+    #[inline]
+    fn passes(&mut self, of: Handle, from: u32, due: u32) -> Stop {
+        let aside = self.watch.is_none() && self.rules.tmac.is_none();
+        let Self { medium, nodes, rules, events, until, now, handled, laid_out, .. } = self;
+        let (passing, links, receivers) = medium.listeners(of);
+        let frame = &passing.sent.frame;
+        for (link, index) in links[from as usize..].iter().zip(from..) {
+            let time = passing.sent.end + link.delay;
+            if index > due {
+                if time >= *until || time >= events.next_time() {
+                    return Stop::Before(time, index);
+                }
+                *now = time;
+                *handled += 1;
+            }
+            let heard = receivers.tail(passing, link, time, laid_out);
+            if matches!(heard, Heard { what: Signal::Nothing, turned_idle: false, .. }) {
+                continue;
+            }
+            let node = NodeId::from(link.to);
+            let Node { station, egress, gauge, armed, .. } = &mut nodes[node];
+            let stays = station.only_overhears(frame) && !egress.has_for(station.free(rules));
+            if !(aside && stays && gauge.is_none()) {
+                return Stop::At(index, heard, node);
+            }
+            match heard.what {
+                Signal::Good(_) => station.overhears(time, frame, rules),
+                Signal::Bad { header_read } => station.overhears_spoilt(time, header_read, rules),
+                Signal::Noise => station.noise(time, rules),
+                Signal::Nothing => {}
+            }
+            if heard.turned_idle {
+                station.turned_idle(time, rules);
+            }
+            if station.deadline < *armed {
+                *armed = station.deadline;
+                events.push(station.deadline, Event::Deadline { node });
+            }
+        }
+        Stop::End
+    }
+
+    /// The tail of a frame has passed a listener.
+    fn heard(&mut self, node: NodeId, of: Handle, frame: &Frame, heard: &Heard) {
+        let by_age = self.rules.tmac.is_some();
+        self.trace_heard(node, of, heard);
+        match heard.what {
+            Signal::Good(intact) => {
+                if by_age {
+                    self.hear_key(node, frame, heard.power);
+                }
+                self.hear(node, frame, intact);
+                if by_age {
+                    self.take_turn(node);
+                }
+            }
+            Signal::Bad { header_read } => {
+                let answer = self.nodes[node].station.spoilt(self.now, header_read, &self.rules);
+                self.count_outcome(node, answer);
+            }
+            Signal::Noise => self.nodes[node].station.noise(self.now, &self.rules),
+            Signal::Nothing => {}
+        }
+        if heard.turned_idle {
+            self.nodes[node].station.turned_idle(self.now, &self.rules);
+        }
+        self.serve(node);
+    }
+
+    /// The last tail has passed. A broadcast packet lives until then; any other belongs to its sender.
+    fn clear(&mut self, of: Handle) {
+        let frame = self.medium.clear(of);
+        if frame.to == BROADCAST
+            && let Kind::Data { packet, .. } = frame.kind
+        {
+            match self.packets.get(packet).load {
+                Load::Note(content) => self.finish_note(packet, content),
+                _ => self.accounts(frame.from.into()).finish_broadcast(packet),
+            }
+            self.broadcasts_in_air -= 1;
+        }
+    }
+
+    /// Does no other event come before `time`?
+    #[inline]
+    fn comes_first(&self, time: Instant) -> bool {
+        time < self.until && time < self.events.next_time()
+    }
+
+    /// Moves on to `time` if no other event comes before it.
+    #[inline]
+    fn goes_on(&mut self, time: Instant) -> bool {
+        let first = self.comes_first(time);
+        if first {
+            self.now = time;
+            self.handled += 1;
+        }
+        first
+    }
+
+    /// A station hears a frame, intact, or an aggregate of which those frames are intact whose bits are set.
+    fn hear(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+        self.measure_heard(node, frame, intact);
+        let answer = self.nodes[node].station.received(self.now, frame, &self.rules);
+        self.count_outcome(node, answer);
+        match frame.kind {
+            Kind::Data { .. } | Kind::Aggregate { .. }
+                if answer.takes && self.rules.block_ack() && frame.to != BROADCAST =>
+            {
+                self.take_in_order(node, frame, intact);
+            }
+            Kind::Data { packet, .. } if answer.takes => self.take(node, frame.from, packet),
+            Kind::BlockAckReq { .. } if frame.to == u32::from(node) => self.move_window(node, frame),
+            _ => {}
+        }
+        self.nodes[node].record.duplicates += u64::from(answer.duplicate);
+        if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
+            let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
+            self.nodes[node].egress.on_air(self.now, frame.from, frame.category, airtime);
+        }
+    }
+
+    /// Sees to what a station has found out about its own frames, if anything.
+    #[inline]
+    fn count_outcome(&mut self, node: NodeId, answer: Answer) {
+        if answer.failed.is_some() || answer.report.is_some() {
+            self.count_own(node, answer);
+        }
+    }
+
+    /// Counts what became of a station's own frames.
+    #[inline(never)]
+    fn count_own(&mut self, node: NodeId, answer: Answer) {
+        let record = &mut self.nodes[node].record;
+        match answer.failed {
+            Some(Unanswered::Data) => record.unanswered_data += 1,
+            Some(Unanswered::Rts) => record.unanswered_rts += 1,
+            Some(Unanswered::BlockAckReq) | None => {}
+        }
+        if let Some(report) = answer.report {
+            record.mpdus += u64::from(report.sent);
+            record.lost_mpdus += u64::from(report.sent - report.acknowledged);
+            self.nodes[node].station.learn(self.now, report);
+        }
+        self.finish_frames(node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    const EIFS: [&str; 4] = ["bad-frame", "any-signal", "any-signal-kept", "never"];
+
+    const CELL: &str = "[nodes]\ncount = 8\nplacement = \"circle\"\nspacing = \"5 m\"\n[[flow]]\nname = \"up\"\nfrom = \"*\"\n\
+                        to = \"n0\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+    const CHAIN: &str = "[nodes]\ncount = 6\nplacement = \"chain\"\nspacing = \"20 m\"\n[[flow]]\nname = \"on\"\nfrom = \"n0\"\n\
+                         to = \"n5\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+    const PAIR: &str = "[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"20 m\"\n[[flow]]\nname = \"on\"\nfrom = \"n0\"\n\
+                        to = \"n1\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+
+    fn world(network: &str, seconds: u32, eifs: &str) -> World {
+        let text = format!("duration = \"{seconds} s\"\n[mac]\neifs = \"{eifs}\"\n{network}");
+        let network = toml::from_str(&text).expect("a description");
+        World::new(&network, 1).expect("a network that can be built")
+    }
+
+    /// Events so far, and what every node has sent.
+    fn account(world: &World) -> (u64, Vec<(u64, Duration)>) {
+        let sent = world.nodes.iter().map(|node| (node.record.attempts, node.record.airtime));
+        (world.handled, sent.collect())
+    }
+
+    /// A bystander of a frame is told of it in few words. A world that is watched, if at no node, tells all stations all.
+    #[test]
+    fn bystanders_give_the_same_on_either_path() {
+        for (network, eifs) in [CELL, CHAIN].iter().flat_map(|network| EIFS.map(|eifs| (network, eifs))) {
+            let run = |watched: bool| {
+                let mut world = world(network, 2, eifs);
+                if watched {
+                    world.watch(&[]);
+                }
+                world.advance(Duration::from_secs(2));
+                account(&world)
+            };
+            assert_eq!(run(false), run(true), "{eifs}, {network}");
+        }
+    }
+
+    /// Between events that lie far enough apart a frame goes on without the event queue. Where a step of the run ends in
+    /// between, it waits there.
+    #[test]
+    fn a_run_in_steps_comes_to_the_same_as_at_once() {
+        for (network, nanos) in
+            [CELL, CHAIN, PAIR].iter().flat_map(|network| [1_300, 77_000].map(|nanos| (network, nanos)))
+        {
+            let mut at_once = world(network, 1, "bad-frame");
+            let mut in_steps = world(network, 1, "bad-frame");
+            let (step, whole) = (Duration::from_nanos(nanos), Duration::from_millis(100));
+            for _ in 0..whole.as_nanos() / nanos {
+                in_steps.advance(step);
+            }
+            in_steps.advance(Duration::from_nanos(whole.as_nanos() % nanos));
+            at_once.advance(whole);
+            assert_eq!(account(&in_steps), account(&at_once), "steps of {nanos} ns, {network}");
+        }
+    }
+}

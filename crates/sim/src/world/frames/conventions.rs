@@ -1,0 +1,123 @@
+//! Builds the MAC's conventions.
+
+use crate::config::{self, BProtection, Contention, Edca, MostBytes, Network, RtsThreshold, TimeoutDeferral};
+use crate::mac::{Access, Aggregation, Conventions, WINDOW};
+use crate::radio::{Mode, Timing};
+use crate::world::error::BuildError;
+use crate::world::radio;
+use units::{Bytes, Duration};
+
+pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> {
+    let mac = &network.mac;
+    let timing = radio::timing(&network.radio)?;
+    let limits = [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)];
+    for (key, limit) in limits {
+        if limit == Some(0) {
+            return Err(BuildError::new(format!("mac.{key}"), format!("`{key}` counts attempts: at least 1")));
+        }
+    }
+    let cw_min = mac.cw_min.unwrap_or(timing.cw_min);
+    let cw_max = mac.cw_max.unwrap_or(timing.cw_max.max(cw_min));
+    if cw_min > cw_max {
+        return Err(BuildError::new("mac.cw_max", format!("`cw_max` is below `cw_min` ({cw_min})")));
+    }
+    let after_timeout = Duration::ZERO;
+    let dcf = Access { space: timing.difs, cw_min, cw_max, after_timeout, txop_limit: Duration::ZERO };
+    let (mut access, categories) = match mac.access {
+        config::Access::Dcf if mac.edca.is_some() => {
+            return Err(BuildError::new("mac.edca", "the DCF has no categories; set `access = \"edca\"` in `[mac]`"));
+        }
+        config::Access::Dcf => ([dcf; 4], 1),
+        config::Access::Edca => (edca(mac.edca.as_ref(), &timing, cw_min, cw_max)?, 4),
+    };
+    if mac.timeout_deferral == TimeoutDeferral::Difs {
+        access = access.map(|access| Access { after_timeout: access.space, ..access });
+    }
+    Ok(Conventions {
+        timing,
+        access,
+        categories,
+        // dot11ShortRetryLimit and dot11LongRetryLimit have these defaults (IEEE 802.11-2016, annex C).
+        short_retry_limit: mac.short_retry_limit.unwrap_or(7),
+        long_retry_limit: mac.long_retry_limit.unwrap_or(4),
+        rts_threshold: match (network.radio.b_protection, mac.rts_threshold) {
+            (BProtection::RtsCts, _) => Some(Bytes::new(0)),
+            (_, RtsThreshold::Off) => None,
+            (_, RtsThreshold::Above(bytes)) => Some(bytes),
+        },
+        cts_to_self: mac.cts_to_self || network.radio.b_protection == BProtection::CtsToSelf,
+        aggregation: aggregation(network)?,
+        eifs: mac.eifs,
+        first_access: mac.first_access,
+        answer_rts: mac.answer_rts,
+        tmac: None,
+        key: Bytes::new(0),
+    })
+}
+
+/// What may share a frame. The limits are those of IEEE 802.11-2016, tables 9-19 and 9-262 and of `aPPDUMaxTime` in
+/// table 19-25.
+fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
+    let mac = &network.mac;
+    let given = &mac.aggregation;
+    let refusal = |key: &str, message: &str| BuildError::new(format!("mac.aggregation.{key}"), message);
+    let limit = |key: &str, given: MostBytes, most: u64| match given {
+        MostBytes::Off => Ok(None),
+        MostBytes::UpTo(_) if mac.access == config::Access::Dcf => {
+            Err(refusal(key, "frames without a category are not aggregated; set `access = \"edca\"` in `[mac]`"))
+        }
+        MostBytes::UpTo(bytes) if bytes.count() == 0 || bytes.count() > most => {
+            Err(refusal(key, &format!("`{key}` is at most {most} B, or \"off\"")))
+        }
+        MostBytes::UpTo(bytes) => Ok(Some(bytes)),
+    };
+    let ht = network.radio.standard == config::Standard::N;
+    if given.ampdu != MostBytes::Off && !ht {
+        let message =
+            "A-MPDUs came with 802.11n; set `standard = \"802.11n\"` in `[radio]`, or write `ampdu = \"off\"`";
+        return Err(refusal("ampdu", message));
+    }
+    if given.ampdu_frames == 0 || u16::from(given.ampdu_frames) > WINDOW {
+        return Err(refusal("ampdu_frames", "an A-MPDU has 1 to 64 frames: a BlockAck has one bit for each"));
+    }
+    if given.ampdu_duration > Duration::from_micros(5_484) {
+        return Err(refusal("ampdu_duration", "an HT-mixed frame lasts at most 5484 us"));
+    }
+    Ok(Aggregation {
+        ampdu: limit("ampdu", given.ampdu, 65_535)?,
+        frames: given.ampdu_frames,
+        duration: given.ampdu_duration,
+        amsdu: limit("amsdu", given.amsdu, 7_935)?,
+        missed: given.missed_block_ack,
+    })
+}
+
+/// The four categories, the highest first; the defaults are those of IEEE 802.11-2016, table 9-137.
+fn edca(given: Option<&Edca>, timing: &Timing, min: u16, max: u16) -> Result<[Access; 4], BuildError> {
+    let given = given.cloned().unwrap_or_default();
+    let dsss = matches!(timing.basic, Mode::Dsss { .. });
+    let micros = |dsss_limit, limit| Duration::from_micros(if dsss { dsss_limit } else { limit });
+    let part = |divisor| u16::try_from((u32::from(min) + 1) / divisor).expect("a part of it").saturating_sub(1);
+    let category = |key: &str, given: Contention, (aifsn, cw_min, cw_max): (u8, u16, u16), txop_limit: Duration| {
+        let aifsn = given.aifsn.unwrap_or(aifsn);
+        let cw_min = given.cw_min.unwrap_or(cw_min);
+        let cw_max = given.cw_max.unwrap_or(cw_max.max(cw_min));
+        // 9.4.2.29: a station that is not an access point has to leave it two slots.
+        if !(2..=15).contains(&aifsn) {
+            return Err(BuildError::new(format!("mac.edca.{key}.aifsn"), "`aifsn` is a number from 2 to 15"));
+        }
+        if cw_min > cw_max {
+            let message = format!("`cw_max` is below `cw_min` ({cw_min})");
+            return Err(BuildError::new(format!("mac.edca.{key}.cw_max"), message));
+        }
+        let space = timing.sifs + timing.slot * u64::from(aifsn);
+        let after_timeout = Duration::ZERO;
+        Ok(Access { space, cw_min, cw_max, after_timeout, txop_limit: given.txop_limit.unwrap_or(txop_limit) })
+    };
+    Ok([
+        category("voice", given.voice, (2, part(4), part(2)), micros(3_264, 2_080))?,
+        category("video", given.video, (2, part(2), min), micros(6_016, 4_096))?,
+        category("best_effort", given.best_effort, (3, min, max), micros(3_264, 2_528))?,
+        category("background", given.background, (7, min, max), micros(3_264, 2_528))?,
+    ])
+}

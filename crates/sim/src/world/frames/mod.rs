@@ -1,0 +1,6 @@
+//! Frames: transmission, reception, aggregation and outcome.
+
+mod aggregate;
+mod air;
+pub(super) mod conventions;
+mod station;

@@ -1,0 +1,150 @@
+//! Handles a station's deadlines and its finished frames.
+
+use crate::config::Dscp;
+use crate::engine::{Handle, NodeId};
+use crate::mac::{BROADCAST, Finished};
+use crate::net::{Load, Packet, Transit};
+use crate::trace::TraceEventKind;
+use crate::world::nodes::Node;
+use crate::world::state::{Event, World};
+use crate::world::watch::Witness;
+use queue::Completion;
+use units::{Duration, Instant};
+
+impl World {
+    /// Sees to it that an event comes at the station's deadline. An event that is already pending before it will do:
+    /// when it comes it is set again, so that a back-off that freezes often costs no event each time.
+    #[inline]
+    pub(crate) fn arm(&mut self, node: NodeId) {
+        let Node { station, armed, .. } = &mut self.nodes[node];
+        if station.deadline < *armed {
+            *armed = station.deadline;
+            self.events.push(station.deadline, Event::Deadline { node });
+        }
+    }
+
+    /// A `Deadline` event of a station has come.
+    pub(crate) fn deadline(&mut self, node: NodeId) {
+        let Node { station, armed, .. } = &mut self.nodes[node];
+        if *armed != self.now {
+            return;
+        }
+        *armed = Instant::NEVER;
+        if station.deadline > self.now {
+            self.arm(node);
+        } else {
+            self.act(node);
+        }
+    }
+
+    /// Sees to the frames that a station is done with.
+    #[inline]
+    pub(crate) fn finish_frames(&mut self, node: NodeId) {
+        if let Some(first) = self.nodes[node].station.next_finished() {
+            self.finish_all(node, first);
+        }
+    }
+
+    /// Sees to the data frames that a station is done with, from the first on. Packets that shared an aggregate mostly took
+    /// the same time: those that follow one another so are counted together.
+    #[inline(never)]
+    fn finish_all(&mut self, node: NodeId, first: Finished) {
+        let mut frame = Some(first);
+        let mut row: Option<(Passage, u32)> = None;
+        let Node { gauge, energy, .. } = &self.nodes[node];
+        let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
+        while let Some(finished) = frame {
+            let mut next = Some(finished.packet);
+            while let Some(handle) = next {
+                let packet = self.packets.get_mut(handle);
+                next = packet.transit.next;
+                let own = Passage::new(&finished, packet);
+                match &mut row {
+                    Some((passage, packets)) if *passage == own => *packets += 1,
+                    _ => self.count(node, row.replace((own, 1))),
+                }
+                if !finished.delivered {
+                    // Its port must know of it before it may come there again.
+                    self.count(node, row.take());
+                }
+                if observed {
+                    self.observe_finished(node, handle, finished, self.now.since(own.taken));
+                }
+                match (finished.to, finished.delivered) {
+                    // It lives until the last tail has passed.
+                    (BROADCAST, _) => {}
+                    (_, true) => self.drop_packet(node, handle),
+                    (to, false) => self.link_failed(node, handle, to),
+                }
+            }
+            frame = self.nodes[node].station.next_finished();
+        }
+        self.count(node, row);
+    }
+
+    /// Counts packets that a station is done with now, if there are any: how they went, and how many.
+    #[inline]
+    fn count(&mut self, node: NodeId, row: Option<(Passage, u32)>) {
+        if let Some((passage, packets)) = row {
+            self.count_all(node, &passage, packets);
+        }
+    }
+
+    /// Counts packets that a station has now finished.
+    #[inline(never)]
+    fn count_all(&mut self, node: NodeId, passage: &Passage, packets: u32) {
+        let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected } = passage;
+        let completion = Completion { waited, service: self.now.since(taken), packets };
+        let Node { egress, record, .. } = &mut self.nodes[node];
+        if !delivered {
+            record.given_up += u64::from(packets);
+        } else if to != BROADCAST {
+            record.delivered += u64::from(packets);
+        }
+        if to != BROADCAST {
+            record.hops.to(to).complete(delivered, &completion);
+        }
+        // A note comes from no port.
+        if is_note {
+            record.service.record_all(completion.service, packets);
+        } else {
+            let port = egress.port_to(to, category, dscp.class());
+            self.complete(node, port, &completion, expected);
+        }
+    }
+
+    /// A station is done with a packet, `service` after it got it: told to whoever looks at single packets. What is counted is
+    /// its [passage](Passage).
+    #[inline(never)]
+    fn observe_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
+        self.measure_finished(node, handle, finished, service);
+        self.draw_finished(node, service);
+        if finished.delivered {
+            let Self { packets, connections, watch, now, .. } = self;
+            let picture = || TraceEventKind::Acknowledged(connections.picture(&packets.get(handle)));
+            Witness { watch, now: *now, node }.saw(picture);
+        }
+    }
+}
+
+/// How a packet went through a node: what is counted when its MAC is done with it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Passage {
+    to: u32,
+    category: u8,
+    dscp: Dscp,
+    is_note: bool,
+    delivered: bool,
+    waited: Duration,
+    taken: Instant,
+    expected: Duration,
+}
+
+impl Passage {
+    fn new(finished: &Finished, packet: &Packet) -> Self {
+        let &Finished { to, category, delivered, .. } = finished;
+        let Transit { waited, taken, expected, .. } = packet.transit;
+        let is_note = matches!(packet.load, Load::Note(_));
+        Self { to, category, dscp: packet.dscp, is_note, delivered, waited, taken, expected }
+    }
+}

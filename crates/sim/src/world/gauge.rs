@@ -1,0 +1,250 @@
+//! Feeds radio statistics to the gauges of nodes whose controllers use them.
+
+use super::nodes::Node;
+use super::state::World;
+use crate::engine::{Handle, NodeId, PortId};
+use crate::mac::{BROADCAST, Finished, Frame, Kind};
+use crate::net::Load;
+use crate::record::RealTime;
+use control::{Radio, Reads};
+use units::Duration;
+
+impl World {
+    /// Records the start of a node's frame and its duration.
+    #[inline]
+    pub(super) fn measure_sent(&mut self, node: NodeId, frame: &Frame, length: Duration) {
+        let Some(gauge) = &mut self.nodes[node].gauge else { return };
+        gauge.sends(self.now, length);
+        if frame.to == BROADCAST {
+            return;
+        }
+        match frame.kind {
+            Kind::Data { psdu, .. } => gauge.sends_data(frame.mode, psdu, 1),
+            Kind::Aggregate { psdu, frames } => gauge.sends_data(frame.mode, psdu, frames.into()),
+            Kind::Rts
+            | Kind::Cts
+            | Kind::Ack
+            | Kind::BlockAckReq { .. }
+            | Kind::BlockAck { .. }
+            | Kind::Request { .. }
+            | Kind::Grant => {}
+        }
+    }
+
+    /// A node hears a frame of another, or those MPDUs of an aggregate whose bits are set.
+    #[inline]
+    pub(super) fn measure_heard(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+        if self.nodes[node].gauge.is_some() {
+            self.measure_frame(node, frame, intact);
+        }
+    }
+
+    #[inline(never)]
+    fn measure_frame(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+        let bytes = match frame.kind {
+            // These name only their receiver.
+            Kind::Cts | Kind::Ack | Kind::Grant => return,
+            Kind::Rts | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } | Kind::Request { .. } => RealTime::default(),
+            Kind::Data { packet, .. } => self.real_time_bytes(RealTime::default(), packet),
+            Kind::Aggregate { .. } => {
+                let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
+                let intact = mpdus.filter(|(_, index)| intact >> index & 1 == 1);
+                intact.fold(RealTime::default(), |sum, (mpdu, _)| self.real_time_bytes(sum, mpdu.packet))
+            }
+        };
+        if let Some(gauge) = &mut self.nodes[node].gauge {
+            gauge.hears(frame.from);
+            gauge.real_time(bytes);
+        }
+    }
+
+    /// `sum`, and bytes of the real-time packets among those of a frame: a first one and those chained to it.
+    fn real_time_bytes(&self, sum: RealTime, first: Handle) -> RealTime {
+        let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
+        let packets = chain.map(|packet| self.packets.get(packet));
+        packets.fold(sum, |sum, packet| sum.and(packet.dscp, packet.length))
+    }
+
+    /// The MAC of a node is done with a packet, `service` after it got it.
+    #[inline]
+    pub(super) fn measure_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
+        let Some(gauge) = &mut self.nodes[node].gauge else { return };
+        let packet = self.packets.get(handle);
+        if matches!(packet.load, Load::Note(_)) {
+            return;
+        }
+        gauge.finishes(service);
+        gauge.real_time(RealTime::default().and(packet.dscp, packet.length));
+        if finished.delivered && matches!(packet.load, Load::Flow(_)) {
+            gauge.goes_on(packet.travelled() + 1);
+        }
+    }
+
+    /// What the radio of a node saw since the controller of this port was told last; none where it does not look.
+    pub(super) fn seen_by_radio(&mut self, node: NodeId, port: PortId) -> Option<Radio> {
+        let Node { station, egress, gauge, energy, .. } = &mut self.nodes[node];
+        let gauge = gauge.as_mut()?;
+        let busy = self.medium.busy_from_start(node.into(), self.now);
+        let radio = gauge.read(port, self.now, busy)?;
+        let aggregate_max = station.largest_frame(egress.category(port), gauge.mode(), &self.rules);
+        let tells = egress.ports()[port].needs().reads.contains(Reads::LEVELS);
+        let levels = energy.as_mut().filter(|_| tells).map(|account| account.tell()).unwrap_or_default();
+        Some(Radio { aggregate_max, aggregate_mpdus_max: self.rules.aggregation.most_mpdus(), levels, ..radio })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Gauge;
+    use units::Rate;
+
+    /// A world of this description and flows that start at 1 ms, in which every node measures; packets are late that are
+    /// with the MAC for longer than `late_after`.
+    fn measuring(network: &str, flows: &[(&str, &str, &str)], late_after: Duration) -> World {
+        let flow = |(from, to, more): &(&str, &str, &str)| {
+            format!("[[flow]]\nname = \"{from}-{to}\"\nfrom = \"{from}\"\nto = \"{to}\"\nstart = \"1 ms\"\n{more}\n")
+        };
+        let text = network.to_owned() + &flows.iter().map(flow).collect::<String>();
+        let network = toml::from_str(&text).expect("a description");
+        let mut world = World::new(&network, 1).expect("a network that can be built");
+        let nodes = world.nodes.len();
+        for node in world.nodes.iter_mut() {
+            let ports = node.egress.ports().numbers().map(|port| (port, Reads::RADIO, Some(late_after)));
+            node.gauge = Gauge::new(ports, nodes);
+        }
+        world
+    }
+
+    /// What the last port of each node is told of the second that follows.
+    fn second(world: &mut World) -> Vec<Radio> {
+        world.advance(Duration::from_secs(1));
+        let nodes: Vec<NodeId> = world.nodes.numbers().collect();
+        let mut told = |node| {
+            let last = world.nodes[node].egress.ports().numbers().last();
+            world.seen_by_radio(node, last.expect("it has ports"))
+        };
+        nodes.into_iter().map(|node| told(node).expect("it measures")).collect()
+    }
+
+    const fn us(n: u64) -> Duration {
+        Duration::from_micros(n)
+    }
+
+    /// 802.11b at 11 Mb/s without errors, nodes 10 m apart.
+    const CHAIN: &str = "duration = \"10 s\"\n[radio]\nerrors.model = \"none\"\n[nodes]\nplacement = \"chain\"\n\
+                         spacing = \"10 m\"\n";
+    const SLOW: &str = "traffic = { kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\" }";
+    /// On the air: 1064 B at 11 Mb/s, and an ACK, each behind its preamble.
+    const DATA: u64 = 192 + 774;
+    const ACK: u64 = 192 + 112;
+
+    #[test]
+    fn the_time_of_an_interval_is_what_ten_exchanges_take_and_the_rest_is_idle() {
+        let mut world = measuring(&(CHAIN.to_owned() + "count = 2\n"), &[("n0", "n1", SLOW)], Duration::MAX);
+        for _ in 0..2 {
+            let seen = second(&mut world);
+            assert_eq!([seen[0].sending, seen[0].busy], [us(10 * DATA), us(10 * ACK)]);
+            assert_eq!([seen[1].sending, seen[1].busy], [us(10 * ACK), us(10 * DATA)]);
+            // Only data name their sender.
+            assert_eq!([seen[0].contenders, seen[1].contenders], [0, 1]);
+            let link = |radio: &Radio| (radio.phy_rate, radio.frames, radio.mpdus);
+            assert_eq!(link(&seen[0]), (Rate::mbps(11), 10, 10));
+            assert_eq!(link(&seen[1]), (Rate::bps(0), 0, 0));
+            // 2304 B, and 28 B of MAC header and check sum.
+            let largest = |radio: &Radio| (radio.aggregate_max.count(), radio.aggregate_mpdus_max);
+            assert_eq!(seen.iter().map(largest).collect::<Vec<_>>(), [(2_332, 1); 2]);
+        }
+    }
+
+    #[test]
+    fn an_interval_that_ends_within_a_frame_has_the_part_up_to_there() {
+        let mut world = measuring(&(CHAIN.to_owned() + "count = 2\n"), &[("n0", "n1", SLOW)], Duration::MAX);
+        // The frame begins when the packet comes, at 1 ms, and is heard 33 ns later.
+        world.advance(us(1_500));
+        let mut read = |node: u32| world.seen_by_radio(node.into(), 0.into()).expect("it measures");
+        let [sender, receiver] = [read(0), read(1)];
+        assert_eq!([sender.sending, sender.busy], [us(500), us(0)]);
+        assert_eq!([receiver.sending, receiver.busy], [us(0), us(500) - Duration::from_nanos(33)]);
+        // What was told is not told again.
+        assert_eq!(read(0).sending, us(0));
+    }
+
+    #[test]
+    fn the_end_of_the_warm_up_makes_no_difference_to_what_a_controller_sees() {
+        let network = CHAIN.to_owned() + "count = 2\n";
+        let mut warm = measuring(&format!("warmup = \"1200 us\"\n{network}"), &[("n0", "n1", SLOW)], Duration::MAX);
+        let mut cold = measuring(&network, &[("n0", "n1", SLOW)], Duration::MAX);
+        assert_eq!(second(&mut warm), second(&mut cold));
+    }
+
+    #[test]
+    fn a_packet_is_late_whose_exchange_takes_longer_than_the_bound() {
+        // Data, SIFS, ACK, and 10 m there and back at the speed of light.
+        let delay = us(DATA + 10 + ACK) + Duration::from_nanos(2 * 33);
+        for (bound, late) in [(delay, 0), (delay - Duration::from_nanos(1), 10)] {
+            let mut world = measuring(&(CHAIN.to_owned() + "count = 2\n"), &[("n0", "n1", SLOW)], bound);
+            assert_eq!(second(&mut world).iter().map(|radio| radio.late).collect::<Vec<_>>(), [late, 0]);
+        }
+    }
+
+    #[test]
+    fn real_time_packets_are_counted_by_whoever_sends_or_hears_them() {
+        let call = "class = \"real-time\"\ntraffic = { kind = \"cbr\", rate = \"64 kb/s\", packet = \"160 B\" }";
+        let flows = [("n0", "n1", call), ("n1", "n0", SLOW)];
+        // A frame goes 30 m, so that the fifth and sixth node hear nothing of the first.
+        let network = CHAIN.replacen("[radio]\n", "[radio]\nrange = \"30 m\"\n", 1) + "count = 6\n";
+        let mut world = measuring(&network, &flows, Duration::MAX);
+        let seen = second(&mut world);
+        let heard: Vec<u64> = seen.iter().map(|radio| radio.real_time.count()).collect();
+        // 50 packets of 160 B and the headers of UDP and IP.
+        let all = 50 * 188;
+        assert_eq!(heard, [all, all, all, all, 0, 0]);
+        assert_eq!(seen.iter().map(|radio| radio.contenders).collect::<Vec<_>>(), [1, 1, 2, 2, 1, 0]);
+    }
+
+    #[test]
+    fn hops_are_those_that_a_packet_has_come_with_the_one_from_here() {
+        let network = CHAIN.replacen("[radio]\n", "[radio]\nrange = \"10 m\"\n", 1) + "count = 4\n";
+        let mut world = measuring(&network, &[("n0", "n3", SLOW), ("n1", "n0", SLOW)], Duration::MAX);
+        let hops: Vec<u8> = second(&mut world).iter().map(|radio| radio.hops).collect();
+        assert_eq!(hops, [1, 2, 3, 0]);
+    }
+
+    #[test]
+    fn aggregates_count_once_with_their_mpdus_and_their_limit_is_the_tighter_one() {
+        // 36 us of preamble, then 260 bits in each 4 us at MCS 7, of which 22 bits are for the scrambler and tail. Of a TXOP,
+        // SIFS and a BlockAck at 6 Mb/s are the receiver's.
+        let in_4_ms = (991 * 260 - 22) / 8;
+        let in_txop = ((2_528 - 16 - 68 - 36) / 4 * 260 - 22) / 8;
+        let none = "edca.background.txop_limit = \"0 s\"\n";
+        let cases = [
+            ("65535 B", 64, none, in_4_ms),
+            ("30 kB", 64, none, 30_000),
+            ("65535 B", 64, "", in_txop),
+            ("65535 B", 8, none, in_4_ms),
+        ];
+        for (ampdu, frames, txop, largest) in cases {
+            let network = format!(
+                "duration = \"10 s\"\n[radio]\nstandard = \"802.11n\"\nfrequency = \"5.18 GHz\"\nmcs = 7\n\
+                 errors.model = \"none\"\n[mac]\naccess = \"edca\"\naggregation = {{ ampdu = \"{ampdu}\", ampdu_frames = {frames} }}\n\
+                 {txop}\
+                 [nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"10 m\"\n"
+            );
+            let full =
+                "category = \"background\"\ntraffic = { kind = \"cbr\", rate = \"80 Mb/s\", packet = \"1000 B\" }";
+            let mut world = measuring(&network, &[("n0", "n1", full)], Duration::MAX);
+            let seen = second(&mut world);
+            assert_eq!((seen[0].aggregate_max.count(), seen[0].phy_rate), (largest, Rate::mbps(65)));
+            assert_eq!(seen[0].aggregate_mpdus_max, frames);
+            // 1000 B with headers, QoS control and delimiter are 1072 B.
+            let most = (largest / 1_072).min(frames.into());
+            let record = &world.nodes[0.into()].record;
+            // What is in flight has no report yet.
+            let in_flight = world.nodes[0.into()].station.in_flight().count() as u64;
+            assert_eq!((seen[0].frames, seen[0].mpdus), (record.attempts, record.mpdus + in_flight));
+            let mean = seen[0].mpdus as f64 / seen[0].frames as f64;
+            assert!(mean > 0.95 * most as f64 && mean <= most as f64, "{mean} in a frame, {most} at most");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Builds nodes, each with its ports and its station.
+
+use super::Node;
+use super::infrastructure::Infrastructure;
+use super::sites::Site;
+use crate::config::{Category, Class, LowLevel, Network, Queues, RateAlgorithm, Role};
+use crate::egress::{Egress, Layout, Order, Port};
+use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
+use crate::mac::{Algorithm, Conventions, Costs, Rates, Station};
+use crate::record::{Gauge, NodeRecord};
+use crate::world::energy::{self, EnergyAccount, low_mode};
+use crate::world::error::BuildError;
+use crate::world::notes::Notes;
+use crate::world::radio;
+use control::{Controller as _, Reads, Sets};
+use units::Instant;
+
+/// All nodes with their ports and stations.
+pub(crate) fn nodes(
+    network: &Network,
+    sites: &[Site],
+    infrastructure: &Infrastructure,
+    rules: &Conventions,
+    seed: u64,
+) -> Result<List<NodeId, Node>, BuildError> {
+    let mut nodes = List::default();
+    let mut ports_before = 0;
+    for (index, site) in sites.iter().enumerate() {
+        let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
+        let layout = layout(network, site, address, infrastructure, rules)?;
+        let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
+        let patience = site.slow_station_codel.then(|| Costs::new(&rules.timing));
+        let order = match site.queues {
+            Some(Queues::Mac80211) => Order::mac80211(&layout, patience),
+            Some(Queues::One | Queues::PerStation) | None => Order::round_robin(),
+        };
+        let settings = order.settings();
+        // A category with several ports cannot contend as each of them orders.
+        let alone = layout.groups == 1 && !layout.by_class;
+        let consumption = energy::consumption(network, site, &layout);
+        // A wired node has no radio to measure with, or to send notes.
+        let (reads, at_any) = match layout.radio_ports() {
+            0 => (MEASURED, CARRIED_OUT),
+            _ => (MEASURED.and(Reads::RADIO).and(Reads::NOTES), CARRIED_OUT.and(Sets::NOTE)),
+        };
+        let sets = if alone { at_any.and(Sets::ACCESS) } else { at_any };
+        let low = consumption.as_ref().and_then(|described| described.low.as_ref());
+        let (reads, sets) = match low {
+            Some(_) => (reads.and(Reads::LEVELS), sets.and(Sets::LEVEL)),
+            None => (reads, sets),
+        };
+        let mut ports: List<PortId, Port> = List::default();
+        for port in (0..layout.radio_ports()).map(PortId::at) {
+            let (settings, table) = match &settings {
+                Some(settings) => (settings, "queue".to_owned()),
+                None => described(site, network, layout.class(port), rules.category(layout.category(port)))?,
+            };
+            ports.push(built(settings, &table, reads, sets, &mut chance)?);
+        }
+        for (_, wire) in &layout.wires {
+            let link = infrastructure.table(*wire);
+            ports.push(built(&network.wired[link].queue, &format!("wired.{link}.queue"), reads, at_any, &mut chance)?);
+        }
+        let count = ports.len();
+        let needs = || ports.iter().map(Port::needs);
+        let looking = ports.numbers().zip(needs()).map(|(port, needs)| (port, needs.reads, needs.late_after));
+        let gauge = Gauge::new(looking, sites.len());
+        let tells = needs().any(|needs| needs.reads.contains(Reads::NOTES) || needs.sets.contains(Sets::NOTE));
+        let neighbours = tells.then(|| Box::new(Notes::new(Stream::new(seed, &site.name, Purpose::Notes))));
+        let random = Stream::new(seed, &site.name, Purpose::Backoff);
+        nodes.push(Node {
+            name: site.name.clone(),
+            absent: false,
+            access_point: site.role == Role::AccessPoint,
+            station: Station::new(address, rates(site, network, rules, low, seed)?, rules, random),
+            armed: Instant::NEVER,
+            egress: Egress::new(ports, layout, order),
+            saturated: vec![Vec::new(); count].into(),
+            ready: vec![Instant::NEVER; count].into(),
+            ports_before,
+            record: NodeRecord::default(),
+            gauge,
+            energy: consumption.as_ref().map(|described| Box::new(EnergyAccount::new(described))),
+            neighbours,
+        });
+        ports_before += count;
+    }
+    Ok(nodes)
+}
+
+/// Returns the layout of a node's ports.
+fn layout(
+    network: &Network,
+    site: &Site,
+    node: u32,
+    infrastructure: &Infrastructure,
+    rules: &Conventions,
+) -> Result<Layout, BuildError> {
+    let refuse = |key: String, message: &str| Err(BuildError::new(key, message));
+    let of_node = format!("node.{}.class_queue", site.name);
+    let mut layout = match network.class_queue {
+        Some(_) if rules.edca() => {
+            let message = "EDCA has a queue for each access category, packets of class `real-time` go with `voice`: write \
+                           `[category_queue]`";
+            return refuse("class_queue".to_owned(), message);
+        }
+        Some(_) if site.queues == Some(Queues::Mac80211) => {
+            let message = "mac80211 knows categories, not classes: write `access = \"edca\"` in `[mac]` instead of \
+                           `[class_queue]`";
+            return refuse(format!("node.{}.queues", site.name), message);
+        }
+        Some(_) => Layout::by_class(),
+        None if !site.class_queue.is_default() => {
+            return refuse(of_node, "one node alone cannot tell classes apart: write `[class_queue]` for all of them");
+        }
+        None => Layout::by_category(rules.categories),
+    };
+    layout.wires = infrastructure.wires_of(node).collect();
+    if site.role == Role::Wired {
+        layout.groups = 0;
+    }
+    if site.queues.is_some_and(|queues| queues != Queues::One) {
+        layout.stations = infrastructure.stations(node).collect();
+        let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && flow.from == site.name);
+        layout.groups = (layout.stations.len() + usize::from(broadcasts)).max(1);
+    }
+    Ok(layout)
+}
+
+/// How the queue of a port of a node for what goes by radio is described, and in which table: that of a service class, of
+/// a category under EDCA, or the node's.
+fn described<'n>(
+    site: &'n Site,
+    network: &'n Network,
+    class: Option<Class>,
+    category: Option<Category>,
+) -> Result<(&'n queue::Settings, String), BuildError> {
+    if let (Some(class), Some(shared)) = (class, &network.class_queue) {
+        for (queues, at) in
+            [(&site.class_queue, format!("node.{}.class_queue", site.name)), (shared, "class_queue".to_owned())]
+        {
+            if let (Some(own), key) = queues.of(class) {
+                return Ok((own, format!("{at}.{key}")));
+            }
+        }
+    }
+    for (queues, at) in [
+        (&site.category_queue, format!("node.{}.category_queue", site.name)),
+        (&network.category_queue, "category_queue".to_owned()),
+    ] {
+        match category.map(|category| queues.of(category)) {
+            Some((Some(own), key)) => return Ok((own, format!("{at}.{key}"))),
+            None if !queues.is_default() => {
+                return Err(BuildError::new(at, "the DCF has one category: write `access = \"edca\"` in `[mac]`"));
+            }
+            Some((None, _)) | None => {}
+        }
+    }
+    Ok(match &site.queue {
+        Some(own) => (own, format!("node.{}.queue", site.name)),
+        None => (&network.queue, "queue".to_owned()),
+    })
+}
+
+/// What is measured for a controller at any port, and which orders are carried out there.
+const MEASURED: Reads =
+    Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
+const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE).and(Sets::MARK);
+
+/// A port by the settings of `table`, at which this is measured, and orders of these kinds are carried out.
+fn built(
+    settings: &queue::Settings,
+    table: &str,
+    reads: Reads,
+    sets: Sets,
+    chance: &mut Stream,
+) -> Result<Port, BuildError> {
+    let (queue, controller) = settings.build(chance.up_to(u64::MAX)).map_err(|invalid| {
+        BuildError::new(format!("{table}.{}", invalid.parameter), format!("`{}` {}", invalid.parameter, invalid.why))
+    })?;
+    if let Some(lacking) = controller.needs().obstacle(reads, sets) {
+        let name = controller.name();
+        return Err(BuildError::new(format!("{table}.controller"), format!("`{name}` cannot be simulated: {lacking}")));
+    }
+    Ok(Port::new(queue, controller))
+}
+
+/// With which modes a node sends: always its own, in one of two as it is told, or as rate control decides.
+pub(crate) fn rates(
+    site: &Site,
+    network: &Network,
+    rules: &Conventions,
+    low: Option<&LowLevel>,
+    seed: u64,
+) -> Result<Rates, BuildError> {
+    let mode = radio::mode(site, &network.radio)?;
+    if let Some(low) = low {
+        return Ok(Rates::of_two(mode, low_mode(site, network, rules, low)?));
+    }
+    let (algorithm, modes) = match network.mac.rate_control.algorithm {
+        RateAlgorithm::Fixed => return Ok(Rates::fixed(mode)),
+        RateAlgorithm::Arf => (Algorithm::Arf, network.radio.ladder()),
+        RateAlgorithm::Aarf => (Algorithm::Aarf, network.radio.ladder()),
+        RateAlgorithm::MinstrelHt => (Algorithm::Minstrel, network.radio.all_modes()),
+    };
+    if site.data_rate.is_some() || site.mcs.is_some() {
+        let why = "rate control chooses the mode; leave `data_rate` and `mcs` of nodes out";
+        return Err(BuildError::new(format!("node.{}", site.name), why));
+    }
+    if network.radio.nominal_rate.is_some() {
+        let why = "a nominal rate has no slower ones; write `mcs`, or `algorithm = \"fixed\"`";
+        return Err(BuildError::new("mac.rate_control.algorithm", why));
+    }
+    let random = Stream::new(seed, &site.name, Purpose::RateControl);
+    Ok(Rates::new(algorithm, modes, &Costs::new(&rules.timing), random))
+}

@@ -1,0 +1,187 @@
+//! Infrastructure: access points with their stations, and wired links.
+
+use super::Node;
+use super::sites::Site;
+use crate::config::{Class, Network, Protocol, Queues, Role};
+use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
+use crate::mac::Frame;
+use crate::radio::Medium;
+use crate::world::error::BuildError;
+use crate::world::wired::{self, Link, Wire};
+
+/// Connections of nodes beyond their radio range. Nodes with a radio come first, wired ones after them.
+#[derive(Debug)]
+pub(crate) struct Infrastructure {
+    /// Number of nodes with a radio.
+    radios: usize,
+    /// Is there an access point?
+    access: bool,
+    /// By node: the access point of a station.
+    access_point: Vec<Option<u32>>,
+    wires: Vec<Link>,
+}
+
+impl Infrastructure {
+    pub(crate) fn new(network: &Network, sites: &[Site]) -> Result<Self, BuildError> {
+        let access = sites.iter().any(|site| site.role == Role::AccessPoint);
+        let radios = sites.iter().filter(|site| site.role != Role::Wired).count();
+        let access_point = sites.iter().map(|site| access_point(site, sites)).collect::<Result<_, _>>()?;
+        let found = Self { radios, access, access_point, wires: wired::links(network, sites, access)? };
+        for (site, node) in sites.iter().zip(0..) {
+            check_keys(site)?;
+            if site.role == Role::Wired && !found.wires.iter().any(|link| link.ends.contains(&node)) {
+                let message =
+                    format!("`{0}` has no radio and no link: add `[[wired]] between = [\"{0}\", ...]`", site.name);
+                return Err(BuildError::new(format!("node.{}.role", site.name), message));
+            }
+        }
+        if network.routing.protocol != Protocol::Static && (access || !network.wired.is_empty()) {
+            let message = "access points and wired links are for static routes; leave `protocol` out";
+            return Err(BuildError::new("routing.protocol", message));
+        }
+        Ok(found)
+    }
+
+    /// Both directions of all wired links; the `k`-th link's are the `2k`-th and the one after it.
+    pub(crate) fn wires(&self, network: &Network, nodes: &List<NodeId, Node>, seed: u64) -> Vec<Wire> {
+        let mut wires = Vec::with_capacity(2 * self.wires.len());
+        for &Link { ends: [a, b], table } in &self.wires {
+            for (from, to) in [(a, b), (b, a)] {
+                // Neither category nor class matters on a wire.
+                let (from, to) = (NodeId::from(from), NodeId::from(to));
+                let port = nodes[from].egress.port_to(to.into(), 0, Class::BestEffort);
+                let name = format!("{} {}", nodes[from].name, nodes[to].name);
+                wires.push(Wire::new(from, port, to, &network.wired[table], Stream::new(seed, &name, Purpose::Damage)));
+            }
+        }
+        wires
+    }
+
+    /// The node at the other end of each of a node's wired links, and the direction that leads there.
+    pub(crate) fn wires_of(&self, node: u32) -> impl Iterator<Item = (u32, WireId)> {
+        (0..).zip(&self.wires).filter_map(move |(link, &Link { ends: [a, b], .. })| match node {
+            _ if node == a => Some((b, WireId::at(2 * link))),
+            _ if node == b => Some((a, WireId::at(2 * link + 1))),
+            _ => None,
+        })
+    }
+
+    /// The place of the table that describes a link.
+    pub(crate) fn table(&self, wire: WireId) -> usize {
+        self.wires[wire.place() / 2].table
+    }
+
+    /// Whom every node may send to: over a wired link; by radio a station to its access point and this to it, and without
+    /// access points any node to those in range. In the scenario's order, so that ties between routes do not depend on
+    /// distances.
+    pub(crate) fn neighbours(&self, medium: &Medium<Frame>) -> Vec<Vec<u32>> {
+        let count = u32::try_from(self.access_point.len()).expect("nodes were counted before");
+        let of = |node: u32| {
+            let mut reached: Vec<u32> = self.wires_of(node).map(|(other, _)| other).collect();
+            if self.access {
+                reached.extend(self.access_point[node as usize].into_iter().chain(self.stations(node)));
+            } else if self.has_radio(node) {
+                reached.extend(medium.neighbours(node));
+            }
+            reached.sort_unstable();
+            reached.dedup();
+            reached
+        };
+        (0..count).map(of).collect()
+    }
+
+    /// Does the star in `from = "*"` and `to = "*"` stand for this node? For every station, and without access points for
+    /// every node with a radio.
+    pub(crate) fn is_station(&self, node: u32) -> bool {
+        self.has_radio(node) && (!self.access || self.access_point[node as usize].is_some())
+    }
+
+    /// The nodes that have a radio.
+    pub(crate) fn with_radio<'s>(&self, sites: &'s [Site]) -> &'s [Site] {
+        &sites[..self.radios]
+    }
+
+    /// Has the node a radio?
+    pub(crate) fn has_radio(&self, node: u32) -> bool {
+        (node as usize) < self.radios
+    }
+
+    /// The stations of an access point, in the scenario's order.
+    pub(crate) fn stations(&self, access_point: u32) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.access_point).filter(move |(_, of)| **of == Some(access_point)).map(|(station, _)| station)
+    }
+
+    /// A station that stays out of range of its access point has no part in the network.
+    pub(crate) fn check_range(&self, names: &[String], medium: &Medium<Frame>) -> Result<(), BuildError> {
+        for (station, access_point) in (0..).zip(&self.access_point) {
+            let Some(access_point) = *access_point else { continue };
+            if !medium.is_moving() && !medium.neighbours(station).any(|neighbour| neighbour == access_point) {
+                let [name, of] = [station, access_point].map(|node| &names[node as usize]);
+                let message =
+                    format!("`{name}` is out of range of its access point `{of}`; move it, or raise `radio.range`");
+                return Err(BuildError::new(format!("node.{name}"), message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The access point of a node, if it has one.
+fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> {
+    let path = || format!("node.{}.access_point", site.name);
+    let refuse = |message: String| Err(BuildError::new(path(), message));
+    let mut all = (0..).zip(sites).filter(|(_, other)| other.role == Role::AccessPoint);
+    let Some(name) = &site.access_point else {
+        return match (site.role, all.next(), all.next()) {
+            (Role::Station, Some((only, _)), None) => Ok(Some(only)),
+            (Role::Station, Some(_), Some(_)) => {
+                refuse(format!("there are several access points: say which one is that of `{}`", site.name))
+            }
+            _ => Ok(None),
+        };
+    };
+    if site.role != Role::Station {
+        return refuse(format!("`{}` is no station: only stations have an access point", site.name));
+    }
+    match (0..).zip(sites).find(|(_, other)| other.name == *name) {
+        Some((found, other)) if other.role == Role::AccessPoint => Ok(Some(found)),
+        Some(_) => refuse(format!("`{name}` is no access point; give it `role = \"access-point\"`")),
+        None => Err(BuildError::unknown_node(path(), name, sites.iter().map(|site| site.name.clone()).collect())),
+    }
+}
+
+/// Keys that a role does not have.
+fn check_keys(site: &Site) -> Result<(), BuildError> {
+    let refuse = |key: &str, message: String| Err(BuildError::new(format!("node.{}.{key}", site.name), message));
+    if site.role != Role::AccessPoint && site.queues.is_some_and(|queues| queues != Queues::One) {
+        return refuse("queues", format!("`{}` is no access point: it has one queue", site.name));
+    }
+    if site.slow_station_codel && site.queues != Some(Queues::Mac80211) {
+        return refuse("slow_station_codel", "it is a rule of `queues = \"mac80211\"`; leave it out".to_owned());
+    }
+    if site.queues == Some(Queues::Mac80211) {
+        for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !site.category_queue.is_default())] {
+            if given {
+                let message = "with `queues = \"mac80211\"` the queues are those of Linux; leave this table out, or write \
+                               `queues = \"per-station\"`";
+                return refuse(key, message.to_owned());
+            }
+        }
+    }
+    if site.role == Role::Wired {
+        let given = [
+            ("data_rate", site.data_rate.is_some()),
+            ("mcs", site.mcs.is_some()),
+            ("waypoints", !site.waypoints.is_empty()),
+        ];
+        for (key, given) in given {
+            if given {
+                return refuse(key, format!("`{}` has no radio and no `{key}`", site.name));
+            }
+        }
+        if site.queue.is_some() || !site.category_queue.is_default() || !site.class_queue.is_default() {
+            return refuse("queue", "the queues of a wired node are those of its links: `[wired.queue]`".to_owned());
+        }
+    }
+    Ok(())
+}

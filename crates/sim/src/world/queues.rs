@@ -1,0 +1,179 @@
+//! Moves packets from queues to the MAC: hands them over, reports their completion, and refills the room that they leave.
+
+use super::nodes::Node;
+use super::state::{Event, World};
+use super::watch::Witness;
+use crate::egress::{Outlook, Taken};
+use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
+use crate::mac::Msdu;
+use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
+use crate::trace::TraceEventKind;
+use queue::{Completion, Ecn};
+use std::ops::Range;
+use units::{Bytes, Duration, Instant};
+
+impl World {
+    /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
+    /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
+    /// none waiting because the port discarded them.
+    #[expect(clippy::inline_always, reason = "once a packet, and mostly no saturated flow begins there")]
+    #[inline(always)]
+    pub(super) fn refill(&mut self, node: NodeId, port: PortId, left: Option<FlowId>) {
+        let saturated = &self.nodes[node].saturated[port];
+        let flows = saturated.len();
+        let turn = saturated.iter().position(|&(flow, _)| Some(flow) == left);
+        for step in 1..=flows {
+            let Node { saturated, egress, .. } = &self.nodes[node];
+            let (index, payload) = saturated[port][(turn.unwrap_or(0) + step) % flows];
+            let due = Some(index) == left || self.flows[index].waiting == 0;
+            if due && egress.ports()[port].has_room(network_bytes(payload)) {
+                self.make_packet(index, payload);
+            }
+        }
+    }
+
+    /// A packet has left a port of `node`: another of its flow may follow.
+    pub(super) fn left(&mut self, node: NodeId, port: PortId, waiting: &Waiting) {
+        if waiting.ecn == Ecn::Ce {
+            self.trace_mark(node, waiting.packet);
+        }
+        let packet = self.packets.get(waiting.packet);
+        let flow = match packet.load {
+            Load::Flow(flow) => Some(flow),
+            Load::Routing { .. } | Load::Note(_) => None,
+        };
+        if let Some(flow) = flow {
+            self.flows[flow].waiting -= u32::from(packet.is_fresh());
+        }
+        self.refill(node, port, flow);
+    }
+
+    /// A packet has left a port marked: here, or before.
+    #[inline(never)]
+    fn trace_mark(&mut self, node: NodeId, handle: Handle) {
+        let Self { packets, connections, watch, now, .. } = self;
+        let packet = packets.get_mut(handle);
+        if packet.ecn != Ecn::Ce {
+            packet.ecn = Ecn::Ce;
+            Witness { watch, now: *now, node }
+                .saw(|| TraceEventKind::Marked(connections.picture(&packets.get(handle))));
+        }
+    }
+
+    /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
+    #[expect(clippy::inline_always, reason = "every listener of a frame is served, and mostly there is nothing to do")]
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, node: NodeId) {
+        let Node { station, egress, .. } = &mut self.nodes[node];
+        let moved = egress.pullable();
+        if !moved.is_empty() || station.free(&self.rules) & egress.filled() != 0 {
+            self.hand_over_all(node, moved);
+        }
+        self.arm(node);
+    }
+
+    /// Packets of the categories in which something `moved` go on towards the MAC, and the station is handed the next of
+    /// every category that it is free to take.
+    #[inline(never)]
+    fn hand_over_all(&mut self, node: NodeId, moved: Range<u8>) {
+        if self.nodes[node].absent {
+            return;
+        }
+        for category in moved {
+            self.pull(node, category);
+        }
+        let Node { station, egress, .. } = &self.nodes[node];
+        let mut free = station.free(&self.rules) & egress.filled();
+        while free != 0 {
+            self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
+            free &= free - 1;
+        }
+    }
+
+    /// Packets of a category move on towards the MAC, as far as they may.
+    fn pull(&mut self, node: NodeId, category: u8) {
+        loop {
+            let now = self.now;
+            let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
+            let outlook = Outlook { station, rules };
+            let Some((port, waiting)) = egress.pull(now, category, outlook, &mut accounts.dropping()) else { return };
+            self.left(node, port, &waiting);
+        }
+    }
+
+    /// Hands the next packet of a category to the station, if one waits.
+    fn hand_over(&mut self, node: NodeId, category: u8) {
+        let now = self.now;
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
+        let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
+            if let Some((port, at)) = egress.ready_at(category) {
+                self.arm_port(node, port, at);
+            }
+            return;
+        };
+        let msdu = self.taken(node, &taken);
+        self.choose_level(node);
+        self.nodes[node].station.offer(now, taken.packet.to, category, msdu, &self.rules);
+        if self.rules.tmac.is_some() {
+            self.take_turn(node);
+        }
+        if let Some(port) = taken.left {
+            self.left(node, port, &taken.packet);
+        }
+    }
+
+    /// The MAC of a node takes a packet.
+    #[inline]
+    pub(super) fn taken(&mut self, node: NodeId, taken: &Taken) -> Msdu {
+        self.draw_taken(node);
+        let &Taken { packet: Waiting { packet, length, .. }, waited, expected, .. } = taken;
+        self.packets.get_mut(packet).transit = Transit { waited, taken: self.now, expected, ..Transit::NONE };
+        Msdu { packet, length: msdu_bytes(length) }
+    }
+
+    /// Receiver and frame length of the packet of a category that would be handed over next.
+    pub(super) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
+        let now = self.now;
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
+        let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;
+        Some((to, self.rules.mpdu(msdu_bytes(length))))
+    }
+
+    /// Sees to it that an event comes when a port that holds its packets back may let one go.
+    pub(super) fn arm_port(&mut self, node: NodeId, port: PortId, at: Instant) {
+        let armed = &mut self.nodes[node].ready[port];
+        if at < *armed {
+            *armed = at;
+            self.events.push(at, Event::Ready { node, port });
+        }
+    }
+
+    /// A `Ready` event of a port has come.
+    pub(crate) fn ready(&mut self, node: NodeId, port: PortId) {
+        let armed = &mut self.nodes[node].ready[port];
+        if *armed == self.now {
+            *armed = Instant::NEVER;
+            self.resume(node, port);
+        }
+    }
+
+    /// A port may let packets go that it held back.
+    pub(super) fn resume(&mut self, node: NodeId, port: PortId) {
+        let egress = &mut self.nodes[node].egress;
+        if let Some(wire) = egress.wire(port) {
+            self.transmit(wire);
+        } else {
+            egress.resume(port);
+            self.serve(node);
+        }
+    }
+
+    /// Reports packets of a port that the MAC, or a wired link, is done with, each with this `expected` airtime.
+    pub(super) fn complete(&mut self, node: NodeId, port: PortId, completion: &Completion, expected: Duration) {
+        let Node { egress, ports_before, .. } = &mut self.nodes[node];
+        egress.completed(self.now, port, completion, expected);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.completed(*ports_before + port.place(), completion);
+        }
+    }
+}

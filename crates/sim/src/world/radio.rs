@@ -1,0 +1,88 @@
+//! Builds the radio: propagation, errors, and rules of reception.
+
+use super::error::BuildError;
+use super::nodes::sites::Site;
+use crate::config;
+use crate::radio::{Channel, Mode, Refusal, Timing};
+
+/// What stations of any standard radiate, and what is left of it, with room on both sides: licence-free ones may radiate
+/// 36 dBm at most, and noise at room temperature has -101 dBm in 20 MHz.
+const POWERS: (f64, f64) = (-200.0, 60.0);
+/// The strongest signal over the weakest.
+const MOST_DECIBELS: f64 = 200.0;
+
+/// Thresholds are given as powers or as ranges, not as both.
+pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
+    let both = [
+        (radio.range.is_some() && radio.receive_threshold.is_some(), "range", "receive_threshold"),
+        (
+            radio.carrier_sense_range.is_some() && radio.carrier_sense_threshold.is_some(),
+            "carrier_sense_range",
+            "carrier_sense_threshold",
+        ),
+    ];
+    for (given, one, other) in both {
+        if given {
+            return Err(BuildError::new(format!("radio.{other}"), format!("give `{one}` or `{other}`, not both")));
+        }
+    }
+    let powers = [
+        ("tx_power", radio.tx_power),
+        ("receive_threshold", radio.receive_threshold),
+        ("carrier_sense_threshold", radio.carrier_sense_threshold),
+    ];
+    for (key, power) in powers {
+        if power.is_some_and(|power| !(POWERS.0..=POWERS.1).contains(&power.as_dbm())) {
+            let message = "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt";
+            return Err(BuildError::new(format!("radio.{key}"), message));
+        }
+    }
+    let ratios = [
+        ("capture_threshold", radio.capture_threshold),
+        ("errors.noise_figure", radio.errors.noise_figure),
+        ("fading.shadowing", radio.fading.shadowing),
+    ];
+    for (key, ratio) in ratios {
+        if ratio.is_some_and(|ratio| ratio.as_db().abs() > MOST_DECIBELS) {
+            let message = format!("at most {MOST_DECIBELS} dB: between the strongest signal and noise lie hardly more");
+            return Err(BuildError::new(format!("radio.{key}"), message));
+        }
+    }
+    let lengths = [
+        ("range", radio.range),
+        ("carrier_sense_range", radio.carrier_sense_range),
+        ("antenna_height", radio.antenna_height),
+    ];
+    for (key, length) in lengths {
+        if length.is_some_and(|length| length.as_metres() <= 0.0) {
+            return Err(BuildError::new(format!("radio.{key}"), format!("`{key}` must be above zero")));
+        }
+    }
+    if radio.path_loss_exponent.is_some_and(|exponent| !(exponent > 0.0 && exponent.is_finite())) {
+        return Err(BuildError::new("radio.path_loss_exponent", "`path_loss_exponent` must be above zero"));
+    }
+    if radio.frequency.is_some_and(|frequency| frequency.as_hertz() == 0) {
+        return Err(BuildError::new("radio.frequency", "`frequency` must be above zero"));
+    }
+    Ok(())
+}
+
+fn refused(table: &str, refusal: Refusal) -> BuildError {
+    BuildError::new(format!("{table}.{}", refusal.key), refusal.why)
+}
+
+/// The mode of a node's data frames: its own, or the radio's.
+pub(super) fn mode(site: &Site, radio: &config::Radio) -> Result<Mode, BuildError> {
+    let general = radio.data_mode().map_err(|refusal| refused("radio", refusal))?;
+    let own = radio.node_mode(site.data_rate, site.mcs);
+    Ok(own.map_err(|refusal| refused(&format!("node.{}", site.name), refusal))?.unwrap_or(general))
+}
+
+/// Builds the channel effects besides path loss.
+pub(super) fn channel(radio: &config::Radio, names: &[String], seed: u64) -> Result<Channel, BuildError> {
+    Channel::new(radio, names, seed).map_err(|refusal| refused("radio", refusal))
+}
+
+pub(super) fn timing(radio: &config::Radio) -> Result<Timing, BuildError> {
+    Timing::new(radio).map_err(|refusal| refused("radio", refusal))
+}

@@ -1,0 +1,227 @@
+//! Builds routing: static routes, shortest or by hand, or AODV.
+
+use super::{Mesh, Routing};
+use crate::config::{Aodv, Network, Protocol};
+use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
+use crate::mac::{BROADCAST, Conventions, Frame};
+use crate::net::aodv::{self, Settings};
+use crate::net::{RouteError, Routes, msdu_bytes};
+use crate::radio::{Medium, Timing};
+use crate::world::error::BuildError;
+use crate::world::flows::Flow;
+use crate::world::nodes::Node;
+use crate::world::nodes::infrastructure::Infrastructure;
+use units::Duration;
+
+/// A hello message of 802.11b takes about as long.
+const SHORTEST_HELLO: Duration = Duration::from_millis(1);
+
+pub(crate) fn routing(
+    network: &Network,
+    nodes: &List<NodeId, Node>,
+    infrastructure: &Infrastructure,
+    flows: &[Flow],
+    medium: &Medium<Frame>,
+    rules: &Conventions,
+    seed: u64,
+) -> Result<Routing, BuildError> {
+    let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
+    match network.routing.protocol {
+        Protocol::Static => {
+            let routes = routes(network, &names, flows, &infrastructure.neighbours(medium))?;
+            if medium.is_moving() {
+                check_reach(medium, &rules.timing)?;
+            } else {
+                check_hops(nodes, flows, &routes, medium, rules.timing.slot)?;
+            }
+            Ok(Routing::Static(routes))
+        }
+        Protocol::Aodv => {
+            check_reach(medium, &rules.timing)?;
+            mesh(network, &names, rules, seed).map(|mesh| Routing::Aodv(Box::new(mesh)))
+        }
+    }
+}
+
+fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> Result<Mesh, BuildError> {
+    if !network.routing.route.is_empty() {
+        let message = "a path by hand needs `protocol = \"static\"`: AODV finds its own";
+        return Err(BuildError::new("routing.route", message));
+    }
+    let given = &network.routing.aodv;
+    check_aodv(given)?;
+    let settings = Settings::new(given);
+    let nodes = names.iter().zip(0..).map(|(name, address)| {
+        let random = Stream::new(seed, name, Purpose::Routing);
+        aodv::Aodv::new(address, &settings, random)
+    });
+    let nodes = nodes.collect();
+    Ok(Mesh::new(given, settings, nodes, rules.index(given.category)))
+}
+
+/// What would make nodes silent for ever, or never rest.
+fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
+    let counts = [
+        ("net_diameter", u32::from(given.net_diameter)),
+        ("ttl_start", u32::from(given.ttl_start)),
+        ("ttl_increment", u32::from(given.ttl_increment)),
+        ("rreq_ratelimit", u32::from(given.rreq_ratelimit)),
+        ("rerr_ratelimit", u32::from(given.rerr_ratelimit)),
+        ("allowed_hello_loss", u32::from(given.allowed_hello_loss)),
+        ("buffer_packets", given.buffer_packets),
+    ];
+    if given.hello && given.hello_interval < SHORTEST_HELLO {
+        let message =
+            format!("a node that says hello more often than each {SHORTEST_HELLO} has no time for anything else");
+        return Err(BuildError::new("routing.aodv.hello_interval", message));
+    }
+    match counts.into_iter().find(|&(_, count)| count == 0) {
+        Some((key, _)) => Err(BuildError::new(format!("routing.aodv.{key}"), format!("`{key}` must be at least 1"))),
+        None => Ok(()),
+    }
+}
+
+fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec<u32>]) -> Result<Routes, BuildError> {
+    let by_hand = paths_by_hand(network, names)?;
+    let mut paths: Vec<Vec<u32>> = Vec::with_capacity(flows.len());
+    for flow in flows {
+        if flow.to == BROADCAST {
+            paths.push(Vec::new());
+            continue;
+        }
+        let name = |node: u32| &names[node as usize];
+        let from = u32::from(flow.from);
+        let given = by_hand.iter().find(|path| (path.first(), path.last()) == (Some(&from), Some(&flow.to)));
+        let path = match (given, flow.role.answers()) {
+            (Some(path), _) => Routes::check(neighbours, path).map(|()| path.clone()),
+            // Answers go back the way that was come.
+            (None, Some(of)) => {
+                let path: Vec<u32> = paths[of.place()].iter().rev().copied().collect();
+                Routes::check(neighbours, &path).map(|()| path)
+            }
+            (None, None) => Routes::shortest(neighbours, from, flow.to),
+        };
+        let path = path.map_err(|error| match error {
+            RouteError::Unreachable => {
+                let (from, to) = (name(from), name(flow.to));
+                let message = format!(
+                    "no route from `{from}` to `{to}`: no chain of nodes within range of each other or joined by wire"
+                );
+                BuildError::new(format!("flow.{}.to", flow.identity.name), message)
+            }
+            RouteError::TooFar { from, to } => {
+                let message =
+                    format!("`{}` cannot send to `{}`: out of range, or no station of it", name(from), name(to));
+                BuildError::new("routing.route", message)
+            }
+            RouteError::Twice { node } => {
+                BuildError::new("routing.route", format!("the path comes by `{}` twice", name(node)))
+            }
+        })?;
+        paths.push(path);
+    }
+    let mut routes = Routes::default();
+    for path in &paths {
+        routes.add(path);
+    }
+    Ok(routes)
+}
+
+/// Where links come and go, some may be too long for an answer within a slot: every packet over them is given up. Beyond
+/// the whole time-out it would be given up before it has arrived, and that must not be possible.
+fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError> {
+    let (longest, most) = (medium.longest_delay(), timing.sifs + timing.slot);
+    if longest < most {
+        return Ok(());
+    }
+    let message = format!(
+        "nodes that decode each other can be so far apart that a frame takes {longest}; an answer must come within a \
+         SIFS and a slot, {most}: lower the range, or the area in which nodes move"
+    );
+    Err(BuildError::new("radio.range", message))
+}
+
+/// A response must begin within the time-out, which has a slot for the way there and back (10.3.2.9). Over a longer hop
+/// every packet would be given up; and beyond the whole time-out, before it has arrived.
+fn check_hops(
+    nodes: &List<NodeId, Node>,
+    flows: &[Flow],
+    routes: &Routes,
+    medium: &Medium<Frame>,
+    slot: Duration,
+) -> Result<(), BuildError> {
+    for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
+        for (from, to) in radio_hops(nodes, routes, index) {
+            let delay = medium.delay(from, to).expect("routes go over links");
+            if delay * 2 > slot {
+                let [from, to] = [from, to].map(|node| &nodes[node.into()].name);
+                let message = format!(
+                    "`{from}` and `{to}` are too far apart: an answer takes {} longer by distance, a slot is {slot}",
+                    delay * 2
+                );
+                return Err(BuildError::new(format!("flow.{}.to", flow.identity.name), message));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The hops of a flow that are not wired.
+pub(crate) fn radio_hops(
+    nodes: &List<NodeId, Node>,
+    routes: &Routes,
+    flow: FlowId,
+) -> impl Iterator<Item = (u32, u32)> {
+    let hops = routes.hops(flow).iter().copied();
+    hops.filter(|&(from, to)| !nodes[from.into()].egress.is_wired_to(to))
+}
+
+/// The paths given by hand, ends included.
+fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, BuildError> {
+    let find = |name: &String| match names.iter().position(|known| known == name) {
+        Some(index) => Ok(u32::try_from(index).expect("nodes were counted before")),
+        None => Err(BuildError::unknown_node("routing.route", name, names.to_vec())),
+    };
+    network
+        .routing
+        .route
+        .iter()
+        .map(|route| std::iter::once(&route.from).chain(&route.via).chain([&route.to]).map(find).collect())
+        .collect()
+}
+
+/// A TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its path;
+/// where the path is yet to be found, at every node.
+pub(crate) fn check_txop(
+    flows: &[Flow],
+    nodes: &List<NodeId, Node>,
+    routing: &Routing,
+    rules: &Conventions,
+) -> Result<(), BuildError> {
+    for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
+        let limit = rules.access[usize::from(flow.category)].txop_limit;
+        let Some(length) = flow.supply.first() else { continue };
+        // AODV may lead a flow by any node; what goes by fixed routes is sent by those on them.
+        let (senders, all): (Vec<u32>, _) = match routing {
+            Routing::Static(routes) => (radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
+            Routing::Aodv(_) => (Vec::new(), nodes.len()),
+        };
+        let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from.into()));
+        for node in senders.chain((0..).take(all)) {
+            let psdu = rules.mpdu(msdu_bytes(length));
+            let needs = nodes[node.into()].station.exchange_of_one(flow.to, psdu, rules);
+            if limit.is_zero() || needs <= limit {
+                continue;
+            }
+            let key = ["voice", "video", "best_effort", "background"][usize::from(flow.category)];
+            let message = format!(
+                "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, the TXOP of its category \
+                 ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame a TXOP",
+                flow.identity.name,
+                nodes[node.into()].name
+            );
+            return Err(BuildError::new(format!("mac.edca.{key}.txop_limit"), message));
+        }
+    }
+    Ok(())
+}

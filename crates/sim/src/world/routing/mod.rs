@@ -1,0 +1,326 @@
+//! Next hops of packets, by fixed routes or by AODV, and the effects of AODV's messages on queues and accounts.
+
+pub(crate) mod build;
+
+use super::flows::Flow;
+use super::state::{Accounts, Event, World};
+use super::watch::Witness;
+use crate::config::{Dscp, RoutingPriority};
+use crate::engine::{Arena, FlowId, Handle, List, NodeId, PortId};
+use crate::mac::BROADCAST;
+use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
+use crate::net::{Load, LossCause, Packet, Routes, Waiting, network_bytes};
+use crate::record::Ledger;
+use crate::trace::TraceEventKind;
+use units::{Duration, Instant};
+
+/// Routing of packets.
+pub(crate) enum Routing {
+    Static(Routes),
+    Aodv(Box<Mesh>),
+}
+
+/// A network that routes by AODV.
+pub(crate) struct Mesh {
+    pub(crate) settings: Settings,
+    pub(crate) nodes: List<NodeId, Aodv>,
+    /// By node: when the earliest pending `Route` event fires; later ones are stale.
+    pub(crate) armed: List<NodeId, Instant>,
+    pub(crate) messages: Arena<Message>,
+    pub(crate) out: Output,
+    /// Every message, wherever it is sent.
+    pub(crate) ledger: Ledger,
+    /// Broadcasts that wait for their random delay to end.
+    pub(crate) delayed: u64,
+    pub(crate) purge_on_failure: bool,
+    /// Scratch space for what a broken link makes void.
+    pub(crate) purged: Vec<Handle>,
+    pub(crate) priority: RoutingPriority,
+    /// The index of the access category of messages.
+    pub(crate) category: u8,
+}
+
+impl Mesh {
+    pub(crate) fn new(described: &crate::config::Aodv, settings: Settings, nodes: Vec<Aodv>, category: u8) -> Self {
+        Self {
+            settings,
+            armed: vec![Instant::NEVER; nodes.len()].into(),
+            nodes: nodes.into(),
+            messages: Arena::default(),
+            out: Output::default(),
+            ledger: Ledger::default(),
+            delayed: 0,
+            purge_on_failure: described.purge_on_failure,
+            purged: Vec::new(),
+            priority: described.routing_priority,
+            category,
+        }
+    }
+
+    /// Tells a node something.
+    pub(crate) fn tell<R>(&mut self, node: NodeId, now: Instant, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
+        let Self { settings, nodes, out, .. } = self;
+        act(&mut nodes[node], &mut Context { now, settings, out })
+    }
+}
+
+impl World {
+    /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins a port.
+    #[expect(clippy::inline_always, reason = "once a packet: such calls cost every network 1 % in all")]
+    #[inline(always)]
+    pub(crate) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: &Packet) {
+        let Load::Flow(index) = packet.load else { unreachable!("messages go one hop") };
+        let flow = &self.flows[index];
+        let next = match &mut self.routing {
+            _ if flow.to == BROADCAST => Some(BROADCAST),
+            Routing::Static(routes) => Some(routes.next(index, node.into()).expect("a route goes on until its end")),
+            Routing::Aodv(_) if packet.ttl == 0 => {
+                self.accounts(node).lose(packet, LossCause::Ttl);
+                return;
+            }
+            Routing::Aodv(mesh) => {
+                let ends =
+                    Ends { origin: flow.from.into(), destination: flow.to, previous, travelled: packet.travelled() };
+                mesh.nodes[node].route(&ends, self.now, &mesh.settings)
+            }
+        };
+        let handle = self.packets.insert(*packet);
+        self.connections.packet_made(packet.segment);
+        match next {
+            Some(to) => self.enqueue(node, handle, to),
+            None => self.seek_route(node, previous, handle),
+        }
+    }
+
+    fn seek_route(&mut self, node: NodeId, previous: Option<u32>, handle: Handle) {
+        let packet = self.packets.get(handle);
+        let Load::Flow(flow) = packet.load else { return };
+        let Flow { from, to: destination, .. } = self.flows[flow];
+        let ends = Ends { origin: from.into(), destination, previous, travelled: packet.travelled() };
+        self.tell(node, |aodv, cx| aodv.unroutable(handle, &ends, cx));
+    }
+
+    /// Tells a node of the mesh something and carries out what it wants. Nothing with fixed routes.
+    fn tell<R: Default>(&mut self, node: NodeId, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
+        let Routing::Aodv(mesh) = &mut self.routing else { return R::default() };
+        let result = mesh.tell(node, self.now, act);
+        self.carry_out(node);
+        result
+    }
+
+    /// Does what a node wants done.
+    fn carry_out(&mut self, node: NodeId) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let mut actions = std::mem::take(&mut mesh.out.actions);
+        let mut unreachable = false;
+        for action in actions.drain(..) {
+            match action {
+                Action::Send { message, to, after } => self.send_message(node, message, to, after),
+                Action::Forward { packet, to } => self.enqueue(node, packet, to),
+                Action::Discard { packet, why } => {
+                    self.accounts(node).discard(packet, why);
+                    unreachable |= why == LossCause::NoRoute;
+                }
+            }
+        }
+        if let Routing::Aodv(mesh) = &mut self.routing {
+            mesh.out.actions = actions;
+        }
+        self.arm_routing(node);
+        if unreachable {
+            self.refill_all(node);
+        }
+    }
+
+    /// A message becomes a packet.
+    fn send_message(&mut self, node: NodeId, message: Message, to: u32, after: Duration) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let length = network_bytes(message.length(&mesh.out.lists));
+        let counts = &mut mesh.nodes[node].counts;
+        counts.packets += 1;
+        counts.bytes += length.count();
+        mesh.ledger.made += 1;
+        let load = Load::Routing { message: mesh.messages.insert(message), to_all: to == BROADCAST };
+        let handle = self.packets.insert(Packet { ttl: 1, dscp: Dscp::ROUTING, ..Packet::new(load, self.now, length) });
+        if after.is_zero() {
+            self.enqueue(node, handle, to);
+        } else {
+            mesh.delayed += 1;
+            self.events.push(self.now + after, Event::Message { node, packet: handle });
+        }
+    }
+
+    /// The random delay of a broadcast is over.
+    pub(crate) fn delay_ends(&mut self, node: NodeId, packet: Handle) {
+        if let Routing::Aodv(mesh) = &mut self.routing {
+            mesh.delayed -= 1;
+        }
+        self.enqueue(node, packet, BROADCAST);
+        self.serve(node);
+    }
+
+    /// A packet joins a port of a node.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, node: NodeId, handle: Handle, to: u32) {
+        let Self { nodes, packets, connections, flows, routing, wires, recorder, overflows, watch, now, .. } = self;
+        let packet = packets.get_mut(handle);
+        let (category, first, flow) = match (packet.load, &*routing) {
+            (Load::Flow(flow), _) => {
+                if let Some(route) = recorder.as_mut().and_then(|recorder| recorder.route(flow)) {
+                    route.pass(node, to, *now);
+                }
+                (flows[flow].category, false, connections.flow_key(flow, packet))
+            }
+            (_, Routing::Aodv(mesh)) => (mesh.category, mesh.priority == RoutingPriority::HeadOfQueue, u32::MAX),
+            (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+        };
+        let &mut Packet { length, dscp, ecn, created, .. } = packet;
+        let waiting = Waiting { packet: handle, to, length, flow, dscp, ecn, created };
+        let mut witness = Witness { watch, now: *now, node };
+        witness.saw(|| TraceEventKind::Queued(connections.picture(packet)));
+        let egress = &mut nodes[node].egress;
+        let (port, wire) = egress.way_to(to, category, dscp.class());
+        if let Some(wire) = wire
+            && wires[wire].sending.is_none()
+            && egress.pass_idle(*now, port, &waiting)
+        {
+            return self.begin_to_send(wire, &waiting, Duration::ZERO);
+        }
+        let mut accounts = Accounts { packets, connections, flows, routing, overflows, witness };
+        let category = wire.is_none().then_some(category);
+        egress.offer(*now, port, category, waiting, first, &mut accounts.dropping());
+        if let Some(wire) = wire {
+            self.transmit(wire);
+        }
+    }
+
+    /// The port that packets of a flow join at the node where it begins.
+    pub(crate) fn first_port(&self, flow: FlowId) -> PortId {
+        let Flow { from, to, category, dscp, .. } = self.flows[flow];
+        let next = match &self.routing {
+            Routing::Static(routes) if to != BROADCAST => {
+                routes.next(flow, from.into()).expect("a route leaves its start")
+            }
+            // Then there is one port per category, whoever is next.
+            _ => BROADCAST,
+        };
+        self.nodes[from].egress.port_to(next, category, dscp.class())
+    }
+
+    /// A `Route` event of a node has come.
+    pub(crate) fn routing_deadline(&mut self, node: NodeId) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        if mesh.armed[node] != self.now {
+            return;
+        }
+        mesh.armed[node] = Instant::NEVER;
+        if mesh.nodes[node].deadline > self.now {
+            self.arm_routing(node);
+        } else {
+            self.tell(node, Aodv::timer);
+            self.serve(node);
+        }
+    }
+
+    /// Sees to it that an event comes at the node's deadline.
+    pub(crate) fn arm_routing(&mut self, node: NodeId) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let (deadline, armed) = (mesh.nodes[node].deadline, &mut mesh.armed[node]);
+        if deadline < *armed {
+            *armed = deadline;
+            self.events.push(deadline, Event::Route { node });
+        }
+    }
+
+    /// A node has got a message.
+    pub(crate) fn take_message(&mut self, node: NodeId, from: u32, handle: Handle) {
+        let Load::Routing { message, to_all } = self.packets.get(handle).load else { return };
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let message = mesh.messages.get(message);
+        if !to_all {
+            mesh.ledger.finished += 1;
+        }
+        self.tell(node, |aodv, cx| aodv.receive(message, from, cx));
+    }
+
+    /// A node has heard a data packet of a neighbour.
+    pub(crate) fn hear_neighbour(&mut self, node: NodeId, from: u32) {
+        if let Routing::Aodv(mesh) = &mut self.routing {
+            mesh.tell(node, self.now, |aodv, cx| aodv.heard(from, cx));
+        }
+    }
+
+    /// The MAC of a node has given up a packet: to the routing protocol the link is broken.
+    pub(crate) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
+        let packet = self.packets.get(handle);
+        let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_packet(node, handle) };
+        let mut purge = mesh.purge_on_failure;
+        let kept = match packet.load {
+            Load::Routing { message, .. } => {
+                let message = mesh.messages.get(message);
+                purge &= self.tell(node, |aodv, cx| aodv.message_failed(&message, to, cx));
+                false
+            }
+            Load::Note(_) => unreachable!("a broadcast does not fail"),
+            // One that has arrived all the same is not sent again.
+            Load::Flow(_) => self.packet_failed(node, handle, to, !packet.transit.accepted),
+        };
+        if !kept {
+            self.drop_packet(node, handle);
+        }
+        if purge {
+            self.purge(node, to);
+        }
+    }
+
+    /// A data packet could not be sent. Does the node keep it, to send it by another way?
+    fn packet_failed(&mut self, node: NodeId, packet: Handle, to: u32, missing: bool) -> bool {
+        let failed = self.packets.get(packet);
+        let Load::Flow(flow) = failed.load else { return false };
+        if let Some(route) = self.recorder.as_mut().and_then(|recorder| recorder.route(flow)) {
+            route.fail(self.now);
+        }
+        let Flow { from, to: destination, .. } = self.flows[flow];
+        let ends = Ends { origin: from.into(), destination, previous: None, travelled: failed.travelled() };
+        let wanted = missing.then_some(packet);
+        self.tell(node, |aodv, cx| aodv.packet_failed(wanted, to, &ends, cx))
+    }
+
+    /// Removes packets that wait for the other end of a broken link.
+    fn purge(&mut self, node: NodeId, to: u32) {
+        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let mut purged = std::mem::take(&mut mesh.purged);
+        let egress = &mut self.nodes[node].egress;
+        egress.discard_where(self.now, &mut |waiting| waiting.to == to, &mut |gone| purged.push(gone.packet));
+        for packet in purged.drain(..) {
+            if !self.packet_failed(node, packet, to, true) {
+                self.accounts(node).discard(packet, LossCause::Link);
+            }
+        }
+        if let Routing::Aodv(mesh) = &mut self.routing {
+            mesh.purged = purged;
+        }
+        self.refill_all(node);
+    }
+
+    /// There may be room at every port of a node.
+    fn refill_all(&mut self, node: NodeId) {
+        self.nodes[node].saturated.numbers().for_each(|port| self.refill(node, port, None));
+    }
+
+    /// The station is done with a packet that the receiver does not have, or has twice.
+    pub(crate) fn drop_packet(&mut self, node: NodeId, handle: Handle) {
+        if !self.packets.get(handle).transit.accepted {
+            self.lose_sent(node, handle);
+        }
+        let packet = self.packets.remove(handle);
+        self.accounts(node).release(&packet);
+    }
+
+    /// A packet is lost that the station has given up.
+    #[cold]
+    fn lose_sent(&mut self, node: NodeId, handle: Handle) {
+        let packet = self.packets.get(handle);
+        self.accounts(node).lose(&packet, LossCause::Retries);
+    }
+}

@@ -1,0 +1,213 @@
+//! State of a running network: pending events, and the accounts that the end of a packet updates.
+
+use super::flows::Flow;
+use super::flows::connections::Connections;
+use super::nodes::Node;
+use super::notes::Posted;
+use super::routing::Routing;
+use super::steering::Asked;
+use super::watch::{Watch, Witness};
+use super::wired::Wire;
+use crate::engine::{Arena, EventQueue, FlowId, Handle, List, NodeId, PortId, Slot, WireId};
+use crate::mac::{Conventions, Frame};
+use crate::net::{Load, LossCause, Packet, Waiting};
+use crate::radio::{self, Medium};
+use crate::record::{Distances, Overflows, Recorder};
+use crate::trace::TraceEventKind;
+use units::{Frequency, Instant};
+
+/// A network and its state at a moment.
+pub struct World {
+    pub(crate) now: Instant,
+    /// End of the current call of [`advance`](Self::advance).
+    pub(crate) until: Instant,
+    pub(crate) end: Instant,
+    pub(crate) warmup: Instant,
+    pub(crate) events: EventQueue<Event>,
+    pub(crate) handled: u64,
+    pub(crate) medium: Medium<Frame>,
+    pub(crate) rules: Conventions,
+    pub(crate) nodes: List<NodeId, Node>,
+    pub(crate) flows: List<FlowId, Flow>,
+    pub(crate) routing: Routing,
+    pub(crate) packets: Arena<Packet>,
+    pub(crate) connections: Connections,
+    /// Notes to neighbours.
+    pub(crate) posted: Posted,
+    /// Two a link, one a direction.
+    pub(crate) wires: List<WireId, Wire>,
+    /// Decisions that someone outside has to make.
+    pub(crate) asked: Vec<Asked>,
+    pub(crate) broadcasts_in_air: u64,
+    pub(crate) recorder: Option<Recorder>,
+    /// Results tell how times are distributed.
+    pub(crate) distributions: bool,
+    /// Results tell how many packets came over how many hops.
+    pub(crate) hop_counts: bool,
+    /// How far nodes are apart, if receptions are recorded by distance.
+    pub(crate) distances: Option<Box<Distances>>,
+    /// The overflows of queues, if they are recorded.
+    pub(crate) overflows: Option<Box<Overflows>>,
+    pub(crate) last_step: Instant,
+    /// Observers; mostly none.
+    pub(crate) watch: Option<Box<Watch>>,
+    pub(crate) frequency: Frequency,
+    /// Scratch space for those data frames of an aggregate that have arrived: their numbers and packets.
+    pub(crate) numbered: Vec<(u16, Handle)>,
+    /// Where the data frames of an aggregate lie in it.
+    pub(crate) laid_out: Vec<radio::Mpdu>,
+}
+
+impl World {
+    /// Simulated time that has passed.
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Has it run to its end?
+    pub fn finished(&self) -> bool {
+        self.now >= self.end
+    }
+
+    /// The accounts, for a packet that ends at `node`.
+    pub(crate) fn accounts(&mut self, node: NodeId) -> Accounts<'_> {
+        let Self { packets, connections, flows, routing, overflows, watch, now, .. } = self;
+        Accounts { packets, connections, flows, routing, overflows, witness: Witness { watch, now: *now, node } }
+    }
+
+    /// A node, the rules of its MAC, and the accounts for what its egress drops.
+    #[inline]
+    pub(crate) fn node_and_accounts(&mut self, node: NodeId) -> (&mut Node, &Conventions, Accounts<'_>) {
+        let Self { nodes, rules, packets, connections, flows, routing, overflows, watch, now, .. } = self;
+        let witness = Witness { watch, now: *now, node };
+        let accounts = Accounts { packets, connections, flows, routing, overflows, witness };
+        (&mut nodes[node], rules, accounts)
+    }
+}
+
+/// Kind of event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// A source makes a packet, or begins a transfer.
+    Emit { flow: FlowId },
+    /// A saturated flow starts.
+    Saturate { flow: FlowId },
+    /// A saturated or greedy flow stops.
+    Cease { flow: FlowId },
+    /// A timer of a connection expires, unless it has moved.
+    Timer { connection: Slot },
+    /// A station's deadline, unless it has moved.
+    Deadline { node: NodeId },
+    /// The front of a frame reaches its `listener`-th listener, and perhaps more.
+    Front { of: Handle, listener: u32 },
+    /// The sender has sent all of a frame.
+    Sent { of: Handle },
+    /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
+    Tail { of: Handle, listener: u32 },
+    /// The interval of the controller of a node's port is over.
+    Control { node: NodeId, port: PortId },
+    /// A port that held its packets back may let one go, unless that has moved.
+    Ready { node: NodeId, port: PortId },
+    /// The last bit of a packet has been sent over a wired link.
+    WireSent { wire: WireId },
+    /// The last bit of the first packet under way on a wired link has arrived.
+    WireArrives { wire: WireId },
+    /// The deadline of a node's routing protocol, unless it has moved.
+    Route { node: NodeId },
+    /// The random delay of a routing message is over.
+    Message { node: NodeId, packet: Handle },
+    /// What the gate of a flow waits for comes or fails to, unless it has moved.
+    Gate { flow: FlowId },
+    /// A note of a node to its neighbours is due.
+    Note { node: NodeId },
+    /// A node comes or goes.
+    Presence { node: NodeId },
+    /// A step of the time series is over.
+    Step,
+    /// Results count from here.
+    WarmedUp,
+}
+
+/// The accounts that a packet's end touches.
+pub(crate) struct Accounts<'a> {
+    pub(crate) packets: &'a mut Arena<Packet>,
+    pub(crate) connections: &'a mut Connections,
+    pub(crate) flows: &'a mut List<FlowId, Flow>,
+    pub(crate) routing: &'a mut Routing,
+    pub(crate) overflows: &'a mut Option<Box<Overflows>>,
+    pub(crate) witness: Witness<'a>,
+}
+
+impl Accounts<'_> {
+    /// A packet that waits for a queue or a route is lost.
+    pub(crate) fn discard(&mut self, handle: Handle, why: LossCause) {
+        let packet = self.packets.remove(handle);
+        if let Load::Flow(flow) = packet.load {
+            self.flows[flow].waiting -= u32::from(packet.is_fresh());
+        }
+        self.lose(&packet, why);
+        self.release(&packet);
+    }
+
+    /// What a port drops is lost.
+    #[inline]
+    pub(crate) fn dropping(&mut self) -> impl FnMut(Waiting) {
+        |dropped| {
+            if self.overflows.is_some() {
+                self.overflow(dropped.packet);
+            }
+            self.discard(dropped.packet, LossCause::Queue);
+        }
+    }
+
+    /// A queue has no room for a packet: part of an overflow if it is a flow's.
+    fn overflow(&mut self, handle: Handle) {
+        let Packet { load, segment, .. } = self.packets.get(handle);
+        let (Some(overflows), Load::Flow(flow)) = (self.overflows.as_mut(), load) else { return };
+        if self.flows[flow].role.is_described() {
+            let window = segment.map(|segment| self.connections.window(segment));
+            overflows.hit(self.witness.node, self.witness.now, flow, window);
+        }
+    }
+
+    /// Counts a packet as lost.
+    pub(crate) fn lose(&mut self, packet: &Packet, why: LossCause) {
+        self.witness.saw(|| TraceEventKind::Dropped(self.connections.picture(packet), why));
+        match (packet.load, &mut *self.routing) {
+            (Load::Flow(flow), _) => {
+                let record = &mut self.flows[flow].record;
+                record.lose(why);
+                let losses = record.transport.as_mut().and_then(|transport| transport.losses.as_mut());
+                if let (Some(losses), Some(segment)) = (losses, packet.segment) {
+                    let (connection, start) = self.connections.origin(segment);
+                    losses.lose(connection, start, why);
+                }
+            }
+            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,
+            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+            (Load::Note(_), _) => unreachable!("notes have accounts of their own"),
+        }
+    }
+
+    /// A packet has been everywhere it was sent to.
+    pub(crate) fn finish_broadcast(&mut self, handle: Handle) {
+        let packet = self.packets.remove(handle);
+        match (packet.load, &mut *self.routing) {
+            (Load::Flow(flow), _) => self.flows[flow].record.ledger.finished += 1,
+            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.finished += 1,
+            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+            (Load::Note(_), _) => unreachable!("notes have accounts of their own"),
+        }
+        self.release(&packet);
+    }
+
+    /// The packet is no more; if it was a message, or the last with a segment, neither is that.
+    #[inline]
+    pub(crate) fn release(&mut self, packet: &Packet) {
+        self.connections.packet_gone(packet.segment);
+        if let (Load::Routing { message, .. }, Routing::Aodv(mesh)) = (packet.load, &mut *self.routing) {
+            let message = mesh.messages.remove(message);
+            mesh.out.lists.release(&message);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! T-MAC in a network: its parameters, and the ages of packets that frames announce.
+//!
+//! A frame does not carry its key about: whoever hears it looks at what its sender tells, which stays as it is until the
+//! sender's next frame, SIFS later at least.
+
+use super::error::BuildError;
+use super::nodes::Node;
+use super::state::World;
+use crate::config::{Network, TurnsVariant};
+use crate::engine::NodeId;
+use crate::mac::{Conventions, Frame, KEY, Key, Kind, Sign, Tells, TmacRules};
+use crate::net::{Load, Packet, msdu_bytes, network_bytes};
+use crate::radio::ACK;
+use units::{Bytes, Duration};
+
+/// Stations order themselves by the age of their packets, where the network asks for it: their frames carry keys then.
+pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<(), BuildError> {
+    let Some(given) = &network.mac.turns else { return Ok(()) };
+    let refusal = |key: &str, message: &str| Err(BuildError::new(format!("mac.turns.{key}"), message));
+    if !(0.0..=1.0).contains(&given.quorum) {
+        return refusal("quorum", "`quorum` is a part of those asked: 0 to 1");
+    }
+    if given.attempts == 0 {
+        return refusal("attempts", "`attempts` counts requests: 1 to 255");
+    }
+    if given.neighbours == 0 || given.neighbours > 8 {
+        return refusal("neighbours", "a request asks 1 to 8 stations");
+    }
+    rules.key = KEY;
+    rules.timing.ack = rules.timing.duration(rules.timing.basic, ACK + KEY);
+    let exchange = exchange(network, rules);
+    rules.tmac = Some(TmacRules {
+        requests: given.variant == TurnsVariant::Requests,
+        quorum: given.quorum,
+        attempts: given.attempts,
+        request_wait: given.request_wait.unwrap_or(exchange * 2),
+        deferral: given.deferral.unwrap_or(exchange),
+        expiry: given.expiry.unwrap_or(exchange * 10),
+        activity: given.activity,
+        neighbours: given.neighbours.into(),
+    });
+    Ok(())
+}
+
+/// How long the longest frame exchange takes: of an aggregate, or of a packet of 1500 B at the network's rate.
+fn exchange(network: &Network, rules: &Conventions) -> Duration {
+    let timing = &rules.timing;
+    if rules.block_ack() {
+        return rules.aggregation.duration + timing.sifs + rules.block_ack_time() + timing.difs;
+    }
+    // A rate that is refused is refused where nodes are built.
+    let mode = network.radio.data_mode().unwrap_or(timing.basic);
+    let psdu = rules.mpdu(msdu_bytes(network_bytes(Bytes::new(1_472))));
+    timing.duration(mode, psdu) + timing.sifs + timing.ack + timing.difs
+}
+
+impl World {
+    /// A node begins to send a frame: it tells the oldest packet that the node has to send, or will have once the frame has
+    /// arrived (R5).
+    #[inline(never)]
+    pub(super) fn tell_key(&mut self, node: NodeId, frame: &Frame) {
+        let tells = match frame.kind {
+            Kind::Rts | Kind::Cts | Kind::Grant | Kind::BlockAckReq { .. } => Tells::Nothing,
+            Kind::Ack | Kind::BlockAck { .. } | Kind::Request { .. } => self.oldest(node, 0).into(),
+            Kind::Data { .. } => self.oldest(node, 1).into(),
+            Kind::Aggregate { frames, .. } => self.oldest(node, frames.into()).into(),
+        };
+        self.nodes[node].station.tell(tells);
+    }
+
+    /// A node hears a frame: what it tells, and if it asks the node for a grant, that too.
+    #[inline(never)]
+    pub(super) fn hear_key(&mut self, node: NodeId, frame: &Frame, power: u64) {
+        let own = self.oldest(node, 0);
+        let Some(sender) = self.nodes[NodeId::from(frame.from)].station.tmac() else { return };
+        let (tells, place) = (sender.tells(), sender.place_of(node.into()));
+        let sign = match frame.kind {
+            Kind::Data { .. } | Kind::Aggregate { .. } => Sign::Sends,
+            Kind::Request { .. } => Sign::Asks,
+            Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } | Kind::Grant => {
+                Sign::Responds
+            }
+        };
+        let station = &mut self.nodes[node].station;
+        station.hear_key(self.now, frame.from, tells, sign, power);
+        if let (Sign::Asks, Tells::Next(key), Some(place)) = (sign, tells, place) {
+            station.consider(self.now, frame, key, own, place, &self.rules);
+        }
+    }
+
+    /// The turn of a node may have come, or gone.
+    #[inline(never)]
+    pub(super) fn take_turn(&mut self, node: NodeId) {
+        let own = self.oldest(node, 0);
+        self.nodes[node].station.take_turn(self.now, own, &self.rules);
+    }
+
+    /// The key of the oldest packet that a node has to send by radio, with its MAC or next in its queues, but for the first
+    /// `without` frames of the exchange that goes on.
+    fn oldest(&mut self, node: NodeId, without: usize) -> Option<Key> {
+        let held = self.nodes[node].station.mpdus_but(without).filter_map(|mpdu| key(&self.packets.get(mpdu.packet)));
+        let held = held.min();
+        let now = self.now;
+        let mut waiting = None;
+        let mut filled = self.nodes[node].egress.filled();
+        while filled != 0 {
+            let category = u8::try_from(filled.trailing_zeros()).expect("a byte has eight bits");
+            filled &= filled - 1;
+            let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
+            let next = egress.peek_next(now, category, &mut accounts.dropping());
+            let next = next.and_then(|next| key(&self.packets.get(next.packet)));
+            waiting = [waiting, next].into_iter().flatten().min();
+        }
+        [held, waiting].into_iter().flatten().min()
+    }
+}
+
+/// The key of a packet: routing messages and notes have none.
+fn key(packet: &Packet) -> Option<Key> {
+    match packet.load {
+        Load::Flow(flow) => Some(Key { stamp: packet.created, origin: flow.into(), serial: packet.serial }),
+        Load::Routing { .. } | Load::Note(_) => None,
+    }
+}

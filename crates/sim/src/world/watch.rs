@@ -1,0 +1,254 @@
+//! Reports the events of watched nodes, and names ports in results, traces and time series.
+
+use super::flows::{Flow, Role};
+use super::nodes::{Node, port_name};
+use super::state::{Event, World};
+use crate::egress::Port;
+use crate::engine::{Handle, List, NodeId};
+use crate::mac::{BROADCAST, Frame, Kind};
+use crate::net::{Load, Packet};
+use crate::radio::{Heard, Signal};
+use crate::trace::{
+    self, Mpdu, Owner, Protocol, Report, Roster, RosterFlow, RosterNode, Segment, TraceEvent, TraceEventKind,
+};
+use crate::transport::tcp;
+use units::{Bytes, Duration, Instant, Power};
+
+/// Length of the intervals reported for a port without a controller.
+const UNCONTROLLED: Duration = Duration::from_secs(1);
+
+/// Time between two intervals of a port.
+pub(crate) fn told_every(port: &Port) -> Duration {
+    port.interval().unwrap_or(UNCONTROLLED)
+}
+
+/// The nodes that are watched, and what happened there since the last call of [`take_events`](crate::World::take_events).
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    pub(crate) nodes: List<NodeId, bool>,
+    pub(crate) events: Vec<TraceEvent>,
+}
+
+impl Watch {
+    pub(crate) fn watches(&self, node: NodeId) -> bool {
+        self.nodes[node]
+    }
+}
+
+/// Sees what happens at a node at a moment.
+pub(crate) struct Witness<'a> {
+    pub(crate) watch: &'a mut Option<Box<Watch>>,
+    pub(crate) now: Instant,
+    pub(crate) node: NodeId,
+}
+
+impl Witness<'_> {
+    /// Tells it, if the node is watched.
+    #[inline]
+    pub(crate) fn saw(&mut self, what: impl FnOnce() -> TraceEventKind) {
+        if let Some(watch) = self.watch
+            && watch.watches(self.node)
+        {
+            watch.events.push(TraceEvent { at: self.now, node: self.node.into(), what: what() });
+        }
+    }
+}
+
+impl World {
+    /// Tells all that happens at `nodes` (by their place in the scenario) from now on; see
+    /// [`take_events`](Self::take_events). What is not taken grows with time.
+    pub fn watch(&mut self, nodes: &[u32]) {
+        let mut watch = Watch { nodes: vec![false; self.nodes.len()].into(), ..Watch::default() };
+        for node in self.nodes.numbers().filter(|&node| nodes.contains(&node.into())) {
+            watch.nodes[node] = true;
+        }
+        self.watch = Some(Box::new(watch));
+    }
+
+    /// Tells of the intervals of queues without a controller too ([`TraceEventKind::Limit`], once a second) at the nodes that are
+    /// watched.
+    pub fn watch_intervals(&mut self) {
+        let Some(watch) = &self.watch else { return };
+        for (node, watched) in self.nodes.numbers().zip(self.nodes.iter()) {
+            let ports = watched.egress.ports().numbers().zip(watched.egress.ports()).filter(|_| watch.watches(node));
+            for (port, described) in ports.filter(|(_, port)| port.interval().is_none()) {
+                self.events.push(self.now + told_every(described), Event::Control { node, port });
+            }
+        }
+    }
+
+    /// Returns the events since the last call at the watched nodes.
+    pub fn take_events(&mut self) -> Vec<TraceEvent> {
+        self.watch.as_mut().map(|watch| std::mem::take(&mut watch.events)).unwrap_or_default()
+    }
+
+    /// Returns the nodes and flows.
+    pub fn roster(&self) -> Roster {
+        let node = |node: &Node| RosterNode {
+            name: node.name.clone(),
+            access_point: node.access_point,
+            queues: node.egress.ports().numbers().map(|port| port_name(&self.nodes, node, port, &self.rules)).collect(),
+        };
+        let flow = |flow: &Flow| RosterFlow {
+            name: flow.identity.name.clone(),
+            from: flow.from.into(),
+            to: (flow.to != BROADCAST).then_some(flow.to),
+            protocol: flow.role.into(),
+        };
+        Roster {
+            nodes: self.nodes.iter().map(node).collect(),
+            flows: self.flows.iter().map(flow).collect(),
+            frequency: self.frequency,
+        }
+    }
+
+    /// Who hears a frame that a node (by its place in the scenario) begins to send now, decoded or not: the nearest first, each
+    /// with the time that the frame takes to it.
+    pub fn listeners(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
+        self.medium.who_hears(node)
+    }
+
+    /// A node begins to send.
+    #[inline]
+    pub(super) fn trace_sent(&mut self, node: NodeId, frame: &Frame) {
+        if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
+            let what = TraceEventKind::Sends(self.picture(frame, u64::MAX));
+            self.report(self.now, node, what);
+        }
+    }
+
+    /// A frame has passed a listener.
+    #[inline]
+    pub(super) fn trace_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
+        if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
+            self.picture_heard(node, of, heard);
+        }
+    }
+
+    fn picture_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
+        let frame = self.medium.frame(of);
+        let picture = self.picture(&frame, if let Signal::Good(intact) = heard.what { intact } else { 0 });
+        let power = Power::watts(heard.power as f64 * 1e-18);
+        let what = match heard.what {
+            Signal::Good(..) => TraceEventKind::Hears(picture, power),
+            Signal::Bad { header_read: true } => TraceEventKind::Spoilt(picture, power),
+            Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => return,
+        };
+        let length = self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
+        let start = Instant::ZERO + (self.now.since(Instant::ZERO) - length);
+        self.report(start, node, what);
+    }
+
+    fn report(&mut self, at: Instant, node: NodeId, what: TraceEventKind) {
+        if let Some(watch) = &mut self.watch {
+            watch.events.push(TraceEvent { at, node: node.into(), what });
+        }
+    }
+
+    /// `intact`: a bit for each MPDU.
+    fn picture(&self, frame: &Frame, intact: u64) -> trace::Frame {
+        let (kind, mpdus) = match frame.kind {
+            Kind::Rts => (trace::Kind::Rts, Vec::new()),
+            Kind::Cts => (trace::Kind::Cts, Vec::new()),
+            Kind::Ack => (trace::Kind::Ack, Vec::new()),
+            Kind::Request { asked, .. } => (trace::Kind::Request { asked }, Vec::new()),
+            Kind::Grant => (trace::Kind::Grant, Vec::new()),
+            Kind::BlockAckReq { start } => (trace::Kind::BlockAckReq { start }, Vec::new()),
+            Kind::BlockAck { start, arrived } => (trace::Kind::BlockAck { start, bitmap: arrived }, Vec::new()),
+            Kind::Data { .. } | Kind::Aggregate { .. } => (trace::Kind::Data, self.picture_mpdus(frame, intact)),
+        };
+        trace::Frame {
+            kind,
+            from: frame.from,
+            to: (frame.to != BROADCAST).then_some(frame.to),
+            reserves: frame.reserves,
+            length: self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key)),
+            mode: frame.mode,
+            mpdus,
+        }
+    }
+
+    /// The data frames in a frame. Their sender holds them as long as the frame is in the air; only a broadcast has left
+    /// it when the last bit has.
+    fn picture_mpdus(&self, frame: &Frame, intact: u64) -> Vec<Mpdu> {
+        let category = self.rules.category(frame.category);
+        let packets = |first| {
+            let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
+            chain.map(|packet| self.connections.picture(&self.packets.get(packet))).collect()
+        };
+        if let Kind::Data { packet, psdu: length } = frame.kind {
+            let (sequence, retry, intact) = (frame.sequence, frame.retry, intact & 1 == 1);
+            return vec![Mpdu { sequence, retry, category, length, intact, packets: packets(packet) }];
+        }
+        let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
+        let picture = |(mpdu, index): (&crate::mac::Mpdu, u32)| Mpdu {
+            sequence: mpdu.sequence,
+            retry: mpdu.retry,
+            category,
+            length: mpdu.psdu,
+            intact: intact >> index & 1 == 1,
+            packets: packets(mpdu.packet),
+        };
+        mpdus.map(picture).collect()
+    }
+}
+
+impl Packet {
+    /// The packet, as it is told, with the segment that it carries.
+    pub(super) fn picture(&self, segment: Option<Box<trace::Segment>>) -> trace::Packet {
+        let of = match self.load {
+            Load::Flow(flow) => Owner::Flow(flow.into()),
+            Load::Routing { .. } => Owner::Routing,
+            Load::Note(_) => Owner::Note,
+        };
+        trace::Packet { id: u64::from(self.serial), of, length: self.length, dscp: self.dscp, ecn: self.ecn, segment }
+    }
+}
+
+impl From<Role> for Protocol {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Data | Role::Probe { .. } | Role::Answer { .. } | Role::Regulation { .. } => Self::Udp,
+            Role::Request { .. } => Self::EchoRequest,
+            Role::Reply { of } => Self::EchoReply(of.into()),
+            Role::Stream { .. } => Self::Tcp,
+            Role::Acknowledgement { of } => Self::TcpBack(of.into()),
+        }
+    }
+}
+
+impl From<tcp::Report> for Report {
+    fn from(report: tcp::Report) -> Self {
+        match report {
+            tcp::Report::Wireless => Self::Wireless,
+            tcp::Report::Congestion { reached } => Self::Congestion { reached },
+        }
+    }
+}
+
+impl Segment {
+    /// A segment of the `connection`-th connection of its flow, which has segments of at most `most`, as it is told.
+    pub(super) fn new(segment: &tcp::Segment, connection: u32, most: Bytes) -> Self {
+        let flags = [
+            (segment.fin, Self::FIN),
+            (segment.syn, Self::SYN),
+            (segment.ack.is_some(), Self::ACK),
+            (segment.ece, Self::ECE),
+            (segment.cwr, Self::CWR),
+        ];
+        let flags = flags.iter().filter(|(set, _)| *set).fold(0, |flags, (_, flag)| flags | flag);
+        Self {
+            connection,
+            sequence: segment.start,
+            payload: Bytes::new(segment.length.into()),
+            most,
+            ack: segment.ack,
+            window: segment.window,
+            sacks: segment.sacks.blocks().iter().map(|block| (block.start, block.end)).collect(),
+            sack_permitted: segment.sack_permitted,
+            stamp: segment.stamp.map(|stamp| (stamp, segment.echo)),
+            report: segment.report.map(Report::from).or(segment.reports.then_some(Report::Permitted)),
+            flags,
+        }
+    }
+}

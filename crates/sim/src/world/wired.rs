@@ -1,0 +1,330 @@
+//! Wired links: store and forward, with a queue of its own in each direction.
+
+use super::error::BuildError;
+use super::flows::{Flow, Role};
+use super::nodes::Node;
+use super::nodes::sites::Site;
+use super::routing::Routing;
+use super::state::{Event, World};
+use crate::config::{self, Network, Wired};
+use crate::engine::{EventKey, Handle, NodeId, PortId, Stream, WireId};
+use crate::mac::BROADCAST;
+use crate::net::{Load, LossCause, Transit, Waiting};
+use queue::Completion;
+use std::collections::VecDeque;
+use units::{Bytes, Duration, Instant, Rate};
+
+/// The fastest link of IEEE 802.3.
+const FASTEST_WIRE: Rate = Rate::mbps(800_000);
+/// Largest amount of data under way on a wired link: two seconds at 1 Gb/s.
+const MOST_UNDER_WAY: Bytes = Bytes::new(250_000_000);
+
+/// A wired link.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) ends: [u32; 2],
+    /// The place of the table that describes it.
+    pub(super) table: usize,
+}
+
+const NANOS: u128 = 1_000_000_000;
+
+/// One direction of a wired link.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    pub(crate) from: NodeId,
+    /// Its port at `from`.
+    pub(crate) port: PortId,
+    pub(crate) to: NodeId,
+    pub(crate) rate: Rate,
+    /// Later rates, in order of time.
+    pub(crate) steps: Vec<(Instant, Rate)>,
+    pub(crate) delay: Duration,
+    /// The share of packets that it damages, and its luck; where it is said.
+    pub(crate) loss: Option<(f64, Stream)>,
+    /// Length and time of the packet that was last sent, if at a rate for all time: most are as long as the one before.
+    last: (Bytes, Duration),
+    pub(crate) sending: Option<Sending>,
+    /// Packets sent that have not arrived, and when each does. They arrive in this order: only the first is an event.
+    pub(crate) under_way: VecDeque<(EventKey, Handle)>,
+    /// Time spent sending since `counted_from`, without the packet that is being sent.
+    pub(crate) busy: Duration,
+    pub(crate) counted_from: Instant,
+}
+
+/// A packet that is being sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sending {
+    pub(crate) packet: Handle,
+    pub(crate) waited: Duration,
+    pub(crate) since: Instant,
+}
+
+impl Wire {
+    /// An idle link from a node's port to another node, as it is described, with the random numbers of its losses.
+    pub(crate) fn new(from: NodeId, port: PortId, to: NodeId, described: &config::Wired, luck: Stream) -> Self {
+        let config::Wired { rate, delay, loss, .. } = *described;
+        let loss = loss.map(|share| (share.get(), luck));
+        let steps = described.at.iter().map(|step| (Instant::ZERO + step.time, step.rate)).collect();
+        let (under_way, busy, counted_from) = (VecDeque::new(), Duration::ZERO, Instant::ZERO);
+        let last = (Bytes::default(), Duration::ZERO);
+        Self { from, port, to, rate, steps, delay, loss, last, sending: None, under_way, busy, counted_from }
+    }
+
+    /// When the last bit of a packet has been sent whose first bit is sent at `start`, rounded up to a nanosecond.
+    #[inline]
+    pub(crate) fn sent(&mut self, start: Instant, length: Bytes) -> Instant {
+        if !self.steps.is_empty() || self.rate.is_zero() {
+            return self.sent_by_steps(start, length);
+        }
+        if self.last.0 != length {
+            self.last = (length, self.rate.time_for(length));
+        }
+        start + self.last.1
+    }
+
+    /// The same at rates that change.
+    fn sent_by_steps(&self, start: Instant, length: Bytes) -> Instant {
+        let later = self.steps.partition_point(|(at, _)| *at <= start);
+        let mut rate = later.checked_sub(1).map_or(self.rate, |index| self.steps[index].1);
+        let mut left = u128::from(length.bits()) * NANOS;
+        let mut now = start;
+        for &(at, next) in &self.steps[later..] {
+            let by_then = u128::from(rate.as_bps()) * u128::from(at.since(now).as_nanos());
+            if by_then >= left {
+                break;
+            }
+            (left, now, rate) = (left - by_then, at, next);
+        }
+        let nanos = left.div_ceil(u128::from(rate.as_bps().max(1)));
+        now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+
+    /// Does it damage the packet that arrives now?
+    pub(crate) fn damages(&mut self) -> bool {
+        self.loss.as_mut().is_some_and(|(share, luck)| luck.happens(*share))
+    }
+
+    /// Packets that it holds.
+    pub(crate) fn packets(&self) -> u64 {
+        self.under_way.len() as u64 + u64::from(self.sending.is_some())
+    }
+
+    /// Time spent sending until `now`, since the start or the last restart.
+    pub(crate) fn busy_time(&self, now: Instant) -> Duration {
+        self.busy + self.sending.map_or(Duration::ZERO, |sending| now.since(sending.since.max(self.counted_from)))
+    }
+
+    pub(crate) fn restart_statistics(&mut self, now: Instant) {
+        (self.busy, self.counted_from) = (Duration::ZERO, now);
+    }
+}
+
+impl World {
+    /// If the link is idle and a packet waits, begins to send it.
+    pub(super) fn transmit(&mut self, wire: WireId) {
+        let now = self.now;
+        let &Wire { from, port, sending, .. } = &self.wires[wire];
+        if sending.is_some() || self.nodes[from].egress.ports()[port].is_idle() {
+            return;
+        }
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(from);
+        let Some(taken) = egress.take(now, port, 0, &mut accounts.dropping()) else {
+            if let Some(at) = egress.ports()[port].ready_at() {
+                self.arm_port(from, port, at);
+            }
+            return;
+        };
+        self.begin_to_send(wire, &taken.packet, taken.waited);
+    }
+
+    /// A packet that has left its port after it `waited` is put on its link, which is idle.
+    pub(super) fn begin_to_send(&mut self, wire: WireId, packet: &Waiting, waited: Duration) {
+        let link = &mut self.wires[wire];
+        link.sending = Some(Sending { packet: packet.packet, waited, since: self.now });
+        let (from, port) = (link.from, link.port);
+        self.events.push(link.sent(self.now, packet.length), Event::WireSent { wire });
+        self.left(from, port, packet);
+    }
+
+    /// The last bit of a packet has been sent.
+    pub(crate) fn wire_sent(&mut self, wire: WireId) {
+        let link = &mut self.wires[wire];
+        let Some(Sending { packet, waited, .. }) = link.sending else { return };
+        link.busy = link.busy_time(self.now);
+        let service = self.now.since(link.sending.take().map_or(self.now, |sending| sending.since));
+        let (from, port) = (link.from, link.port);
+        let place = self.events.reserve(self.now + link.delay);
+        if link.under_way.is_empty() {
+            self.events.push_at(place, Event::WireArrives { wire });
+        }
+        link.under_way.push_back((place, packet));
+        self.complete(from, port, &Completion::of_one(waited, service), Duration::ZERO);
+        self.transmit(wire);
+    }
+
+    /// The last bit of a packet has arrived at the other end.
+    pub(crate) fn wire_arrives(&mut self, wire: WireId) {
+        let link = &mut self.wires[wire];
+        let Some((_, packet)) = link.under_way.pop_front() else { return };
+        if let Some(&(place, _)) = link.under_way.front() {
+            self.events.push_at(place, Event::WireArrives { wire });
+        }
+        let (from, to, damaged) = (link.from, link.to, link.damages());
+        if !damaged && self.relay(to, packet) {
+            return self.serve(to);
+        }
+        let packet = self.packets.remove(packet);
+        if damaged {
+            let mut accounts = self.accounts(to);
+            accounts.lose(&packet, LossCause::Damage);
+            accounts.release(&packet);
+            return;
+        }
+        if let Load::Flow(flow) = packet.load {
+            self.deliver(to, from.into(), flow, &packet);
+        }
+        self.connections.packet_gone(packet.segment);
+        self.serve(to);
+    }
+
+    /// Forwards a packet that has come by wire as it is, as no other node has it: over a fixed route, and if it is not
+    /// for this node and carries nothing for it. False otherwise: then nothing has happened.
+    fn relay(&mut self, node: NodeId, handle: Handle) -> bool {
+        let packet = self.packets.get_mut(handle);
+        let (Load::Flow(index), Routing::Static(routes)) = (packet.load, &self.routing) else { return false };
+        let Flow { to, role, .. } = self.flows[index];
+        if to == BROADCAST || to == u32::from(node) || matches!(role, Role::Probe { .. }) {
+            return false;
+        }
+        (packet.ttl, packet.transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
+        let next = routes.next(index, node.into()).expect("a route goes on until its end");
+        self.enqueue(node, handle, next);
+        true
+    }
+}
+
+/// What no wire carries, or what is on it would fill the memory.
+fn check_wire(wired: &Wired, table: usize) -> Result<(), BuildError> {
+    let rates = std::iter::once(("rate".to_owned(), wired.rate));
+    let steps = wired.at.iter().enumerate().map(|(step, at)| (format!("at.{step}.rate"), at.rate));
+    for (key, rate) in rates.chain(steps) {
+        if rate > FASTEST_WIRE {
+            let message = format!("no wire carries more than {FASTEST_WIRE}");
+            return Err(BuildError::new(format!("wired.{table}.{key}"), message));
+        }
+        let under_way = rate.as_bps() as f64 / 8.0 * wired.delay.as_secs_f64();
+        if under_way > MOST_UNDER_WAY.count() as f64 {
+            let message = format!("at {rate} more than {MOST_UNDER_WAY} would be on their way at once");
+            return Err(BuildError::new(format!("wired.{table}.delay"), message));
+        }
+    }
+    Ok(())
+}
+
+/// The wired links: one for each node that a `*` stands for.
+pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<Vec<Link>, BuildError> {
+    let mut wires: Vec<Link> = Vec::new();
+    for (wired, table) in network.wired.iter().zip(0..) {
+        let refuse = |message: String| Err(BuildError::new(format!("wired.{table}.between"), message));
+        let [a, b] = &wired.between;
+        if a == b {
+            return refuse(format!("the link ends where it starts, at `{a}`"));
+        }
+        check_wire(wired, table)?;
+        if wired.at.windows(2).any(|pair| pair[1].time <= pair[0].time) {
+            let message = "steps come one after another: each at a later `time` than the one before";
+            return Err(BuildError::new(format!("wired.{table}.at"), message));
+        }
+        for ends in pairs(wired, table, sites)? {
+            let [a, b] = ends.map(|end| &sites[end as usize]);
+            if let Some(station) = [a, b].into_iter().find(|end| access && end.role == config::Role::Station) {
+                return refuse(format!(
+                    "`{}` is a station: in a network with access points, wired links end at these and at nodes with \
+                     `role = \"wired\"`",
+                    station.name
+                ));
+            }
+            if wires.iter().any(|other| ends.iter().all(|end| other.ends.contains(end))) {
+                return refuse(format!("there is a link between `{}` and `{}` already", a.name, b.name));
+            }
+            wires.push(Link { ends, table });
+        }
+    }
+    Ok(wires)
+}
+
+/// The pairs of nodes that a table joins.
+fn pairs(wired: &Wired, table: usize, sites: &[Site]) -> Result<Vec<[u32; 2]>, BuildError> {
+    let path = || format!("wired.{table}.between");
+    if wired.between.iter().all(|end| end.ends_with('*')) {
+        return Err(BuildError::new(path(), "`*` stands for nodes at one end of links, not at both"));
+    }
+    let named = |end: &str| {
+        let fits = |site: &Site| match end.strip_suffix('*') {
+            Some(beginning) => site.name.starts_with(beginning),
+            None => site.name == end,
+        };
+        let found: Vec<u32> = (0..).zip(sites).filter(|(_, site)| fits(site)).map(|(node, _)| node).collect();
+        if found.is_empty() && !end.ends_with('*') {
+            let known = sites.iter().map(|site| site.name.clone()).collect();
+            return Err(BuildError::unknown_node(path(), end, known));
+        }
+        Ok(found)
+    };
+    let [a, b] = &wired.between;
+    let (a, b) = (named(a)?, named(b)?);
+    let all = a.iter().flat_map(|&a| b.iter().map(move |&b| [a, b]));
+    Ok(all.filter(|[a, b]| a != b).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Purpose;
+
+    const fn at(millis: u64) -> Instant {
+        Instant::from_nanos(millis * 1_000_000)
+    }
+
+    /// 1 Mb/s, from 10 ms on 4 Mb/s, from 11 ms on 500 kb/s. A packet of 1000 bytes takes 8, 2 and 16 ms.
+    fn stepped() -> Wire {
+        let step = |millis, rate| config::RateStep { time: Duration::from_millis(millis), rate };
+        let steps = vec![step(10, Rate::mbps(4)), step(11, Rate::kbps(500))];
+        Wire::new(0.into(), 0.into(), 1.into(), &config::Wired { at: steps, ..plain() }, luck())
+    }
+
+    #[test]
+    fn what_is_left_of_a_packet_goes_at_the_new_rate() {
+        let mut wire = stepped();
+        let length = Bytes::new(1_000);
+        assert_eq!(wire.sent(at(0), length), at(8));
+        assert_eq!(wire.sent(at(2), length), at(10));
+        // 4000 bits before the step, 4000 in the millisecond after it.
+        assert_eq!(wire.sent(at(6), length), at(11));
+        // 3000 bits before it, 4000 in that millisecond, and 1000 at 500 kb/s.
+        assert_eq!(wire.sent(at(7), length), at(13));
+        assert_eq!(wire.sent(at(11), length), at(27));
+        assert_eq!(wire.sent(at(1_000), Bytes::new(0)), at(1_000));
+    }
+
+    #[test]
+    fn a_link_of_one_rate_takes_what_the_rate_says() {
+        let described = config::Wired { rate: Rate::bps(3_000_001), at: Vec::new(), ..plain() };
+        let mut wire = Wire::new(0.into(), 0.into(), 1.into(), &described, luck());
+        for bytes in [0, 1, 28, 28, 1_500, 65_535, 28] {
+            let length = Bytes::new(bytes);
+            assert_eq!(wire.sent(at(5), length), at(5) + described.rate.time_for(length));
+        }
+    }
+
+    fn luck() -> Stream {
+        Stream::new(1, "a b", Purpose::Damage)
+    }
+
+    fn plain() -> config::Wired {
+        let between = ["a".into(), "b".into()];
+        let queue = queue::Settings::default();
+        config::Wired { between, rate: Rate::mbps(1), at: Vec::new(), delay: Duration::ZERO, loss: None, queue }
+    }
+}
