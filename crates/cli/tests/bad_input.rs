@@ -206,7 +206,7 @@ fn a_fault_of_a_movement_file_is_refused_at_the_key_that_names_it_with_the_fault
     let start = "$node_(0) set X_ 1\n$node_(0) set Y_ 1\n";
     let cases = [
         ("$ns_ at 1.0 \"$node_(0) setdest 5", "`cut`, line 3, column 13: the quotation mark is never closed"),
-        ("$ns_ at 1.0 \"$node_(2) setdest 5 5 1\"", "`cut`, line 3, column 21: there is no node 2"),
+        ("$ns_ at 1.0 \"$node_(2) setdest 5 5 1\"", "`cut`, line 3, column 1: node 2 has no start"),
         ("", "no start for node `n1`"),
     ];
     for (last, words) in cases {

@@ -8,7 +8,7 @@ use crate::quantity::{number, quantity, short_quantity};
 use crate::statistics::Interval;
 use crate::study::{Cell, Origin, Reported, Ruling, Study, Table, Unit, Verdict};
 use serde_json::{Value, json};
-use sim::results::Outcome;
+use sim::results::{Flow, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -222,6 +222,42 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
     let rows: Vec<_> = rows.collect();
     let head = ["flow", "path", "goodput", "loss", "delay mean", "delay p99", "delay max", "late"].map(str::to_owned);
     table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width)
+}
+
+/// A line for each flow that replays a recording of which frames are left out: how many, and why.
+pub fn left_out(outcome: &Outcome, width: usize) -> String {
+    let line = |flow: &Flow| {
+        let reasons = flow.left_out?.reasons();
+        let told: Vec<String> = reasons.iter().map(|(frames, reason)| format!("{frames} {reason}")).collect();
+        (!told.is_empty()).then(|| format!("{}: frames that are not replayed: {}", flow.name, told.join(", ")))
+    };
+    let lines: String = outcome.flows.iter().filter_map(line).map(|line| wrapped(&line, width, 2) + "\n").collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
+}
+
+/// The packet reception ratio of all broadcast flows by distance, at most `width` characters wide; nothing where it was not
+/// recorded.
+pub fn receptions(outcome: &Outcome, width: usize) -> String {
+    let mut classes: Vec<(&str, u64, u64)> = Vec::new();
+    for flow in &outcome.flows {
+        for (place, class) in flow.by_distance.iter().enumerate() {
+            if place == classes.len() {
+                classes.push((&class.name, 0, 0));
+            }
+            classes[place].1 += class.expected_receptions;
+            classes[place].2 += class.receptions;
+        }
+    }
+    if classes.is_empty() {
+        return String::new();
+    }
+    let row = |&(name, nodes, received): &(&str, u64, u64)| {
+        let ratio = if nodes == 0 { "-".to_owned() } else { percent(received as f64 / nodes as f64) };
+        [name.to_owned(), nodes.to_string(), received.to_string(), ratio]
+    };
+    let rows: Vec<[String; 4]> = classes.iter().map(row).collect();
+    let head = ["up to", "expected receptions", "receptions", "packet reception ratio"];
+    table(&head, &rows, &Columns { right: &[0, 1, 2, 3], prose: &[] }, width) + "\n"
 }
 
 /// The queues of a run, at most `width` characters wide, if the names allow it.
@@ -500,6 +536,7 @@ fn rate(bps: f64) -> String {
 mod tests {
     use super::*;
     use crate::study::{OverSeeds, Ruling, Unit};
+    use sim::results::{DistanceClass, LeftOut};
 
     #[test]
     fn figures_of_tables_have_three_digits() {
@@ -512,6 +549,41 @@ mod tests {
         assert_eq!(blocks(&[10, 10, 10, 25, 5], 22), [0..2, 2..3, 3..4, 4..5]);
         assert_eq!(blocks(&[10, 10], 20), [0..2]);
         assert!(blocks(&[], 20).is_empty());
+    }
+
+    #[test]
+    fn frames_that_are_not_replayed_are_told_with_their_reasons() {
+        let mut outcome = crate::report::sample::targets().runs[0].outcome.clone();
+        assert_eq!(left_out(&outcome, 80), "");
+        let told = LeftOut { not_ip: 3, bad_fcs: 2, ..LeftOut::default() };
+        let flow = |name: &str, told| Flow { name: name.to_owned(), left_out: Some(told), ..Flow::default() };
+        outcome.flows.extend([flow("whole", LeftOut::default()), flow("f", told)]);
+        let expected = "f: frames that are not replayed: 3 without an IP packet, 2 with a wrong check sum\n\n";
+        assert_eq!(left_out(&outcome, 100), expected);
+    }
+
+    #[test]
+    fn receptions_of_all_flows_are_summed_by_distance() {
+        let mut outcome = crate::report::sample::targets().runs[0].outcome.clone();
+        assert_eq!(receptions(&outcome, 80), "");
+        let class = |name: &str, expected_receptions, receptions| DistanceClass {
+            name: name.to_owned(),
+            expected_receptions,
+            receptions,
+            ..DistanceClass::default()
+        };
+        outcome.flows[0].by_distance = vec![class("50 m", 0, 0), class("100 m", 10, 10)];
+        let second = vec![class("50 m", 0, 0), class("100 m", 30, 20), class("150 m", 4, 1)];
+        outcome.flows.push(Flow { by_distance: second, ..Flow::default() });
+        let text = receptions(&outcome, 80);
+        let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split_whitespace().collect()).collect();
+        let expected: [&[&str]; 4] = [
+            &["50", "m", "0", "0", "-"],
+            &["100", "m", "40", "30", "75.00", "%"],
+            &["150", "m", "4", "1", "25.00", "%"],
+            &[],
+        ];
+        assert_eq!(rows, expected);
     }
 
     #[test]

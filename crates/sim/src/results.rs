@@ -133,8 +133,17 @@ pub struct Flow {
     /// in this and not yet in `goodput_bps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried_bps: Option<f64>,
-    /// 1 - received / sent. Packets still on their way count as lost, as in the documents.
+    /// 1 - received / sent. Packets still on their way count as lost, as in the documents. Of a broadcast: 1 - (packets sent
+    /// by radio / packets made) * `reception_ratio`.
     pub loss_ratio: f64,
+    /// Broadcasts: packet reception ratio, receptions at nodes in range / nodes in range, summed over the packets that were
+    /// sent by radio. A node is in range if the mean power of the frame there, fading aside, is enough to be decoded; what
+    /// others receive by fading does not count. Zero where no node was in range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reception_ratio: Option<f64>,
+    /// Broadcasts: packet reception ratio by distance, with `record.reception`. A distance is that at the end of the frame.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_distance: Vec<DistanceClass>,
     /// One-way delay of the packets received.
     pub delay_s: Times,
     /// The flow's deadline; absent without one.
@@ -202,6 +211,45 @@ pub struct Flow {
     /// `ping`: replies that came back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<u64>,
+    /// `replay`: frames of the recording that are not replayed, by reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<LeftOut>,
+}
+
+/// Frames of a recording that are not replayed, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Without an IP packet: ARP, spanning tree, batman-adv's own messages.
+    pub not_ip: u64,
+    /// 802.11 management and control frames, and data frames without data.
+    pub management: u64,
+    /// With a wrong check sum, as radiotap tells.
+    pub bad_fcs: u64,
+    /// Repetitions of frames of which an earlier one was recorded, by transmitter, TID and sequence number.
+    pub repeated: u64,
+    /// Later fragments, of 802.11 or batman-adv, of packets that count with their first.
+    pub fragments: u64,
+    /// Encrypted A-MSDUs, whose packets cannot be told apart.
+    pub encrypted: u64,
+    /// Shorter than their headers say.
+    pub malformed: u64,
+}
+
+/// Receptions of a flow's packets at nodes of a distance class. Nodes out of range count, too.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DistanceClass {
+    /// Its upper end: `50 m`.
+    pub name: String,
+    /// Its lower end, which does not belong to it unless it is zero.
+    pub from_m: f64,
+    /// Its upper end, which belongs to it.
+    pub to_m: f64,
+    /// Nodes in it, summed over the packets that were sent by radio.
+    pub expected_receptions: u64,
+    /// Those of them that received the packet.
+    pub receptions: u64,
+    /// Receptions / expected receptions.
+    pub reception_ratio: f64,
 }
 
 /// How a receiver got on that plays a stream, over the whole run. Waiting to begin is no stall.
@@ -524,7 +572,7 @@ pub struct Totals {
     pub goodput_bps: f64,
     /// Jain's index of the flows' goodputs: 1 for equal shares.
     pub jain_index: f64,
-    /// 1 - received / sent over all flows.
+    /// 1 - received / sent over all flows; a packet that is broadcast is received in the share given by its flow's `loss_ratio`.
     pub loss_ratio: f64,
     /// Received later than the deadline / received, over all flows.
     pub deadline_miss_ratio: f64,
@@ -608,6 +656,10 @@ pub struct NodeSeries {
     pub nodal_delay_mean_s: Vec<Option<f64>>,
     /// Largest time in the queue and in the MAC of the packets completed in the step; absent where none was.
     pub nodal_delay_max_s: Vec<Option<f64>>,
+    /// Channel busy ratio: share of the step for which the node sensed the medium busy, its own frames included. With the
+    /// node's first queue; empty for its others, and without a radio.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub busy_ratio: Vec<f64>,
     /// The rate of the port's shaper at the end of the step, absent while it has none; empty where the controller sets no
     /// rate, as is the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -2,6 +2,7 @@
 
 mod admission;
 mod aggregation;
+mod broadcast;
 mod capture_margin;
 mod classes;
 #[path = "../../theory/tests/draws/mod.rs"]
@@ -19,6 +20,7 @@ mod independence;
 mod infrastructure;
 mod invariants;
 mod mac80211;
+mod movement;
 mod neighbourhood;
 mod networks;
 mod on_the_air;

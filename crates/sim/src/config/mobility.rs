@@ -21,7 +21,7 @@ pub struct Mobility {
     pub pause: Duration,
     /// Random waypoint: initial state.
     pub start: WalkStart,
-    /// Setdest: movement file, beside the scenario.
+    /// Setdest and fcd: movement file, beside the scenario.
     pub file: Option<Attachment>,
 }
 
@@ -37,6 +37,8 @@ pub enum MobilityModel {
     RandomWaypoint,
     /// Movement `file` in the format of ns-2's `setdest`.
     Setdest,
+    /// Movement `file` with floating car data of SUMO (XML).
+    Fcd,
 }
 
 /// Range of speeds, uniform.

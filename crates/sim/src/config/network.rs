@@ -7,7 +7,7 @@ use super::{
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Length};
 
 /// A network and how long to run it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -124,6 +124,10 @@ pub struct Record {
     /// no record of overflows.
     #[serde(deserialize_with = "units::positive")]
     pub overflows: Option<Duration>,
+    /// Width of the distance classes by which packet reception ratios of broadcast flows are recorded. Default: no record
+    /// by distance.
+    #[serde(deserialize_with = "units::positive")]
+    pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.
     pub hops: bool,
 }

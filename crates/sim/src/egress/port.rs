@@ -276,6 +276,7 @@ impl Port {
             rate: self.shaper.rate(),
             real_time: self.controller.real_time_rate(),
             sets: self.controller.needs().sets,
+            busy: None,
         }
     }
 

@@ -2,30 +2,32 @@
 
 use units::{Duration, Instant, Length};
 
-/// A position on the plane, in metres.
+/// A position, in metres; `z` is the height above the plane on which nodes stand that have none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Position {
     pub(crate) x: f64,
     pub(crate) y: f64,
+    pub(crate) z: f64,
 }
 
 impl Position {
     /// In metres.
     #[inline]
     pub(crate) fn distance(self, other: Self) -> f64 {
-        let (dx, dy) = (self.x - other.x, self.y - other.y);
-        libm::sqrt(dx * dx + dy * dy)
+        let (dx, dy, dz) = (self.x - other.x, self.y - other.y, self.z - other.z);
+        libm::sqrt(dx * dx + dy * dy + dz * dz)
     }
 
     /// The position `share` of the way to `other`.
     pub(crate) fn towards(self, other: Self, share: f64) -> Self {
-        Self { x: self.x + (other.x - self.x) * share, y: self.y + (other.y - self.y) * share }
+        let between = |from: f64, to: f64| from + (to - from) * share;
+        Self { x: between(self.x, other.x), y: between(self.y, other.y), z: between(self.z, other.z) }
     }
 }
 
 impl From<[Length; 2]> for Position {
     fn from([x, y]: [Length; 2]) -> Self {
-        Self { x: x.as_metres(), y: y.as_metres() }
+        Self { x: x.as_metres(), y: y.as_metres(), z: 0.0 }
     }
 }
 
@@ -55,7 +57,8 @@ impl Leg {
             return Self::standing(from, start, start);
         }
         let per_metre = speed / 1e9 / distance;
-        let velocity = Position { x: (to.x - from.x) * per_metre, y: (to.y - from.y) * per_metre };
+        let along = |from: f64, to: f64| (to - from) * per_metre;
+        let velocity = Position { x: along(from.x, to.x), y: along(from.y, to.y), z: along(from.z, to.z) };
         Self { from, to, start, end: start + Duration::from_secs_f64(distance / speed), velocity }
     }
 
@@ -71,7 +74,9 @@ impl Leg {
             return self.to;
         }
         let nanos = now.since(self.start).as_nanos() as f64;
-        Position { x: self.from.x + self.velocity.x * nanos, y: self.from.y + self.velocity.y * nanos }
+        let at = |from: f64, velocity: f64| from + velocity * nanos;
+        let Self { from, velocity, .. } = self;
+        Position { x: at(from.x, velocity.x), y: at(from.y, velocity.y), z: at(from.z, velocity.z) }
     }
 }
 
@@ -79,12 +84,30 @@ impl Leg {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Command {
     pub(crate) time: Instant,
-    pub(crate) to: Position,
-    /// Metres a second; zero stops the node where it is.
-    pub(crate) speed: f64,
+    pub(crate) order: Order,
 }
 
-/// Commands in order of time; of several at the same time the last counts.
+/// What a command says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Order {
+    /// Go to a position, at a height if one is given, at a speed in metres a second; speed zero stops the node where it is.
+    Go { x: f64, y: f64, z: Option<f64>, speed: f64 },
+    /// Be at these coordinates from now on, and stay there; the others remain as they are.
+    Set { x: Option<f64>, y: Option<f64>, z: Option<f64> },
+}
+
+impl Order {
+    /// Where a node that was at `position` is sent.
+    pub(super) fn destination(self, position: Position) -> Position {
+        let (x, y, z) = match self {
+            Self::Go { x, y, z, .. } => (Some(x), Some(y), z),
+            Self::Set { x, y, z } => (x, y, z),
+        };
+        Position { x: x.unwrap_or(position.x), y: y.unwrap_or(position.y), z: z.unwrap_or(position.z) }
+    }
+}
+
+/// Commands in order of time; of several journeys that begin at the same time the last counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     commands: Vec<Command>,
@@ -97,19 +120,22 @@ impl Script {
     }
 
     /// What a node at `position` does from `now` on.
-    pub(super) fn next(&mut self, position: Position, now: Instant) -> Leg {
-        let due = |command: &Command| command.time <= now;
-        while self.commands.get(self.next + 1).is_some_and(due) {
+    pub(super) fn next(&mut self, mut position: Position, now: Instant) -> Leg {
+        let mut journey = None;
+        while let Some(&Command { order, .. }) = self.commands.get(self.next).filter(|command| command.time <= now) {
             self.next += 1;
+            journey = match order {
+                Order::Go { speed, .. } => Some((order, speed)),
+                Order::Set { .. } => {
+                    position = order.destination(position);
+                    None
+                }
+            };
         }
-        match self.commands.get(self.next) {
-            Some(command) if due(command) => {
-                self.next += 1;
-                let following = self.commands.get(self.next).map_or(Instant::NEVER, |command| command.time);
-                Leg::moving(position, command.to, command.speed, now).until(following)
-            }
-            Some(command) => Leg::standing(position, now, command.time),
-            None => Leg::standing(position, now, Instant::NEVER),
+        let following = self.commands.get(self.next).map_or(Instant::NEVER, |command| command.time);
+        match journey {
+            Some((order, speed)) => Leg::moving(position, order.destination(position), speed, now).until(following),
+            None => Leg::standing(position, now, following),
         }
     }
 }

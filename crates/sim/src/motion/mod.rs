@@ -4,14 +4,18 @@
 //! questions nothing happens and nothing is stored. Coordinates are doubles made with `+ - * /` and the square root alone,
 //! which IEEE 754 rounds exactly, so that they are the same on every machine.
 
+mod fcd;
 mod leg;
+mod movements;
+mod presence;
 mod random_waypoint;
 mod setdest;
 
-pub(crate) use leg::{Command, Position, Script};
+pub(crate) use leg::{Command, Order, Position, Script};
+pub(crate) use movements::Movement;
+pub use movements::{Fault, Form, Movements, read};
+pub(crate) use presence::Presence;
 pub(crate) use random_waypoint::{RandomWaypoint, Start};
-pub(crate) use setdest::Movement;
-pub use setdest::{Fault, Movements, read};
 
 use leg::Leg;
 use units::Instant;
@@ -30,6 +34,9 @@ pub(crate) struct Walk {
     guide: Guide,
     top_speed: f64,
     corners: Corners,
+    presence: Presence,
+    /// Moments at which it is at once elsewhere.
+    jumps: Vec<Instant>,
 }
 
 impl Walk {
@@ -41,22 +48,35 @@ impl Walk {
 
     /// Starts at `position` and obeys `commands`, which come in order of time.
     pub(crate) fn scripted(position: Position, commands: Vec<Command>) -> Self {
-        let top_speed = commands.iter().map(|command| command.speed).fold(0.0, f64::max);
-        let corners = commands.iter().map(|command| command.to);
-        let corners = corners.fold(Corners::of(position), Corners::with);
+        let (mut corners, mut top_speed, mut jumps) = (Corners::of(position), 0.0_f64, Vec::new());
+        for &Command { time, order } in &commands {
+            // A coordinate that is not told lies between the corners anyhow.
+            corners = corners.with(order.destination(corners.least)).with(order.destination(corners.most));
+            match order {
+                Order::Go { speed, .. } => top_speed = top_speed.max(speed),
+                Order::Set { .. } => jumps.push(time),
+            }
+        }
         let mut script = Script::new(commands);
-        Self { leg: script.next(position, Instant::ZERO), guide: Guide::Script(script), top_speed, corners }
+        let leg = script.next(position, Instant::ZERO);
+        Self { leg, guide: Guide::Script(script), top_speed, corners, presence: Presence::default(), jumps }
+    }
+
+    /// The same of a node that is on the air at times only.
+    pub(crate) fn with_presence(self, presence: Presence) -> Self {
+        Self { presence, ..self }
     }
 
     /// Moves by random waypoint.
     pub(crate) fn random(mut walk: RandomWaypoint, start: Start) -> Self {
         let leg = walk.first(start);
         let corners = Corners::of(Position::default()).with(walk.area());
-        Self { leg, top_speed: walk.top_speed(), guide: Guide::Random(Box::new(walk)), corners }
+        let (top_speed, guide) = (walk.top_speed(), Guide::Random(Box::new(walk)));
+        Self { leg, guide, top_speed, corners, presence: Presence::default(), jumps: Vec::new() }
     }
 }
 
-/// The rectangle that some positions lie in.
+/// The box that some positions lie in.
 #[derive(Clone, Copy, Debug)]
 struct Corners {
     least: Position,
@@ -71,8 +91,8 @@ impl Corners {
     fn with(self, position: Position) -> Self {
         let Self { least, most } = self;
         Self {
-            least: Position { x: least.x.min(position.x), y: least.y.min(position.y) },
-            most: Position { x: most.x.max(position.x), y: most.y.max(position.y) },
+            least: Position { x: least.x.min(position.x), y: least.y.min(position.y), z: least.z.min(position.z) },
+            most: Position { x: most.x.max(position.x), y: most.y.max(position.y), z: most.z.max(position.z) },
         }
     }
 }
@@ -82,8 +102,12 @@ impl Corners {
 pub(crate) struct Motion {
     legs: Vec<Leg>,
     guides: Vec<Guide>,
+    /// By node; empty where all are on the air all the time.
+    presence: Vec<Presence>,
+    /// Moments at which a node comes, goes, or is at once elsewhere, in order.
+    changes: Vec<Instant>,
     top_speed: f64,
-    extent: f64,
+    corners: Option<Corners>,
 }
 
 impl Motion {
@@ -91,10 +115,20 @@ impl Motion {
     pub(crate) fn new(walks: Vec<Walk>) -> Self {
         let top_speed = walks.iter().map(|walk| walk.top_speed).fold(0.0, f64::max);
         let corners = walks.iter().map(|walk| walk.corners);
-        let whole = corners.reduce(|sum, corners| sum.with(corners.least).with(corners.most));
-        let extent = whole.map_or(0.0, |corners| corners.least.distance(corners.most));
-        let (legs, guides) = walks.into_iter().map(|walk| (walk.leg, walk.guide)).unzip();
-        Self { legs, guides, top_speed, extent }
+        let corners = corners.reduce(|sum, corners| sum.with(corners.least).with(corners.most));
+        let jumps = walks.iter().flat_map(|walk| &walk.jumps).copied();
+        let mut changes: Vec<Instant> = jumps.chain(walks.iter().flat_map(|walk| walk.presence.changes())).collect();
+        changes.sort_unstable();
+        changes.dedup();
+        let comes_and_goes = walks.iter().any(|walk| walk.presence != Presence::default());
+        let mut motion =
+            Self { legs: Vec::new(), guides: Vec::new(), presence: Vec::new(), changes, top_speed, corners };
+        for walk in walks {
+            motion.legs.push(walk.leg);
+            motion.guides.push(walk.guide);
+            motion.presence.extend(comes_and_goes.then_some(walk.presence));
+        }
+        motion
     }
 
     /// How many nodes there are.
@@ -109,7 +143,28 @@ impl Motion {
 
     /// No two nodes are ever farther apart, in metres.
     pub(crate) fn extent(&self) -> f64 {
-        self.extent
+        self.corners.map_or(0.0, |corners| corners.least.distance(corners.most))
+    }
+
+    /// The lowest and the highest that any node ever is, in metres.
+    pub(crate) fn heights(&self) -> (f64, f64) {
+        self.corners.map_or((0.0, 0.0), |corners| (corners.least.z, corners.most.z))
+    }
+
+    /// Moments at which a node comes, goes, or is at once elsewhere, in order.
+    pub(crate) fn changes(&self) -> &[Instant] {
+        &self.changes
+    }
+
+    /// When a node is on the air.
+    pub(crate) fn presence(&self, node: u32) -> Option<&Presence> {
+        self.presence.get(node as usize)
+    }
+
+    /// Is a node on the air?
+    #[inline]
+    pub(crate) fn is_present(&self, node: u32, now: Instant) -> bool {
+        self.presence.get(node as usize).is_none_or(|presence| presence.at(now))
     }
 
     /// Where `node` is. Time must not run back from one question about a node to the next.

@@ -83,7 +83,7 @@ impl RandomWaypoint {
     }
 
     fn waypoint(&mut self) -> Position {
-        Position { x: self.area.x * self.random.unit(), y: self.area.y * self.random.unit() }
+        Position { x: self.area.x * self.random.unit(), y: self.area.y * self.random.unit(), z: 0.0 }
     }
 
     /// The ends of the leg that a node is on at a random moment: with a density proportional to their distance.
@@ -130,11 +130,11 @@ mod tests {
     #[test]
     fn two_places_in_a_unit_square_are_0_521_apart_on_average() {
         // (2 + sqrt 2 + 5 ln(1 + sqrt 2)) / 15.
-        let square = mean_leg(Position { x: 1.0, y: 1.0 });
+        let square = mean_leg(Position { x: 1.0, y: 1.0, z: 0.0 });
         assert!((square - 0.521_405_433).abs() < 1e-9, "{square}");
-        assert!((mean_leg(Position { x: 300.0, y: 300.0 }) - 300.0 * square).abs() < 1e-9);
+        assert!((mean_leg(Position { x: 300.0, y: 300.0, z: 0.0 }) - 300.0 * square).abs() < 1e-9);
         // A thin strip is a line, where the mean is a third of the length.
-        let strip = mean_leg(Position { x: 1000.0, y: 1.0 });
+        let strip = mean_leg(Position { x: 1000.0, y: 1.0, z: 0.0 });
         assert!((strip / 1000.0 - 1.0 / 3.0).abs() < 1e-4, "{strip}");
     }
 }

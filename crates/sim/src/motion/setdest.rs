@@ -1,96 +1,87 @@
 //! Reads how nodes move from a file in the format of ns-2's `setdest`.
 //!
-//! Of Tcl, in which ns-2 reads such files, only these lines are known: a node's start, `$node_(3) set X_ 150.0` (and `Y_`,
-//! `Z_`); a command, `$ns_ at 2.5 "$node_(3) setdest 90.0 44.5 1.4"`, which sends a node from second 2.5 on to (90, 44.5)
-//! at 1.4 m/s; comments from `#` on; and lines about `$god_`, ns-2's table of hops, which are passed over.
+//! Of Tcl, in which ns-2 reads such files, only these lines are known, whatever the variables are called:
+//! - a node's start, `$node_(3) set X_ 150.0` (and `Y_`, `Z_`);
+//! - a journey, `$ns_ at 2.5 "$node_(3) setdest 90.0 44.5 1.4"`, which sends a node from second 2.5 on to (90, 44.5) at 1.4
+//!   m/s;
+//! - a leap, `$ns_ at 2.5 "$node_(3) set X_ 90.0"`, after which the node stays where it is;
+//! - SUMO's activity, `$ns_ at 2.5 "$g(3) start"` and `stop`: node 3 is on the air from then on, or no more;
+//! - comments from `#` on.
+//!
+//! Lines about `$god_` (ns-2's table of hops), labels, colours, the end of the run, and Tcl's own `set VARIABLE` move no node
+//! and are passed over.
 
-use super::{Command, Position};
-use std::fmt;
+use super::movements::{TOO_FAR, is_near};
+use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
+use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
-/// No coordinate is farther from zero, in metres.
-const FARTHEST: f64 = 1e9;
+/// Commands of ns-2's nodes that do not move them.
+const OF_NODES: [&str; 9] =
+    ["label", "color", "shape", "random-motion", "add-mark", "delete-mark", "label-color", "label-at", "reset"];
+/// Commands at the end of a run, and words to the user.
+const OF_RUNS: [&str; 4] = ["stop", "finish", "halt", "puts"];
 
-/// How the nodes move, by their numbers in the file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Movements {
-    pub(crate) nodes: Vec<Option<Movement>>,
-}
-
-/// How a node moves.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Movement {
-    pub(crate) start: Position,
-    pub(crate) commands: Vec<Command>,
-}
-
-/// What is wrong with a movement file, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// From 1.
-    pub line: usize,
-    /// In characters, from 1.
-    pub column: usize,
-    /// What was expected.
-    pub message: String,
-    /// The line.
-    pub text: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
-    }
-}
-
-/// Reads the movements of nodes numbered from 0 to `nodes` - 1.
-///
-/// # Errors
-/// The first line that is not as it should be.
-pub fn read(bytes: &[u8], nodes: usize) -> Result<Movements, Fault> {
-    let mut reader = Reader { drafts: vec![Draft::default(); nodes] };
-    let mut lines = 0;
+/// Reads the movements of all nodes, in order of their numbers.
+pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
+    let mut drafts = BTreeMap::new();
     for (index, line) in bytes.split(|&byte| byte == b'\n').enumerate() {
-        lines = index + 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let text = String::from_utf8_lossy(line);
-        reader.line(lines, &text).map_err(|Wrong { at, message }| fault(lines, &text, at, message))?;
+        let fault = |Wrong { at, message }| Fault::new(index + 1, &text, at, message);
+        self::line(&mut drafts, index + 1, &text).map_err(fault)?;
     }
-    let nodes = reader.drafts.into_iter().enumerate();
-    let nodes = nodes.map(|(number, draft)| draft.finish(number));
+    let nodes = drafts.into_iter().map(|(number, draft)| Ok((number.to_string(), draft.finish(number)?)));
     let nodes = nodes.collect::<Result<_, _>>().map_err(|(line, message)| {
         let text = bytes.split(|&byte| byte == b'\n').nth(line - 1).unwrap_or_default();
-        fault(line, &String::from_utf8_lossy(text), 0, message)
+        Fault::new(line, &String::from_utf8_lossy(text), 0, message)
     })?;
-    debug_assert!(lines > 0, "even nothing splits into one line");
     Ok(Movements { nodes })
 }
 
-fn fault(line: usize, text: &str, at: usize, message: String) -> Fault {
-    Fault { line, column: text[..at].chars().count() + 1, message, text: text.trim_end().to_owned() }
-}
+/// What has been read of nodes, by their numbers.
+type Drafts = BTreeMap<u64, Draft>;
 
 /// What has been read of a node.
 #[derive(Clone, Debug, Default)]
 struct Draft {
     x: Option<f64>,
     y: Option<f64>,
+    z: f64,
     commands: Vec<Command>,
+    presence: Presence,
+    /// When its last activity began or ended.
+    turned: Instant,
     /// The first line that speaks of it.
     line: usize,
 }
 
 impl Draft {
-    fn finish(self, number: usize) -> Result<Option<Movement>, (usize, String)> {
+    fn finish(self, number: u64) -> Result<Movement, (usize, String)> {
         match (self.x, self.y) {
-            (Some(x), Some(y)) => Ok(Some(Movement { start: Position { x, y }, commands: self.commands })),
-            (None, None) if self.commands.is_empty() => Ok(None),
+            (Some(x), Some(y)) => {
+                let start = Position { x, y, z: self.z };
+                Ok(Movement { start, commands: self.commands, presence: self.presence })
+            }
             (x, _) => {
                 let axis = if x.is_none() { "X_" } else { "Y_" };
                 let message = format!("node {number} has no start: `$node_({number}) set {axis} ...` is missing");
                 Err((self.line, message))
             }
         }
+    }
+
+    /// Adds a command, which `at` is where its time stands.
+    fn push(&mut self, node: u64, time: Instant, order: Order, at: usize) -> Result<(), Wrong> {
+        if let Some(before) = self.commands.last()
+            && time < before.time
+        {
+            let before = before.time.as_secs_f64();
+            let message = format!("the commands of node {node} are not in order: one before is at {before} s");
+            return Err(wrong(at, &message));
+        }
+        self.commands.push(Command { time, order });
+        Ok(())
     }
 }
 
@@ -100,106 +91,141 @@ struct Wrong {
     message: String,
 }
 
-struct Reader {
-    drafts: Vec<Draft>,
+/// Reads a line.
+fn line(drafts: &mut Drafts, number: usize, text: &str) -> Result<(), Wrong> {
+    const KNOWN: &str = "`$node_(...)`, `$ns_ at ...` or a comment (`#`)";
+    let mut words = Words { text, at: 0 };
+    if words.at_end() {
+        return Ok(());
+    }
+    words.skip_blanks();
+    let start = words.at;
+    if words.starts_with("$god_") || ["set ", "append "].iter().any(|of_tcl| words.starts_with(of_tcl)) {
+        return Ok(());
+    }
+    if !words.starts_with("$") {
+        return Err(expected(start, KNOWN, words.rest()));
+    }
+    if words.is_indexed() {
+        let node = node(&mut words)?;
+        let (command, at) = words.next();
+        if OF_NODES.contains(&command) {
+            return Ok(());
+        }
+        if command != "set" {
+            return Err(expected(at, "`set`", command));
+        }
+        let (axis, metres) = coordinate(&mut words)?;
+        let draft = draft(drafts, node, number);
+        match axis {
+            Axis::X => draft.x = Some(metres),
+            Axis::Y => draft.y = Some(metres),
+            Axis::Z => draft.z = metres,
+        }
+        return words.end();
+    }
+    words.next();
+    match words.next() {
+        ("at", _) => scheduled(drafts, number, &mut words)?,
+        ("initial_node_pos", _) => return Ok(()),
+        _ => return Err(expected(start, KNOWN, &words.text[start..])),
+    }
+    words.end()
 }
 
-impl Reader {
-    fn line(&mut self, number: usize, text: &str) -> Result<(), Wrong> {
-        let mut words = Words { text, at: 0 };
-        words.skip_blanks();
-        if words.starts_with("$node_") {
-            let node = self.node(&mut words, number)?;
-            words.word("set")?;
-            let (axis, at) = words.next();
-            let (value, value_at) = words.number("a number of metres")?;
-            let draft = &mut self.drafts[node];
-            match axis {
-                "X_" => draft.x = Some(coordinate(value, value_at)?),
-                "Y_" => draft.y = Some(coordinate(value, value_at)?),
-                "Z_" if value.abs() > 0.0 => return Err(wrong(value_at, "nodes are on a plane: `Z_` must be 0")),
-                "Z_" => {}
-                _ => return Err(expected(at, "`X_`, `Y_` or `Z_`", axis)),
+/// What stands behind `$ns_ at`: `2.5 "$node_(3) setdest 90.0 44.5 1.4"`
+fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), Wrong> {
+    let (seconds, at) = words.number("a time in seconds")?;
+    if seconds < 0.0 {
+        return Err(wrong(at, "a time is zero or more"));
+    }
+    let time = Instant::ZERO + Duration::from_secs_f64(seconds);
+    words.skip_blanks();
+    let open = words.at;
+    words.symbol('"')?;
+    words.skip_blanks();
+    let Some(length) = words.rest().find('"') else {
+        return Err(wrong(open, "the quotation mark is never closed: is the file cut short?"));
+    };
+    let inner = &words.rest()[..length];
+    let mut of_run = inner.split_whitespace().filter(|word| !word.starts_with('$') || word.contains('('));
+    if words.starts_with("$god_") || of_run.next().is_some_and(|word| OF_RUNS.contains(&word)) {
+        return words.close();
+    }
+    let is_activity = words.starts_with("$g(");
+    let node = node(words)?;
+    let (command, command_at) = words.next();
+    if OF_NODES.contains(&command) {
+        return words.close();
+    }
+    let draft = draft(drafts, node, line);
+    match command {
+        "start" | "stop" if is_activity => {
+            if time < draft.turned {
+                return Err(wrong(at, &format!("the activities of node {node} are not in order")));
             }
-        } else if words.starts_with("$ns_") {
-            self.command(&mut words, number)?;
-        } else if words.starts_with("$god_") {
-            return Ok(());
-        } else if !words.at_end() {
-            return Err(expected(words.at, "`$node_(...)`, `$ns_ at ...` or a comment (`#`)", words.rest()));
+            draft.turned = time;
+            draft.presence.turn(time, command == "start");
         }
-        words.end()
+        "set" => {
+            let (axis, metres) = coordinate(words)?;
+            let of = |other: Axis| (axis == other).then_some(metres);
+            draft.push(node, time, Order::Set { x: of(Axis::X), y: of(Axis::Y), z: of(Axis::Z) }, at)?;
+        }
+        "setdest" => {
+            let (x, x_at) = words.number("x in metres")?;
+            let (y, y_at) = words.number("y in metres")?;
+            let (x, y) = (near(x, x_at)?, near(y, y_at)?);
+            let (speed, speed_at) = words.number("a speed in metres a second")?;
+            if speed < 0.0 {
+                return Err(wrong(speed_at, "a speed is zero or more"));
+            }
+            draft.push(node, time, Order::Go { x, y, z: None, speed }, at)?;
+        }
+        _ => return Err(expected(command_at, "`setdest` or `set`", command)),
     }
+    words.symbol('"')
+}
 
-    /// `$ns_ at 2.5 "$node_(3) setdest 90.0 44.5 1.4"`
-    fn command(&mut self, words: &mut Words, number: usize) -> Result<(), Wrong> {
-        words.word("$ns_")?;
-        words.word("at")?;
-        let (seconds, at) = words.number("a time in seconds")?;
-        if seconds < 0.0 {
-            return Err(wrong(at, "a time is zero or more"));
-        }
-        let time = Instant::ZERO + Duration::from_secs_f64(seconds);
-        words.skip_blanks();
-        let open = words.at;
-        words.symbol('"')?;
-        words.skip_blanks();
-        let Some(length) = words.rest().find('"') else {
-            return Err(wrong(open, "the quotation mark is never closed: is the file cut short?"));
-        };
-        if words.starts_with("$god_") {
-            words.at += length;
-            return words.symbol('"');
-        }
-        let node = self.node(words, number)?;
-        words.word("setdest")?;
-        let (x, x_at) = words.number("x in metres")?;
-        let (y, y_at) = words.number("y in metres")?;
-        let to = Position { x: coordinate(x, x_at)?, y: coordinate(y, y_at)? };
-        let (speed, speed_at) = words.number("a speed in metres a second")?;
-        if speed < 0.0 {
-            return Err(wrong(speed_at, "a speed is zero or more"));
-        }
-        let commands = &mut self.drafts[node].commands;
-        if let Some(before) = commands.last()
-            && time < before.time
-        {
-            let before = before.time.as_secs_f64();
-            return Err(wrong(
-                at,
-                &format!("the commands of node {node} are not in order: one before is at {before} s"),
-            ));
-        }
-        commands.push(Command { time, to, speed });
-        words.symbol('"')
+/// `$node_(3)`, whatever the variable is called
+fn node(words: &mut Words) -> Result<u64, Wrong> {
+    words.skip_blanks();
+    if !words.is_indexed() {
+        return Err(expected(words.at, "`$node_(...)`", words.rest()));
     }
+    words.at += words.rest().find('(').map_or(0, |open| open + 1);
+    let digits_at = words.at;
+    let length = words.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(words.rest().len());
+    let number = words.rest()[..length].parse();
+    words.at += length;
+    match number {
+        Ok(node) if words.take(")") => Ok(node),
+        _ => Err(expected(digits_at, "a node's number and `)`", &words.text[digits_at..])),
+    }
+}
 
-    /// `$node_(3)`
-    fn node(&mut self, words: &mut Words, line: usize) -> Result<usize, Wrong> {
-        words.skip_blanks();
-        let start = words.at;
-        if !words.take("$node_(") {
-            return Err(expected(start, "`$node_(...)`", words.rest()));
-        }
-        let digits_at = words.at;
-        let length = words.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(words.rest().len());
-        let digits = &words.rest()[..length];
-        words.at += length;
-        if length == 0 || !words.take(")") {
-            return Err(expected(digits_at, "a node's number and `)`", &words.text[digits_at..]));
-        }
-        let node = digits.parse().ok().filter(|&node| node < self.drafts.len());
-        let Some(node) = node else {
-            let last = self.drafts.len().saturating_sub(1);
-            let message = format!("there is no node {digits}: the scenario's are numbered from 0 to {last}");
-            return Err(wrong(digits_at, &message));
-        };
-        let draft: &mut Draft = &mut self.drafts[node];
-        if draft.line == 0 {
-            draft.line = line;
-        }
-        Ok(node)
-    }
+fn draft(drafts: &mut Drafts, node: u64, line: usize) -> &mut Draft {
+    drafts.entry(node).or_insert_with(|| Draft { line, ..Draft::default() })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+/// `X_ 150.0`
+fn coordinate(words: &mut Words) -> Result<(Axis, f64), Wrong> {
+    let (name, at) = words.next();
+    let axis = match name {
+        "X_" => Axis::X,
+        "Y_" => Axis::Y,
+        "Z_" => Axis::Z,
+        _ => return Err(expected(at, "`X_`, `Y_` or `Z_`", name)),
+    };
+    let (metres, metres_at) = words.number("a number of metres")?;
+    Ok((axis, near(metres, metres_at)?))
 }
 
 fn wrong(at: usize, message: &str) -> Wrong {
@@ -218,8 +244,8 @@ fn expected(at: usize, what: &str, found: &str) -> Wrong {
     Wrong { at, message }
 }
 
-fn coordinate(metres: f64, at: usize) -> Result<f64, Wrong> {
-    if metres.abs() <= FARTHEST { Ok(metres) } else { Err(wrong(at, "no position is farther away than 1000000 km")) }
+fn near(metres: f64, at: usize) -> Result<f64, Wrong> {
+    if is_near(metres) { Ok(metres) } else { Err(wrong(at, TOO_FAR)) }
 }
 
 /// A line, and how far it has been read, in bytes.
@@ -235,6 +261,13 @@ impl<'l> Words<'l> {
 
     fn starts_with(&self, text: &str) -> bool {
         self.rest().starts_with(text)
+    }
+
+    /// Does an element of a Tcl array follow, as `$node_(3)`?
+    fn is_indexed(&self) -> bool {
+        let name = self.rest().strip_prefix('$').unwrap_or_default();
+        let rest = name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+        rest.len() < name.len() && rest.starts_with('(')
     }
 
     fn skip_blanks(&mut self) {
@@ -262,15 +295,16 @@ impl<'l> Words<'l> {
         (&self.text[start..self.at], start)
     }
 
-    fn word(&mut self, word: &str) -> Result<(), Wrong> {
-        let (found, at) = self.next();
-        if found == word { Ok(()) } else { Err(expected(at, &format!("`{word}`"), found)) }
-    }
-
     fn symbol(&mut self, symbol: char) -> Result<(), Wrong> {
         self.skip_blanks();
         let what = format!("`{symbol}`");
         if self.take(&symbol.to_string()) { Ok(()) } else { Err(expected(self.at, &what, self.rest())) }
+    }
+
+    /// Goes on behind the last quotation mark: a text to print may have some of its own.
+    fn close(&mut self) -> Result<(), Wrong> {
+        self.at = self.text.rfind('"').unwrap_or(self.at);
+        self.symbol('"')
     }
 
     fn number(&mut self, what: &str) -> Result<(f64, usize), Wrong> {

@@ -10,17 +10,17 @@ fn second(seconds: f64) -> Instant {
 }
 
 fn at(x: f64, y: f64) -> Position {
-    Position { x, y }
+    Position { x, y, z: 0.0 }
 }
 
-fn command(seconds: f64, to: Position, speed: f64) -> Command {
-    Command { time: second(seconds), to, speed }
+fn command(seconds: f64, Position { x, y, .. }: Position, speed: f64) -> Command {
+    Command { time: second(seconds), order: Order::Go { x, y, z: None, speed } }
 }
 
 fn positions(walk: Walk, times: &[f64]) -> Vec<(f64, f64)> {
     let mut motion = Motion::new(vec![walk]);
     let position = |&seconds: &f64| {
-        let Position { x, y } = motion.position(0, second(seconds));
+        let Position { x, y, .. } = motion.position(0, second(seconds));
         (libm::round(x * 1e6) / 1e6, libm::round(y * 1e6) / 1e6)
     };
     times.iter().map(position).collect()
@@ -74,7 +74,7 @@ proptest! {
     }
 }
 
-const AREA: Position = Position { x: 1500.0, y: 300.0 };
+const AREA: Position = Position { x: 1500.0, y: 300.0, z: 0.0 };
 const SPEEDS: (f64, f64) = (1.0, 20.0);
 
 fn walkers(count: u32, pause: f64, start: Start) -> Motion {
@@ -191,118 +191,4 @@ fn nodes_are_as_dense_in_the_centre_at_the_start_as_ever_after() {
     assert!((uniform - 1.0 / 9.0).abs() < 3.5 * libm::sqrt(1.0 / 9.0 * 8.0 / 9.0 / 8000.0), "{uniform}");
 }
 
-mod files {
-    use super::*;
-    use std::fmt::Write as _;
-
-    fn fault(text: &str) -> String {
-        read(text.as_bytes(), 3).expect_err("a fault").to_string()
-    }
-
-    const START: &str = "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n";
-
-    #[test]
-    fn what_setdest_writes_is_read() {
-        let text = "#\n# nodes: 3, pause: 0.00\r\n$node_(0) set X_ 83.36\n$node_(0) set Y_ 239.43\n\
-            $node_(0) set Z_ 0.000000000000\n$node_(2) set X_ -1.5e1\n$node_(2) set Y_ 0 ;# start\n\n\
-            $god_ set-dist 0 2 16777215\n$ns_ at 0.5 \"$god_ set-dist 0 1 1\"\n\
-            $ns_ at 1.000000000000 \"$node_(0) setdest 25.0 1.5 11.25\"\n\
-            $ns_ at 0.25 \"$node_(2) setdest 0 0 0\"";
-        let movements = read(text.as_bytes(), 3).expect("a valid file").nodes;
-        let first = Movement { start: at(83.36, 239.43), commands: vec![command(1.0, at(25.0, 1.5), 11.25)] };
-        let last = Movement { start: at(-15.0, 0.0), commands: vec![command(0.25, at(0.0, 0.0), 0.0)] };
-        assert_eq!(movements, [Some(first), None, Some(last)]);
-    }
-
-    #[test]
-    fn faults_say_where_and_what_was_expected() {
-        let after = |line: &str| fault(&format!("{START}{line}"));
-        let cases = [
-            ("$node_(7) set X_ 1", "line 3, column 8: there is no node 7: the scenario's are numbered from 0 to 2"),
-            ("$node_(x) set X_ 1", "line 3, column 8: expected a node's number and `)`, found `x) set X_ 1`"),
-            ("$node_(1) set Q_ 1", "line 3, column 15: expected `X_`, `Y_` or `Z_`, found `Q_`"),
-            ("$node_(0) set Z_ 1.5", "line 3, column 18: nodes are on a plane: `Z_` must be 0"),
-            ("$node_(0) set X_ inf", "line 3, column 18: expected a number of metres, found `inf`"),
-            ("$node_(0) set X_ 2e9", "line 3, column 18: no position is farther away than 1000000 km"),
-            (
-                "$node_(0) set X_",
-                "line 3, column 17: expected a number of metres, and the line ends: is the file cut short?",
-            ),
-            ("$node_(0) set X_ 1 2", "line 3, column 20: expected the end of the line, found `2`"),
-            ("hello", "line 3, column 1: expected `$node_(...)`, `$ns_ at ...` or a comment (`#`), found `hello`"),
-            ("$ns_ at -1 \"$node_(0) setdest 1 1 1\"", "line 3, column 9: a time is zero or more"),
-            ("$ns_ at 1 \"$node_(0) setdest 1 1 -1\"", "line 3, column 34: a speed is zero or more"),
-            (
-                "$ns_ at 1 \"$node_(0) setdest 1 1 NaN\"",
-                "line 3, column 34: expected a speed in metres a second, found `NaN`",
-            ),
-            (
-                "$ns_ at 1 \"$node_(0) setdest 1 1 1",
-                "line 3, column 11: the quotation mark is never closed: is the file cut short?",
-            ),
-            ("$ns_ at 1 \"$node_(0) setdest 1\"", "line 3, column 31: expected y in metres, found `\"`"),
-            ("$ns_ at", "line 3, column 8: expected a time in seconds, and the line ends: is the file cut short?"),
-            ("$node_(1) set X_ 1", "line 3, column 1: node 1 has no start: `$node_(1) set Y_ ...` is missing"),
-            (
-                "$ns_ at 1 \"$node_(1) setdest 1 1 1\"",
-                "line 3, column 1: node 1 has no start: `$node_(1) set X_ ...` is missing",
-            ),
-        ];
-        for (line, expected) in cases {
-            assert_eq!(after(line), expected, "{line}");
-        }
-        let disordered = "$ns_ at 2 \"$node_(0) setdest 1 1 1\"\n$ns_ at 1.5 \"$node_(0) setdest 1 1 1\"";
-        let expected = "line 4, column 9: the commands of node 0 are not in order: one before is at 2 s";
-        assert_eq!(after(disordered), expected);
-    }
-
-    /// Bytes that look like a movement file here and there.
-    fn scraps() -> impl Strategy<Value = Vec<u8>> {
-        let scrap = prop_oneof![
-            Just(b"$node_(1) set X_ 5.0".to_vec()),
-            Just(b"$node_(".to_vec()),
-            Just(b"$ns_ at 1.0 \"$node_(0) setdest 1.0 2.0 3.0\"".to_vec()),
-            Just(b"$ns_ at ".to_vec()),
-            Just(b"$god_ ".to_vec()),
-            Just(b"\n".to_vec()),
-            Just(b"\"".to_vec()),
-            Just("\u{fc}\u{2003}".as_bytes().to_vec()),
-            "[0-9.eE+-]{0,12}".prop_map(String::into_bytes),
-            prop::collection::vec(any::<u8>(), 0..20),
-        ];
-        prop::collection::vec(scrap, 0..20).prop_map(|scraps| scraps.concat())
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_make_the_reader_panic(bytes in scraps(), nodes in 0_usize..4) {
-            if let Err(fault) = read(&bytes, nodes) {
-                prop_assert!(fault.line > 0 && fault.column > 0 && !fault.message.is_empty());
-            }
-        }
-
-        #[test]
-        fn what_is_written_is_read_back(
-            starts in prop::collection::vec((-1e6..1e6, -1e6..1e6), 1..6),
-            legs in prop::collection::vec((0_usize..6, 0.0..1e3, -1e6..1e6, -1e6..1e6, 0.0..100.0), 0..30),
-        ) {
-            let mut text = String::new();
-            let mut written: Vec<Option<Movement>> = Vec::new();
-            for (node, &(x, y)) in starts.iter().enumerate() {
-                for (axis, value) in [("X", x), ("Y", y), ("Z", 0.0)] {
-                    writeln!(text, "$node_({node}) set {axis}_ {value}").expect("a string takes all");
-                }
-                written.push(Some(Movement { start: at(x, y), commands: Vec::new() }));
-            }
-            let mut now = 0.0;
-            for (node, gap, x, y, speed) in legs {
-                let node = node % starts.len();
-                now += gap;
-                writeln!(text, "$ns_ at {now} \"$node_({node}) setdest {x} {y} {speed}\"").expect("a string takes all");
-                let movement = written[node].as_mut().expect("every node has a start");
-                movement.commands.push(command(now, at(x, y), speed));
-            }
-            prop_assert_eq!(read(text.as_bytes(), starts.len()).map(|movements| movements.nodes), Ok(written));
-        }
-    }
-}
+mod files;

@@ -62,8 +62,8 @@ mod tests {
             radius in prop_oneof![0.0..100.0, 0.0..1e9, Just(f64::MAX / 4.0)],
             side in prop_oneof![0.0..100.0, 0.0..1e9, Just(f64::INFINITY)],
         ) {
-            let positions: Vec<Position> = positions.into_iter().map(|(x, y)| Position { x, y }).collect();
-            let at = Position { x: at.0, y: at.1 };
+            let positions: Vec<Position> = positions.into_iter().map(|(x, y)| Position { x, y, z: 0.0 }).collect();
+            let at = Position { x: at.0, y: at.1, z: 0.0 };
             let mut grid = Grid::new(side);
             grid.fill(positions.iter().copied());
             let mut found = Vec::new();
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn places_beyond_all_cells_are_found_too() {
-        let far = |x: f64| Position { x, y: -1e300 };
+        let far = |x: f64| Position { x, y: -1e300, z: 0.0 };
         let mut grid = Grid::new(1.0);
         grid.fill([far(1e300), far(-1e300), Position::default()].into_iter());
         let mut found = Vec::new();

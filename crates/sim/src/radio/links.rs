@@ -2,7 +2,7 @@
 //!
 //! Nodes that stand still are looked at once. The listeners of a node that may have moved, or from which others may have
 //! moved away, are found anew when it starts to send; a frame then keeps the distances of its first moment. Between two
-//! frames nothing is computed.
+//! frames nothing is computed. A node that is off the air has no links, and is in those of no other.
 
 use super::channel::Channel;
 use super::index::Grid;
@@ -37,6 +37,8 @@ struct Moving {
     lasts: Duration,
     /// How long neighbourhoods and the grid are kept.
     skin_lasts: Duration,
+    /// Number of [changes](Motion::changes) before which the grid was filled.
+    filled_before: usize,
 }
 
 /// A sender's neighbourhood: those within its reach and the skin around it.
@@ -45,6 +47,8 @@ struct Sender {
     links_made: Instant,
     near: Vec<Near>,
     near_made: Instant,
+    /// Number of [changes](Motion::changes) before which both were made.
+    made_before: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -52,27 +56,28 @@ struct Near {
     delay: Duration,
     node: u32,
     metres: f64,
+    height: f64,
 }
 
 impl Links {
     /// Computes the links of all nodes where they are at the start.
     pub(crate) fn new(radio: &Radio, mut motion: Motion, channel: &Channel) -> Self {
         let nodes = motion.nodes();
-        let model = Model::new(radio, nodes, channel);
+        let model = Model::new(radio, nodes, motion.heights(), channel);
         let reception = model.reception();
         let reach = model.reach();
         let mut grid = Grid::new(reach);
         let start = Instant::ZERO;
         grid.fill(nodes_of(nodes).map(|node| motion.position(node, start)));
         let top_speed = motion.top_speed();
-        if top_speed <= 0.0 {
+        if top_speed <= 0.0 && motion.changes().is_empty() {
             let mut of = Vec::with_capacity(nodes);
             let mut links = Vec::new();
             for from in nodes_of(nodes) {
                 let position = motion.position(from, start);
                 grid.around(position, reach, |to| {
                     if to != from {
-                        links.extend(model.link(position.distance(motion.position(to, start)), from, to));
+                        links.extend(model.link((position, motion.position(to, start)), from, to));
                     }
                 });
                 links.sort_unstable_by_key(|link: &Link| (link.delay, link.to));
@@ -88,6 +93,7 @@ impl Links {
             lasts: Duration::from_secs_f64(TOLERANCE / 2.0 / top_speed),
             // Rounded down, so that rounding never lets a neighbour slip in.
             skin_lasts: Duration::from_secs_f64(0.999 * SKIN * reach / 2.0 / top_speed),
+            filled_before: 0,
             model,
             motion,
             grid,
@@ -136,10 +142,11 @@ impl Links {
 
     /// Finds the listeners of `from` anew if a distance may have changed by more than a centimetre since they were found.
     pub(crate) fn refresh(&mut self, from: u32, now: Instant) {
-        if let Some(moving) = &mut self.moving
-            && now.since(moving.senders[from as usize].links_made) > moving.lasts
-        {
-            if now.since(moving.senders[from as usize].near_made) > moving.skin_lasts {
+        let Some(moving) = &mut self.moving else { return };
+        let sender = &moving.senders[from as usize];
+        let changed = moving.motion.changes().get(sender.made_before).is_some_and(|&next| next <= now);
+        if changed || now.since(sender.links_made) > moving.lasts {
+            if changed || now.since(sender.near_made) > moving.skin_lasts {
                 moving.find_neighbourhood(from, now);
             }
             moving.make(from, &mut self.of[from as usize], now);
@@ -151,18 +158,20 @@ impl Moving {
     /// Finds all who can come within the reach of `from` before the skin is used up.
     fn find_neighbourhood(&mut self, from: u32, now: Instant) {
         let Self { model, motion, grid, senders, .. } = self;
-        if now.since(self.filled) > self.skin_lasts {
+        let made_before = motion.changes().partition_point(|&change| change <= now);
+        if made_before > self.filled_before || now.since(self.filled) > self.skin_lasts {
             grid.fill(nodes_of(motion.nodes()).map(|node| motion.position(node, now)));
-            self.filled = now;
+            (self.filled, self.filled_before) = (now, made_before);
         }
-        let Sender { near, near_made, .. } = &mut senders[from as usize];
+        let Sender { near, near_made, made_before: of_sender, .. } = &mut senders[from as usize];
+        *of_sender = made_before;
         let radius = model.reach() * (1.0 + SKIN);
         let since_filled = motion.top_speed() * now.since(self.filled).as_secs_f64();
         let position = motion.position(from, now);
         near.clear();
         grid.around(position, radius + since_filled, |node| {
             if node != from && position.distance(motion.position(node, now)) <= radius {
-                near.push(Near { delay: Duration::ZERO, node, metres: 0.0 });
+                near.push(Near { delay: Duration::ZERO, node, metres: 0.0, height: 0.0 });
             }
         });
         *near_made = now;
@@ -174,15 +183,21 @@ impl Moving {
         let Sender { links_made, near, .. } = &mut senders[from as usize];
         let position: Position = motion.position(from, now);
         for other in near.iter_mut() {
-            other.metres = position.distance(motion.position(other.node, now));
+            let there = motion.position(other.node, now);
+            (other.metres, other.height) = (position.distance(there), there.z);
             other.delay = Model::delay(other.metres);
         }
         sort(near);
         links.clear();
-        let reach = model.reach();
-        let within = near.iter().filter(|other| other.metres <= reach);
-        links.extend(within.filter_map(|other| model.link_with(other.delay, other.metres, from, other.node)));
         *links_made = now;
+        if !motion.is_present(from, now) {
+            return;
+        }
+        let reach = model.reach();
+        let within = near.iter().filter(|other| other.metres <= reach && motion.is_present(other.node, now));
+        let link =
+            |other: &Near| model.link_with(other.delay, other.metres, (position.z, other.height), from, other.node);
+        links.extend(within.filter_map(link));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::channel::Channel;
 use crate::config::{Capture, Propagation, Radio};
+use crate::motion::Position;
 use units::{Duration, Length, Power};
 
 /// Metres per second.
@@ -52,9 +53,12 @@ pub(super) struct Model {
     propagation: Propagation,
     transmit: f64,
     wavelength: f64,
+    /// Of antennas above the lowest place.
     height: f64,
-    /// Rappaport, Wireless Communications, section 4.6: beyond this distance the reflected ray cancels the direct one.
-    crossover: f64,
+    /// The lowest place, on which the ground lies.
+    ground: f64,
+    /// Height of the antenna at the highest place.
+    highest: f64,
     exponent: f64,
     receive: f64,
     carrier_sense: u64,
@@ -70,7 +74,8 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn new(radio: &Radio, nodes: usize, channel: &Channel) -> Self {
+    /// `heights`: the lowest and the highest that any node ever is.
+    pub(super) fn new(radio: &Radio, nodes: usize, heights: (f64, f64), channel: &Channel) -> Self {
         let wavelength = LIGHT / radio.carrier().as_hertz() as f64;
         let height = radio.antenna_height.unwrap_or(Length::metres(1.5)).as_metres();
         let mut model = Self {
@@ -79,7 +84,8 @@ impl Model {
             transmit: radio.tx_power.unwrap_or(USUAL_POWER).as_watts(),
             wavelength,
             height,
-            crossover: 4.0 * core::f64::consts::PI * height * height / wavelength,
+            ground: heights.0,
+            highest: height + (heights.1 - heights.0),
             exponent: radio.path_loss_exponent.unwrap_or(3.0),
             receive: 0.0,
             carrier_sense: 0,
@@ -101,12 +107,12 @@ impl Model {
         }
         if let (Some(range), None) = (radio.range, radio.tx_power) {
             // Within a stated range a frame can be decoded: it has to be sent so strongly.
-            let needed = channel.needed_power() / model.received(range.as_metres());
+            let needed = channel.needed_power() / model.received_low(range.as_metres());
             model.transmit = (model.transmit * needed.max(1.0)).min(MOST_POWER.as_watts());
         }
         let threshold = |power: Option<Power>, range: Option<f64>, default: f64| {
             let given = power.map(Power::as_watts);
-            given.or(range.map(|metres| model.received(metres))).unwrap_or(default) * (1.0 - ROUNDING)
+            given.or(range.map(|metres| model.received_low(metres))).unwrap_or(default) * (1.0 - ROUNDING)
         };
         let range = radio.range.map(Length::as_metres);
         let receive = threshold(radio.receive_threshold, range, Power::dbm(-82.0).as_watts());
@@ -125,7 +131,7 @@ impl Model {
     /// The distance beyond which no power is left that `counts`, or a little more: all models fall with distance.
     fn farthest(&self, counts: impl Fn(f64) -> bool) -> f64 {
         let luck = self.channel.shadowing_luck();
-        let counts = |metres: f64| counts(self.received(metres) * luck);
+        let counts = |metres: f64| counts(self.received(metres, (self.highest, self.highest)) * luck);
         let (mut near, mut far) = (0.0, 1.0);
         // A signal that counts everywhere, by a law or a power that nobody means, must not keep the search going for ever.
         while far < f64::INFINITY && counts(far) {
@@ -163,8 +169,14 @@ impl Model {
         Duration::from_secs_f64(metres / LIGHT).max(Duration::from_nanos(1))
     }
 
-    /// Power received over `metres`, in watts. Antennas without gain, no system loss.
-    fn received(&self, metres: f64) -> f64 {
+    /// Power received over `metres` between nodes at the lowest place, in watts.
+    fn received_low(&self, metres: f64) -> f64 {
+        self.received(metres, (self.height, self.height))
+    }
+
+    /// Power received over `metres` between antennas at these heights above ground, in watts. Antennas without gain, no system
+    /// loss.
+    fn received(&self, metres: f64, heights: (f64, f64)) -> f64 {
         let free_space = |metres: f64| {
             let spread = self.wavelength / (4.0 * core::f64::consts::PI * metres);
             self.transmit * spread * spread
@@ -172,10 +184,12 @@ impl Model {
         let power = match self.propagation {
             Propagation::FreeSpace | Propagation::Range => free_space(metres),
             Propagation::TwoRay => {
-                if metres < self.crossover {
+                // Rappaport, Wireless Communications, section 4.6: beyond this distance the reflected ray cancels the direct one.
+                let crossover = 4.0 * core::f64::consts::PI * heights.0 * heights.1 / self.wavelength;
+                if metres < crossover {
                     free_space(metres)
                 } else {
-                    let ratio = self.height * self.height / (metres * metres);
+                    let ratio = heights.0 * heights.1 / (metres * metres);
                     self.transmit * ratio * ratio
                 }
             }
@@ -185,20 +199,30 @@ impl Model {
         power.min(self.transmit)
     }
 
-    /// How the node `to` hears `from`, which is `metres` away; `None` where the signal does not count.
+    /// How the node `to` hears `from` from one of these places at the other; `None` where the signal does not count.
     #[inline]
-    pub(super) fn link(&self, metres: f64, from: u32, to: u32) -> Option<Link> {
-        self.link_with(Self::delay(metres), metres, from, to)
+    pub(super) fn link(&self, places: (Position, Position), from: u32, to: u32) -> Option<Link> {
+        let metres = places.0.distance(places.1);
+        self.link_with(Self::delay(metres), metres, (places.0.z, places.1.z), from, to)
     }
 
-    /// The same, where the delay over `metres` is known.
+    /// The same, where distance, delay and the heights of both places are known.
     #[inline]
-    pub(super) fn link_with(&self, delay: Duration, metres: f64, from: u32, to: u32) -> Option<Link> {
+    pub(super) fn link_with(
+        &self,
+        delay: Duration,
+        metres: f64,
+        heights: (f64, f64),
+        from: u32,
+        to: u32,
+    ) -> Option<Link> {
         let (power, decodable) = if self.propagation == Propagation::Range {
             let within = |range: f64| metres <= range * (1.0 + ROUNDING);
             (u64::from(within(self.sense_range.max(self.range))), within(self.range))
         } else {
-            let watts = self.received(metres) * self.channel.shadowing(from, to);
+            let antenna = |height: f64| self.height + (height - self.ground);
+            let antennas = (antenna(heights.0), antenna(heights.1));
+            let watts = self.received(metres, antennas) * self.channel.shadowing(from, to);
             (attowatts(watts).min(self.ceiling), watts >= self.receive)
         };
         (power >= self.floor.max(1)).then_some(Link { to, delay, power, decodable })
@@ -241,12 +265,12 @@ mod tests {
     fn two_ray_falls_with_the_fourth_power_beyond_the_crossover() {
         let (radio, channel) = (Radio::default(), Channel::clear());
         // 4 pi 1.5^2 / 0.1243 m = 227.5 m at 2.412 GHz.
-        let model = Model::new(&radio, 2, &channel);
-        let slope = |near: f64, far: f64| model.received(near) / model.received(far);
+        let model = Model::new(&radio, 2, (0.0, 0.0), &channel);
+        let slope = |near: f64, far: f64| model.received_low(near) / model.received_low(far);
         assert!((slope(50.0, 100.0) - 4.0).abs() < 1e-9);
         assert!((slope(500.0, 1000.0) - 16.0).abs() < 1e-9);
         // Friis at 100 m: 15 dBm - 20 log10(4 pi 100 / 0.12429) = 15 - 80.09 dBm.
-        assert!((Power::watts(model.received(100.0)).as_dbm() + 65.09).abs() < 0.01);
+        assert!((Power::watts(model.received_low(100.0)).as_dbm() + 65.09).abs() < 0.01);
     }
 
     #[test]

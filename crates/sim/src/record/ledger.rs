@@ -1,10 +1,10 @@
 //! Counts of every flow and every node.
 
 use super::hops::Hops;
-use super::{Player, Summary, TransportRecord};
+use super::{Player, Receptions, Summary, TransportRecord};
 use crate::config::Class;
 use crate::net::{LossCause, Packet};
-use crate::results::{Flow, FlowDistribution, FlowHops, Lost, Mac, NodeDistribution, Times};
+use crate::results::{Flow, FlowDistribution, FlowHops, LeftOut, Lost, Mac, NodeDistribution, Times};
 use queue::Completion;
 use units::{Bytes, Duration};
 
@@ -30,6 +30,8 @@ pub(crate) struct FlowRecord {
     pub(crate) bare: Ledger,
     /// Only of TCP flows and pings.
     pub(crate) transport: Option<Box<TransportRecord>>,
+    /// Only of broadcast flows.
+    pub(crate) receptions: Option<Box<Receptions>>,
     /// Only where what arrives is played; from the start on.
     pub(crate) player: Option<Box<Player>>,
 }
@@ -61,6 +63,8 @@ pub(crate) struct Identity {
     /// Its load is drawn at random.
     pub(crate) drawn: bool,
     pub(crate) deadline: Option<Duration>,
+    /// Frames of the recording that it replays, if it does, that are not replayed.
+    pub(crate) left_out: Option<LeftOut>,
 }
 
 impl FlowRecord {
@@ -117,9 +121,22 @@ impl FlowRecord {
         self.ledger.lost - self.bare.lost
     }
 
-    /// Sent and not received; of a broadcast that several receive, nothing.
-    pub(crate) fn missing(&self) -> u64 {
-        self.sent.saturating_sub(self.received)
+    /// Packets sent that were not received; of a broadcast the mean over the nodes that should receive them.
+    pub(crate) fn missing(&self) -> f64 {
+        let sent = self.sent as f64;
+        match &self.receptions {
+            Some(receptions) => sent * (1.0 - receptions.of_made(self.sent)),
+            None => self.sent.saturating_sub(self.received) as f64,
+        }
+    }
+
+    /// Packets that were received within the deadline; of a broadcast the mean over the nodes that should receive them.
+    pub(crate) fn in_time(&self) -> f64 {
+        let in_time = self.received - self.late;
+        match &self.receptions {
+            Some(_) => (self.sent as f64 - self.missing()) * ratio(in_time, self.received),
+            None => in_time as f64,
+        }
     }
 
     /// Counts from now on; the ledgers and the player go on.
@@ -128,7 +145,8 @@ impl FlowRecord {
         if let Some(transport) = &mut transport {
             transport.restart();
         }
-        *self = Self { ledger: self.ledger, bare: self.bare, transport, player, ..Self::default() };
+        let receptions = self.receptions.as_ref().map(|_| Box::default());
+        *self = Self { ledger: self.ledger, bare: self.bare, transport, receptions, player, ..Self::default() };
     }
 
     pub(crate) fn result(&self, identity: &Identity, covered: Duration) -> Flow {
@@ -146,12 +164,14 @@ impl FlowRecord {
             in_flight_packets: self.ledger.on_their_way() - self.bare.on_their_way(),
             offered_bps: identity.drawn.then(|| per_second(self.offered)),
             goodput_bps: per_second(self.bytes),
-            loss_ratio: ratio(self.missing(), self.sent),
+            loss_ratio: share(self.missing(), self.sent),
+            reception_ratio: self.receptions.as_ref().map(|receptions| receptions.ratio()),
             delay_s,
             deadline_s,
             deadline_miss_ratio: ratio(self.late, self.received),
             deadline_use_ratio: deadline_s.map_or(0.0, |deadline| delay_s.max / deadline),
-            data_yield: ratio(self.received - self.late, self.sent),
+            data_yield: share(self.in_time(), self.sent),
+            left_out: identity.left_out,
             ..Flow::default()
         };
         if let Some(transport) = &self.transport {
@@ -300,5 +320,10 @@ impl QueueRecord {
 
 /// `part / whole`; zero of nothing is zero.
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+    share(part as f64, whole)
+}
+
+/// The same of a part that need not be whole.
+pub(crate) fn share(part: f64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part / whole as f64 }
 }

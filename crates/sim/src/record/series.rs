@@ -32,6 +32,8 @@ struct NodeStep {
     nodal: Span,
     /// Counts of the queue at the start of the step.
     before: Passed,
+    /// How long the node had sensed the medium busy at the start of the step.
+    busy_before: Duration,
 }
 
 /// Counts of a queue since its statistics began.
@@ -58,6 +60,8 @@ pub(crate) struct Standing {
     pub(crate) real_time: Option<Rate>,
     /// What the controller orders.
     pub(crate) sets: Sets,
+    /// For how long the node has sensed the medium busy since the start of the run; with its first queue, if it has a radio.
+    pub(crate) busy: Option<Duration>,
 }
 
 impl Passed {
@@ -156,8 +160,9 @@ impl Recorder {
             series.delay_max_s.push(delay.max());
         }
         for ((series, step), queue) in self.series.nodes.iter_mut().zip(&mut self.nodes).zip(queues) {
-            let NodeStep { sojourn, nodal, before } =
-                std::mem::replace(step, NodeStep { before: queue.passed, ..NodeStep::default() });
+            let busy = queue.busy.unwrap_or_default();
+            let following = NodeStep { before: queue.passed, busy_before: busy, ..NodeStep::default() };
+            let NodeStep { sojourn, nodal, before, busy_before } = std::mem::replace(step, following);
             let passed = queue.passed.since(&before);
             series.arrived_packets.push(passed.arrived);
             series.sent_packets.push(passed.sent);
@@ -167,6 +172,8 @@ impl Recorder {
             series.sojourn_mean_s.push(sojourn.mean());
             series.nodal_delay_mean_s.push(nodal.mean());
             series.nodal_delay_max_s.push(nodal.max());
+            let busy_ratio = (busy - busy_before).as_secs_f64() / length.as_secs_f64();
+            series.busy_ratio.extend(queue.busy.map(|_| busy_ratio));
             if queue.sets.contains(Sets::RATE) {
                 series.rate_bps.push(queue.rate.map(|rate| rate.as_bps() as f64));
                 series.sent_bps.push(per_second(passed.sent_bytes));

@@ -338,6 +338,7 @@ pub(super) fn admit(
             kind: "message",
             class: Class::RealTime,
             drawn: false,
+            left_out: None,
             deadline: None,
         };
         Flow {

@@ -13,9 +13,10 @@ use super::state::{Event, World};
 use super::tmac;
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
+use crate::motion::Motion;
 use crate::radio::{Judge, Links, Medium};
-use crate::record::{Overflows, Recorder};
-use units::{Duration, Instant};
+use crate::record::{Distances, Overflows, Recorder};
+use units::{Duration, Instant, Length};
 
 pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     if network.warmup >= network.duration {
@@ -32,6 +33,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
     let channel = radio::channel(&network.radio, &names, seed)?;
+    let distances = distances(network, &motion)?;
+    let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&network.radio, motion, &channel);
     let judge = Judge::new(&channel, &links.reception(), &names, seed);
     let medium = Medium::new(links, judge);
@@ -70,6 +73,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         recorder,
         distributions: network.record.distributions,
         hop_counts: network.record.hops,
+        distances,
         overflows: network.record.overflows.map(|within| Box::new(Overflows::new(within, sites.len()))),
         last_step: Instant::ZERO,
         watch: None,
@@ -77,8 +81,28 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         numbered: Vec::new(),
         laid_out: Vec::new(),
     };
+    for (node, presence) in world.nodes.numbers().zip(presence).collect::<Vec<_>>() {
+        world.nodes[node].absent = !presence.at(Instant::ZERO);
+        for change in presence.changes().filter(|&change| change > Instant::ZERO) {
+            world.events.push(change, Event::Presence { node });
+        }
+    }
     world.prepare();
     Ok(world)
+}
+
+/// Distance classes that a run may have.
+const MOST_CLASSES: f64 = 10_000.0;
+
+/// Returns what tells distances, where receptions are recorded by distance.
+fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>>, BuildError> {
+    let Some(width) = network.record.reception else { return Ok(None) };
+    let least = motion.extent() / MOST_CLASSES;
+    if width.as_metres() < least {
+        let message = format!("distance classes are at least {} wide here", Length::metres(least.ceil()));
+        return Err(BuildError::new("record.reception", message));
+    }
+    Ok(Some(Box::new(Distances::new(motion.clone(), width))))
 }
 
 impl World {

@@ -8,7 +8,7 @@ use super::wired::Wire;
 use crate::egress::Port;
 use crate::engine::{FlowId, NodeId, PortId};
 use crate::mac::{Reorder, Station};
-use crate::record::{FlowRecord, ratio};
+use crate::record::{FlowRecord, ratio, share};
 use crate::results::{Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
 use units::{Duration, Instant};
 
@@ -28,6 +28,9 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     for (flow, result) in told().zip(&mut flows) {
         result.player = flow.record.player.as_ref().map(|player| player.result(world.end));
         result.admission = flow.admission.as_ref().map(|admission| admission.result(world.end));
+        if let (Some(receptions), Some(distances)) = (&flow.record.receptions, &world.distances) {
+            result.by_distance = receptions.by_distance(distances.width);
+        }
         if let Supply::Transfers { drawn_start, .. } = flow.supply {
             result.started_s = drawn_start.map(|start| start.since(Instant::ZERO).as_secs_f64());
         }
@@ -54,6 +57,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     let sent = sum_of(|record| record.sent);
     let received = sum_of(|record| record.received);
     let late = sum_of(|record| record.late);
+    let parts_of = |of: fn(&FlowRecord) -> f64| told().map(|flow| of(&flow.record)).sum::<f64>();
     let transmissions = sum_of(|record| record.transmissions);
     let useful = sum_of(|record| record.useful_transmissions);
     let totals = Totals {
@@ -61,9 +65,9 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         // Nothing received is shared equally.
         jain_index: if squares > 0.0 { sum * sum / (flows.len() as f64 * squares) } else { 1.0 },
         // Flow by flow: a broadcast that several receive makes up for no other flow's losses.
-        loss_ratio: ratio(sum_of(FlowRecord::missing), sent),
+        loss_ratio: share(parts_of(FlowRecord::missing), sent),
         deadline_miss_ratio: ratio(late, received),
-        data_yield: ratio(received - late, sent),
+        data_yield: share(parts_of(FlowRecord::in_time), sent),
         channel_busy_ratio: world.medium.on_air_time(world.end).as_secs_f64() / covered.as_secs_f64(),
         wasted_transmission_ratio: ratio(transmissions - useful, transmissions),
         routing_packets,

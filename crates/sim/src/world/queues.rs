@@ -78,6 +78,9 @@ impl World {
     /// it is free to take.
     #[inline(never)]
     fn hand_over_all(&mut self, node: NodeId, moved: Range<u8>) {
+        if self.nodes[node].absent {
+            return;
+        }
         for category in moved {
             self.pull(node, category);
         }

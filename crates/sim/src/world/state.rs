@@ -12,7 +12,7 @@ use crate::engine::{Arena, EventQueue, FlowId, Handle, List, NodeId, PortId, Slo
 use crate::mac::{Conventions, Frame};
 use crate::net::{Load, LossCause, Packet, Waiting};
 use crate::radio::{self, Medium};
-use crate::record::{Overflows, Recorder};
+use crate::record::{Distances, Overflows, Recorder};
 use crate::trace::TraceEventKind;
 use units::{Frequency, Instant};
 
@@ -44,6 +44,8 @@ pub struct World {
     pub(crate) distributions: bool,
     /// Results tell how many packets came over how many hops.
     pub(crate) hop_counts: bool,
+    /// How far nodes are apart, if receptions are recorded by distance.
+    pub(crate) distances: Option<Box<Distances>>,
     /// The overflows of queues, if they are recorded.
     pub(crate) overflows: Option<Box<Overflows>>,
     pub(crate) last_step: Instant,
@@ -118,6 +120,8 @@ pub(crate) enum Event {
     Gate { flow: FlowId },
     /// A note of a node to its neighbours is due.
     Note { node: NodeId },
+    /// A node comes or goes.
+    Presence { node: NodeId },
     /// A step of the time series is over.
     Step,
     /// Results count from here.

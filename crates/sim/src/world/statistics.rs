@@ -3,8 +3,7 @@
 use super::flows::Supply;
 use super::routing::Routing;
 use super::state::{Event, World};
-use crate::egress::Port;
-use crate::record::NodeRecord;
+use crate::record::{NodeRecord, Standing};
 use crate::results;
 
 impl World {
@@ -20,7 +19,13 @@ impl World {
     pub(crate) fn end_step(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         let length = self.now.since(self.last_step);
-        let queues = self.nodes.iter().flat_map(|node| node.egress.ports()).map(Port::standing);
+        let (medium, now) = (&self.medium, self.now);
+        let queues = self.nodes.numbers().zip(self.nodes.iter()).flat_map(|(number, node)| {
+            let has_radio = node.egress.layout().radio_ports() > 0;
+            let busy = has_radio.then(|| medium.busy_from_start(number.into(), now));
+            let busy = busy.into_iter().map(Some).chain(std::iter::repeat(None));
+            node.egress.ports().iter().zip(busy).map(|(port, busy)| Standing { busy, ..port.standing() })
+        });
         recorder.end_step(length, queues);
         for flow in self.flows.numbers() {
             if let Some(admission) = &self.flows[flow].admission {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Propagation;
 use crate::engine::{Purpose, Stream};
-use crate::motion::{Command, RandomWaypoint, Start, Walk};
+use crate::motion::{Command, Order, Presence, RandomWaypoint, Start, Walk};
 use crate::radio::channel::Channel;
 use proptest::prelude::*;
 use units::Length;
@@ -17,11 +17,14 @@ fn heard(links: &[Link]) -> Heard {
 
 /// The listeners of `from`, by looking at everybody.
 fn brute_force(radio: &Radio, motion: &mut Motion, from: u32, now: Instant) -> Heard {
-    let model = Model::new(radio, motion.nodes(), &Channel::clear());
+    let model = Model::new(radio, motion.nodes(), motion.heights(), &Channel::clear());
+    if !motion.is_present(from, now) {
+        return Vec::new();
+    }
     let position = motion.position(from, now);
-    let others = nodes_of(motion.nodes()).filter(|&to| to != from);
-    let mut links: Vec<Link> =
-        others.filter_map(|to| model.link(position.distance(motion.position(to, now)), from, to)).collect();
+    let others: Vec<u32> = nodes_of(motion.nodes()).filter(|&to| to != from && motion.is_present(to, now)).collect();
+    let links = others.into_iter().filter_map(|to| model.link((position, motion.position(to, now)), from, to));
+    let mut links: Vec<Link> = links.collect();
     links.sort_by_key(|link| (link.delay, link.to));
     heard(&links)
 }
@@ -36,8 +39,8 @@ fn radios() -> impl Strategy<Value = Radio> {
 /// Places on a square, some of them shared.
 fn positions() -> impl Strategy<Value = Vec<Position>> {
     let one = prop_oneof![
-        9 => (-1000.0..1000.0, -1000.0..1000.0).prop_map(|(x, y)| Position { x, y }),
-        1 => Just(Position { x: 10.0, y: 20.0 }),
+        9 => (-1000.0..1000.0, -1000.0..1000.0).prop_map(|(x, y)| Position { x, y, z: 0.0 }),
+        1 => Just(Position { x: 10.0, y: 20.0, z: 5.0 }),
     ];
     prop::collection::vec(one, 1..60)
 }
@@ -49,14 +52,21 @@ fn walk(position: Position, node: usize, kind: u8) -> Walk {
         1 => {
             let command = |seconds: u64, x, y, speed| Command {
                 time: Instant::ZERO + Duration::from_secs(seconds),
-                to: Position { x, y },
-                speed,
+                order: Order::Go { x, y, z: Some(x / 10.0), speed },
             };
             let back = command(20, position.x, position.y, 50.0);
             Walk::scripted(position, vec![command(1, 0.0, 0.0, 3.0), command(5, 500.0, -position.y, 20.0), back])
         }
+        2 => {
+            // Comes after a second, is at once elsewhere, goes, and comes again.
+            let second = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+            let mut presence = Presence::default();
+            [(1, true), (7, false), (12, true)].iter().for_each(|&(time, comes)| presence.turn(second(time), comes));
+            let leap = Order::Set { x: Some(-position.x), y: None, z: Some(30.0) };
+            Walk::scripted(position, vec![Command { time: second(4), order: leap }]).with_presence(presence)
+        }
         _ => {
-            let area = Position { x: 1000.0, y: 1000.0 };
+            let area = Position { x: 1000.0, y: 1000.0, z: 0.0 };
             let random = Stream::new(1, &node.to_string(), Purpose::Motion);
             let walk = RandomWaypoint::new(area, 1.0, 20.0, Duration::from_secs(2), random);
             Walk::random(walk, Start::Uniform)
@@ -80,7 +90,7 @@ proptest! {
     fn links_of_moving_nodes_are_those_of_all_pairs_where_they_are_now(
         radio in radios(),
         positions in positions(),
-        kinds in prop::collection::vec(0_u8..3, 60),
+        kinds in prop::collection::vec(0_u8..4, 60),
         sends in prop::collection::vec((0_usize..60, 1_u64..4_000), 1..60),
     ) {
         let walks = positions.into_iter().zip(kinds).enumerate().map(|(node, (position, kind))| walk(position, node, kind));
@@ -98,8 +108,9 @@ proptest! {
 
 #[test]
 fn links_are_kept_until_a_distance_may_have_changed_by_a_centimetre() {
-    let away = Command { time: Instant::ZERO, to: Position { x: 1000.0, y: 0.0 }, speed: 1.0 };
-    let walks = vec![Walk::still(Position::default()), Walk::scripted(Position { x: 30.0, y: 0.0 }, vec![away])];
+    let away = Command { time: Instant::ZERO, order: Order::Go { x: 1000.0, y: 0.0, z: None, speed: 1.0 } };
+    let start = Position { x: 30.0, ..Position::default() };
+    let walks = vec![Walk::still(Position::default()), Walk::scripted(start, vec![away])];
     let mut links = Links::new(&Radio::default(), Motion::new(walks), &Channel::clear());
     let mut power_after = |millis: u64| {
         links.refresh(0, Instant::ZERO + Duration::from_millis(millis));

@@ -132,6 +132,11 @@ impl<F: Copy> Medium<F> {
         Some(self.receivers.judge.chance_alone(mode, power, bits))
     }
 
+    /// Do powers fade?
+    pub(crate) fn fades(&self) -> bool {
+        self.receivers.judge.fades()
+    }
+
     /// Do nodes move, so that links come and go?
     pub(crate) fn is_moving(&self) -> bool {
         self.links.are_moving()

@@ -5,7 +5,10 @@
 //! not taken: one reads big-endian files as little-endian in its iterator over a slice, and errors were to name the packet.
 
 mod container;
+mod dot11;
+mod left;
 mod link;
+mod link_type;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,20 @@
 //! The packets of a recording.
 
 use super::container::Records;
-use super::link::{self, KNOWN};
+use super::dot11::Air;
+use super::link;
+use super::link_type::KNOWN;
+use crate::results::LeftOut;
 use std::sync::Arc;
 use thiserror::Error;
 use units::{Bytes, Duration};
 
 /// The IP packets of a recording, in order of time.
 #[derive(Clone, Debug)]
-pub(crate) struct Pcap(Arc<[PcapPacket]>);
+pub(crate) struct Pcap {
+    packets: Arc<[PcapPacket]>,
+    left_out: LeftOut,
+}
 
 /// A packet of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,31 +32,49 @@ impl Pcap {
     /// Reads a recording, none of whose packets carries more than `most`.
     pub(crate) fn read(file: &[u8], most: Bytes) -> Result<Self, PcapError> {
         let mut packets: Vec<PcapPacket> = Vec::new();
+        let (mut air, mut left_out) = (Air::default(), LeftOut::default());
         let mut first = 0;
         let mut last = i128::MIN;
         for record in Records::new(file)? {
             let record = record?;
-            let Some(length) = link::ip_length(&record)? else { continue };
-            let payload = Bytes::new(length.saturating_sub(HEADERS));
-            if payload > most {
+            let before = packets.len();
+            let mut longest = 0;
+            let mut found = |length: u64| {
+                longest = longest.max(length);
+                packets.push(PcapPacket { after: Duration::ZERO, payload: Bytes::new(length.saturating_sub(HEADERS)) });
+            };
+            if let Err(reason) = link::ip_lengths(&record, &mut air, &mut found)? {
+                left_out.count(reason);
+                packets.truncate(before);
+                continue;
+            }
+            if longest > most.count() + HEADERS {
                 let most = Bytes::new(most.count() + HEADERS);
-                return Err(PcapError::TooLong { packet: record.number, length: Bytes::new(length), most });
+                return Err(PcapError::TooLong { packet: record.number, length: Bytes::new(longest), most });
             }
             if record.nanos < last {
                 return Err(PcapError::BackInTime(record.number));
             }
-            if packets.is_empty() {
+            if before == 0 {
                 first = record.nanos;
             }
             last = record.nanos;
             let after = Duration::from_nanos(u64::try_from(last - first).unwrap_or(u64::MAX));
-            packets.push(PcapPacket { after, payload });
+            packets[before..].iter_mut().for_each(|packet| packet.after = after);
         }
-        if packets.is_empty() { Err(PcapError::NoPackets) } else { Ok(Self(packets.into())) }
+        if packets.is_empty() {
+            return Err(PcapError::NoPackets(left_out));
+        }
+        Ok(Self { packets: packets.into(), left_out })
     }
 
     pub(crate) fn packets(&self) -> &[PcapPacket] {
-        &self.0
+        &self.packets
+    }
+
+    /// Frames that are not replayed.
+    pub(crate) fn left_out(&self) -> LeftOut {
+        self.left_out
     }
 }
 
@@ -77,10 +101,6 @@ pub(crate) enum PcapError {
     LinkType { packet: u64, link: u32 },
     #[error("of packet {0} too little was kept to see its length; record more of each packet (`tcpdump -s 128`)")]
     Snapped(u64),
-    #[error("packet {0} is encrypted, so that its length cannot be seen; record it on the interface, not in the air")]
-    Encrypted(u64),
-    #[error("packet {0} is an A-MSDU; record it on the interface, not in the air")]
-    Aggregated(u64),
     #[error("packet {0} came before the one before it; `reordercap IN OUT` puts a recording in order")]
     BackInTime(u64),
     #[error(
@@ -88,6 +108,13 @@ pub(crate) enum PcapError {
          segmentation and receive offloads off (`ethtool -K DEV tso off gso off gro off`)"
     )]
     TooLong { packet: u64, length: Bytes, most: Bytes },
-    #[error("no packet of it is an IP packet")]
-    NoPackets,
+    #[error("no packet of it is an IP packet that can be replayed{}", reasons(.0))]
+    NoPackets(LeftOut),
+}
+
+/// Why there is none, behind a colon.
+fn reasons(left_out: &LeftOut) -> String {
+    let reasons = left_out.reasons().into_iter().map(|(frames, reason)| format!("{frames} {reason}"));
+    let reasons = reasons.collect::<Vec<_>>().join(", ");
+    if reasons.is_empty() { reasons } else { format!(": frames {reasons}") }
 }

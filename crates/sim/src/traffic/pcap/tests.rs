@@ -1,5 +1,6 @@
 use super::Pcap;
 use super::read::PcapError;
+use crate::results::LeftOut;
 use proptest::prelude::*;
 use units::Bytes;
 
@@ -89,28 +90,203 @@ fn both_byte_orders_are_read() {
 
 #[test]
 fn every_link_type_leads_to_the_ip_packet() {
-    let llc = [0xAA, 0xAA, 3, 0, 0, 0, 8, 0];
-    let dot11 = |control: [u8; 2], rest: usize| join(&[&control, &vec![0; 22 + rest], &llc, &ipv4(328)]);
+    let dot11 = |control: [u8; 2], rest: usize| join(&[&control, &vec![0; 22 + rest], &LLC, &ipv4(328)]);
+    let plain = || dot11([0x08, 0x01], 0);
+    let v4 = || ipv4(328);
+    let pppoe = |protocol: &[u8], packet: &[u8]| join(&[&[0x11, 0, 0, 1, 1, 74], protocol, packet]);
+    let inner = || ethernet(0x0800, &v4());
+    let prism = |order: fn(u32) -> [u8; 4]| join(&[&order(0x44), &order(144), &[0; 136], &plain()]);
     let cases = [
-        (1, ethernet(0x0800, &ipv4(328))),
+        (0, join(&[&2_u32.to_le_bytes(), &v4()])),
+        (0, join(&[&30_u32.to_be_bytes(), &ipv6(288)])),
+        (108, join(&[&24_u32.to_be_bytes(), &ipv6(288)])),
+        (1, ethernet(0x0800, &v4())),
         (1, ethernet(0x86DD, &ipv6(288))),
-        (1, ethernet(0x8100, &join(&[&[0, 5, 8, 0], &ipv4(328)]))),
-        (1, ethernet(60, &join(&[&llc, &ipv4(328)]))),
-        (101, ipv4(328)),
+        (1, ethernet(0x8100, &join(&[&[0, 5, 8, 0], &v4()]))),
+        (1, ethernet(0x88A8, &join(&[&[0, 5, 0x81, 0, 0, 6, 8, 0], &v4()]))),
+        (1, ethernet(0x9100, &join(&[&[0, 5, 0x81, 0, 0, 6, 8, 0], &v4()]))),
+        (1, ethernet(60, &join(&[&LLC, &v4()]))),
+        (1, ethernet(0x8864, &pppoe(&[0, 0x21], &v4()))),
+        (1, ethernet(0x8864, &pppoe(&[0x57], &ipv6(288)))),
+        (1, ethernet(0x8100, &join(&[&[0, 7, 0x88, 0x64], &pppoe(&[0, 0x21], &v4())]))),
+        (1, ethernet(0x8847, &join(&[&[0, 1, 1, 64], &v4()]))),
+        (1, ethernet(0x8848, &join(&[&[0, 1, 0, 64, 0, 2, 1, 64], &ipv6(288)]))),
+        (1, ethernet(0x8847, &join(&[&[0, 1, 1, 64, 0, 0, 0, 9], &inner()]))),
+        (1, ethernet(0x4305, &join(&[&[0x40, 15, 50, 1], &[0; 6], &inner()]))),
+        (1, ethernet(0x4305, &join(&[&[0x42, 15, 50, 1], &[0; 14], &inner()]))),
+        (1, ethernet(0x4305, &join(&[&[0x01, 15, 50, 0], &[0; 10], &inner()]))),
+        (1, ethernet(0x4305, &join(&[&[0x05, 15, 50, 0, 0, 3, 1, 2, 3], &inner()]))),
+        (1, ethernet(0x4305, &join(&[&[0x41, 15, 50, 0], &[0; 16], &[0x40, 15, 50, 1], &[0; 6], &inner()]))),
+        (9, join(&[&[0xFF, 0x03, 0, 0x21], &v4()])),
+        (9, join(&[&[0, 0x57], &ipv6(288)])),
+        (50, join(&[&[0xFF, 0x03, 0x21], &v4()])),
+        (51, pppoe(&[0, 0x21], &v4())),
+        (166, join(&[&[1, 0xFF, 0x03, 0, 0x21], &v4()])),
+        (204, join(&[&[0, 0, 0x21], &v4()])),
+        (101, v4()),
         (101, ipv6(288)),
-        (228, ipv4(328)),
+        (228, v4()),
         (229, ipv6(288)),
-        (113, join(&[&[0; 14], &[8, 0], &ipv4(328)])),
-        (276, join(&[&[8, 0], &[0; 18], &ipv4(328)])),
-        (105, dot11([0x08, 0x01], 0)),
+        (113, join(&[&[0; 14], &[8, 0], &v4()])),
+        (113, join(&[&[0; 14], &[0x88, 0x64], &pppoe(&[0, 0x21], &v4())])),
+        (276, join(&[&[8, 0], &[0; 18], &v4()])),
+        (105, plain()),
         (105, dot11([0x08, 0x03], 6)),
         (105, dot11([0x88, 0x01], 2)),
         (105, dot11([0x88, 0x81], 6)),
+        (119, prism(u32::to_le_bytes)),
+        (119, prism(u32::to_be_bytes)),
+        (119, join(&[&0x8021_1001_u32.to_be_bytes(), &64_u32.to_be_bytes(), &[0; 56], &plain()])),
+        (163, join(&[&0x8021_1001_u32.to_be_bytes(), &64_u32.to_be_bytes(), &[0; 56], &plain()])),
+        (192, join(&[&[0, 0, 8, 0, 105, 0, 0, 0], &plain()])),
         (127, join(&[&[0, 0, 10, 0, 0, 0, 0, 0, 9, 9], &dot11([0x88, 0x02], 2)])),
     ];
     for (link, frame) in cases {
         assert_eq!(one(link, frame.clone()), Ok(300), "link type {link}, {frame:02x?}");
     }
+}
+
+/// LLC and SNAP of IPv4.
+const LLC: [u8; 8] = [0xAA, 0xAA, 3, 0, 0, 0, 8, 0];
+
+/// The header of an 802.11 QoS data frame: frame control, sequence number, QoS control.
+fn qos(control: [u8; 2], transmitter: u8, sequence: u16, qos: [u8; 2]) -> Vec<u8> {
+    let addresses = if control[1] & 3 == 3 { 6 } else { 0 };
+    let mut header = vec![0; 26 + addresses];
+    header[..2].copy_from_slice(&control);
+    header[10] = transmitter;
+    header[22..24].copy_from_slice(&(sequence << 4).to_le_bytes());
+    header[24 + addresses..].copy_from_slice(&qos);
+    header
+}
+
+/// What the frames of a link are read as: the packets' payloads, and what is left out.
+fn all(link: u32, frames: &[Vec<u8>]) -> (Vec<u64>, LeftOut) {
+    let packets: Vec<Packet> = frames.iter().map(|frame| whole(1, 0, frame.clone())).collect();
+    let recording = Pcap::read(&pcap(MICROS, link, &packets), MOST).expect("a recording");
+    (recording.packets().iter().map(|packet| packet.payload.count()).collect(), recording.left_out())
+}
+
+#[test]
+fn a_mesh_control_field_is_skipped_where_there_is_one() {
+    // Flags, TTL, sequence number, and addresses: none, one or two.
+    for (flags, control) in [(0, [0x88, 0x03]), (1, [0x88, 0x02]), (2, [0x88, 0x03])] {
+        let mesh = join(&[&[flags, 31, 7, 0, 0, 0], &vec![1; 6 * usize::from(flags)]]);
+        assert_eq!(one(105, join(&[&qos(control, 1, 1, [0, 1]), &mesh, &LLC, &ipv4(328)])), Ok(300));
+    }
+    // An access point's TXOP has the same bit set, and there is none.
+    assert_eq!(one(105, join(&[&qos([0x88, 0x02], 1, 1, [0, 1]), &LLC, &ipv4(328)])), Ok(300));
+}
+
+#[test]
+fn radiotap_tells_of_padding_and_of_bad_check_sums() {
+    let frame = |pad: &[u8]| join(&[&qos([0x88, 0x01], 1, 1, [0, 0]), pad, &LLC, &ipv4(328)]);
+    let flags = |flags: u8| vec![0, 0, 9, 0, 2, 0, 0, 0, flags];
+    // A second word of fields, and TSFT at a multiple of eight before the flags.
+    let with_time = |flags: u8| join(&[&[0, 0, 25, 0, 3, 0, 0, 0x80, 0, 0, 0, 0], &[0; 12], &[flags]]);
+    for header in [flags, with_time as fn(u8) -> Vec<u8>] {
+        let frames = [
+            join(&[&header(0x20), &frame(&[0, 0])]),
+            join(&[&header(0x40), &frame(&[])]),
+            join(&[&header(0), &frame(&[])]),
+        ];
+        let left_out = LeftOut { bad_fcs: 1, ..LeftOut::default() };
+        assert_eq!(all(127, &frames), (vec![300, 300], left_out));
+    }
+}
+
+#[test]
+fn a_repetition_counts_if_it_is_the_first_that_was_recorded() {
+    let frame = |retry: bool, transmitter: u8, sequence: u16, tid: u8, length: u16| {
+        let control = [0x88, if retry { 0x09 } else { 0x01 }];
+        join(&[&qos(control, transmitter, sequence, [tid, 0]), &LLC, &ipv4(28 + length)])
+    };
+    let frames = [
+        frame(false, 1, 10, 0, 1),
+        // Only as a repetition.
+        frame(true, 1, 12, 0, 2),
+        frame(true, 1, 10, 0, 3),
+        frame(true, 1, 12, 0, 4),
+        // Other TIDs and transmitters count for themselves.
+        frame(true, 1, 10, 5, 5),
+        frame(true, 2, 10, 0, 6),
+        // 2000 frames later, and a round of all numbers later.
+        frame(false, 1, 2010, 0, 7),
+        frame(true, 1, 12, 0, 8),
+        frame(false, 1, 4000, 0, 9),
+        frame(true, 1, 12, 0, 10),
+        frame(true, 1, 11, 0, 11),
+    ];
+    let left_out = LeftOut { repeated: 3, ..LeftOut::default() };
+    assert_eq!(all(105, &frames), (vec![1, 2, 5, 6, 7, 9, 10, 11], left_out));
+    // Of a packet in two fragments the first has its length.
+    let mut second = frame(false, 1, 10, 0, 1);
+    second[22] |= 1;
+    let left_out = LeftOut { fragments: 1, ..LeftOut::default() };
+    assert_eq!(all(105, &[frame(false, 1, 10, 0, 1), second]), (vec![1], left_out));
+}
+
+#[test]
+fn every_packet_of_an_a_msdu_counts() {
+    let subframe = |kind: u8, packet: &[u8]| {
+        let length = u16::try_from(8 + packet.len()).expect("short").to_be_bytes();
+        let mut subframe = join(&[&[0; 12], &length, &LLC[..7], &[kind], packet]);
+        subframe.resize(subframe.len().next_multiple_of(4), 0);
+        subframe
+    };
+    let filled = |length: u16| join(&[&ipv4(length), &vec![0; usize::from(length) - 20]]);
+    let header = qos([0x88, 0x01], 1, 1, [0x80, 0]);
+    // The second is ARP.
+    let frame = join(&[
+        &header,
+        &subframe(0, &filled(129)),
+        &subframe(6, &[0; 28]),
+        &subframe(0, &filled(228)),
+        &subframe(0, &filled(28)),
+    ]);
+    assert_eq!(all(105, std::slice::from_ref(&frame)), (vec![101, 200, 0], LeftOut::default()));
+    // One that ends too early, whose parts do not count either.
+    let frames = [frame.clone(), join(&[&qos([0x88, 0x01], 1, 2, [0x80, 0]), &frame[26..300]])];
+    assert_eq!(all(105, &frames), (vec![101, 200, 0], LeftOut { malformed: 1, ..LeftOut::default() }));
+}
+
+#[test]
+fn encrypted_packets_have_the_length_of_their_frames_less_what_the_cipher_adds() {
+    // From an access point, whose address is 7 in front.
+    let frame = |header: [u8; 8], used: usize, mic: usize, length: usize, group: bool| {
+        let mut frame = qos([0x88, 0x42], 7, 1, [0, 0]);
+        frame[4] = u8::from(group);
+        join(&[&frame, &header[..used], &vec![9; 8 + length + mic]])
+    };
+    let ccmp = [1, 0, 0, 0x20, 0, 0, 0, 0];
+    let tkip = [3, 3 | 0x20, 4, 0x20, 0, 0, 0, 0];
+    let wep = [1, 2, 3, 0, 0, 0, 0, 0];
+    assert_eq!(one(105, frame(ccmp, 8, 8, 328, false)), Ok(300));
+    assert_eq!(one(105, frame(tkip, 8, 12, 328, false)), Ok(300));
+    assert_eq!(one(105, frame(wep, 4, 4, 328, false)), Ok(300));
+    // With the check sum of the frame, as radiotap tells.
+    let radiotap = join(&[&[0, 0, 9, 0, 2, 0, 0, 0, 0x10], &frame(ccmp, 8, 8, 328, false), &[0; 4]]);
+    assert_eq!(one(127, radiotap), Ok(300));
+    // A beacon tells of GCMP-256 for unicast, CCMP for groups.
+    let rsn = [48, 20, 1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 9, 1, 0, 0, 0x0F, 0xAC, 2, 0, 0];
+    let mut beacon = vec![0; 36];
+    (beacon[0], beacon[16]) = (0x80, 7);
+    let beacon = join(&[&beacon, &[0, 2, b'h', b'i'], &rsn]);
+    let mut second = frame(ccmp, 8, 8, 128, true);
+    second[22] = 0x20;
+    let frames = [beacon, frame(ccmp, 8, 16, 328, false), second];
+    assert_eq!(all(105, &frames), (vec![300, 100], LeftOut { management: 1, ..LeftOut::default() }));
+    // Packets of an encrypted A-MSDU cannot be told apart.
+    let aggregate = join(&[&qos([0x88, 0x41], 1, 1, [0x80, 0]), &[0; 400]]);
+    assert_eq!(one(105, aggregate), Err(PcapError::NoPackets(LeftOut { encrypted: 1, ..LeftOut::default() })));
+}
+
+#[test]
+fn later_fragments_and_own_messages_of_batman_adv_are_left_out_with_reasons() {
+    let packet = |kind: u8| ethernet(0x4305, &join(&[&[kind, 15, 50, 0], &[0xEE; 60]]));
+    let plain = ethernet(0x0800, &ipv4(328));
+    let left_out = LeftOut { not_ip: 2, fragments: 1, ..LeftOut::default() };
+    assert_eq!(all(1, &[packet(0x00), packet(0x41), packet(0x43), plain]), (vec![300], left_out));
 }
 
 #[test]
@@ -130,9 +306,13 @@ fn what_is_no_ip_packet_is_passed_over() {
         read(&pcap(MICROS, 1, &[whole(1, 0, arp()), whole(2, 0, ethernet(0x0800, &ipv4(28)))])),
         Ok(vec![(0, 0)])
     );
-    assert_eq!(one(1, arp()), Err(PcapError::NoPackets));
-    for frame in [beacon, vec![0xC8, 0x01, 0, 0], vec![0x08, 0x09], vec![0xD4, 0, 0, 0]] {
-        assert_eq!(one(105, frame), Err(PcapError::NoPackets));
+    let error = one(1, arp()).expect_err("no IP packet");
+    assert_eq!(error, PcapError::NoPackets(LeftOut { not_ip: 1, ..LeftOut::default() }));
+    let message = "no packet of it is an IP packet that can be replayed: frames 1 without an IP packet";
+    assert_eq!(error.to_string(), message);
+    for frame in [beacon, vec![0xC8, 0x01, 0, 0], vec![0xD4, 0, 0, 0]] {
+        let left_out = LeftOut { management: 1, ..LeftOut::default() };
+        assert_eq!(one(105, frame), Err(PcapError::NoPackets(left_out)));
     }
 }
 
@@ -145,14 +325,15 @@ fn bad_recordings_are_refused_with_the_packet() {
     assert_eq!(read(b"not"), Err(E::Unrecognised));
     assert_eq!(read(b"duration = \"1 s\""), Err(E::Unrecognised));
     assert_eq!(read(&good[..23]), Err(E::CutHeader));
-    assert_eq!(read(&good[..24]), Err(E::NoPackets));
+    assert_eq!(read(&good[..24]), Err(E::NoPackets(LeftOut::default())));
     assert_eq!(read(&good[..30]), Err(E::CutShort(1)));
     assert_eq!(read(&good[..good.len() - 1]), Err(E::CutShort(2)));
-    assert_eq!(one(0, frame()), Err(E::LinkType { packet: 1, link: 0 }));
-    assert_eq!(one(1, frame()[..13].to_vec()), Err(E::Snapped(1)));
-    assert_eq!(one(1, frame()[..17].to_vec()), Err(E::Snapped(1)));
-    assert_eq!(one(105, vec![0x88, 0x41]), Err(E::Encrypted(1)));
-    assert_eq!(one(105, join(&[&[0x88, 0x01], &[0; 22], &[0x80, 0]])), Err(E::Aggregated(1)));
+    assert_eq!(one(2, frame()), Err(E::LinkType { packet: 1, link: 2 }));
+    let cut = |length: usize| read(&pcap(MICROS, 1, &[(1, 0, 1042, frame()[..length].to_vec())]));
+    assert_eq!((cut(13), cut(17)), (Err(E::Snapped(1)), Err(E::Snapped(1))));
+    // All of it was kept: it was damaged, or never whole.
+    let damaged = Err(E::NoPackets(LeftOut { malformed: 1, ..LeftOut::default() }));
+    assert_eq!((one(1, frame()[..13].to_vec()), one(105, vec![0x88, 0x41])), (damaged.clone(), damaged));
     assert_eq!(read(&pcap(MICROS, 1, &[whole(5, 1, frame()), whole(5, 0, frame())])), Err(E::BackInTime(2)));
     let long = pcap(MICROS, 1, &[whole(1, 0, frame()), whole(2, 0, ethernet(0x0800, &ipv4(2297)))]);
     let expected = E::TooLong { packet: 2, length: Bytes::new(2297), most: Bytes::new(2296) };
@@ -214,17 +395,34 @@ fn bad_pcapng_recordings_are_refused() {
     assert_eq!(with(&enhanced(0, 0, &ipv4(28))[..40]), Err(E::CutShort(0)));
     assert_eq!(with(&block(6, &[0; 12])), Err(E::CutShort(1)));
     assert_eq!(with(&interface(1, &[9, 0, 1, 0, 60, 0, 0, 0])), Err(E::Resolution(60)));
-    assert_eq!(read(&head), Err(E::NoPackets));
+    assert_eq!(read(&head), Err(E::NoPackets(LeftOut::default())));
     assert_eq!(read(&head[..12]), Err(E::CutShort(0)));
 }
 
 /// A recording that may be damaged anywhere: mostly right, so that chance reaches what lies deep.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let frame = || ethernet(0x0800, &ipv4(1028));
-    let dot11 = join(&[&[0, 0, 8, 0, 0, 0, 0, 0, 0x88, 0x01], &[0; 24], &[0xAA, 0xAA, 3, 0, 0, 0, 8, 0], &ipv4(128)]);
+    let radiotap = |flags: u8, frame: &[u8]| join(&[&[0, 0, 9, 0, 2, 0, 0, 0, flags], frame]);
+    let dot11 = radiotap(0x20, &join(&[&qos([0x88, 0x01], 1, 1, [0, 0]), &[0, 0], &LLC, &ipv4(128)]));
+    let amsdu =
+        radiotap(0, &join(&[&qos([0x88, 0x0B], 1, 1, [0x80, 1]), &[0; 13], &[36, 0, 1, 7, 0, 0, 0], &LLC, &ipv4(128)]));
+    let ccmp = radiotap(0x10, &join(&[&qos([0x88, 0x42], 7, 1, [0, 0]), &[1, 0, 0, 0x20], &[0; 60]]));
+    let mut beacon = vec![0; 36];
+    beacon[0] = 0x80;
+    let beacon = radiotap(0, &join(&[&beacon, &[48, 12, 1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 9]]));
+    let inner = ethernet(0x8864, &join(&[&[0x11, 0, 0, 1, 0, 30, 0, 0x21], &ipv4(28)]));
+    let tunnels = [
+        ethernet(0x4305, &join(&[&[0x42, 15, 50, 1], &[0; 14], &inner])),
+        ethernet(0x8847, &join(&[&[0, 1, 0, 64, 0, 1, 1, 64, 0, 0, 0, 0], &inner])),
+        ethernet(0x4305, &join(&[&[0x05, 15, 50, 1, 0, 2, 0, 0], &inner])),
+    ];
+    let tunnels: Vec<Packet> = tunnels.into_iter().map(|frame| whole(1, 0, frame)).collect();
     let files = vec![
         pcap(MICROS, 1, &[whole(1, 0, frame()), whole(2, 0, ethernet(0x8100, &[0; 12]))]),
-        pcap(NANOS, 127, &[whole(1, 0, dot11.clone()), whole(1, 5, dot11)]),
+        pcap(NANOS, 127, &[beacon, dot11, amsdu, ccmp].map(|frame| whole(1, 0, frame))),
+        pcap(MICROS, 1, &tunnels),
+        pcap(MICROS, 119, &[whole(1, 0, join(&[&[0x44, 0, 0, 0, 144, 0, 0, 0], &[0; 136], &LLC]))]),
+        pcap(MICROS, 0, &[whole(1, 0, join(&[&[2, 0, 0, 0], &ipv4(28)]))]),
         join(&[
             &section(),
             &interface(1, &[9, 0, 1, 0, 6, 0, 0, 0]),

@@ -85,7 +85,7 @@ pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
     there.record.transport = Some(Box::new(TransportRecord::new(answered.service, losses)));
     let Identity { name, from, to, kind, class, .. } = &there.identity;
     let (name, from, to, class) = (name.clone(), to.clone(), from.clone(), *class);
-    let identity = Identity { name, from, to, kind, class, drawn: false, deadline: None };
+    let identity = Identity { name, from, to, kind, class, drawn: false, deadline: None, left_out: None };
     Flow {
         identity,
         from: there.to.into(),

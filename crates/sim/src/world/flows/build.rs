@@ -47,7 +47,7 @@ pub(crate) fn flows(
                 return Err(too_many(described));
             }
             let supply = traffic.supply(&name, tcp, seed)?;
-            let identity = identity(described, name, &names[from as usize], names.get(to as usize), traffic.is_drawn());
+            let identity = identity(described, name, &names[from as usize], names.get(to as usize), &traffic);
             flows.push(flow(described, identity, from, to, supply, rules));
             answers.push(answered);
             asking.push(described.admission.as_ref().zip(rate));
@@ -87,13 +87,14 @@ fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildErr
 }
 
 /// Returns the description of the flow `name` in the results; no destination means all nodes.
-fn identity(described: &config::Flow, name: String, from: &str, to: Option<&String>, drawn: bool) -> Identity {
+fn identity(described: &config::Flow, name: String, from: &str, to: Option<&String>, traffic: &Traffic) -> Identity {
     Identity {
         from: from.to_owned(),
         to: to.map_or("broadcast", String::as_str).to_owned(),
         kind: supply::kind_name(described.traffic.kind),
         class: described.class,
-        drawn,
+        drawn: traffic.is_drawn(),
+        left_out: traffic.left_out(),
         deadline: described.deadline,
         name,
     }
@@ -106,6 +107,7 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
     let dscp = described.class.into();
     let until = described.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
     let player = described.player_buffer.map(|buffer| Box::new(Player::new(buffer, until)));
+    let receptions = (to == BROADCAST).then(Box::default);
     Flow {
         identity,
         from,
@@ -117,6 +119,6 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
         role: Role::Data,
         supply,
         waiting: 0,
-        record: FlowRecord { player, ..FlowRecord::default() },
+        record: FlowRecord { player, receptions, ..FlowRecord::default() },
     }
 }

@@ -91,11 +91,25 @@ impl World {
                 return;
             }
             flow.record.ledger.finished += 1;
+        } else if packet.created >= self.warmup {
+            self.count_reception(node, from, index);
         }
-        if flow.role != Role::Data {
+        if self.flows[index].role != Role::Data {
             return self.arrive(node, index, packet);
         }
         self.take_data(node, index, packet);
+    }
+
+    /// A node has got a packet of a broadcast flow.
+    fn count_reception(&mut self, node: NodeId, from: u32, index: FlowId) {
+        let Some(receptions) = &mut self.flows[index].record.receptions else { return };
+        // Only by fading does a node decode what is too weak for it.
+        if !self.medium.fades() || self.medium.neighbours(from).any(|near| near == u32::from(node)) {
+            receptions.receive();
+        }
+        if let Some(distances) = &mut self.distances {
+            receptions.receive_at(distances.class(from, node.into(), self.now));
+        }
     }
 
     /// A packet has reached the application that it is for.

@@ -1,7 +1,7 @@
 //! Emits the packets of sources and of saturated flows.
 
 use super::{Flow, Role, Supply};
-use crate::engine::FlowId;
+use crate::engine::{FlowId, NodeId};
 use crate::net::{Load, Packet, network_bytes, serial};
 use crate::traffic::Emission;
 use crate::world::state::{Event, World};
@@ -19,12 +19,18 @@ impl World {
         if let Some(next) = source.next() {
             self.events.push(next.at, Event::Emit { flow });
         }
-        if self.flows[flow].admission.is_some() && !self.ask(flow) {
+        let from = self.flows[flow].from;
+        if self.nodes[from].absent || self.flows[flow].admission.is_some() && !self.ask(flow) {
             return;
         }
-        let from = self.flows[flow].from;
         self.make_packet(flow, payload);
         self.serve(from);
+    }
+
+    /// A node comes, and sends what waits there, or goes. What it has handed to its MAC before that nobody hears.
+    pub(crate) fn come_or_go(&mut self, node: NodeId) {
+        self.nodes[node].absent ^= true;
+        self.serve(node);
     }
 
     /// A saturated flow starts.

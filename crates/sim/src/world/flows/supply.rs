@@ -4,6 +4,7 @@ use super::Supply;
 use crate::config::{self, Flow, LengthRange, Load, LoadRange, Spread, TrafficKind};
 use crate::engine::{Purpose, Stream};
 use crate::net::{MOST_PAYLOAD, network_bytes};
+use crate::results::LeftOut;
 use crate::traffic::{
     Lengths, OnOff, Pareto, Pcap, Ping, RateSchedule, Recurrence, Replay, Segment, Source, Steady, Times, Transfers,
     Volume, Web, uniform,
@@ -110,6 +111,11 @@ impl<'n> Traffic<'n> {
         let config::Traffic { packet, rate, .. } = &self.flow.traffic;
         let of_one_length = matches!(packet, None | Some(config::Lengths::One(_)));
         !of_one_length || matches!(rate, Some(Load::Drawn(_)))
+    }
+
+    /// Frames of its recording that are not replayed.
+    pub(super) fn left_out(&self) -> Option<LeftOut> {
+        self.recording.as_ref().map(Pcap::left_out)
     }
 
     fn path(&self, key: &str) -> String {

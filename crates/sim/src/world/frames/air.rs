@@ -158,12 +158,34 @@ impl World {
         if turned_idle {
             station.turned_idle(*now, rules);
         }
+        if transmission.frame.to == BROADCAST {
+            let frame = transmission.frame;
+            self.expect_receptions(&frame);
+        }
         self.finish_frames(from);
         self.serve(from);
         match self.medium.tail_time(of) {
             Some(time) if self.goes_on(time) => self.tail(of, 0),
             Some(time) => self.events.push(time, Event::Tail { of, listener: 0 }),
             None => self.clear(of),
+        }
+    }
+
+    /// A broadcast frame has been sent: every node in range should receive its packets.
+    fn expect_receptions(&mut self, frame: &Frame) {
+        let Kind::Data { packet, .. } = frame.kind else { return };
+        let mut next = Some(packet);
+        while let Some(handle) = next {
+            let packet = self.packets.get(handle);
+            next = packet.transit.next;
+            let Load::Flow(flow) = packet.load else { continue };
+            let Some(receptions) = &mut self.flows[flow].record.receptions else { continue };
+            if packet.created >= self.warmup {
+                receptions.expect(self.medium.neighbours(frame.from).count() as u64);
+                if let Some(distances) = &mut self.distances {
+                    distances.classes(frame.from, self.now).for_each(|class| receptions.expect_at(class));
+                }
+            }
         }
     }
 

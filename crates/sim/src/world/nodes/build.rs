@@ -70,6 +70,7 @@ pub(crate) fn nodes(
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
         nodes.push(Node {
             name: site.name.clone(),
+            absent: false,
             access_point: site.role == Role::AccessPoint,
             station: Station::new(address, rates(site, network, rules, low, seed)?, rules, random),
             armed: Instant::NEVER,

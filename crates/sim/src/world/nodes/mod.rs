@@ -17,6 +17,8 @@ use units::{Bytes, Instant};
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) access_point: bool,
+    /// Off the air: it has not come yet, or has gone.
+    pub(crate) absent: bool,
     pub(crate) station: Station,
     /// Time at which the earliest pending `Deadline` event of the station fires; later ones are stale.
     pub(crate) armed: Instant,

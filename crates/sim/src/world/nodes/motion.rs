@@ -3,9 +3,9 @@
 use super::sites::Site;
 use crate::config::{Mobility, MobilityModel, Network, Speeds, WalkStart};
 use crate::engine::{Purpose, Stream};
-use crate::motion::{Command, Motion, Movement, Position, RandomWaypoint, Start, Walk, read};
+use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWaypoint, Start, Walk, read};
 use crate::world::error::BuildError;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Length};
 
 /// Nodes that cross their whole area in less are not meant, and would change direction at every event.
 const SHORTEST_CROSSING: Duration = Duration::from_millis(1);
@@ -17,7 +17,8 @@ const LONGEST_SIDE: f64 = 1e9;
 pub(crate) fn motion(network: &Network, sites: &[Site], seed: u64) -> Result<Motion, BuildError> {
     let mobility = &network.mobility;
     let mut movements = match mobility.model {
-        MobilityModel::Setdest => movements(mobility, sites)?,
+        MobilityModel::Setdest => movements(mobility, Form::Setdest, sites)?,
+        MobilityModel::Fcd => movements(mobility, Form::Fcd, sites)?,
         MobilityModel::Static | MobilityModel::RandomWaypoint => vec![None; sites.len()],
     };
     if mobility.model != MobilityModel::Static && sites.iter().all(|site| site.position.is_some()) {
@@ -27,7 +28,9 @@ pub(crate) fn motion(network: &Network, sites: &[Site], seed: u64) -> Result<Mot
     }
     let walks = sites.iter().zip(&mut movements).map(|(site, movement)| match (site.position, movement.take()) {
         (Some(position), None) => itinerary(site, position.into()),
-        (None, Some(Movement { start, commands })) => Ok(Walk::scripted(start, commands)),
+        (None, Some(Movement { start, commands, presence })) => {
+            Ok(Walk::scripted(start, commands).with_presence(presence))
+        }
         (Some(_), Some(_)) => {
             let message = format!("the movement file moves `{}` too: leave its position out, here or there", site.name);
             Err(BuildError::new(format!("node.{}.position", site.name), message))
@@ -38,7 +41,7 @@ pub(crate) fn motion(network: &Network, sites: &[Site], seed: u64) -> Result<Mot
         }
         (None, None) => match mobility.model {
             MobilityModel::RandomWaypoint => random_waypoint(mobility, &site.name, seed),
-            MobilityModel::Setdest => {
+            MobilityModel::Setdest | MobilityModel::Fcd => {
                 let message = format!("the movement file has no start for node `{}`", site.name);
                 Err(BuildError::new("mobility.file", message))
             }
@@ -59,10 +62,10 @@ fn itinerary(site: &Site, start: Position) -> Result<Walk, BuildError> {
         let message = "waypoints come one after another, in order of `time`";
         return Err(BuildError::new(format!("node.{}.waypoints", site.name), message));
     }
-    let commands = site.waypoints.iter().map(|waypoint| Command {
-        time: Instant::ZERO + waypoint.time,
-        to: waypoint.position.into(),
-        speed: waypoint.speed.as_metres_per_second(),
+    let commands = site.waypoints.iter().map(|waypoint| {
+        let [x, y] = waypoint.position.map(Length::as_metres);
+        let order = Order::Go { x, y, z: None, speed: waypoint.speed.as_metres_per_second() };
+        Command { time: Instant::ZERO + waypoint.time, order }
     });
     Ok(Walk::scripted(start, commands.collect()))
 }
@@ -101,15 +104,36 @@ fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildErr
     Ok(())
 }
 
-/// What the movement file has for each node.
-fn movements(mobility: &Mobility, sites: &[Site]) -> Result<Vec<Option<Movement>>, BuildError> {
+/// What the movement file has for each node. Node 3 of the file is node 3 of the scenario, counted from 0, if the scenario has
+/// nodes of all numbers in the file; else, and where the file has names, its nodes are those of the scenario without a
+/// position, one by one.
+fn movements(mobility: &Mobility, form: Form, sites: &[Site]) -> Result<Vec<Option<Movement>>, BuildError> {
     let Some(file) = &mobility.file else {
         return Err(BuildError::new("mobility.model", "this model needs a `file`"));
     };
     let refuse = |message: String| BuildError::new("mobility.file", message);
     let bytes = file.content().ok_or_else(|| refuse(format!("`{}` has not been read", file.path())))?;
-    let movements = read(bytes, sites.len()).map_err(|fault| {
+    let movements = read(bytes, form).map_err(|fault| {
         refuse(format!("`{}`, {fault}", file.path())).with_note(format!("the line reads: {}", fault.text))
     })?;
-    Ok(movements.nodes)
+    let number = |name: &String| name.parse().ok().filter(|&number: &usize| number < sites.len());
+    let numbers: Option<Vec<usize>> = match form {
+        Form::Setdest => movements.nodes.iter().map(|(name, _)| number(name)).collect(),
+        Form::Fcd => None,
+    };
+    let places = numbers.unwrap_or_else(|| (0..sites.len()).filter(|&site| sites[site].position.is_none()).collect());
+    if places.len() < movements.len() {
+        let message = format!(
+            "`{}` moves {} nodes, and the scenario has {} without a position",
+            file.path(),
+            movements.len(),
+            places.len()
+        );
+        return Err(refuse(message));
+    }
+    let mut found = vec![None; sites.len()];
+    for (place, (_, movement)) in places.into_iter().zip(movements.nodes) {
+        found[place] = Some(movement);
+    }
+    Ok(found)
 }

@@ -1,0 +1,189 @@
+//! Reads how nodes move from SUMO's floating car data (`sumo --fcd-output FILE`).
+//!
+//! Of this XML only these elements are known: `<timestep time="2.00">`, and in it `<vehicle id="v0" x="5.1" y="-1.6" .../>`,
+//! `<person .../>` or `<container .../>`, perhaps with a height `z`. Between two time steps a node goes straight at constant
+//! speed. It is on the air from its first time step until the first in which it is missing: that is how SUMO's own
+//! conversion for ns-2 has it. One that comes again is at once where it appears.
+
+use super::movements::{TOO_FAR, is_near};
+use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+use std::collections::BTreeMap;
+use units::{Duration, Instant};
+
+/// What is wrong in the element that was read last.
+struct Wrong(String);
+
+/// Reads the movements of all that appears.
+pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
+    let mut xml = Reader::from_reader(bytes);
+    let mut file = File::default();
+    loop {
+        let event = xml.read_event();
+        let at = usize::try_from(xml.buffer_position()).unwrap_or(bytes.len());
+        let wrong = match event {
+            Ok(Event::Start(element)) => {
+                file.open += 1;
+                file.element(&element)
+            }
+            Ok(Event::Empty(element)) => file.element(&element),
+            Ok(Event::End(_)) => {
+                file.open = file.open.saturating_sub(1);
+                continue;
+            }
+            Ok(Event::Eof) => file.end(),
+            Ok(_) => continue,
+            Err(error) => {
+                let at = usize::try_from(xml.error_position()).unwrap_or(at);
+                return Err(fault(bytes, at, format!("this is no XML: {error}")));
+            }
+        };
+        match wrong {
+            Ok(true) => {}
+            Ok(false) => return Ok(file.finish()),
+            // Within the element that ends there.
+            Err(Wrong(message)) => return Err(fault(bytes, at.saturating_sub(1), message)),
+        }
+    }
+}
+
+/// A fault in the line of a byte.
+fn fault(bytes: &[u8], at: usize, message: String) -> Fault {
+    let before = &bytes[..at.min(bytes.len())];
+    let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let text = bytes[start..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let column = String::from_utf8_lossy(&before[start..]).len();
+    let text = String::from_utf8_lossy(text);
+    let column = (0..=column.min(text.len())).rev().find(|&column| text.is_char_boundary(column));
+    Fault::new(line, &text, column.unwrap_or(0), message)
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct File {
+    nodes: Vec<(String, Draft)>,
+    by_name: BTreeMap<String, usize>,
+    now: Instant,
+    /// Number of time steps so far.
+    steps: u64,
+    /// Elements that have no end yet.
+    open: u64,
+}
+
+/// What has been read of a node.
+struct Draft {
+    movement: Movement,
+    /// Where it was last, when, and in which time step.
+    position: Position,
+    time: Instant,
+    step: u64,
+}
+
+impl File {
+    /// An element begins. False where nothing follows.
+    fn element(&mut self, element: &BytesStart) -> Result<bool, Wrong> {
+        match element.name().as_ref() {
+            "timestep" => self.step(number(element, "time")?)?,
+            "vehicle" | "person" | "container" => self.appears(element)?,
+            "fcd-export" => {}
+            other if self.steps == 0 => {
+                return Err(Wrong(format!("expected `<fcd-export>` and `<timestep>`, found `<{other}>`")));
+            }
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn step(&mut self, seconds: f64) -> Result<(), Wrong> {
+        if seconds < 0.0 {
+            return Err(Wrong("a time is zero or more".to_owned()));
+        }
+        self.leave();
+        let time = Instant::ZERO + Duration::from_secs_f64(seconds);
+        if self.steps > 0 && time <= self.now {
+            return Err(Wrong(format!(
+                "time steps are not in order: the one before is at {} s",
+                self.now.as_secs_f64()
+            )));
+        }
+        (self.now, self.steps) = (time, self.steps + 1);
+        Ok(())
+    }
+
+    /// Those that were missing in the time step that is over went at its time.
+    fn leave(&mut self) {
+        for (_, draft) in &mut self.nodes {
+            if draft.step + 1 == self.steps {
+                draft.movement.presence.turn(self.now, false);
+            }
+        }
+    }
+
+    fn appears(&mut self, element: &BytesStart) -> Result<(), Wrong> {
+        if self.steps == 0 {
+            return Err(Wrong("a vehicle stands in a `<timestep>`".to_owned()));
+        }
+        let name = attribute(element, "id")?.ok_or_else(|| Wrong("`id` is missing".to_owned()))?;
+        let height = if attribute(element, "z")?.is_some() { number(element, "z")? } else { 0.0 };
+        let position = Position { x: number(element, "x")?, y: number(element, "y")?, z: height };
+        if ![position.x, position.y, position.z].into_iter().all(is_near) {
+            return Err(Wrong(TOO_FAR.to_owned()));
+        }
+        let (time, step) = (self.now, self.steps);
+        let Some(&index) = self.by_name.get(&name) else {
+            let mut presence = Presence::default();
+            if time > Instant::ZERO {
+                presence.turn(time, true);
+            }
+            let movement = Movement { start: position, commands: Vec::new(), presence };
+            self.by_name.insert(name.clone(), self.nodes.len());
+            self.nodes.push((name, Draft { movement, position, time, step }));
+            return Ok(());
+        };
+        let (_, draft) = &mut self.nodes[index];
+        if draft.step == step {
+            return Err(Wrong(format!("`{name}` appears twice in a time step")));
+        }
+        let commands = &mut draft.movement.commands;
+        let Position { x, y, z } = position;
+        if draft.step + 1 == step {
+            if position != draft.position {
+                let speed = draft.position.distance(position) / time.since(draft.time).as_secs_f64();
+                commands.push(Command { time: draft.time, order: Order::Go { x, y, z: Some(z), speed } });
+            }
+        } else {
+            commands.push(Command { time, order: Order::Set { x: Some(x), y: Some(y), z: Some(z) } });
+            draft.movement.presence.turn(time, true);
+        }
+        (draft.position, draft.time, draft.step) = (position, time, step);
+        Ok(())
+    }
+
+    /// The file ends.
+    fn end(&mut self) -> Result<bool, Wrong> {
+        self.leave();
+        if self.open > 0 {
+            return Err(Wrong("the file ends within an element: is it cut short?".to_owned()));
+        }
+        if self.nodes.is_empty() { Err(Wrong("no vehicle appears in it".to_owned())) } else { Ok(false) }
+    }
+
+    fn finish(self) -> Movements {
+        Movements { nodes: self.nodes.into_iter().map(|(name, draft)| (name, draft.movement)).collect() }
+    }
+}
+
+/// The value of an attribute.
+fn attribute(element: &BytesStart, name: &str) -> Result<Option<String>, Wrong> {
+    let wrong = |error: &dyn std::fmt::Display| Wrong(format!("`{name}` cannot be read: {error}"));
+    let Some(found) = element.try_get_attribute(name).map_err(|error| wrong(&error))? else { return Ok(None) };
+    found.normalized_value(XmlVersion::Implicit1_0).map(|value| Some(value.into_owned())).map_err(|error| wrong(&error))
+}
+
+fn number(element: &BytesStart, name: &str) -> Result<f64, Wrong> {
+    let Some(text) = attribute(element, name)? else { return Err(Wrong(format!("`{name}` is missing"))) };
+    let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| Wrong(format!("`{name}` is no number: `{text}`")))
+}

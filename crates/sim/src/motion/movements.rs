@@ -1,0 +1,85 @@
+//! Movement files: how nodes move, node by node.
+
+use super::{Command, Position, Presence, fcd, setdest};
+use std::fmt;
+
+/// No coordinate is farther from zero, in metres.
+const FARTHEST: f64 = 1e9;
+pub(super) const TOO_FAR: &str = "no position is farther away than 1000000 km";
+
+/// The form of a movement file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Tcl of ns-2's `setdest`, `BonnMotion` and SUMO.
+    Setdest,
+    /// Floating car data of SUMO, in XML.
+    Fcd,
+}
+
+/// How the nodes of a file move, each with what it is called there: in order of their numbers, or of their first appearance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Movements {
+    pub(crate) nodes: Vec<(String, Movement)>,
+}
+
+impl Movements {
+    /// How many nodes the file moves.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Does the file move no node?
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}
+
+/// How a node moves.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Movement {
+    pub(crate) start: Position,
+    pub(crate) commands: Vec<Command>,
+    pub(crate) presence: Presence,
+}
+
+/// What is wrong with a movement file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// From 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// What was expected.
+    pub message: String,
+    /// The line.
+    pub text: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl Fault {
+    /// At a byte of a line.
+    pub(super) fn new(line: usize, text: &str, at: usize, message: String) -> Self {
+        Self { line, column: text[..at].chars().count() + 1, message, text: text.trim_end().to_owned() }
+    }
+}
+
+/// Reads the movements of the nodes of a file.
+///
+/// # Errors
+/// The first line that is not as it should be.
+pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
+    match form {
+        Form::Setdest => setdest::read(bytes),
+        Form::Fcd => fcd::read(bytes),
+    }
+}
+
+/// Is a coordinate one that is read?
+pub(super) fn is_near(metres: f64) -> bool {
+    metres.abs() <= FARTHEST
+}

@@ -1,0 +1,63 @@
+//! When a node is on the air.
+
+use units::Instant;
+
+/// When a node is on the air: it neither sends nor hears anything before it comes and after it has gone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Presence {
+    /// Off the air at the start.
+    comes_later: bool,
+    /// When it comes or goes, by turns, in order.
+    turns: Vec<Instant>,
+}
+
+impl Presence {
+    /// The node comes, or goes, at a moment that is not before the last one told.
+    pub(crate) fn turn(&mut self, time: Instant, comes: bool) {
+        if self.turns.is_empty() && !self.comes_later && comes {
+            self.comes_later = true;
+        }
+        if comes == self.at(time) {
+            return;
+        }
+        // What comes and goes at one moment has done neither.
+        if self.turns.last() == Some(&time) {
+            self.turns.pop();
+        } else {
+            self.turns.push(time);
+        }
+    }
+
+    /// When it comes or goes.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = Instant> {
+        self.turns.iter().copied()
+    }
+
+    /// Is it on the air?
+    pub(crate) fn at(&self, now: Instant) -> bool {
+        let turned = self.turns.partition_point(|&turn| turn <= now);
+        turned.is_multiple_of(2) != self.comes_later
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    #[test]
+    fn a_node_is_there_from_where_it_comes_until_it_goes() {
+        let second = |seconds| Instant::ZERO + Duration::from_secs(seconds);
+        let told = |turns: &[(u64, bool)]| {
+            let mut presence = Presence::default();
+            turns.iter().for_each(|&(time, comes)| presence.turn(second(time), comes));
+            [0, 1, 2, 3, 4, 5].map(|time| u8::from(presence.at(second(time))))
+        };
+        assert_eq!(told(&[]), [1; 6]);
+        assert_eq!(told(&[(2, true)]), [0, 0, 1, 1, 1, 1]);
+        assert_eq!(told(&[(2, false)]), [1, 1, 0, 0, 0, 0]);
+        assert_eq!(told(&[(0, true), (2, false)]), [1, 1, 0, 0, 0, 0]);
+        assert_eq!(told(&[(1, true), (2, true), (3, false), (3, false), (5, true)]), [0, 1, 1, 0, 0, 1]);
+        assert_eq!(told(&[(1, true), (3, false), (3, true)]), [0, 1, 1, 1, 1, 1]);
+    }
+}
