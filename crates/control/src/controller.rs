@@ -42,6 +42,12 @@ pub trait Scheme: Controller + Sized {
     /// The first parameter that cannot be used, by its key within the table.
     fn new(params: &Self::Params, site: &Site) -> Result<Self, Invalid>;
 
+    /// Returns why a key of `params` has no effect beside their other keys, and what to do about it; None if it has one.
+    fn idle(params: &Self::Params, key: &str) -> Option<[&'static str; 2]> {
+        let _ = (params, key);
+        None
+    }
+
     /// Restarts from `limit`, the number of packets that the link serves in 200 ms, once a host has learned how fast
     /// the link is; the host may call it after updates. Returns true if the policy started from a size that only the
     /// queue's own bounds justify and now starts anew from this one: its state is then as if it had begun there.

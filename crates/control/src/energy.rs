@@ -118,6 +118,14 @@ impl From<Served> for Sum {
 impl Scheme for Energy {
     type Params = Params;
 
+    /// A node with a fixed threshold does not look for one.
+    fn idle(params: &Params, key: &str) -> Option<[&'static str; 2]> {
+        (key != "threshold" && params.threshold.is_some()).then_some([
+            "the `threshold` is fixed",
+            "leave `threshold` out, so that the node finds it, or leave this out",
+        ])
+    }
+
     /// Accepts every parameter set.
     fn new(params: &Params, site: &Site) -> Result<Self, Invalid> {
         let (params, none) = (params.clone(), [Sum::default(); 2]);

@@ -51,6 +51,16 @@ macro_rules! controllers {
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $module: Option<$module::Params>,)*
         }
 
+        impl Parameters {
+            /// See [`Scheme::idle`]: of the key in this table.
+            pub fn idle(&self, table: &str, key: &str) -> Option<[&'static str; 2]> {
+                match table {
+                    $(stringify!($module) => <$module::$Type as Scheme>::idle(self.$module.as_ref()?, key),)*
+                    _ => None,
+                }
+            }
+        }
+
         /// Any controller of the registry.
         #[derive(Clone, Debug)]
         #[expect(clippy::large_enum_variant, reason = "nothing here is on the heap, tables neither")]

@@ -116,6 +116,12 @@ impl Scheme for SwanMark {
         Ok(Self { params: params.clone(), site: *site, random, heard: 0.0, chosen: None, mark: Mark::None })
     }
 
+    /// SWAN-2 alone works by sets of flows.
+    fn idle(params: &Params, key: &str) -> Option<[&'static str; 2]> {
+        (matches!(key, "sets" | "set_time" | "new_first") && params.regulation != Regulation::Network)
+            .then_some(["it belongs to `regulation = \"network\"`", "set `regulation = \"network\"`, or leave it out"])
+    }
+
     /// `max(0, B_adm - rho)`
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the cast floors and saturates")]
     fn available(&self) -> Option<Rate> {

@@ -59,7 +59,8 @@ macro_rules! with_tables {
             }
 
             /// Parameter tables of the controllers.
-            pub(crate) fn parameters(&self) -> Parameters {
+            /// Returns the parameters of controllers.
+            pub fn parameters(&self) -> Parameters {
                 Parameters { $($name: self.$name.clone(),)* }
             }
         }

@@ -1,129 +1,48 @@
-//! The documents that are reproduced: who wrote them, and where they appeared.
-//!
-//! Every field was found in a public catalogue. A field that was not found is left out, and the note says so.
+//! The documents that are reproduced: who wrote them, and where they appeared (`sources.toml`).
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// A document or the publication that stands for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The document: `adth`.
-    pub document: &'static str,
-    /// Key and kind of the BibTeX entry.
-    entry: (&'static str, &'static str),
+    /// The document, as the file of its record is called.
+    pub document: String,
+    /// Key of the BibTeX entry.
+    key: String,
+    /// Kind of the BibTeX entry.
+    kind: String,
     /// Fields of the entry, in order.
-    fields: &'static [(&'static str, &'static str)],
+    fields: Vec<(String, String)>,
 }
 
-/// The sources by document; those after a document's first one describe the same scheme.
-pub const SOURCES: [Source; 7] = [
-    Source {
-        document: "adth",
-        entry: ("adth", "misc"),
-        fields: &[
-            ("author", "Lim, Lee Booi"),
-            ("title", "Network delay control through adaptive queue management"),
-            ("howpublished", "Thesis, Loughborough University"),
-            ("year", "2011"),
-            (
-                "url",
-                "https://repository.lboro.ac.uk/articles/thesis/Network_delay_control_through_adaptive_queue_management/9407381",
-            ),
-            (
-                "note",
-                "The thesis that proposes ADTH. The paper that is reproduced was not found in a catalogue: its authors and journal are not known here",
-            ),
-        ],
-    },
-    Source {
-        document: "bqm",
-        entry: ("bqm", "mastersthesis"),
-        fields: &[
-            ("author", "Li, Xiaoming"),
-            ("title", "Performance Evaluation of Biased Queue Management"),
-            ("school", "Auburn University"),
-            ("year", "2006"),
-            ("url", "https://etd.auburn.edu/handle/10415/308"),
-        ],
-    },
-    Source {
-        document: "buffer-sizing",
-        entry: ("buffer-sizing", "article"),
-        fields: &[
-            ("author", "Li, Tianji and Leith, Douglas and Malone, David"),
-            ("title", "Buffer Sizing for 802.11-Based Networks"),
-            ("journal", "IEEE/ACM Transactions on Networking"),
-            ("year", "2011"),
-            ("doi", "10.1109/TNET.2010.2089992"),
-        ],
-    },
-    Source {
-        document: "kaust",
-        entry: ("kaust", "misc"),
-        fields: &[
-            ("title", "Quality of Service and Resource Optimization in Wireless Multihop Networks"),
-            (
-                "howpublished",
-                "Slides of a talk at Electronic Devices, Materials and Systems for Sustainable Future (KAUST-NSF conference)",
-            ),
-            ("year", "2014"),
-            ("url", "https://netlab.kaust.edu.sa/projects/by-year/2012/buffer-management-wireless-mesh-networks"),
-            ("note", "The list of talks does not name the speaker"),
-        ],
-    },
-    Source {
-        document: "kaust",
-        entry: ("kaust-wqm", "inproceedings"),
-        fields: &[
-            ("author", "Showail, Ahmad and Jamshaid, Kamran and Shihada, Basem"),
-            ("title", "WQM: An Aggregation-aware Queue Management Scheme for IEEE 802.11n based Networks"),
-            ("booktitle", "Proceedings of the 2014 ACM SIGCOMM Workshop on Capacity Sharing (CSWS '14)"),
-            ("pages", "15--20"),
-            ("year", "2014"),
-        ],
-    },
-    Source {
-        document: "kaust",
-        entry: ("kaust-dnb", "article"),
-        fields: &[
-            ("author", "Jamshaid, K. and Shihada, B. and Showail, A. and Levis, P."),
-            ("title", "Deflating Link Buffers in a Wireless Mesh Network"),
-            ("journal", "Ad Hoc Networks"),
-            ("volume", "16"),
-            ("pages", "266--280"),
-            ("year", "2014"),
-        ],
-    },
-    Source {
-        document: "swan",
-        entry: ("swan", "inproceedings"),
-        fields: &[
-            ("author", "Ahn, Gahng-Seop and Campbell, Andrew T. and Veres, Andras and Sun, Li-Hsiang"),
-            ("title", "SWAN: Service Differentiation in Stateless Wireless Ad Hoc Networks"),
-            ("booktitle", "Proceedings of IEEE INFOCOM 2002"),
-            ("year", "2002"),
-            ("doi", "10.1109/INFCOM.2002.1019290"),
-        ],
-    },
-];
+/// The sources by document.
+pub static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
+    let read: BTreeMap<String, Vec<Source>> = toml::from_str(include_str!("sources.toml")).expect("a test reads it");
+    read.into_values().flatten().collect()
+});
 
 impl Source {
-    fn field(&self, name: &str) -> Option<&'static str> {
-        self.fields.iter().find(|(field, _)| *field == name).map(|(_, value)| *value)
+    fn field(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
     /// The title.
-    pub fn title(&self) -> &'static str {
+    pub fn title(&self) -> &str {
         self.field("title").unwrap_or_default()
     }
 
     /// The year in which it appeared.
-    pub fn year(&self) -> &'static str {
+    pub fn year(&self) -> &str {
         self.field("year").unwrap_or_default()
     }
 
     /// Writes the BibTeX entry. Capitals of a title are protected.
     pub fn bibtex(&self) -> String {
-        let (key, kind) = self.entry;
-        let field = |(name, value): &(&str, &str)| match *name {
+        let Self { key, kind, .. } = self;
+        let field = |(name, value): &(String, String)| match name.as_str() {
             "title" => format!("  title = {{{{{value}}}}},\n"),
             name => format!("  {name} = {{{value}}},\n"),
         };
@@ -140,7 +59,7 @@ impl Source {
             .field("author")
             .map(|authors| authors.split(" and ").map(first_names_first).collect::<Vec<_>>().join(", ") + ": ");
         let place = ["journal", "booktitle", "school", "howpublished"].into_iter().find_map(|name| self.field(name));
-        let kind = if self.entry.1 == "mastersthesis" { "Master's thesis, " } else { "" };
+        let kind = if self.kind == "mastersthesis" { "Master's thesis, " } else { "" };
         let volume = self.field("volume").map_or_else(String::new, |volume| format!(" {volume}"));
         let pages =
             self.field("pages").map_or_else(String::new, |pages| format!(", p. {}", pages.replace("--", " to ")));

@@ -11,8 +11,7 @@ use super::document::{self, QUEUE_TABLES, Value};
 use super::draft::Draft;
 use super::refusal::Refusal;
 use super::source::Source;
-use control::swan_mark::Regulation;
-use control::{Controller as _, Name, Sets};
+use control::{AnyController, Controller as _, Limit, Name, Parameters, Sets, Site};
 use queue::Settings;
 use sim::config::{
     Access, BProtection, Capture, Congestion, ErrorModel, Flow, Load, MobilityModel, MostBytes, Network, Node,
@@ -297,15 +296,9 @@ fn of_queue(key: &str, rest: &[&str], queue: &Settings, at: &At) -> Option<Reaso
         ("red", ["target_delay"]) if queue.red.as_ref().is_some_and(|red| red.min_th.is_some()) => {
             reason("`min_th` is set, which follows from it otherwise", "leave one of the two out")
         }
-        ("swan_mark", ["sets" | "set_time" | "new_first"])
-            if queue.swan_mark.as_ref().is_some_and(|swan| swan.regulation != Regulation::Network) =>
-        {
-            needs("regulation = \"network\"")
-        }
-        ("energy", [key])
-            if *key != "threshold" && queue.energy.as_ref().is_some_and(|own| own.threshold.is_some()) =>
-        {
-            reason("the `threshold` is fixed", "leave `threshold` out, so that the node finds it, or leave this out")
+        (table, [key]) if is_controller => {
+            let [why, cure] = queue.parameters().idle(table, key)?;
+            reason(why, cure)
         }
         (_, []) if is_discipline && discipline.replace('-', "_") != key => {
             let setting = format!("discipline = \"{}\"", key.replace('_', "-"));
@@ -579,8 +572,15 @@ fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
 
 /// Only a controller of two levels chooses the low one.
 fn of_low(at: &At) -> Option<Reason> {
-    if at.controllers.contains(&"energy") {
+    let site = Site { hard_limit: Limit::Packets(1), seed: 0 };
+    let chooses = |name: Name| {
+        let built = AnyController::new(name, &Parameters::default(), &site);
+        built.is_ok_and(|controller| controller.needs().sets.contains(Sets::LEVEL))
+    };
+    if at.controllers.iter().filter_map(|name| name.parse().ok()).any(chooses) {
         return None;
     }
-    reason("no controller chooses between two levels", "set `controller = \"energy\"`, or leave the table out")
+    let name = Name::ALL.iter().copied().find(|&name| chooses(name))?;
+    let cure = format!("set `controller = \"{name}\"`, or leave the table out");
+    reason("no controller chooses between two levels", cure)
 }

@@ -70,7 +70,7 @@ fn bibtex(records: &Records, chosen: &[Chosen]) -> String {
         let of = |chosen: &Chosen| chosen.rows.first().is_some_and(|row| records[document].contains(row));
         records.contains_key(document) && chosen.iter().any(of)
     };
-    let entries = evidence::SOURCES.iter().filter(|source| has(source.document)).map(evidence::Source::bibtex);
+    let entries = evidence::SOURCES.iter().filter(|source| has(&source.document)).map(evidence::Source::bibtex);
     entries.collect::<Vec<_>>().join("\n")
 }
 
