@@ -47,7 +47,8 @@ fn numbers_with_gaps_are_the_nodes_without_a_position_one_by_one() {
 fn a_node_is_off_the_air_before_it_comes_and_after_it_has_gone() {
     let places = start(0, 0) + &start(1, 90) + &start(2, -90);
     let at = |node: u32, times: &[(u32, &str)]| -> String {
-        times.iter().map(|(time, what)| format!("$ns_ at {time}.05 \"$g({node}) {what}\"\n")).collect()
+        let line = |(time, what): &(u32, &str)| format!("$ns_ at {time}.05 \"$g({node}) {what}\"\n");
+        times.iter().map(line).collect()
     };
     // A listener that is there for three of ten seconds, and one that always is.
     let outcome = run(&scenario("setdest", 3, RANGE, ""), &(places.clone() + &at(1, &[(2, "start"), (5, "stop")])));

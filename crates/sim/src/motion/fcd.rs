@@ -52,7 +52,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
 fn fault(bytes: &[u8], at: usize, message: String) -> Fault {
     let before = &bytes[..at.min(bytes.len())];
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let line = before.split(|&byte| byte == b'\n').count();
     let text = bytes[start..].split(|&byte| byte == b'\n').next().unwrap_or_default();
     let column = String::from_utf8_lossy(&before[start..]).len();
     let text = String::from_utf8_lossy(text);

@@ -50,7 +50,9 @@ mod tests {
         let second = |seconds| Instant::ZERO + Duration::from_secs(seconds);
         let told = |turns: &[(u64, bool)]| {
             let mut presence = Presence::default();
-            turns.iter().for_each(|&(time, comes)| presence.turn(second(time), comes));
+            for &(time, comes) in turns {
+                presence.turn(second(time), comes);
+            }
             [0, 1, 2, 3, 4, 5].map(|time| u8::from(presence.at(second(time))))
         };
         assert_eq!(told(&[]), [1; 6]);

@@ -61,7 +61,9 @@ fn walk(position: Position, node: usize, kind: u8) -> Walk {
             // Comes after a second, is at once elsewhere, goes, and comes again.
             let second = |seconds| Instant::ZERO + Duration::from_secs(seconds);
             let mut presence = Presence::default();
-            [(1, true), (7, false), (12, true)].iter().for_each(|&(time, comes)| presence.turn(second(time), comes));
+            for (time, comes) in [(1, true), (7, false), (12, true)] {
+                presence.turn(second(time), comes);
+            }
             let leap = Order::Set { x: Some(-position.x), y: None, z: Some(30.0) };
             Walk::scripted(position, vec![Command { time: second(4), order: leap }]).with_presence(presence)
         }

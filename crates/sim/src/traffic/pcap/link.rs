@@ -1,6 +1,6 @@
 //! Lengths of the IP packets in a captured frame, by link type.
 //!
-//! No parser crate was taken: those for Ethernet and Linux cooked captures know neither PPPoE, MPLS nor batman-adv, those for
+//! No parser crate was taken: those for Ethernet and Linux cooked captures know neither `PPPoE`, MPLS nor batman-adv, those for
 //! 802.11 neither mesh control nor the padding that radiotap tells of.
 
 use super::container::{Order, Record};
@@ -12,7 +12,7 @@ use super::read::PcapError;
 /// `EtherType`s (IEEE 802 numbers).
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
-/// VLAN tags: 802.1Q, 802.1ad, and those that QinQ had before it.
+/// VLAN tags: 802.1Q, 802.1ad, and those that `QinQ` had before it.
 const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
 const MPLS: [u16; 2] = [0x8847, 0x8848];
 const PPPOE_SESSION: u16 = 0x8864;

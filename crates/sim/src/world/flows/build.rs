@@ -119,6 +119,6 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
         role: Role::Data,
         supply,
         waiting: 0,
-        record: FlowRecord { player, receptions, ..FlowRecord::default() },
+        record: FlowRecord { receptions, player, ..FlowRecord::default() },
     }
 }
