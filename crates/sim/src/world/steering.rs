@@ -316,7 +316,7 @@ mod tests {
             [[node]]\nname = \"server\"\nrole = \"wired\"\n\
             [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"100 Mb/s\"\ndelay = \"5 ms\"\n\
             [[flow]]\nname = \"down\"\nfrom = \"server\"\nto = \"s2\"\ntransport = \"tcp\"\n\
-            traffic = { kind = \"saturated\", packet = \"1460 B\" }\n";
+            traffic = { kind = \"greedy\" }\n";
         let world = world(text);
         let place = |name: &str| world.place(name).map(|Place { node, queue }| (node, queue)).unwrap();
         // Acknowledgements go back by the station and the access point's link.
