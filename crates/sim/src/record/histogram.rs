@@ -77,7 +77,7 @@ impl Histogram {
     pub(super) fn ranked(&self, rank: u64) -> u64 {
         match self {
             Self::Sparse(few) => find(few.iter().copied(), rank),
-            Self::Dense(pages) => find(pages.bins(), rank),
+            Self::Dense(pages) => pages.ranked(rank),
         }
     }
 }
@@ -117,6 +117,20 @@ impl Pages {
             let counts = place.iter().flat_map(|place| self.counts[usize::from(place.get()) - 1]);
             (page * PAGE..).zip(counts)
         })
+    }
+
+    /// See [`Histogram::ranked`]. Most pages are passed by the sum of their counts.
+    fn ranked(&self, mut rank: u64) -> u64 {
+        for (page, place) in (self.first..).zip(&self.places) {
+            let Some(place) = place else { continue };
+            let counts = &self.counts[usize::from(place.get()) - 1];
+            let of_page: u64 = counts.iter().copied().map(u64::from).sum();
+            if of_page >= rank {
+                return find((page * PAGE..).zip(counts.iter().copied()), rank);
+            }
+            rank -= of_page;
+        }
+        0
     }
 }
 

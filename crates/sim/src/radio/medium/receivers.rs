@@ -168,7 +168,7 @@ impl Receivers {
             return None;
         }
         let &Link { to, power, .. } = link;
-        let (receiver, history) = (&mut self.of[to as usize], &mut self.histories[to as usize]);
+        let (receiver, histories) = (&mut self.of[to as usize], &mut self.histories);
         let carrier_sense = self.reception.carrier_sense;
         let worst = match &receiver.lock {
             Some(lock) if lock.of == frame.of => {
@@ -178,10 +178,15 @@ impl Receivers {
                 }
                 lock.worst
             }
-            Some(_) => return self.judge.by_ratio().then(|| receiver.is_left(power, history, now, carrier_sense)),
+            Some(_) => {
+                return self
+                    .judge
+                    .by_ratio()
+                    .then(|| receiver.is_left(power, &mut histories[to as usize], now, carrier_sense));
+            }
             None => {
                 let Some(preamble) = &self.preambles[to as usize] else {
-                    return Some(receiver.is_left(power, history, now, carrier_sense));
+                    return Some(receiver.is_left(power, &mut histories[to as usize], now, carrier_sense));
                 };
                 // It was chosen, and since then nothing has changed here.
                 let is_chosen = preamble.of == frame.of && now >= preamble.chosen();
