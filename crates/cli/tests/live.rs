@@ -261,7 +261,8 @@ fn inner_doctor() {
     }
     let folder = tempfile::tempdir().unwrap();
     let doctor = |words: &[&str]| stdout(&sluice(folder.path()).args(["doctor", "v0"]).args(words).output().unwrap());
-    let advice = "sudo sluice attach v0 --parent 2:20 --controller adth --target-delay 50ms";
+    let advice = "sudo sluice attach v0 --parent 2:20 --controller NAME";
+    assert!(!doctor(&[]).contains("--controller adth") && doctor(&[]).contains("adth, which starves TCP"));
     assert!(doctor(&[]).contains("tc qdisc add dev v0 root handle 1: htb"), "{}", doctor(&[]));
     run("tc qdisc replace dev v0 root handle 2: htb default 20");
     run("tc class add dev v0 parent 2: classid 2:20 htb rate 5mbit burst 2k cburst 2k");

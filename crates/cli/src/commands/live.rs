@@ -20,7 +20,6 @@ use std::fs::File;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
-use units::Duration;
 
 /// Runs a command that works on interfaces and returns its exit code.
 pub(super) fn live(command: Live) -> Result<u8, Failure> {
