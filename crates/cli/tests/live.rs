@@ -425,7 +425,7 @@ fn inner_names() {
         let shown =
             || stdout(&shell(&format!("tc qdisc show dev {name}"))) + &stdout(&shell(&format!("ip link show {name}")));
         let before = shown();
-        assert!(before.contains("qlen") == false, "{before}");
+        assert!(!before.contains("qlen"), "{before}");
         let mut attach = sluice(folder.path());
         attach.args(["attach", name, "--force", "--json", "--state", "state"]).stdout(Stdio::piped());
         let mut child = attach.stderr(Stdio::null()).spawn().unwrap();
