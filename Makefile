@@ -27,7 +27,7 @@ Live use        test-live: all tests in a Linux guest (root)
                 tables-live, testbed-live, swan-live: the figures of docs
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
-Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm
+Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm, portable
 Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
 Pictures        picture (docs/report.png), theory-plots
 endef
@@ -110,6 +110,13 @@ PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sl
 lint: charts
 	cargo clippy --workspace --all-targets --locked $(BPF) -- -D warnings
 
+# Simulator, reports and the Python package for other systems: compiled, not linked. Installs nothing.
+portable: charts
+	@for target in x86_64-pc-windows-gnu x86_64-apple-darwin; do \
+		test -d "$$(rustc --print sysroot)/lib/rustlib/$$target" || { echo "missing: rustup target add $$target"; exit 1; }; \
+		PYO3_NO_PYTHON=1 cargo check -p sluice-cli -p sluice-python --locked --target $$target || exit 1; \
+	done
+
 # For a browser, and the results to the last bit in Node. Installs nothing: prints what is missing.
 wasm:
 	@for target in wasm32-unknown-unknown wasm32-wasip1; do \
@@ -133,6 +140,7 @@ unit: compile
 	python3 tests/circles.py
 	python3 tests/packages/check_openwrt.py
 	python3 tests/schemes.py
+	python3 tests/portable.py
 	cargo test --workspace --lib --bins --tests --locked $(BPF)
 	python3 tests/peers.py
 

@@ -261,7 +261,8 @@ fn inner_doctor() {
     }
     let folder = tempfile::tempdir().unwrap();
     let doctor = |words: &[&str]| stdout(&sluice(folder.path()).args(["doctor", "v0"]).args(words).output().unwrap());
-    let advice = "sudo sluice attach v0 --parent 2:20 --controller adth --target-delay 50ms";
+    let advice = "sudo sluice attach v0 --parent 2:20 --controller NAME";
+    assert!(!doctor(&[]).contains("--controller adth") && doctor(&[]).contains("adth, which starves TCP"));
     assert!(doctor(&[]).contains("tc qdisc add dev v0 root handle 1: htb"), "{}", doctor(&[]));
     run("tc qdisc replace dev v0 root handle 2: htb default 20");
     run("tc class add dev v0 parent 2: classid 2:20 htb rate 5mbit burst 2k cburst 2k");
@@ -424,7 +425,7 @@ fn inner_names() {
         let shown =
             || stdout(&shell(&format!("tc qdisc show dev {name}"))) + &stdout(&shell(&format!("ip link show {name}")));
         let before = shown();
-        assert!(before.contains("qlen") == false, "{before}");
+        assert!(!before.contains("qlen"), "{before}");
         let mut attach = sluice(folder.path());
         attach.args(["attach", name, "--force", "--json", "--state", "state"]).stdout(Stdio::piped());
         let mut child = attach.stderr(Stdio::null()).spawn().unwrap();

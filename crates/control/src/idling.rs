@@ -78,7 +78,9 @@ mod tests {
 
     fn of(intervals: &[Interval], rate: Option<Rate>) -> Idling {
         let mut idling = Idling::default();
-        intervals.iter().for_each(|seen| idling.add(seen, rate));
+        for seen in intervals {
+            idling.add(seen, rate);
+        }
         idling
     }
 

@@ -139,7 +139,7 @@ pub fn steered<E: From<sim::BuildError>>(
 }
 
 fn timed(outcome: Outcome, wall: std::time::Instant, cpu: std::time::Duration) -> Timed {
-    Timed { outcome, wall_s: wall.elapsed().as_secs_f64(), cpu_s: (thread_time() - cpu).as_secs_f64() }
+    Timed { outcome, wall_s: wall.elapsed().as_secs_f64(), cpu_s: thread_time().saturating_sub(cpu).as_secs_f64() }
 }
 
 /// The results that a run of `network` will have, without having run: all names, no values.

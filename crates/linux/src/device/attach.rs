@@ -171,14 +171,16 @@ mod tests {
         let of_end = cost(0..48, &mut begun);
         assert!(of_end < 16, "restore: {of_end} messages");
         // What a killed agent left is restored and taken up again.
-        take_up(1..49, &looks).into_iter().for_each(|attached| std::mem::forget(attached.device));
-        std::fs::read_dir(folder.path().join("state")).unwrap().for_each(|file| {
+        for attached in take_up(1..49, &looks) {
+            std::mem::forget(attached.device);
+        }
+        for file in std::fs::read_dir(folder.path().join("state")).unwrap() {
             // Another file has no lock.
             let path = file.unwrap().path();
             let text = std::fs::read(&path).unwrap();
             std::fs::remove_file(&path).unwrap();
             std::fs::write(&path, text).unwrap();
-        });
+        }
         cost(0..48, &mut begun);
         drop(take_up(1..49, &looks));
         let of_both = cost(0..48, &mut begun);

@@ -105,14 +105,16 @@ impl Users {
         if !is_whole {
             *all = None;
         }
-        match all {
-            Some(all) => Ok(all),
+        let current = if let Some(followed) = all.take() {
+            followed
+        } else {
             // Messages that come while the kernel lists are read at the next call: the last one about a place is true.
-            None => {
-                let mut listed = route.qdiscs()?;
-                listed.values_mut().for_each(|qdiscs| qdiscs.retain(|qdisc| qdisc.handle != 0));
-                Ok(all.insert(listed))
+            let mut listed = route.qdiscs()?;
+            for qdiscs in listed.values_mut() {
+                qdiscs.retain(|qdisc| qdisc.handle != 0);
             }
-        }
+            listed
+        };
+        Ok(all.insert(current))
     }
 }
