@@ -5,28 +5,27 @@ use crate::engine::{Number as _, PortId, WireId};
 use crate::mac::Conventions;
 use std::ops::Range;
 
-/// The service classes, the highest first.
+/// The service classes, highest priority first.
 const CLASSES: [Class; 2] = [Class::RealTime, Class::BestEffort];
 
 /// Order of a node's ports: groups of one port per access category or per service class, the highest first, then one
 /// port per wired link. There is one group, or at an access point with ports for each station one per station.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The stations of the groups, in order; empty where there is one group for all. Behind them may be one more group, for
-    /// broadcasts.
+    /// The stations of the groups, in order; empty if one group serves all. One more group for broadcasts may follow.
     pub(crate) stations: Vec<u32>,
-    /// None at a node without a radio.
+    /// Number of groups; 0 at a node without a radio.
     pub(crate) groups: usize,
-    /// Ports of a group.
+    /// Ports per group.
     pub(crate) lanes: usize,
-    /// They are for service classes, which share one access category; else each is for a category.
+    /// True if ports are for service classes, which share one access category; false if each is for a category.
     pub(crate) by_class: bool,
     /// The node at the other end of each wired link, and the link.
     pub(crate) wires: Vec<(u32, WireId)>,
 }
 
 impl Layout {
-    /// One group for all receivers, as most nodes have, with a port for each of so many access categories.
+    /// One group for all receivers, as at most nodes, with a port for each access category.
     pub(crate) fn by_category(categories: usize) -> Self {
         Self { stations: Vec::new(), groups: 1, lanes: categories, by_class: false, wires: Vec::new() }
     }
@@ -36,30 +35,30 @@ impl Layout {
         Self { lanes: CLASSES.len(), by_class: true, ..Self::by_category(1) }
     }
 
-    /// Ports for what goes by radio. Those behind them are for wired links.
+    /// Number of ports for packets that go by radio. The ports after them are for wired links.
     pub(crate) fn radio_ports(&self) -> usize {
         self.groups * self.lanes
     }
 
-    /// The access category of a port for what goes by radio.
+    /// Access category of a radio port.
     #[inline]
     pub(crate) fn category(&self, port: PortId) -> u8 {
         if self.by_class { 0 } else { u8::try_from(port.place() % self.lanes).expect("there are four categories") }
     }
 
-    /// The service class of a port for what goes by radio, if it is for one.
+    /// Service class of a radio port, if it is for one.
     pub(crate) fn class(&self, port: PortId) -> Option<Class> {
         self.by_class.then(|| CLASSES[port.place() % self.lanes])
     }
 
-    /// The places in a group of the ports of a category, the highest first.
+    /// Indices within a group of the ports of a category, highest priority first.
     #[inline]
     pub(super) fn lanes_of(&self, category: u8) -> Range<usize> {
         let first = usize::from(category);
         if self.by_class { 0..self.lanes } else { first..first + 1 }
     }
 
-    /// The port where packets of this class for the next node `to` wait, which go by radio with this category.
+    /// The port for packets of this class and category with the next hop `to`.
     #[inline]
     pub(super) fn port(&self, to: u32, category: u8, class: Class) -> PortId {
         self.way(to, category, class).0
@@ -71,7 +70,7 @@ impl Layout {
         if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) }
     }
 
-    /// The same, with the wired link that the port is for, if it is.
+    /// The same port, with its wired link if it is for one.
     #[inline]
     pub(super) fn way(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
         if let Some(place) = self.wires.iter().position(|&(other, _)| other == to) {
@@ -81,7 +80,7 @@ impl Layout {
         (PortId::at(self.group(to) * self.lanes + lane), None)
     }
 
-    /// The wired link that a port is for.
+    /// The wired link of a port, if it is for one.
     #[inline]
     pub(super) fn wire(&self, port: PortId) -> Option<WireId> {
         if self.wires.is_empty() {
@@ -90,7 +89,7 @@ impl Layout {
         port.place().checked_sub(self.radio_ports()).map(|index| self.wires[index].1)
     }
 
-    /// What a port is called in the results of its node, by the names of nodes.
+    /// Name of a port in the results of its node, given the names of nodes.
     pub(super) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
         if let Some(wired) = port.place().checked_sub(self.radio_ports()) {
             return format!("wired-to-{}", node(self.wires[wired].0));

@@ -1,5 +1,5 @@
-//! The order of an access point as Linux has it: between the ports of its stations and the MAC stands a scheduler that
-//! shares airtime, and lets through no more than keeps the MAC busy for some milliseconds.
+//! The scheduler of an access point under Linux: between the stations' ports and the MAC it shares airtime, and
+//! releases no more packets than keep the MAC busy for some milliseconds.
 //!
 //! The rules are those of mac80211 in Linux 6.x (`net/mac80211/tx.c`, `sta_info.c`), described in
 //! `docs/disciplines/mac80211.md`: deficit round robin over stations in airtime (Høiland-Jørgensen and others, "Ending
@@ -19,27 +19,27 @@ use units::{Bytes, Duration, Instant, Positive, Within};
 
 /// Airtime that a station in debt gains at the head of the round robin: its weight in microseconds.
 const QUANTUM: Duration = Duration::from_micros(256);
-/// A station that has less than this ahead of it may always pull (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
+/// With less airtime than this pending a station may always pull (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
 const LOW: Duration = Duration::from_millis(5);
-/// Nor may it with more than this (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H`).
+/// With more than this it may never pull (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H`).
 const HIGH: Duration = Duration::from_millis(12);
-/// Between these it may while all have less than this (`IEEE80211_AQL_THRESHOLD`).
+/// Between both it may pull while all stations together have less than this pending (`IEEE80211_AQL_THRESHOLD`).
 const THRESHOLD: Duration = Duration::from_millis(24);
-/// The limit of broadcasts (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_BC`).
+/// Limit of pending broadcasts (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_BC`).
 const BROADCASTS: Duration = Duration::from_millis(50);
 /// Time after a station's last packet for which it still pays for airtime (`AIRTIME_ACTIVE_DURATION`).
 const ACTIVE: Duration = Duration::from_millis(100);
-/// No packet is expected to take longer: Linux has ten bits for it, in steps of 4 us.
+/// Largest airtime estimate of a packet: Linux has ten bits for it, in steps of 4 us.
 const LONGEST: Duration = Duration::from_micros(4_092);
-/// The most packets in all queues together.
+/// Packet limit over all queues.
 const PACKETS: u32 = 8_192;
-/// The queues that flows are hashed to, in all queues together.
+/// Number of flow queues over all ports.
 const FLOWS: u32 = 4_096;
-/// A station is slow that is expected to get less than this, in bit/s, times the number of stations
+/// A station is slow if its expected throughput in bit/s is below this times the number of stations
 /// (`STA_SLOW_THRESHOLD`).
 const SLOW: f64 = 6e6;
 
-/// Target and interval of CoDel, and those for a slow station.
+/// Target and interval of CoDel, and those for slow stations.
 const CODEL: (Positive<Duration>, Positive<Duration>) = (millis(20), millis(100));
 const SLOW_CODEL: (Positive<Duration>, Positive<Duration>) = (millis(50), millis(300));
 
@@ -47,19 +47,19 @@ const fn millis(n: u64) -> Positive<Duration> {
     Positive::<Duration>::new(Duration::from_millis(n)).expect("above zero")
 }
 
-/// The scheduler of an access point, and what it let through.
+/// The scheduler of an access point and the packets that it released.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     categories: Vec<Category>,
     /// By port, without those of wired links.
     shares: List<PortId, Share>,
-    /// Airtime expected of all packets to stations that passed and are not finished.
+    /// Airtime estimated for all released unicast packets that are not finished.
     pending: Duration,
-    /// The same of broadcasts.
+    /// The same for broadcasts.
     broadcasting: Duration,
-    /// Something has changed since nothing more could pass.
+    /// True if something has changed since no packet could be released.
     moved: bool,
-    /// CoDel is patient with slow stations: what a frame costs, by which it is told who is slow.
+    /// Costs of frames, by which slow stations are found for which CoDel has a larger target; none if the rule is off.
     patience: Option<Costs>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Scheduler {
 struct Category {
     /// Packets that wait for the MAC.
     passed: VecDeque<Passed>,
-    /// The ports that may have packets, in the order of their turns.
+    /// Ports that may have packets, in round-robin order.
     turns: VecDeque<PortId>,
     /// The ports of stations for which the MAC holds frames to be sent again: a driver has a queue of these for each
     /// station. As long as there are any, the stations of whose frames the MAC has any get equal airtime.
@@ -77,25 +77,25 @@ struct Category {
     clock: Duration,
 }
 
-/// A packet that passed and waits for the MAC.
+/// A released packet that waits for the MAC.
 #[derive(Debug)]
 struct Passed {
     packet: Waiting,
     /// Time at which it joined its port.
     joined: Instant,
-    /// Airtime expected of it.
+    /// Airtime estimated for it.
     expected: Duration,
 }
 
-/// What the port of a station and category is due.
+/// Scheduling state of a port.
 #[derive(Debug)]
 struct Share {
     category: usize,
     broadcasts: bool,
     listed: bool,
-    /// Nanoseconds of airtime that it is ahead; less than zero: that it owes.
+    /// Airtime deficit in nanoseconds; below zero if the station has used more than its share.
     deficit: i64,
-    /// Airtime expected of its packets that passed and are not finished.
+    /// Airtime estimated for its released packets that are not finished.
     pending: Duration,
     /// Time at which it last had a packet.
     active: Instant,
@@ -104,7 +104,7 @@ struct Share {
 }
 
 impl Scheduler {
-    /// A scheduler for the ports of an access point, which are empty; `patience` if CoDel has some with slow stations.
+    /// A scheduler for the empty ports of an access point; `patience` turns on CoDel's larger target for slow stations.
     pub(super) fn new(layout: &Layout, patience: Option<Costs>) -> Self {
         let share = |port: usize| Share {
             category: port % layout.lanes,
@@ -125,7 +125,7 @@ impl Scheduler {
         }
     }
 
-    /// How its ports hold packets: without a controller, so that they have no rate and are always ready.
+    /// Settings of its ports: no controller, hence no rate, so that packets are always ready.
     pub(super) fn settings(&self) -> Settings {
         Settings {
             discipline: DisciplineName::FqCodel,
@@ -135,7 +135,7 @@ impl Scheduler {
         }
     }
 
-    /// The parameters of a station's port.
+    /// Parameters of a station's port.
     fn params(&self, slow: bool) -> fq_codel::Params {
         let ports = u32::try_from(self.shares.len()).unwrap_or(u32::MAX);
         let (target, interval) = if slow { SLOW_CODEL } else { CODEL };
@@ -150,7 +150,7 @@ impl Scheduler {
         }
     }
 
-    /// Makes room for one more packet: where all ports are full, the longest gives.
+    /// Makes room for one more packet: at the packet limit the longest port drops.
     pub(super) fn make_room(&self, now: Instant, ports: &mut List<PortId, Port>, dropped: &mut impl FnMut(Waiting)) {
         let own = self.shares.len();
         let waiting: u64 = ports.iter().take(own).map(|port| port.queue().backlog().packets).sum();
@@ -161,7 +161,7 @@ impl Scheduler {
         }
     }
 
-    /// A packet joins a port. A station that had none comes first, broadcasts come last.
+    /// Lists the port of an arriving packet. A station without packets goes to the front, broadcasts to the end.
     pub(super) fn joins(&mut self, now: Instant, port: PortId) {
         let Some(share) = self.shares.get_mut(port) else { return };
         self.moved = true;
@@ -172,20 +172,20 @@ impl Scheduler {
         }
     }
 
-    /// Has something changed since [`pullable`](Self::pullable) was last asked?
+    /// True if something has changed since [`pullable`](Self::pullable) was last called.
     #[inline]
     pub(super) fn has_moved(&self) -> bool {
         self.moved
     }
 
-    /// All categories if something has changed since this was last asked, else none.
+    /// All categories if something has changed since the last call, otherwise none.
     #[inline]
     pub(super) fn pullable(&mut self) -> Range<u8> {
         let categories = if std::mem::take(&mut self.moved) { self.categories.len() } else { 0 };
         0..u8::try_from(categories).expect("there are four categories")
     }
 
-    /// The next packet of a category passes, if one may. Returns its port and the packet.
+    /// Releases the next packet of a category, if one may be. Returns its port and the packet.
     pub(super) fn pull(
         &mut self,
         now: Instant,
@@ -209,7 +209,7 @@ impl Scheduler {
         }
     }
 
-    /// CoDel goes by what is expected of the station of a port now. Broadcasts have no station.
+    /// Sets CoDel's parameters by the expected throughput of the port's station. Broadcasts have no station.
     fn be_patient(&self, at: PortId, layout: &Layout, port: &mut Port, outlook: Outlook) {
         let (Some(costs), Some(&to)) = (&self.patience, layout.stations.get(at.place() / layout.lanes)) else { return };
         let expected = outlook.throughput(to, costs);
@@ -217,7 +217,7 @@ impl Scheduler {
         port.follow(&self.params(slow));
     }
 
-    /// May another packet of a port pass, by what is ahead of it?
+    /// True if another packet of a port may be released, by the airtime that is pending.
     fn allows(&self, share: &Share) -> bool {
         if share.broadcasts {
             return self.broadcasting < BROADCASTS;
@@ -225,7 +225,7 @@ impl Scheduler {
         share.pending < LOW || self.pending < THRESHOLD && share.pending < HIGH
     }
 
-    /// The port of a category from which a packet passes next, if one may.
+    /// The port from which the next packet of a category is released, if one may be.
     fn next(&mut self, category: usize) -> Option<PortId> {
         let (mut first, mut any) = (None, false);
         loop {
@@ -281,14 +281,14 @@ impl Scheduler {
         None
     }
 
-    /// The port at the head of the turns of a category is empty.
+    /// Unlists the port at the head of a category, which is empty.
     fn leaves(&mut self, category: usize) {
         if let Some(port) = self.categories[category].turns.pop_front() {
             self.shares[port].listed = false;
         }
     }
 
-    /// A packet of the port at the head of the turns passes.
+    /// Releases a packet of the port at the head of its category.
     fn passes(&mut self, now: Instant, port: PortId, packet: Passed) {
         let share = &mut self.shares[port];
         share.pending += packet.expected;
@@ -302,17 +302,17 @@ impl Scheduler {
         }
     }
 
-    /// Is this one of its ports? Those of wired links are not.
+    /// True for its own ports; those of wired links are not.
     pub(super) fn has(&self, port: PortId) -> bool {
         port.place() < self.shares.len()
     }
 
-    /// The packet behind `index` others that passed and wait for the MAC, of the category of a port.
+    /// The released packet behind `index` others, of the category of a port.
     pub(super) fn peek(&self, port: PortId, index: usize) -> Option<Waiting> {
         self.categories[self.shares[port].category].passed.get(index).map(|passed| passed.packet)
     }
 
-    /// The MAC takes it. Up to now it waited, as it does at any other port.
+    /// Hands a released packet to the MAC. It has waited up to now, as in any other port.
     #[inline(never)]
     pub(super) fn take(&mut self, now: Instant, port: PortId, index: usize) -> Option<Taken> {
         let passed = &mut self.categories[self.shares[port].category].passed;
@@ -332,7 +332,7 @@ impl Scheduler {
         self.moved = true;
     }
 
-    /// A frame to or from a station was on the air.
+    /// Charges a station for a frame to or from it.
     pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration) {
         let share = &mut self.shares[port];
         if now.since(share.active) <= ACTIVE {
@@ -349,8 +349,7 @@ impl Scheduler {
         self.categories.iter().map(|category| category.passed.len()).sum()
     }
 
-    /// Do its accounts of airtime count what passed and is not finished, of which so much is with the MAC, and nothing
-    /// else?
+    /// True if the pending airtime equals that of the released packets and of those with the MAC (`with_mac`).
     pub(super) fn balances(&self, with_mac: Duration) -> bool {
         let passed = self.categories.iter().flat_map(|category| &category.passed);
         let found = passed.fold(with_mac, |sum, packet| sum + packet.expected);
@@ -375,14 +374,14 @@ impl Outlook<'_> {
         if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
     }
 
-    /// The throughput towards another station, in bit/s; zero where none is known.
+    /// Expected throughput towards another station in bit/s; zero if unknown.
     fn throughput(self, to: u32, costs: &Costs) -> f64 {
         let mpdus = if self.rules.block_ack() { f64::from(self.rules.aggregation.frames) } else { 1.0 };
         self.station.expected_throughput(to, costs, mpdus)
     }
 }
 
-/// As the deficit counts.
+/// A duration in the unit of the deficit.
 fn nanos(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
 }
@@ -393,7 +392,7 @@ mod tests {
     use crate::engine::Arena;
     use queue::Ecn;
 
-    /// A scheduler of so many stations and a port for broadcasts, without categories.
+    /// A scheduler for this many stations and a port for broadcasts, without categories.
     fn scheduler(stations: u32) -> Scheduler {
         let mut layout = Layout::by_category(1);
         layout.groups = stations as usize + 1;
@@ -401,7 +400,7 @@ mod tests {
         Scheduler::new(&layout, None)
     }
 
-    /// A packet that passes and is expected to be on the air for so long.
+    /// A packet with this estimated airtime.
     fn packet(expected: Duration) -> Passed {
         let handle = Arena::default().insert(());
         let packet = Waiting {
@@ -420,7 +419,8 @@ mod tests {
         Duration::from_micros(micros)
     }
 
-    /// Lets packets of these lengths in microseconds, by port, pass until none may. Returns what is pending of each port.
+    /// Releases packets with these airtimes in microseconds, by port, until none may be. Returns the pending airtime of
+    /// each port.
     fn fill(scheduler: &mut Scheduler, lengths: &[u64]) -> Vec<Duration> {
         while let Some(port) = scheduler.next(0) {
             scheduler.passes(Instant::ZERO, port, packet(us(lengths[port.place()])));

@@ -3,10 +3,10 @@
 //!
 //! Routing [offers](Egress::offer) packets. The host asks for the next one of a category when the MAC is free
 //! ([`take_next`](Egress::take_next)), looks at and takes those that can share its frame ([`peek`](Egress::peek),
-//! [`take`](Egress::take)), and tells what became of each ([`completed`](Egress::completed)). Where packets wait and none may
-//! leave yet, it asks when ([`ready_at`](Egress::ready_at), [`Port::ready_at`]) and comes again. The host has the clock, the
-//! events and the accounts of packets: it gives every call the time, and a function that gets what is dropped. Nothing
-//! here knows it, and nothing but [`Order`] knows one order from another.
+//! [`take`](Egress::take)), and reports the end of each ([`completed`](Egress::completed)). If packets are queued and
+//! none may leave yet, it asks when ([`ready_at`](Egress::ready_at), [`Port::ready_at`]) and comes again. The host has
+//! the clock, the events and the accounts of packets: every call takes the time and a function for dropped packets.
+//! Only [`Order`] distinguishes one scheduler from another.
 
 mod layout;
 mod mac80211;
@@ -32,25 +32,25 @@ use units::{Bytes, Duration, Instant};
 /// Order in which the MAC gets packets from a node's ports.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// From the ports themselves, in round robin.
+    /// Round robin over the ports.
     RoundRobin(RoundRobin),
-    /// As an access point under Linux does it: equal airtime for the stations, and little ahead of the MAC.
+    /// The scheduler of an access point under Linux: equal airtime for the stations, few packets ahead of the MAC.
     Mac80211(Box<Scheduler>),
 }
 
 impl Order {
-    /// From the ports themselves, in round robin.
+    /// Round robin over the ports.
     pub(crate) fn round_robin() -> Self {
         Self::RoundRobin(RoundRobin::default())
     }
 
-    /// As an access point under Linux does it, for the ports of this layout; `patience` if CoDel has some with slow
-    /// stations: what a frame costs, by which it is told who is slow.
+    /// The scheduler of an access point under Linux, for the ports of this layout; `patience` turns on CoDel's larger
+    /// target for slow stations.
     pub(crate) fn mac80211(layout: &Layout, patience: Option<Costs>) -> Self {
         Self::Mac80211(Box::new(Scheduler::new(layout, patience)))
     }
 
-    /// How the ports for what goes by radio hold packets, where that comes with the order.
+    /// Settings of the radio ports, if the scheduler determines them.
     pub(crate) fn settings(&self) -> Option<Settings> {
         match self {
             Self::RoundRobin(_) => None,
@@ -59,19 +59,19 @@ impl Order {
     }
 }
 
-/// The ports of a node: first those for what goes by radio, then one a wired link.
+/// The ports of a node: first those for the radio, then one per wired link.
 #[derive(Debug)]
 pub(crate) struct Egress {
     ports: List<PortId, Port>,
     layout: Layout,
     order: Order,
-    /// Bit by bit, the categories that may have a packet for the MAC: when it is free, others need not be looked at.
+    /// Bitmask of categories that may have packets for the MAC.
     filled: u8,
     /// A note to the neighbours, which the MAC takes before any packet of a port.
     note: Option<Waiting>,
 }
 
-/// The access category of notes: the highest.
+/// Access category of notes: the highest.
 const NOTES: u8 = 0;
 
 impl Egress {
@@ -85,7 +85,7 @@ impl Egress {
         &self.ports
     }
 
-    /// One of its ports, to be told that an interval is over.
+    /// One of its ports.
     pub(crate) fn port_mut(&mut self, port: PortId) -> &mut Port {
         &mut self.ports[port]
     }
@@ -95,30 +95,30 @@ impl Egress {
         &self.layout
     }
 
-    /// The port where packets of this class for the next node `to` wait, which go by radio with this category.
+    /// The port for packets of this class and category with the next hop `to`.
     #[inline]
     pub(crate) fn port_to(&self, to: u32, category: u8, class: Class) -> PortId {
         self.layout.port(to, category, class)
     }
 
-    /// The same, with the wired link that the port is for, if it is.
+    /// The same port, with its wired link if it is for one.
     #[inline]
     pub(crate) fn way_to(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
         self.layout.way(to, category, class)
     }
 
-    /// The access category of a port for what goes by radio.
+    /// Access category of a radio port.
     pub(crate) fn category(&self, port: PortId) -> u8 {
         self.layout.category(port)
     }
 
-    /// The wired link that a port is for.
+    /// The wired link of a port, if it is for one.
     #[inline]
     pub(crate) fn wire(&self, port: PortId) -> Option<WireId> {
         self.layout.wire(port)
     }
 
-    /// Is there a wired link to this node?
+    /// True if there is a wired link to this node.
     pub(crate) fn is_wired_to(&self, to: u32) -> bool {
         self.layout.wires.iter().any(|&(other, _)| other == to)
     }
@@ -128,15 +128,15 @@ impl Egress {
         self.layout.name(port, rules, node)
     }
 
-    /// A packet comes and passes a port for a wired link that is free, if nothing there holds it up: as if it were
-    /// offered and taken. False where it has to be: then nothing has happened.
+    /// Fast path of a packet through the port of an idle wired link, equal to [`offer`](Self::offer) and
+    /// [`take`](Self::take). False if the packet must go that way; then nothing has happened.
     #[inline]
     pub(crate) fn pass_idle(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
         matches!(self.order, Order::RoundRobin(_)) && self.ports[port].pass_idle(now, packet)
     }
 
-    /// A packet comes and joins its port, which goes by radio with this category or is for a wired link; one that goes
-    /// `first` overtakes all that wait there.
+    /// Enqueues a packet at its port, which is a radio port of this category or for a wired link; a packet that goes
+    /// `first` overtakes all others there.
     pub(crate) fn offer(
         &mut self,
         now: Instant,
@@ -156,20 +156,19 @@ impl Egress {
         self.ports[port].offer(now, packet, first, dropped);
     }
 
-    /// A note waits for the MAC, and for nothing else. None may wait already.
+    /// Makes a note wait for the MAC, outside of all ports. None may wait already.
     pub(crate) fn post(&mut self, note: Waiting) {
         debug_assert!(self.note.is_none(), "a note that waits is told what is new");
         self.note = Some(note);
         self.filled |= 1 << NOTES;
     }
 
-    /// The note that waits.
+    /// The waiting note.
     pub(crate) fn note_mut(&mut self) -> Option<&mut Waiting> {
         self.note.as_mut()
     }
 
-    /// The categories whose packets may now move on towards the MAC, to be [pulled](Self::pull) until none does: mostly
-    /// none.
+    /// Categories whose packets may move on towards the MAC, to be [pulled](Self::pull) until none does; usually none.
     #[inline]
     pub(crate) fn pullable(&mut self) -> Range<u8> {
         match &mut self.order {
@@ -178,7 +177,8 @@ impl Egress {
         }
     }
 
-    /// May anything move on towards the MAC, or go to a station that is free to take packets of these categories?
+    /// True if a packet may move on towards the MAC, or go to a station that is free to take packets of these
+    /// categories.
     #[inline]
     pub(crate) fn has_for(&self, free: u8) -> bool {
         let moved = match &self.order {
@@ -188,7 +188,7 @@ impl Egress {
         moved || free & self.filled != 0
     }
 
-    /// The next packet of a category moves on towards the MAC, if one may. Returns the port that it has left.
+    /// Moves the next packet of a category on towards the MAC, if one may. Returns the port that it left.
     pub(crate) fn pull(
         &mut self,
         now: Instant,
@@ -202,13 +202,13 @@ impl Egress {
         Some(pulled)
     }
 
-    /// Bit by bit, the categories that may have a packet for the MAC.
+    /// Bitmask of categories that may have packets for the MAC.
     #[inline]
     pub(crate) fn filled(&self) -> u8 {
         self.filled
     }
 
-    /// The port from which the next packet of a category comes, or would if any were ready.
+    /// The port of a category that is served next.
     fn next(&self, now: Instant, category: u8) -> PortId {
         match &self.order {
             Order::RoundRobin(order) => {
@@ -265,7 +265,7 @@ impl Egress {
         }
     }
 
-    /// The MAC takes the next packet of a category, if one waits that may leave now.
+    /// Takes the next packet of a category for the MAC, if one may leave now.
     pub(crate) fn take_next(&mut self, now: Instant, category: u8, dropped: &mut impl FnMut(Waiting)) -> Option<Taken> {
         if category == NOTES
             && let Some(packet) = self.note.take()
@@ -282,7 +282,7 @@ impl Egress {
         taken
     }
 
-    /// The port of a category where packets wait that may leave first, and when; none where none waits.
+    /// The port of a category with the earliest departure, and its time; none if no packet is queued.
     pub(crate) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
         let Order::RoundRobin(_) = self.order else { return None };
         let lanes = self.layout.lanes_of(category);
@@ -290,12 +290,12 @@ impl Egress {
         ports.filter_map(|port| Some((port, self.ports[port].ready_at()?))).min_by_key(|&(_, at)| at)
     }
 
-    /// Packets of a category may leave that could not before.
+    /// Marks the category of a port as possibly having packets again.
     pub(crate) fn resume(&mut self, port: PortId) {
         self.filled |= 1 << self.category(port);
     }
 
-    /// The packet of a category that the MAC would be given next.
+    /// The packet of a category that the MAC would get next.
     pub(crate) fn peek_next(
         &mut self,
         now: Instant,
@@ -324,7 +324,7 @@ impl Egress {
         }
     }
 
-    /// The MAC, or a wired link, takes the packet behind `index` others from a port, if it may leave now.
+    /// Takes the packet behind `index` others from a port, for the MAC or a wired link, if it may leave now.
     #[expect(clippy::inline_always, reason = "once a packet: the call and its answer cost an aggregating station 1 %")]
     #[inline(always)]
     pub(crate) fn take(
@@ -388,17 +388,17 @@ impl Egress {
         self.ports.iter_mut().for_each(|port| port.discard_where(now, unwanted, dropped));
     }
 
-    /// Results count from now on.
+    /// Restarts the statistics.
     pub(crate) fn restart_statistics(&mut self, now: Instant) {
         self.ports.iter_mut().for_each(|port| port.restart_statistics(now));
     }
 
-    /// The results of a port in a run that ends now, but for what a wired link tells.
+    /// Results of a port in a run that ends now, without those of a wired link.
     pub(crate) fn result(&self, port: PortId, name: String, now: Instant) -> results::QueueResult {
         self.ports[port].result(name, now, self.ports.len() > 1)
     }
 
-    /// Packets that wait here.
+    /// Number of packets queued here.
     pub(crate) fn waiting(&self) -> u64 {
         let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
         let held = held + u64::from(self.note.is_some());
@@ -408,7 +408,7 @@ impl Egress {
         }
     }
 
-    /// Do its accounts of airtime agree with what is expected of the packets that the MAC has taken?
+    /// True if the estimated airtimes of released packets agree with those of the packets that the MAC has.
     pub(crate) fn balances(&self, with_mac: Duration) -> bool {
         match &self.order {
             Order::RoundRobin(_) => with_mac.is_zero(),

@@ -1,4 +1,4 @@
-//! A port: one queue of a node with its controller and its shaper, and what is counted there.
+//! A port: one queue of a node with its controller, its shaper and its record.
 
 use crate::config::Dscp;
 use crate::engine::PortId;
@@ -11,12 +11,12 @@ use control::{
 use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper, fq_codel};
 use units::{Bytes, Duration, Instant, Rate};
 
-/// After a pause, or when the MAC came late for a packet, so much may leave a port faster than its rate: the longest packet.
-/// What the MAC's own delays cost is made up for, so that over time a port has its rate.
+/// Burst of the shaper: the longest packet. After a pause, or when the MAC was late for a packet, this much may leave
+/// faster than the rate, so that the MAC's own delays do not lower a port's rate over time.
 const BURST: Bytes = Bytes::new(2_304);
 
-/// Packets that wait for the same access category, station or wired link: their discipline, their controller, and the
-/// shaper that holds them to its rate.
+/// Packets for the same access category, station or wired link: their queue, its controller, and the shaper that holds
+/// it to its rate.
 #[derive(Debug)]
 pub(crate) struct Port {
     queue: Queue<Waiting>,
@@ -31,16 +31,16 @@ pub(crate) struct Port {
     steered: Option<Duration>,
 }
 
-/// A packet that leaves towards the MAC.
+/// A packet that leaves for the MAC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
     pub(crate) packet: Waiting,
-    /// Time since it came.
+    /// Its sojourn time.
     pub(crate) waited: Duration,
     /// Airtime that was expected of it when it was let through; zero without an estimate. To be told at its
     /// [completion](super::Egress::completed).
     pub(crate) expected: Duration,
-    /// The port that it leaves now; none where it has left it [before](super::Egress::pull).
+    /// The port that it leaves now; none if it has left it [before](super::Egress::pull).
     pub(crate) left: Option<PortId>,
 }
 
@@ -61,7 +61,7 @@ impl Port {
         &self.queue
     }
 
-    /// Does a packet of this length fit without another making way for it?
+    /// True if a packet of this length fits without another making way.
     pub(crate) fn has_room(&self, length: Bytes) -> bool {
         let backlog = self.queue.backlog();
         match self.queue.limit() {
@@ -70,7 +70,7 @@ impl Port {
         }
     }
 
-    /// A packet comes; one that goes `first` overtakes all that wait.
+    /// Enqueues a packet; one that goes `first` overtakes all others.
     #[inline]
     pub(super) fn offer(&mut self, now: Instant, mut packet: Waiting, first: bool, dropped: &mut impl FnMut(Waiting)) {
         if self.mark != Mark::None {
@@ -83,7 +83,7 @@ impl Port {
         }
     }
 
-    /// Marks a packet that can be marked and shall be.
+    /// Marks a packet if it can be marked and the controller orders it.
     fn mark(&mut self, packet: &mut Waiting) {
         let hash = control::mix(packet.flow.into());
         if packet.ecn == Ecn::Ect && self.mark.hits(hash, packet.dscp == Dscp::REAL_TIME_NEW) {
@@ -107,7 +107,7 @@ impl Port {
         self.queue.peek(now, index, dropped).copied()
     }
 
-    /// The packet behind `index` others leaves, if one may now.
+    /// Takes the packet behind `index` others, if one may leave now.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -133,14 +133,14 @@ impl Port {
         self.queue.pass(now, length, packets);
     }
 
-    /// Nothing waits, and asking for a packet would change nothing.
+    /// True if the queue is empty and a call of [`take`](Self::take) would change nothing.
     #[inline]
     pub(crate) fn is_idle(&self) -> bool {
         self.queue.is_idle()
     }
 
-    /// A packet comes and leaves at once, as if it were offered and taken. False where it has to be: then nothing has
-    /// happened.
+    /// Fast path of a packet through an idle port, equal to [`offer`](Self::offer) and [`take`](Self::take). False if
+    /// the packet must go that way; then nothing has happened.
     #[inline]
     pub(super) fn pass_idle(&mut self, now: Instant, packet: &Waiting) -> bool {
         let passes =
@@ -162,12 +162,12 @@ impl Port {
         &self.record
     }
 
-    /// Packets make way for others, as if the limit had shrunk below what waits.
+    /// Drops packets to make room, as if the limit had shrunk below the backlog.
     pub(super) fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(Waiting)) {
         self.queue.make_way(now, dropped);
     }
 
-    /// FQ-CoDel goes by these parameters from the next packet on.
+    /// Sets FQ-CoDel's parameters from the next packet on.
     pub(super) fn follow(&mut self, params: &fq_codel::Params) {
         self.queue.follow(params);
     }
@@ -182,13 +182,13 @@ impl Port {
         self.queue.discard_where(now, unwanted, dropped);
     }
 
-    /// Time between two decisions; none where there are none to make.
+    /// Time between two decisions; none if there are none to make.
     pub(crate) fn interval(&self) -> Option<Duration> {
         let own = self.controller.needs().interval;
         self.steered.or(Some(own).filter(|&interval| interval < Duration::MAX))
     }
 
-    /// Someone outside decides from now on, every `interval`, in the place of a controller that never does.
+    /// Lets an outside program decide every `interval`, in place of a controller that never does.
     pub(crate) fn steer(&mut self, now: Instant, interval: Duration) {
         self.steered = Some(interval);
         self.queue.watch(now);
@@ -202,15 +202,15 @@ impl Port {
         Some(queue)
     }
 
-    /// An interval is over: what was measured in it, and what the controller orders. To be [obeyed](Self::obey). `radio`:
-    /// what the node's radio saw, where the controller looks at that; `heard`: its neighbours' notes.
+    /// Ends an interval: its measurements, and the controller's orders, to be carried out by [`obey`](Self::obey).
+    /// `radio`: the node's radio measurements, if the controller reads them; `heard`: its neighbours' notes.
     pub(crate) fn decide(&mut self, now: Instant, radio: Option<Radio>, heard: &[Heard]) -> (Interval, Orders) {
         let queue = self.queue.take_interval(now);
         self.idling.add(&queue, self.shaper.rate());
         (queue, self.controller.update(&Seen { queue, radio, heard }))
     }
 
-    /// Orders hold from now on.
+    /// Carries out orders from now on.
     pub(crate) fn obey(&mut self, now: Instant, orders: &Orders, dropped: &mut impl FnMut(Waiting)) {
         self.queue.set_limit(now, orders.limit, dropped);
         self.shaper.set_rate(now, orders.rate);
@@ -227,12 +227,12 @@ impl Port {
         self.controller.needs()
     }
 
-    /// Does its controller order how the category contends?
+    /// True if its controller orders contention parameters.
     pub(crate) fn orders_access(&self) -> bool {
         self.controller.needs().sets.contains(Sets::ACCESS)
     }
 
-    /// The delay that its controller aims at.
+    /// Target delay of its controller.
     pub(crate) fn target_delay(&self) -> Option<Duration> {
         self.controller.target_delay()
     }
@@ -253,7 +253,7 @@ impl Port {
         self.controller.warning()
     }
 
-    /// Results count from now on.
+    /// Restarts the statistics.
     pub(super) fn restart_statistics(&mut self, now: Instant) {
         self.queue.restart_statistics(now);
         self.marked = 0;
@@ -285,8 +285,8 @@ impl Port {
         self.record.distribution(name, shares)
     }
 
-    /// The results of a run that ends now, but for what a wired link tells. `several`: the node has other ports, so that the
-    /// service time of its MAC is not that of this one.
+    /// Results of a run that ends now, without those of a wired link. `several`: the node has other ports, so that the
+    /// MAC's service time is not that of this port.
     pub(super) fn result(&self, name: String, now: Instant, several: bool) -> results::QueueResult {
         let Self { queue, controller, record, .. } = self;
         let totals = queue.totals();

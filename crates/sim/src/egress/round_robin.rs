@@ -1,5 +1,5 @@
-//! Round robin over the groups of ports, category by category: the order in which the MAC is given packets where it takes
-//! them from the ports themselves.
+//! Round robin over the groups of ports, category by category: the scheduler of nodes whose MAC takes packets from the
+//! ports themselves.
 //!
 //! A turn is one exchange of frames, whatever becomes of it. Where the end of a TXOP cuts an exchange short, the group
 //! keeps its turn for the rest: a deficit round robin (Shreedhar and Varghese, 1996) in shares of a full exchange.
@@ -11,18 +11,18 @@ use crate::mac::CATEGORIES;
 /// A full exchange, in units of the balance.
 pub(crate) const EXCHANGE: u32 = 1 << 16;
 
-/// Whose turn it is.
+/// State of the round robin.
 #[derive(Debug, Default)]
 pub(crate) struct RoundRobin {
-    /// By place in a group, the group that was served last.
+    /// By index within a group: the group that was served last.
     last: [usize; CATEGORIES],
     /// By port, what its group may still send in its turn, in exchanges; below zero: what its next turn is shorter by.
     balance: Vec<i64>,
 }
 
 impl RoundRobin {
-    /// The port of a category that is served next: of those that are ready one of the highest class, and of these the one
-    /// whose turn it is, group by group.
+    /// The port of a category that is served next: among ready ports one of the highest class, and among these the next
+    /// group in round-robin order.
     #[inline]
     pub(super) fn next(&self, layout: &Layout, category: u8, ready: impl Fn(PortId) -> bool) -> PortId {
         let first = usize::from(category);

@@ -1,8 +1,8 @@
-//! A slab: values in one vector, named by small integers, slots used again.
+//! A slab: values in one vector, named by small integers; free slots are reused.
 
 use std::num::NonZeroU32;
 
-/// Names a value of an [`Arena`]. It is the slot's number plus one, so that no handle takes no more room than one.
+/// Name of a value in an [`Arena`]: the slot's number plus one, so that an optional handle takes no more memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handle(NonZeroU32);
 
@@ -19,7 +19,7 @@ impl Handle {
     }
 }
 
-/// Values that live for a while and are named by a [`Handle`]. Grows to the most that ever live at once.
+/// Short-lived values, each named by a [`Handle`]. Grows to the largest number that ever live at once.
 #[derive(Debug)]
 pub(crate) struct Arena<T> {
     slots: Vec<T>,
@@ -33,7 +33,7 @@ impl<T> Default for Arena<T> {
 }
 
 impl<T: Copy> Arena<T> {
-    /// Keeps a value.
+    /// Stores a value.
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> Handle {
         if let Some(handle) = self.free.pop() {
@@ -44,25 +44,25 @@ impl<T: Copy> Arena<T> {
         Handle::of(self.slots.len() - 1)
     }
 
-    /// The value named by `handle`.
+    /// Copies the value named by `handle`.
     #[inline]
     pub(crate) fn get(&self, handle: Handle) -> T {
         self.slots[handle.slot()]
     }
 
-    /// The value named by `handle`, where it lies.
+    /// The value named by `handle`, by reference.
     #[inline]
     pub(crate) fn get_ref(&self, handle: Handle) -> &T {
         &self.slots[handle.slot()]
     }
 
-    /// The value named by `handle`, to be changed.
+    /// The value named by `handle`, by mutable reference.
     #[inline]
     pub(crate) fn get_mut(&mut self, handle: Handle) -> &mut T {
         &mut self.slots[handle.slot()]
     }
 
-    /// Gives the slot back. The handle must not be used again.
+    /// Removes the value and frees its slot. The handle must not be used again.
     #[inline]
     pub(crate) fn remove(&mut self, handle: Handle) -> T {
         self.free.push(handle);

@@ -1,7 +1,8 @@
-//! The event queue: the earliest event first, and among equals the one pushed first.
+//! The event queue: earliest event first, and among equals the one pushed first.
 //!
-//! It is a calendar. Only the events of the present day are in order; those of the next days lie in a list each, and are put
-//! in order when their day begins; what comes later waits in a heap. While there are few, all are in order.
+//! It is a calendar queue. Only the events of the present day are sorted; those of the next days lie in one list per
+//! day, which is sorted when its day begins; later ones wait in a heap. A queue with few events keeps all of them
+//! sorted.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -10,26 +11,27 @@ use units::Instant;
 /// Binary logarithm of a day of the calendar queue in nanoseconds: longer than a slot and SIFS, and shorter than most
 /// frames.
 const DAY: u32 = 17;
-/// The days that have a list, each its bit of a word.
+/// Number of days that have a list; one bit of a word for each.
 const DAYS: u64 = 64;
-/// The most events of which all are kept in order. A network that has so few pending needs no calendar.
+/// Up to this many events all are kept sorted. A network with so few pending events needs no calendar.
 const FEW: usize = 16;
 /// Number of sorted events from which a new one's place is found by binary search.
 const MANY: usize = 32;
 
-/// A priority queue of events in a total order: (time, order of pushing). Time never runs back: an event earlier than one
-/// that was popped is a fault of who pushes it. Nothing is allocated once the queue has been as full as it gets.
+/// A priority queue of events in a total order: (time, order of pushing). Time never runs backwards: pushing an event
+/// earlier than one that was popped is a mistake of the caller. Nothing is allocated once the queue has reached its
+/// largest size.
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    /// The events before tomorrow in order, the earliest last.
+    /// The events before tomorrow, sorted, the earliest last.
     today: Vec<Pending<E>>,
-    /// The first day whose events are not in order yet.
+    /// The first day whose events are not sorted yet.
     tomorrow: u64,
-    /// By day modulo their number, those of the days from tomorrow on, as they were pushed.
+    /// Events of the days from tomorrow on, by day modulo the number of lists, in the order in which they were pushed.
     days: [Vec<Pending<E>>; u64::BITS as usize],
-    /// Bit by bit, the days that have any.
+    /// Bitmask of days that have events.
     filled: u64,
-    /// Those that came later than that when they were pushed.
+    /// Events later than all lists when they were pushed.
     later: BinaryHeap<Pending<E>>,
     pushed: u64,
     /// The time of the last event that was popped.
@@ -38,7 +40,7 @@ pub struct EventQueue<E> {
     next: Instant,
 }
 
-/// An event's key in the order: its time above the number of pushes before, so that one comparison is the whole order.
+/// Sort key of an event: its time above the number of pushes before, so that one comparison decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventKey(u128);
 
@@ -49,14 +51,14 @@ impl EventKey {
     }
 }
 
-/// An event that is to come.
+/// A pending event.
 #[derive(Clone, Copy, Debug)]
 struct Pending<E> {
     key: EventKey,
     event: E,
 }
 
-/// The greatest is the earliest.
+/// Reversed, for a max-heap: the greatest is the earliest.
 impl<E> Ord for Pending<E> {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
@@ -99,15 +101,15 @@ impl<E: Copy> EventQueue<E> {
     /// Adds an event.
     ///
     /// # Panics
-    /// With debug assertions, when it would come before one that was popped.
+    /// With debug assertions, if the event is earlier than one that was popped.
     #[inline]
     pub fn push(&mut self, at: Instant, event: E) {
         let key = self.reserve(at);
         self.push_at(key, event);
     }
 
-    /// A key in the order as of an event that is pushed now, for one that is [added](Self::push_at) later: of things that
-    /// come one after another in any case, only the first must wait here.
+    /// Reserves the key of an event that is pushed now, for an event that is [added](Self::push_at) later. Of events
+    /// that occur one after another in any case, only the first needs to be in the queue.
     ///
     /// # Panics
     /// As [`push`](Self::push).
@@ -119,7 +121,7 @@ impl<E: Copy> EventQueue<E> {
         key
     }
 
-    /// Adds an event at its [reserved](Self::reserve) key.
+    /// Adds an event with a [reserved](Self::reserve) key.
     // Stations that hear a frame mostly push nothing: the code that asks them stays short without it.
     #[inline(never)]
     pub fn push_at(&mut self, key: EventKey, event: E) {
@@ -140,14 +142,14 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Adds an event that comes later than the days that have a list.
+    /// Adds an event later than the days that have a list.
     #[inline(never)]
     fn postpone(&mut self, pending: Pending<E>) {
         self.later.push(pending);
     }
 
-    /// Adds an event to those that are in order. Most come before most others: those that come earlier still are moved up
-    /// one by one.
+    /// Adds an event to the sorted ones. Most new events are earlier than most others, so that the earlier ones are
+    /// moved up one by one.
     #[inline]
     fn insert(&mut self, pending: Pending<E>) {
         let mut at = self.today.len();
@@ -164,7 +166,7 @@ impl<E: Copy> EventQueue<E> {
         self.today[at] = pending;
     }
 
-    /// The earliest event and its time.
+    /// Removes the earliest event and returns it with its time.
     #[inline]
     pub fn pop(&mut self) -> Option<(Instant, E)> {
         if self.today.is_empty() {
@@ -179,7 +181,7 @@ impl<E: Copy> EventQueue<E> {
         Some((self.now, first.event))
     }
 
-    /// The day of the next event begins: its events are put in order.
+    /// Begins the day of the next event: sorts its events.
     #[inline(never)]
     fn begin_day(&mut self) {
         let today = day(self.next);
@@ -199,7 +201,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// The time of the first event from tomorrow on; `NEVER` where there is none.
+    /// The time of the first event from tomorrow on; `NEVER` if there is none.
     #[inline(never)]
     fn next_day(&self) -> Instant {
         let later = self.later.peek().map_or(Instant::NEVER, |pending| pending.key.time());
@@ -211,18 +213,18 @@ impl<E: Copy> EventQueue<E> {
         first.iter().fold(later, |earliest, pending| earliest.min(pending.key.time()))
     }
 
-    /// The time of the earliest event; `NEVER` where nothing is pending.
+    /// The time of the earliest event; `NEVER` if none is pending.
     #[inline]
     pub fn next_time(&self) -> Instant {
         self.next
     }
 
-    /// Number of events pending.
+    /// Number of pending events.
     pub fn len(&self) -> usize {
         self.today.len() + self.days.iter().map(Vec::len).sum::<usize>() + self.later.len()
     }
 
-    /// True when nothing is pending.
+    /// True if no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -234,7 +236,7 @@ fn day(at: Instant) -> u64 {
     at.as_nanos() >> DAY
 }
 
-/// The list of a day.
+/// The index of a day's list.
 #[inline]
 fn list(day: u64) -> u32 {
     (day % DAYS) as u32
@@ -245,7 +247,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Within a day, some days, more days than have a list, and for ever.
+    /// Times within a day, some days ahead, beyond the lists, and for ever.
     fn span() -> impl Strategy<Value = u64> {
         prop_oneof![8 => 0_u64..50, 8 => 0_u64..1 << 18, 4 => 0_u64..1 << 23, 1 => Just(1 << 40)]
     }

@@ -1,4 +1,4 @@
-//! Clock, events, random streams and the packet arena. Knows no radio, no MAC and no packet's meaning.
+//! Clock, events, random streams and the arena of packets. Knows no radio, no MAC and no meaning of a packet.
 
 mod arena;
 mod events;

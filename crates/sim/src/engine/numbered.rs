@@ -1,14 +1,14 @@
-//! Numbers of things, each kind a type of its own, and lists that nothing else indexes.
+//! Typed numbers of nodes, flows, ports and so on, and lists that only numbers of the right type index.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// The number of a thing in a [`List`]: its place, from 0.
+/// The number of a thing in a [`List`]: its index, from 0.
 pub(crate) trait Number: Copy {
-    /// The number of the thing at this place.
+    /// The number at this index.
     fn at(place: usize) -> Self;
 
-    /// Its place.
+    /// Its index.
     fn place(self) -> usize;
 }
 
@@ -46,19 +46,19 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// A node. It is its address, too.
+    /// A node; also its address.
     NodeId;
     /// A flow.
     FlowId;
     /// One direction of a wired link.
     WireId;
-    /// The slot of a connection.
+    /// The slot of a TCP connection.
     Slot;
     /// A port of a node.
     PortId;
 }
 
-/// Things that are numbered by `N`.
+/// A list indexed by `N`.
 #[derive(Debug)]
 pub(crate) struct List<N, T> {
     things: Vec<T>,
@@ -78,7 +78,7 @@ impl<N, T> From<Vec<T>> for List<N, T> {
 }
 
 impl<N: Number, T> List<N, T> {
-    /// Adds a thing: its number.
+    /// Adds a thing and returns its number.
     pub(crate) fn push(&mut self, thing: T) -> N {
         self.things.push(thing);
         N::at(self.things.len() - 1)
@@ -89,7 +89,7 @@ impl<N: Number, T> List<N, T> {
         self.things.len()
     }
 
-    /// The thing with this number, to be changed, if there is one.
+    /// The thing with this number, if there is one.
     #[inline]
     pub(crate) fn get_mut(&mut self, number: N) -> Option<&mut T> {
         self.things.get_mut(number.place())
@@ -100,7 +100,7 @@ impl<N: Number, T> List<N, T> {
         self.things.iter()
     }
 
-    /// All things, in order, to be changed.
+    /// All things, in order, mutable.
     pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
         self.things.iter_mut()
     }

@@ -7,25 +7,25 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// Purpose of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
-    /// A node's back-off.
+    /// Back-off of a node.
     Backoff,
-    /// A flow's packet times.
+    /// Packet times of a flow.
     Traffic,
-    /// The rate of the flows that share a draw.
+    /// Rate of the flows that share a draw.
     Load,
     /// Random decisions in the queues of a node.
     Queues,
     /// Source and destination of a flow.
     Ends,
-    /// A flow's admission.
+    /// Admission of a flow.
     Admission,
-    /// A node's routing protocol.
+    /// Routing protocol of a node.
     Routing,
-    /// A node's way.
+    /// Movement of a node.
     Motion,
-    /// A receiver's luck with bits.
+    /// Bit errors at a receiver.
     Reception,
-    /// A receiver's luck with powers.
+    /// Fading at a receiver.
     Fading,
     /// Shadowing between two nodes.
     Shadowing,
@@ -58,24 +58,24 @@ impl Purpose {
     }
 }
 
-/// A stream of random numbers. Its values are fixed by the generator's published algorithm and the 20 lines below.
+/// A stream of random numbers. Its values are defined by the generator's published algorithm and the 20 lines below.
 #[derive(Clone, Debug)]
 pub(crate) struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of `name` (a node or flow) for a purpose in the run with this seed.
+    /// The stream of `name` (a node or flow) for a purpose, in the run with this seed.
     pub(crate) fn new(seed: u64, name: &str, purpose: Purpose) -> Self {
         Self::of_bytes(seed, name.as_bytes(), purpose)
     }
 
-    /// The stream of whatever these bytes name.
+    /// The stream named by these bytes.
     pub(crate) fn of_bytes(seed: u64, name: &[u8], purpose: Purpose) -> Self {
         // The generator's own seeding mixes the rest.
         let parts = [&seed.to_le_bytes(), name, b"/", purpose.name().as_bytes()];
         Self(Xoshiro256PlusPlus::seed_from_u64(fnv(parts.into_iter().flatten())))
     }
 
-    /// A number for a name, to name streams of several by.
+    /// A number that stands for a name in the name of a stream.
     pub(crate) fn key(name: &str) -> u64 {
         fnv(name.as_bytes())
     }
@@ -129,7 +129,7 @@ impl Stream {
     }
 }
 
-/// FNV-1a.
+/// The FNV-1a hash.
 fn fnv<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325_u64, step)

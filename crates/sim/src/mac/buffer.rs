@@ -5,38 +5,38 @@ use crate::engine::Handle;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
-/// Delimiter in front of each MPDU of an A-MPDU (9.7.1).
+/// Length of the delimiter before each MPDU of an A-MPDU (9.7.1).
 const DELIMITER: u64 = 4;
-/// Destination, source and length in front of each MSDU of an A-MSDU (9.3.2.2.2).
+/// Length of destination, source and length before each MSDU of an A-MSDU (9.3.2.2.2).
 const SUBFRAME_HEADER: u64 = 14;
-/// The longest MPDU within an A-MPDU: its delimiter has 12 bits for the length (9.7.1).
+/// Longest MPDU within an A-MPDU: its delimiter has 12 bits for the length (9.7.1).
 const LONGEST_AGGREGATED_MPDU: u64 = 4095;
 
-/// A packet that the host hands over: LLC header and above are its MSDU.
+/// A packet that the host hands over; LLC header and above are its MSDU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Msdu {
     pub(crate) packet: Handle,
     pub(crate) length: Bytes,
 }
 
-/// A data frame of a packet, or of several in an A-MSDU.
+/// A data frame with one packet, or several in an A-MSDU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mpdu {
-    /// The first packet.
+    /// First packet.
     pub(crate) packet: Handle,
-    /// The last packet; an A-MSDU's packets are chained by the host.
+    /// Last packet; the host chains the packets of an A-MSDU.
     last: Handle,
     /// Number of packets in the MPDU.
     parts: u16,
-    /// The MSDU or A-MSDU.
+    /// Length of the MSDU or A-MSDU.
     body: Bytes,
-    /// Its length, MAC header and check sum included.
+    /// Length including the MAC header and check sum.
     pub(crate) psdu: Bytes,
-    /// Its number, 12 bits.
+    /// Sequence number, 12 bits.
     pub(crate) sequence: u16,
-    /// Attempts without RTS that failed.
+    /// Failed attempts without RTS.
     pub(super) short_failures: u8,
-    /// Attempts after RTS and CTS that failed.
+    /// Failed attempts after RTS and CTS.
     pub(super) long_failures: u8,
     /// Whether it has been sent.
     pub(super) sent: bool,
@@ -85,20 +85,20 @@ impl Mpdu {
     }
 }
 
-/// The frames of one receiver.
+/// Frames for one receiver.
 #[derive(Debug, Default)]
 pub(super) struct Buffer {
     pub(super) to: u32,
     pub(super) mpdus: VecDeque<Mpdu>,
-    /// The number after that of the newest, whether that is still here or not.
+    /// The number after that of the newest frame, whether that is still here or not.
     next: u16,
     /// Number of MPDUs, from the first, in the frame that is being sent or whose response is awaited.
     pub(super) in_flight: usize,
-    /// A BlockAckReq is due.
+    /// True if a BlockAckReq is due.
     pub(super) request: Option<Request>,
 }
 
-/// A BlockAckReq that is to be sent.
+/// A BlockAckReq to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) to: u32,
@@ -115,10 +115,10 @@ pub(super) struct Size {
 }
 
 impl Size {
-    /// Nothing, or one frame, which goes without delimiter and padding.
+    /// The size of nothing, or of one frame, which has no delimiter and padding.
     pub(super) const NONE: Self = Self { frames: 0, psdu: Bytes::new(0) };
 
-    /// With one more MPDU: each follows its delimiter, and all but the last are padded to 4 B (9.7.1).
+    /// The size with one more MPDU: each follows its delimiter, and all but the last are padded to 4 B (9.7.1).
     pub(super) fn with(self, psdu: Bytes) -> Self {
         match self.frames {
             0 => Self { frames: 1, psdu },
@@ -126,7 +126,7 @@ impl Size {
         }
     }
 
-    /// How many bytes lie in front of the next MPDU.
+    /// Number of bytes before the next MPDU.
     fn next(self) -> Bytes {
         let before = match self.frames {
             0 => 0,
@@ -140,13 +140,13 @@ impl Size {
 /// Ways in which a packet can join the aggregate under construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joins {
-    /// As part of the last MPDU.
+    /// As part of the last MPDU (A-MSDU).
     Part,
     /// As an MPDU of its own.
     Mpdu,
 }
 
-/// Where the MPDUs of an A-MPDU lie: how many bytes are in front of each.
+/// Offsets in bytes of the MPDUs in an A-MPDU.
 pub(crate) fn places<'a>(mpdus: impl Iterator<Item = &'a Mpdu>) -> impl Iterator<Item = (Bytes, Bytes)> {
     mpdus.scan(Size::NONE, |size, mpdu| {
         let start = size.next();
@@ -174,7 +174,7 @@ impl Buffer {
         size
     }
 
-    /// How a packet of `length` can join the aggregate that holds all MPDUs so far, of `size`, and the size then.
+    /// How a packet of `length` can join the aggregate of all MPDUs so far, of `size`, and the size then.
     pub(super) fn joins(
         &self,
         length: Bytes,
@@ -199,7 +199,8 @@ impl Buffer {
         (joined == 1).then_some((Joins::Mpdu, grown))
     }
 
-    /// How many MPDUs of a length, `most` at most, can join the aggregate that holds all so far, of `size`, and the size then.
+    /// How many MPDUs of a length, up to `most`, can join the aggregate of all MPDUs so far, of `size`, and the size
+    /// then.
     #[inline]
     pub(super) fn frames(
         &self,
@@ -225,7 +226,7 @@ impl Buffer {
         (most, size)
     }
 
-    /// A new frame joins at the end, with this number.
+    /// Adds a new frame with this sequence number.
     pub(super) fn push(&mut self, msdu: Msdu, sequence: u16, rules: &Conventions) {
         self.next = (sequence + 1) % SEQUENCES;
         self.mpdus.push_back(Mpdu::new(msdu, sequence, rules));
@@ -236,7 +237,7 @@ impl Buffer {
         self.next
     }
 
-    /// A packet becomes part of the last MPDU; returns the packet that it follows.
+    /// Adds a packet to the last MPDU; returns the packet that it follows.
     pub(super) fn extend(&mut self, msdu: Msdu, rules: &Conventions) -> Handle {
         let last = self.mpdus.back_mut().expect("an A-MSDU has a first packet");
         last.body = last.body_with(msdu.length);

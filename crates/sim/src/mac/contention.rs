@@ -1,7 +1,7 @@
-//! Contention for the medium: spaces, slots and back-off of each access category of a station.
+//! Contention for the medium: interframe space, slots and back-off of each access category of a station.
 //!
-//! There are no events for slots: while the medium is idle the moment of sending is known, and when it turns busy the
-//! slots that have passed are counted.
+//! Slots are no events: while the medium is idle the moment of sending is known, and when it turns busy the slots that
+//! have passed are counted.
 
 use super::station::{Station, Step};
 use super::{Access, CATEGORIES, Conventions};
@@ -11,10 +11,10 @@ use units::{Duration, Instant};
 /// The state of one access category's contention.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contender {
-    /// Slots still to wait; `None`: no back-off is due.
+    /// Remaining back-off slots; `None`: no back-off is due.
     pub(super) backoff: Option<u16>,
     pub(super) cw: u16,
-    /// Its slots count from here at the earliest.
+    /// Earliest moment from which its slots count.
     pub(super) earliest: Instant,
 }
 
@@ -23,8 +23,8 @@ impl Contender {
         Self { backoff: None, cw: access.cw_min, earliest: Instant::ZERO }
     }
 
-    /// The slots left once the medium has been idle for `idle` since they began to count. The DCF counts a slot at its
-    /// end (10.3.4.3), EDCA one at the end of AIFS and each further one at its beginning (10.22.2.4).
+    /// Counts down `slots` after the medium has been idle for `idle` since they began to count. The DCF counts a slot
+    /// at its end (10.3.4.3), EDCA one at the end of AIFS and each further one at its beginning (10.22.2.4).
     #[inline]
     pub(super) fn count_down(&mut self, slots: u16, idle: Duration, wants: bool, rules: &Conventions) {
         let passed = idle.div_floor(rules.timing.slot) + u64::from(rules.edca());
@@ -37,8 +37,8 @@ impl Contender {
 }
 
 impl Station {
-    /// A category contends otherwise from the back-off after its next attempt on; at once, if it has nothing to send and no
-    /// back-off is due.
+    /// Sets a category's contention parameters from the back-off after its next attempt on; at once, if it has nothing
+    /// to send and no back-off is due.
     pub(crate) fn set_access(&mut self, category: u8, access: Access) {
         let index = usize::from(category);
         self.ordered.retain(|&(other, _)| other != index);
@@ -48,7 +48,7 @@ impl Station {
         }
     }
 
-    /// What was ordered, if anything, holds. A window that has grown keeps its size, as far as it may.
+    /// Applies contention parameters that were ordered. A window that has grown keeps its size within the new bounds.
     fn adopt(&mut self, category: usize) {
         if let Some(place) = self.ordered.iter().position(|&(other, _)| other == category) {
             let (_, access) = self.ordered.swap_remove(place);
@@ -58,8 +58,8 @@ impl Station {
         }
     }
 
-    /// A category has a new frame. On a medium that has been idle for its space it goes out at once (10.3.4.2), or after
-    /// what another convention asks for.
+    /// Starts contention for a category's new frame. On a medium that has been idle for the interframe space it is sent
+    /// at once (10.3.4.2), or after what another convention requires.
     pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
         let engaged = self.step != Step::Access || self.response.is_some() || self.turning;
         if engaged || self.busy || now < self.nav {
@@ -86,14 +86,14 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// Does nothing but a response that it owes stand between it and the medium? The frame to which it responds may have
+    /// True if only a response that it owes keeps it from the medium. The frame to be answered may have ended just now.
     /// ended just now.
     fn only_owes(&self, now: Instant, rules: &Conventions) -> bool {
         let idle = !self.busy || self.deadline == now + rules.timing.sifs;
         self.response.is_some() && self.step == Step::Access && !self.turning && idle && self.nav <= now
     }
 
-    /// The medium has turned busy.
+    /// Handles the medium turning busy.
     #[inline]
     pub(crate) fn turned_busy(&mut self, now: Instant, rules: &Conventions) {
         self.busy = true;
@@ -114,7 +114,7 @@ impl Station {
         self.deadline = Instant::NEVER;
     }
 
-    /// The medium has turned idle.
+    /// Handles the medium turning idle.
     #[inline]
     pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
         self.busy = false;
@@ -128,13 +128,13 @@ impl Station {
         }
     }
 
-    /// Has a category a back-off to finish or a frame to send? Of four, mostly one does.
+    /// True if a category has a back-off to finish or a frame to send. Usually one of four does.
     #[inline]
     pub(super) fn contends(&self, category: usize) -> bool {
         self.contenders[category].backoff.is_some() || self.wanting & 1 << category != 0
     }
 
-    /// The slots of a category stop counting at `seen`.
+    /// Freezes the slots of a category at `seen`.
     #[inline]
     pub(super) fn freeze(&mut self, seen: Instant, category: usize, rules: &Conventions) {
         let wants = self.wanting & 1 << category != 0;
@@ -150,7 +150,7 @@ impl Station {
         }
     }
 
-    /// From when a category's slots count, if the medium stays idle.
+    /// When a category's slots begin to count, if the medium stays idle.
     #[inline]
     fn start(&self, category: usize) -> Instant {
         let access = &self.access[category];
@@ -166,7 +166,7 @@ impl Station {
         self.start(category) + rules.timing.slot * slots
     }
 
-    /// Sets the deadline at the first category's moment to send, and notes which categories come to it.
+    /// Sets the deadline to the earliest category's moment to send, and remembers which categories reach it.
     #[inline]
     pub(super) fn schedule(&mut self, now: Instant, rules: &Conventions) {
         self.deadline = Instant::NEVER;
@@ -195,14 +195,14 @@ impl Station {
             Some(u16::try_from(self.random.up_to(u64::from(cw))).expect("at most the window"));
     }
 
-    /// The window doubles after a failure (10.3.3).
+    /// Doubles the window after a failure (10.3.3).
     pub(super) fn widen(&mut self, category: usize) {
         let contender = &mut self.contenders[category];
         contender.cw = contender.cw.saturating_mul(2).saturating_add(1).min(self.access[category].cw_max);
         self.adopt(category);
     }
 
-    /// The window is the smallest again.
+    /// Resets the window to the smallest.
     pub(super) fn narrow(&mut self, category: usize) {
         self.contenders[category].cw = self.access[category].cw_min;
         self.adopt(category);

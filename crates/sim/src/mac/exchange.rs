@@ -1,4 +1,4 @@
-//! A station's own exchanges: how one begins, and how it ends.
+//! Frame exchanges of a station, from their start to their end.
 
 use super::buffer::{Buffer, Request, Size};
 use super::reorder::distance;
@@ -18,9 +18,9 @@ enum Fate {
 }
 
 impl Station {
-    /// The frame that is due: a BlockAckReq, what announces data, or the data. `assembly`: the frame that was put together.
-    /// `ahead`: receiver and frame length of the packet of its category that comes next; a TXOP that can go on with it
-    /// reserves the medium for it too (9.2.5.2).
+    /// The frame that is due: a BlockAckReq, an announcement (RTS or CTS to self), or data. `assembly`: the aggregate
+    /// that the host filled. `ahead`: receiver and frame length of the next packet of its category; a TXOP that can go
+    /// on with it reserves the medium for it too (9.2.5.2).
     pub(crate) fn begin(
         &mut self,
         now: Instant,
@@ -57,7 +57,7 @@ impl Station {
         self.data(now, size, ahead, rules)
     }
 
-    /// The frame of the first MPDUs.
+    /// The frame with the first MPDUs.
     fn data(&mut self, now: Instant, size: Size, ahead: Option<(u32, Bytes)>, rules: &Conventions) -> Frame {
         let timing = &rules.timing;
         self.takes_its_turn();
@@ -96,12 +96,12 @@ impl Station {
         timing.duration(self.mode_to(to, timing), size.psdu) + response(to, size, rules)
     }
 
-    /// How long one data frame of `psdu` bytes and its acknowledgement take.
+    /// Duration of one data frame of `psdu` bytes and its acknowledgement.
     pub(crate) fn exchange_of_one(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Duration {
         self.exchange(to, Size::NONE.with(psdu), rules)
     }
 
-    /// Its own frame has been sent.
+    /// Handles the end of its own frame.
     pub(crate) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         self.idle_from = now;
         self.eifs_surplus = Duration::ZERO;
@@ -132,8 +132,8 @@ impl Station {
         self.deadline = now + timeout;
     }
 
-    /// The highest category that is due holds the medium. One below that was due too has collided with it inside the
-    /// station, and goes on as after a collision outside (10.22.2.2).
+    /// Chooses the highest category that is due as the holder of the medium. A lower one that was due too has collided
+    /// inside the station and continues as after a collision outside (10.22.2.2).
     pub(super) fn win(&mut self, now: Instant, rules: &Conventions) {
         self.turning = false;
         self.cleared = Cleared::No;
@@ -153,8 +153,8 @@ impl Station {
         self.txop_end = now + self.txop;
     }
 
-    /// A category has lost an internal collision. Nothing was sent, but the attempt counts (10.22.2.11.1), except of a
-    /// broadcast, which has no attempts to count.
+    /// Handles an internal collision of a category. Nothing was sent, but the attempt counts (10.22.2.11.1), except for
+    /// a broadcast, which has no attempts to count.
     fn collide(&mut self, category: usize, rules: &Conventions) {
         let buffer = &mut self.buffers[category];
         if let Some(request) = &mut buffer.request {
@@ -173,14 +173,14 @@ impl Station {
         self.draw(category);
     }
 
-    /// The data have been acknowledged.
+    /// Handles the acknowledgement of data.
     pub(super) fn acknowledged(&mut self, now: Instant, rules: &Conventions) -> Answer {
         let report = self.settle(now, usize::from(self.holder), rules, |_| true);
         self.finish(now, rules);
         Answer { report, ..Answer::default() }
     }
 
-    /// A BlockAck has come.
+    /// Handles a BlockAck.
     pub(super) fn block_acknowledged(&mut self, now: Instant, start: u16, arrived: u64, rules: &Conventions) -> Answer {
         let holder = usize::from(self.holder);
         if let Some(request) = self.buffers[holder].request.take() {
@@ -195,7 +195,7 @@ impl Station {
         Answer { report, ..Answer::default() }
     }
 
-    /// What was in flight has arrived or has failed, by its number. Returns what became of it.
+    /// Marks frames in flight as acknowledged or failed, by their numbers. Returns the outcome.
     fn settle(
         &mut self,
         now: Instant,
@@ -249,7 +249,7 @@ impl Station {
         (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
     }
 
-    /// The first frame of a category is given up before it was sent again.
+    /// Gives up the first frame of a category before it is sent again.
     fn give_up_first(&mut self, category: usize, rules: &Conventions) {
         let buffer = &mut self.buffers[category];
         let (to, first) = (buffer.to, buffer.mpdus.pop_front().expect("an attempt is for a packet"));
@@ -258,7 +258,7 @@ impl Station {
         self.move_window(category, rules);
     }
 
-    /// Frames were given up: under a BlockAck agreement the receiver must not wait for them (10.24.7.7).
+    /// Handles frames that were given up: under a BlockAck agreement the receiver must not wait for them (10.24.7.7).
     fn move_window(&mut self, category: usize, rules: &Conventions) {
         let to = self.buffers[category].to;
         if !rules.block_ack() || to == BROADCAST {
@@ -270,7 +270,7 @@ impl Station {
         buffer.request = Some(Request { to, start, failures: 0 });
     }
 
-    /// No response has come: doubles the window and tries again, or gives up (10.3.4.4).
+    /// Handles a missing response: doubles the window and tries again, or gives up (10.3.4.4).
     pub(super) fn fail(&mut self, now: Instant, rules: &Conventions) -> Answer {
         let holder = usize::from(self.holder);
         let asked = self.buffers[holder].request.is_some();
@@ -318,8 +318,8 @@ impl Station {
         Answer { failed, announced, report, ..Answer::default() }
     }
 
-    /// A BlockAckReq was not answered. True when it is given up, and with it the frames that it asked about for this
-    /// time.
+    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for this time, the frames that it asked
+    /// about.
     fn fail_request(&mut self, now: Instant, category: usize, rules: &Conventions) -> bool {
         let Buffer { request, mpdus, in_flight, .. } = &mut self.buffers[category];
         let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
@@ -338,7 +338,7 @@ impl Station {
         true
     }
 
-    /// The exchange is over, and with it perhaps the TXOP.
+    /// Ends the exchange, and with it perhaps the TXOP.
     fn finish(&mut self, now: Instant, rules: &Conventions) {
         self.step = Step::Access;
         self.deadline = Instant::NEVER;
@@ -350,7 +350,7 @@ impl Station {
         }
     }
 
-    /// Goes on with the next frame of the category that holds the TXOP, if one fits.
+    /// Continues the TXOP with the next frame of its category, if one fits.
     pub(super) fn go_on(&mut self, now: Instant, rules: &Conventions) -> bool {
         let holder = usize::from(self.holder);
         let timing: &Timing = &rules.timing;
@@ -372,7 +372,7 @@ impl Station {
         true
     }
 
-    /// An exchange of a category is over, for better or worse. A back-off follows whether or not another frame waits
+    /// Ends the exchange of a category, successful or not. A back-off follows whether or not another frame waits
     /// (10.3.4.3: post-backoff).
     fn release(&mut self, category: usize) {
         self.narrow(category);
@@ -384,7 +384,7 @@ impl Station {
     }
 }
 
-/// How long after data their response is over.
+/// Time from the end of data to the end of their response.
 fn response(to: u32, size: Size, rules: &Conventions) -> Duration {
     match to {
         BROADCAST => Duration::ZERO,

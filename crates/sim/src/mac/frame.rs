@@ -4,7 +4,7 @@ use crate::engine::Handle;
 use crate::radio::{ACK, CTS, Mode, RTS};
 use units::{Bytes, Duration};
 
-/// The receiver of a frame for everybody.
+/// Receiver address of a broadcast.
 pub(crate) const BROADCAST: u32 = u32::MAX;
 
 /// Length of a compressed BlockAckReq (9.3.1.8).
@@ -23,20 +23,20 @@ pub(crate) enum Kind {
     Data { packet: Handle, psdu: Bytes },
     /// Acknowledgement.
     Ack,
-    /// An A-MPDU, with its length and the number of its MPDUs. The sender holds them until the response is due.
+    /// A-MPDU, with its length and the number of its MPDUs. The sender holds them until the response is due.
     Aggregate { psdu: Bytes, frames: u8 },
-    /// Asks for a `BlockAck`; the sender will send nothing before this number again.
+    /// Request for a `BlockAck`; the sender will not send any number before this one again.
     BlockAckReq { start: u16 },
-    /// Which frames have arrived: a first number, and a bit for it and each of the 63 after it.
+    /// Block acknowledgement: a first number, and a bit for it and each of the 63 after it.
     BlockAck { start: u16, arrived: u64 },
     /// Asks this many stations for their grants, the receiver first; `then`: duration of the exchange that follows the
     /// grants.
     Request { asked: u8, then: Duration },
-    /// Nothing older waits where it comes from.
+    /// T-MAC's grant: its sender has nothing older.
     Grant,
 }
 
-/// A frame on its way.
+/// A frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
@@ -44,18 +44,18 @@ pub(crate) struct Frame {
     pub(crate) to: u32,
     /// Mode of transmission.
     pub(crate) mode: Mode,
-    /// The access category of a data frame.
+    /// Access category of a data frame.
     pub(crate) category: u8,
-    /// The duration field: how long the medium stays reserved after this frame.
+    /// Duration field: how long the medium stays reserved after this frame.
     pub(crate) reserves: Duration,
-    /// Number of a data frame, 12 bits; the same in its repetitions.
+    /// Sequence number of a data frame, 12 bits; the same in its repetitions.
     pub(crate) sequence: u16,
-    /// The Retry bit of a data frame (9.2.4.1.5): it has been sent before.
+    /// Retry bit of a data frame (9.2.4.1.5).
     pub(crate) retry: bool,
 }
 
 impl Frame {
-    /// Its length, MAC header and check sum included; `key`: that of the field that tells the sender's next packet.
+    /// Length including MAC header and check sum; `key`: length of T-MAC's key field.
     pub(crate) fn psdu(&self, key: Bytes) -> Bytes {
         match self.kind {
             Kind::Rts => RTS,

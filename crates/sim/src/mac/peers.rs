@@ -2,13 +2,13 @@
 
 use super::{CATEGORIES, Reorder, SEQUENCES};
 
-/// More than the 12 bits of a sequence number: none yet.
+/// No sequence number: more than their 12 bits.
 const NONE: u16 = u16::MAX;
 
-/// The other stations that a station has had to do with, by address.
+/// The other stations that a station has exchanged frames with, by address.
 #[derive(Debug, Default)]
 pub(crate) struct Peers {
-    /// In order of address.
+    /// Sorted by address.
     known: Vec<Peer>,
 }
 
@@ -20,22 +20,22 @@ struct Peer {
     last: [u16; CATEGORIES],
     /// Number of the next data frame for it, by category.
     next: [u16; CATEGORIES],
-    /// Bit by bit, the categories in which it may still wait for frames that were given up.
+    /// Bitmask of categories in which it may still wait for frames that were given up.
     behind: u8,
     /// Received sequence numbers, by category.
     reorders: [Option<Box<Reorder>>; CATEGORIES],
 }
 
 impl Peers {
-    /// Is this the first frame with this number from `address`? Remembers it. Only a repetition can be a duplicate
-    /// (10.3.2.11): the 12 bits of numbers come round again.
+    /// True for the first frame with this number from `address`; remembers it. Only a repetition can be a duplicate
+    /// (10.3.2.11), since the 12 bits of numbers wrap around.
     #[inline]
     pub(super) fn is_new(&mut self, address: u32, category: u8, sequence: u16, retry: bool) -> bool {
         let last = &mut self.peer(address).last[usize::from(category)];
         std::mem::replace(last, sequence) != sequence || !retry
     }
 
-    /// The number of the next frame of a category to `address` (10.3.2.11.2: each receiver and category has its own).
+    /// Number of the next frame of a category to `address` (10.3.2.11.2: each receiver and category has its own).
     pub(super) fn next_sequence(&mut self, address: u32, category: usize) -> u16 {
         let next = &mut self.peer(address).next[category];
         let sequence = *next;
@@ -43,22 +43,22 @@ impl Peers {
         sequence
     }
 
-    /// The next frame of a category to `address` has this number.
+    /// Sets the number of the next frame of a category to `address`.
     pub(super) fn go_on(&mut self, address: u32, category: usize, next: u16) {
         self.peer(address).next[category] = next;
     }
 
-    /// The number that the next frame will have.
+    /// Number that the next frame will have.
     pub(super) fn next_number(&mut self, address: u32, category: usize) -> u16 {
         self.peer(address).next[category]
     }
 
-    /// May `address` still wait for frames of a category that were given up?
+    /// True if `address` may still wait for frames of a category that were given up.
     pub(super) fn is_behind(&mut self, address: u32, category: usize) -> bool {
         self.peer(address).behind & 1 << category != 0
     }
 
-    /// Notes whether `address` may wait for frames of a category that were given up.
+    /// Sets whether `address` may wait for frames of a category that were given up.
     pub(super) fn set_behind(&mut self, address: u32, category: usize, behind: bool) {
         let bits = &mut self.peer(address).behind;
         *bits = *bits & !(1 << category) | u8::from(behind) << category;
@@ -69,7 +69,7 @@ impl Peers {
         self.peer(address).reorders[usize::from(category)].get_or_insert_with(|| Box::new(Reorder::new()))
     }
 
-    /// All that has arrived from anybody.
+    /// Reordering of frames from all stations.
     pub(super) fn reorders(&self) -> impl Iterator<Item = &Reorder> {
         self.known.iter().flat_map(|peer| peer.reorders.iter().flatten().map(|reorder| &**reorder))
     }

@@ -1,5 +1,5 @@
-//! The receiver's side of BlockAck: what has arrived, what it reports, and packets that wait for those before them
-//! (IEEE 802.11-2016, 10.24.3, 10.24.4 and 10.24.7.6).
+//! The receiver's side of BlockAck: scoreboard, and packets that wait for those before them (IEEE 802.11-2016, 10.24.3,
+//! 10.24.4 and 10.24.7.6).
 
 use super::{SEQUENCES, WINDOW};
 use crate::engine::Handle;
@@ -7,17 +7,17 @@ use crate::engine::Handle;
 /// Reorder state of a receiver for one sender and category.
 #[derive(Debug)]
 pub(crate) struct Reorder {
-    /// All before this number have been passed on or given up (`WinStartB`).
+    /// All frames before this number have been passed on or given up (`WinStartB`).
     start: u16,
-    /// Packets after it that have arrived, by number modulo the window.
+    /// State of the frames after it, by number modulo the window.
     held: [Slot; WINDOW as usize],
     /// Number of slots that are not [`Slot::Missing`].
     ahead: u16,
-    /// While below `target`, the start moves on past what is missing.
+    /// While below `target`, the start moves on past missing frames.
     target: u16,
-    /// The scoreboard reports 64 numbers from here (`WinStartR`),
+    /// First of the 64 numbers in the scoreboard (`WinStartR`).
     reported_from: u16,
-    /// one bit each.
+    /// One bit for each of them.
     reported: u64,
 }
 
@@ -26,20 +26,20 @@ pub(crate) struct Reorder {
 enum Slot {
     /// It has not arrived.
     Missing,
-    /// It has arrived, and its packet waits, or the first of several.
+    /// It has arrived; its packet waits (the first of several).
     Waits(Handle),
-    /// It has arrived, and nothing of it waits.
+    /// It has arrived, and none of its packets waits.
     Passed,
 }
 
 /// Action for a frame that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It had arrived before.
+    /// Drop: it had arrived before.
     Duplicate,
-    /// It is the next to be passed on.
+    /// Pass on now.
     Next,
-    /// Frames before it are missing: [`Reorder::hold`] keeps it.
+    /// Keep by [`Reorder::hold`]: frames before it are missing.
     Later,
 }
 
@@ -48,8 +48,8 @@ impl Reorder {
         Self { start: 0, held: [Slot::Missing; WINDOW as usize], ahead: 0, target: 0, reported_from: 0, reported: 0 }
     }
 
-    /// A frame has arrived: notes it in the scoreboard, and moves the window so that it lies inside. The host then asks
-    /// for what is [released](Self::release), and after that for what it [is](Self::classify).
+    /// Records a frame in the scoreboard and moves the window so that the frame lies inside. The host then asks for
+    /// packets that are [released](Self::release), and after that what to [do](Self::classify) with the frame.
     pub(crate) fn arrives(&mut self, sequence: u16) {
         let ahead = distance(self.reported_from, sequence);
         if ahead < WINDOW {
@@ -64,9 +64,9 @@ impl Reorder {
         }
     }
 
-    /// So many frames have arrived in a row, 64 at most, from this number on: is each the next to be passed on, and does
-    /// nothing wait? Then they are noted as if each had [arrived](Self::arrives) and been [classified](Self::classify); if not,
-    /// nothing is, and the host does that.
+    /// Fast path for up to 64 frames in a row from this number on, if each is the next to be passed on and nothing
+    /// waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each. False if they must go that
+    /// way; then nothing has happened.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
         let from = distance(self.reported_from, first);
         if first != self.start || self.start != self.target || self.ahead > 0 || from > WINDOW {
@@ -95,14 +95,14 @@ impl Reorder {
         }
     }
 
-    /// Keeps the packet of a [later](Arrival::Later) frame until those before it have come; none if nothing of it has to
-    /// wait.
+    /// Keeps the packet of a [later](Arrival::Later) frame until those before it have come; none if no packet of it has
+    /// to wait.
     pub(crate) fn hold(&mut self, sequence: u16, packet: Option<Handle>) {
         self.held[slot(sequence)] = packet.map_or(Slot::Passed, Slot::Waits);
         self.ahead += 1;
     }
 
-    /// The sender will not send anything before this number again (BlockAckReq).
+    /// Forgets frames before this number, which the sender will not send again (BlockAckReq).
     pub(crate) fn forget_before(&mut self, sequence: u16) {
         if distance(self.start, sequence) < SEQUENCES / 2 {
             self.target = sequence;
@@ -112,7 +112,7 @@ impl Reorder {
         }
     }
 
-    /// Can the window move on, past what has arrived or is not waited for any more?
+    /// True if the window can move on, past frames that have arrived or are no longer awaited.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         self.held[slot(self.start)] != Slot::Missing || self.start != self.target
@@ -136,12 +136,12 @@ impl Reorder {
         }
     }
 
-    /// What a BlockAck tells: a first number, and a bit for it and each of the 63 after it.
+    /// Content of a BlockAck: a first number, and a bit for it and each of the 63 after it.
     pub(crate) fn report(&self) -> (u16, u64) {
         (self.reported_from, self.reported)
     }
 
-    /// The packets that wait.
+    /// The waiting packets.
     pub(crate) fn held(&self) -> impl Iterator<Item = Handle> {
         self.held.iter().filter_map(|slot| if let Slot::Waits(packet) = slot { Some(*packet) } else { None })
     }

@@ -4,26 +4,26 @@ use super::Frame;
 use crate::engine::Handle;
 use units::Duration;
 
-/// A data frame that the station is done with, and with it the packets in it.
+/// A data frame that the station is done with, with its packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finished {
-    /// The first packet in the frame.
+    /// First packet in the frame.
     pub(crate) packet: Handle,
     pub(crate) to: u32,
-    /// The access category.
+    /// Its access category.
     pub(crate) category: u8,
-    /// Acknowledged, or a broadcast; otherwise given up.
+    /// True if acknowledged or a broadcast; false if given up.
     pub(crate) delivered: bool,
 }
 
 /// Meaning of a received frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
-    /// The packets in the frame are for this station, and new.
+    /// True if the packets in the frame are for this station, and new.
     pub(crate) takes: bool,
-    /// The frame is for this station, which has its packets already.
+    /// True if the frame is for this station, which has its packets already.
     pub(crate) duplicate: bool,
-    /// The station's own frame that will have no response.
+    /// The station's own frame that gets no response.
     pub(crate) failed: Option<Unanswered>,
     /// The data that an RTS without CTS announced.
     pub(crate) announced: Option<Announced>,
@@ -41,7 +41,7 @@ pub(crate) struct Announced {
     pub(crate) airtime: Duration,
 }
 
-/// A frame that was sent in vain.
+/// A frame without its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     /// An RTS without CTS.
@@ -65,11 +65,11 @@ pub(crate) struct Report {
 pub(crate) enum Due {
     /// Send a frame.
     Send(Frame),
-    /// It may send for this category: the host adds packets that share the frame (see
+    /// Send data of this category: the host adds packets that share the frame (see
     /// [`Station::assemble`](super::Station::assemble)), then [`Station::begin`](super::Station::begin) makes it.
     Begin(u8),
-    /// It has waited for a response in vain.
+    /// Its frame got no response.
     Failed(Answer),
-    /// It waits for the end of what is coming in.
+    /// Wait for the end of the frame that is being received.
     Wait,
 }

@@ -1,9 +1,9 @@
-//! A station: what it holds, what it hears, and what it sends when (IEEE 802.11-2016, 10.3 for the DCF, 10.22.2 for
-//! EDCA).
+//! A station: the frames that it holds, what it receives and what it sends when (IEEE 802.11-2016, 10.3 for the DCF,
+//! 10.22.2 for EDCA).
 //!
-//! A station has one radio, and so one view of the medium and at most one exchange at a time; up to four access
+//! A station has one radio, hence one view of the medium and at most one exchange at a time; up to four access
 //! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
-//! every choice that the standard leaves, and what each changes.
+//! every choice that the standard leaves open, and its effect.
 
 use super::buffer::{Buffer, Joins, Request, Size};
 use super::contention::Contender;
@@ -22,32 +22,32 @@ use units::{Bytes, Duration, Instant};
 /// Event that a station's own transmissions wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The medium: for a packet, or to finish the back-off after the last one.
+    /// Access to the medium: for a packet, or to finish the back-off after the last one.
     Access,
     /// The end of a response (ACK, CTS or BlockAck) that it sends.
     Responding,
     /// The end of its own frame.
     Sending,
-    /// A CTS.
+    /// CTS.
     AwaitCts,
     /// SIFS: after a CTS, or after an exchange in a TXOP that goes on.
     Cleared,
-    /// An ACK.
+    /// ACK.
     AwaitAck,
-    /// A BlockAck.
+    /// BlockAck.
     AwaitBlockAck,
-    /// Grants, until all that are asked have had their time.
+    /// Grants of T-MAC, until all that were asked have had their time.
     AwaitGrants,
 }
 
-/// Do others know that the data of an exchange are coming?
+/// How the data of an exchange were announced to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleared {
-    /// Nothing has announced them.
+    /// Not announced.
     No,
-    /// By a CTS of the station to itself, or by what it has sent in this TXOP.
+    /// By a CTS to self, or by an earlier frame of this TXOP.
     Yes,
-    /// By RTS and CTS just before.
+    /// By RTS and CTS.
     ByRts,
 }
 
@@ -58,31 +58,31 @@ pub(crate) struct Station {
     /// Mode with which it sends data to one receiver.
     rates: Rates,
     pub(super) step: Step,
-    /// The category whose exchange is going on, or was the last.
+    /// Category of the present or last exchange.
     pub(super) holder: u8,
-    /// Bit by bit, the categories whose moment to send is the deadline.
+    /// Bitmask of categories whose moment to send is the deadline.
     pub(super) due: u8,
-    /// Bit by bit, the categories that have a frame to send.
+    /// Bitmask of categories that have a frame to send.
     pub(super) wanting: u8,
     pub(super) busy: bool,
-    /// The radio is turning from reception to transmission: the deadline stands, whatever the medium does.
+    /// True while the radio turns from reception to transmission: the deadline stands, whatever the medium does.
     pub(super) turning: bool,
     pub(super) cleared: Cleared,
-    /// A response that goes out at the deadline.
+    /// The response that goes out at the deadline.
     pub(super) response: Option<Frame>,
-    /// When [`timer`](Self::timer) is to be called; `NEVER` for not at all. The host reads it after every call.
+    /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
     pub(crate) deadline: Instant,
     pub(super) idle_from: Instant,
-    /// What EIFS adds to DIFS or AIFS after a bad frame, else nothing.
+    /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
     pub(super) eifs_surplus: Duration,
     pub(super) nav: Instant,
     /// The station whose exchange set the NAV last.
     txop_holder: u32,
     /// Time at which a response was last given up.
     pub(super) timed_out: Instant,
-    /// How its categories contend,
+    /// Contention parameters of its categories.
     pub(super) access: [Access; CATEGORIES],
-    /// and how some will from the back-off after their next attempt on.
+    /// New contention parameters, from the back-off after the next attempt on.
     pub(super) ordered: Vec<(usize, Access)>,
     pub(super) contenders: [Contender; CATEGORIES],
     /// By category, the frames that it sends next.
@@ -93,47 +93,47 @@ pub(crate) struct Station {
     spare: Vec<Buffer>,
     /// Bit by bit, the categories that hold frames after an exchange: it may be another receiver's turn.
     paused: u8,
-    /// The frame whose medium has been cleared.
+    /// The frame that the announced exchange is for.
     pub(super) fixed: Option<Size>,
-    /// How long the TXOP of the holder may last; zero for one exchange of frames.
+    /// Limit of the holder's TXOP; zero for one frame exchange.
     pub(super) txop: Duration,
-    /// It ends here,
+    /// End of the TXOP.
     pub(super) txop_end: Instant,
-    /// and goes on if at this very moment another packet is offered that fits.
+    /// True at the end of an exchange, while the TXOP goes on if a packet that fits is offered at this moment.
     pub(super) may_go_on: Instant,
     next_sequence: u16,
     pub(super) peers: Peers,
     pub(super) random: Stream,
     pub(super) finished: VecDeque<Finished>,
-    /// Its part in the order of age, where there is one.
+    /// State of T-MAC, if it is used.
     pub(super) tmac: Option<Box<TmacState>>,
 }
 
-/// A frame that is being put together from the packets of a category.
+/// A frame under construction from packets of a category.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assembly {
-    /// Its receiver.
+    /// Receiver.
     pub(crate) to: u32,
-    /// Its access category.
+    /// Access category.
     pub(crate) category: u8,
-    /// Only packets that no packet to another receiver precedes may join: what is repeated must not hold others back for
+    /// True if packets may join only up to the first for another receiver: repetitions must not hold others back for
     /// ever.
     pub(crate) in_turn: bool,
     pub(super) size: Size,
-    /// No frame may be longer than this, or its data would not be over in time.
+    /// Longest frame whose data end in time.
     longest: Bytes,
 }
 
-/// How a packet has room in a frame that is being put together.
+/// Room for a packet in a frame under construction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     joins: Joins,
-    /// The frame with the packet.
+    /// Size of the frame with the packet.
     size: Size,
 }
 
 impl Station {
-    /// A station that has nothing to send, on an idle medium.
+    /// A station with nothing to send, on an idle medium.
     pub(crate) fn new(address: u32, rates: Rates, conventions: &Conventions, random: Stream) -> Self {
         Self {
             address,
@@ -171,7 +171,7 @@ impl Station {
         }
     }
 
-    /// Bit by bit, the categories of which it would take a packet.
+    /// Bitmask of categories in which it takes a packet.
     #[inline]
     pub(crate) fn free(&self, rules: &Conventions) -> u8 {
         !self.wanting & ((1 << rules.categories) - 1)
@@ -188,7 +188,7 @@ impl Station {
         buffer.mpdus.iter().take(buffer.in_flight)
     }
 
-    /// The frames that it holds, but for the first `without` of the category whose exchange goes on.
+    /// The frames that it holds, except the first `without` of the category whose exchange goes on.
     pub(crate) fn mpdus_but(&self, without: usize) -> impl Iterator<Item = &Mpdu> {
         let holder = usize::from(self.holder);
         let skipped = move |index: usize| if index == holder { without } else { 0 };
@@ -266,25 +266,25 @@ impl Station {
         }
     }
 
-    /// Is it sending a broadcast?
+    /// True while it sends a broadcast.
     pub(crate) fn broadcasts(&self) -> bool {
         let buffer = &self.buffers[usize::from(self.holder)];
         self.step == Step::Sending && buffer.to == BROADCAST && !buffer.mpdus.is_empty()
     }
 
-    /// The next data frame that it is done with. The host asks until there is none, after every call but the medium's
-    /// edges.
+    /// The next data frame that it is done with. The host asks until there is none, after every call except those about
+    /// the medium's edges.
     #[inline]
     pub(crate) fn next_finished(&mut self) -> Option<Finished> {
         self.finished.pop_front()
     }
 
-    /// Its part in the order of age.
+    /// State of T-MAC.
     pub(crate) fn tmac(&self) -> Option<&TmacState> {
         self.tmac.as_deref()
     }
 
-    /// It begins to send a frame that tells this.
+    /// Sets what the frame that it begins to send tells of its packets (T-MAC).
     pub(crate) fn tell(&mut self, tells: Tells) {
         if let Some(tmac) = &mut self.tmac {
             tmac.tell(tells);
@@ -296,12 +296,12 @@ impl Station {
         self.peers.reorder(from, category)
     }
 
-    /// All that has arrived from anybody.
+    /// Reordering of frames from all stations.
     pub(crate) fn reorders(&self) -> impl Iterator<Item = &Reorder> {
         self.peers.reorders()
     }
 
-    /// Takes a packet for `to` in a free category. On a medium that has been idle for DIFS or AIFS it goes out at once
+    /// Takes a packet for `to` in a free category. On a medium that has been idle for DIFS or AIFS it is sent at once
     /// (10.3.4.2), and in a TXOP that can go on with it, after SIFS.
     pub(crate) fn offer(&mut self, now: Instant, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
         let index = usize::from(category);
@@ -317,12 +317,12 @@ impl Station {
         self.is_next(now, category, rules);
     }
 
-    /// May its TXOP go on after the exchange of frames that is due?
+    /// True if its TXOP may go on after the frame exchange that is due.
     pub(crate) fn bursts(&self) -> bool {
         !self.txop.is_zero()
     }
 
-    /// The frame that more packets may join, now that one is due; none where nothing can join.
+    /// The frame under construction that more packets may join, now that one is due; none if nothing can join.
     pub(crate) fn assemble(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
         let buffer = &self.buffers[usize::from(self.holder)];
         if !rules.aggregates() || self.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
@@ -364,14 +364,14 @@ impl Station {
         u32::try_from((full - psdu) * u64::from(whole) / full.max(1)).expect("a part of the whole")
     }
 
-    /// Can a packet of `length` to its receiver join?
+    /// Room for a packet of `length` to its receiver, if it can join.
     pub(crate) fn room(&self, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
         let fits = |size| fits(size, assembly.longest, rules);
         let (joins, size) = self.buffers[usize::from(self.holder)].joins(length, assembly.size, rules, fits)?;
         Some(Room { joins, size })
     }
 
-    /// A packet joins that [has room](Self::room). Returns the packet that it follows in an A-MSDU, to be chained.
+    /// Adds a packet that [has room](Self::room). Returns the packet that it follows in an A-MSDU, to be chained.
     pub(crate) fn join(
         &mut self,
         assembly: &mut Assembly,
@@ -392,8 +392,8 @@ impl Station {
         }
     }
 
-    /// As many packets of `length` join as frames of their own as have room. `next` gives one after another. Returns how many
-    /// have joined.
+    /// Adds as many packets of `length`, as frames of their own, as have room. `next` yields them one by one. Returns
+    /// their number.
     pub(crate) fn fill(
         &mut self,
         assembly: &mut Assembly,
@@ -411,13 +411,13 @@ impl Station {
         joined
     }
 
-    /// All have joined that could: numbers go on after theirs.
+    /// Completes a frame under construction: sequence numbers go on after its own.
     pub(super) fn assembled(&mut self, assembly: &Assembly) {
         let holder = usize::from(self.holder);
         self.peers.go_on(assembly.to, holder, self.buffers[holder].next());
     }
 
-    /// The aggregate that is sent where nothing has been settled before.
+    /// The aggregate that is sent if none is fixed yet.
     pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
         let buffer = &self.buffers[usize::from(self.holder)];
         // A single frame goes, however long it lasts.
@@ -428,7 +428,7 @@ impl Station {
         buffer.select(|size| fits(size, longest, rules))
     }
 
-    /// The longest data frame that begins now, and that is over in time with what announces it.
+    /// The longest data frame that can begin now and end in time, including its announcement.
     fn longest(&self, now: Instant, rules: &Conventions) -> Bytes {
         let mode = self.mode_to(self.buffers[usize::from(self.holder)].to, &rules.timing);
         let time = self.data_end(now, rules).since(now);
@@ -444,7 +444,7 @@ impl Station {
         (now + rules.aggregation.duration).min(now + self.txop_end.since(now).saturating_sub(after))
     }
 
-    /// The largest data frame of a category: an A-MPDU by its limits in bytes and, where data were sent in a mode, in time;
+    /// Longest data frame of a category: an A-MPDU by its limits in bytes and, once data were sent in a mode, in time;
     /// without A-MPDUs the longest MPDU.
     pub(crate) fn largest_frame(&self, category: u8, mode: Option<Mode>, rules: &Conventions) -> Bytes {
         let aggregation = &rules.aggregation;
@@ -459,7 +459,7 @@ impl Station {
         rules.longest(mode, time).min(most)
     }
 
-    /// The number of the next frame for `to`. Data with QoS are numbered by receiver and category (10.3.2.11.2).
+    /// Sequence number of the next frame for `to`. QoS data are numbered by receiver and category (10.3.2.11.2).
     #[inline]
     fn number(&mut self, to: u32, category: usize, rules: &Conventions) -> u16 {
         if rules.edca() && to != BROADCAST {
@@ -470,8 +470,8 @@ impl Station {
         sequence
     }
 
-    /// The deadline has come. `receiving`: a frame whose PHY header was read is coming in; of a station that does not
-    /// [listen](Self::listens) that makes no difference.
+    /// Handles the deadline. `receiving`: a frame whose PHY header was read is being received; of no effect on a
+    /// station that does not [listen](Self::listens).
     pub(crate) fn timer(&mut self, now: Instant, receiving: bool, rules: &Conventions) -> Due {
         self.deadline = Instant::NEVER;
         if let Some(response) = self.response.take() {
@@ -503,7 +503,7 @@ impl Station {
         }
     }
 
-    /// A BlockAck tells what has arrived up to the moment in which it is sent.
+    /// The BlockAck that reports what has arrived up to the moment in which it is sent.
     fn filled(&mut self, mut response: Frame) -> Frame {
         if let Kind::BlockAck { start, arrived } = &mut response.kind {
             (*start, *arrived) = self.peers.reorder(response.to, response.category).report();
@@ -511,13 +511,13 @@ impl Station {
         response
     }
 
-    /// Is it all the same to the station what a frame that comes in contains, but for the time that it reserves?
+    /// True if only the duration field of a received frame matters to the station.
     #[inline]
     pub(crate) fn only_overhears(&self, frame: &Frame) -> bool {
         frame.to != self.address && frame.to != BROADCAST && !self.awaits_response()
     }
 
-    /// A frame has come in, intact, that it [only overhears](Self::only_overhears).
+    /// Handles an intact frame that it [only overhears](Self::only_overhears).
     #[inline]
     pub(crate) fn overhears(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         self.end_eifs(rules);
@@ -537,7 +537,7 @@ impl Station {
         }
     }
 
-    /// After a good frame DIFS or AIFS do (10.3.2.3.7).
+    /// Ends EIFS: after a good frame DIFS or AIFS suffice (10.3.2.3.7).
     #[inline]
     fn end_eifs(&mut self, rules: &Conventions) {
         if rules.eifs != Eifs::AnySignalKept {
@@ -545,7 +545,7 @@ impl Station {
         }
     }
 
-    /// Does it wait for something that may be coming in?
+    /// True if it waits for something that may be arriving.
     #[inline]
     pub(crate) fn listens(&self) -> bool {
         self.awaits_response() || self.step == Step::AwaitGrants
@@ -556,7 +556,7 @@ impl Station {
         matches!(self.step, Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck)
     }
 
-    /// A frame has come in, intact, or an aggregate of which something is intact.
+    /// Handles a received frame, intact, or an aggregate of which at least one MPDU is.
     pub(crate) fn received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
         let timing = &rules.timing;
         self.end_eifs(rules);
@@ -599,13 +599,13 @@ impl Station {
         answer
     }
 
-    /// A frame has come in, spoilt.
+    /// Handles a received frame with errors.
     pub(crate) fn spoilt(&mut self, now: Instant, header_read: bool, rules: &Conventions) -> Answer {
         self.overhears_spoilt(now, header_read, rules);
         if header_read { self.missed_response(now, rules) } else { Answer::default() }
     }
 
-    /// A frame has come in, spoilt, while no response was awaited.
+    /// Handles a received frame with errors while no response is awaited.
     #[inline]
     pub(crate) fn overhears_spoilt(&mut self, now: Instant, header_read: bool, rules: &Conventions) {
         match rules.eifs {
@@ -615,7 +615,7 @@ impl Station {
         }
     }
 
-    /// A signal that could not be decoded is over.
+    /// Handles the end of a signal that could not be decoded.
     #[inline]
     pub(crate) fn noise(&mut self, now: Instant, rules: &Conventions) {
         match rules.eifs {
@@ -625,7 +625,7 @@ impl Station {
         }
     }
 
-    /// If it waits for a response, what has come in instead means that none will come (10.3.2.9).
+    /// Ends the wait for a response after another frame has arrived instead (10.3.2.9).
     fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
         if !self.awaits_response() {
             return Answer::default();
@@ -661,17 +661,17 @@ impl Station {
         if to == BROADCAST { timing.basic } else { self.rates.mode(to) }
     }
 
-    /// Its next data frames go in the low mode of [two](Rates::of_two), or in the high one.
+    /// Selects the low mode of [two](Rates::of_two), or the high one, for its next data frames.
     pub(crate) fn set_low(&mut self, is_low: bool) {
         self.rates.set_low(is_low);
     }
 
-    /// The mode of all its data frames, where no rate control chooses.
+    /// Mode of all its data frames, without rate control.
     pub(crate) fn only_mode(&self) -> Option<Mode> {
         self.rates.only_mode()
     }
 
-    /// The throughput that it expects towards a receiver, in bit/s: see [`Rates::expected_throughput`].
+    /// Expected throughput towards a receiver in bit/s: see [`Rates::expected_throughput`].
     pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
         self.rates.expected_throughput(to, costs, mpdus)
     }
@@ -682,7 +682,7 @@ impl Station {
     }
 }
 
-/// Does an aggregate of this size keep to all limits? `longest`: that of time.
+/// True if an aggregate of this size keeps to all limits; `longest` is that of time.
 fn fits(size: Size, longest: Bytes, rules: &Conventions) -> bool {
     let aggregation = &rules.aggregation;
     let short = size.frames == 1 || aggregation.ampdu.is_some_and(|most| size.psdu <= most);
@@ -690,7 +690,7 @@ fn fits(size: Size, longest: Bytes, rules: &Conventions) -> bool {
 }
 
 impl Unanswered {
-    /// What is missing in this step.
+    /// The frame without whose response this step ends.
     pub(super) fn of(step: Step, request: bool) -> Self {
         match step {
             Step::AwaitCts => Self::Rts,

@@ -1,5 +1,5 @@
-//! A station alone, told by hand what happens: 802.11b, 11 and 1 Mb/s, 1000 B of payload. Data last 966 us, ACK and CTS
-//! 304, RTS 352; SIFS 10, slot 20, DIFS 50, EIFS 364, time-out 222, turn-around 5.
+//! A station driven by hand: 802.11b, 11 and 1 Mb/s, 1000 B of payload. Data last 966 us, ACK and CTS 304, RTS 352;
+//! SIFS 10, slot 20, DIFS 50, EIFS 364, time-out 222, turn-around 5.
 
 use super::*;
 use crate::config::{AnswerRts, Eifs, FirstAccess, MissedBlockAck, Preamble, Radio};
@@ -54,7 +54,7 @@ fn conventions() -> Conventions {
     }
 }
 
-/// Back-off is always zero: every moment follows from the standard's times.
+/// Conventions with a back-off of zero: every moment follows from the standard's times.
 fn without_backoff() -> Conventions {
     let mut rules = conventions();
     rules.access = rules.access.map(|access| Access { cw_min: 0, cw_max: 0, ..access });
@@ -74,7 +74,7 @@ fn control(kind: Kind, to: u32, reserves: u64) -> Frame {
     Frame { kind, ..data(PEER, to, reserves) }
 }
 
-/// What came of something that the station was told.
+/// Results of what the station was told.
 #[derive(Debug)]
 struct Told {
     takes: bool,
@@ -118,7 +118,7 @@ impl Bench {
         self.station.turned_idle(at(micros), &self.rules);
     }
 
-    /// A frame from the air, intact, after which the medium is idle.
+    /// Receives an intact frame, after which the medium is idle.
     fn hears(&mut self, begin: u64, end: u64, frame: &Frame) -> Told {
         self.busy(begin);
         let answer = self.station.received(at(end), frame, &self.rules);
@@ -126,7 +126,7 @@ impl Bench {
         self.told(answer)
     }
 
-    /// Something from the air that was not a frame for this radio.
+    /// Receives something that was not a frame for this radio.
     fn hears_bad(&mut self, begin: u64, end: u64, header_read: bool) -> Told {
         self.busy(begin);
         let answer = self.station.spoilt(at(end), header_read, &self.rules);
@@ -134,7 +134,7 @@ impl Bench {
         self.told(answer)
     }
 
-    /// It sends at its deadline, which is at `micros`.
+    /// Lets it send at its deadline, `micros`.
     fn sends_at(&mut self, micros: u64) -> Frame {
         assert_eq!(self.station.deadline, at(micros));
         match self.station.timer(at(micros), false, &self.rules) {
@@ -158,14 +158,14 @@ impl Bench {
         Told { takes, duplicate, failed, finished }
     }
 
-    /// The frame that it sends ends.
+    /// Ends the frame that it sends.
     fn sent(&mut self, micros: u64, frame: &Frame) -> Option<Finished> {
         self.station.sent(at(micros), frame, &self.rules);
         self.idle(micros);
         self.told(Answer::default()).finished
     }
 
-    /// It sends at its deadline for `length`; when that was, and the frame.
+    /// Lets it send at its deadline for `length`; returns the time and the frame.
     fn sends_for(&mut self, length: u64) -> (u64, Frame) {
         let start = self.deadline();
         let frame = self.sends_at(start);
@@ -173,7 +173,7 @@ impl Bench {
         (start, frame)
     }
 
-    /// The response does not come, and at the deadline no frame is coming in.
+    /// Lets the response fail to come; at the deadline no frame is being received.
     fn times_out(&mut self) -> Told {
         match self.station.timer(self.station.deadline, false, &self.rules) {
             Due::Failed(answer) => self.told(answer),
@@ -194,7 +194,7 @@ impl Bench {
         self.station.deadline == Instant::NEVER
     }
 
-    /// A station that took a packet on a busy medium, idle from 1000 us; and its back-off, which is at least `least`.
+    /// A station that took a packet on a busy medium, idle from 1000 us, and its back-off, which is at least `least`.
     fn backing_off(least: u64) -> (Self, u64) {
         for seed in 0.. {
             let mut bench = Self::with_seed(conventions(), seed);

@@ -11,14 +11,14 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// In metres.
+    /// Distance in metres.
     #[inline]
     pub(crate) fn distance(self, other: Self) -> f64 {
         let (dx, dy, dz) = (self.x - other.x, self.y - other.y, self.z - other.z);
         libm::sqrt(dx * dx + dy * dy + dz * dz)
     }
 
-    /// The position `share` of the way to `other`.
+    /// The position at `share` (0 to 1) of the way to `other`.
     pub(crate) fn towards(self, other: Self, share: f64) -> Self {
         let between = |from: f64, to: f64| from + (to - from) * share;
         Self { x: between(self.x, other.x), y: between(self.y, other.y), z: between(self.z, other.z) }
@@ -31,16 +31,16 @@ impl From<[Length; 2]> for Position {
     }
 }
 
-/// What a node does from `start` to `end`.
+/// Movement of a node from `start` to `end`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
     from: Position,
-    /// Where the node is at `end`.
+    /// Position at `end`.
     pub(super) to: Position,
     start: Instant,
     /// [`Instant::NEVER`] for a leg without end.
     pub(super) end: Instant,
-    /// Metres a nanosecond.
+    /// Metres per nanosecond.
     velocity: Position,
 }
 
@@ -50,7 +50,8 @@ impl Leg {
         Self { from: position, to: position, start, end, velocity: Position::default() }
     }
 
-    /// From `from` to `to` at `speed` metres a second. At speed zero, or over no distance, the leg is over at once.
+    /// Moves from `from` to `to` at `speed` in metres per second. At speed zero, or over no distance, the leg ends at
+    /// once.
     pub(super) fn moving(from: Position, to: Position, speed: f64, start: Instant) -> Self {
         let distance = from.distance(to);
         if distance <= 0.0 || speed <= 0.0 {
@@ -62,12 +63,12 @@ impl Leg {
         Self { from, to, start, end: start + Duration::from_secs_f64(distance / speed), velocity }
     }
 
-    /// The same leg, broken off at `end` if it takes longer.
+    /// The same leg, cut off at `end` if it takes longer.
     pub(super) fn until(self, end: Instant) -> Self {
         if end < self.end { Self { to: self.position(end), end, ..self } } else { self }
     }
 
-    /// Where the node is; after the end, where it was then.
+    /// Position at `now`; after the end, the position at the end.
     #[inline]
     pub(super) fn position(&self, now: Instant) -> Position {
         if now >= self.end {
@@ -80,7 +81,7 @@ impl Leg {
     }
 }
 
-/// What a node is told. It obeys at once, even when it has not yet arrived where the command before has sent it.
+/// A command to a node. It is obeyed at once, even if the node has not arrived at the end of the one before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Command {
     pub(crate) time: Instant,
@@ -119,7 +120,7 @@ impl Script {
         Self { commands, next: 0 }
     }
 
-    /// What a node at `position` does from `now` on.
+    /// The leg of a node at `position` from `now` on.
     pub(super) fn next(&mut self, mut position: Position, now: Instant) -> Leg {
         let mut journey = None;
         while let Some(&Command { order, .. }) = self.commands.get(self.next).filter(|command| command.time <= now) {

@@ -20,14 +20,14 @@ pub(crate) use random_waypoint::{RandomWaypoint, Start};
 use leg::Leg;
 use units::Instant;
 
-/// How a node goes on when a leg is over.
+/// How a node continues after a leg.
 #[derive(Clone, Debug)]
 enum Guide {
     Script(Script),
     Random(Box<RandomWaypoint>),
 }
 
-/// How one node moves.
+/// Movement of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Walk {
     leg: Leg,
@@ -46,7 +46,7 @@ impl Walk {
         Self::scripted(position, Vec::new())
     }
 
-    /// Starts at `position` and obeys `commands`, which come in order of time.
+    /// Starts at `position` and follows `commands`, which are in order of time.
     pub(crate) fn scripted(position: Position, commands: Vec<Command>) -> Self {
         let (mut corners, mut top_speed, mut jumps) = (Corners::of(position), 0.0_f64, Vec::new());
         for &Command { time, order } in &commands {
@@ -97,7 +97,7 @@ impl Corners {
     }
 }
 
-/// How all nodes move.
+/// Movement of all nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Motion {
     legs: Vec<Leg>,
@@ -111,7 +111,7 @@ pub(crate) struct Motion {
 }
 
 impl Motion {
-    /// The motion of nodes that each go their way.
+    /// The movement of nodes with these walks.
     pub(crate) fn new(walks: Vec<Walk>) -> Self {
         let top_speed = walks.iter().map(|walk| walk.top_speed).fold(0.0, f64::max);
         let corners = walks.iter().map(|walk| walk.corners);
@@ -131,17 +131,17 @@ impl Motion {
         motion
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(crate) fn nodes(&self) -> usize {
         self.legs.len()
     }
 
-    /// No node is ever faster, in metres a second; zero where all stand still for the whole run.
+    /// Upper bound of any node's speed, in metres per second; zero if no node ever moves.
     pub(crate) fn top_speed(&self) -> f64 {
         self.top_speed
     }
 
-    /// No two nodes are ever farther apart, in metres.
+    /// Upper bound of the distance between any two nodes, in metres.
     pub(crate) fn extent(&self) -> f64 {
         self.corners.map_or(0.0, |corners| corners.least.distance(corners.most))
     }
@@ -167,7 +167,7 @@ impl Motion {
         self.presence.get(node as usize).is_none_or(|presence| presence.at(now))
     }
 
-    /// Where `node` is. Time must not run back from one question about a node to the next.
+    /// Position of `node`. Time must not run backwards from one call about a node to the next.
     #[inline]
     pub(crate) fn position(&mut self, node: u32, now: Instant) -> Position {
         let leg = &mut self.legs[node as usize];

@@ -3,7 +3,7 @@
 use super::{Command, Position, Presence, fcd, setdest};
 use std::fmt;
 
-/// No coordinate is farther from zero, in metres.
+/// Largest absolute coordinate, in metres.
 const FARTHEST: f64 = 1e9;
 pub(super) const TOO_FAR: &str = "no position is farther away than 1000000 km";
 
@@ -34,7 +34,7 @@ impl Movements {
     }
 }
 
-/// How a node moves.
+/// Movement of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Movement {
     pub(crate) start: Position,
@@ -42,16 +42,16 @@ pub(crate) struct Movement {
     pub(crate) presence: Presence,
 }
 
-/// What is wrong with a movement file, and where.
+/// An error in a movement file, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// From 1.
+    /// Line, from 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What was expected.
+    /// What was expected there.
     pub message: String,
-    /// The line.
+    /// Text of the line.
     pub text: String,
 }
 
@@ -71,7 +71,7 @@ impl Fault {
 /// Reads the movements of the nodes of a file.
 ///
 /// # Errors
-/// The first line that is not as it should be.
+/// The first invalid line.
 pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
     match form {
         Form::Setdest => setdest::read(bytes),

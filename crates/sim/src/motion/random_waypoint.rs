@@ -1,8 +1,8 @@
-//! Random waypoint: go to a uniform position at a uniform speed, pause, go on.
+//! Random waypoint: move to a uniform position at a uniform speed, pause, repeat.
 //!
-//! A run that starts with nodes at uniform positions changes for a long time: slow legs last longer, so that the mean speed
-//! falls, and paths cross the centre, so that nodes crowd there. The stationary start draws the first leg from the
-//! distribution that this comes to: W. Navidi and T. Camp, "Stationary distributions for the random waypoint mobility
+//! A run that starts with nodes at uniform positions changes for a long time: slow legs last longer, so that the mean
+//! speed falls, and paths cross the centre, so that nodes concentrate there. The stationary start draws the first leg
+//! from the limiting distribution: W. Navidi and T. Camp, "Stationary distributions for the random waypoint mobility
 //! model", IEEE Transactions on Mobile Computing 3(1), 2004.
 
 use super::leg::{Leg, Position};
@@ -18,18 +18,18 @@ pub(crate) enum Start {
     Uniform,
 }
 
-/// The walk of one node, with random numbers of its own.
+/// The walk of one node, with its own random stream.
 #[derive(Clone, Debug)]
 pub(crate) struct RandomWaypoint {
-    /// The corner opposite to (0, 0).
+    /// The corner opposite (0, 0).
     area: Position,
-    /// The lowest speed, in metres per second, above zero.
+    /// Lowest speed in metres per second, above zero.
     slowest: f64,
-    /// The highest.
+    /// Highest speed in metres per second.
     fastest: f64,
     pause: Duration,
     random: Stream,
-    /// The leg that runs is a pause.
+    /// True while the present leg is a pause.
     pausing: bool,
 }
 
@@ -86,7 +86,7 @@ impl RandomWaypoint {
         Position { x: self.area.x * self.random.unit(), y: self.area.y * self.random.unit(), z: 0.0 }
     }
 
-    /// The ends of the leg that a node is on at a random moment: with a density proportional to their distance.
+    /// Ends of the leg of a node at a random moment: their density is proportional to their distance.
     fn crossed_path(&mut self) -> (Position, Position) {
         let longest = Position::default().distance(self.area);
         loop {
@@ -97,7 +97,7 @@ impl RandomWaypoint {
         }
     }
 
-    /// The share of the time in which a node pauses.
+    /// Share of the time in which a node pauses.
     fn pausing_share(&self) -> f64 {
         let pause = self.pause.as_secs_f64();
         let Self { slowest, fastest, .. } = *self;

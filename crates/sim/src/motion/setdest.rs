@@ -1,4 +1,4 @@
-//! Reads how nodes move from a file in the format of ns-2's `setdest`.
+//! Reader of movement files in the format of ns-2's `setdest`.
 //!
 //! Of Tcl, in which ns-2 reads such files, only these lines are known, whatever the variables are called:
 //! - a node's start, `$node_(3) set X_ 150.0` (and `Y_`, `Z_`);
@@ -42,7 +42,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
 /// What has been read of nodes, by their numbers.
 type Drafts = BTreeMap<u64, Draft>;
 
-/// What has been read of a node.
+/// The lines about a node that have been read.
 #[derive(Clone, Debug, Default)]
 struct Draft {
     x: Option<f64>,
@@ -52,7 +52,7 @@ struct Draft {
     presence: Presence,
     /// When its last activity began or ended.
     turned: Instant,
-    /// The first line that speaks of it.
+    /// First line about the node.
     line: usize,
 }
 
@@ -85,7 +85,7 @@ impl Draft {
     }
 }
 
-/// What is wrong at a byte of a line.
+/// An error at a byte of a line.
 struct Wrong {
     at: usize,
     message: String,
@@ -248,7 +248,7 @@ fn near(metres: f64, at: usize) -> Result<f64, Wrong> {
     if is_near(metres) { Ok(metres) } else { Err(wrong(at, TOO_FAR)) }
 }
 
-/// A line, and how far it has been read, in bytes.
+/// A line, and the number of bytes that have been read.
 struct Words<'l> {
     text: &'l str,
     at: usize,
@@ -274,7 +274,7 @@ impl<'l> Words<'l> {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
-    /// Nothing follows, or a comment.
+    /// Checks that nothing follows but a comment.
     fn at_end(&self) -> bool {
         self.rest().trim_start().is_empty() || self.rest().trim_start().starts_with('#')
     }
@@ -285,7 +285,7 @@ impl<'l> Words<'l> {
         found
     }
 
-    /// What stands before the next blank, quotation mark or semicolon, and where.
+    /// The text before the next blank, quotation mark or semicolon, and its place.
     fn next(&mut self) -> (&'l str, usize) {
         self.skip_blanks();
         let start = self.at;

@@ -86,7 +86,7 @@ fn walkers(count: u32, pause: f64, start: Start) -> Motion {
     Motion::new((0..count).map(walk).collect())
 }
 
-/// Mean and standard error of the nodes' speeds at a time, over all and over those that move.
+/// Mean and standard error of the nodes' speeds at a time, over all nodes and over those that move.
 fn speeds(motion: &mut Motion, seconds: f64) -> (f64, f64, f64) {
     const STEP: f64 = 1e-3;
     let count = u32::try_from(motion.nodes()).expect("few nodes");
@@ -103,7 +103,7 @@ fn speeds(motion: &mut Motion, seconds: f64) -> (f64, f64, f64) {
     (mean, libm::sqrt(variance / n), moving)
 }
 
-/// The mean over time of a speed that is uniform from leg to leg: legs last as 1 / v.
+/// The time average of a speed that is uniform from leg to leg: legs last as 1 / v.
 fn stationary_speed() -> f64 {
     (SPEEDS.1 - SPEEDS.0) / libm::log(SPEEDS.1 / SPEEDS.0)
 }
@@ -145,7 +145,7 @@ fn as_many_pause_at_the_start_as_ever_after() {
     }
 }
 
-/// The mean distance of two uniform positions, without the formula.
+/// The mean distance of two uniform positions, by simulation.
 fn mean_leg_by_sampling() -> f64 {
     let mut random = Stream::new(9, "pairs", Purpose::Motion);
     let mut position = || at(AREA.x * random.unit(), AREA.y * random.unit());
@@ -153,7 +153,7 @@ fn mean_leg_by_sampling() -> f64 {
     (0..n).map(|_| position().distance(position())).sum::<f64>() / f64::from(n)
 }
 
-/// How many of the positions lie in the middle ninth of the area.
+/// Number of positions in the middle ninth of the area.
 fn in_the_centre(motion: &mut Motion, seconds: f64) -> f64 {
     let count = u32::try_from(motion.nodes()).expect("few nodes");
     let central = |side: f64, at: f64| at > side / 3.0 && at < side * 2.0 / 3.0;

@@ -1,4 +1,4 @@
-//! Packets, without their bytes, and what headers add.
+//! Packets, without their bytes, and the lengths of headers.
 
 use crate::config::Dscp;
 use crate::engine::{FlowId, Handle};
@@ -13,12 +13,12 @@ const IP: Bytes = Bytes::new(20);
 /// LLC and SNAP in front of an IP packet in 802.11 (IEEE 802.2; RFC 1042).
 const LLC_SNAP: Bytes = Bytes::new(8);
 
-/// The most that an IP packet carries in one frame.
+/// Largest payload of an IP packet in one frame.
 pub(crate) const MOST_SEGMENT: Bytes = Bytes::new(LONGEST_MSDU.count() - LLC_SNAP.count() - IP.count());
-/// The most payload that a UDP packet carries in one frame.
+/// Largest payload of a UDP packet in one frame.
 pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(MOST_SEGMENT.count() - UDP.count());
 
-/// The TTL of a data packet (64, as RFC 1700 recommends).
+/// Initial TTL of a data packet (64, as RFC 1700 recommends).
 pub(crate) const TTL: u8 = 64;
 
 /// Payload of a packet.
@@ -28,34 +28,34 @@ pub(crate) enum Load {
     Flow(FlowId),
     /// A message of the routing protocol, to one neighbour or to all.
     Routing { message: Handle, to_all: bool },
-    /// A note to all neighbours, which says this.
+    /// A note to all neighbours, with its content.
     Note(Handle),
 }
 
-/// Why a packet was lost.
+/// Cause of a packet's loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossCause {
-    /// A queue discarded it.
+    /// Discarded by a queue.
     Queue,
-    /// The MAC gave it up.
+    /// Given up by the MAC.
     Retries,
-    /// There was no route to its destination.
+    /// No route to its destination.
     NoRoute,
-    /// It waited for a route for too long, or later ones took its place.
+    /// Waited for a route for too long, or was displaced by later packets.
     Buffer,
-    /// It waited in a queue for a next hop when the link there broke.
+    /// Waited in a queue for a next hop when the link there broke.
     Link,
-    /// It went on for too many hops.
+    /// TTL exceeded.
     Ttl,
-    /// A wired link damaged it.
+    /// Damaged on a wired link.
     Damage,
 }
 
-/// An IP packet on its way.
+/// An IP packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) load: Load,
-    /// Its number within the flow, for traces.
+    /// Number within the flow, for traces.
     pub(crate) serial: u32,
     /// Hops left (TTL).
     pub(crate) ttl: u8,
@@ -66,19 +66,19 @@ pub(crate) struct Packet {
     pub(crate) created: Instant,
     /// Length with all headers from IP's on.
     pub(crate) length: Bytes,
-    /// The TCP segment that it carries, if it does.
+    /// TCP segment that it carries, if any.
     pub(crate) segment: Option<Handle>,
     pub(crate) ecn: Ecn,
     pub(crate) transit: Transit,
 }
 
 impl Packet {
-    /// Is it still at its origin?
+    /// True while it is still at its origin.
     pub(crate) fn is_fresh(&self) -> bool {
         self.ttl == TTL
     }
 
-    /// When both arrive at one time: is it the same to their application which one it gets?
+    /// True if two packets that arrive at the same time are equal to their application.
     #[inline]
     pub(crate) fn arrives_like(&self, other: &Self) -> bool {
         let same_flow = matches!((self.load, other.load), (Load::Flow(own), Load::Flow(others)) if own == others);
@@ -87,7 +87,7 @@ impl Packet {
                 == (other.created, other.length, other.ttl, other.transmissions, other.ecn)
     }
 
-    /// Hops that a packet of data has come.
+    /// Hops that a data packet has come.
     pub(crate) fn travelled(&self) -> u8 {
         TTL.saturating_sub(self.ttl)
     }
@@ -99,35 +99,35 @@ pub(crate) fn serial(made: u64) -> u32 {
     made as u32
 }
 
-/// What the MAC of the node that holds a packet has to know of it.
+/// State of a packet in the node that holds it, for the MAC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transit {
-    /// Time that it waited in the queue.
+    /// Time in the queue.
     pub(crate) waited: Duration,
     /// Time at which the MAC took it.
     pub(crate) taken: Instant,
-    /// How long it was expected to be on the air when the access point's scheduler let it pass; zero elsewhere.
+    /// Airtime estimated when the access point's scheduler released it; zero elsewhere.
     pub(crate) expected: Duration,
-    /// The receiver has it, whether the sender knows or not.
+    /// True once the receiver has it, whether the sender knows or not.
     pub(crate) accepted: bool,
-    /// The next packet of the same A-MSDU.
+    /// Next packet of the same A-MSDU.
     pub(crate) next: Option<Handle>,
 }
 
 impl Transit {
-    /// Not yet taken.
+    /// State of a packet that the MAC has not taken.
     pub(crate) const NONE: Self =
         Self { waited: Duration::ZERO, taken: Instant::ZERO, expected: Duration::ZERO, accepted: false, next: None };
 }
 
 impl Packet {
-    /// A best-effort packet without a segment that is made now and has not left yet.
+    /// A best-effort packet without a segment, made now, that has not left yet.
     pub(crate) fn new(load: Load, created: Instant, length: Bytes) -> Self {
         let (dscp, segment, ecn, transit) = (Dscp::default(), None, Ecn::NotEct, Transit::NONE);
         Self { load, serial: 0, ttl: TTL, dscp, transmissions: 0, created, length, segment, ecn, transit }
     }
 
-    /// What the application gave to UDP.
+    /// Length of the application's payload over UDP.
     pub(crate) fn payload(&self) -> Bytes {
         Bytes::new(self.length.count() - UDP.count() - IP.count())
     }
@@ -137,10 +137,10 @@ impl Packet {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
     pub(crate) packet: Handle,
-    /// The node that it goes to next.
+    /// Next hop.
     pub(crate) to: u32,
     pub(crate) length: Bytes,
-    /// A number for its transport flow and direction.
+    /// Hash of its transport flow and direction.
     pub(crate) flow: u32,
     pub(crate) dscp: Dscp,
     pub(crate) ecn: Ecn,
@@ -174,12 +174,13 @@ impl queue::Packet for Waiting {
     }
 }
 
-/// Length of a UDP packet at the network layer, which queues count. ICMP's header of an echo is as long as UDP's (RFC 792).
+/// Length at the network layer of a UDP packet with this payload, as queues count it. An ICMP echo header is as long as
+/// UDP's (RFC 792).
 pub(crate) fn network_bytes(payload: Bytes) -> Bytes {
     ip_bytes(payload + UDP)
 }
 
-/// Length of an IP packet that carries so much, headers of the transport included.
+/// Length of an IP packet with this payload, transport headers included.
 pub(crate) fn ip_bytes(carried: Bytes) -> Bytes {
     carried + IP
 }

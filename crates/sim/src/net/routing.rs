@@ -1,4 +1,4 @@
-//! Static routes: the shortest path by hops over links within the receive range, or a path given by hand.
+//! Static routes: shortest paths by hops over links within the receive range, or given paths.
 
 use crate::engine::{FlowId, List};
 
@@ -7,13 +7,13 @@ use crate::engine::{FlowId, List};
 pub(crate) enum RouteError {
     /// No chain of links within range leads there.
     Unreachable,
-    /// Two neighbours of a path given by hand do not hear each other.
+    /// Two successive nodes of a given path do not hear each other.
     TooFar { from: u32, to: u32 },
-    /// A path given by hand comes by this node twice.
+    /// A given path visits this node twice.
     Twice { node: u32 },
 }
 
-/// For every flow, the next hop from every node on its path.
+/// Next hop of every flow from every node on its path.
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     /// By flow: (node, next hop), in order of the path.
@@ -21,23 +21,23 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    /// Adds the route of the next flow: the path given, its first node the source.
+    /// Adds the route of the next flow: its path from the source on.
     pub(crate) fn add(&mut self, path: &[u32]) {
         self.hops.push(path.windows(2).map(|pair| (pair[0], pair[1])).collect());
     }
 
-    /// The next hop of a flow's packet at `node`; `None` where the path ends.
+    /// Next hop of a flow's packet at `node`; `None` at the end of the path.
     #[inline]
     pub(crate) fn next(&self, flow: FlowId, node: u32) -> Option<u32> {
         self.hops[flow].iter().find(|&&(at, _)| at == node).map(|&(_, next)| next)
     }
 
-    /// The hops of a flow, in order of the path.
+    /// Hops of a flow, in order of the path.
     pub(crate) fn hops(&self, flow: FlowId) -> &[(u32, u32)] {
         &self.hops[flow]
     }
 
-    /// The shortest path from `from` to `to`, where `neighbours[n]` lists whom node `n` reaches. Among equally short
+    /// Shortest path from `from` to `to`, where `neighbours[n]` lists the nodes that `n` reaches. Among equally short
     /// paths the one whose nodes come first in the scenario.
     pub(crate) fn shortest(neighbours: &[Vec<u32>], from: u32, to: u32) -> Result<Vec<u32>, RouteError> {
         let mut before: Vec<Option<u32>> = vec![None; neighbours.len()];
@@ -66,7 +66,7 @@ impl Routes {
         Ok(path)
     }
 
-    /// How many hops it is from `from` to each node, where `neighbours[n]` lists whom node `n` reaches; nothing where no path
+    /// Number of hops from `from` to each node, where `neighbours[n]` lists the nodes that `n` reaches; none if no path
     /// leads there.
     pub(crate) fn distances(neighbours: &[Vec<u32>], from: u32) -> Vec<Option<u32>> {
         let mut distances = vec![None; neighbours.len()];
@@ -89,7 +89,7 @@ impl Routes {
         distances
     }
 
-    /// Checks a path given by hand.
+    /// Checks a given path.
     pub(crate) fn check(neighbours: &[Vec<u32>], path: &[u32]) -> Result<(), RouteError> {
         // The next hop follows from the node alone: a packet would go round for ever.
         if let Some((_, &node)) = path.iter().enumerate().find(|&(index, node)| path[..index].contains(node)) {

@@ -10,16 +10,16 @@ use units::Decibels;
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     pub(super) errors: Errors,
-    /// With an error model that goes by ratios: the one from which on nothing is lost, in any mode of the standard.
+    /// With an error model by SINR: the ratio from which on nothing is lost, in any mode of the standard.
     certain: f64,
-    /// With such a model: the power, in watts, from which a frame at the data rate is never lost while it is alone.
+    /// With such a model: power in watts from which a frame at the data rate is never lost while it is alone.
     needed: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
 }
 
 impl Channel {
-    /// The channel of a scenario's radio between nodes of these names.
+    /// Channel of a scenario's radio between nodes with these names.
     pub(crate) fn new(radio: &Radio, names: &[String], seed: u64) -> Result<Self, Refusal> {
         let errors = Errors::new(radio)?;
         let fading = Fading::new(radio)?;
@@ -34,20 +34,20 @@ impl Channel {
         Ok(Self { errors, certain, needed, fading, shadowing: Shadowing::new(radio, names, seed) })
     }
 
-    /// A channel of nothing but distance.
+    /// A channel with the effect of distance only.
     #[cfg(test)]
     pub(super) fn clear() -> Self {
         Self { errors: Errors::None, certain: f64::INFINITY, needed: 0.0, fading: None, shadowing: None }
     }
 
-    /// How far a frame lies above everything else to be decoded, where the scenario does not say.
+    /// Default of the capture threshold.
     pub(super) fn capture_threshold(&self) -> Decibels {
         Decibels::new(if matches!(self.errors, Errors::Snr(_)) { 4.0 } else { 10.0 })
     }
 
-    /// Mean powers, in watts, below which signals are left out where stronger ones than `threshold` count by themselves and
-    /// frames from `receive` on are decoded: those that not even rare luck would raise to it, and that are less than a tenth
-    /// of the noise, or of what costs the weakest frame anything.
+    /// Mean powers in watts below which signals are ignored, given that stronger ones than `threshold` count by
+    /// themselves and frames from `receive` on are decoded. Below them a signal cannot rise to `threshold` except by
+    /// very rare fading, and has less than a tenth of the noise, or of what costs the weakest frame anything.
     pub(super) fn least_power(&self, threshold: f64, receive: f64) -> f64 {
         let luck = self.fading.map_or(1.0, Fading::luck);
         let disturbs = match &self.errors {
@@ -57,17 +57,17 @@ impl Channel {
         threshold.min(disturbs) / luck
     }
 
-    /// The power, in watts, from which a frame at the data rate is never lost while it is alone.
+    /// Power in watts from which a frame at the data rate is never lost while it is alone.
     pub(super) fn needed_power(&self) -> f64 {
         self.needed
     }
 
-    /// The factor by which the power between two nodes departs from the mean at their distance.
+    /// Shadowing factor of the power between two nodes.
     pub(super) fn shadowing(&self, a: u32, b: u32) -> f64 {
         self.shadowing.as_ref().map_or(1.0, |shadowing| shadowing.gain(a, b))
     }
 
-    /// No more than one pair in a million has a greater factor.
+    /// Shadowing factor that no more than one pair in a million exceeds.
     pub(super) fn shadowing_luck(&self) -> f64 {
         self.shadowing.as_ref().map_or(1.0, Shadowing::luck)
     }

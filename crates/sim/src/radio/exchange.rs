@@ -5,27 +5,27 @@ use super::timing::{MAC_OVERHEAD, Timing};
 use crate::config::{Mac, Radio, RtsThreshold};
 use units::{Bytes, Duration};
 
-/// The times of a unicast packet under the DCF, alone in its frame.
+/// Durations of a unicast packet under the DCF, alone in its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// One back-off slot.
     pub slot: Duration,
-    /// The first window is drawn from 0 to this.
+    /// Smallest contention window: back-off is drawn from 0 to this.
     pub cw_min: u16,
-    /// The largest window.
+    /// Largest contention window.
     pub cw_max: u16,
-    /// From the first bit on the air until another node may count slots: RTS and CTS where they precede it, the frame, its
-    /// ACK, and DIFS.
+    /// From the first bit on the air until another node may count slots: RTS and CTS if used, the frame, its ACK, and
+    /// DIFS.
     pub success: Duration,
-    /// The same of a first frame that nobody answers: the RTS where there is one, or the data frame, and DIFS.
+    /// The same for a first frame without answer: the RTS if used, or the data frame, and DIFS.
     pub collision: Duration,
 }
 
 impl Exchange {
-    /// Of a packet of so many bytes below the MAC's header, IP's and LLC's headers included.
+    /// Durations of a packet of `bytes` below the MAC's header, including the headers of IP and LLC.
     ///
     /// # Errors
-    /// Rates that the standard does not have, in words.
+    /// Rates that the standard does not have.
     pub fn new(radio: &Radio, mac: &Mac, packet: Bytes) -> Result<Self, String> {
         let refused = |refusal: Refusal| refusal.why;
         let timing = Timing::new(radio).map_err(refused)?;

@@ -23,12 +23,11 @@ pub(crate) struct Shadowing {
     names: Vec<u64>,
 }
 
-/// The share of frames whose luck is better than what is reckoned with: signals that not even that luck would raise to
-/// where they count are left out.
+/// Share of frames with more luck than is considered: signals that count only with more luck are ignored.
 pub(super) const NEGLECTED: f64 = 1e-6;
 
 impl Fading {
-    /// The fading of a scenario's radio, if there is any.
+    /// Fading of a scenario's radio, if it has any.
     pub(crate) fn new(radio: &Radio) -> Result<Option<Self>, Refusal> {
         let settings = &radio.fading;
         if settings.nakagami_m.is_some() && settings.model != FadingModel::Nakagami {
@@ -54,7 +53,7 @@ impl Fading {
         Ok(Some(Self::Nakagami(shape)))
     }
 
-    /// The power of a frame over its mean.
+    /// Power of a frame over its mean.
     #[inline]
     pub(super) fn draw(self, random: &mut Stream) -> f64 {
         match self {
@@ -63,8 +62,8 @@ impl Fading {
         }
     }
 
-    /// No more than one frame in 1/[`NEGLECTED`] has more power over its mean: Chernoff's bound for a gamma
-    /// distribution, P(X > x) <= (x e^(1 - x))^m.
+    /// Factor that no more than one frame in 1/[`NEGLECTED`] exceeds, by Chernoff's bound for a gamma distribution, P(X
+    /// > x) <= (x e^(1 - x))^m.
     pub(super) fn luck(self) -> f64 {
         let (mut low, mut high) = (1.0, 2.0);
         let shape = match self {
@@ -85,14 +84,14 @@ impl Fading {
 }
 
 impl Shadowing {
-    /// The shadowing of a scenario's radio between nodes of these names, if there is any.
+    /// Shadowing of a scenario's radio between nodes with these names, if it has any.
     pub(crate) fn new(radio: &Radio, names: &[String], seed: u64) -> Option<Self> {
         let sigma = radio.fading.shadowing?.as_db();
         let names = names.iter().map(|name| Stream::key(name)).collect();
         (sigma > 0.0).then_some(Self { sigma, seed, names })
     }
 
-    /// The factor by which the power between two nodes departs from the mean.
+    /// Factor by which the power between two nodes departs from the mean.
     pub(super) fn gain(&self, a: u32, b: u32) -> f64 {
         let [a, b] = [a, b].map(|node| self.names[node as usize]);
         let pair = [a.min(b).to_le_bytes(), a.max(b).to_le_bytes()];
@@ -100,7 +99,7 @@ impl Shadowing {
         libm::pow(10.0, self.sigma * random.normal() / 10.0)
     }
 
-    /// No more than one pair in a million is luckier: 4.75 standard deviations of a normal distribution.
+    /// Factor that no more than one pair in a million exceeds: 4.75 standard deviations of a normal distribution.
     pub(super) fn luck(&self) -> f64 {
         libm::pow(10.0, 4.75 * self.sigma / 10.0)
     }

@@ -1,8 +1,8 @@
-//! A grid over the nodes' positions, so that looking for those near a position costs no more with many nodes far away.
+//! A grid over the nodes' positions, so that finding nodes near a position does not cost more with many nodes far away.
 
 use crate::motion::Position;
 
-/// Nodes by square cells. Only cells with nodes in them take memory, however large the plane is.
+/// Nodes by square cells. Only occupied cells take memory, however large the plane is.
 #[derive(Debug)]
 pub(super) struct Grid {
     /// The side of a cell, in metres.
@@ -12,13 +12,13 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// An empty grid. A side as long as the distances asked for is best: any is right.
+    /// An empty grid. The best side is the distance that is asked for; any is correct.
     pub(super) fn new(side: f64) -> Self {
         // Finite, so that no quotient below is undefined.
         Self { side: side.clamp(1.0, f64::MAX / 4.0), cells: Vec::new() }
     }
 
-    /// Puts nodes 0, 1, ... at `positions`, instead of where they were.
+    /// Puts nodes 0, 1, ... at `positions`, replacing their former ones.
     pub(super) fn fill(&mut self, positions: impl Iterator<Item = Position>) {
         let cells =
             positions.zip(0..).map(|(position, node)| (cell(position.y, self.side), cell(position.x, self.side), node));

@@ -11,14 +11,14 @@ use crate::config::Radio;
 use crate::motion::{Motion, Position};
 use units::{Duration, Instant};
 
-/// Links are kept while no distance can have changed by more, in metres.
+/// Largest change of a distance, in metres, for which links are kept.
 const TOLERANCE: f64 = 0.01;
-/// By this share of the reach a node's neighbourhood is drawn larger than the reach, so that it holds for a while.
+/// Share of the reach by which a neighbourhood is larger than the reach, so that it stays valid for a while.
 const SKIN: f64 = 0.125;
 /// Number of neighbours from which sorting them anew is cheaper than inserting each in order.
 const MANY: usize = 64;
 
-/// All links, kept up to date sender by sender.
+/// All links, updated sender by sender.
 pub(crate) struct Links {
     of: Vec<Vec<Link>>,
     reception: Reception,
@@ -26,22 +26,22 @@ pub(crate) struct Links {
     moving: Option<Box<Moving>>,
 }
 
-/// What it takes to compute links again.
+/// State for computing links again.
 struct Moving {
     model: Model,
     motion: Motion,
     grid: Grid,
     filled: Instant,
     senders: Vec<Sender>,
-    /// How long links are kept.
+    /// Lifetime of links.
     lasts: Duration,
-    /// How long neighbourhoods and the grid are kept.
+    /// Lifetime of neighbourhoods and of the grid.
     skin_lasts: Duration,
     /// Number of [changes](Motion::changes) before which the grid was filled.
     filled_before: usize,
 }
 
-/// A sender's neighbourhood: those within its reach and the skin around it.
+/// Neighbourhood of a sender: the nodes within its reach and the skin around it.
 #[derive(Default)]
 struct Sender {
     links_made: Instant,
@@ -60,7 +60,7 @@ struct Near {
 }
 
 impl Links {
-    /// Computes the links of all nodes where they are at the start.
+    /// Computes the links of all nodes at their initial positions.
     pub(crate) fn new(radio: &Radio, mut motion: Motion, channel: &Channel) -> Self {
         let nodes = motion.nodes();
         let model = Model::new(radio, nodes, motion.heights(), channel);
@@ -106,13 +106,13 @@ impl Links {
         Self { of, reception, moving: Some(Box::new(moving)) }
     }
 
-    /// Links as given, for ever.
+    /// Constant links, as given.
     #[cfg(test)]
     pub(crate) fn fixed(of: Vec<Vec<Link>>, reception: Reception) -> Self {
         Self { of, reception, moving: None }
     }
 
-    /// The listeners of `from`.
+    /// Listeners of `from`.
     #[inline]
     pub(crate) fn of(&self, from: u32) -> &[Link] {
         &self.of[from as usize]
@@ -126,12 +126,12 @@ impl Links {
         self.reception
     }
 
-    /// Does anybody move?
+    /// True if any node moves.
     pub(crate) fn are_moving(&self) -> bool {
         self.moving.is_some()
     }
 
-    /// No signal that is decoded ever takes longer.
+    /// Upper bound of the propagation delay of signals that are decoded.
     pub(crate) fn longest_delay(&self) -> Duration {
         if let Some(moving) = &self.moving {
             return Model::delay(moving.model.decodable_reach().min(moving.motion.extent()));
@@ -140,7 +140,7 @@ impl Links {
         decodable.map(|link| link.delay).max().unwrap_or_default()
     }
 
-    /// Finds the listeners of `from` anew if a distance may have changed by more than a centimetre since they were found.
+    /// Finds the listeners of `from` anew if a distance may have changed by more than a centimetre since the last time.
     pub(crate) fn refresh(&mut self, from: u32, now: Instant) {
         let Some(moving) = &mut self.moving else { return };
         let sender = &moving.senders[from as usize];
@@ -155,7 +155,7 @@ impl Links {
 }
 
 impl Moving {
-    /// Finds all who can come within the reach of `from` before the skin is used up.
+    /// Finds all nodes that can come within the reach of `from` before the skin is used up.
     fn find_neighbourhood(&mut self, from: u32, now: Instant) {
         let Self { model, motion, grid, senders, .. } = self;
         let made_before = motion.changes().partition_point(|&change| change <= now);
@@ -177,7 +177,7 @@ impl Moving {
         *near_made = now;
     }
 
-    /// Computes the links of `from` to those in its neighbourhood.
+    /// Computes the links of `from` to the nodes in its neighbourhood.
     fn make(&mut self, from: u32, links: &mut Vec<Link>, now: Instant) {
         let Self { model, motion, senders, .. } = self;
         let Sender { links_made, near, .. } = &mut senders[from as usize];
@@ -201,7 +201,7 @@ impl Moving {
     }
 }
 
-/// Nearest first. The order has changed little since it was sorted last.
+/// Sorts by distance; the order has changed little since the last time.
 fn sort(near: &mut [Near]) {
     if near.len() >= MANY {
         near.sort_unstable_by_key(|other| (other.delay, other.node));

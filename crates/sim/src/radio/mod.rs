@@ -1,6 +1,6 @@
-//! The physical layer: how long frames last, how signals weaken, who hears whom, and which frame survives.
+//! The physical layer: durations of frames, attenuation of signals, links, and reception.
 //!
-//! Knows frames only as intervals of power with a sender; what they mean is the MAC's.
+//! Knows frames only as intervals of power with a sender; their content is the MAC's.
 
 mod channel;
 mod errors;

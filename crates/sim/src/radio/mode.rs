@@ -1,4 +1,4 @@
-//! Modes: with which modulation, at which rate and behind which preamble a frame is sent.
+//! Modes: modulation, rate and preamble of a frame.
 //!
 //! Sources: IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM, ERP-OFDM), 19 (HT; the preamble is
 //! that of HT-mixed format, the parameters of MCS 0 to 31 are those of tables 19-27 to 19-34).
@@ -6,14 +6,14 @@
 use crate::config::{ChannelWidth, GuardInterval, Preamble};
 use units::{Bytes, Duration, Rate};
 
-/// How a frame is sent.
+/// Mode of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// 802.11b: DSSS at 1 and 2 Mb/s, CCK at 5.5 and 11 Mb/s.
     Dsss {
-        /// The rate of the payload.
+        /// Rate of the payload.
         rate: DsssRate,
-        /// The preamble, which 1 Mb/s has only long.
+        /// Preamble; 1 Mb/s has only the long one.
         preamble: Preamble,
     },
     /// 802.11a and g: OFDM over 20 MHz.
@@ -24,12 +24,12 @@ pub enum Mode {
         mcs: Mcs,
         /// Bandwidth.
         width: ChannelWidth,
-        /// Pause before each symbol.
+        /// Guard interval before each symbol.
         guard: GuardInterval,
     },
     /// Any rate: symbols of 4 us behind the HT-mixed preamble of one stream.
     Nominal {
-        /// The rate of the payload, in kb/s.
+        /// Rate of the payload in kb/s.
         kbps: u32,
     },
 }
@@ -62,12 +62,12 @@ pub enum OfdmRate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mcs(u8);
 
-/// Data bits that MCS 0 to 7 put into a symbol: over 20 MHz (52 data subcarriers) and 40 MHz (108).
+/// Data bits per symbol of MCS 0 to 7: over 20 MHz (52 data subcarriers) and 40 MHz (108).
 const HT_BITS_PER_SYMBOL: [[u64; 8]; 2] =
     [[26, 52, 78, 104, 156, 208, 234, 260], [54, 108, 162, 216, 324, 432, 486, 540]];
 
 impl DsssRate {
-    /// All, slowest first.
+    /// All rates, slowest first.
     pub const ALL: [Self; 4] = [Self::K1000, Self::K2000, Self::K5500, Self::K11000];
 
     /// Bits per second.
@@ -77,7 +77,7 @@ impl DsssRate {
 }
 
 impl OfdmRate {
-    /// All, slowest first.
+    /// All rates, slowest first.
     pub const ALL: [Self; 8] = [Self::M6, Self::M9, Self::M12, Self::M18, Self::M24, Self::M36, Self::M48, Self::M54];
 
     /// Bits per second.
@@ -87,10 +87,10 @@ impl OfdmRate {
 }
 
 impl Mcs {
-    /// The highest, of four streams.
+    /// The highest scheme, of four streams.
     pub const HIGHEST: Self = Self(31);
 
-    /// The scheme of this index, if it is one of 0 to 31.
+    /// Scheme with this index, if it is from 0 to 31.
     pub const fn new(index: u8) -> Option<Self> {
         if index <= Self::HIGHEST.0 { Some(Self(index)) } else { None }
     }
@@ -100,23 +100,23 @@ impl Mcs {
         self.0
     }
 
-    /// How many spatial streams it has: 1 to 4.
+    /// Number of spatial streams, 1 to 4.
     pub const fn streams(self) -> u8 {
         self.0 / 8 + 1
     }
 
-    /// Its modulation and coding: the index that one stream of it has, 0 to 7.
+    /// Modulation and coding: the index of the same scheme with one stream, 0 to 7.
     pub const fn coding(self) -> u8 {
         self.0 % 8
     }
 
-    /// Data bits in a symbol (NDBPS).
+    /// Data bits per symbol (NDBPS).
     const fn bits_per_symbol(self, width: ChannelWidth) -> u64 {
         HT_BITS_PER_SYMBOL[width as usize][self.coding() as usize] * self.streams() as u64
     }
 }
 
-/// Bits in front of the PSDU (SERVICE) of every OFDM frame, and those that empty a convolutional encoder behind it.
+/// Bits before the PSDU (SERVICE) of every OFDM frame, and tail bits after it that reset the convolutional encoder.
 const SERVICE: u64 = 16;
 const TAIL: u64 = 6;
 
@@ -131,7 +131,7 @@ impl Mode {
         }
     }
 
-    /// Preamble and PHY header: the time from the start of a frame to its first bit of payload.
+    /// Duration of preamble and PHY header.
     #[inline]
     pub fn header(self) -> Duration {
         Duration::from_micros(match self {
@@ -146,7 +146,7 @@ impl Mode {
         })
     }
 
-    /// How long `psdu` bytes last behind the header, without a signal extension.
+    /// Duration of `psdu` bytes after the header, without a signal extension.
     #[inline]
     pub(super) fn payload(self, psdu: Bytes) -> Duration {
         match self {
@@ -171,7 +171,7 @@ impl Mode {
         }
     }
 
-    /// The longest PSDU whose [`payload`](Self::payload) lasts no longer than `time`; zero where none does.
+    /// Longest PSDU whose [`payload`](Self::payload) lasts at most `time`; zero if there is none.
     pub(super) fn longest(self, time: Duration) -> Bytes {
         let micros = time.as_nanos() / 1_000;
         let symbols = micros / 4;
@@ -189,12 +189,12 @@ impl Mode {
     }
 }
 
-/// 19.4.3; tables 19-27 to 19-34: a second encoder beyond 300 Mb/s.
+/// Number of encoders (19.4.3; tables 19-27 to 19-34): a second one above 300 Mb/s.
 const fn encoders(bits_per_symbol: u64) -> u64 {
     if bits_per_symbol > 1_200 { 2 } else { 1 }
 }
 
-/// A symbol and its guard interval, in tenths of a microsecond.
+/// Duration of a symbol and its guard interval, in tenths of a microsecond.
 const fn symbol_tenths(guard: GuardInterval) -> u64 {
     match guard {
         GuardInterval::Long => 40,

@@ -5,43 +5,43 @@ use crate::config::{Capture, Propagation, Radio};
 use crate::motion::Position;
 use units::{Duration, Length, Power};
 
-/// Metres per second.
+/// Speed of light in metres per second.
 const LIGHT: f64 = 299_792_458.0;
-/// A position or range is exact to this share: a node 30 m away lies within a range of 30 m.
+/// Relative precision of positions and ranges: a node 30 m away lies within a range of 30 m.
 const ROUNDING: f64 = 1e-9;
 
-/// What decides whether a signal is decoded, sensed or disturbs: powers in attowatts, so that sums are exact integers
-/// and the same on every machine.
+/// Thresholds for decoding, carrier sense and capture. Powers are in attowatts, so that sums are exact integers and the
+/// same on every machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reception {
-    /// The weakest total that keeps the medium busy.
+    /// Carrier-sense threshold: the weakest total that keeps the medium busy.
     pub(crate) carrier_sense: u64,
-    /// The weakest power that can be decoded.
+    /// Receive threshold: the weakest power that can be decoded.
     pub(crate) receive: u64,
-    /// Signal / all others must reach this ratio.
+    /// Capture threshold: ratio of a signal to all others.
     pub(crate) capture: f64,
-    /// Which of several signals is decoded.
+    /// Capture rule: which of several signals is decoded.
     pub(crate) order: Capture,
 }
 
-/// How one node hears another.
+/// A link from a sender to a listener.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// The node that hears.
+    /// Listener.
     pub(crate) to: u32,
     /// Propagation delay.
     pub(crate) delay: Duration,
     /// Received power, in attowatts.
     pub(crate) power: u64,
-    /// Strong enough to be decoded when alone.
+    /// True if strong enough to be decoded when alone.
     pub(crate) decodable: bool,
 }
 
-/// Transmit power where the scenario does not say, and the most that a stated range asks for: a kilowatt.
+/// Default transmit power, and the largest that a stated range may require: a kilowatt.
 const USUAL_POWER: Power = Power::dbm(15.0);
 const MOST_POWER: Power = Power::dbm(60.0);
 
-/// Watts as whole attowatts.
+/// Converts watts to whole attowatts.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
 fn attowatts(watts: f64) -> u64 {
     (watts * 1e18) as u64
@@ -67,9 +67,9 @@ pub(super) struct Model {
     order: Capture,
     range: f64,
     sense_range: f64,
-    /// No single signal is stronger, in attowatts, so that the sum of all fits into 64 bits.
+    /// Upper bound of a single signal in attowatts, so that the sum of all fits into 64 bits.
     ceiling: u64,
-    /// No signal counts that comes from farther away.
+    /// Upper bound of the distance from which signals count.
     reach: f64,
 }
 
@@ -128,7 +128,7 @@ impl Model {
         model
     }
 
-    /// The distance beyond which no power is left that `counts`, or a little more: all models fall with distance.
+    /// Distance beyond which no power `counts`, or a little more: in all models power falls with distance.
     fn farthest(&self, counts: impl Fn(f64) -> bool) -> f64 {
         let luck = self.channel.shadowing_luck();
         let counts = |metres: f64| counts(self.received(metres, (self.highest, self.highest)) * luck);
@@ -144,7 +144,7 @@ impl Model {
         far * (1.0 + ROUNDING)
     }
 
-    /// No signal is decoded that comes from farther away, in metres.
+    /// Upper bound of the distance in metres from which signals are decoded.
     pub(super) fn decodable_reach(&self) -> f64 {
         match self.propagation {
             Propagation::Range => self.range * (1.0 + 2.0 * ROUNDING),
@@ -152,7 +152,7 @@ impl Model {
         }
     }
 
-    /// No signal counts that comes from farther away, in metres.
+    /// Upper bound of the distance in metres from which signals count.
     pub(super) fn reach(&self) -> f64 {
         self.reach.min(f64::MAX / 4.0)
     }

@@ -10,29 +10,29 @@ use crate::engine::{Purpose, Stream};
 use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
-/// What the air must know of a frame.
+/// A frame as the medium sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) mode: Mode,
-    /// Length of all that follows the PHY header.
+    /// Length of everything after the PHY header.
     pub(crate) psdu: Bytes,
-    /// How long it occupies the medium.
+    /// Duration.
     pub(crate) duration: Duration,
-    /// It has several MPDUs, each with a check sum of its own.
+    /// True if it has several MPDUs, each with its own check sum.
     pub(crate) aggregate: bool,
-    /// An ACK, CTS, RTS or block acknowledgement.
+    /// True for an ACK, CTS, RTS or block acknowledgement.
     pub(crate) control: bool,
 }
 
 /// An MPDU within a PSDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mpdu {
-    /// Bytes of the PSDU in front of it.
+    /// Its offset in the PSDU in bytes.
     pub(crate) start: Bytes,
     pub(crate) length: Bytes,
 }
 
-/// The noise that a receiver lets in, in attowatts, and the ratio of powers from which on nothing is lost.
+/// Noise in a receiver in attowatts, and the SINR from which on nothing is lost.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     noise: f64,
@@ -40,14 +40,14 @@ struct Bound {
 }
 
 impl Bound {
-    /// Is nothing lost of a signal beside this power of all others?
+    /// True if nothing is lost of a signal beside this power of all others.
     #[inline]
     fn is_certain(&self, power: u64, others: u64) -> bool {
         power as f64 / (self.noise + others as f64) >= self.certain
     }
 }
 
-/// Those of a mode: of the PHY header's field, and of what follows. Nearly all frames are certain by them.
+/// Bounds of a mode: of the PHY header's field, and of the rest. Nearly all frames are certain by them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     header: Bound,
@@ -55,13 +55,13 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Where the ratio of powers decides nothing.
+    /// Bounds of error models that do not depend on the SINR.
     const NONE: Self = {
         let none = Bound { noise: 0.0, certain: f64::INFINITY };
         Self { header: none, payload: none }
     };
 
-    /// The noise that stands against the beginning of a frame, in attowatts.
+    /// Noise at the beginning of a frame, in attowatts.
     #[inline]
     pub(super) fn noise(&self) -> f64 {
         self.header.noise
@@ -74,35 +74,35 @@ pub(super) struct Decoded {
     pub(super) shape: Shape,
     pub(super) bounds: Bounds,
     pub(super) power: u64,
-    /// The most power that others ever had meanwhile, in attowatts.
+    /// Largest power of others meanwhile, in attowatts.
     pub(super) worst: u64,
     /// Time at which its first bit was here.
     pub(super) start: Instant,
 }
 
-/// From when on how much power other signals had, in attowatts, while a frame was decoded; from its start.
+/// Interference while a frame is decoded: times, and the power of all others in attowatts from then on.
 pub(super) type History = Vec<(Instant, u64)>;
 
-/// What decides about the frames that a node decodes.
+/// Decides about the frames that nodes decode.
 pub(crate) struct Judge {
     errors: Errors,
-    /// Of the model, where it goes by the ratio of powers.
+    /// Curves of the model, if it depends on the SINR.
     tables: Option<Box<Tables>>,
-    /// Of the modes that were sent in so far.
+    /// Bounds of the modes that were used so far.
     bounds: Vec<(Mode, Bounds)>,
     fading: Option<Fading>,
-    /// The weakest power that can be decoded, in attowatts.
+    /// Receive threshold in attowatts.
     receive: u64,
-    /// No faded signal is stronger, so that the sum of all fits into 64 bits.
+    /// Upper bound of a faded signal, so that the sum of all fits into 64 bits.
     ceiling: u64,
-    /// Of every node, if errors are drawn.
+    /// By node: random errors, if the model draws them.
     luck: Vec<Stream>,
-    /// Of every node, if powers are drawn.
+    /// By node: random fading, if powers fade.
     powers: Vec<Stream>,
 }
 
 impl Judge {
-    /// By the capture threshold alone.
+    /// A judge by the capture threshold alone.
     #[cfg(test)]
     pub(super) fn by_capture() -> Self {
         Self {
@@ -117,7 +117,7 @@ impl Judge {
         }
     }
 
-    /// What the channel does to frames at nodes of these names.
+    /// The judge of a channel between nodes with these names.
     pub(crate) fn new(channel: &Channel, reception: &Reception, names: &[String], seed: u64) -> Self {
         let streams = |wanted, purpose| {
             let names = if wanted { names } else { &[] };
@@ -138,19 +138,19 @@ impl Judge {
         }
     }
 
-    /// Is a frame that nothing disturbs received for certain?
+    /// True if a frame without interference is always received.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.errors == Errors::None
     }
 
-    /// Do powers depart from the mean?
+    /// True if powers fade.
     #[inline]
     pub(super) fn fades(&self) -> bool {
         self.fading.is_some()
     }
 
-    /// The power with which a frame comes to `node`, and whether it can be decoded.
+    /// Draws the power of a frame at `node`, and whether it can be decoded.
     #[cold]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(super) fn faded(&mut self, node: u32, mean: u64) -> (u64, bool) {
@@ -159,19 +159,19 @@ impl Judge {
         (power, power >= self.receive)
     }
 
-    /// Does the ratio of powers decide while a frame lasts, and not only the capture threshold?
+    /// True if the SINR over the frame decides, not only the capture threshold.
     #[inline]
     pub(super) fn by_ratio(&self) -> bool {
         matches!(self.errors, Errors::Snr(_))
     }
 
-    /// Does the capture threshold alone decide between frames whose powers follow from where nodes stand?
+    /// True if the capture threshold alone decides between frames whose powers follow from positions.
     #[inline]
     pub(super) fn by_threshold(&self) -> bool {
         self.tables.is_none() && self.fading.is_none()
     }
 
-    /// From when on a frame of this mode is certain.
+    /// The bounds of a mode.
     #[inline]
     pub(super) fn bounds(&mut self, mode: Mode) -> Bounds {
         if self.tables.is_none() {
@@ -192,7 +192,8 @@ impl Judge {
         bounds
     }
 
-    /// Does no noise ever spoil a frame of this power beside which others never had more than that?
+    /// True if the SINR of a frame of this power is always above the error-free bound, with at most `worst` of
+    /// interference.
     #[inline]
     pub(super) fn spares(&self, bounds: &Bounds, power: u64, worst: u64) -> bool {
         match self.errors {
@@ -208,7 +209,7 @@ impl Judge {
         tables.success(mode, power as f64 / model.noise(mode), bits)
     }
 
-    /// Draws whether `node` reads the PHY header, whose end has passed.
+    /// Draws whether `node` reads the PHY header, which is over.
     pub(super) fn reads_header(&mut self, node: u32, frame: &Decoded, history: &History) -> bool {
         let Some(tables) = &mut self.tables else { return true };
         let Bound { noise, .. } = frame.bounds.header;
@@ -221,8 +222,8 @@ impl Judge {
         self.luck[node as usize].happens(chance)
     }
 
-    /// Which MPDUs of a frame `node` gets, a bit each from the lowest, where the header was read; `mpdus` are those of an
-    /// aggregate.
+    /// The MPDUs of a frame that `node` gets, one bit each from the lowest, after its header was read; `mpdus` are
+    /// those of an aggregate.
     pub(super) fn survivors(
         &mut self,
         node: u32,
@@ -265,7 +266,7 @@ impl Judge {
 }
 
 impl Decoded {
-    /// Is nothing lost even at the most that others ever had?
+    /// True if nothing is lost even at the largest interference.
     #[inline]
     fn is_certain(&self, bound: Bound) -> bool {
         bound.is_certain(self.power, self.worst)
@@ -287,7 +288,7 @@ pub(super) fn all(mpdus: usize) -> u64 {
     u64::MAX.unbounded_shr(u64::BITS - u32::try_from(mpdus).expect("at most 64 frames"))
 }
 
-/// The intervals of constant interference within a span: how long each is, in nanoseconds, and the interference.
+/// Intervals of constant interference within a span: duration in nanoseconds, and interference.
 fn intervals(span: &Range<Instant>, history: &History) -> impl Iterator<Item = (u64, u64)> {
     let (from, to) = (span.start, span.end);
     let ends = history.iter().skip(1).map(|&(next, _)| next).chain([Instant::NEVER]);
@@ -297,7 +298,7 @@ fn intervals(span: &Range<Instant>, history: &History) -> impl Iterator<Item = (
     })
 }
 
-/// The probability that bits survive that are spread evenly over a span, in which there is so much noise.
+/// Probability that bits spread evenly over a span survive, with this noise.
 fn survival(
     tables: &mut Tables,
     mode: Mode,
@@ -318,13 +319,13 @@ fn survival(
     chance
 }
 
-/// Did the frame stand out during all of a span?
+/// True if the frame exceeded the capture threshold over a whole span.
 fn stood_out(power: u64, span: &Range<Instant>, history: &History, reception: &Reception) -> bool {
     intervals(span, history).all(|(_, others)| reception.stands_out(power, others as f64))
 }
 
 impl Reception {
-    /// Does a signal of this power stand out against that of everything else?
+    /// True if a signal of this power exceeds all others by the capture threshold.
     #[inline]
     pub(super) fn stands_out(&self, power: u64, others: f64) -> bool {
         others <= 0.0 || power as f64 >= others * self.capture

@@ -4,7 +4,7 @@ use super::mode::{DsssRate, Mcs, Mode, OfdmRate};
 use crate::config::{BProtection, ChannelWidth, ErrorModel, GuardInterval, Preamble, Radio, Standard};
 use units::{Frequency, Rate};
 
-/// A setting that contradicts the standard or another setting: its key, without a table, and why, with a way out.
+/// A setting that contradicts the standard or another setting: its key without a table, and why, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) key: &'static str,
@@ -18,7 +18,7 @@ impl Refusal {
 }
 
 impl Radio {
-    /// The carrier frequency, the standard's usual one where none is given.
+    /// The carrier frequency; by default the usual one of the standard.
     pub(crate) fn carrier(&self) -> Frequency {
         self.frequency.unwrap_or(match self.standard {
             Standard::B | Standard::G => Frequency::hertz(2_412_000_000),
@@ -26,7 +26,7 @@ impl Radio {
         })
     }
 
-    /// Does the standard, at this frequency, have the times of the 2.4 GHz band?
+    /// True if the standard has the timing of the 2.4 GHz band at this frequency.
     pub(super) fn is_low_band(&self) -> bool {
         match self.standard {
             Standard::B | Standard::G => true,
@@ -35,7 +35,7 @@ impl Radio {
         }
     }
 
-    /// What spoils frames besides collisions; without a word, what tells most of the frames that these settings describe.
+    /// Error model; by default one that fits most of the frames that the settings describe.
     pub(super) fn error_model(&self) -> ErrorModel {
         let by_default = if self.propagation.has_powers() && self.nominal_rate.is_none() {
             ErrorModel::Nist
@@ -45,7 +45,7 @@ impl Radio {
         self.errors.model.unwrap_or(by_default)
     }
 
-    /// The mode of data frames.
+    /// Mode of data frames.
     pub(crate) fn data_mode(&self) -> Result<Mode, Refusal> {
         self.check_ht_only()?;
         let given = [
@@ -68,7 +68,7 @@ impl Radio {
         }
     }
 
-    /// The mode of data frames of a node with these settings of its own; `None` where it has none.
+    /// Mode of data frames of a node with its own settings; `None` if it has none.
     pub(crate) fn node_mode(&self, data_rate: Option<Rate>, mcs: Option<u8>) -> Result<Option<Mode>, Refusal> {
         if data_rate.is_none() && mcs.is_none() {
             return Ok(None);
@@ -79,8 +79,8 @@ impl Radio {
         self.mode(data_rate, mcs).map(Some)
     }
 
-    /// The modes between which rate control moves step by step, slowest first: those of the standard, or the eight codings
-    /// of 802.11n with as many streams as the data mode has.
+    /// Modes between which rate control moves step by step, slowest first: those of the standard, or the eight codings
+    /// of 802.11n with as many streams as the data mode.
     pub(crate) fn ladder(&self) -> Vec<Mode> {
         match self.standard {
             Standard::B => DsssRate::ALL.map(|rate| Mode::Dsss { rate, preamble: self.preamble }).to_vec(),
@@ -92,8 +92,8 @@ impl Radio {
         }
     }
 
-    /// All modes that a station has, slowest first: in 802.11n those with no more streams than the data mode, over
-    /// channels no wider and with pauses no shorter than the settings say.
+    /// All modes of a station, slowest first: in 802.11n those with no more streams than the data mode, over channels
+    /// no wider and with guard intervals no shorter than the settings allow.
     pub(crate) fn all_modes(&self) -> Vec<Mode> {
         if self.standard != Standard::N {
             return self.ladder();
@@ -119,7 +119,7 @@ impl Radio {
         }
     }
 
-    /// The mode of control and broadcast frames.
+    /// Mode of control and broadcast frames.
     pub(super) fn basic_mode(&self) -> Result<Mode, Refusal> {
         match self.standard {
             Standard::B => self.dsss(self.basic_rate.unwrap_or(DsssRate::ALL[0].rate()), "basic_rate"),
@@ -129,7 +129,7 @@ impl Radio {
         }
     }
 
-    /// The mode of RTS and CTS frames, and whether it is one of 802.11b that protects others.
+    /// Mode of RTS and CTS frames, and whether it is one of 802.11b for protection.
     pub(super) fn protection_mode(&self) -> Result<(Mode, bool), Refusal> {
         if self.b_protection == BProtection::None {
             return match self.b_protection_rate {
@@ -145,7 +145,7 @@ impl Radio {
         Ok((self.dsss(rate, "b_protection_rate")?, true))
     }
 
-    /// The slowest mode that every station near receives: EIFS makes room for its ACK.
+    /// Slowest mode that every station nearby receives: EIFS makes room for its ACK.
     pub(super) fn slowest_mode(&self) -> Mode {
         match self.standard {
             Standard::A | Standard::G | Standard::N if self.b_protection != BProtection::None => {
@@ -184,7 +184,7 @@ impl Radio {
         Mode::Ht { mcs, width: self.channel_width, guard: self.guard_interval }
     }
 
-    /// The scheme with the fewest streams that has this rate.
+    /// Scheme with the fewest streams that has this rate.
     fn ht_of_rate(&self, rate: Rate) -> Result<Mode, Refusal> {
         let all = || (0..=Mcs::HIGHEST.index()).filter_map(Mcs::new).map(|mcs| (mcs, self.ht(mcs)));
         let distance = |mode: Mode| mode.rate().as_bps().abs_diff(rate.as_bps());

@@ -1,4 +1,4 @@
-//! Inter-frame spaces and frame durations, exact to the standard's rounding.
+//! Interframe spaces and frame durations, exact to the standard's rounding.
 //!
 //! Sources: IEEE 802.11-2016, clauses 15 and 16 (DSSS and HR/DSSS: `TXTIME` in 16.3.4), 17 (OFDM: `TXTIME` in 17.4.3),
 //! 18 (ERP: signal extension in 18.3.2.4) and 19 (HT: `TXTIME` in 19.4.3); characteristics in tables 15-5, 16-4, 17-21,
@@ -9,7 +9,7 @@ use super::settings::Refusal;
 use crate::config::{Radio, Standard};
 use units::{Bytes, Duration};
 
-/// 24 B of header and 4 B of check sum.
+/// Length of a data frame's header (24 B) and check sum (4 B).
 pub(crate) const MAC_OVERHEAD: Bytes = Bytes::new(28);
 /// Length of an ACK.
 pub(crate) const ACK: Bytes = Bytes::new(14);
@@ -18,35 +18,35 @@ pub(crate) const CTS: Bytes = Bytes::new(14);
 /// Length of an RTS.
 pub(crate) const RTS: Bytes = Bytes::new(20);
 
-/// The times that a physical layer fixes.
+/// Timing of a physical layer.
 #[derive(Clone, Debug)]
 pub struct Timing {
     /// The mode of ACK, block acknowledgement and broadcast frames.
     pub basic: Mode,
     /// The mode of RTS and CTS frames: the basic one, unless they protect stations of 802.11b.
     pub announcing: Mode,
-    /// What follows every OFDM frame in the 2.4 GHz band, silently, for its decoder (18.3.2.4).
+    /// Signal extension after every OFDM frame in the 2.4 GHz band (18.3.2.4).
     extension: Duration,
     /// aSlotTime.
     pub slot: Duration,
     /// aSIFSTime.
     pub sifs: Duration,
-    /// SIFS and two slots.
+    /// DIFS: SIFS and two slots.
     pub difs: Duration,
-    /// SIFS, an ACK at the lowest rate, and DIFS (10.3.2.3.7).
+    /// EIFS: SIFS, an ACK at the lowest rate, and DIFS (10.3.2.3.7).
     pub eifs: Duration,
-    /// aRxTxTurnaroundTime: within this time before it sends, a radio no longer listens.
+    /// aRxTxTurnaroundTime: in this time before it sends, a radio no longer listens.
     pub turnaround: Duration,
-    /// An ACK at the basic rate.
+    /// Duration of an ACK at the basic rate.
     pub ack: Duration,
-    /// A CTS.
+    /// Duration of a CTS.
     pub cts: Duration,
-    /// An RTS.
+    /// Duration of an RTS.
     pub rts: Duration,
-    /// From the end of a frame until its missing ACK or CTS is given up: SIFS, a slot and aRxPHYStartDelay (10.3.2.9),
-    /// which is the time that the response's preamble and header last (tables 16-4, 17-21, 18-5).
+    /// ACK time-out, from the end of the frame: SIFS, a slot and aRxPHYStartDelay (10.3.2.9), which is the duration of
+    /// the response's preamble and header (tables 16-4, 17-21, 18-5).
     pub response_timeout: Duration,
-    /// The same where the response is a CTS.
+    /// CTS time-out.
     pub cts_timeout: Duration,
     /// aCWmin.
     pub cw_min: u16,
@@ -55,7 +55,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// The times of a scenario's radio.
+    /// Timing of a scenario's radio.
     pub(crate) fn new(radio: &Radio) -> Result<Self, Refusal> {
         let dsss = radio.standard == Standard::B;
         let low_band = radio.is_low_band();
@@ -88,13 +88,13 @@ impl Timing {
         Ok(timing)
     }
 
-    /// The longest PSDU whose frame occupies the medium no longer than `time`; zero where none does.
+    /// Longest PSDU whose frame lasts at most `time`; zero if there is none.
     pub(crate) fn longest(&self, mode: Mode, time: Duration) -> Bytes {
         let extension = if matches!(mode, Mode::Dsss { .. }) { Duration::ZERO } else { self.extension };
         mode.longest(time.saturating_sub(mode.header() + extension))
     }
 
-    /// `TXTIME`: how long a frame of `psdu` bytes (MAC header and check sum included) occupies the medium.
+    /// `TXTIME`: duration of a frame of `psdu` bytes (MAC header and check sum included).
     #[inline]
     pub fn duration(&self, mode: Mode, psdu: Bytes) -> Duration {
         let sent = mode.header() + mode.payload(psdu);
@@ -113,7 +113,7 @@ mod tests {
         Radio { standard, data_rate, basic_rate, ..Radio::default() }
     }
 
-    /// The times, and how long a data frame of 1064 B lasts.
+    /// The timing, and the duration of a data frame of 1064 B.
     fn timing(radio: &Radio) -> (Timing, Duration) {
         let timing = Timing::new(radio).expect("a basic rate of the standard");
         let data = timing.duration(radio.data_mode().expect("a rate of the standard"), Bytes::new(1064));

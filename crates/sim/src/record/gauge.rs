@@ -9,7 +9,7 @@ use units::{Bytes, Duration, Instant, Rate};
 /// Radio and MAC statistics of a node. Only nodes with a controller that uses some of them have a gauge.
 #[derive(Debug)]
 pub(crate) struct Gauge {
-    /// One for each controller that looks: each has intervals of its own.
+    /// One for each controller that reads them, since each has intervals of its own.
     meters: Vec<Meter>,
     totals: Totals,
     /// Time at which the frame that is being sent, or was sent last, is over.
@@ -25,7 +25,7 @@ struct Totals {
     frames: u64,
     mpdus: u64,
     bytes: u64,
-    /// Each frame's bytes times its rate.
+    /// Sum over frames of bytes times rate.
     weighted_rate: u128,
     real_time: RealTime,
 }
@@ -34,12 +34,12 @@ struct Totals {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RealTime {
     pub(crate) all: Bytes,
-    /// Of flows that were admitted a short time ago.
+    /// Those of flows that were admitted a short time ago.
     pub(crate) new: Bytes,
 }
 
 impl RealTime {
-    /// With a packet more, where it is one of real time.
+    /// Adds a packet, if it is real-time.
     pub(crate) fn and(self, dscp: Dscp, length: Bytes) -> Self {
         let of = |counts: bool| if counts { length } else { Bytes::default() };
         Self { all: self.all + of(dscp.is_real_time()), new: self.new + of(dscp == Dscp::REAL_TIME_NEW) }
@@ -51,18 +51,18 @@ impl RealTime {
 struct Meter {
     port: PortId,
     late_after: Option<Duration>,
-    /// The sums, and for how long the medium had been busy, when it was told last.
+    /// The sums, and the busy time of the medium, when it last read them.
     told: Totals,
     busy_told: Duration,
     late: u64,
     hops: u8,
-    /// Stations heard since then, a bit for each.
+    /// Bitmask of stations heard since then.
     heard: Vec<u64>,
 }
 
 impl Gauge {
-    /// For the controllers of these ports, which look at `reads` and count packets late after a time; in a network with so
-    /// many stations. None where no controller looks at a radio.
+    /// A gauge for the controllers of these ports, each with what it `reads` and its bound of late packets, in a
+    /// network with this many stations. None if no controller reads a radio.
     pub(crate) fn new(
         ports: impl Iterator<Item = (PortId, Reads, Option<Duration>)>,
         stations: usize,
@@ -79,7 +79,7 @@ impl Gauge {
         self.sent_by = now + length;
     }
 
-    /// That frame is one of data for one receiver.
+    /// Records a unicast data frame.
     pub(crate) fn sends_data(&mut self, mode: Mode, psdu: Bytes, mpdus: u64) {
         let totals = &mut self.totals;
         totals.frames += 1;
@@ -89,7 +89,7 @@ impl Gauge {
         self.mode = Some(mode);
     }
 
-    /// A frame has come in that names its sender.
+    /// Records an intact frame that names its sender.
     pub(crate) fn hears(&mut self, station: u32) {
         for meter in &mut self.meters {
             meter.heard[station as usize / 64] |= 1 << (station % 64);
@@ -121,9 +121,9 @@ impl Gauge {
         self.mode
     }
 
-    /// What was seen since the controller of a port was told last; none where it does not look. `busy`: for how long the
-    /// medium has been busy since the start of the run, own frames included. The largest aggregate is the MAC's to add, what
-    /// levels served that of the account of energy.
+    /// Measurements since the controller of a port last read them; none if it reads none. `busy`: busy time of the
+    /// medium since the start of the run, own frames included. The MAC adds the largest aggregate, and the energy
+    /// account the services of the levels.
     pub(crate) fn read(&mut self, port: PortId, now: Instant, busy: Duration) -> Option<Radio> {
         let meter = self.meters.iter_mut().find(|meter| meter.port == port)?;
         // Of a frame that is being sent, the part that is over.
@@ -153,7 +153,7 @@ impl Gauge {
 }
 
 impl Totals {
-    /// The mean rate of the frames since then, weighted by their bytes; zero without any.
+    /// Mean rate of the frames since then, weighted by their bytes; zero without any.
     fn mean_rate_since(&self, then: &Self) -> Rate {
         let (weighted, bytes) = (self.weighted_rate - then.weighted_rate, self.bytes - then.bytes);
         let mean = weighted.checked_div(u128::from(bytes)).unwrap_or(0);

@@ -1,8 +1,8 @@
-//! Counts of numbers in bins, in as little memory as the numbers allow.
+//! Histograms that take as little memory as their numbers allow.
 //!
-//! Bins are those of HDR histograms with three digits: 1024 to every doubling, none finer than 1, so that a number's bin
-//! gives it to 0.1 %. Of 1000 stations most have met few different numbers: while these are few, only their bins are
-//! kept, sorted; then pages of neighbouring bins.
+//! Bins are those of HDR histograms with three digits: 1024 per doubling, none finer than 1, so that a number's bin
+//! gives it to 0.1 %. Of 1000 stations most have few different numbers: a histogram keeps only its bins, sorted, while
+//! they are few, and then pages of neighbouring bins.
 
 use std::num::NonZeroU16;
 
@@ -10,7 +10,7 @@ use std::num::NonZeroU16;
 const BITS: u32 = 10;
 /// Number of bins from which looking one up in sorted order costs more than the memory is worth.
 const FEW: usize = 64;
-/// Bins that are kept together: a cache line of counts.
+/// Bins per page: a cache line of counts.
 const PAGE: u32 = 16;
 
 /// Counts by bin.
@@ -21,10 +21,10 @@ pub(super) enum Histogram {
     Dense(Pages),
 }
 
-/// Bins by page, of which those exist that a number has met.
+/// Bins by page; only pages that a number has met exist.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
-    /// The lowest page, and from there on where each is among the counts, if it is.
+    /// The lowest page, and the offsets among the counts of this and the following pages, if they exist.
     first: u32,
     places: Vec<Option<NonZeroU16>>,
     counts: Vec<[u32; PAGE as usize]>,
@@ -73,7 +73,7 @@ impl Histogram {
         few.into_iter().flatten().copied().chain(counted)
     }
 
-    /// The largest number in the bin of the `rank`-th smallest number counted, from 1; 0 where there are fewer.
+    /// Upper end of the bin of the `rank`-th smallest number, from 1; 0 if there are fewer.
     pub(super) fn ranked(&self, rank: u64) -> u64 {
         match self {
             Self::Sparse(few) => find(few.iter().copied(), rank),
@@ -93,7 +93,7 @@ impl Pages {
         *count = count.saturating_add(numbers);
     }
 
-    /// Makes a page.
+    /// Creates a page.
     #[cold]
     fn place(&mut self, page: u32) -> NonZeroU16 {
         if self.places.is_empty() {
@@ -151,7 +151,7 @@ fn bin(number: u64) -> u32 {
     (shift << BITS) + (number >> shift) as u32
 }
 
-/// The largest number in a bin.
+/// Upper end of a bin.
 fn largest(bin: u32) -> u64 {
     let shift = (bin >> BITS).saturating_sub(1);
     let next = u128::from(bin - (shift << BITS)) + 1;

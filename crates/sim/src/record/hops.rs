@@ -42,7 +42,7 @@ impl HopRecord {
     }
 }
 
-/// The neighbours of a node, in order, and where the last one that was asked for stands: it is often asked for again.
+/// Neighbours of a node, sorted, with the index of the last one looked up, which is often looked up again.
 #[derive(Debug, Default)]
 pub(crate) struct Hops {
     of: Vec<(u32, HopRecord)>,
@@ -63,7 +63,7 @@ impl Hops {
         &mut self.of[self.last].1
     }
 
-    /// Those that were sent to.
+    /// The neighbours to which frames were sent.
     pub(crate) fn neighbours(&self) -> impl Iterator<Item = u32> {
         self.of.iter().map(|&(to, _)| to)
     }

@@ -15,12 +15,12 @@ pub(crate) struct FlowRecord {
     /// Their payload.
     pub(crate) offered: Bytes,
     pub(crate) received: u64,
-    /// Payload that arrived, also of packets made during the warm-up.
+    /// Payload that arrived, including packets made during the warm-up.
     pub(crate) bytes: Bytes,
     pub(crate) late: u64,
-    /// Data transmissions of its packets.
+    /// Number of data transmissions of its packets.
     pub(crate) transmissions: u64,
-    /// Those of packets that arrived in time, until then.
+    /// Transmissions of packets that arrived in time, until they arrived.
     pub(crate) useful_transmissions: u64,
     pub(crate) delay: Summary,
     pub(crate) hops: HopCounts,
@@ -28,11 +28,11 @@ pub(crate) struct FlowRecord {
     pub(crate) ledger: Ledger,
     /// Those of them that carry no data: SYN, FIN and acknowledgements of TCP. They are in no other count.
     pub(crate) bare: Ledger,
-    /// Only of TCP flows and pings.
+    /// For TCP flows and pings.
     pub(crate) transport: Option<Box<TransportRecord>>,
     /// Only of broadcast flows.
     pub(crate) receptions: Option<Box<Receptions>>,
-    /// Only where what arrives is played; from the start on.
+    /// For flows that are played; from the start on.
     pub(crate) player: Option<Box<Player>>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Identity {
     pub(crate) to: String,
     pub(crate) kind: &'static str,
     pub(crate) class: Class,
-    /// Its load is drawn at random.
+    /// True if its load is drawn at random.
     pub(crate) drawn: bool,
     pub(crate) deadline: Option<Duration>,
     /// Frames of the recording that it replays, if it does, that are not replayed.
@@ -81,7 +81,7 @@ impl FlowRecord {
         }
     }
 
-    /// A packet has arrived.
+    /// Records the arrival of a packet.
     pub(crate) fn receive(&mut self, delay: Duration, deadline: Option<Duration>, packet: &Packet) {
         self.receive_all(delay, deadline, packet, 1);
     }
@@ -181,7 +181,7 @@ impl FlowRecord {
     }
 }
 
-/// Over how many hops packets have come.
+/// Numbers of hops of arrived packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HopCounts {
     /// Packets by their hops less one.
@@ -197,7 +197,7 @@ impl HopCounts {
         self.over[place] += u64::from(packets);
     }
 
-    /// `all`: how many packets came over how many hops, too.
+    /// Result; `all`: with the number of packets for each number of hops.
     pub(crate) fn result(&self, all: bool) -> FlowHops {
         let sum = (1..).zip(&self.over).map(|(hops, packets)| hops * packets).sum();
         let fewest = (1..).zip(&self.over).find(|&(_, packets)| *packets > 0);
@@ -210,18 +210,18 @@ impl HopCounts {
     }
 }
 
-/// A node's counts since the end of the warm-up.
+/// Counts of a node since the end of the warm-up.
 #[derive(Debug, Default)]
 pub(crate) struct NodeRecord {
-    /// Time in the MAC of what comes from no port.
+    /// Service time of notes, which come from no port.
     pub(crate) service: Summary,
     pub(crate) attempts: u64,
     pub(crate) rts_attempts: u64,
     pub(crate) unanswered_data: u64,
     pub(crate) unanswered_rts: u64,
-    /// T-MAC's requests,
+    /// Requests of T-MAC.
     pub(crate) requests: u64,
-    /// and its grants.
+    /// Grants of T-MAC.
     pub(crate) grants: u64,
     pub(crate) delivered: u64,
     pub(crate) given_up: u64,
@@ -234,7 +234,7 @@ pub(crate) struct NodeRecord {
 }
 
 impl NodeRecord {
-    /// `ports`: what was counted of the queues for what goes by radio; `aggregates`, `tmac`: are there any in this network?
+    /// Result. `ports`: records of the radio ports; `aggregates`, `tmac`: whether this network has them.
     pub(crate) fn mac_result<'r>(
         &self,
         ports: impl Iterator<Item = &'r QueueRecord>,
@@ -270,7 +270,7 @@ impl NodeRecord {
     }
 }
 
-/// A queue's packets since the end of the warm-up, each counted when the MAC is done with it.
+/// Packets of a queue since the end of the warm-up, each counted when the MAC is done with it.
 #[derive(Debug, Default)]
 pub(crate) struct QueueRecord {
     service: Summary,
@@ -298,12 +298,12 @@ impl QueueRecord {
         ratio(self.above_target, self.completed)
     }
 
-    /// Time in the MAC.
+    /// Service time.
     pub(crate) fn service(&self) -> Times {
         self.service.times()
     }
 
-    /// The same, as distributions.
+    /// Distributions of the same.
     pub(crate) fn distribution(&self, name: String, shares: &[f64]) -> NodeDistribution {
         NodeDistribution {
             name,
@@ -312,13 +312,13 @@ impl QueueRecord {
         }
     }
 
-    /// Time in the queue, and time in the queue and the MAC.
+    /// Sojourn time and nodal delay.
     pub(crate) fn waits(&self) -> (Times, Times) {
         (self.sojourn.times(), self.nodal.times())
     }
 }
 
-/// `part / whole`; zero of nothing is zero.
+/// `part / whole`; zero if `whole` is zero.
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     share(part as f64, whole)
 }

@@ -11,7 +11,7 @@ pub(crate) struct Losses {
     /// By connection and first octet.
     packets: BTreeMap<(u32, u64), Loss>,
     judged: Judged,
-    /// The most that queues dropped one packet.
+    /// Largest number of drops of one packet by queues.
     most: u32,
 }
 
@@ -19,12 +19,12 @@ pub(crate) struct Losses {
 struct Loss {
     /// Number of times that queues dropped it.
     drops: u32,
-    /// Why it was lost, if it has not been sent again since.
+    /// Cause of its last loss, if it has not been sent again since.
     pending: Option<LossCause>,
 }
 
 impl Losses {
-    /// A packet of data is lost.
+    /// Records the loss of a data packet.
     pub(crate) fn lose(&mut self, connection: u32, start: u64, why: LossCause) {
         let loss = self.packets.entry((connection, start)).or_default();
         loss.pending = Some(why);
@@ -34,7 +34,8 @@ impl Losses {
         }
     }
 
-    /// Data are sent, perhaps again, while the receiver's verdict on what is missing is this; none after a timeout.
+    /// Records that data are sent, perhaps again, with the receiver's verdict on the missing packets; none after a
+    /// timeout.
     pub(crate) fn send(&mut self, connection: u32, start: u64, verdict: Option<Report>) {
         let Some(why) = self.packets.get_mut(&(connection, start)).and_then(|loss| loss.pending.take()) else { return };
         let verdicts = if why == LossCause::Queue { &mut self.judged.queue } else { &mut self.judged.other };
@@ -46,7 +47,7 @@ impl Losses {
         } += 1;
     }
 
-    /// Counts from now on; what is lost stays lost.
+    /// Restarts the counts; lost packets stay lost.
     pub(super) fn restart(&mut self) {
         (self.judged, self.most) = (Judged::default(), 0);
     }

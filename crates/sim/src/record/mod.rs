@@ -1,4 +1,4 @@
-//! Measurements: models say what happened, this floor counts it and makes the results. Models never format or print.
+//! Measurements: models report events, this floor counts them and makes the results. Models never format or print.
 
 mod gauge;
 mod histogram;

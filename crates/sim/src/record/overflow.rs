@@ -1,18 +1,18 @@
-//! Overflows of a node's queues: which flows each of them hits, and how hard.
+//! Overflows of a node's queues: the flows that each of them hits, and how hard.
 
 use crate::engine::{FlowId, List, NodeId};
 use crate::results;
 use units::{Duration, Instant};
 
-/// The overflows of every node, where they are recorded.
+/// Overflows of every node, if they are recorded.
 #[derive(Debug)]
 pub(crate) struct Overflows {
-    /// What is dropped no later than this after the first packet of an overflow is part of it.
+    /// Drops within this time of an overflow's first drop belong to it.
     within: Duration,
     nodes: List<NodeId, Of>,
 }
 
-/// Those of a node.
+/// Overflows of a node.
 #[derive(Clone, Debug, Default)]
 struct Of {
     /// Time at which the current one began, or the last one.
@@ -27,7 +27,7 @@ struct Of {
 struct Hit {
     flow: FlowId,
     dropped: u64,
-    /// In packets, when its first packet was dropped; none of a flow without one.
+    /// Window in packets when its first packet was dropped; none for a flow without one.
     window: Option<f64>,
 }
 
@@ -60,7 +60,7 @@ impl Overflows {
         self.nodes[node].counts
     }
 
-    /// Counts from now on.
+    /// Restarts the counts.
     pub(crate) fn restart(&mut self) {
         self.nodes.iter_mut().for_each(|of| *of = Of::default());
     }

@@ -1,18 +1,18 @@
-//! A receiver that plays a stream: it waits until it holds enough, plays at the pace at which the stream was sent, and stalls
-//! where it runs dry.
+//! A receiver that plays a stream: it waits until it holds enough, plays at the speed at which the stream was sent, and
+//! stalls when its buffer is empty.
 
 use crate::results::Played;
 use units::{Duration, Instant};
 
-/// The player of a flow. Places in the stream are the times at which their packets were sent. A lost packet leaves a gap that is
-/// played over.
+/// The player of a flow. Positions in the stream are the times at which their packets were sent. A lost packet leaves a
+/// gap, which is skipped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Player {
-    /// It begins, and goes on after a stall, once it holds so much.
+    /// Buffer with which it starts, and restarts after a stall.
     buffer: Duration,
     /// Time at which the stream ends.
     until: Instant,
-    /// The last place that has arrived; none before the first packet.
+    /// Last position that has arrived; none before the first packet.
     newest: Option<Instant>,
     state: State,
     stalls: u64,
@@ -21,9 +21,9 @@ pub(crate) struct Player {
 
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// It stands at this place, since then; before it has begun, since never.
+    /// Stopped at this position since the given time; before the start since never.
     Waiting { place: Instant, since: Option<Instant> },
-    /// It plays every place so long after it was sent.
+    /// Playing each position this long after it was sent.
     Playing { behind: Duration },
 }
 
@@ -33,7 +33,7 @@ impl Player {
         Self { buffer, until, newest: None, state, stalls: 0, stalled: Duration::ZERO }
     }
 
-    /// A packet arrives that was sent then.
+    /// Records the arrival of a packet that was sent at `sent`.
     pub(crate) fn receive(&mut self, now: Instant, sent: Instant) {
         self.advance(now);
         if self.newest.is_none() {
@@ -49,7 +49,7 @@ impl Player {
         }
     }
 
-    /// Has it run dry before now?
+    /// Checks whether the buffer has run empty before now.
     fn advance(&mut self, now: Instant) {
         if let (State::Playing { behind }, Some(place)) = (self.state, self.newest)
             && place + behind < now
@@ -80,7 +80,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    /// Plays packets of these (sent, arrived), in milliseconds, with a buffer of 50 ms until `end`.
+    /// Plays packets (sent, arrived), in milliseconds, with a buffer of 50 ms until `end`.
     fn played(packets: impl IntoIterator<Item = (u64, u64)>, end: u64) -> (u64, f64) {
         let mut player = Player::new(Duration::from_millis(50), at(2_500));
         for (sent, arrived) in packets {
@@ -90,7 +90,7 @@ mod tests {
         (stalls, stalled_s)
     }
 
-    /// Packets every 10 ms, from the first of these numbers to before the second, that take so long.
+    /// Packets every 10 ms, from the first of these numbers to before the second, with this delay.
     fn every_10_ms(from: u64, to: u64, delay: u64) -> impl Iterator<Item = (u64, u64)> {
         (from..to).map(move |number| (10 * number, 10 * number + delay))
     }

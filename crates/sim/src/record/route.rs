@@ -3,35 +3,35 @@
 use crate::engine::{NodeId, Number as _};
 use units::{Duration, Instant};
 
-/// The way that a flow's packets take, as its nodes saw it.
+/// Route of a flow's packets, as seen by its nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
-    /// By node: to which neighbour it passed the flow's last packet.
+    /// By node: the neighbour to which it passed the flow's last packet.
     next: Vec<Option<u32>>,
     changed: Instant,
-    /// Packets lost until the step began.
+    /// Packets lost before the step began.
     pub(super) lost: u64,
 }
 
 impl Route {
-    /// In a network of so many nodes.
+    /// In a network of `nodes`.
     pub(crate) fn new(nodes: usize) -> Self {
         Self { next: vec![None; nodes], changed: Instant::ZERO, lost: 0 }
     }
 
-    /// A node passes a packet to a neighbour.
+    /// Records that a node passes a packet to a neighbour.
     pub(crate) fn pass(&mut self, node: NodeId, to: u32, now: Instant) {
         if self.next[node.place()].replace(to).is_some_and(|before| before != to) {
             self.changed = now;
         }
     }
 
-    /// A node cannot pass a packet on: the link is broken.
+    /// Records a broken link on the route.
     pub(crate) fn fail(&mut self, now: Instant) {
         self.changed = now;
     }
 
-    /// Since it last changed, or since the start.
+    /// Time since the last change, or since the start.
     pub(crate) fn age(&self, now: Instant) -> Duration {
         now.since(self.changed)
     }

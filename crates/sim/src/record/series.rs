@@ -1,4 +1,4 @@
-//! Time series: one value a step.
+//! Time series: one value per step.
 
 use super::route::Route;
 use super::summary::Span;
@@ -8,14 +8,14 @@ use control::Sets;
 use queue::Completion;
 use units::{Bytes, Duration, Instant, Rate};
 
-/// Collects the values of the running step and, at its end, appends them.
+/// Collects the values of the present step and appends them at its end.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(crate) step: Duration,
     series: Series,
     flows: Vec<FlowStep>,
     nodes: Vec<NodeStep>,
-    /// By flow; empty without a routing protocol.
+    /// Routes by flow; empty without a routing protocol.
     routes: Vec<Route>,
 }
 
@@ -54,18 +54,18 @@ pub(crate) struct Standing {
     /// Backlog, in packets.
     pub(crate) backlog: u64,
     pub(crate) passed: Passed,
-    /// The shaper's.
+    /// Rate of the shaper.
     pub(crate) rate: Option<Rate>,
-    /// Of real-time traffic in range, where the controller averages it.
+    /// Rate of real-time traffic in range, if the controller averages it.
     pub(crate) real_time: Option<Rate>,
-    /// What the controller orders.
+    /// Orders that the controller may give.
     pub(crate) sets: Sets,
     /// For how long the node has sensed the medium busy since the start of the run; with its first queue, if it has a radio.
     pub(crate) busy: Option<Duration>,
 }
 
 impl Passed {
-    /// What has passed since then. The warm-up's end sets the counts back.
+    /// Difference of the counts since `before`; the end of the warm-up resets them.
     fn since(&self, then: &Self) -> Self {
         let since = |before: u64, now: u64| now.checked_sub(before).unwrap_or(now);
         Self {
@@ -100,7 +100,7 @@ impl Recorder {
         self.routes = vec![Route::new(nodes); self.flows.len()];
     }
 
-    /// The route of a flow, where routes are followed; none of what is not in the results.
+    /// Route of a flow, if routes are followed and the flow is in the results.
     pub(crate) fn route(&mut self, flow: FlowId) -> Option<&mut Route> {
         self.routes.get_mut(flow.place())
     }
@@ -110,7 +110,7 @@ impl Recorder {
         self.flows[flow.place()].delay.record_all(delay, packets);
     }
 
-    /// A flow's application has got so much.
+    /// Adds data that a flow's application got.
     pub(crate) fn got(&mut self, flow: FlowId, payload: Bytes) {
         self.flows[flow.place()].bytes += payload;
     }
@@ -120,7 +120,7 @@ impl Recorder {
         self.flows[flow.place()].carried += payload;
     }
 
-    /// At the end of a step: the congestion windows of a TCP flow's connections, in segments, and the largest of their
+    /// Appends, at the end of a step, the sum of a TCP flow's congestion windows in segments, and the largest of their
     /// smoothed round-trip times.
     pub(crate) fn windows(&mut self, flow: FlowId, cwnd: f64, srtt: Option<Duration>) {
         let series = &mut self.series.flows[flow.place()];
@@ -128,13 +128,13 @@ impl Recorder {
         series.srtt_s.push(srtt.map(Duration::as_secs_f64));
     }
 
-    /// At the end of a step: is a flow that asks for admission admitted?
+    /// Appends, at the end of a step, whether a flow that asks for admission is admitted.
     pub(crate) fn admitted(&mut self, flow: FlowId, admitted: bool) {
         self.series.flows[flow.place()].admitted.push(f64::from(u8::from(admitted)));
     }
 
-    /// At the end of a step, where routes are followed: the age of every flow's route, and what has been lost of a flow since
-    /// the run began.
+    /// Appends, at the end of a step and if routes are followed, the age of every flow's route, and the packets lost in
+    /// the step.
     pub(crate) fn routes(&mut self, now: Instant, lost: impl Iterator<Item = u64>) {
         for ((series, route), lost) in self.series.flows.iter_mut().zip(&mut self.routes).zip(lost) {
             series.lost_packets.push(lost - std::mem::replace(&mut route.lost, lost));
@@ -149,7 +149,7 @@ impl Recorder {
         step.nodal.record_all(completion.nodal(), completion.packets);
     }
 
-    /// Ends a step that lasted `length`; `queues` yields how it stands with every queue.
+    /// Ends a step of this `length`; `queues` yields the state of every queue.
     pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = Standing>) {
         let per_second = |bytes: Bytes| bytes.bits() as f64 / length.as_secs_f64();
         for (series, step) in self.series.flows.iter_mut().zip(&mut self.flows) {

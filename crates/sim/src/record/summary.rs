@@ -1,18 +1,18 @@
-//! The distribution of a time, in memory that does not grow with the number of samples.
+//! The distribution of a duration, in memory that does not grow with the number of samples.
 
 use super::histogram::Histogram;
 use crate::results::Times;
 use units::Duration;
 
-/// Collects times. Mean and maximum are exact; percentiles come from a histogram in microseconds.
+/// Distribution of durations. Mean and maximum are exact; percentiles come from a histogram in microseconds.
 ///
-/// Packets of one aggregate often take the same time, and those that come in pairs take two times by turns. So the last two
-/// times are only counted at first, and recorded when others take their places or results are asked for.
+/// Packets of one aggregate often have the same value, and those that come in pairs alternate between two. So the last
+/// two values are only counted at first, and recorded when others replace them or results are read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
-    /// The last time, not yet recorded in what follows.
+    /// The last value, not yet recorded.
     last: Repeated,
-    /// Another one that came before it: neither is it.
+    /// A different value before it, not yet recorded.
     before: Repeated,
     n: u64,
     nanos: u128,
@@ -20,7 +20,7 @@ pub(crate) struct Summary {
     histogram: Histogram,
 }
 
-/// A time that has come so often.
+/// A value with the number of its samples.
 #[derive(Clone, Copy, Debug, Default)]
 struct Repeated {
     time: Duration,
@@ -28,7 +28,7 @@ struct Repeated {
 }
 
 impl Repeated {
-    /// Is this the time, and can it come so often again?
+    /// True if this is the value and its count can grow by `times`.
     #[inline]
     fn takes(&self, time: Duration, times: u32) -> bool {
         self.time == time && self.times <= u32::MAX - times
@@ -50,7 +50,7 @@ impl Summary {
         self.last.times += times;
     }
 
-    /// Makes room for another time than the last, which is not recorded yet: that comes only when yet another follows.
+    /// Makes room for another value than the last two.
     // Not inlined: the code of those who record times stays short.
     #[inline(never)]
     fn turn_to(&mut self, time: Duration, times: u32) {
@@ -75,7 +75,7 @@ impl Summary {
         self.histogram.record(time.as_nanos() / 1_000, times);
     }
 
-    /// Adds all times of another.
+    /// Adds all values of another distribution.
     pub(crate) fn add(&mut self, other: &Self) {
         self.n += other.n;
         self.nanos += other.nanos;
@@ -85,7 +85,7 @@ impl Summary {
         self.settle(other.before);
     }
 
-    /// The same with all times recorded.
+    /// The same with all values recorded.
     fn settled(&self) -> Self {
         let mut all = self.clone();
         for kept in [&mut all.last, &mut all.before].map(std::mem::take) {
@@ -111,26 +111,26 @@ impl Summary {
         }
     }
 
-    /// The time that each of the shares does not exceed; none where nothing was collected.
+    /// Quantiles for these shares; none without samples.
     pub(crate) fn quantiles(&self, shares: &[f64]) -> Vec<f64> {
         let all = self.settled();
         let each = |shares: &[f64]| shares.iter().map(|&share| all.quantile(share)).collect();
         if all.n == 0 { Vec::new() } else { each(shares) }
     }
 
-    /// The end of a bin can lie above the largest sample.
+    /// Cuts at the largest sample, as the end of a bin can lie above it.
     fn quantile(&self, share: f64) -> f64 {
         (self.histogram.ranked(rank(self.n, share)) as f64 / 1e6).min(self.max.as_secs_f64())
     }
 }
 
-/// The number, from 1, of the sample at a quantile of `n`.
+/// Rank, from 1, of the sample at a quantile of `n`.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the samples")]
 fn rank(n: u64, quantile: f64) -> u64 {
     (libm::ceil(quantile * n as f64) as u64).max(1)
 }
 
-/// Mean and maximum of some times.
+/// Mean and maximum of durations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     n: u64,

@@ -5,18 +5,18 @@ use crate::results::Flow;
 use crate::transport::tcp::Counts;
 use units::{Bytes, Duration};
 
-/// What an application asked its transport for, and so which results there are.
+/// Service of a transport to its application, which determines the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
     /// Requests and their replies.
     Echo,
-    /// A connection that never ends by itself.
+    /// A connection without end.
     Stream,
-    /// Connections of which each has an end.
+    /// Connections that each have an end.
     Transfers,
 }
 
-/// Counts of a flow whose packets are answered. They begin after the warm-up.
+/// Counts of a flow whose packets are answered, since the end of the warm-up.
 #[derive(Debug)]
 pub(crate) struct TransportRecord {
     service: Service,
@@ -24,13 +24,13 @@ pub(crate) struct TransportRecord {
     pub(crate) srtt_max: Duration,
     /// Data that arrived, in order or not, each byte once.
     pub(crate) carried: Bytes,
-    /// What the senders did.
+    /// Counts of the senders.
     pub(crate) counts: Counts,
     pub(crate) transfers: u64,
     pub(crate) completed: u64,
     pub(crate) completion: Summary,
     pub(crate) replies: u64,
-    /// Where packets have discard priorities.
+    /// Fates of losses, if packets have discard priorities.
     pub(crate) losses: Option<Losses>,
 }
 
@@ -51,7 +51,7 @@ impl TransportRecord {
         }
     }
 
-    /// A sender that had done so much `before` has done so much `now`.
+    /// Adds the difference of a sender's counts.
     pub(crate) fn count(&mut self, now: Counts, before: Counts) {
         let Counts { retransmits, timeouts, recoveries, marks, probes, halvings } = &mut self.counts;
         *retransmits += now.retransmits - before.retransmits;
@@ -62,14 +62,14 @@ impl TransportRecord {
         *halvings += now.halvings - before.halvings;
     }
 
-    /// Counts from now on.
+    /// Restarts the counts.
     pub(crate) fn restart(&mut self) {
         let mut losses = self.losses.take();
         losses.iter_mut().for_each(Losses::restart);
         *self = Self::new(self.service, losses);
     }
 
-    /// Adds what this service has to the results of a flow that cover so much time.
+    /// Adds the results of this service over the time `covered` to those of a flow.
     pub(crate) fn report(&self, flow: &mut Flow, covered: Duration) {
         flow.rtt_s = Some(self.rtt.times());
         if self.service == Service::Echo {

@@ -7,14 +7,14 @@ use units::{Bytes, Duration};
 #[derive(Clone, Debug)]
 pub(crate) enum Lengths {
     One(Bytes),
-    /// One of these, of which there is at least one, all as likely.
+    /// One of these, all equally likely; at least one.
     Any(Vec<Bytes>),
-    /// Any whole number of bytes from the one to the other, all as likely.
+    /// A whole number of bytes from the first to the second, all equally likely.
     Between(Bytes, Bytes),
 }
 
 impl Lengths {
-    /// Draws only where there is a choice.
+    /// Draws only if there is a choice.
     pub(crate) fn draw(&self, random: &mut Stream) -> Bytes {
         match self {
             Self::One(length) => *length,
@@ -51,17 +51,17 @@ pub(crate) struct Pareto {
 }
 
 impl Pareto {
-    /// With this mean; the shape is above 1, as there is no mean otherwise.
+    /// With this mean; the shape is above 1, otherwise there is no mean.
     pub(crate) fn with_mean(mean: f64, shape: f64) -> Self {
         Self { scale: mean * (shape - 1.0) / shape, shape }
     }
 
-    /// By inversion.
+    /// Draws by inversion.
     pub(crate) fn draw(self, random: &mut Stream) -> f64 {
         self.scale * libm::pow(random.unit(), -1.0 / self.shape)
     }
 
-    /// What is left of a draw at a moment in a renewal process of such draws: the equilibrium distribution. Up to
+    /// Draws the rest of such a time at a random moment of a renewal process: the equilibrium distribution. Up to
     /// `scale` it is uniform, with probability 1 - 1/shape; above, Pareto with a shape less by one.
     fn residual(self, random: &mut Stream) -> f64 {
         if random.unit() * self.shape > 1.0 {
@@ -89,7 +89,7 @@ impl Times {
         })
     }
 
-    /// What is left of such a time at a moment that knows nothing of when it began.
+    /// Draws the rest of such a time at a random moment.
     pub(crate) fn residual(self, random: &mut Stream) -> Duration {
         match self {
             // An exponential time has no memory.

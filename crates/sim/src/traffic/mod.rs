@@ -1,4 +1,4 @@
-//! Sources: when the packets of a flow are made, and how long they are. Knows no packet, queue or network.
+//! Sources: times and lengths of a flow's packets. Knows no queue or network.
 
 mod draws;
 mod on_off;

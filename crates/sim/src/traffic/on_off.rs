@@ -1,4 +1,4 @@
-//! Evenly spaced packets during random times on, nothing during the random times off between them.
+//! Evenly spaced packets during random on times, silence during the random off times between them.
 
 use super::{Emission, Times};
 use crate::engine::Stream;
@@ -10,8 +10,8 @@ const NANOS: u128 = 1_000_000_000;
 /// Makes packets at a constant rate while on.
 ///
 /// Packets are spaced on a clock that runs only while the source is on, so that the mean rate is exactly the rate while
-/// on times mean on / (mean on + mean off), however short the times on are. At its start the source is in the middle of
-/// its life: on with that probability, the running time and the gap between two packets begun at a random moment.
+/// on times mean on / (mean on + mean off), however short the on times are. The source starts in its stationary state:
+/// on with that probability, with a random part of the present time and of the gap between two packets.
 #[derive(Debug)]
 pub(crate) struct OnOff {
     payload: Bytes,
@@ -20,10 +20,10 @@ pub(crate) struct OnOff {
     off: Times,
     random: Stream,
     stop: Instant,
-    /// Where the first packet lies on the clock of times on, and how many came before the next.
+    /// Offset of the first packet on the clock of on times, and number of packets before the next.
     phase: Duration,
     made: u64,
-    /// The running time on, or the next: its start, its length, and the length of all before it.
+    /// The present or next on time: its start, its length, and the length of all before it.
     on_start: Instant,
     on_length: Duration,
     on_before: Duration,
@@ -31,8 +31,8 @@ pub(crate) struct OnOff {
 }
 
 impl OnOff {
-    /// A source that while `active` makes packets of `payload` bytes at `rate` while on. `share` is the mean
-    /// share of time on.
+    /// A source that makes packets of `payload` bytes at `rate` in on times while `active`. `share` is the mean share
+    /// of on time.
     pub(crate) fn new(
         payload: Bytes,
         rate: Rate,

@@ -1,24 +1,24 @@
-//! Requests to be answered: packets of one length, evenly or exponentially spaced.
+//! Echo requests: packets of one length, evenly or exponentially spaced.
 
 use super::Emission;
 use crate::engine::Stream;
 use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
-/// Makes requests.
+/// Source of requests.
 #[derive(Debug)]
 pub(crate) struct Ping {
     payload: Bytes,
     every: Duration,
-    /// Gaps are exponential; constant without.
+    /// True for exponential gaps, false for constant ones.
     random: Option<Stream>,
     stop: Instant,
     next: Instant,
 }
 
 impl Ping {
-    /// A source of requests while `active`, `every` so long on average. Evenly spaced ones begin at the start,
-    /// random ones a gap after it.
+    /// A source of requests while `active`, every `every` on average. Evenly spaced ones begin at the start, random
+    /// ones a gap after it.
     pub(crate) fn new(payload: Bytes, every: Duration, active: Range<Instant>, random: Option<Stream>) -> Self {
         let mut ping = Self { payload, every, random, stop: active.end, next: active.start };
         if ping.random.is_some() {

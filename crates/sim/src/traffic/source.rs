@@ -4,7 +4,7 @@ use super::{OnOff, Pcap, Ping, Steady, Web};
 use std::ops::Range;
 use units::{Bytes, Instant};
 
-/// Makes packets, one after another, in order of time.
+/// A source of packets in order of time.
 #[derive(Debug)]
 pub(crate) enum Source {
     Steady(Steady),
@@ -15,7 +15,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// The next packet; `None` when there is none left.
+    /// The next packet; `None` if there is none left.
     pub(crate) fn next(&self) -> Option<Emission> {
         match self {
             Self::Steady(steady) => steady.next(),
@@ -26,13 +26,13 @@ impl Source {
         }
     }
 
-    /// The payload of its first packet, or where lengths are random, of the longest; `None` when there is none left.
+    /// Payload of its first packet, or of the longest if lengths are random; `None` if there is none left.
     pub(crate) fn usual(&self) -> Option<Bytes> {
         let payload = self.next()?.payload;
         Some(if let Self::Steady(steady) = self { steady.longest() } else { payload })
     }
 
-    /// Moves on to the packet after it.
+    /// Moves on to the next packet.
     pub(crate) fn advance(&mut self) {
         match self {
             Self::Steady(steady) => steady.advance(),
@@ -44,7 +44,7 @@ impl Source {
     }
 }
 
-/// A packet that a source makes.
+/// A packet emitted by a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Emission {
     pub(crate) at: Instant,
@@ -60,8 +60,8 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    /// The first packet comes at the start of the time in which it is `active`, the others as long after it as they were
-    /// recorded.
+    /// Emits the first packet at the start of the time in which it is `active`, and the others with their recorded
+    /// distances.
     pub(crate) fn new(recording: Pcap, active: Range<Instant>) -> Self {
         Self { recording, active, made: 0 }
     }

@@ -7,24 +7,25 @@ use units::{Bytes, Duration, Instant, Rate};
 
 const NANOS: u128 = 1_000_000_000;
 
-/// A part of a flow's life with one rate.
+/// A part of a flow's lifetime with one rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Segment {
     pub(crate) start: Instant,
     pub(crate) rate: Rate,
 }
 
-/// How the rate goes on.
+/// Rate over time.
 #[derive(Debug)]
 pub(crate) enum RateSchedule {
-    /// In these segments. Where gaps are even each begins with a packet, whenever the one before it was.
+    /// In these segments. With even gaps each segment begins with a packet.
     Steps(Vec<Segment>),
-    /// From `start` on uniform between two rates, drawn anew `every` so often. A gap that has begun goes on at the new rate.
+    /// From `start` on uniform between two rates, drawn anew every `every`. A gap that has begun continues at the new
+    /// rate.
     Drawn { start: Instant, from: Rate, to: Rate, every: Duration, random: Stream },
 }
 
 impl RateSchedule {
-    /// The segment with this number, and when it ends.
+    /// Segment with this number, and its end.
     fn segment(&mut self, number: u64) -> Option<(Segment, Instant)> {
         match self {
             Self::Steps(segments) => {
@@ -40,51 +41,51 @@ impl RateSchedule {
 }
 
 impl LoadRange {
-    /// The rates in a run with this seed of a flow of this name, one after another, each for as long as `every` says.
+    /// Rates in a run with this seed of a flow with this name, one after another, each for the time `every`.
     pub fn rates(&self, seed: u64, flow: &str) -> impl Iterator<Item = Rate> + use<> {
         let (from, to) = (self.from, self.to);
         let mut random = self.stream(seed, flow);
         std::iter::repeat_with(move || uniform(from, to, &mut random))
     }
 
-    /// What the rates are drawn from: flows whose draws have one name have one rate.
+    /// Random stream of the rates: flows whose draws have the same name have the same rate.
     pub(crate) fn stream(&self, seed: u64, flow: &str) -> Stream {
         Stream::new(seed, self.draw.as_deref().unwrap_or(flow), Purpose::Load)
     }
 }
 
-/// A rate between two, every bit per second as likely.
+/// A rate between two, uniform in bit/s.
 pub(crate) fn uniform(from: Rate, to: Rate, random: &mut Stream) -> Rate {
     Rate::bps(from.as_bps() + random.up_to(to.as_bps().saturating_sub(from.as_bps())))
 }
 
-/// Makes packets at a constant mean rate.
+/// A source with a constant mean rate.
 ///
-/// The rate counts the lengths, so that evenly spaced packets follow each other by the time that the earlier one takes at
+/// The rate counts the lengths: evenly spaced packets follow each other after the time that the earlier one takes at
 /// the rate, whatever its length. Exponential gaps do not depend on lengths.
 #[derive(Debug)]
 pub(crate) struct Steady {
     schedule: RateSchedule,
     stop: Instant,
     lengths: Lengths,
-    /// What of a length is not payload.
+    /// The part of a length that is not payload.
     overhead: Bytes,
-    /// Draws lengths, and exponential gaps.
+    /// Random stream of lengths and exponential gaps.
     random: Stream,
     exponential: bool,
-    /// The segment of the next packet: its number, and when it ends.
+    /// Segment of the next packet: number and end.
     number: u64,
     segment: Segment,
     ends: Instant,
-    /// Evenly spaced: what is sent in this segment before the next packet, in bits and, so that nothing is lost to
-    /// rounding, billionths of them: nanoseconds at one bit per second.
+    /// With even spacing: data sent in this segment before the next packet, in bits and, so that nothing is lost to
+    /// rounding, billionths of them (nanoseconds at one bit per second).
     before: u128,
     length: Bytes,
     next: Instant,
 }
 
 impl Steady {
-    /// A source of packets of these lengths, of which `overhead` is no payload, at this schedule until `stop`. Gaps are
+    /// A source of packets of these lengths, of which `overhead` is no payload, by this schedule until `stop`. Gaps are
     /// `exponential` (Poisson) or even (CBR).
     pub(crate) fn new(
         mut schedule: RateSchedule,
@@ -126,13 +127,13 @@ impl Steady {
         self.next = self.find(self.next);
     }
 
-    /// The payload of the longest packets.
+    /// Payload of the longest packets.
     pub(crate) fn longest(&self) -> Bytes {
         self.lengths.longest() - self.overhead
     }
 
-    /// The first packet time in the current segment after `last`, or in one after it. Exponential gaps have no memory, so
-    /// that they begin anew with a segment.
+    /// First packet time after `last` in the present segment, or in a later one. Exponential gaps have no memory, so
+    /// that they start anew with a segment.
     fn find(&mut self, mut last: Instant) -> Instant {
         loop {
             let time = self.in_segment(last);
@@ -152,7 +153,7 @@ impl Steady {
         }
     }
 
-    /// The next packet time if the current segment went on for ever.
+    /// The next packet time if the present segment had no end.
     fn in_segment(&mut self, last: Instant) -> Instant {
         let Segment { start, rate } = self.segment;
         if rate.is_zero() {

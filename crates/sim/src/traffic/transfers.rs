@@ -1,19 +1,19 @@
-//! Transfers: what a flow gives its transport to carry, and when.
+//! Transfers: the data that a flow gives to its transport, and when.
 
 use super::{Pareto, Times, web};
 use crate::engine::Stream;
 use std::ops::Range;
 use units::{Duration, Instant};
 
-/// No transfer has more bytes: no run would carry them, and numbers of octets stay far from their end.
+/// Largest transfer in bytes: no run could carry more, and sequence numbers stay far from their end.
 const MOST: u64 = 1 << 62;
 
-/// How much there is to carry.
+/// Size of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Volume {
-    /// There is always more.
+    /// Unlimited.
     Endless,
-    /// So many bytes.
+    /// This many bytes.
     Bytes(u64),
     /// Random, in bytes.
     Random(Pareto),
@@ -22,28 +22,28 @@ pub(crate) enum Volume {
 /// Time at which the next transfer begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recurrence {
-    /// There is none.
+    /// No further transfer.
     Once,
-    /// This long after the last one began.
+    /// This long after the start of the last one.
     Every(Duration),
-    /// A random time after the last one has ended.
+    /// A random time after the end of the last one.
     AfterEnd(Times),
 }
 
-/// Makes transfers, one after another, in order of time.
+/// A sequence of transfers in order of time.
 #[derive(Debug)]
 pub(crate) struct Transfers {
     volume: Volume,
     recurrence: Recurrence,
     random: Stream,
     stop: Instant,
-    /// [`Instant::NEVER`] where it is not known yet, or there is none.
+    /// Start of the next transfer; [`Instant::NEVER`] if it is not known yet or there is none.
     next: Instant,
 }
 
 impl Transfers {
-    /// Transfers that begin while `active`. Those that recur a random time after the end begin in the
-    /// midst of such a time.
+    /// Transfers that begin while `active`. Those that recur a random time after the end start with a random part of
+    /// such a time.
     pub(crate) fn new(volume: Volume, recurrence: Recurrence, active: Range<Instant>, mut random: Stream) -> Self {
         let next = match recurrence {
             Recurrence::Once | Recurrence::Every(_) => active.start,
@@ -62,7 +62,7 @@ impl Transfers {
         matches!(self.volume, Volume::Endless).then_some(self.stop)
     }
 
-    /// The next one begins: its bytes, `None` without end.
+    /// Begins the next one; returns its bytes, `None` without end.
     pub(crate) fn begin(&mut self) -> Option<u64> {
         self.next = match self.recurrence {
             Recurrence::Every(time) => self.next + time,
@@ -75,7 +75,7 @@ impl Transfers {
         }
     }
 
-    /// One has ended: the next may be known now.
+    /// Records the end of one, after which the start of the next may be known.
     pub(crate) fn end(&mut self, now: Instant) {
         if let Recurrence::AfterEnd(times) = self.recurrence {
             self.next = now + times.draw(&mut self.random);

@@ -7,8 +7,8 @@ use units::{Bytes, Duration, Instant, Rate};
 
 /// A reader of pages: a burst of packets, a time of reading, the next burst.
 ///
-/// A cycle lasts the burst's size at its rate (no time without a rate) and a reading time. At its start the source is
-/// reading, since a random moment.
+/// A cycle lasts the burst's size at its rate (no time without a rate) and a reading time. The source starts within a
+/// reading time.
 #[derive(Debug)]
 pub(crate) struct Web {
     packet: Bytes,
@@ -18,15 +18,15 @@ pub(crate) struct Web {
     random: Stream,
     stop: Instant,
     burst_start: Instant,
-    /// Of the running burst, in bytes.
+    /// Size of the present burst in bytes.
     burst_size: u64,
     burst_made: u64,
     next: Instant,
 }
 
 impl Web {
-    /// A source of bursts while `active` in packets of `packet` bytes. `rate` spreads a burst out; without it
-    /// the packets of a burst are made at one time. `size` is in bytes.
+    /// A source of bursts while `active` in packets of `packet` bytes. `rate` spreads a burst out; without it the
+    /// packets of a burst are emitted at once. `size` is in bytes.
     pub(crate) fn new(
         packet: Bytes,
         rate: Option<Rate>,

@@ -21,7 +21,7 @@ pub(crate) struct Admission {
     /// Requested rate, in network-layer bytes.
     pub(crate) rate: Rate,
     pub(crate) refused: Refused,
-    /// Its probes, the answers to them, and the messages that ask it to regulate: each a flow of its own.
+    /// Flows of its messages: probes, answers, and requests to regulate.
     pub(crate) probes: FlowId,
     pub(crate) answers: FlowId,
     pub(crate) regulations: FlowId,
@@ -35,22 +35,23 @@ pub(crate) struct Admission {
     pub(crate) record: AdmissionRecord,
 }
 
-/// Where a flow that asks for admission stands.
+/// Standing of a flow that asks for admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// No request yet.
     NotYet,
-    /// It sends nothing until the first answer.
+    /// Waiting for the first answer; sends nothing.
     Waiting,
     /// Admitted.
     RealTime,
-    /// Refused, it sends as best effort.
+    /// Refused; sends as best effort.
     BestEffort,
-    /// Refused, it sends nothing.
+    /// Refused; sends nothing.
     Nothing,
 }
 
-/// A probe under way. The bottleneck travels in the packet; as each flow has one probe that matters, it stands here.
+/// A probe under way. The bottleneck travels in the packet; it is stored here because a flow has only one probe that
+/// matters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     /// Time at which it set out, by which its packet and the answer are known.
@@ -68,12 +69,12 @@ pub(crate) struct AdmissionRecord {
     pub(crate) marked: u64,
     pub(crate) admitted: Option<Instant>,
     pub(crate) refused: Option<Instant>,
-    /// The random time before a probe, when it was first asked to regulate.
+    /// Random time before a probe, after the first request to regulate.
     pub(crate) waited: Option<Duration>,
 }
 
 impl Admission {
-    /// The code point of its packets now; none where it sends nothing.
+    /// DSCP of its packets now; none if it sends nothing.
     pub(crate) fn dscp(&self, now: Instant) -> Option<Dscp> {
         match self.standing {
             Standing::NotYet | Standing::Waiting | Standing::Nothing => None,
@@ -105,17 +106,16 @@ impl Admission {
     }
 }
 
-/// UDP payload of a probe, an answer or a message that asks to regulate: kind, flow, number and bottleneck, of 4, 4, 8 and
-/// 8 B.
+/// UDP payload of a probe, an answer or a request to regulate: kind, flow, number and bottleneck, of 4, 4, 8 and 8 B.
 pub(crate) const MESSAGE: Bytes = Bytes::new(24);
 
-/// A destination that gets marked packets asks to regulate so often at most: a flow with fifty packets a second would get as
-/// many messages otherwise, which say the same.
+/// Shortest time between two requests to regulate. A flow with fifty packets per second would otherwise get as many
+/// requests, all with the same content.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);
 
 impl World {
-    /// May a flow that asks for admission send a packet now? Its packets are then of the class that it was admitted to. The
-    /// first one asks.
+    /// True if a flow may send a packet now; its packets then get the class to which it was admitted. The first packet
+    /// starts the admission.
     pub(super) fn ask(&mut self, flow: FlowId) -> bool {
         let now = self.now;
         let Some(admission) = &mut self.flows[flow].admission else { return true };
@@ -131,7 +131,7 @@ impl World {
         true
     }
 
-    /// Carries out what the gate of a flow says.
+    /// Carries out an order of a flow's gate.
     fn follow_gate(&mut self, flow: FlowId, act: Act) {
         let (now, from) = (self.now, self.flows[flow].from);
         let available = self.available(from);
@@ -173,7 +173,7 @@ impl World {
         }
     }
 
-    /// A message of a flow's admission sets out.
+    /// Sends a message of a flow's admission.
     fn launch_message(&mut self, messages: FlowId, created: Instant) {
         self.flows[messages].record.sent += 1;
         let dscp = self.flows[messages].dscp;
@@ -181,7 +181,7 @@ impl World {
         self.serve(self.flows[messages].from);
     }
 
-    /// A `Gate` event of a flow has come.
+    /// Handles a `Gate` event.
     pub(crate) fn gate_deadline(&mut self, flow: FlowId) {
         let now = self.now;
         let Some(admission) = &mut self.flows[flow].admission else { return };
@@ -193,14 +193,14 @@ impl World {
         self.follow_gate(flow, act);
     }
 
-    /// What a node can still admit: the least that a controller of its queues says. A node where none says anything sets no
-    /// bound.
+    /// Rate that a node can still admit: the least of those that controllers of its queues give; unlimited if none
+    /// gives one.
     fn available(&self, node: NodeId) -> Rate {
         let ports = self.nodes[node].egress.ports().iter();
         ports.filter_map(crate::egress::Port::available).min().unwrap_or(Rate::bps(u64::MAX))
     }
 
-    /// A probe of a flow comes by a node on its way, with a packet that was made at `sent`.
+    /// Lowers the bottleneck of a flow's probe at a node on its way; its packet was made at `sent`.
     pub(super) fn lower_bottleneck(&mut self, node: NodeId, of: FlowId, sent: Instant) {
         let available = self.available(node);
         if let Some(probe) = under_way(&mut self.flows[of].admission, sent) {
@@ -208,7 +208,7 @@ impl World {
         }
     }
 
-    /// A message of a flow's admission has arrived.
+    /// Handles an arriving message of a flow's admission.
     pub(super) fn take_admission(&mut self, node: NodeId, role: Role, packet: &Packet) {
         self.trace_delivered(node, packet);
         let (now, sent) = (self.now, packet.created);
@@ -240,7 +240,7 @@ impl World {
         }
     }
 
-    /// The destination of a flow has got a marked packet of it.
+    /// Handles a marked packet at its flow's destination.
     pub(super) fn see_mark(&mut self, flow: FlowId) {
         let now = self.now;
         let Some(admission) = &mut self.flows[flow].admission else { return };
@@ -258,15 +258,15 @@ impl World {
     }
 }
 
-/// The probe of a flow that set out then, if it is still the last one.
+/// The last probe of a flow, if it set out at this time.
 fn under_way(admission: &mut Option<Box<Admission>>, sent: Instant) -> Option<&mut Probe> {
     admission.as_mut()?.probe.as_mut().filter(|probe| probe.sent == sent)
 }
 
-/// Lets a flow ask for admission, if it is described so.
+/// Checks the admission of a described flow; returns the rate that it asks for.
 ///
 /// # Errors
-/// A flow that cannot ask.
+/// A flow that cannot ask for admission.
 pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Option<Rate>, BuildError> {
     let Some(admission) = &described.admission else { return Ok(None) };
     let refuse = |key: &str, message: &str| {
@@ -294,8 +294,8 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
     }
 }
 
-/// Makes `flow`, the `index`-th, one that asks for admission at this rate: the flows of its messages, the first of which is
-/// the `next`-th.
+/// Lets `flow`, the `index`-th, ask for admission at this rate. Returns the flows of its messages, the first of which
+/// is the `next`-th.
 pub(super) fn admit(
     flow: &mut Flow,
     index: FlowId,

@@ -106,7 +106,7 @@ fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>
 }
 
 impl World {
-    /// Puts the first events into the queue.
+    /// Pushes the first events.
     fn prepare(&mut self) {
         for node in self.nodes.numbers() {
             for port in self.nodes[node].egress.ports().numbers() {

@@ -8,7 +8,7 @@ use crate::trace::{Decision, TraceEventKind};
 use control::{Orders, Reads};
 
 impl World {
-    /// A controller decides.
+    /// Handles the end of a controller's interval.
     pub(crate) fn control(&mut self, node: NodeId, port: PortId) {
         if let Some(seen) = self.nodes[node].egress.port_mut(port).steered(self.now) {
             self.ask_outside(node, port, seen);
@@ -30,7 +30,7 @@ impl World {
         self.carry_out_orders(node, port, &orders);
     }
 
-    /// Orders of its controller hold at a port from now on.
+    /// Carries out the orders of a port's controller.
     pub(super) fn carry_out_orders(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let now = self.now;
         let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
@@ -48,7 +48,7 @@ impl World {
         self.resume(node, port);
     }
 
-    /// The category of a port contends as its controller orders.
+    /// Sets the contention parameters of a port's category as its controller orders.
     pub(crate) fn order_access(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let Node { egress, station, .. } = &mut self.nodes[node];
         let category = egress.category(port);
@@ -62,7 +62,7 @@ mod tests {
     use control::{Access, Limit};
     use units::{Duration, Rate};
 
-    /// Bits of a packet of 1000 B with the headers of UDP and IP.
+    /// Length in bits of a packet of 1000 B with the headers of UDP and IP.
     const PACKET: f64 = 8_224.0;
 
     /// A world from its description.

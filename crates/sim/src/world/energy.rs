@@ -20,7 +20,7 @@ const TRANSMIT: [f64; 3] = [0.792, 0.627, 0.594];
 const RECEIVE: f64 = 0.33;
 const LISTEN: f64 = 0.3135;
 
-/// Frames by what the node draws while it sends them: DSSS, OFDM, HT, and data at the low level.
+/// Kinds of frames by power: DSSS, OFDM, HT, and data at the low level.
 const KINDS: usize = 4;
 const LOW: usize = 3;
 
@@ -28,23 +28,23 @@ const LOW: usize = 3;
 #[derive(Debug)]
 pub(crate) struct EnergyAccount {
     draw: Draw,
-    /// Since the start of the run, by kind of frame; a frame counts whole when it begins.
+    /// Sending time since the start of the run, by kind of frame; a frame counts whole when it begins.
     sending: [Duration; KINDS],
     /// Time at which the frame that is being sent, or was sent last, is over, and its kind.
     sent_by: Instant,
     last: usize,
-    /// Packets that the MAC has.
+    /// Packets with the MAC.
     held: u32,
-    /// For how long the medium had been idle when it got the first of them,
+    /// Idle time of the medium when the MAC got the first of them.
     idle_then: Duration,
-    /// and for how long it was idle while the MAC had packets, before that.
+    /// Idle time of the medium while the MAC had packets, before that.
     awake: Duration,
     levels: Option<Levels>,
-    /// At the end of the warm-up.
+    /// State at the end of the warm-up.
     before: Spent,
 }
 
-/// Watts.
+/// Powers in watts.
 #[derive(Clone, Copy, Debug)]
 struct Draw {
     transmit: [f64; KINDS],
@@ -65,21 +65,21 @@ struct Spent {
 /// Service at a node with two transmission levels.
 #[derive(Debug)]
 struct Levels {
-    /// Up to how many packets the low one serves, where a controller has said so.
+    /// Threshold of the low level in packets, if a controller has set one.
     low_up_to: Option<Meter>,
-    /// The packet that the MAC has goes at the low level.
+    /// True if the packet with the MAC goes at the low level.
     is_low: bool,
-    /// What the node had drawn when the MAC got it, in J.
+    /// Energy drawn when the MAC got it, in J.
     drawn_then: f64,
-    /// Since the start of the run, the low level first.
+    /// Services since the start of the run, the low level first.
     served: [Served; 2],
-    /// The same when the controller was told last, and at the end of the warm-up.
+    /// Services up to the last report to the controller, and up to the end of the warm-up.
     told: [Served; 2],
     before: [Served; 2],
 }
 
 impl EnergyAccount {
-    /// As described.
+    /// An account with the described powers.
     pub(crate) fn new(described: &config::Consumption) -> Self {
         let watts = |power: Option<Power>, default: f64| power.map_or(default, Power::as_watts);
         let [dsss, ofdm, ht] = TRANSMIT.map(|default| watts(described.transmit, default));
@@ -116,7 +116,7 @@ impl EnergyAccount {
         self.sent_by = now + length;
     }
 
-    /// The MAC gets a packet. `busy`, here and below: for how long the medium has been busy, own frames included.
+    /// Records that the MAC gets a packet. `busy`, here and below: busy time of the medium so far, own frames included.
     pub(crate) fn takes(&mut self, now: Instant, busy: Duration) {
         self.held += 1;
         if self.held == 1 {
@@ -150,7 +150,7 @@ impl EnergyAccount {
         }
     }
 
-    /// A controller says up to how many packets the low level serves.
+    /// Sets the threshold of the low level, as a controller orders.
     pub(crate) fn order(&mut self, now: Instant, low_up_to: Option<u32>) {
         let Some(levels) = &mut self.levels else { return };
         match (&mut levels.low_up_to, low_up_to) {
@@ -167,7 +167,7 @@ impl EnergyAccount {
         since(levels.served, told)
     }
 
-    /// Results count from now on.
+    /// Restarts the statistics.
     pub(crate) fn restart(&mut self, now: Instant, busy: Duration) {
         self.before = self.spent(now, busy);
         if let Some(levels) = &mut self.levels {
@@ -178,7 +178,7 @@ impl EnergyAccount {
         }
     }
 
-    /// The results of a run that ends now.
+    /// Results of a run that ends now.
     pub(crate) fn result(&self, now: Instant, busy: Duration) -> results::Energy {
         let spent = self.spent(now, busy).since(&self.before);
         let seconds = Duration::as_secs_f64;
@@ -251,7 +251,7 @@ impl Spent {
     }
 }
 
-/// For how long the medium has been idle.
+/// Idle time of the medium so far.
 fn idle(now: Instant, busy: Duration) -> Duration {
     now.since(Instant::ZERO) - busy
 }
@@ -284,7 +284,7 @@ impl World {
         }
     }
 
-    /// The MAC of a node gets a packet.
+    /// Records that the MAC of a node gets a packet.
     #[inline]
     pub(super) fn draw_taken(&mut self, node: NodeId) {
         if let Some(energy) = &mut self.nodes[node].energy {
@@ -292,7 +292,7 @@ impl World {
         }
     }
 
-    /// At which level that packet goes.
+    /// Chooses the level of that packet.
     #[inline]
     pub(super) fn choose_level(&mut self, node: NodeId) {
         if self.nodes[node].energy.is_some() {
@@ -311,7 +311,7 @@ impl World {
         }
     }
 
-    /// The MAC of a node is done with a packet, `service` after it got it.
+    /// Records that the MAC of a node is done with a packet, `service` after it got it.
     #[inline]
     pub(super) fn draw_finished(&mut self, node: NodeId, service: Duration) {
         if let Some(energy) = &mut self.nodes[node].energy {

@@ -1,9 +1,9 @@
-//! Why a description of a network cannot be built.
+//! Errors in the description of a network.
 
 use thiserror::Error;
 
-/// A description that contradicts itself or the standard. The message is for the user; [`path`](Self::path) says which
-/// key of the scenario is meant.
+/// An error in a description, which contradicts itself or the standard. The message is for the user;
+/// [`path`](Self::path) gives the key of the scenario.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{message}")]
 pub struct BuildError {
@@ -13,12 +13,12 @@ pub struct BuildError {
     note: Option<String>,
 }
 
-/// A name that was used and does not exist, with those that do.
+/// An unknown name, with those that exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The name used.
     pub name: String,
-    /// The names that there are.
+    /// The names that exist.
     pub known: Vec<String>,
 }
 
@@ -46,12 +46,12 @@ impl BuildError {
         (!self.path.is_empty()).then_some(self.path.as_str())
     }
 
-    /// What helps to understand the message: the faulty line of a file that the scenario names.
+    /// Additional information: the faulty line of a file that the scenario names.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// A name that does not exist, if that is the error.
+    /// The unknown name, if that is the error.
     pub fn unknown(&self) -> Option<&Unknown> {
         self.unknown.as_ref()
     }

@@ -31,7 +31,7 @@ impl World {
         }
     }
 
-    /// A node hears a frame of another, or those MPDUs of an aggregate whose bits are set.
+    /// Records a frame of another node, or those MPDUs of an aggregate whose bits are set.
     #[inline]
     pub(super) fn measure_heard(&mut self, node: NodeId, frame: &Frame, intact: u64) {
         if self.nodes[node].gauge.is_some() {
@@ -58,14 +58,14 @@ impl World {
         }
     }
 
-    /// `sum`, and bytes of the real-time packets among those of a frame: a first one and those chained to it.
+    /// Adds to `sum` the bytes of real-time packets in a frame, from the first packet on.
     fn real_time_bytes(&self, sum: RealTime, first: Handle) -> RealTime {
         let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
         let packets = chain.map(|packet| self.packets.get(packet));
         packets.fold(sum, |sum, packet| sum.and(packet.dscp, packet.length))
     }
 
-    /// The MAC of a node is done with a packet, `service` after it got it.
+    /// Records that the MAC of a node is done with a packet, `service` after it got it.
     #[inline]
     pub(super) fn measure_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
         let Some(gauge) = &mut self.nodes[node].gauge else { return };
@@ -80,7 +80,7 @@ impl World {
         }
     }
 
-    /// What the radio of a node saw since the controller of this port was told last; none where it does not look.
+    /// Radio measurements since the controller of this port last read them; none if it reads none.
     pub(super) fn seen_by_radio(&mut self, node: NodeId, port: PortId) -> Option<Radio> {
         let Node { station, egress, gauge, energy, .. } = &mut self.nodes[node];
         let gauge = gauge.as_mut()?;
@@ -99,8 +99,8 @@ mod tests {
     use crate::record::Gauge;
     use units::Rate;
 
-    /// A world of this description and flows that start at 1 ms, in which every node measures; packets are late that are
-    /// with the MAC for longer than `late_after`.
+    /// A world with this description and flows that start at 1 ms, in which every node measures; packets are late after
+    /// `late_after` with the MAC.
     fn measuring(network: &str, flows: &[(&str, &str, &str)], late_after: Duration) -> World {
         let flow = |(from, to, more): &(&str, &str, &str)| {
             format!("[[flow]]\nname = \"{from}-{to}\"\nfrom = \"{from}\"\nto = \"{to}\"\nstart = \"1 ms\"\n{more}\n")
@@ -116,7 +116,7 @@ mod tests {
         world
     }
 
-    /// What the last port of each node is told of the second that follows.
+    /// Measurements of the last port of each node over the second that follows.
     fn second(world: &mut World) -> Vec<Radio> {
         world.advance(Duration::from_secs(1));
         let nodes: Vec<NodeId> = world.nodes.numbers().collect();
@@ -135,7 +135,7 @@ mod tests {
     const CHAIN: &str = "duration = \"10 s\"\n[radio]\nerrors.model = \"none\"\n[nodes]\nplacement = \"chain\"\n\
                          spacing = \"10 m\"\n";
     const SLOW: &str = "traffic = { kind = \"cbr\", rate = \"80 kb/s\", packet = \"1000 B\" }";
-    /// On the air: 1064 B at 11 Mb/s, and an ACK, each behind its preamble.
+    /// Durations on the air: 1064 B at 11 Mb/s, and an ACK, each after its preamble.
     const DATA: u64 = 192 + 774;
     const ACK: u64 = 192 + 112;
 

@@ -1,8 +1,8 @@
 //! Notes: small broadcasts that a controller orders; every neighbour that receives one keeps it.
 //!
-//! A note goes to the MAC by itself, in the highest access category, as management frames do (IEEE 802.11-2016, 10.2.4.2), and
-//! waits in no queue: what it tells of a queue must not wait for that queue to empty, take a place in it, or be counted as what
-//! it tells of. On the air it is a frame like any other.
+//! A note goes directly to the MAC, in the highest access category, as management frames do (IEEE 802.11-2016,
+//! 10.2.4.2), and waits in no queue: it must not wait for the queue that it describes, take a place in it, or be
+//! counted in it. On the air it is a frame like any other.
 
 use super::nodes::Node;
 use super::state::{Event, World};
@@ -18,7 +18,7 @@ use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
 impl World {
-    /// A controller of a node orders that its neighbours shall know this.
+    /// Takes a note that a controller orders.
     pub(crate) fn order_note(&mut self, node: NodeId, news: &Note) {
         let Some(neighbours) = &mut self.nodes[node].neighbours else { return };
         if let Some(due) = neighbours.order(self.now, news) {
@@ -26,7 +26,7 @@ impl World {
         }
     }
 
-    /// The moment has come to tell a note. Where the former one has not left yet it takes its place.
+    /// Sends a note that is due. It replaces the former one if that has not left yet.
     pub(crate) fn tell_note(&mut self, node: NodeId) {
         let Node { neighbours, egress, .. } = &mut self.nodes[node];
         let Some(news) = neighbours.as_mut().map(|neighbours| neighbours.due()) else { return };
@@ -50,7 +50,7 @@ impl World {
         self.serve(node);
     }
 
-    /// A node has heard the note of another.
+    /// Stores a neighbour's note.
     pub(super) fn take_note(&mut self, node: NodeId, from: u32, content: Handle) {
         let news = self.posted.contents.get(content);
         if let Some(neighbours) = &mut self.nodes[node].neighbours {
@@ -59,7 +59,7 @@ impl World {
         }
     }
 
-    /// A note has been wherever it could be heard.
+    /// Ends a note that has passed all listeners.
     pub(super) fn finish_note(&mut self, packet: Handle, content: Handle) {
         self.packets.remove(packet);
         self.posted.contents.remove(content);
@@ -72,17 +72,17 @@ impl World {
     }
 }
 
-/// What notes say that have not been everywhere yet, and how many there were.
+/// Contents of notes in flight, and their counts.
 #[derive(Debug, Default)]
 pub(crate) struct Posted {
     pub(crate) contents: Arena<Note>,
     pub(crate) ledger: Ledger,
 }
 
-/// What a note says takes 28 B behind the headers of UDP and IP: domain 2 B, hops 1 B and a byte of version; rate, packets and
-/// bytes that wait, 8 B each.
+/// Length of a note's fields after the headers of UDP and IP: domain 2 B, hops 1 B and a byte of version; rate, packets
+/// and bytes in the queue, 8 B each.
 const FIELDS: Bytes = Bytes::new(28);
-/// Each link that it tells of takes 12 B more: node 4 B, time 4 B, packets in a second 3 B, hops 1 B.
+/// Length of each link in a note: node 4 B, time 4 B, packets per second 3 B, hops 1 B.
 const LINK: Bytes = Bytes::new(12);
 
 /// Length of a note's packet at the network layer.
@@ -90,7 +90,7 @@ pub(crate) fn note_bytes(note: &Note) -> Bytes {
     network_bytes(FIELDS + LINK * note.links.len() as u64)
 }
 
-/// What a node has to tell its neighbours, their newest notes, and the node's chance.
+/// A node's own note, its neighbours' newest notes, and its random stream.
 #[derive(Debug)]
 pub(crate) struct Notes {
     table: Neighbours,
@@ -98,7 +98,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Nothing is to be told, and nothing was heard.
+    /// Neither a note to send nor one heard.
     pub(crate) fn new(chance: Stream) -> Self {
         Self { table: Neighbours::new(), chance }
     }
@@ -140,7 +140,7 @@ mod tests {
     /// long preamble.
     const NOTE: Duration = Duration::from_micros(192 + 736);
 
-    /// A world of this description in which every node tells and hears notes.
+    /// A world with this description in which every node sends and stores notes.
     fn telling(text: &str) -> World {
         let mut world = World::new(&toml::from_str(text).expect("a description"), 1).expect("a network");
         let nodes = world.nodes.len();

@@ -12,7 +12,7 @@ use crate::record::{FlowRecord, ratio, share};
 use crate::results::{Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
 use units::{Duration, Instant};
 
-/// The results of a world that has come to its end.
+/// Results of a world at its end.
 pub(super) fn outcome(mut world: World) -> Outcome {
     if world.now > world.last_step {
         world.end_step();
@@ -91,7 +91,7 @@ fn distributions(world: &World) -> Distributions {
     }
 }
 
-/// Nodes that a warning names; the others are counted.
+/// Largest number of nodes that a warning names; the others are counted.
 const NAMED: usize = 6;
 
 /// What the controllers warn of, each warning once, where one starves TCP, whether outcomes hang on the capture threshold, and
@@ -171,12 +171,12 @@ fn starving_warning(world: &World) -> Option<String> {
     ))
 }
 
-/// Bits of a frame that stands for those of a link.
+/// Length in bits of the frame by which links are judged.
 const FRAME_BITS: f64 = 8_000.0;
-/// Where a smaller share of a link's frames survives the noise, alone on the air, its routes or its rate are hardly meant so.
+/// A link with a smaller share of frames that survive the noise alone is probably a mistake in routes or rates.
 const FEW: f64 = 0.9;
 
-/// Links that are used although the noise alone spoils many of their frames. Where nodes move, links come and go anyhow.
+/// Warns of used links on which the noise alone spoils many frames. If nodes move, links come and go anyhow.
 fn noise_warning(world: &mut World) -> Option<String> {
     if world.medium.is_moving() {
         return None;
@@ -203,8 +203,8 @@ fn noise_warning(world: &mut World) -> Option<String> {
     ))
 }
 
-/// Where a noticeable share of a node's verdicts on frames would be others with a capture threshold 1 dB higher or lower, the
-/// run says more about the threshold than about the network.
+/// Warns if a noticeable share of a node's verdicts on frames would change with a capture threshold 1 dB higher or
+/// lower: the result then depends on the threshold more than on the network.
 fn capture_warning(world: &World) -> Option<String> {
     let (margins, capture) = world.medium.margins();
     let noticed: Vec<_> =
@@ -270,8 +270,9 @@ fn queue_result(world: &World, node: &nodes::Node, port: PortId, covered: Durati
     }
 }
 
-/// Every packet made has arrived, was lost, or is on its way: at a port, at a station whose receiver lacks it, at a
-/// receiver that lacks one before it, on a wire, as a broadcast in the air or delayed on purpose, or waiting for a route.
+/// Checks that every packet made has arrived, was lost, or is on its way: in a port, in a station whose receiver lacks
+/// it, in a receiver that lacks one before it, on a wire, as a broadcast in the air or delayed on purpose, or waiting
+/// for a route.
 fn check_packets(world: &World) {
     let data: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
     let (messages, routing) = match &world.routing {
@@ -299,7 +300,7 @@ fn check_packets(world: &World) {
     assert_eq!(said, segments, "segments on their way, by their connections and by looking for them");
 }
 
-/// Accounts of airtime that is yet to come count what the stations hold.
+/// Checks that the airtime pending in the schedulers is that of the packets that stations hold.
 fn check_pending(world: &World) {
     let packets = &world.packets;
     for node in &world.nodes {
@@ -310,8 +311,8 @@ fn check_pending(world: &World) {
     }
 }
 
-/// No node was busy for longer than the run, nor sent for longer than it was busy; the channel was in use no longer
-/// than all nodes together sent.
+/// Checks that no node was busy for longer than the run, nor sent for longer than it was busy, and that the channel was
+/// in use no longer than all nodes together sent.
 fn check_airtime(world: &World) {
     let covered = world.end.since(world.warmup);
     // A frame that is still being sent has been counted whole.

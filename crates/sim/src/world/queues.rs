@@ -14,9 +14,9 @@ use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
 impl World {
-    /// There may be room at a port of `node`, because a packet of `left` has left it or its limit has moved. If
-    /// `left` is a saturated flow that begins here, its next packet follows; before it come, in turn, those that have
-    /// none waiting because the port discarded them.
+    /// Refills a port of `node` after a packet of `left` has left it or its limit has moved. If `left` is a saturated
+    /// flow that begins here, its next packet follows; before it come, in turn, the flows that have none queued because
+    /// the port discarded them.
     #[expect(clippy::inline_always, reason = "once a packet, and mostly no saturated flow begins there")]
     #[inline(always)]
     pub(super) fn refill(&mut self, node: NodeId, port: PortId, left: Option<FlowId>) {
@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    /// A packet has left a port of `node`: another of its flow may follow.
+    /// Handles a packet's departure from a port of `node`.
     pub(super) fn left(&mut self, node: NodeId, port: PortId, waiting: &Waiting) {
         if waiting.ecn == Ecn::Ce {
             self.trace_mark(node, waiting.packet);
@@ -49,7 +49,7 @@ impl World {
         self.refill(node, port, flow);
     }
 
-    /// A packet has left a port marked: here, or before.
+    /// Traces a packet that has left a port marked, if it was marked there.
     #[inline(never)]
     fn trace_mark(&mut self, node: NodeId, handle: Handle) {
         let Self { packets, connections, watch, now, .. } = self;
@@ -61,7 +61,7 @@ impl World {
         }
     }
 
-    /// Where the station is free and a packet waits, hands it over; then sees to the station's deadline.
+    /// Hands over a packet if the station is free and one is queued; then sets the station's deadline.
     #[expect(clippy::inline_always, reason = "every listener of a frame is served, and mostly there is nothing to do")]
     #[inline(always)]
     pub(crate) fn serve(&mut self, node: NodeId) {
@@ -97,7 +97,7 @@ impl World {
         }
     }
 
-    /// Packets of a category move on towards the MAC, as far as they may.
+    /// Moves packets of a category on towards the MAC, as far as they may.
     fn pull(&mut self, node: NodeId, category: u8) {
         loop {
             let now = self.now;
@@ -124,7 +124,7 @@ impl World {
         turn.is_some()
     }
 
-    /// Hands the next packet of a category to the station, if one waits.
+    /// Hands the next packet of a category to the station, if there is one.
     fn hand_over(&mut self, node: NodeId, category: u8) {
         if self.nodes[node].station.has_aside(category) && self.resume_in_turn(node, category) {
             return;
@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    /// The MAC of a node takes a packet.
+    /// Records that the MAC of a node takes a packet.
     #[inline]
     pub(super) fn taken(&mut self, node: NodeId, taken: &Taken) -> Msdu {
         self.draw_taken(node);
@@ -174,7 +174,7 @@ impl World {
         Some((to, self.rules.mpdu(msdu_bytes(length))))
     }
 
-    /// Sees to it that an event comes when a port that holds its packets back may let one go.
+    /// Ensures an event when a port may release its next packet.
     pub(super) fn arm_port(&mut self, node: NodeId, port: PortId, at: Instant) {
         let armed = &mut self.nodes[node].ready[port];
         if at < *armed {
@@ -183,7 +183,7 @@ impl World {
         }
     }
 
-    /// A `Ready` event of a port has come.
+    /// Handles a `Ready` event of a port.
     pub(crate) fn ready(&mut self, node: NodeId, port: PortId) {
         let armed = &mut self.nodes[node].ready[port];
         if *armed == self.now {
@@ -192,7 +192,7 @@ impl World {
         }
     }
 
-    /// A port may let packets go that it held back.
+    /// Resumes a port that may release packets again.
     pub(super) fn resume(&mut self, node: NodeId, port: PortId) {
         let egress = &mut self.nodes[node].egress;
         if let Some(wire) = egress.wire(port) {

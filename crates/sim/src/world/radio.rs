@@ -5,13 +5,13 @@ use super::nodes::sites::Site;
 use crate::config;
 use crate::radio::{Channel, Mode, Refusal, Timing};
 
-/// What stations of any standard radiate, and what is left of it, with room on both sides: licence-free ones may radiate
-/// 36 dBm at most, and noise at room temperature has -101 dBm in 20 MHz.
+/// Bounds of powers in dBm, with room on both sides: licence-free stations may radiate at most 36 dBm, and noise at
+/// room temperature has -101 dBm in 20 MHz.
 const POWERS: (f64, f64) = (-200.0, 60.0);
-/// The strongest signal over the weakest.
+/// Largest ratio of the strongest signal to the weakest, in dB.
 const MOST_DECIBELS: f64 = 200.0;
 
-/// Thresholds are given as powers or as ranges, not as both.
+/// Refuses contradictory or impossible settings: thresholds are given as powers or as ranges, not both.
 pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     let both = [
         (radio.range.is_some() && radio.receive_threshold.is_some(), "range", "receive_threshold"),

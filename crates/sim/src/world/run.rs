@@ -14,7 +14,7 @@ impl World {
     /// Builds a network and prepares its run.
     ///
     /// # Errors
-    /// When the description contradicts itself or the standard; the error names the key.
+    /// If the description contradicts itself or the standard; the error names the key.
     pub fn new(network: &Network, seed: u64) -> Result<Self, BuildError> {
         build::build(network, seed)
     }
@@ -24,8 +24,8 @@ impl World {
         self.handle_until((self.now + span).min(self.end), u64::MAX);
     }
 
-    /// Runs on for some milliseconds of real time: to the end, but for a few thousand events at most. They are counted
-    /// because any number of them may share a moment of simulated time.
+    /// Runs on for some milliseconds of real time: to the end, but for a few thousand events at most. Events are
+    /// counted because any number of them may have the same simulated time.
     pub fn advance_a_little(&mut self) {
         self.handle_until(self.end, self.handled + A_LITTLE);
     }
@@ -71,7 +71,7 @@ impl World {
         self.now = self.until;
     }
 
-    /// Runs to the end and gives the results.
+    /// Runs to the end and returns the results.
     pub fn finish(mut self) -> Outcome {
         while !self.finished() {
             self.advance(Duration::MAX);

@@ -16,7 +16,7 @@ use crate::record::{Distances, Overflows, Recorder};
 use crate::trace::TraceEventKind;
 use units::{Frequency, Instant};
 
-/// A network and its state at a moment.
+/// A network and its state at one moment.
 pub struct World {
     pub(crate) now: Instant,
     /// End of the current call of [`advance`](Self::advance).
@@ -32,29 +32,29 @@ pub struct World {
     pub(crate) routing: Routing,
     pub(crate) packets: Arena<Packet>,
     pub(crate) connections: Connections,
-    /// Notes to neighbours.
+    /// Notes in flight.
     pub(crate) posted: Posted,
-    /// Two a link, one a direction.
+    /// Two per link, one for each direction.
     pub(crate) wires: List<WireId, Wire>,
-    /// Decisions that someone outside has to make.
+    /// Decisions that an outside program has to make.
     pub(crate) asked: Vec<Asked>,
     pub(crate) broadcasts_in_air: u64,
     pub(crate) recorder: Option<Recorder>,
-    /// Results tell how times are distributed.
+    /// True if results contain distributions of times.
     pub(crate) distributions: bool,
-    /// Results tell how many packets came over how many hops.
+    /// True if results contain packets by their number of hops.
     pub(crate) hop_counts: bool,
     /// How far nodes are apart, if receptions are recorded by distance.
     pub(crate) distances: Option<Box<Distances>>,
-    /// The overflows of queues, if they are recorded.
+    /// Overflows of queues, if recorded.
     pub(crate) overflows: Option<Box<Overflows>>,
     pub(crate) last_step: Instant,
     /// Observers; mostly none.
     pub(crate) watch: Option<Box<Watch>>,
     pub(crate) frequency: Frequency,
-    /// Scratch space for those data frames of an aggregate that have arrived: their numbers and packets.
+    /// Scratch space for the data frames of an aggregate that have arrived: sequence numbers and packets.
     pub(crate) numbered: Vec<(u16, Handle)>,
-    /// Where the data frames of an aggregate lie in it.
+    /// Positions of the data frames in an aggregate.
     pub(crate) laid_out: Vec<radio::Mpdu>,
 }
 
@@ -64,18 +64,18 @@ impl World {
         self.now
     }
 
-    /// Has it run to its end?
+    /// True at the end of the run.
     pub fn finished(&self) -> bool {
         self.now >= self.end
     }
 
-    /// The accounts, for a packet that ends at `node`.
+    /// Accounts for a packet that ends at `node`.
     pub(crate) fn accounts(&mut self, node: NodeId) -> Accounts<'_> {
         let Self { packets, connections, flows, routing, overflows, watch, now, .. } = self;
         Accounts { packets, connections, flows, routing, overflows, witness: Witness { watch, now: *now, node } }
     }
 
-    /// A node, the rules of its MAC, and the accounts for what its egress drops.
+    /// A node, the rules of its MAC, and the accounts for packets that its egress drops.
     #[inline]
     pub(crate) fn node_and_accounts(&mut self, node: NodeId) -> (&mut Node, &Conventions, Accounts<'_>) {
         let Self { nodes, rules, packets, connections, flows, routing, overflows, watch, now, .. } = self;
@@ -118,17 +118,17 @@ pub(crate) enum Event {
     Message { node: NodeId, packet: Handle },
     /// What the gate of a flow waits for comes or fails to, unless it has moved.
     Gate { flow: FlowId },
-    /// A note of a node to its neighbours is due.
+    /// A note of a node is due.
     Note { node: NodeId },
     /// A node comes or goes.
     Presence { node: NodeId },
-    /// A step of the time series is over.
+    /// A step of the time series ends.
     Step,
-    /// Results count from here.
+    /// The warm-up ends.
     WarmedUp,
 }
 
-/// The accounts that a packet's end touches.
+/// Accounts that a packet's end changes.
 pub(crate) struct Accounts<'a> {
     pub(crate) packets: &'a mut Arena<Packet>,
     pub(crate) connections: &'a mut Connections,
@@ -139,7 +139,7 @@ pub(crate) struct Accounts<'a> {
 }
 
 impl Accounts<'_> {
-    /// A packet that waits for a queue or a route is lost.
+    /// Discards a packet that waits for a queue or a route.
     pub(crate) fn discard(&mut self, handle: Handle, why: LossCause) {
         let packet = self.packets.remove(handle);
         if let Load::Flow(flow) = packet.load {
@@ -149,7 +149,7 @@ impl Accounts<'_> {
         self.release(&packet);
     }
 
-    /// What a port drops is lost.
+    /// A function that discards packets dropped by a port.
     #[inline]
     pub(crate) fn dropping(&mut self) -> impl FnMut(Waiting) {
         |dropped| {
@@ -160,7 +160,7 @@ impl Accounts<'_> {
         }
     }
 
-    /// A queue has no room for a packet: part of an overflow if it is a flow's.
+    /// Records a packet without room in a queue as part of an overflow, if it is a flow's.
     fn overflow(&mut self, handle: Handle) {
         let Packet { load, segment, .. } = self.packets.get(handle);
         let (Some(overflows), Load::Flow(flow)) = (self.overflows.as_mut(), load) else { return };
@@ -190,7 +190,7 @@ impl Accounts<'_> {
         }
     }
 
-    /// A packet has been everywhere it was sent to.
+    /// Ends a broadcast packet that has passed all listeners.
     pub(crate) fn finish_broadcast(&mut self, handle: Handle) {
         let packet = self.packets.remove(handle);
         match (packet.load, &mut *self.routing) {
@@ -202,7 +202,7 @@ impl Accounts<'_> {
         self.release(&packet);
     }
 
-    /// The packet is no more; if it was a message, or the last with a segment, neither is that.
+    /// Frees a packet with its message, or with its segment if it was the last to carry it.
     #[inline]
     pub(crate) fn release(&mut self, packet: &Packet) {
         self.connections.packet_gone(packet.segment);

@@ -1,4 +1,4 @@
-//! Steps of the time series, and the moment from which results count.
+//! Steps of the time series, and the end of the warm-up.
 
 use super::flows::Supply;
 use super::routing::Routing;
@@ -7,7 +7,7 @@ use crate::record::{NodeRecord, Standing};
 use crate::results;
 
 impl World {
-    /// A step of the time series ends.
+    /// Ends a step of the time series.
     pub(crate) fn step(&mut self) {
         self.end_step();
         if let Some(recorder) = &self.recorder {
@@ -15,7 +15,7 @@ impl World {
         }
     }
 
-    /// Appends what was measured since the last step to the time series, if they are recorded.
+    /// Appends the measurements since the last step to the time series, if recorded.
     pub(crate) fn end_step(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         let length = self.now.since(self.last_step);
@@ -37,7 +37,7 @@ impl World {
         self.last_step = self.now;
     }
 
-    /// Results count from here.
+    /// Restarts the statistics at the end of the warm-up.
     pub(crate) fn restart_statistics(&mut self) {
         self.medium.restart_statistics(self.now);
         for node in self.nodes.iter_mut() {
@@ -63,7 +63,7 @@ impl World {
         }
     }
 
-    /// Appends the windows of every TCP flow to the time series, which are recorded.
+    /// Appends the windows of every TCP flow to the time series, which is recorded.
     fn record_windows(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
         for flow in self.flows.numbers() {

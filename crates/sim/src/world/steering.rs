@@ -1,6 +1,6 @@
 //! Decisions from outside: orders of a learning agent or of a host program, in a controller's place.
 //!
-//! The run pauses whenever a decision is due. It is no part of the run's results who decided: the same orders at the same
+//! The run pauses whenever a decision is due. The results do not depend on who decides: the same orders at the same
 //! moments give the same results as a controller that gives them.
 
 use super::error::BuildError;
@@ -18,13 +18,13 @@ use units::Duration;
 /// A queue of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The node, by its place in the scenario.
+    /// Index of the node in the scenario.
     pub node: u32,
-    /// The queue: its place among those of the node.
+    /// Index of the queue among those of the node.
     pub queue: u32,
 }
 
-/// An interval of a queue is over, and someone outside decides what holds from now on; see
+/// A decision that an outside program has to make, as the interval of a queue is over; see
 /// [`steer`](crate::World::steer).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked {
@@ -45,7 +45,7 @@ pub struct Governed {
     pub queue: String,
     /// Limit before the first decision.
     pub limit: Limit,
-    /// The delay that its controller aims at; none of one that aims at none.
+    /// Target delay of its controller, if it has one.
     pub target: Option<Duration>,
 }
 
@@ -161,12 +161,12 @@ impl World {
         self.nodes.numbers().flat_map(of_node).collect()
     }
 
-    /// The first decision that is due; where one becomes due, [`advance`](Self::advance) returns.
+    /// The first decision that is due; when one becomes due, [`advance`](Self::advance) returns.
     pub fn asked(&mut self) -> Option<Asked> {
         (!self.asked.is_empty()).then(|| self.asked.remove(0))
     }
 
-    /// What holds at a queue from now on, by decision of someone outside who was [`asked`](Self::asked).
+    /// Carries out the decision of an outside program that was [`asked`](Self::asked).
     pub fn order(&mut self, asked: &Asked, orders: &Orders) {
         let &Asked { place, seen } = asked;
         let (node, port): (NodeId, PortId) = place.into();
@@ -178,7 +178,7 @@ impl World {
         self.carry_out_orders(node, port, orders);
     }
 
-    /// An interval is over that someone outside decides upon: the run pauses.
+    /// Pauses the run for a decision from outside.
     pub(super) fn ask_outside(&mut self, node: NodeId, port: PortId, seen: Interval) {
         if let Some(interval) = self.nodes[node].egress.ports()[port].interval() {
             self.events.push(self.now + interval, Event::Control { node, port });

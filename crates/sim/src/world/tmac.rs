@@ -1,7 +1,7 @@
 //! T-MAC in a network: its parameters, and the ages of packets that frames announce.
 //!
-//! A frame does not carry its key about: whoever hears it looks at what its sender tells, which stays as it is until the
-//! sender's next frame, SIFS later at least.
+//! Frames do not carry keys in the model: a listener reads the key from the frame's sender, where it stays until the
+//! sender's next frame, at least SIFS later.
 
 use super::error::BuildError;
 use super::nodes::Node;
@@ -13,7 +13,7 @@ use crate::net::{Load, Packet, msdu_bytes, network_bytes};
 use crate::radio::ACK;
 use units::{Bytes, Duration};
 
-/// Stations order themselves by the age of their packets, where the network asks for it: their frames carry keys then.
+/// Sets T-MAC's rules if the network uses it; frames then have a key field.
 pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<(), BuildError> {
     let Some(given) = &network.mac.turns else { return Ok(()) };
     let refusal = |key: &str, message: &str| Err(BuildError::new(format!("mac.turns.{key}"), message));
@@ -42,7 +42,7 @@ pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<()
     Ok(())
 }
 
-/// How long the longest frame exchange takes: of an aggregate, or of a packet of 1500 B at the network's rate.
+/// Duration of the longest frame exchange: of an aggregate, or of a packet of 1500 B at the network's rate.
 fn exchange(network: &Network, rules: &Conventions) -> Duration {
     let timing = &rules.timing;
     if rules.block_ack() {
@@ -55,8 +55,8 @@ fn exchange(network: &Network, rules: &Conventions) -> Duration {
 }
 
 impl World {
-    /// A node begins to send a frame: it tells the oldest packet that the node has to send, or will have once the frame has
-    /// arrived (R5).
+    /// Sets the key that a frame tells: that of the oldest packet that its sender has to send, or will have once the
+    /// frame has arrived (R5).
     #[inline(never)]
     pub(super) fn tell_key(&mut self, node: NodeId, frame: &Frame) {
         let tells = match frame.kind {
@@ -68,7 +68,7 @@ impl World {
         self.nodes[node].station.tell(tells);
     }
 
-    /// A node hears a frame: what it tells, and if it asks the node for a grant, that too.
+    /// Handles a frame heard by a node: its key, and a request for a grant.
     #[inline(never)]
     pub(super) fn hear_key(&mut self, node: NodeId, frame: &Frame, power: u64) {
         let own = self.oldest(node, 0);
@@ -88,15 +88,15 @@ impl World {
         }
     }
 
-    /// The turn of a node may have come, or gone.
+    /// Updates whether it is a node's turn.
     #[inline(never)]
     pub(super) fn take_turn(&mut self, node: NodeId) {
         let own = self.oldest(node, 0);
         self.nodes[node].station.take_turn(self.now, own, &self.rules);
     }
 
-    /// The key of the oldest packet that a node has to send by radio, with its MAC or next in its queues, but for the first
-    /// `without` frames of the exchange that goes on.
+    /// Key of the oldest packet that a node has to send by radio, with its MAC or next in its queues, except for the
+    /// first `without` frames of the present exchange.
     fn oldest(&mut self, node: NodeId, without: usize) -> Option<Key> {
         let held = self.nodes[node].station.mpdus_but(without).filter_map(|mpdu| key(&self.packets.get(mpdu.packet)));
         let held = held.min();
@@ -115,7 +115,7 @@ impl World {
     }
 }
 
-/// The key of a packet: routing messages and notes have none.
+/// Key of a packet; routing messages and notes have none.
 fn key(packet: &Packet) -> Option<Key> {
     match packet.load {
         Load::Flow(flow) => Some(Key { stamp: packet.created, origin: flow.into(), serial: packet.serial }),

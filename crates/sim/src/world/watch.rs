@@ -17,12 +17,12 @@ use units::{Bytes, Duration, Instant, Power};
 /// Length of the intervals reported for a port without a controller.
 const UNCONTROLLED: Duration = Duration::from_secs(1);
 
-/// Time between two intervals of a port.
+/// Time between two traced intervals of a port.
 pub(crate) fn told_every(port: &Port) -> Duration {
     port.interval().unwrap_or(UNCONTROLLED)
 }
 
-/// The nodes that are watched, and what happened there since the last call of [`take_events`](crate::World::take_events).
+/// The watched nodes, and their events since the last call of [`take_events`](crate::World::take_events).
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(crate) nodes: List<NodeId, bool>,
@@ -35,7 +35,7 @@ impl Watch {
     }
 }
 
-/// Sees what happens at a node at a moment.
+/// Traces events at a node at one moment.
 pub(crate) struct Witness<'a> {
     pub(crate) watch: &'a mut Option<Box<Watch>>,
     pub(crate) now: Instant,
@@ -43,7 +43,7 @@ pub(crate) struct Witness<'a> {
 }
 
 impl Witness<'_> {
-    /// Tells it, if the node is watched.
+    /// Traces an event if the node is watched.
     #[inline]
     pub(crate) fn saw(&mut self, what: impl FnOnce() -> TraceEventKind) {
         if let Some(watch) = self.watch
@@ -55,8 +55,8 @@ impl Witness<'_> {
 }
 
 impl World {
-    /// Tells all that happens at `nodes` (by their place in the scenario) from now on; see
-    /// [`take_events`](Self::take_events). What is not taken grows with time.
+    /// Traces all events at `nodes` (by index in the scenario) from now on; see [`take_events`](Self::take_events).
+    /// Events that are not taken accumulate.
     pub fn watch(&mut self, nodes: &[u32]) {
         let mut watch = Watch { nodes: vec![false; self.nodes.len()].into(), ..Watch::default() };
         for node in self.nodes.numbers().filter(|&node| nodes.contains(&node.into())) {
@@ -65,8 +65,8 @@ impl World {
         self.watch = Some(Box::new(watch));
     }
 
-    /// Tells of the intervals of queues without a controller too ([`TraceEventKind::Limit`], once a second) at the nodes that are
-    /// watched.
+    /// Traces the intervals of queues without a controller too ([`TraceEventKind::Limit`], once per second) at watched
+    /// nodes.
     pub fn watch_intervals(&mut self) {
         let Some(watch) = &self.watch else { return };
         for (node, watched) in self.nodes.numbers().zip(self.nodes.iter()) {
@@ -102,13 +102,13 @@ impl World {
         }
     }
 
-    /// Who hears a frame that a node (by its place in the scenario) begins to send now, decoded or not: the nearest first, each
-    /// with the time that the frame takes to it.
+    /// Nodes that hear a frame if a node (by index in the scenario) begins to send it now, decoded or not, nearest
+    /// first, with the propagation delay.
     pub fn listeners(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
         self.medium.who_hears(node)
     }
 
-    /// A node begins to send.
+    /// Traces a frame that a node begins to send.
     #[inline]
     pub(super) fn trace_sent(&mut self, node: NodeId, frame: &Frame) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
@@ -117,7 +117,7 @@ impl World {
         }
     }
 
-    /// A frame has passed a listener.
+    /// Traces a frame at a listener.
     #[inline]
     pub(super) fn trace_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
@@ -168,8 +168,8 @@ impl World {
         }
     }
 
-    /// The data frames in a frame. Their sender holds them as long as the frame is in the air; only a broadcast has left
-    /// it when the last bit has.
+    /// The data frames in a frame. Their sender holds them as long as the frame is in the air; only a broadcast has
+    /// left it at its last bit.
     fn picture_mpdus(&self, frame: &Frame, intact: u64) -> Vec<Mpdu> {
         let category = self.rules.category(frame.category);
         let packets = |first| {
@@ -194,7 +194,7 @@ impl World {
 }
 
 impl Packet {
-    /// The packet, as it is told, with the segment that it carries.
+    /// The packet for traces, with the segment that it carries.
     pub(super) fn picture(&self, segment: Option<Box<trace::Segment>>) -> trace::Packet {
         let of = match self.load {
             Load::Flow(flow) => Owner::Flow(flow.into()),
@@ -227,7 +227,7 @@ impl From<tcp::Report> for Report {
 }
 
 impl Segment {
-    /// A segment of the `connection`-th connection of its flow, which has segments of at most `most`, as it is told.
+    /// A segment of the `connection`-th connection of its flow, which has segments of at most `most`, for traces.
     pub(super) fn new(segment: &tcp::Segment, connection: u32, most: Bytes) -> Self {
         let flags = [
             (segment.fin, Self::FIN),

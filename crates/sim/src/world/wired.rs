@@ -23,7 +23,7 @@ const MOST_UNDER_WAY: Bytes = Bytes::new(250_000_000);
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) ends: [u32; 2],
-    /// The place of the table that describes it.
+    /// Index of the table that describes it.
     pub(super) table: usize,
 }
 
@@ -40,19 +40,19 @@ pub(crate) struct Wire {
     /// Later rates, in order of time.
     pub(crate) steps: Vec<(Instant, Rate)>,
     pub(crate) delay: Duration,
-    /// The share of packets that it damages, and its luck; where it is said.
+    /// Share of packets that it damages, with its random stream; none without a `loss`.
     pub(crate) loss: Option<(f64, Stream)>,
-    /// Length and time of the packet that was last sent, if at a rate for all time: most are as long as the one before.
+    /// Length and duration of the last packet, at a constant rate: most packets are as long as the one before.
     last: (Bytes, Duration),
     pub(crate) sending: Option<Sending>,
-    /// Packets sent that have not arrived, and when each does. They arrive in this order: only the first is an event.
+    /// Packets in flight, with the keys of their arrivals. They arrive in this order: only the first is an event.
     pub(crate) under_way: VecDeque<(EventKey, Handle)>,
-    /// Time spent sending since `counted_from`, without the packet that is being sent.
+    /// Sending time since `counted_from`, without the packet being sent.
     pub(crate) busy: Duration,
     pub(crate) counted_from: Instant,
 }
 
-/// A packet that is being sent.
+/// A packet being sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
     pub(crate) packet: Handle,
@@ -61,7 +61,7 @@ pub(crate) struct Sending {
 }
 
 impl Wire {
-    /// An idle link from a node's port to another node, as it is described, with the random numbers of its losses.
+    /// An idle link from a node's port to another node, as described, with the random stream of its losses.
     pub(crate) fn new(from: NodeId, port: PortId, to: NodeId, described: &config::Wired, luck: Stream) -> Self {
         let config::Wired { rate, delay, loss, .. } = *described;
         let loss = loss.map(|share| (share.get(), luck));
@@ -71,7 +71,7 @@ impl Wire {
         Self { from, port, to, rate, steps, delay, loss, last, sending: None, under_way, busy, counted_from }
     }
 
-    /// When the last bit of a packet has been sent whose first bit is sent at `start`, rounded up to a nanosecond.
+    /// End of a packet whose first bit is sent at `start`, rounded up to a nanosecond.
     #[inline]
     pub(crate) fn sent(&mut self, start: Instant, length: Bytes) -> Instant {
         if !self.steps.is_empty() || self.rate.is_zero() {
@@ -100,17 +100,17 @@ impl Wire {
         now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
-    /// Does it damage the packet that arrives now?
+    /// Draws whether the packet that arrives now is damaged.
     pub(crate) fn damages(&mut self) -> bool {
         self.loss.as_mut().is_some_and(|(share, luck)| luck.happens(*share))
     }
 
-    /// Packets that it holds.
+    /// Number of packets on the link.
     pub(crate) fn packets(&self) -> u64 {
         self.under_way.len() as u64 + u64::from(self.sending.is_some())
     }
 
-    /// Time spent sending until `now`, since the start or the last restart.
+    /// Sending time until `now`, since the start or the last restart.
     pub(crate) fn busy_time(&self, now: Instant) -> Duration {
         self.busy + self.sending.map_or(Duration::ZERO, |sending| now.since(sending.since.max(self.counted_from)))
     }
@@ -121,7 +121,7 @@ impl Wire {
 }
 
 impl World {
-    /// If the link is idle and a packet waits, begins to send it.
+    /// Begins to send a packet if the link is idle and one is queued.
     pub(super) fn transmit(&mut self, wire: WireId) {
         let now = self.now;
         let &Wire { from, port, sending, .. } = &self.wires[wire];
@@ -138,7 +138,7 @@ impl World {
         self.begin_to_send(wire, &taken.packet, taken.waited);
     }
 
-    /// A packet that has left its port after it `waited` is put on its link, which is idle.
+    /// Puts a packet that has left its port after it `waited` on its link, which is idle.
     pub(super) fn begin_to_send(&mut self, wire: WireId, packet: &Waiting, waited: Duration) {
         let link = &mut self.wires[wire];
         link.sending = Some(Sending { packet: packet.packet, waited, since: self.now });
@@ -147,7 +147,7 @@ impl World {
         self.left(from, port, packet);
     }
 
-    /// The last bit of a packet has been sent.
+    /// Handles the last bit of a packet at the sender.
     pub(crate) fn wire_sent(&mut self, wire: WireId) {
         let link = &mut self.wires[wire];
         let Some(Sending { packet, waited, .. }) = link.sending else { return };
@@ -163,7 +163,7 @@ impl World {
         self.transmit(wire);
     }
 
-    /// The last bit of a packet has arrived at the other end.
+    /// Handles the last bit of a packet at the receiver.
     pub(crate) fn wire_arrives(&mut self, wire: WireId) {
         let link = &mut self.wires[wire];
         let Some((_, packet)) = link.under_way.pop_front() else { return };
@@ -204,7 +204,7 @@ impl World {
     }
 }
 
-/// What no wire carries, or what is on it would fill the memory.
+/// Refuses rates that no wire carries, and links that would hold too much data.
 fn check_wire(wired: &Wired, table: usize) -> Result<(), BuildError> {
     let rates = std::iter::once(("rate".to_owned(), wired.rate));
     let steps = wired.at.iter().enumerate().map(|(step, at)| (format!("at.{step}.rate"), at.rate));

@@ -1,9 +1,9 @@
 //! Adaptive ARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach (2004). A probe that
 //! fails makes the next one twice as rare.
 
-/// Acknowledged transmissions in a row before a probe: at first, and at most.
+/// Acknowledged transmissions in a row before a probe: initial and largest value.
 const SUCCESSES: (u32, u32) = (10, 50);
-/// Failures in a row after which a slower mode is used, and the threshold starts again.
+/// Failures in a row after which a slower mode is used and the threshold is reset.
 const FAILURES: u32 = 2;
 
 /// The state towards one peer.
@@ -15,13 +15,13 @@ pub(super) struct Aarf {
     failures: u32,
     /// Transmissions since the mode changed.
     timer: u32,
-    /// Successes in a row that the next probe takes.
+    /// Successes in a row before the next probe.
     threshold: u32,
     probing: bool,
 }
 
 impl Aarf {
-    /// Begins with the slowest of the modes 0 ..= `top`.
+    /// Starts with the slowest of the modes 0 ..= `top`.
     pub(super) fn new(top: usize) -> Self {
         Self { index: 0, top, successes: 0, failures: 0, timer: 0, threshold: SUCCESSES.0, probing: false }
     }
@@ -31,7 +31,7 @@ impl Aarf {
         self.index
     }
 
-    /// A transmission was acknowledged, or not.
+    /// Records that a transmission was acknowledged, or not.
     pub(super) fn report(&mut self, acknowledged: bool) {
         self.timer += 1;
         if acknowledged {

@@ -17,12 +17,12 @@ pub(super) struct Arf {
     failures: u32,
     /// Transmissions since the mode changed or the last failure.
     timer: u32,
-    /// The next transmission is the first with a faster mode.
+    /// True if the next transmission is the first with a faster mode.
     probing: bool,
 }
 
 impl Arf {
-    /// Begins with the slowest of the modes 0 ..= `top`.
+    /// Starts with the slowest of the modes 0 ..= `top`.
     pub(super) fn new(top: usize) -> Self {
         Self { index: 0, top, successes: 0, failures: 0, timer: 0, probing: false }
     }
@@ -32,7 +32,7 @@ impl Arf {
         self.index
     }
 
-    /// A transmission was acknowledged, or not.
+    /// Records that a transmission was acknowledged, or not.
     pub(super) fn report(&mut self, acknowledged: bool) {
         self.timer += 1;
         if acknowledged {

@@ -1,6 +1,6 @@
-//! Minstrel-HT, by its published description (Fietkau; Linux's documentation of Minstrel; Xia, Hart and Fu, Evaluation of
-//! the Minstrel rate adaptation algorithm in IEEE 802.11g WLANs, 2013): the mode with the greatest throughput by measured
-//! success ratios, a chain of modes for repetitions, and a tenth of the frames to look around. Where there is only one
+//! Minstrel-HT, by its published description (Fietkau; Linux's documentation of Minstrel; Xia, Hart and Fu, Evaluation
+//! of the Minstrel rate adaptation algorithm in IEEE 802.11g WLANs, 2013): the mode with the largest throughput by
+//! measured success ratios, a chain of modes for repetitions, and a tenth of the frames for sampling. With a single
 //! group of modes (802.11a, b, g) it is Minstrel.
 
 use crate::engine::Stream;
@@ -9,21 +9,21 @@ use units::{Bytes, Duration, Instant};
 
 /// Interval between two computations of the success ratios.
 const INTERVAL: Duration = Duration::from_millis(100);
-/// Weight of the past in them.
+/// Weight of the past in the success ratios.
 const PAST: f64 = 0.75;
-/// A mode that succeeds less often counts as useless, and one beyond the other end as this good, so that noise in good
+/// A mode below the lower ratio counts as useless, and one above the upper ratio as this good, so that noise in good
 /// ratios does not decide.
 const USEFUL: f64 = 0.1;
 const GOOD: f64 = 0.9;
 /// A mode this good needs no sampling, and may be the safest.
 const SURE: f64 = 0.95;
-/// A frame in this many looks around.
+/// One of this many frames samples.
 const LOOK_AROUND: u32 = 10;
 /// Number of times that a slower mode is skipped before it is sampled.
 const PATIENCE: u8 = 20;
 /// Attempts with the fastest mode, the second and the safest: seven in all, which is the MAC's limit.
 const TRIES: [u8; 3] = [3, 2, 2];
-/// The frame by whose airtime modes are compared.
+/// Length of the frame by whose airtime modes are compared.
 const REFERENCE: Bytes = Bytes::new(1_200);
 
 /// Overhead of a frame besides its payload, in a network.
@@ -32,7 +32,7 @@ pub(crate) struct Costs {
     timing: Timing,
 }
 
-/// A mode and what it costs.
+/// A mode with its cost.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     /// Airtime of the reference payload, in nanoseconds.
@@ -42,7 +42,7 @@ pub(super) struct Candidate {
 }
 
 impl Costs {
-    /// The costs of a network with these times.
+    /// The costs in a network with this timing.
     pub(crate) fn new(timing: &Timing) -> Self {
         Self { timing: timing.clone() }
     }
@@ -70,21 +70,21 @@ impl Candidate {
     }
 }
 
-/// Reference payloads a nanosecond as bit/s.
+/// Converts reference payloads per nanosecond to bit/s.
 fn bits(mpdus_a_nanosecond: f64) -> f64 {
     mpdus_a_nanosecond * REFERENCE.bits() as f64 * 1e9
 }
 
-/// The statistics of a mode.
+/// Statistics of a mode.
 #[derive(Debug)]
 struct Statistics {
     candidate: Candidate,
-    /// In the current interval.
+    /// Counts of the current interval.
     attempts: u32,
     successes: u32,
     /// Moving average of the success ratio; none before the first attempt.
     ratio: Option<f64>,
-    /// Times that sampling has passed it over.
+    /// How often sampling has skipped it.
     passed_over: u8,
 }
 
@@ -93,14 +93,14 @@ struct Statistics {
 pub(super) struct Minstrel {
     modes: Vec<Statistics>,
     update_at: Instant,
-    /// The mode with the greatest throughput, the second, and the safest.
+    /// The mode with the largest throughput, the second, and the safest.
     best: [usize; 3],
-    /// Attempts of the current frame are made with these modes, so often each.
+    /// Modes of the current frame's attempts, with the number of attempts each.
     chain: [(usize, u8); 4],
     stage: usize,
     /// Attempts left in the stage.
     left: u8,
-    /// Frames, and those that looked around, in the current interval.
+    /// Frames of the current interval, and those that sampled.
     frames: u32,
     looks: u32,
     /// Modes in the order of sampling.
@@ -111,7 +111,7 @@ pub(super) struct Minstrel {
 }
 
 impl Minstrel {
-    /// Knows nothing of the modes, which are ordered by rate.
+    /// Starts without statistics of the modes, which are sorted by rate.
     pub(super) fn new(candidates: Vec<Candidate>, now: Instant, random: &mut Stream) -> Self {
         let mut order: Vec<usize> = (0..candidates.len()).collect();
         for last in (1..order.len()).rev() {
@@ -134,12 +134,12 @@ impl Minstrel {
         }
     }
 
-    /// The mode of the next attempt.
+    /// Mode of the next attempt.
     pub(super) fn index(&self) -> usize {
         self.chain[self.stage].0
     }
 
-    /// Of `sent` MPDUs in an attempt, `acknowledged` have arrived.
+    /// Records that of `sent` MPDUs in an attempt `acknowledged` have arrived.
     pub(super) fn report(&mut self, now: Instant, sent: u8, acknowledged: u8, random: &mut Stream) {
         let index = self.index();
         let mode = &mut self.modes[index];
@@ -162,7 +162,7 @@ impl Minstrel {
         self.begin_frame(random);
     }
 
-    /// A new frame: by the best modes, or one that looks around first.
+    /// Begins a new frame: by the best modes, or one that samples first.
     fn begin_frame(&mut self, random: &mut Stream) {
         self.frames += 1;
         let [first, second, safe] = self.best;
@@ -180,7 +180,7 @@ impl Minstrel {
         self.left = self.chain[0].1;
     }
 
-    /// The next mode of which there is something to learn.
+    /// The next mode worth sampling.
     fn sample(&mut self) -> Option<usize> {
         let slow = self.modes[self.best[2]].candidate.payload;
         let index = self.order[self.next];
@@ -197,7 +197,7 @@ impl Minstrel {
         Some(index)
     }
 
-    /// The interval is over: computes ratios and the best modes.
+    /// Ends the interval: computes ratios and the best modes.
     fn update(&mut self) {
         for mode in self.modes.iter_mut().filter(|mode| mode.attempts > 0) {
             let now = f64::from(mode.successes) / f64::from(mode.attempts);
@@ -219,7 +219,7 @@ impl Minstrel {
         self.best = [first, second, (1..self.modes.len()).fold(0, safest)];
     }
 
-    /// MPDUs a nanosecond that a mode delivers.
+    /// MPDUs per nanosecond that a mode delivers.
     fn throughput(&self, index: usize) -> f64 {
         let Statistics { candidate, ratio, .. } = &self.modes[index];
         candidate.throughput(ratio.unwrap_or(0.0), self.aggregate)
@@ -239,8 +239,8 @@ mod tests {
 
     const STEP: Duration = Duration::from_micros(500);
 
-    /// A peer that each mode reaches with these probabilities, in 802.11a; what was sent with each mode in the last of
-    /// two equal parts of the time, and the share delivered of what the best mode alone would have.
+    /// A peer that each mode reaches with these probabilities, in 802.11a; returns what was sent with each mode in the
+    /// last half of the time, and the share delivered of what the best mode alone would have.
     fn play(reaches: [f64; 8]) -> (Minstrel, Vec<u32>, f64) {
         let radio = Radio { standard: Standard::A, ..Radio::default() };
         let costs = Costs::new(&Timing::new(&radio).expect("802.11a"));

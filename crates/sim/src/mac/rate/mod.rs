@@ -1,6 +1,6 @@
-//! Rate control: with which mode a station sends data to each of its peers.
+//! Rate control: the mode in which a station sends data to each of its peers.
 //!
-//! The algorithms are pure: they are told what became of each transmission, with the time and random draws, and say the
+//! The algorithms are pure: they are told the outcome of each transmission, the time and random draws, and return the
 //! mode of the next one. A mode stays until the next report, so that the length of a frame is known in advance.
 
 mod aarf;
@@ -27,14 +27,14 @@ pub(crate) enum Algorithm {
 /// Modes with which a station sends to its peers.
 #[derive(Debug)]
 pub(crate) struct Rates {
-    /// Modes to choose from, slowest first; where nothing is controlled one, or a high and a low one.
+    /// Modes to choose from, slowest first; without rate control one, or a high and a low one.
     modes: Vec<Mode>,
     controls: Option<Controls>,
-    /// Where nothing is controlled, which of the modes.
+    /// Without rate control: index of the mode.
     level: usize,
 }
 
-/// The rate control of a station towards all its peers.
+/// Rate control of a station towards all its peers.
 #[derive(Debug)]
 struct Controls {
     algorithm: Algorithm,
@@ -53,40 +53,40 @@ enum Control {
 }
 
 impl Rates {
-    /// Always the same mode.
+    /// One fixed mode.
     pub(crate) fn fixed(mode: Mode) -> Self {
         Self { modes: vec![mode], controls: None, level: 0 }
     }
 
-    /// One of two modes, [as it is told](Self::set_low).
+    /// One of two modes, [selected by the host](Self::set_low).
     pub(crate) fn of_two(high: Mode, low: Mode) -> Self {
         Self { modes: vec![high, low], controls: None, level: 0 }
     }
 
-    /// The next frames go in the low mode of two, or in the high one.
+    /// Selects the low mode of two, or the high one, for the next frames.
     pub(crate) fn set_low(&mut self, is_low: bool) {
         self.level = usize::from(is_low);
     }
 
-    /// Rate control that knows nothing of the peers yet; `modes` are those to choose from, slowest first.
+    /// Rate control without statistics of peers; `modes` are those to choose from, slowest first.
     pub(crate) fn new(algorithm: Algorithm, modes: Vec<Mode>, costs: &Costs, random: Stream) -> Self {
         let candidates = modes.iter().map(|&mode| costs.of(mode)).collect();
         Self { modes, controls: Some(Controls { algorithm, candidates, peers: Vec::new(), random }), level: 0 }
     }
 
-    /// The mode of the next data frame to a peer; the slowest towards one of which nothing is known.
+    /// Mode of the next data frame to a peer; the slowest to a peer without statistics.
     #[inline]
     pub(crate) fn mode(&self, to: u32) -> Mode {
         self.modes[self.controls.as_ref().map_or(self.level, |controls| controls.index(to))]
     }
 
-    /// The mode of all data frames, where nothing is controlled; of two the high one.
+    /// Mode of all data frames, without rate control; of two the high one.
     pub(crate) fn only_mode(&self) -> Option<Mode> {
         self.controls.is_none().then(|| self.modes[0])
     }
 
-    /// The throughput that rate control expects towards a peer, in bit/s; zero while it knows nothing. Without Minstrel-HT:
-    /// that of the mode, as if frames of so many MPDUs all arrived.
+    /// Throughput that rate control expects towards a peer, in bit/s; zero while it knows nothing. Without Minstrel-HT
+    /// that of the mode, as if frames of this many MPDUs all arrived.
     pub(crate) fn expected_throughput(&self, to: u32, costs: &Costs, mpdus: f64) -> f64 {
         let minstrel = self.controls.as_ref().and_then(|controls| controls.minstrel(to));
         minstrel.map_or_else(|| costs.clean(self.mode(to), mpdus), Minstrel::expected)

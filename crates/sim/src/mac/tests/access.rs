@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A space of 110 us, windows from 15 to 63.
+/// Contention parameters: a space of 110 us, windows from 15 to 63.
 fn other(rules: &Conventions) -> Access {
     let orders = control::Access { aifsn: 5, cw_min: 15, cw_max: 63, txop: us(3_000) };
     rules.ordered(0, Some(orders))

@@ -1,5 +1,5 @@
-//! A-MPDU, A-MSDU and BlockAck, told by hand: 802.11n at 5 GHz, MCS 7, 20 MHz. A packet of 1000 B makes an MPDU of 1066 B;
-//! a BlockAck lasts 68 us, an ACK 44; SIFS 16, slot 9, AIFS of best effort 43, time-out 45.
+//! Tests of A-MPDU, A-MSDU and BlockAck by hand: 802.11n at 5 GHz, MCS 7, 20 MHz. A packet of 1000 B makes an MPDU of
+//! 1066 B; a BlockAck lasts 68 us, an ACK 44; SIFS 16, slot 9, AIFS of best effort 43, time-out 45.
 
 use super::super::reorder::Reorder;
 use super::*;
@@ -34,7 +34,8 @@ fn msdu(length: u64) -> Msdu {
 }
 
 impl Bench {
-    /// Its deadline comes; as many of `waiting` MSDUs of that length as have room join. How many did, and the frame.
+    /// Reaches its deadline; as many of `waiting` MSDUs of that length as have room join. Returns their number and the
+    /// frame.
     fn sends_with(&mut self, waiting: usize, length: u64) -> (u64, usize, Frame) {
         let micros = self.deadline();
         let now = at(micros);
@@ -54,7 +55,7 @@ impl Bench {
         (micros, joined, frame)
     }
 
-    /// Takes a packet at `micros` and sends it with `more` others; when the frame ends.
+    /// Takes a packet at `micros` and sends it with `more` others; returns when the frame ends.
     fn sends_aggregate(&mut self, micros: u64, more: usize) -> (u64, Frame) {
         self.station.offer(at(micros), PEER, BEST_EFFORT, msdu(1_036), &self.rules);
         let (start, joined, frame) = self.sends_with(more, 1_036);
@@ -69,7 +70,7 @@ impl Bench {
         (end, *frame)
     }
 
-    /// A BlockAck comes; what the station is done with: packets delivered, packets given up.
+    /// Receives a BlockAck; returns packets delivered and packets given up.
     fn block_ack(&mut self, end: u64, start: u16, arrived: u64) -> (usize, usize) {
         let frame = Frame { category: BEST_EFFORT, ..control(Kind::BlockAck { start, arrived }, ME, 0) };
         self.busy(end + 16);
@@ -90,7 +91,7 @@ impl Bench {
         self.station.mpdus().map(|mpdu| mpdu.sequence).collect()
     }
 
-    /// What is on the air once the time-out has passed.
+    /// The frames on the air once the time-out has passed.
     fn after_timeout(&mut self) -> (u64, Frame) {
         let now = self.station.deadline;
         assert!(matches!(self.station.timer(now, false, &self.rules), Due::Failed(_)));
@@ -371,7 +372,7 @@ fn a_cts_to_itself_reserves_the_exchange() {
     assert!(start == end + 16 && matches!(frame.kind, Kind::Data { .. }));
 }
 
-/// A frame with this number arrives; the numbers of what is passed on.
+/// Receives a frame with this number; returns the numbers that are passed on.
 fn passed_on(reorder: &mut Reorder, held: &mut Arena<u16>, sequence: u16) -> Vec<u16> {
     use super::super::Arrival;
     let mut out = Vec::new();
@@ -426,8 +427,8 @@ fn a_frame_beyond_the_window_moves_it() {
 }
 
 proptest! {
-    /// Whatever a sender that keeps to its window repeats or gives up: each frame that arrives is passed on once, in
-    /// order.
+    /// For any sender that keeps to its window, whatever it repeats or gives up: each frame that arrives is passed on
+    /// once, in order.
     #[test]
     fn frames_are_passed_on_once_and_in_order(luck in prop::collection::vec((any::<bool>(), any::<bool>()), 1..3_000)) {
         let (mut reorder, mut held) = (Reorder::new(), Arena::default());
@@ -462,7 +463,7 @@ proptest! {
         prop_assert_eq!(held.live(), waiting);
     }
 
-    /// What is looked up once for each aggregate is what would be found for each of its lengths.
+    /// Values looked up once per aggregate equal those found for each length.
     #[test]
     fn no_frame_up_to_the_longest_is_over_too_late(
         standard in prop::sample::select(&[Standard::B, Standard::G, Standard::N]),
@@ -477,7 +478,8 @@ proptest! {
         prop_assert!(psdu.count() == 0 || in_time == (psdu <= rules.longest(mode, time)));
     }
 
-    /// Rows of frames, each so far after what is expected and perhaps after a request to forget what is before it.
+    /// Rows of frames, each at this distance after the expected number, perhaps after a request to forget what is
+    /// before it.
     #[test]
     fn frames_in_a_row_are_noted_as_if_they_came_one_by_one(
         rows in prop::collection::vec((prop_oneof![4 => Just(0_u16), 1 => 0_u16..4_096], 1_u16..=64, 0..6), 1..60),

@@ -6,7 +6,7 @@ fn with(first_access: FirstAccess) -> Conventions {
     Conventions { first_access, ..conventions() }
 }
 
-/// The slots that the station has drawn.
+/// The number of slots that the station has drawn.
 fn backoff(bench: &Bench) -> Option<u16> {
     bench.station.contenders[0].backoff
 }

@@ -1,4 +1,4 @@
-//! Exchanges of frames: time-outs, attempts, RTS and CTS, reservations, responses.
+//! Tests of frame exchanges: time-outs, attempts, RTS and CTS, reservations, responses.
 
 use super::*;
 

@@ -1,12 +1,12 @@
-//! The order of age at one station: SIFS 10, CTS and grants 304, the slot of a grant 314. The key makes data 6 us longer
+//! Tests of T-MAC at one station: SIFS 10, CTS and grants 304, the slot of a grant 314. The key makes data 6 us longer
 //! (8 B at 11 Mb/s: 1072 B in 972 us) and an ACK 64 us (22 B at 1 Mb/s: 368 us).
 
 use super::*;
 use crate::mac::{KEY, Key, Sign, Tells, TmacRules};
 
-/// By plain DCF these data last so long,
+/// Duration of data by plain DCF.
 const DATA: u64 = 972;
-/// and the exchange behind the grants: SIFS, data, SIFS, ACK.
+/// Duration of the exchange after the grants: SIFS, data, SIFS, ACK.
 const THEN: u64 = 10 + DATA + 10 + 368;
 
 const RULES: TmacRules = TmacRules {
@@ -31,13 +31,13 @@ const fn key(millis: u64) -> Key {
 }
 
 impl Bench {
-    /// It has a packet with this key for its peer.
+    /// Gives it a packet with this key for its peer.
     fn has(&mut self, micros: u64, own: Key) {
         self.offer(micros);
         self.station.take_turn(at(micros), Some(own), &self.rules);
     }
 
-    /// It hears data of a neighbour that tells this, after which the medium is idle.
+    /// Receives data of a neighbour that tells this, after which the medium is idle.
     fn learns(&mut self, begin: u64, end: u64, from: u32, tells: Tells, own: Option<Key>) {
         self.busy(begin);
         self.station.hear_key(at(end), from, tells, Sign::Sends, 1);
@@ -46,7 +46,7 @@ impl Bench {
         self.idle(end);
     }
 
-    /// A grant for it comes in.
+    /// Receives a grant for it.
     fn is_granted(&mut self, begin: u64, from: u32) {
         self.hears(begin, begin + 304, &Frame { kind: Kind::Grant, from, ..control(Kind::Grant, ME, 0) });
     }

@@ -1,4 +1,4 @@
-//! A station waits while it knows of older packets than its own (R4, and the variant "table").
+//! Deferral of a station that knows of older packets than its own (R4, and the variant "table").
 
 use super::{Key, Sign, Tells, TmacRules, TmacState};
 use crate::mac::conventions::Conventions;
@@ -20,7 +20,7 @@ impl TmacState {
 }
 
 impl Station {
-    /// A frame of a neighbour was heard, with what it tells, and its power in the medium's unit.
+    /// Handles a neighbour's frame, with what it tells, and its power in the medium's unit.
     pub(crate) fn hear_key(&mut self, now: Instant, from: u32, tells: Tells, sign: Sign, power: u64) {
         let Some(tmac) = &mut self.tmac else { return };
         let before = tmac.table.hear(now, from, tells, sign, power);
@@ -38,7 +38,7 @@ impl Station {
         }
     }
 
-    /// Its back-off goes on when its turn may have come. `own`: the key of the oldest packet of the node.
+    /// Resumes its back-off if its turn may have come. `own`: the key of the oldest packet of the node.
     pub(crate) fn take_turn(&mut self, now: Instant, own: Option<Key>, rules: &Conventions) {
         let (Some(tmac), Some(age)) = (&mut self.tmac, &rules.tmac) else { return };
         tmac.own = own;

@@ -1,4 +1,4 @@
-//! Keys, by which packets are ordered by age, and what a station knows of its neighbours' keys (R1, R3, R5, R6).
+//! Keys that order packets by age, and a station's table of its neighbours' keys (R1, R3, R5, R6).
 
 use units::{Bytes, Duration, Instant};
 
@@ -10,21 +10,21 @@ pub(crate) const KEY: Bytes = Bytes::new(8);
 pub(crate) struct Key {
     /// Time at which its first node made it.
     pub(crate) stamp: Instant,
-    /// Its flow: where it comes from.
+    /// Its flow.
     pub(crate) origin: u32,
     /// Its number in the flow.
     pub(crate) serial: u32,
 }
 
-/// What a frame says of the packets that its sender has still to send.
+/// What a frame tells of the packets that its sender has still to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tells {
     /// The frame has no field for that.
     #[default]
     Nothing,
-    /// There are none.
+    /// That there are none.
     Empty,
-    /// The oldest of them.
+    /// The key of the oldest.
     Next(Key),
 }
 
@@ -34,27 +34,27 @@ impl From<Option<Key>> for Tells {
     }
 }
 
-/// The neighbours that a station has heard, by address.
+/// The neighbours that a station has heard, sorted by address.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     heard: Vec<Neighbour>,
 }
 
-/// What a frame says of its sender besides.
+/// What a frame says of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// It answers.
+    /// It responds to another frame.
     Responds,
     /// It asks for its turn.
     Asks,
-    /// It has its turn.
+    /// It sends data.
     Sends,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     address: u32,
-    /// The oldest packet that it has to send, as it told last.
+    /// Key of the oldest packet that it has to send, as last told.
     key: Option<Key>,
     /// Time at which it told that.
     told: Instant,
@@ -65,7 +65,7 @@ struct Neighbour {
 }
 
 impl Table {
-    /// A frame of a neighbour was heard. Returns the key that the neighbour had told before.
+    /// Records a neighbour's frame. Returns the key that the neighbour had told before.
     pub(in crate::mac) fn hear(
         &mut self,
         now: Instant,

@@ -13,11 +13,11 @@
 //! | R6 | what was heard expires | `keys` |
 //! | R7 | after some refused requests plain DCF | `request` |
 //!
-//! The variant "table" has R1, R5 and R6 alone: a station defers by its rank among the keys that it has heard. With requests
-//! a station defers so too before it asks.
+//! The variant "table" has R1, R5 and R6 alone: a station defers by its rank among the keys that it has heard. With
+//! requests a station defers in the same way before it asks.
 //!
-//! The host tells a station the key of the oldest packet of its node, and what other stations tell with a frame. All clocks
-//! are one here, so that Lamport's correction of clocks never acts.
+//! The host gives a station the key of the oldest packet of its node, and the keys that other stations tell with a
+//! frame. All nodes have the same clock here, so that Lamport's correction of clocks never acts.
 
 mod defer;
 mod keys;

@@ -14,13 +14,13 @@ impl TmacRules {
     }
 }
 
-/// How long those asked have for their grants: a CTS each, SIFS after what precedes it.
+/// Time for the grants of those asked: a CTS each, SIFS after the frame before it.
 fn slots(asked: usize, rules: &Conventions) -> Duration {
     (rules.timing.sifs + rules.timing.cts) * asked as u64
 }
 
 impl Station {
-    /// The request that has to precede data of this size; none where they are sent without.
+    /// The request that must precede data of this size; none if data go without.
     pub(in crate::mac) fn request(&mut self, now: Instant, to: u32, size: Size, rules: &Conventions) -> Option<Frame> {
         let age = rules.tmac.as_ref().filter(|age| age.requests)?;
         let tmac = self.tmac.as_mut().filter(|tmac| tmac.refused < age.attempts)?;
@@ -35,13 +35,14 @@ impl Station {
         Some(self.control(Kind::Request { asked: asked_for, then }, to, slots(asked, rules), rules))
     }
 
-    /// Its request has been sent.
+    /// Handles the end of its own request.
     pub(in crate::mac) fn await_grants(&mut self, now: Instant, asked: u8, rules: &Conventions) {
         self.step = Step::AwaitGrants;
         self.deadline = now + slots(asked.into(), rules) + rules.timing.sifs;
     }
 
-    /// A request with this key was heard that asks it at `place`. Unless it has an older packet, or may not send, it grants.
+    /// Handles a request with this key that asks the station as the `place`-th. It grants unless it has an older packet
+    /// or may not send.
     pub(crate) fn consider(
         &mut self,
         now: Instant,
@@ -66,7 +67,7 @@ impl Station {
         self.deadline = now + slots(place, rules) + rules.timing.sifs;
     }
 
-    /// A grant has come.
+    /// Records a grant.
     pub(in crate::mac) fn granted(&mut self, from: u32) {
         if let Some(tmac) = &mut self.tmac {
             tmac.grants += 1;
@@ -74,7 +75,7 @@ impl Station {
         }
     }
 
-    /// The time for grants is over. May the data follow?
+    /// Ends the time for grants. True if the data may follow.
     pub(in crate::mac) fn has_quorum(&mut self, rules: &Conventions) -> bool {
         let (Some(tmac), Some(age)) = (&self.tmac, &rules.tmac) else { return true };
         let enough = tmac.granted_by_receiver && tmac.grants >= age.enough(tmac.asked.len());
@@ -104,7 +105,7 @@ impl Station {
         Answer::default()
     }
 
-    /// Data of its own begin.
+    /// Handles the start of its own data.
     pub(in crate::mac) fn takes_its_turn(&mut self) {
         if let Some(tmac) = &mut self.tmac {
             tmac.served();

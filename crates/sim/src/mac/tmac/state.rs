@@ -6,61 +6,61 @@ use units::{Duration, Instant};
 /// Parameters of the rules, the same at every station.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TmacRules {
-    /// Requests and grants precede data; else the keys that were heard are all.
+    /// True if requests and grants precede data; otherwise only heard keys are used.
     pub(crate) requests: bool,
-    /// `q`: so great a part of those asked has to grant.
+    /// `q`: share of those asked that has to grant, 0 to 1.
     pub(crate) quorum: f64,
     /// `K`: number of failed requests after which data are sent by plain DCF.
     pub(crate) attempts: u8,
-    /// `T_req`: how long a refused station waits at most before it asks again.
+    /// `T_req`: longest wait of a refused station before it asks again.
     pub(crate) request_wait: Duration,
-    /// `T_frame`: how long a station defers for each older key that it knows.
+    /// `T_frame`: deferral of a station for each older key that it knows.
     pub(crate) deferral: Duration,
-    /// `T_exp`: how long a key that was heard counts.
+    /// `T_exp`: lifetime of a key that was heard.
     pub(crate) expiry: Duration,
-    /// `T_act`: who was heard sending data or a request within this time is asked.
+    /// `T_act`: neighbours heard sending data or a request within this time are asked.
     pub(crate) activity: Duration,
-    /// The most that are asked, the receiver included.
+    /// Largest number of stations asked, the receiver included.
     pub(crate) neighbours: usize,
 }
 
-/// A station's part in the order of age.
+/// State of a station.
 #[derive(Debug, Default)]
 pub(crate) struct TmacState {
-    /// The oldest packet of the node, as the host said last.
+    /// Key of the oldest packet of the node, as the host last said.
     pub(in crate::mac) own: Option<Key>,
-    /// What the frame tells that it sends, or sent last.
+    /// What the present or last frame tells.
     pub(in crate::mac) tells: Tells,
     pub(in crate::mac) table: Table,
-    /// Whom its last request asks, the receiver first.
+    /// The stations that its last request asks, the receiver first.
     pub(in crate::mac) asked: Vec<u32>,
     pub(in crate::mac) grants: usize,
     pub(in crate::mac) granted_by_receiver: bool,
-    /// Requests in vain since it sent data last.
+    /// Refused requests since it last sent data.
     pub(in crate::mac) refused: u8,
-    /// After a refused request: not before this moment, if no younger key is heard.
+    /// After a refused request: earliest moment of the next, unless a younger key is heard.
     pub(in crate::mac) hold: Instant,
-    /// It defers, and no older packet was seen to go since this moment.
+    /// While it defers: since when no older packet was seen to go.
     pub(in crate::mac) deferring: Option<Instant>,
 }
 
 impl TmacState {
-    /// What the frame tells that it sends, or sent last.
+    /// What the present or last frame tells.
     pub(crate) fn tells(&self) -> Tells {
         self.tells
     }
 
-    /// It begins to send a frame that tells this.
+    /// Sets what the frame that it begins to send tells.
     pub(crate) fn tell(&mut self, tells: Tells) {
         self.tells = tells;
     }
 
-    /// The place of a neighbour in its last request.
+    /// Index of a neighbour in its last request.
     pub(crate) fn place_of(&self, neighbour: u32) -> Option<usize> {
         self.asked.iter().position(|&asked| asked == neighbour)
     }
 
-    /// It sends data: what was refused or waited for is over.
+    /// Resets refusals and deferral when it sends data.
     pub(in crate::mac) fn served(&mut self) {
         self.refused = 0;
         self.hold = Instant::ZERO;

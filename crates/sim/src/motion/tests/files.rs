@@ -206,7 +206,7 @@ fn faults_in_floating_car_data_say_where_they_are() {
     }
 }
 
-/// Bytes that look like a movement file here and there.
+/// Bytes that resemble a movement file in places.
 fn scraps() -> impl Strategy<Value = Vec<u8>> {
     let scrap = prop_oneof![
         Just(b"$node_(1) set X_ 5.0".to_vec()),

@@ -6,15 +6,15 @@ use crate::engine::Handle;
 use crate::net::LossCause;
 use units::{Duration, Instant};
 
-/// The receiver of a message for all neighbours.
+/// Receiver address of a message for all neighbours.
 pub(crate) const ALL: u32 = crate::mac::BROADCAST;
 
-/// Something that a node wants done.
+/// An action that a node asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Send a message after a delay, to a neighbour or to [`ALL`].
     Send { message: Message, to: u32, after: Duration },
-    /// Send a packet that was handed over to a neighbour.
+    /// Send a packet that was handed over, to a neighbour.
     Forward { packet: Handle, to: u32 },
     /// Discard a packet that was handed over.
     Discard { packet: Handle, why: LossCause },
@@ -38,13 +38,13 @@ pub(crate) struct Context<'a> {
     pub(crate) out: &'a mut Output,
 }
 
-/// Where a data packet comes from and where it is to go.
+/// Origin, destination and previous hop of a data packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) origin: u32,
     pub(crate) destination: u32,
     /// The neighbour that sent it; none at its origin.
     pub(crate) previous: Option<u32>,
-    /// Hops that it has come.
+    /// Hops so far.
     pub(crate) travelled: u8,
 }

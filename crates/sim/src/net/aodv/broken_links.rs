@@ -8,11 +8,11 @@ use crate::config::{ErrorsTo, RepairWithin};
 use crate::engine::Handle;
 use units::Duration;
 
-/// The most destinations of one route error: `DestCount` has eight bits.
+/// Largest number of destinations in a route error: `DestCount` has eight bits.
 const MOST_UNREACHABLE: usize = 255;
 
 impl Aodv {
-    /// A neighbour was heard: any packet is a sign of life (6.10).
+    /// Records that a neighbour was heard: any packet is a sign of life (6.10).
     #[inline]
     pub(crate) fn heard(&mut self, from: u32, cx: &Context) {
         if let Some((_, until)) = self.links.greeted.iter_mut().find(|(known, _)| *known == from) {
@@ -20,8 +20,8 @@ impl Aodv {
         }
     }
 
-    /// The MAC has given up a message to a neighbour. One that does not get replies cannot use this node's links (6.8).
-    /// Does the link count as broken?
+    /// Handles a message that the MAC has given up. A neighbour that gets no replies cannot use this node's links
+    /// (6.8). True if the link counts as broken.
     pub(crate) fn message_failed(&mut self, message: &Message, to: u32, cx: &mut Context) -> bool {
         if matches!(message, Message::Reply(_)) {
             self.blacklist(to, cx);
@@ -32,8 +32,8 @@ impl Aodv {
         cx.settings.given.message_failures
     }
 
-    /// The MAC has given up a data packet to a neighbour: the link counts as broken. Is the packet kept, to be sent by
-    /// another way? None is offered where the neighbour has got it all the same.
+    /// Handles a data packet that the MAC has given up: the link counts as broken. True if the packet is kept, to be
+    /// sent by another route. None is offered if the neighbour has got it all the same.
     pub(crate) fn packet_failed(&mut self, packet: Option<Handle>, to: u32, ends: &Ends, cx: &mut Context) -> bool {
         let repaired = self.link_failed(to, Some(ends), cx);
         match packet {
@@ -43,7 +43,7 @@ impl Aodv {
         true
     }
 
-    /// All routes over a link are broken. Of a packet that was to go there, is its route being repaired?
+    /// Invalidates all routes over a link. True if the route of a packet that was to go there is being repaired.
     fn link_failed(&mut self, neighbour: u32, of: Option<&Ends>, cx: &mut Context) -> bool {
         let now = cx.now;
         let mut repaired = None;
@@ -79,13 +79,13 @@ impl Aodv {
         state == Some(State::Repairing)
     }
 
-    /// Requests of a neighbour are ignored for a while.
+    /// Ignores requests of a neighbour for a while.
     fn blacklist(&mut self, neighbour: u32, cx: &Context) {
         self.table.entry(neighbour, cx.now).blacklisted = cx.now + cx.settings.blacklist_timeout;
     }
 
-    /// There is no route for a packet that `previous` has sent here (6.11, case ii). Whoever sends such packets is told,
-    /// whether or not it is known as a precursor.
+    /// Handles a packet from `previous` without a route (6.11, case ii). The sender is told, whether or not it is known
+    /// as a precursor.
     pub(super) fn no_route(&mut self, destination: u32, previous: u32, cx: &mut Context) {
         begin_error(cx);
         let route = self.table.entry(destination, cx.now);
@@ -95,21 +95,21 @@ impl Aodv {
         self.end_error(false, cx);
     }
 
-    /// A repair has failed (6.12).
+    /// Handles a failed repair (6.12).
     pub(super) fn tell_unreachable(&mut self, destination: u32, cx: &mut Context) {
         begin_error(cx);
         report(self.table.entry(destination, cx.now), cx);
         self.end_error(false, cx);
     }
 
-    /// A repair has led to a longer route: its users may want a better one (6.12).
+    /// Handles a repair that has led to a longer route: its users may want a better one (6.12).
     pub(super) fn tell_of_detour(&mut self, destination: u32, cx: &mut Context) {
         begin_error(cx);
         report(self.table.entry(destination, cx.now), cx);
         self.end_error(true, cx);
     }
 
-    /// A neighbour has lost routes: what goes by them through it is lost here too (6.11, case iii).
+    /// Handles a route error: routes through this neighbour to its destinations are lost here too (6.11, case iii).
     pub(super) fn receive_error(&mut self, list: List, no_delete: bool, from: u32, cx: &mut Context) {
         let now = cx.now;
         begin_error(cx);
@@ -124,8 +124,7 @@ impl Aodv {
         self.end_error(no_delete, cx);
     }
 
-    /// Sends the route error that has been put together, unless the rate limit is reached: to its only reader, or to
-    /// all.
+    /// Sends the route error that has been collected, unless the rate limit is reached: to its only reader, or to all.
     fn end_error(&mut self, no_delete: bool, cx: &mut Context) {
         let now = cx.now;
         let unreachable = std::mem::take(&mut cx.out.unreachable);
@@ -151,7 +150,7 @@ impl Aodv {
         cx.out.unreachable = unreachable;
     }
 
-    /// Greets the neighbours, and looks for those that have fallen silent.
+    /// Sends a hello if one is due, and finds neighbours that have fallen silent.
     pub(super) fn check_links(&mut self, cx: &mut Context) {
         let now = cx.now;
         while let Some(at) = self.links.awaited.iter().position(|&(_, until)| until <= now) {
@@ -175,13 +174,13 @@ impl Aodv {
     }
 }
 
-/// A route error is put together.
+/// Starts a route error.
 fn begin_error(cx: &mut Context) {
     cx.out.unreachable.clear();
     cx.out.precursors.clear();
 }
 
-/// Adds a lost route to the route error that is being put together, if anyone wants to know.
+/// Adds a lost route to the route error, if any neighbour uses it.
 fn report(route: &Route, cx: &mut Context) {
     if route.precursors.is_empty() {
         return;

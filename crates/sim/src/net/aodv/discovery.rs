@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 const LONGEST_MEASURED_WAIT: Duration = Duration::from_secs(10);
 
 impl Aodv {
-    /// Starts to look for a destination. The first ring is a little larger than the last distance known (6.4).
+    /// Starts a search for a destination. The first ring is a little larger than the last known distance (6.4).
     pub(super) fn search(&mut self, destination: u32, cx: &mut Context) {
         let ttl = self.first_ring(destination, cx);
         self.counts.searches += 1;
@@ -25,8 +25,8 @@ impl Aodv {
         cx.settings.ring(if last == 0 { given.ttl_start } else { last.saturating_add(given.ttl_increment) })
     }
 
-    /// Looks for a way round a broken link: no farther than the destination was, or half-way back to the packet's
-    /// origin (6.12).
+    /// Starts a search for a way round a broken link: no farther than the destination was, or half-way back to the
+    /// packet's origin (6.12).
     pub(super) fn repair(&mut self, destination: u32, origin: u32, cx: &mut Context) {
         let back = self.table.find(origin).map_or(0, |route| route.hops);
         let route = self.table.entry(destination, cx.now);
@@ -88,7 +88,7 @@ impl Aodv {
         self.broadcast(Message::Request(request), cx);
     }
 
-    /// Routes may have been found: packets that waited for them leave.
+    /// Sends packets whose routes may have been found.
     pub(super) fn end_searches(&mut self, cx: &mut Context) {
         let mut at = 0;
         while at < self.searches.len() {
@@ -106,7 +106,7 @@ impl Aodv {
         }
     }
 
-    /// A reply has come to a request of this node: how long a hop took, there and back.
+    /// Records the round-trip time per hop of a reply to this node's request.
     pub(super) fn record_hop_time(&mut self, destination: u32, hops: u8, now: Instant) {
         if let Some(search) = self.searches.iter().find(|search| search.destination == destination && !search.holds()) {
             let time = now.since(search.asked) / u64::from(hops.max(1));
@@ -114,7 +114,7 @@ impl Aodv {
         }
     }
 
-    /// Goes on with the searches whose time has come.
+    /// Continues the searches that are due.
     pub(super) fn check_searches(&mut self, cx: &mut Context) {
         let mut at = 0;
         while at < self.searches.len() {
@@ -136,7 +136,7 @@ impl Aodv {
         }
     }
 
-    /// No reply has come in time. Widens the ring, or gives up.
+    /// Handles a search without reply: widens the ring, or gives up.
     fn goes_on(&mut self, search: &mut Search, cx: &mut Context) -> bool {
         let Context { now, settings, .. } = *cx;
         match search.stage {

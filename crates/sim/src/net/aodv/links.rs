@@ -1,10 +1,10 @@
-//! Links: what a node knows of its neighbours (6.8 to 6.10).
+//! Links to neighbours (6.8 to 6.10).
 
 use super::settings::Settings;
 use crate::engine::Stream;
 use units::{Duration, Instant};
 
-/// The neighbours that are being watched.
+/// The neighbours that are being monitored.
 #[derive(Debug)]
 pub(super) struct Links {
     /// Time at which it last sent a message to all.
@@ -33,7 +33,7 @@ impl Links {
         self.hello.min(watched.unwrap_or(Instant::NEVER))
     }
 
-    /// A hello has come: from now on the neighbour is expected to go on.
+    /// Records a hello: from now on more hellos are expected.
     pub(super) fn greeted(&mut self, neighbour: u32, until: Instant) {
         match self.greeted.iter_mut().find(|(known, _)| *known == neighbour) {
             Some((_, expected)) => *expected = until,

@@ -5,13 +5,13 @@ use units::{Bytes, Duration};
 /// A route request (5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// The TTL of its IP header: how many more hops it may go.
+    /// TTL of its IP header: remaining hops.
     pub(crate) ttl: u8,
     pub(crate) hops: u8,
-    /// Together with the originator it names the request.
+    /// Identifies the request together with the originator.
     pub(crate) id: u32,
     pub(crate) destination: u32,
-    /// The last that is known of the destination; none: the U flag.
+    /// Last known sequence number of the destination; none sets the U flag.
     pub(crate) destination_sequence: Option<u32>,
     pub(crate) originator: u32,
     pub(crate) originator_sequence: u32,
@@ -27,10 +27,10 @@ pub(crate) struct Reply {
     pub(crate) hops: u8,
     pub(crate) destination: u32,
     pub(crate) destination_sequence: u32,
-    /// Whom the reply is for.
+    /// The node that the reply is for.
     pub(crate) originator: u32,
     pub(crate) lifetime: Duration,
-    /// The A flag: an RREP-ACK is asked for.
+    /// The A flag: an RREP-ACK is requested.
     pub(crate) acknowledge: bool,
 }
 
@@ -39,14 +39,14 @@ pub(crate) struct Reply {
 pub(crate) enum Message {
     Request(Request),
     Reply(Reply),
-    /// A reply about the sender itself, for all neighbours (6.9).
+    /// A hello: a reply about the sender itself, for all neighbours (6.9).
     Hello {
         sequence: u32,
     },
     /// A route error (5.3).
     Error {
         unreachable: List,
-        /// The N flag: the link has been repaired, the routes shall stay.
+        /// The N flag: the link has been repaired, and routes shall stay.
         no_delete: bool,
     },
     /// An acknowledgement of a reply (5.4).
@@ -54,7 +54,7 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// Its length in the UDP datagram.
+    /// Length in the UDP datagram.
     pub(crate) fn length(&self, lists: &Lists) -> Bytes {
         Bytes::new(match self {
             Self::Request(_) => 24,
@@ -65,18 +65,18 @@ impl Message {
     }
 }
 
-/// A destination that has become unreachable, and its sequence number if there is one.
+/// An unreachable destination, with its sequence number if known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreachable {
     pub(crate) destination: u32,
     pub(crate) sequence: Option<u32>,
 }
 
-/// Names the destinations in a route error.
+/// Handle of the destinations in a route error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct List(u32);
 
-/// The destinations in all route errors under way. Lists are used again.
+/// Destinations of all route errors under way. Lists are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Lists {
     lists: Vec<Vec<Unreachable>>,
@@ -84,7 +84,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// A list of these destinations.
+    /// Stores a list of these destinations.
     pub(crate) fn insert(&mut self, unreachable: &[Unreachable]) -> List {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.lists.push(Vec::new());
@@ -96,12 +96,12 @@ impl Lists {
         List(slot)
     }
 
-    /// What a list holds.
+    /// The destinations of a list.
     pub(crate) fn get(&self, list: List) -> &[Unreachable] {
         &self.lists[list.0 as usize]
     }
 
-    /// The message is gone; its list, if it has one, may be used again.
+    /// Frees the list of a message that is gone.
     pub(crate) fn release(&mut self, message: &Message) {
         if let Message::Error { unreachable, .. } = message {
             self.free.push(unreachable.0);

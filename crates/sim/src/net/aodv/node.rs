@@ -1,4 +1,4 @@
-//! A node: its routes, and what it is doing to find others.
+//! A node: its routes and its searches for others.
 
 use super::action::{ALL, Action, Context, Ends};
 use super::links::Links;
@@ -26,7 +26,7 @@ pub(crate) struct Aodv {
     pub(super) errors: RateLimit,
     pub(super) links: Links,
     pub(super) random: Stream,
-    /// When [`timer`](Self::timer) is to be called; `NEVER` for not at all. The host reads it after every call.
+    /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
     pub(crate) deadline: Instant,
     pub(crate) counts: Counts,
 }
@@ -53,7 +53,7 @@ impl Aodv {
         node
     }
 
-    /// The next hop of a data packet, if a route is known; using a route keeps it and the way back alive (6.2).
+    /// Next hop of a data packet, if a route is known; using a route keeps it and the way back alive (6.2).
     #[inline]
     pub(crate) fn route(&mut self, ends: &Ends, now: Instant, settings: &Settings) -> Option<u32> {
         let until = now + settings.given.active_route_timeout;
@@ -79,8 +79,8 @@ impl Aodv {
         }
     }
 
-    /// A data packet for which [`route`](Self::route) knows no next hop. At its origin, and where the route is being
-    /// repaired, it waits for one; elsewhere it is lost and those who sent it here are told (6.11, case ii).
+    /// Handles a data packet without [`route`](Self::route). At its origin, and while its route is being repaired, it
+    /// waits for one; elsewhere it is lost, and the sender is told (6.11, case ii).
     pub(crate) fn unroutable(&mut self, packet: Handle, ends: &Ends, cx: &mut Context) {
         // Where nothing is asked for the time being, only packets of its own wait.
         let waits = |search: &Search| ends.previous.is_none() || !search.holds();
@@ -100,14 +100,14 @@ impl Aodv {
         self.rearm();
     }
 
-    /// The deadline has come.
+    /// Handles the deadline.
     pub(crate) fn timer(&mut self, cx: &mut Context) {
         self.check_searches(cx);
         self.check_links(cx);
         self.rearm();
     }
 
-    /// Packets that it holds.
+    /// Number of packets that it holds.
     pub(crate) fn held(&self) -> usize {
         self.buffer.len()
     }

@@ -7,7 +7,7 @@ use super::table::{Offer, State, newer, newest};
 use units::Duration;
 
 impl Aodv {
-    /// A message has come from a neighbour.
+    /// Handles a message of a neighbour.
     pub(crate) fn receive(&mut self, message: Message, from: u32, cx: &mut Context) {
         self.heard(from, cx);
         match message {
@@ -48,7 +48,7 @@ impl Aodv {
         }
     }
 
-    /// The reverse route, by which a reply can go back (6.5).
+    /// Sets up the reverse route, by which a reply can go back (6.5).
     fn learn_way_back(&mut self, request: &Request, from: u32, cx: &mut Context) {
         let Context { now, settings, .. } = *cx;
         let covered = settings.given.node_traversal_time * 2 * u64::from(request.hops);
@@ -67,14 +67,14 @@ impl Aodv {
         }
     }
 
-    /// Does it know a route that is fresh enough to reply for the destination (6.6)?
+    /// True if a route is fresh enough to reply for the destination (6.6).
     fn may_reply(&mut self, request: &Request, cx: &Context) -> bool {
         let Some(route) = self.table.valid(request.destination, cx.now) else { return false };
         let Some(own) = route.sequence.filter(|_| route.known) else { return false };
         !request.destination_only && request.destination_sequence.is_none_or(|asked| !newer(asked, own))
     }
 
-    /// 6.6.1, and 6.1 for the sequence number.
+    /// Replies as the destination: 6.6.1, and 6.1 for the sequence number.
     fn reply_as_destination(&mut self, request: &Request, cx: &mut Context) {
         self.sequence = newest(Some(self.sequence), request.destination_sequence).expect("one of them is known");
         let reply = Reply {
@@ -88,7 +88,7 @@ impl Aodv {
         self.send_reply(reply, cx);
     }
 
-    /// 6.6.2 and, for the G flag, 6.6.3.
+    /// Replies for the destination: 6.6.2 and, for the G flag, 6.6.3.
     fn reply_for_destination(&mut self, request: &Request, from: u32, cx: &mut Context) {
         let now = cx.now;
         let Some(forward) = self.table.valid(request.destination, now) else { return };
@@ -132,7 +132,7 @@ impl Aodv {
         cx.out.actions.push(Action::Send { message: Message::Reply(reply), to, after: Duration::ZERO });
     }
 
-    /// 6.7.
+    /// Handles a reply (6.7).
     fn receive_reply(&mut self, mut reply: Reply, from: u32, cx: &mut Context) {
         let Context { now, settings, .. } = *cx;
         let active = settings.given.active_route_timeout;
@@ -167,7 +167,7 @@ impl Aodv {
         self.send_reply(reply, cx);
     }
 
-    /// 6.9: the neighbour is there, and this is its sequence number.
+    /// Handles a hello (6.9): the neighbour is there, with this sequence number.
     fn receive_hello(&mut self, sequence: u32, from: u32, cx: &mut Context) {
         let Context { now, settings, .. } = *cx;
         let lifetime = settings.hello_lifetime();

@@ -8,30 +8,30 @@ use crate::net::LossCause;
 use std::collections::VecDeque;
 use units::Instant;
 
-/// A destination that is being looked for.
+/// A search for a destination.
 #[derive(Debug)]
 pub(super) struct Search {
     pub(super) destination: u32,
     pub(super) ttl: u8,
-    /// Requests made with the largest TTL.
+    /// Number of requests made with the largest TTL.
     pub(super) attempts: u8,
     /// Time at which the next request is made, or the search given up.
     pub(super) due: Instant,
     /// Time at which the last request was made.
     pub(super) asked: Instant,
     pub(super) stage: Stage,
-    /// Hops of the route that is being repaired.
+    /// Hops of the route under repair.
     pub(super) repairs: Option<u8>,
 }
 
-/// What a search does until it is due.
+/// What a search waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// It waits for a reply.
+    /// A reply.
     Asked,
-    /// The rate limit holds back the request.
+    /// The rate limit of requests.
     HeldBack,
-    /// It was in vain, and is not begun again yet.
+    /// The end of the hold after a failed search.
     Holds,
 }
 
@@ -40,12 +40,12 @@ impl Search {
         Self { destination, ttl, attempts: 0, due: now, asked: now, stage: Stage::Asked, repairs }
     }
 
-    /// Does its ring grow until it reaches all?
+    /// True while its ring grows.
     pub(super) fn widens(&self, given: &config::Aodv) -> bool {
         self.repairs.is_none() || given.repair_by == RepairBy::WholeSearch
     }
 
-    /// Was it in vain, and is it not begun again yet?
+    /// True during the hold after a failed search.
     pub(super) fn holds(&self) -> bool {
         self.stage == Stage::Holds
     }
@@ -75,12 +75,12 @@ impl Buffer {
         self.packets.len()
     }
 
-    /// Does a packet wait for a route to this destination?
+    /// True if a packet waits for a route to this destination.
     pub(super) fn holds(&self, destination: u32, now: Instant) -> bool {
         self.packets.iter().any(|held| held.destination == destination && held.until > now)
     }
 
-    /// Takes a packet; the oldest makes way.
+    /// Adds a packet; without room the oldest is dropped.
     pub(super) fn hold(&mut self, packet: Handle, destination: u32, cx: &mut Context) {
         if self.packets.len() == self.limit
             && let Some(oldest) = self.packets.pop_front()
@@ -90,7 +90,7 @@ impl Buffer {
         self.packets.push_back(Held { packet, destination, until: cx.now + cx.settings.given.buffer_time });
     }
 
-    /// All packets for a destination leave: to the next hop, or for good.
+    /// Removes all packets for a destination: to the next hop, or for good.
     pub(super) fn release(&mut self, destination: u32, next: Option<u32>, cx: &mut Context) {
         let now = cx.now;
         self.packets.retain(|held| {

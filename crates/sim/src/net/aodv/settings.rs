@@ -1,4 +1,4 @@
-//! The parameters of section 10 with what is derived from them.
+//! The parameters of section 10, and values derived from them.
 
 use crate::config;
 use units::Duration;
@@ -33,17 +33,17 @@ impl Settings {
         }
     }
 
-    /// The TTL after which a request goes to all (6.4).
+    /// TTL after which a request goes to all (6.4).
     pub(super) fn ring(&self, ttl: u8) -> u8 {
         if ttl > self.given.ttl_threshold { self.given.net_diameter } else { ttl.min(self.given.net_diameter) }
     }
 
-    /// `RING_TRAVERSAL_TIME`: how long a reply to a request with this TTL may take.
+    /// `RING_TRAVERSAL_TIME`: longest time of a reply to a request with this TTL.
     pub(super) fn ring_traversal_time(&self, ttl: u8) -> Duration {
         self.given.node_traversal_time * 2 * (u64::from(ttl) + u64::from(self.given.timeout_buffer))
     }
 
-    /// For how long a link lasts without a sign of life.
+    /// Lifetime of a link without a sign of life.
     pub(super) fn hello_lifetime(&self) -> Duration {
         self.given.hello_interval * u64::from(self.given.allowed_hello_loss)
     }

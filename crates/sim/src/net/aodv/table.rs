@@ -1,17 +1,17 @@
 //! The route table (RFC 3561, sections 2 and 6.2).
 //!
-//! Entries are never deleted, so that what was known of a destination's sequence number is never forgotten: to delete
-//! them after `DELETE_PERIOD` is allowed, not asked for (6.11), and can make loops where a route error was lost.
+//! Entries are never deleted, so that a destination's sequence number is never forgotten: deletion after
+//! `DELETE_PERIOD` is allowed, not required (6.11), and can make loops if a route error was lost.
 
 use units::{Duration, Instant};
 
-/// Is sequence number `a` newer than `b`? Numbers roll over (6.1).
+/// True if sequence number `a` is newer than `b`. Numbers wrap around (6.1).
 #[inline]
 pub(crate) fn newer(a: u32, b: u32) -> bool {
     a.wrapping_sub(b).cast_signed() > 0
 }
 
-/// The newer of two sequence numbers, of which either may be unknown.
+/// The newer of two sequence numbers, either of which may be unknown.
 pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     match (a, b) {
         (Some(a), Some(b)) => Some(if newer(b, a) { b } else { a }),
@@ -22,11 +22,11 @@ pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
 /// State of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Packets go by it, until it expires.
+    /// Packets use it until it expires.
     Valid,
-    /// It was never there, has expired or is broken.
+    /// Never known, expired or broken.
     Invalid,
-    /// It is broken and a way round is being sought (6.12).
+    /// Broken, and under local repair (6.12).
     Repairing,
 }
 
@@ -35,25 +35,25 @@ pub(crate) enum State {
 pub(crate) struct Route {
     pub(crate) destination: u32,
     pub(crate) next: u32,
-    /// Hops to the destination; of an invalid route, the last that were known. Zero: never known.
+    /// Hops to the destination; of an invalid route the last known number. Zero: never known.
     pub(crate) hops: u8,
     pub(crate) state: State,
-    /// The largest sequence number heard of, or made from that when the route broke.
+    /// Largest sequence number heard, or its successor after the route broke.
     pub(crate) sequence: Option<u32>,
-    /// Does the sequence number say how fresh the route is? Not where the route was made from hearing the neighbour.
+    /// True if the sequence number says how fresh the route is; false if the route was made from hearing the neighbour.
     pub(crate) known: bool,
     pub(crate) expires: Instant,
-    /// Neighbours that are to be told when the route breaks.
+    /// Neighbours to be told when the route breaks.
     pub(crate) precursors: Vec<u32>,
     /// Requests of this neighbour are ignored until then (6.8).
     pub(crate) blacklisted: Instant,
-    /// The requests that it originated.
+    /// Requests that it originated.
     pub(crate) seen: Seen,
-    /// How fast the searches for it were.
+    /// Times per hop of the searches for it.
     pub(super) hop_times: HopTimes,
 }
 
-/// How long the last searches for a node took, by hop.
+/// Times per hop of the last searches for a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HopTimes {
     last: [Option<Duration>; 3],
@@ -89,17 +89,17 @@ impl Route {
         }
     }
 
-    /// The route lives at least until then.
+    /// Extends the lifetime of the route to at least this time.
     #[inline]
     pub(super) fn extend(&mut self, until: Instant) {
         self.expires = self.expires.max(until);
     }
 
-    /// The route is gone; by the sequence number in a route error, or by our own finding (6.11). Either way a number that
-    /// was valid grows by one, which makes sure that no older route through us is taken for newer. It grows once: a route
-    /// that is gone already keeps its number, so that ours is never more than one ahead of the destination's own and the
-    /// destination's next request, for which it counts one on (6.1), is always new enough for us. A number that was not
-    /// valid does not grow either: a neighbour that comes and goes would else be given numbers that it has never had.
+    /// Invalidates the route, by the sequence number in a route error or by the node's own finding (6.11). A valid
+    /// number grows by one, which ensures that no older route through this node is taken for newer. It grows once: a
+    /// route that is already invalid keeps its number, so that it is never more than one ahead of the destination's
+    /// own, and the destination's next request, which is numbered one higher (6.1), is always new enough. An invalid
+    /// number does not grow: a neighbour that comes and goes would otherwise be given numbers that it never had.
     pub(super) fn invalidate(&mut self, reported: Option<u32>) {
         let grows = self.known && self.state == State::Valid;
         self.state = State::Invalid;
@@ -111,7 +111,7 @@ impl Route {
         };
     }
 
-    /// Nothing is known any more of the destination's number. Where a valid one was, routes through us may be about.
+    /// Forgets the destination's number. If it was valid, other nodes may have routes through this one.
     fn forget_number(&mut self) {
         if self.known && self.state == State::Valid {
             self.sequence = self.sequence.map(|own| own.wrapping_add(1));
@@ -126,19 +126,19 @@ impl Route {
     }
 }
 
-/// Which of a node's requests have come by. It numbers them one after another, so that the newest and a bit for each of
-/// the 64 before it are enough: more than it may make within `PATH_DISCOVERY_TIME`. Older ones count as seen.
+/// Requests seen from a node. It numbers them consecutively, so that the newest number and a bit for each of the 64
+/// before it suffice: more than it may make within `PATH_DISCOVERY_TIME`. Older ones count as seen.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     newest: u32,
     /// Bit `k`: `newest - k` was seen.
     bits: u64,
-    /// All is forgotten then.
+    /// When all is forgotten.
     until: Option<Instant>,
 }
 
 impl Seen {
-    /// Notes a request. Is it the first time?
+    /// Records a request. True if it is seen for the first time.
     pub(super) fn is_first(&mut self, id: u32, now: Instant, lasts: Duration) -> bool {
         if self.until.is_none_or(|until| until <= now) {
             *self = Self { newest: id, bits: 1, until: Some(now + lasts) };
@@ -162,28 +162,28 @@ impl Seen {
     }
 }
 
-/// A new route, as a message tells it.
+/// A route that a message offers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     pub(super) destination: u32,
     pub(super) sequence: u32,
     pub(super) hops: u8,
     pub(super) next: u32,
-    /// How long the route is good, unless it is known to be for longer.
+    /// Lifetime of the route, unless it is known to be longer.
     pub(super) until: Instant,
 }
 
 /// Routing table of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
-    /// Destination and its place in `routes`, by destination.
+    /// Destinations and their indices in `routes`, sorted by destination.
     index: Vec<(u32, u32)>,
     /// In order of first mention.
     routes: Vec<Route>,
 }
 
 impl Table {
-    /// The entry of a node, if there is one, whatever its state; see [`valid`](Self::valid).
+    /// Entry of a node, if there is one, in any state; see [`valid`](Self::valid).
     pub(crate) fn find(&self, node: u32) -> Option<&Route> {
         self.position(node).map(|at| &self.routes[at])
     }
@@ -193,7 +193,7 @@ impl Table {
         &mut self.routes
     }
 
-    /// The entry of a node, made if there is none. Brought up to date: it is invalid if it has expired.
+    /// Entry of a node, created if there is none; an expired route becomes invalid.
     pub(super) fn entry(&mut self, node: u32, now: Instant) -> &mut Route {
         let at = match self.index.binary_search_by_key(&node, |&(destination, _)| destination) {
             Ok(found) => self.index[found].1,
@@ -209,7 +209,7 @@ impl Table {
         route
     }
 
-    /// The route to a node, if there is one that is good now.
+    /// Route to a node, if there is one that is valid now.
     #[inline]
     pub(super) fn valid(&mut self, node: u32, now: Instant) -> Option<&mut Route> {
         let at = self.position(node)?;
@@ -218,7 +218,7 @@ impl Table {
         (route.state == State::Valid).then_some(route)
     }
 
-    /// A neighbour was heard, so that there is a link to it; nothing is known of its sequence number (6.2).
+    /// Records that a neighbour was heard, so that there is a link to it; its sequence number is unknown (6.2).
     pub(super) fn learn_neighbour(&mut self, neighbour: u32, now: Instant, lifetime: Duration) {
         let route = self.entry(neighbour, now);
         if route.state != State::Valid || route.hops != 1 {
@@ -229,8 +229,8 @@ impl Table {
         route.extend(now + lifetime);
     }
 
-    /// A message offers a route. Takes it if it is newer than what is known, or as new and shorter, or as new and what
-    /// is known is no longer good (6.2). Gives the entry then.
+    /// Takes an offered route if it is newer than the known one, or as new and shorter, or as new while the known one
+    /// is invalid (6.2). Returns the entry then.
     pub(super) fn learn(&mut self, offer: Offer, now: Instant) -> Option<&mut Route> {
         let route = self.entry(offer.destination, now);
         let better = match route.sequence {
@@ -264,7 +264,7 @@ impl Table {
     }
 }
 
-/// A route that was not used in time is no longer good (6.2).
+/// Invalidates a route that was not used in time (6.2).
 #[inline]
 fn expire(route: &mut Route, now: Instant) {
     if route.state == State::Valid && route.expires <= now {

@@ -3,7 +3,7 @@
 use crate::radio::mode::{DsssRate, Mode, OfdmRate};
 use units::Duration;
 
-/// How an OFDM subcarrier is modulated and what the convolutional code adds.
+/// Modulation of an OFDM subcarrier and rate of the convolutional code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Coding {
     /// Points of the constellation: 2, 4, 16 or 64.
@@ -20,7 +20,7 @@ pub(super) enum CodeRate {
     FiveSixths,
 }
 
-/// Hertz. DSSS spreads over 22 MHz.
+/// Bandwidth in hertz; DSSS spreads over 22 MHz.
 pub(super) fn bandwidth(mode: Mode) -> f64 {
     match mode {
         Mode::Dsss { .. } => 22e6,
@@ -29,7 +29,7 @@ pub(super) fn bandwidth(mode: Mode) -> f64 {
     }
 }
 
-/// Bits a second behind the code, in one stream.
+/// Bit rate after decoding, of one stream.
 pub(super) fn coded_rate(mode: Mode, coding: Coding) -> f64 {
     let streams = if let Mode::Ht { mcs, .. } = mode { f64::from(mcs.streams()) } else { 1.0 };
     mode.rate().as_bps() as f64 / streams / coding.code.ratio()
@@ -75,8 +75,8 @@ impl CodeRate {
     }
 }
 
-/// The part of a PHY header that carries bits: when it begins and ends after the start of the frame, how many bits, and
-/// how they are sent.
+/// The part of a PHY header that carries bits: its start and end after the start of the frame, number of bits, and
+/// mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) begins: Duration,
@@ -85,8 +85,8 @@ pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) mode: Mode,
 }
 
-/// Where a frame's PHY header has its bits: SIGNAL (and HT-SIG) at 6 Mb/s behind the training of 16 us, or the PLCP
-/// header of 48 bits behind the SYNC and SFD of a DSSS preamble, at 1 Mb/s (long) or 2 Mb/s (short).
+/// Bits of a frame's PHY header: SIGNAL (and HT-SIG) at 6 Mb/s after the training of 16 us, or the PLCP header of 48
+/// bits after SYNC and SFD of a DSSS preamble, at 1 Mb/s (long) or 2 Mb/s (short).
 pub(in crate::radio) fn header_field(mode: Mode) -> HeaderField {
     let ends = mode.header();
     let us = Duration::from_micros;

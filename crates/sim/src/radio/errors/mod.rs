@@ -1,7 +1,7 @@
-//! Error models: with which probability the bits of a frame survive noise and interference.
+//! Error models: the probability that the bits of a frame survive noise and interference.
 //!
-//! `nist` and `yans` give the success of a chunk of bits at one ratio of signal to noise and interference; a frame is cut
-//! where that ratio changes, and the chunks' probabilities are multiplied. `docs/phy.md` has the formulas.
+//! `nist` and `yans` give the success probability of a chunk of bits at one SINR; a frame is cut where the SINR
+//! changes, and the chunks' probabilities are multiplied. `docs/phy.md` has the formulas.
 
 mod coding;
 mod dsss;

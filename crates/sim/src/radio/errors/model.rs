@@ -1,4 +1,4 @@
-//! The error models, as a scenario chooses one.
+//! The error models that a scenario can choose.
 
 use super::snr::{Formula, Snr};
 use crate::config::{ErrorModel, Radio};
@@ -9,10 +9,10 @@ use units::Decibels;
 const BOLTZMANN: f64 = 1.380_649e-23;
 const TEMPERATURE: f64 = 290.0;
 
-/// What spoils frames besides collisions.
+/// Errors of frames other than collisions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Errors {
-    /// Nothing.
+    /// No errors.
     None,
     /// Independent errors, whatever the power.
     Fixed {
@@ -20,15 +20,15 @@ pub(crate) enum Errors {
         packets: f64,
         /// Share of bits lost; an MPDU survives when all its bits do.
         bits: f64,
-        /// ACK, CTS, RTS and block acknowledgements are lost too.
+        /// True if ACK, CTS, RTS and block acknowledgements are lost too.
         control: bool,
     },
-    /// By the ratio of signal to noise and interference.
+    /// By SINR.
     Snr(Snr),
 }
 
 impl Errors {
-    /// The model of a scenario's radio.
+    /// Error model of a scenario's radio.
     pub(crate) fn new(radio: &Radio) -> Result<Self, Refusal> {
         let settings = &radio.errors;
         let fixed_only = [
@@ -90,7 +90,7 @@ impl Errors {
     }
 }
 
-/// The probability that none of `bits` is wrong.
+/// Probability that none of `bits` is wrong.
 pub(in crate::radio) fn all_survive(error: f64, bits: f64) -> f64 {
     match error {
         0.0 => 1.0,

@@ -3,13 +3,13 @@
 
 use super::coding::{CodeRate, Coding};
 
-/// The bit error ratio behind the decoder; at most 1, where the bound no longer means anything.
+/// Bit error ratio after the decoder; 1 where the bound exceeds it.
 pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {
     let raw = raw_bit_error(coding.points, ratio);
     decoded(raw, coding.code).min(1.0)
 }
 
-/// The bit error ratio of the modulation, Gray-coded, where `ratio` is the energy of a symbol over the noise's.
+/// Bit error ratio of the modulation, Gray-coded; `ratio` is the energy of a symbol over the noise density.
 fn raw_bit_error(points: u32, ratio: f64) -> f64 {
     let (factor, divisor) = match points {
         2 => (1.0 / 2.0, 1.0),

@@ -1,37 +1,37 @@
-//! The error models by tables: what a frame costs to judge must not depend on how long its formula is.
+//! Error models by tables, so that the cost of judging a frame does not depend on its formula.
 //!
-//! A curve gives, over the ratio of signal to noise and interference, the logarithm of `-ln(success of a bit)`, which is nearly
-//! a straight line over the ratio wherever a code fails exponentially. Knots lie at 128 ratios an octave and are read off the
-//! bits of the ratio itself; each is computed by the formula, by `libm` alone, when it is needed first. Between two of them
-//! the line is straight. No probability departs from the formula's by more than [`MOST_ERROR`], whatever the bits.
+//! A curve gives, over the SINR, the logarithm of `-ln(success of a bit)`, which is nearly a straight line wherever a
+//! code fails exponentially. Knots lie at 128 ratios per octave and are found by the bits of the ratio itself; each is
+//! computed by the formula, by `libm` alone, when it is first needed. Between knots the curve is a straight line. No
+//! probability departs from the formula's by more than [`MOST_ERROR`], whatever the bits.
 
 use super::coding::{CodeRate, Coding, bandwidth, coded_rate, coding};
 use super::snr::{Formula, Snr};
 use crate::radio::mode::{DsssRate, Mode};
 
-/// The most that a probability of success may depart from the formula's.
+/// Largest error of a success probability against the formula.
 #[cfg(test)]
 pub(super) const MOST_ERROR: f64 = 1e-4;
-/// Where a bit fails less often than 1e-13 nothing is lost: of the longest frames there are (65535 B), one in twenty million.
-/// This is the logarithm.
+/// Logarithm of the failure of a bit, 1e-13, below which nothing is lost: of the longest frames (65535 B), one in
+/// twenty million.
 const LN_CERTAIN: f64 = -29.933_606_208_922_594;
-/// Where more than one coded bit in twenty fails, the union bound runs into its pole, and is computed as it is.
+/// Failure of a coded bit, one in twenty, above which the union bound nears its pole and is computed without a table.
 const LN_POLE: f64 = -3.0;
-/// Curves end where failures are rarer than anything that is told apart.
+/// Failure below which differences cannot be told apart; curves end there.
 const LEAST: f64 = 1e-30;
 
-/// Bits of the mantissa that count within an octave: 128 knots.
+/// Bits of the mantissa that select the knot within an octave: 128 knots.
 const PARTS: u32 = 7;
 const SHIFT: u32 = 52 - PARTS;
 /// The first knot is at a ratio of 2^-28 (-84 dB), the last at 2^12 (36 dB).
 const FIRST: u64 = (1023 - 28) << PARTS;
 const CELLS: usize = 40 << PARTS;
 
-/// The curves of a model.
+/// Curves of a model.
 #[derive(Clone, Debug)]
 pub(in crate::radio) struct Tables {
     model: Snr,
-    /// By [`curve`]; empty until it is used, its knots NaN until they are.
+    /// By [`curve`]; empty until used, its knots NaN until computed.
     curves: [Vec<f64>; 13],
 }
 
@@ -40,7 +40,7 @@ impl Tables {
         Self { model, curves: Default::default() }
     }
 
-    /// The probability that `bits` in a row survive at this ratio of powers.
+    /// Probability that `bits` in a row survive at this SINR.
     pub(in crate::radio) fn success(&mut self, mode: Mode, ratio: f64, bits: f64) -> f64 {
         if bits <= 0.0 {
             return 1.0;
@@ -60,7 +60,7 @@ impl Tables {
         libm::exp(-bits * libm::exp(from + part * (to - from)))
     }
 
-    /// The ratio of powers from which on nothing is lost, however long the frame, or the next knot's.
+    /// SINR from which on nothing is lost, however long the frame, or the next knot's.
     pub(in crate::radio) fn least_certain(&mut self, mode: Mode) -> f64 {
         let (mut lost, mut certain) = (0, CELLS);
         while certain - lost > 1 {
@@ -70,7 +70,7 @@ impl Tables {
         f64::from_bits((FIRST + certain as u64) << SHIFT) / self.over(mode, 1.0)
     }
 
-    /// What a curve is drawn over: the ratio of powers, or that of a coded bit's energy to the density of the noise.
+    /// Argument of a curve: the SINR, or the ratio of a coded bit's energy to the noise density.
     #[inline]
     fn over(&self, mode: Mode, ratio: f64) -> f64 {
         match (mode, self.model.formula) {
@@ -101,7 +101,7 @@ impl Tables {
     }
 }
 
-/// The knot at or below a ratio, and how far it is from there to the next one: 0 to 1.
+/// The knot at or below a ratio, and the position from there to the next one: 0 to 1.
 #[inline]
 fn cell(ratio: f64) -> (usize, f64) {
     let bits = ratio.to_bits();
@@ -115,7 +115,7 @@ fn cell(ratio: f64) -> (usize, f64) {
     }
 }
 
-/// Which curve a mode goes by: DSSS by its rate, OFDM by modulation and code.
+/// Curve of a mode: DSSS by its rate, OFDM by modulation and code.
 #[inline]
 fn curve(mode: Mode) -> usize {
     match mode {

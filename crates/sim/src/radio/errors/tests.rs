@@ -1,4 +1,4 @@
-//! Against the points that the models' reports tabulate, and properties that hold at every point.
+//! Tests against the points that the models' reports tabulate, and properties that hold at every point.
 
 use super::snr::{Formula, Snr};
 use super::{Errors, Tables, all_survive, dsss, table};
@@ -168,7 +168,7 @@ proptest! {
     }
 }
 
-/// A mode for each curve of the tables, and those whose ratio means something else.
+/// A mode for each curve of the tables, and modes whose ratio means something else.
 fn curves() -> Vec<Mode> {
     let dsss = DsssRate::ALL.map(|rate| Mode::Dsss { rate, preamble: Preamble::Long });
     let ht = (0..8).map(|index| Mode::Ht {

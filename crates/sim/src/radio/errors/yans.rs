@@ -3,7 +3,7 @@
 
 use super::coding::{CodeRate, Coding};
 
-/// The bit error ratio behind the decoder; `ratio` is the energy of a coded bit over the noise density (Eb/N0).
+/// Bit error ratio after the decoder; `ratio` is the energy of a coded bit over the noise density (Eb/N0).
 pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {
     let raw = raw_bit_error(coding.points, ratio);
     // The free distance, and how many code words lie at it and at the next one.
@@ -17,7 +17,7 @@ pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {
     (at_free * wrong_path(raw, free) + at_next * wrong_path(raw, free + 1)).min(1.0)
 }
 
-/// The bit error ratio of the modulation (Proakis, Digital communications, section 5.2).
+/// Bit error ratio of the modulation (Proakis, Digital communications, section 5.2).
 fn raw_bit_error(points: u32, ratio: f64) -> f64 {
     if points == 2 {
         return 0.5 * libm::erfc(libm::sqrt(ratio));
@@ -28,8 +28,8 @@ fn raw_bit_error(points: u32, ratio: f64) -> f64 {
     (1.0 - (1.0 - axis) * (1.0 - axis)) / bits
 }
 
-/// The probability that the decoder prefers a path at distance `d`: more than half of the bits in which they differ are
-/// wrong; a tie is tossed.
+/// Probability that the decoder prefers a path at distance `d`: more than half of the differing bits are wrong; ties
+/// are random.
 fn wrong_path(raw: f64, d: u32) -> f64 {
     let mut binomial = 1.0;
     let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! Links found through the index are those found by looking at every pair.
+//! Test that links found through the index equal those found by looking at every pair.
 
 use super::*;
 use crate::config::Propagation;
@@ -15,7 +15,7 @@ fn heard(links: &[Link]) -> Heard {
     links.iter().map(|link| (link.to, link.delay, link.power, link.decodable)).collect()
 }
 
-/// The listeners of `from`, by looking at everybody.
+/// Listeners of `from`, by looking at every node.
 fn brute_force(radio: &Radio, motion: &mut Motion, from: u32, now: Instant) -> Heard {
     let model = Model::new(radio, motion.nodes(), motion.heights(), &Channel::clear());
     if !motion.is_present(from, now) {
@@ -36,7 +36,7 @@ fn radios() -> impl Strategy<Value = Radio> {
     (propagation, range).prop_map(|(propagation, range)| Radio { propagation, range, ..Radio::default() })
 }
 
-/// Places on a square, some of them shared.
+/// Positions on a square, some of them shared.
 fn positions() -> impl Strategy<Value = Vec<Position>> {
     let one = prop_oneof![
         9 => (-1000.0..1000.0, -1000.0..1000.0).prop_map(|(x, y)| Position { x, y, z: 0.0 }),

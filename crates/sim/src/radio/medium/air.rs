@@ -1,4 +1,4 @@
-//! The air between all nodes.
+//! The medium between all nodes.
 
 use super::margin::Margins;
 use super::receivers::Receivers;
@@ -9,12 +9,12 @@ use crate::radio::reception::{Judge, Shape};
 use crate::radio::{Link, Links};
 use units::{Duration, Instant};
 
-/// The air between all nodes.
+/// The medium between all nodes.
 pub(crate) struct Medium<F> {
     pub(super) links: Links,
     pub(super) receivers: Receivers,
     pub(super) air: Air<F>,
-    /// Of every node: how long it had sensed the medium busy when the statistics began.
+    /// By node: its busy time when the statistics began.
     busy_before: Vec<Duration>,
     pub(super) on_air: u32,
     on_air_since: Instant,
@@ -35,7 +35,7 @@ impl<F: Copy> Medium<F> {
         }
     }
 
-    /// Node `from` starts to send. What it was decoding is lost: it is half-duplex. True if its medium was idle.
+    /// Starts a transmission of `from`, which loses what it was decoding (half-duplex). True if its medium was idle.
     pub(crate) fn start(&mut self, from: u32, frame: F, now: Instant, shape: Shape) -> (Handle, bool) {
         let turned_busy = self.receivers.silence(from, now);
         let receiver = &mut self.receivers.of[from as usize];
@@ -54,7 +54,7 @@ impl<F: Copy> Medium<F> {
         (self.air.insert(transmission), turned_busy)
     }
 
-    /// The sender has sent the last bit. True if its medium is idle now.
+    /// Ends a transmission at its sender. True if the sender's medium is idle now.
     pub(crate) fn end(&mut self, of: Handle) -> (&Transmission<F>, bool) {
         let transmission = self.air.get_ref(of);
         let now = transmission.end;
@@ -83,7 +83,7 @@ impl<F: Copy> Medium<F> {
         self.links.of(transmission.from).first().map(|link| transmission.end + link.delay)
     }
 
-    /// A frame that is in the air, the links to its listeners, nearest first, and all receivers: those of the listeners are
+    /// A frame in the air, the links to its listeners, nearest first, and all receivers: those of the listeners are
     /// told when its [front](Receivers::front) and its [tail](Receivers::tail) pass them.
     #[inline]
     pub(crate) fn listeners(&mut self, of: Handle) -> (Passing<'_, F>, &[Link], &mut Receivers) {
@@ -97,7 +97,7 @@ impl<F: Copy> Medium<F> {
         self.air.get_ref(of).frame
     }
 
-    /// The last tail has passed: forgets the frame and returns it.
+    /// Removes a frame whose last tail has passed, and returns it.
     pub(crate) fn clear(&mut self, of: Handle) -> F {
         let &Transmission { from, frame, .. } = self.air.get_ref(of);
         self.air.remove(of);
@@ -105,22 +105,22 @@ impl<F: Copy> Medium<F> {
         frame
     }
 
-    /// Does `node` decode a frame whose PHY header it has read?
+    /// True if `node` decodes a frame whose PHY header it has read.
     pub(crate) fn receives(&mut self, node: u32, now: Instant) -> bool {
         self.receivers.receives(&self.air, node, now)
     }
 
-    /// Who hears a node that starts to send now, nearest first, and after how long.
+    /// Nodes that hear `node` if it starts to send now, nearest first, with the propagation delay.
     pub(crate) fn who_hears(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
         self.links.of(node).iter().map(|link| (link.to, link.delay))
     }
 
-    /// The listeners of a node that can decode it.
+    /// Listeners of a node that can decode its frames.
     pub(crate) fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
         self.links.of(node).iter().filter(|link| link.decodable).map(|link| link.to)
     }
 
-    /// How long a signal takes from one node to another that hears it.
+    /// Propagation delay from one node to another that hears it.
     pub(crate) fn delay(&self, from: u32, to: u32) -> Option<Duration> {
         self.links.of(from).iter().find(|link| link.to == to).map(|link| link.delay)
     }
@@ -137,40 +137,40 @@ impl<F: Copy> Medium<F> {
         self.receivers.judge.fades()
     }
 
-    /// Do nodes move, so that links come and go?
+    /// True if nodes move, so that links come and go.
     pub(crate) fn is_moving(&self) -> bool {
         self.links.are_moving()
     }
 
-    /// No frame that is decoded ever takes longer on its way.
+    /// Upper bound of the propagation delay of frames that are decoded.
     pub(crate) fn longest_delay(&self) -> Duration {
         self.links.longest_delay()
     }
 
-    /// How long `node` has sensed the medium busy since the statistics began.
+    /// Time for which `node` has sensed the medium busy since the statistics began.
     pub(crate) fn busy_time(&self, node: u32, now: Instant) -> Duration {
         self.busy_from_start(node, now) - self.busy_before[node as usize]
     }
 
-    /// How long `node` has sensed the medium busy since the start of the run, own frames included.
+    /// Time for which `node` has sensed the medium busy since the start of the run, own frames included.
     pub(crate) fn busy_from_start(&self, node: u32, now: Instant) -> Duration {
         let receiver = &self.receivers.of[node as usize];
         let running = if receiver.busy { now.since(receiver.busy_since) } else { Duration::ZERO };
         receiver.busy_time + running
     }
 
-    /// How near the verdicts of every node were by the capture threshold (as a ratio) since the statistics began.
+    /// Margins of every node's verdicts since the statistics began, and the capture threshold as a ratio.
     pub(crate) fn margins(&self) -> (&[Margins], f64) {
         (&self.receivers.margins, self.receivers.reception.capture)
     }
 
-    /// How long at least one node has been sending since the statistics began.
+    /// Time for which at least one node has been sending since the statistics began.
     pub(crate) fn on_air_time(&self, now: Instant) -> Duration {
         let running = if self.on_air > 0 { now.since(self.on_air_since) } else { Duration::ZERO };
         self.on_air_time + running
     }
 
-    /// Counts busy time from now on.
+    /// Restarts the statistics.
     pub(crate) fn restart_statistics(&mut self, now: Instant) {
         self.on_air_time = Duration::ZERO;
         self.on_air_since = now;

@@ -1,24 +1,24 @@
 //! Margin between the capture threshold and the signals that a node judges.
 //!
-//! Where positions make all powers, a frame that lies half a decibel above the threshold is received each time, and half a
-//! decibel below it never. A run whose frames lie there says more about the threshold than about the network.
+//! If positions determine all powers, a frame half a decibel above the threshold is always received, and one half a
+//! decibel below never. The result of a run with many such frames depends on the threshold more than on the network.
 
-/// A verdict is near the threshold if one that is 1 dB higher or lower would be another one.
+/// A verdict is near the threshold if it would change with a threshold 1 dB higher or lower.
 const NEAR: f64 = 1.258_925_411_794_167_2;
 
-/// A node's verdicts.
+/// Verdicts of a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Margins {
-    /// All, also on frames that nothing disturbed.
+    /// All verdicts, including those on undisturbed frames.
     pub(crate) verdicts: u64,
-    /// Those near the threshold.
+    /// Verdicts near the threshold.
     pub(crate) near: u64,
-    /// The frame's power over that of all else in the nearest one.
+    /// Power of the frame over that of all others, in the nearest verdict.
     pub(crate) nearest: Option<f64>,
 }
 
 impl Margins {
-    /// A frame of this power met no more than this power of all else together.
+    /// Counts a frame of this power that met at most `others` of other power at once.
     #[inline]
     pub(super) fn weigh(&mut self, power: u64, others: u64, capture: f64) {
         if others == 0 {
@@ -37,13 +37,13 @@ impl Margins {
         }
     }
 
-    /// A frame met nothing.
+    /// Counts a frame without interference.
     #[inline]
     pub(super) fn undisturbed(&mut self) {
         self.verdicts += 1;
     }
 
-    /// Does the outcome of a noticeable share hang on less than 1 dB? One in twenty.
+    /// True if a noticeable share of verdicts (one in twenty) depends on less than 1 dB.
     pub(crate) fn is_noticeable(&self) -> bool {
         self.near > 0 && self.near * 20 >= self.verdicts
     }

@@ -1,4 +1,4 @@
-//! The air: which powers add up at which node, and which frame survives there.
+//! The medium: which powers add up at which node, and which frames survive there.
 //!
 //! A frame reaches its listeners one after another, nearest first, as a *front* (it begins there) and a *tail* (it ends
 //! there). A node decodes the first frame that begins strong enough above everything else while the node neither sends

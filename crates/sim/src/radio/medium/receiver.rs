@@ -1,4 +1,4 @@
-//! A node's receiver: what is there, and which frame it decodes.
+//! A node's receiver: the powers at it, and the frame that it decodes.
 
 use super::signal::{Heard, Passing, Signal, Transmission};
 use crate::engine::Handle;
@@ -10,34 +10,34 @@ use units::{Duration, Instant};
 pub(super) struct Lock {
     pub(super) of: Handle,
     pub(super) power: u64,
-    /// The most power that others ever had meanwhile.
+    /// Largest power of others meanwhile.
     pub(super) worst: u64,
     pub(super) start: Instant,
     /// End of the preamble: the node then knows that a frame has begun.
     pub(super) header_end: Instant,
-    /// Others have not come near yet; by the capture threshold alone.
+    /// No interferer has exceeded the capture threshold; used if that alone decides.
     pub(super) intact: bool,
     pub(super) header: Header,
-    /// The interference in the meantime matters, and is kept.
+    /// True if the history of interference matters and is kept.
     pub(super) keeps_history: bool,
 }
 
-/// Whether a PHY header was read.
+/// State of the PHY header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
-    /// So far, or for good once it is over.
+    /// Read so far, or for good once it is over.
     Read,
     Lost,
-    /// An error model has to say.
+    /// To be decided by an error model.
     Open,
-    /// Nobody looks for one: the signal only holds the receiver.
+    /// Not sought: the signal only occupies the receiver.
     Unsought,
 }
 
 /// A node's receiver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
-    /// Sum of the powers of all frames that are here now.
+    /// Sum of the powers of all frames here now.
     pub(super) energy: u64,
     pub(super) lock: Option<Lock>,
     pub(super) sending: bool,
@@ -66,7 +66,7 @@ pub(super) struct Arrival<'a, F> {
 }
 
 impl Lock {
-    /// What an error model has to know of the frame.
+    /// The frame as input of an error model.
     pub(super) fn decoded<F>(&self, frame: &Transmission<F>) -> Decoded {
         let &Transmission { shape, bounds, .. } = frame;
         Decoded { shape, bounds, power: self.power, worst: self.worst, start: self.start }
@@ -80,7 +80,7 @@ impl From<bool> for Header {
 }
 
 impl Receiver {
-    /// Decodes a frame that began at `start`, from `now` on.
+    /// Starts to decode at `now` a frame that began at `start`.
     #[inline]
     pub(super) fn lock<F>(
         &mut self,
@@ -106,7 +106,7 @@ impl Receiver {
         self.lock = Some(Lock { of, power, worst: others, start, header_end, intact: true, header, keeps_history });
     }
 
-    /// What else is here while a frame is decoded, if one is, has changed.
+    /// Records that the interference has changed, if a frame is being decoded.
     #[inline]
     pub(super) fn disturbed(&mut self, history: &mut History, now: Instant) {
         if let Some(lock) = &mut self.lock {
@@ -118,13 +118,13 @@ impl Receiver {
         }
     }
 
-    /// What a signal was that is not decoded here.
+    /// The kind of a signal that is not decoded here.
     #[inline]
     pub(super) fn unlocked(&self, power: u64, carrier_sense: u64) -> Signal {
         if !self.sending && power >= carrier_sense { Signal::Noise } else { Signal::Nothing }
     }
 
-    /// A signal begins that is not decoded here. True if the medium was idle and is now busy.
+    /// Adds a signal that is not decoded here. True if the medium turned from idle to busy.
     #[inline]
     pub(super) fn is_met(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> bool {
         self.energy += power;
@@ -132,7 +132,7 @@ impl Receiver {
         self.settle(now, carrier_sense)
     }
 
-    /// A signal is over that was not decoded here.
+    /// Removes a signal that was not decoded here.
     #[inline]
     pub(super) fn is_left(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> Heard {
         self.energy -= power;
@@ -140,7 +140,7 @@ impl Receiver {
         Heard { power, what: self.unlocked(power, carrier_sense), turned_idle: self.settle(now, carrier_sense) }
     }
 
-    /// Recomputes whether the medium is busy here; true if that changed.
+    /// Updates whether the medium is busy here; true if that changed.
     #[inline]
     pub(super) fn settle(&mut self, now: Instant, carrier_sense: u64) -> bool {
         let busy = self.sending || self.lock.is_some() || self.energy >= carrier_sense;

@@ -12,7 +12,7 @@ pub(crate) struct Transmission<F> {
     pub(crate) start: Instant,
     pub(crate) end: Instant,
     pub(super) shape: Shape,
-    /// How long its PHY header lasts.
+    /// Duration of its PHY header.
     pub(super) header: Duration,
     pub(super) bounds: Bounds,
 }
@@ -25,28 +25,28 @@ pub(super) type Air<F> = Arena<Transmission<F>>;
 pub(crate) struct Passing<'a, F> {
     pub(super) of: Handle,
     pub(crate) sent: &'a Transmission<F>,
-    /// It is one of these.
+    /// All frames in the air, this one included.
     pub(super) air: &'a Air<F>,
 }
 
-/// What a tail left at a listener.
+/// A listener's result when a tail has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Heard {
-    /// Received power, in attowatts.
+    /// Received power in attowatts.
     pub(crate) power: u64,
     pub(crate) what: Signal,
-    /// The medium was busy and is now idle.
+    /// True if the medium turned from busy to idle.
     pub(crate) turned_idle: bool,
 }
 
-/// What a signal was to a listener, once it is over.
+/// A signal as seen by a listener, once it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// A frame, with a bit for each of its MPDUs that is intact, the first one's lowest; at least one is.
+    /// An intact frame, with a bit for each of its MPDUs that is intact, the first one's lowest; at least one is.
     Good(u64),
-    /// A frame that was spoilt; whether its PHY header could still be read.
+    /// A frame with errors; whether its PHY header could still be read.
     Bad { header_read: bool },
-    /// Strong enough to be sensed, but never decoded.
+    /// Sensed, but never decoded.
     Noise,
     /// Not noticed: too weak, or the node itself was sending.
     Nothing,

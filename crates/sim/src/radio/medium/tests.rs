@@ -1,4 +1,4 @@
-//! Powers at a receiver, frame by frame: capture at 10 dB, carrier sense at 100 units, decodable from 100 on.
+//! Tests of powers at a receiver, frame by frame: capture at 10 dB, carrier sense at 100 units, decodable from 100 on.
 
 use super::{Heard, Medium, Signal};
 use crate::config::{Capture, Preamble};
@@ -24,7 +24,7 @@ fn shape(micros: u64) -> Shape {
     Shape { mode, psdu: Bytes::new(1000), duration: us(micros), aggregate: false, control: false }
 }
 
-/// A medium on which node `from` arrives at node `to` with `powers[from][to]`; zero: not at all.
+/// A medium in which node `from` arrives at node `to` with `powers[from][to]`; zero: not at all.
 fn medium(powers: &[Vec<u64>]) -> Medium<u32> {
     medium_with(powers, Capture::FirstFrame)
 }
@@ -44,20 +44,20 @@ fn medium_with(powers: &[Vec<u64>], order: Capture) -> Medium<u32> {
 }
 
 impl<F: Copy> Medium<F> {
-    /// The front of a frame reaches the `index`-th listener of its sender.
+    /// Passes the front of a frame to the `index`-th listener of its sender.
     pub(super) fn front_at(&mut self, of: Handle, index: usize, now: Instant) -> bool {
         let (frame, links, receivers) = self.listeners(of);
         receivers.front(frame, &links[index], now)
     }
 
-    /// The tail of a frame leaves the `index`-th listener of its sender.
+    /// Passes the tail of a frame to the `index`-th listener of its sender.
     pub(super) fn tail_at(&mut self, of: Handle, index: usize, now: Instant, mpdus: &[Mpdu]) -> Heard {
         let (frame, links, receivers) = self.listeners(of);
         receivers.tail(frame, &links[index], now, mpdus)
     }
 }
 
-/// Sends frames (sender, start, end), which carry their sender's number, and says what their tails were to node 0.
+/// Sends frames (sender, start, end), which carry their sender's number; returns what node 0 makes of their tails.
 fn at_node_0(powers_at_0: &[u64], frames: &[(usize, u64, u64)]) -> Vec<(u32, &'static str)> {
     at_node_0_with(Capture::FirstFrame, powers_at_0, frames)
 }

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use units::{Bytes, Decibels, Duration, Instant};
 
 const DATA: Mode = Mode::Ofdm(OfdmRate::M24);
-/// 1000 B at 24 Mb/s last 84 symbols behind 20 us of header.
+/// 1000 B at 24 Mb/s last 84 symbols after 20 us of header.
 const PAYLOAD: u64 = 336;
 /// A millionth of a microwatt: -90 dBm.
 const PICOWATT: u64 = 1_000_000;
@@ -35,7 +35,7 @@ fn nist() -> Radio {
     Radio { errors: Errors { model: Some(ErrorModel::Nist), ..Errors::default() }, ..radio() }
 }
 
-/// Node 0 hears node `i` with `powers[i]`, and decodes from -82 dBm on; it senses half of that.
+/// Node 0 hears node `i` with `powers[i]` and decodes from -82 dBm on; its carrier sense is at half of that power.
 fn medium(radio: &Radio, powers: &[u64]) -> Medium<u32> {
     medium_by(Capture::FirstFrame, radio, powers)
 }
@@ -64,7 +64,7 @@ fn quarters() -> Vec<Mpdu> {
     (0..4).map(|index| Mpdu { start: Bytes::new(250 * index), length: Bytes::new(250) }).collect()
 }
 
-/// Node 1 sends at `micros`, and node 2 from `others.0` after that until `others.1` after that; the MPDUs that node 0 gets
+/// Node 1 sends at `micros`, and node 2 from `others.0` to `others.1` after that. Returns the MPDUs that node 0 gets
 /// from node 1.
 fn get(medium: &mut Medium<u32>, micros: u64, others: Option<(u64, u64)>, mpdus: &[Mpdu]) -> Option<u64> {
     let (wanted, _) = medium.start(1, 1, at(micros), shape(20 + PAYLOAD, !mpdus.is_empty()));

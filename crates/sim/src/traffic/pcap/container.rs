@@ -2,27 +2,27 @@
 
 use super::read::PcapError;
 
-/// A packet as it was recorded.
+/// A recorded packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'f> {
-    /// Counted from 1.
+    /// Number, from 1.
     pub(super) number: u64,
-    /// Since 1970.
+    /// Time since 1970.
     pub(super) nanos: i128,
     /// LINKTYPE_ number.
     pub(super) link: u32,
-    /// How long it was, of which `data` was kept.
+    /// Original length, of which `data` was kept.
     pub(super) original: u32,
     pub(super) data: &'f [u8],
 }
 
-/// The packets of a recording, one after another; ends after the first error.
+/// Packets of a recording in order; ends after the first error.
 #[derive(Debug)]
 pub(super) struct Records<'f> {
     rest: &'f [u8],
     order: Order,
     format: Format,
-    /// Packets so far.
+    /// Number of packets so far.
     number: u64,
 }
 
@@ -36,9 +36,9 @@ enum Format {
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link: u32,
-    /// Ticks of its clock in a second.
+    /// Ticks of its clock per second.
     ticks: u128,
-    /// Added to all its times, in seconds.
+    /// Offset of all its times in seconds.
     offset: i64,
 }
 
@@ -121,7 +121,7 @@ impl<'f> Records<'f> {
         }
     }
 
-    /// An interface of this section, with its options.
+    /// Reads an interface of this section, with its options.
     fn describe(&mut self, body: &[u8]) -> Result<(), PcapError> {
         let link = u32::from(self.cut(self.order.u16(body, 0))?);
         let mut interface = Interface { link, ticks: 1_000_000, offset: 0 };
@@ -141,7 +141,7 @@ impl<'f> Records<'f> {
         Ok(())
     }
 
-    /// A packet; obsolete packet blocks have a shorter number of the interface and the same fields behind it.
+    /// Reads a packet; obsolete packet blocks have a shorter interface number and the same fields after it.
     fn packet(&mut self, body: &'f [u8], interface: Option<u32>) -> Result<Record<'f>, PcapError> {
         self.number += 1;
         let index = self.cut(interface)? as usize;
@@ -160,7 +160,7 @@ impl<'f> Records<'f> {
     }
 }
 
-/// Ticks a second of option `if_tsresol`: a negative power of ten, or of two where the highest bit is set.
+/// Ticks per second by option `if_tsresol`: a negative power of ten, or of two if the highest bit is set.
 fn ticks(resolution: u8) -> Result<u128, PcapError> {
     let base: u128 = if resolution & 0x80 == 0 { 10 } else { 2 };
     base.checked_pow(u32::from(resolution & 0x7F)).ok_or(PcapError::Resolution(resolution))
@@ -186,14 +186,14 @@ impl<'f> Iterator for Records<'f> {
     }
 }
 
-/// The order of the bytes of a number.
+/// Byte order of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Big,
     Little,
 }
 
-/// The bytes from `at` on, where there are that many.
+/// The `N` bytes from `at` on, if there are as many.
 pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.first_chunk().copied()
 }

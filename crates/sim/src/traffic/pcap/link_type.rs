@@ -1,6 +1,6 @@
 //! Numbers of link types (LINKTYPE_ of pcap).
 
-/// The link types that can be read, for people.
+/// Names of the link types that can be read.
 pub(super) const KNOWN: &str = "Ethernet (1), raw IP (101, 228, 229), BSD loopback (0, 108), PPP (9, 50, 51, 166, 204), 802.11 \
      (105), 802.11 with radiotap (127), Prism (119), AVS (163) or PPI (192), Linux cooked v1 (113) and v2 (276)";
 

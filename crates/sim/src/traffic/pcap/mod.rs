@@ -1,8 +1,8 @@
-//! Recordings of packets, as tcpdump writes them: pcap and pcapng.
+//! Reader of packet recordings as tcpdump writes them: pcap and pcapng.
 //!
-//! Only what a flow needs is read: when each IP packet came and how long it was. All else is passed over. The formats are
-//! those of the IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. The container crates that there are were
-//! not taken: one reads big-endian files as little-endian in its iterator over a slice, and errors were to name the packet.
+//! Only the time and the length of each IP packet are read; everything else is skipped. The formats are those of the
+//! IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng. Written here because errors must name the packet,
+//! and the known crate reads big-endian files as little-endian when it iterates over a slice.
 
 mod container;
 mod dot11;

@@ -19,17 +19,17 @@ pub(crate) struct Pcap {
 /// A packet of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PcapPacket {
-    /// How long after the first.
+    /// Time since the first packet.
     pub(crate) after: Duration,
-    /// What it carries beyond the headers of IP (20 B) and UDP (8 B); nothing where it is shorter than these.
+    /// Length beyond the headers of IP (20 B) and UDP (8 B); zero for shorter packets.
     pub(crate) payload: Bytes,
 }
 
-/// Headers of IP and UDP, which every packet of a flow has.
+/// Length of the IP and UDP headers, which every packet of a flow has.
 const HEADERS: u64 = 28;
 
 impl Pcap {
-    /// Reads a recording, none of whose packets carries more than `most`.
+    /// Reads a recording; no packet may carry more than `most`.
     pub(crate) fn read(file: &[u8], most: Bytes) -> Result<Self, PcapError> {
         let mut packets: Vec<PcapPacket> = Vec::new();
         let (mut air, mut left_out) = (Air::default(), LeftOut::default());

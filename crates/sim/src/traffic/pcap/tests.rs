@@ -6,7 +6,7 @@ use units::Bytes;
 
 const MOST: Bytes = Bytes::new(2268);
 
-/// An IPv4 header of a packet of `length` bytes in all.
+/// IPv4 header of a packet of `length` bytes.
 fn ipv4(length: u16) -> Vec<u8> {
     let mut header = vec![0; 20];
     header[0] = 0x45;
@@ -30,14 +30,14 @@ fn ethernet(kind: u16, packet: &[u8]) -> Vec<u8> {
     join(&[&[0; 12], &kind.to_be_bytes(), packet])
 }
 
-/// (seconds, parts of a second, original length, what was kept)
+/// A packet: (seconds, fraction of a second, original length, data kept).
 type Packet = (u32, u32, u32, Vec<u8>);
 
 fn whole(seconds: u32, parts: u32, data: Vec<u8>) -> Packet {
     (seconds, parts, u32::try_from(data.len()).expect("short"), data)
 }
 
-/// A pcap file with little-endian numbers.
+/// A little-endian pcap file.
 fn pcap(magic: u32, link: u32, packets: &[Packet]) -> Vec<u8> {
     let mut file = join(&[&magic.to_le_bytes(), &2_u16.to_le_bytes(), &4_u16.to_le_bytes(), &[0; 8]]);
     file.extend([262_144, link].map(u32::to_le_bytes).concat());
@@ -57,7 +57,7 @@ fn read(file: &[u8]) -> Result<Vec<(u64, u64)>, PcapError> {
     Ok(recording.packets().iter().map(|packet| (packet.after.as_nanos(), packet.payload.count())).collect())
 }
 
-/// What a single frame of a link is read as.
+/// Content of a single frame of a link.
 fn one(link: u32, frame: Vec<u8>) -> Result<u64, PcapError> {
     read(&pcap(MICROS, link, &[whole(1, 0, frame)])).map(|packets| packets[0].1)
 }
@@ -399,7 +399,7 @@ fn bad_pcapng_recordings_are_refused() {
     assert_eq!(read(&head[..12]), Err(E::CutShort(0)));
 }
 
-/// A recording that may be damaged anywhere: mostly right, so that chance reaches what lies deep.
+/// A recording with random damage, mostly correct so that damage also reaches deep fields.
 fn damaged() -> impl Strategy<Value = Vec<u8>> {
     let frame = || ethernet(0x0800, &ipv4(1028));
     let radiotap = |flags: u8, frame: &[u8]| join(&[&[0, 0, 9, 0, 2, 0, 0, 0, flags], frame]);

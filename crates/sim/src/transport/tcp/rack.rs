@@ -5,7 +5,7 @@ use super::{Block, scoreboard::DUP_THRESH};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// Recoveries after which a reordering window that D-SACK had widened is narrow again (RFC 8985, 6.2, step 4).
+/// Recoveries after which a reordering window widened by D-SACK is reset (RFC 8985, 6.2, step 4).
 const PERSIST: u32 = 16;
 /// The widest reordering window, in quarters of the shortest round-trip time; Linux keeps it in an octet.
 const WIDEST: u32 = 255;
@@ -15,7 +15,7 @@ const NEAR: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// In the network, as far as is known.
+    /// In the network, as far as known.
     Flying,
     Lost,
     /// SACKed.
@@ -31,7 +31,7 @@ struct Sent {
     state: State,
 }
 
-/// The segment that was sent last among those that have arrived.
+/// The most recently sent of the segments that have arrived.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     /// `RACK.xmit_ts`.
@@ -45,7 +45,7 @@ struct Newest {
 /// Result of loss detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// A repetition is newly lost that was sent then, the latest of them.
+    /// Send time of the latest repetition that is newly lost, if any.
     pub(super) repetition: Option<Instant>,
     /// Time of the next loss detection, for segments that may only be late.
     pub(super) again: Option<Instant>,
@@ -54,15 +54,15 @@ pub(super) struct Found {
 /// Transmission times of outstanding segments, and the losses that follow from them.
 #[derive(Debug, Default)]
 pub(super) struct Rack {
-    /// What is outstanding, without gaps, by its numbers.
+    /// Outstanding segments without gaps, by number.
     sent: VecDeque<Sent>,
-    /// Each transmission, by its time. Those that are of no account any more are only removed at the front.
+    /// Transmissions by time. Obsolete ones are removed only at the front.
     order: VecDeque<(Instant, Block)>,
     /// Octets in the network.
     flying: u64,
     /// SACKed segments (`RACK.segs_sacked`).
     arrived: u32,
-    /// No octet below is lost and still to be repeated.
+    /// No octet below this number is lost and still to be repeated.
     lost_from: u64,
     newest: Option<Newest>,
     min_rtt: Option<Duration>,
@@ -75,19 +75,19 @@ pub(super) struct Rack {
     wider: u32,
     /// `RACK.reo_wnd_persist`.
     persist: u32,
-    /// D-SACK widens the window no more until this is acknowledged (`RACK.dsack_round`).
+    /// D-SACK does not widen the window again until this is acknowledged (`RACK.dsack_round`).
     round: Option<u64>,
 }
 
 impl Rack {
-    /// `block`, which follows all that was sent before, is sent for the first time.
+    /// Records the first transmission of `block`, which follows all that was sent before.
     pub(super) fn send(&mut self, block: Block, now: Instant) {
         self.sent.push_back(Sent { block, at: now, repeated: false, state: State::Flying });
         self.order.push_back((now, block));
         self.flying += block.len();
     }
 
-    /// `block` is sent again.
+    /// Records the repetition of `block`.
     pub(super) fn repeat(&mut self, block: Block, now: Instant) {
         self.cut(block.start);
         self.cut(block.end);
@@ -104,8 +104,8 @@ impl Rack {
         self.order.push_back((now, block));
     }
 
-    /// An acknowledgement comes; what it says follows. `duplicate`: it reports octets that came twice (RFC 2883), of which
-    /// `una` are acknowledged and `nxt` are sent.
+    /// Begins an acknowledgement, whose content follows. `duplicate`: it reports octets that arrived twice (RFC 2883),
+    /// of which `una` are acknowledged and `nxt` are sent.
     pub(super) fn hear(&mut self, una: u64, nxt: u64, duplicate: bool) {
         self.highest_before = self.highest;
         self.round = self.round.filter(|&end| una < end);
@@ -117,7 +117,7 @@ impl Rack {
         }
     }
 
-    /// `block` is SACKed, and no part of it was.
+    /// Records that `block` is SACKed; no part of it was before.
     pub(super) fn arrive(&mut self, block: Block, now: Instant) {
         self.cut(block.start);
         self.cut(block.end);
@@ -131,7 +131,7 @@ impl Rack {
         }
     }
 
-    /// All octets below `una` are acknowledged.
+    /// Records that all octets below `una` are acknowledged.
     pub(super) fn acknowledge(&mut self, una: u64, now: Instant) {
         while let Some(&sent) = self.sent.front().filter(|sent| sent.block.start < una) {
             if sent.block.end > una {
@@ -151,7 +151,7 @@ impl Rack {
         }
     }
 
-    /// Steps 1 to 3 of RFC 8985, 6.2, for a segment that has arrived.
+    /// Handles an arrived segment: steps 1 to 3 of RFC 8985, 6.2.
     fn take(&mut self, sent: &Sent, now: Instant) {
         if sent.state == State::Flying {
             self.flying -= sent.block.len();
@@ -182,7 +182,7 @@ impl Rack {
         (least / 4 * u64::from(self.wider + 1)).min(srtt.unwrap_or(Duration::ZERO))
     }
 
-    /// Marks what is lost (step 5 of RFC 8985, 6.2).
+    /// Marks lost segments (step 5 of RFC 8985, 6.2).
     pub(super) fn detect(&mut self, now: Instant, recovering: bool, srtt: Option<Duration>) -> Found {
         let mut found = Found::default();
         let Some(newest) = self.newest else { return found };
@@ -213,7 +213,7 @@ impl Rack {
         found
     }
 
-    /// The transmission of `block` at `at` is lost, as far as it is the last of its octets and they have not arrived.
+    /// Marks the transmission of `block` at `at` as lost, if it is the last of its octets and they have not arrived.
     fn lose(&mut self, block: Block, at: Instant, found: &mut Found) {
         for index in self.within(block) {
             if self.sent[index].at == at && self.is_flying(index) {
@@ -225,8 +225,8 @@ impl Rack {
         }
     }
 
-    /// The retransmission timer expired: the first segment is lost, and what is overdue (RFC 8985, 6.3); `reneged`: all is, as
-    /// the receiver dropped what it had reported.
+    /// Handles a timeout: the first segment and overdue ones are lost (RFC 8985, 6.3); `reneged`: all are, as the
+    /// receiver dropped octets that it had reported.
     pub(super) fn time_out(&mut self, now: Instant, srtt: Option<Duration>, reneged: bool) {
         let rtt = self.newest.map_or(Duration::ZERO, |newest| newest.rtt);
         let patience = rtt + self.window(true, srtt);
@@ -242,7 +242,7 @@ impl Rack {
         }
     }
 
-    /// A recovery is over.
+    /// Ends a recovery.
     pub(super) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -250,12 +250,12 @@ impl Rack {
         }
     }
 
-    /// Octets in the network: those outstanding that neither have arrived nor are lost.
+    /// Octets in the network: outstanding, neither arrived nor lost.
     pub(super) fn pipe(&self) -> u64 {
         self.flying
     }
 
-    /// The lowest segment that is lost and not sent again.
+    /// The lowest segment that is lost and not repeated.
     pub(super) fn lost(&mut self) -> Option<Block> {
         if self.lost_from == u64::MAX {
             return None;
@@ -266,7 +266,7 @@ impl Rack {
         lost
     }
 
-    /// The highest segment that was sent, where it has not arrived.
+    /// The highest segment sent, if it has not arrived.
     pub(super) fn last(&self) -> Option<Block> {
         self.sent.back().filter(|sent| sent.state != State::Arrived).map(|sent| sent.block)
     }
@@ -282,8 +282,8 @@ impl Rack {
         self.lost_from = self.lost_from.min(sent.block.start);
     }
 
-    /// Where the first entry is in [`Self::sent`] that does not end by `number`. Mostly an acknowledgement is about the first
-    /// ones: these are looked at before the others are searched.
+    /// Index of the first entry in [`Self::sent`] that does not end by `number`. Most acknowledgements are about the
+    /// first entries, which are examined before a binary search.
     fn place(&self, number: u64) -> usize {
         let search = || self.sent.partition_point(|sent| sent.block.end <= number);
         let near = self.sent.iter().take(NEAR).position(|sent| sent.block.end > number);
@@ -291,7 +291,7 @@ impl Rack {
         near.unwrap_or_else(search)
     }
 
-    /// Where the octets of `block` are in [`Self::sent`].
+    /// Range of indices of the octets of `block` in [`Self::sent`].
     fn within(&self, block: Block) -> std::ops::Range<usize> {
         if self.sent.front().is_none_or(|first| block.end <= first.block.start) {
             return 0..0;
@@ -300,7 +300,7 @@ impl Rack {
         first..first + self.sent.range(first..).take_while(|sent| sent.block.start < block.end).count()
     }
 
-    /// Sees to it that no entry goes over `number`: acknowledgements need not keep to the bounds of segments.
+    /// Splits the entry across `number`: acknowledgements need not keep to the bounds of segments.
     fn cut(&mut self, number: u64) {
         let index = self.place(number);
         if let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.block.start < number) {

@@ -1,4 +1,5 @@
-//! A set of octets as disjoint ranges in ascending order: what a receiver holds out of order, and what a sender knows of it.
+//! A set of octets as disjoint ranges in ascending order: octets that a receiver holds out of order, or that a sender
+//! knows of.
 
 use super::Block;
 use std::collections::VecDeque;
@@ -8,7 +9,7 @@ use std::collections::VecDeque;
 pub(super) struct Ranges(VecDeque<Block>);
 
 impl Ranges {
-    /// Adds `block`, and gives the range that it is now part of; an empty block changes nothing.
+    /// Adds `block`, and returns the range that it is now part of; an empty block changes nothing.
     pub(super) fn insert(&mut self, block: Block) -> Block {
         if block.len() == 0 {
             return block;
@@ -41,7 +42,7 @@ impl Ranges {
         if self.0.is_empty() { block.len() } else { self.missing_among(block) }
     }
 
-    /// The same where the set is not empty.
+    /// The same if the set is not empty.
     fn missing_among(&self, block: Block) -> u64 {
         if block.len() == 0 {
             return 0;
@@ -85,12 +86,12 @@ impl Ranges {
         self.0.iter().rev().copied()
     }
 
-    /// Forgets all.
+    /// Empties the set.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// Nothing is in the set.
+    /// True if the set is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

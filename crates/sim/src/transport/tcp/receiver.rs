@@ -1,4 +1,4 @@
-//! The end that gets the data: reassembly, and when to acknowledge.
+//! The receiving end: reassembly and acknowledgements.
 
 use super::ranges::Ranges;
 use super::rto::{self, Backoff};
@@ -13,7 +13,7 @@ enum State {
     Established,
 }
 
-/// The end of a connection that gets the data. Its application takes them as they come in order, so that the whole buffer is
+/// The receiving end of a connection. Its application takes octets as they come in order, so that the whole buffer is
 /// always offered from the next octet on.
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -23,15 +23,15 @@ pub(crate) struct Receiver {
     nxt: u64,
     /// Octets received out of order.
     held: Ranges,
-    /// An octet of each range that changed last, the latest first, for the blocks of a SACK option.
+    /// An octet of each range that changed last, latest first, for the blocks of a SACK option.
     recent: [Option<u64>; Sacks::MOST],
     /// Octets of data that have arrived at all, each once.
     arrived: u64,
-    /// Octets that came twice since the last acknowledgement, for its first block (D-SACK: RFC 2883, section 4).
+    /// Octets that arrived twice since the last acknowledgement, for its first block (D-SACK: RFC 2883, section 4).
     twice: Option<Block>,
-    /// The number of the FIN, when it has come.
+    /// Number of the FIN, once it has arrived.
     fin: Option<u64>,
-    /// An acknowledgement is due now.
+    /// True if an acknowledgement is due now.
     due: bool,
     /// Octets in order since the last acknowledgement.
     unacknowledged: u64,
@@ -43,9 +43,9 @@ pub(crate) struct Receiver {
     /// The time stamp to echo (`TS.Recent` of RFC 7323, 4.3).
     echo: Option<Instant>,
     ecn: bool,
-    /// A mark was seen, and the sender has not yet said that it knows (RFC 3168, 6.1.3).
+    /// True after a mark until the sender confirms it (RFC 3168, 6.1.3).
     marked: bool,
-    /// What is made of what is missing, for the acknowledgement that is due.
+    /// Verdict on the missing packets, for the acknowledgement that is due.
     report: Option<Report>,
 }
 
@@ -73,8 +73,8 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment of the sender, with what the network's mark on it said (CE). Gives the octets that are newly in order,
-    /// for the application.
+    /// Takes a segment of the sender, and whether the network marked it (CE). Returns the number of octets that are
+    /// newly in order, for the application.
     pub(crate) fn receive(&mut self, now: Instant, segment: &Segment, congestion_experienced: bool) -> u64 {
         if segment.syn {
             self.listen(now, segment);
@@ -91,7 +91,7 @@ impl Receiver {
         if segment.end() == segment.start { 0 } else { self.accept(now, segment) }
     }
 
-    /// A SYN: the first opens the connection, and each is answered.
+    /// Handles a SYN: the first opens the connection, and each is answered.
     fn listen(&mut self, now: Instant, segment: &Segment) {
         if self.state == State::Listen {
             self.state = State::SynReceived;
@@ -103,7 +103,7 @@ impl Receiver {
         self.due = true;
     }
 
-    /// Time stamps and congestion marks.
+    /// Handles timestamps and congestion marks.
     fn notice(&mut self, segment: &Segment, congestion_experienced: bool) {
         if segment.start <= self.acknowledged && segment.stamp > self.echo {
             self.echo = segment.stamp;
@@ -116,7 +116,7 @@ impl Receiver {
         }
     }
 
-    /// Octets: they are put in order, and acknowledged at once unless one more in-order segment may be waited for (RFC 5681,
+    /// Handles octets: orders them, and acknowledges at once unless one more in-order segment may be awaited (RFC 5681,
     /// 4.2).
     fn accept(&mut self, now: Instant, segment: &Segment) -> u64 {
         let edge = self.nxt.saturating_add(self.settings.advertised_window.count());
@@ -164,7 +164,8 @@ impl Receiver {
         self.report = bqm.judge(&bqm.missing(gaps, self.settings.segment.count()));
     }
 
-    /// At least every second full segment is acknowledged, and none later than the setting says (RFC 9293, 3.8.6.3).
+    /// Delays an acknowledgement: at least every second full segment is acknowledged, and none later than the setting
+    /// allows (RFC 9293, 3.8.6.3).
     fn delay(&mut self, now: Instant, at_once: bool) {
         let second = self.unacknowledged >= 2 * self.settings.segment.count();
         if at_once || second || self.settings.delayed_ack.is_zero() {
@@ -174,7 +175,7 @@ impl Receiver {
         }
     }
 
-    /// Puts a range first among those to report (RFC 2018, section 4).
+    /// Moves a range to the front of those to report (RFC 2018, section 4).
     fn remember(&mut self, range: Block) {
         let others = self.recent.into_iter().flatten().filter(|octet| !(range.start..range.end).contains(octet));
         let mut recent = [None; Sacks::MOST];
@@ -193,7 +194,7 @@ impl Receiver {
         self.timer
     }
 
-    /// The deadline has come; nothing happens before it.
+    /// Handles the deadline; does nothing before it.
     pub(crate) fn expire(&mut self, now: Instant) {
         if now < self.timer {
             return;
@@ -206,7 +207,7 @@ impl Receiver {
         }
     }
 
-    /// The next segment to send; called until there is none, after every other call.
+    /// The next segment to send; to be called until there is none, after every other call.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Segment> {
         if !take(&mut self.due) {
             return None;

@@ -5,7 +5,7 @@ use super::{Recovery, scoreboard::DUP_THRESH};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing is known to be lost.
+    /// No loss is known.
     Open,
     /// Fast recovery, until the octets below `point` are acknowledged.
     Fast { point: u64, partial: bool },
@@ -29,9 +29,9 @@ pub(super) enum Duplicate {
 pub(super) enum Progress {
     /// The window may grow.
     Normal,
-    /// Recovery goes on, and what to repeat next is known from SACK options.
+    /// Recovery continues; SACK options say what to repeat next.
     Continue,
-    /// Recovery goes on with the segment that is now the first; `first`: for the first time in this recovery.
+    /// Recovery continues with the first unacknowledged segment; `first`: for the first time in this recovery.
     Partial { first: bool },
     /// Fast recovery is over.
     Over,
@@ -43,7 +43,7 @@ pub(super) struct LossRecovery {
     phase: Phase,
     /// Duplicate acknowledgements since the last new one.
     duplicates: u32,
-    /// Duplicates start nothing unless more than this is acknowledged (RFC 6582, 3.2: `recover`).
+    /// Duplicates start a recovery only if more than this is acknowledged (RFC 6582, 3.2: `recover`).
     recover: u64,
 }
 
@@ -62,12 +62,12 @@ impl LossRecovery {
         matches!(self.phase, Phase::TimedOut { .. })
     }
 
-    /// Duplicate acknowledgements since the last new one, up to what shows a loss.
+    /// Duplicate acknowledgements since the last new one, up to the number that shows a loss.
     pub(super) fn duplicates(&self) -> u64 {
         self.duplicates.min(DUP_THRESH).into()
     }
 
-    /// Repetitions come from below this number only; `None`: nothing is to be repeated.
+    /// Repetitions are limited to numbers below this; `None`: no repetitions.
     pub(super) fn repeat_below(&self) -> Option<u64> {
         match self.phase {
             Phase::Open => None,
@@ -84,12 +84,14 @@ impl LossRecovery {
         if open { u64::from(self.duplicates.min(DUP_THRESH - 1)) } else { 0 }
     }
 
-    /// No duplicate acknowledgement and no recovery stands between what was sent and what is in the network.
+    /// True if neither a duplicate acknowledgement nor a recovery makes the octets sent differ from those in the
+    /// network.
     pub(super) fn is_open(&self) -> bool {
         self.phase == Phase::Open
     }
 
-    /// A duplicate acknowledgement of `una`; `lost`: SACK options show that its segment is lost; `nxt` is the next new octet.
+    /// Handles a duplicate acknowledgement of `una`; `lost`: SACK options show that its segment is lost; `nxt` is the
+    /// next new octet.
     pub(super) fn duplicate(&mut self, una: u64, nxt: u64, lost: bool) -> Duplicate {
         match self.phase {
             Phase::TimedOut { .. } => return Duplicate::Pass,
@@ -106,8 +108,8 @@ impl LossRecovery {
         Duplicate::Loss
     }
 
-    /// Losses were found by time (RFC 8985), among them one of a `repetition`; `nxt` is the next new octet: whether a fast
-    /// recovery begins. After a timeout one does as in Linux, when what was repeated since is lost again.
+    /// Handles losses found by time (RFC 8985), among them perhaps one of a `repetition`; `nxt` is the next new octet.
+    /// True if a fast recovery begins. After a timeout one begins, as in Linux, when a later repetition is lost again.
     pub(super) fn begin_by_time(&mut self, nxt: u64, repetition: bool) -> bool {
         let begins = match self.phase {
             Phase::Open => true,
@@ -120,7 +122,7 @@ impl LossRecovery {
         begins
     }
 
-    /// All below `una` is acknowledged, for the first time.
+    /// Handles the first acknowledgement of all below `una`.
     pub(super) fn progress(&mut self, una: u64) -> Progress {
         self.duplicates = 0;
         match self.phase {
@@ -143,7 +145,7 @@ impl LossRecovery {
         }
     }
 
-    /// The retransmission timer expired, with `nxt` the next new octet (RFC 6582, 3.2, step 4; RFC 6675, 5.1).
+    /// Handles a timeout, with `nxt` the next new octet (RFC 6582, 3.2, step 4; RFC 6675, 5.1).
     pub(super) fn time_out(&mut self, nxt: u64) {
         self.duplicates = 0;
         self.phase = Phase::TimedOut { point: nxt };

@@ -1,4 +1,4 @@
-//! The smoothed round-trip time and the retransmission timeout made of it (RFC 6298).
+//! The smoothed round-trip time and the retransmission timeout (RFC 6298).
 
 use units::Duration;
 
@@ -21,7 +21,7 @@ pub(super) struct Rto {
 }
 
 impl Rto {
-    /// Nothing measured yet; `shortest` is the least timeout that measurements give.
+    /// No measurement yet; `shortest` is the lower bound of the timeout.
     pub(super) fn new(shortest: Duration) -> Self {
         Self { shortest, srtt: None, rttvar: Duration::ZERO, base: INITIAL, backoff: Backoff::default() }
     }
@@ -31,12 +31,13 @@ impl Rto {
         self.srtt
     }
 
-    /// The timeout now.
+    /// The present timeout.
     pub(super) fn timeout(&self) -> Duration {
         self.backoff.stretch(self.base)
     }
 
-    /// A measurement, one of `per_window` within a round trip (RFC 6298, section 2; RFC 7323, appendix G). It ends the back-off.
+    /// Takes a measurement, one of `per_window` within a round trip (RFC 6298, section 2; RFC 7323, appendix G). Ends
+    /// the back-off.
     pub(super) fn measure(&mut self, rtt: Duration, per_window: u64) {
         let samples = per_window.max(1);
         let srtt = match self.srtt {
@@ -55,13 +56,13 @@ impl Rto {
         self.backoff = Backoff::default();
     }
 
-    /// The timer expired (RFC 6298, 5.5).
+    /// Handles a timeout (RFC 6298, 5.5).
     pub(super) fn back_off(&mut self) {
         self.backoff.increase();
     }
 
-    /// The connection is up, `repeated`: only after its SYN was repeated (RFC 6298, 5.7). A measurement, which timestamps allow
-    /// even then, comes first.
+    /// Handles the end of the handshake; `repeated`: its SYN was repeated (RFC 6298, 5.7). A measurement, which
+    /// timestamps allow even then, comes first.
     pub(super) fn begin_data(&mut self, repeated: bool) {
         self.backoff = Backoff::default();
         if repeated && self.srtt.is_none() {
@@ -70,7 +71,7 @@ impl Rto {
     }
 }
 
-/// One part in `parts` of the way from `old` to `new`.
+/// Moves `old` towards `new` by one in `parts` of the difference.
 fn approach(old: Duration, new: Duration, parts: u64) -> Duration {
     if new >= old { old + (new - old) / parts } else { old - (old - new) / parts }
 }

@@ -1,7 +1,7 @@
 //! The sender's state of the octets between the lowest unacknowledged and the highest sent (RFC 6675, sections 2 to 4).
 //!
-//! All octets below one number count as lost, all above it do not, because both conditions of `IsLost` only fail upwards. So
-//! two sums stand for the whole window, and no call walks over it.
+//! Octets below one number count as lost, and none above it, because both conditions of `IsLost` only fail upwards. So
+//! two sums describe the whole window, and no call walks over it.
 
 use super::{Block, ranges::Ranges};
 
@@ -16,11 +16,11 @@ pub(super) struct Scoreboard {
     /// The next octet never sent: `HighData` + 1.
     nxt: u64,
     sacked: Ranges,
-    /// Octets below were sent again since they were last held for lost: `HighRxt` + 1.
+    /// End of the octets that were repeated since they were last marked lost: `HighRxt` + 1.
     repeated_to: u64,
     /// Octets below [`Self::repeated_to`] neither acknowledged nor SACKed: step (b) of `SetPipe`.
     repeated: u64,
-    /// Octets below were sent before the last timeout and are all held for lost.
+    /// End of the octets that were sent before the last timeout and all count as lost.
     timed_out_to: u64,
     /// The rescue is possible when more than this is acknowledged: `RescueRxt` + 1.
     rescue_above: u64,
@@ -51,18 +51,18 @@ impl Scoreboard {
         self.sacked.missing(Block { start: self.una, end: ack })
     }
 
-    /// Octets up to `end` have been sent for the first time.
+    /// Records the first transmission of octets up to `end`.
     pub(super) fn sent(&mut self, end: u64) {
         self.nxt = self.nxt.max(end);
     }
 
-    /// Octets of a hole, up to `end`, have been sent again.
+    /// Records the repetition of octets of a hole, up to `end`.
     pub(super) fn repeat(&mut self, block: Block) {
         self.repeated += self.sacked.missing(Block { start: block.start.max(self.repeated_to), end: block.end });
         self.repeated_to = self.repeated_to.max(block.end);
     }
 
-    /// Cumulative acknowledgement of all octets below `ack`.
+    /// Handles the cumulative acknowledgement of all octets below `ack`.
     pub(super) fn acknowledge(&mut self, ack: u64) {
         self.repeated -= self.sacked.missing(Block { start: self.una, end: ack.min(self.repeated_to) });
         self.sacked.remove_below(ack);
@@ -72,8 +72,8 @@ impl Scoreboard {
         self.timed_out_to = self.timed_out_to.max(ack);
     }
 
-    /// Marks a block of a SACK option (`Update`), and says whether any of its octets is news. What was never sent, or is
-    /// acknowledged, is passed over.
+    /// Marks a block of a SACK option (`Update`); true if any of its octets is new. Octets never sent, or acknowledged,
+    /// are ignored.
     pub(super) fn mark(&mut self, block: Block) -> bool {
         if block.end > self.nxt || block.start >= block.end {
             return false;
@@ -87,40 +87,41 @@ impl Scoreboard {
         true
     }
 
-    /// The parts of a block of a SACK option that are news, as [`Self::mark`] would take them.
+    /// The new parts of a block of a SACK option, as [`Self::mark`] would take them.
     pub(super) fn news(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
         let valid = block.end <= self.nxt;
         let block = Block { start: block.start.max(self.una), end: if valid { block.end } else { 0 } };
         self.sacked.gaps(block)
     }
 
-    /// Nothing beyond what is acknowledged has arrived, as far as is known.
+    /// True if no octet beyond the acknowledged ones is known to have arrived.
     pub(super) fn nothing_sacked(&self) -> bool {
         self.sacked.is_empty()
     }
 
-    /// The receiver reports the very octet that it waits for, and so has dropped what it had reported (RFC 2018, section 8).
+    /// True if the receiver reports the very octet that it waits for, and so has dropped octets that it had reported
+    /// (RFC 2018, section 8).
     pub(super) fn is_reneged(&self) -> bool {
         self.sacked.first().is_some_and(|range| range.start == self.una)
     }
 
-    /// The first segment not acknowledged is lost: `IsLost(HighACK + 1)`.
+    /// True if the first unacknowledged segment is lost: `IsLost(HighACK + 1)`.
     pub(super) fn first_is_lost(&self) -> bool {
         self.loss_edge().number > self.una
     }
 
-    /// An estimate of the octets in the network (`SetPipe`).
+    /// Estimate of the octets in the network (`SetPipe`).
     pub(super) fn pipe(&self) -> u64 {
         let edge = self.loss_edge();
         self.nxt - edge.number - edge.sacked_above + self.repeated
     }
 
-    /// The lowest hole that is lost and not sent again, rule (1) of `NextSeg`; nothing from `bound` on.
+    /// The lowest hole that is lost and not repeated, rule (1) of `NextSeg`, below `bound`.
     pub(super) fn lost_hole(&self, bound: u64) -> Option<Block> {
         self.hole_below(self.loss_edge().number.min(bound))
     }
 
-    /// The lowest hole not sent again below the highest SACKed octet, rule (3) of `NextSeg`.
+    /// The lowest hole not repeated below the highest SACKed octet, rule (3) of `NextSeg`.
     pub(super) fn doubtful_hole(&self) -> Option<Block> {
         self.hole_below(self.sacked.descending().next()?.end)
     }
@@ -150,15 +151,15 @@ impl Scoreboard {
         Block { start: hole.start, end: hole.end.min(self.nxt) }
     }
 
-    /// A recovery begins: nothing was sent again yet.
+    /// Begins a recovery: nothing has been repeated yet.
     pub(super) fn begin_recovery(&mut self) {
         self.rescue_above = self.una + self.segment;
         self.repeated_to = self.una;
         self.repeated = 0;
     }
 
-    /// The timer expired: all that is outstanding counts as lost, and nothing as sent again. SACK marks stay, as RFC 6675, 5.1
-    /// wishes, unless the receiver has dropped what it had reported (RFC 2018, section 8), which shows at the left edge.
+    /// Handles a timeout: all outstanding octets count as lost and not repeated. SACK marks stay (RFC 6675, 5.1),
+    /// unless the receiver has dropped octets that it had reported (RFC 2018, section 8), which shows at the left edge.
     pub(super) fn time_out(&mut self) {
         self.begin_recovery();
         self.timed_out_to = self.nxt;
@@ -167,7 +168,8 @@ impl Scoreboard {
         }
     }
 
-    /// Where loss ends: [`DUP_THRESH`] ranges, or more than `DUP_THRESH - 1` segments of octets, are SACKed above what is lost.
+    /// End of the lost octets: [`DUP_THRESH`] ranges, or more than `DUP_THRESH - 1` segments of octets, are SACKed
+    /// above them.
     fn loss_edge(&self) -> Edge {
         let floor = self.timed_out_to.max(self.una);
         let (mut ranges, mut octets) = (0, 0);
@@ -186,7 +188,7 @@ impl Scoreboard {
     }
 }
 
-/// Below `number` all that is not SACKed is lost; at or above it `sacked_above` octets are SACKed.
+/// Below `number` all octets that are not SACKed are lost; at or above it `sacked_above` octets are SACKed.
 struct Edge {
     number: u64,
     sacked_above: u64,

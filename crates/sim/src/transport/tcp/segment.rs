@@ -1,4 +1,4 @@
-//! Segments: headers and the numbers of octets, without the octets.
+//! Segments: headers and sequence numbers, without the octets.
 
 use units::{Bytes, Instant};
 
@@ -15,14 +15,14 @@ const SACK_PERMITTED: u64 = 4;
 /// Kind and length of the SACK option (RFC 2018, section 3) with two octets of padding, and each of its blocks.
 const SACK: u64 = 4;
 const SACK_BLOCK: u64 = 8;
-/// An option for experiments (RFC 4727, RFC 6994) in a SYN: kind, length and number; in an acknowledgement also what is
-/// reported, with three octets of padding.
+/// Option for experiments (RFC 4727, RFC 6994) in a SYN: kind, length and number; in an acknowledgement also the
+/// report, with three octets of padding.
 const REPORTS: u64 = 4;
 const REPORT: u64 = 8;
 /// The largest window that needs no scaling (RFC 9293, 3.1).
 const UNSCALED_WINDOW: u64 = 65_535;
 
-/// Octets from `start` up to, not including, `end`.
+/// Octets from `start` up to, but not including, `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Block {
     pub(crate) start: u64,
@@ -49,7 +49,7 @@ impl Sacks {
     /// No SACK option.
     pub(crate) const NONE: Self = Self { blocks: [Block { start: 0, end: 0 }; Self::MOST], count: 0 };
 
-    /// Adds a block; one beyond [`Self::MOST`] is left out.
+    /// Adds a block; blocks beyond [`Self::MOST`] are left out.
     pub(crate) fn push(&mut self, block: Block) {
         if let Some(free) = self.blocks.get_mut(usize::from(self.count)) {
             *free = block;
@@ -63,16 +63,16 @@ impl Sacks {
     }
 }
 
-/// What a receiver makes of the packets that are missing, as it reports it to the sender (BQM thesis, sections 3.3 and 3.6).
+/// A receiver's report to the sender on missing packets (BQM thesis, sections 3.3 and 3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// No queue took the packets.
+    /// No queue dropped the packets.
     Wireless,
-    /// A queue did, and had to drop packets up to this discard priority.
+    /// A queue dropped them, and had to drop packets up to this discard priority.
     Congestion { reached: u8 },
 }
 
-/// A segment on its way. The SYN has number 0, the first octet of data 1, and numbers never wrap.
+/// A segment. The SYN has number 0, the first octet of data 1, and numbers never wrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of a TCP header")]
 pub(crate) struct Segment {
@@ -80,30 +80,30 @@ pub(crate) struct Segment {
     pub(crate) start: u64,
     /// Octets of payload.
     pub(crate) length: u32,
-    /// The next octet that the segment's maker waits for (SEG.ACK); `None` only in a connection's first SYN.
+    /// Acknowledgement number (SEG.ACK); `None` only in a connection's first SYN.
     pub(crate) ack: Option<u64>,
-    /// Octets beyond `ack` that its maker takes (SEG.WND); a scaled window is given exactly.
+    /// Window beyond `ack` (SEG.WND); a scaled window is given exactly.
     pub(crate) window: u64,
     pub(crate) sacks: Sacks,
-    /// In a SYN: its maker takes SACK options.
+    /// In a SYN: SACK options are permitted.
     pub(crate) sack_permitted: bool,
     /// Time at which it was sent, where the timestamps option is in use (`TSval`).
     pub(crate) stamp: Option<Instant>,
-    /// The stamp that it answers (`TSecr`).
+    /// Echoed timestamp (`TSecr`).
     pub(crate) echo: Option<Instant>,
     pub(crate) syn: bool,
     pub(crate) fin: bool,
-    /// The receiver saw a congestion mark; with `cwr` in a SYN: ECN is offered (RFC 3168, 6.1.1).
+    /// ECE: the receiver saw a congestion mark; with `cwr` in a SYN: ECN is offered (RFC 3168, 6.1.1).
     pub(crate) ece: bool,
-    /// The sender has reduced its window.
+    /// CWR: the sender has reduced its window.
     pub(crate) cwr: bool,
-    /// The network may mark it instead of discarding it: ECT(0) in the IP header.
+    /// ECT(0) in the IP header: the network may mark it instead of dropping it.
     pub(crate) ect: bool,
-    /// In a SYN: its maker takes reports of losses, or makes them.
+    /// In a SYN: reports of losses are understood or sent.
     pub(crate) reports: bool,
-    /// What the receiver makes of what is missing.
+    /// Report on missing packets.
     pub(crate) report: Option<Report>,
-    /// Its discard priority, in the IP header.
+    /// Discard priority, in the IP header.
     pub(crate) discard_priority: Option<u8>,
 }
 
@@ -133,14 +133,14 @@ impl Segment {
         self.start + u64::from(self.length) + u64::from(self.syn) + u64::from(self.fin)
     }
 
-    /// The octets that it reports to have come twice (D-SACK: RFC 2883, section 4).
+    /// Octets that it reports to have arrived twice (D-SACK: RFC 2883, section 4).
     pub(super) fn twice(&self) -> Option<Block> {
         let [first, others @ ..] = self.sacks.blocks() else { return None };
         let inside = others.first().is_some_and(|second| second.start <= first.start && first.end <= second.end);
         (self.ack >= Some(first.end) || inside).then_some(*first)
     }
 
-    /// The TCP header with its options.
+    /// Length of the TCP header with its options.
     pub(crate) fn header(&self) -> Bytes {
         let timestamps = if self.stamp.is_some() { TIMESTAMPS } else { 0 };
         let blocks = self.sacks.blocks().len() as u64;

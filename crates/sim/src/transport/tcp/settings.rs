@@ -25,7 +25,7 @@ pub(crate) enum Recovery {
     Sack,
 }
 
-/// What shows that a segment is lost, where there are selective acknowledgements.
+/// Loss detection with selective acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LossDetection {
     /// The time since it was sent (RFC 8985).
@@ -34,23 +34,23 @@ pub(crate) enum LossDetection {
     DuplicateAcks,
 }
 
-/// By what the window grows in slow start.
+/// Growth of the window in slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlowStart {
     /// By all that is acknowledged (RFC 3465 without its limit, RFC 9406 with L unlimited; Linux, ns-3); of what was
     /// outstanding at a timeout, at most a segment an acknowledgement (RFC 3465, 2.3).
     Bytes,
-    /// By at most a segment an acknowledgement (RFC 5681, 3.1; ns-2).
+    /// By at most a segment per acknowledgement (RFC 5681, 3.1; ns-2).
     Acks,
 }
 
 /// Window at the end of a fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecoveryEnd {
-    /// The threshold, and congestion avoidance begins to count (RFC 5681, 3.2; RFC 6675, 5).
+    /// The threshold; congestion avoidance counts from zero (RFC 5681, 3.2; RFC 6675, 5).
     Threshold,
-    /// The threshold and what follows from the acknowledgement that ends it, with all that it acknowledges, after the count
-    /// that was reached before the loss (ns-3).
+    /// The threshold plus the growth by the acknowledgement that ends it, with all octets that it acknowledges and the
+    /// count from before the loss (ns-3).
     Counted,
     /// The threshold and what follows from the acknowledgement that ends it, without what was SACKed before (Linux).
     News,
@@ -67,21 +67,21 @@ pub(crate) enum FriendlyGrowth {
     None,
 }
 
-/// How the samples of the round-trip time weigh that timestamps give.
+/// Weight of round-trip samples from timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RttSamples {
-    /// Those of a window together as one (RFC 7323, appendix G).
+    /// All samples of a window together count as one (RFC 7323, appendix G).
     Window,
-    /// Each as one (ns-2, ns-3).
+    /// Each counts as one (ns-2, ns-3).
     Each,
 }
 
-/// The settings of a connection. Whoever builds them has checked that `segment` and `initial_window` are at least 1.
+/// Settings of a connection. Whoever builds them has checked that `segment` and `initial_window` are at least 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) congestion: Congestion,
     pub(crate) recovery: Recovery,
-    /// Of use with [`Recovery::Sack`] only.
+    /// Used with [`Recovery::Sack`] only.
     pub(crate) loss_detection: LossDetection,
     pub(crate) slow_start: SlowStart,
     pub(crate) recovery_end: RecoveryEnd,
@@ -90,31 +90,31 @@ pub(crate) struct Settings {
     pub(crate) rtt_samples: RttSamples,
     /// Explicit congestion notification (RFC 3168).
     pub(crate) ecn: bool,
-    /// The most payload of a segment, SMSS.
+    /// Largest payload of a segment, SMSS.
     pub(crate) segment: Bytes,
-    /// The congestion window at the start, in segments (RFC 6928, section 2).
+    /// Initial congestion window in segments (RFC 6928, section 2).
     pub(crate) initial_window: u32,
-    /// The receive buffer.
+    /// Receive buffer.
     pub(crate) advertised_window: Bytes,
-    /// The longest that an acknowledgement waits for a second segment (RFC 9293, 3.8.6.3); zero: none waits.
+    /// Longest delay of an acknowledgement that waits for a second segment (RFC 9293, 3.8.6.3); zero: no delay.
     pub(crate) delayed_ack: Duration,
-    /// The shortest retransmission timeout (RFC 6298, 2.4).
+    /// Shortest retransmission timeout (RFC 6298, 2.4).
     pub(crate) rto_min: Duration,
-    /// New segments on the first two duplicate acknowledgements (RFC 3042).
+    /// Limited transmit: new segments on the first two duplicate acknowledgements (RFC 3042).
     pub(crate) limited_transmit: bool,
     /// The timestamps option (RFC 7323).
     pub(crate) timestamps: bool,
-    /// Packets have discard priorities.
+    /// Discard priorities of packets, if used.
     pub(crate) bqm: Option<bqm::Settings>,
 }
 
 impl Settings {
-    /// Losses are found by time, and the receiver reports what came twice.
+    /// True if losses are found by time, and the receiver reports octets that arrived twice.
     pub(crate) fn has_rack(&self) -> bool {
         self.recovery == Recovery::Sack && self.loss_detection == LossDetection::RackTlp
     }
 
-    /// The receiver reports what it makes of losses, because the sender listens to it.
+    /// True if the receiver reports its verdict on losses, because the sender uses it.
     pub(super) fn reports(&self) -> Option<&bqm::Settings> {
         self.bqm.as_ref().filter(|_| self.congestion == Congestion::Bqm)
     }

@@ -1,4 +1,4 @@
-//! Traces by hand after the RFCs, properties under any order of events, and both ends over a link of fixed rate.
+//! Tests: traces by hand after the RFCs, properties under any order of events, and both ends over a link of fixed rate.
 
 mod bqm;
 mod closed_form;

@@ -16,7 +16,7 @@ use units::{Bytes, Duration, Instant};
 
 /// The largest window that RFC 7323, 2.3, can advertise.
 const MOST_WINDOW: Bytes = Bytes::new(1 << 30);
-/// Of the first window, in segments; they all come at one moment.
+/// Largest initial window in segments, which are all sent at once.
 const MOST_INITIAL_WINDOW: u32 = 10_000;
 /// The longest TCP header, with its options: four bits count its words (RFC 9293, 3.1).
 const LONGEST_HEADER: Bytes = Bytes::new(60);
@@ -71,7 +71,7 @@ pub(crate) fn answered(
     Ok(Some(Answered { service, settings: Some(settings), category: merged.ack_category }))
 }
 
-/// Makes `there`, the `index`-th flow, one that is answered by the flow `back`: this one.
+/// Turns `there`, the `index`-th flow, into one that is answered by the flow `back`, which is returned.
 pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &Answered, rules: &Conventions) -> Flow {
     let (asked, role, longest) = match answered.service {
         // A reply is as long as its request.
@@ -101,7 +101,7 @@ pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
     }
 }
 
-/// Kinds that need TCP, and kinds that it does not have.
+/// Refuses kinds of traffic that need TCP, and kinds that TCP does not have.
 fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.name), message));
     let config::Traffic { kind, packet, rate, .. } = &flow.traffic;
@@ -137,7 +137,7 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
     }
 }
 
-/// The settings of a described TCP, defaults filled in; or the key that cannot be used, and why.
+/// Settings of a described TCP with defaults; or the key that cannot be used, and why.
 fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
     let defaults = Settings::default();
     let settings = Settings {
@@ -217,7 +217,7 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
     Ok(settings)
 }
 
-/// The settings of discard priorities, if packets have them.
+/// Settings of discard priorities, if packets have them.
 fn bias(described: &Tcp) -> Option<bqm::Settings> {
     let wanted = described.congestion == Some(config::Congestion::Bqm);
     let table = described.bqm.or(wanted.then(config::Bqm::default))?;
@@ -256,7 +256,7 @@ fn bias(described: &Tcp) -> Option<bqm::Settings> {
     })
 }
 
-/// Is the key the flow's own?
+/// True if the key is in the flow's own table.
 fn given(own: &Tcp, key: &str) -> bool {
     match key {
         "loss_detection" => own.loss_detection.is_some(),

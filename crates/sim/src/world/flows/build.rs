@@ -76,7 +76,7 @@ pub(crate) fn flows(
     Ok(flows)
 }
 
-/// Refuses a player of what is no stream over UDP to one node.
+/// Refuses a player for anything but a stream over UDP to one node.
 fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildError> {
     let refuse = |message| Err(BuildError::new(format!("flow.{}.player_buffer", described.name), message));
     match described.player_buffer {

@@ -1,4 +1,4 @@
-//! TCP connections and their segments on the way.
+//! TCP connections and their segments in flight.
 
 use crate::engine::{Arena, FlowId, Handle, List, Slot};
 use crate::net::Packet;
@@ -6,13 +6,13 @@ use crate::trace;
 use crate::transport::tcp::{Counts, Receiver, Segment, Sender, Settings};
 use units::{Bytes, Instant};
 
-/// 2^32 divided by the golden ratio, odd: multiples of it are far from each other.
+/// 2^32 divided by the golden ratio, odd: its multiples are far apart.
 const KEY_STEP: u32 = 0x9e37_79b9;
 
-/// The TCP of a network: its connections, and the segments that packets carry.
+/// All TCP connections of a network, and the segments that packets carry.
 #[derive(Debug, Default)]
 pub(crate) struct Connections {
-    /// Slots, used again when nothing of a connection is left.
+    /// Slots, reused when nothing of a connection is left.
     slots: List<Slot, Connection>,
     free: Vec<Slot>,
     carried: Arena<Carried>,
@@ -25,38 +25,38 @@ pub(crate) struct Connection {
     pub(crate) flow: FlowId,
     /// Its number among the flow's connections, from 0.
     pub(crate) number: u32,
-    /// Most payload of a segment.
+    /// Largest payload of a segment.
     most: Bytes,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) opened: Instant,
-    /// Bytes that have yet to arrive in order; `None` without end.
+    /// Bytes yet to arrive in order; `None` without end.
     pub(crate) missing: Option<u64>,
-    /// The end of the data is in order too.
+    /// True once the end of the data has arrived in order.
     pub(crate) complete: bool,
-    /// The sender is done. What still arrives is ignored.
+    /// True once the sender is done. Later arrivals are ignored.
     pub(crate) closed: bool,
-    /// Counts of the sender that are in the flow's record.
+    /// Counts of the sender that are already in the flow's record.
     pub(crate) counted: Counts,
     /// Time at which the earliest pending event of its timers fires; later ones are stale.
     pub(crate) armed: Instant,
-    /// Its segments on their way.
+    /// Number of its segments in flight.
     on_their_way: u32,
 }
 
-/// A segment on its way.
+/// A segment in flight.
 #[derive(Clone, Copy, Debug)]
 struct Carried {
     connection: Slot,
     /// Packets that carry it: while a frame is not acknowledged, its sender has one and the receiver may have another.
     packets: u32,
-    /// What sets the [key](Connections::flow_key) of its connection apart from those of the flow's others.
+    /// Its connection's part of the [key](Connections::flow_key) that distinguishes flows.
     key: u32,
     segment: Segment,
 }
 
 impl Connection {
-    /// Of a flow, opened now, with so much to send; `None` without end.
+    /// A connection of a flow, opened now, with this many bytes to send; `None` without end.
     pub(crate) fn new(flow: FlowId, number: u32, settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
         let mut sender = Sender::new(settings);
         sender.supply(bytes);
@@ -87,7 +87,7 @@ impl Connection {
 }
 
 impl Connections {
-    /// Keeps a connection: its slot.
+    /// Stores a connection; returns its slot.
     pub(crate) fn insert(&mut self, connection: Connection) -> Slot {
         if let Some(slot) = self.free.pop() {
             self.slots[slot] = connection;
@@ -101,18 +101,18 @@ impl Connections {
         &mut self.slots[slot]
     }
 
-    /// Those that are open, in the order of their slots, which does not depend on anything but the run.
+    /// Open connections in the order of their slots, which is deterministic.
     pub(crate) fn open(&self) -> impl Iterator<Item = &Connection> {
         self.slots.iter().filter(|connection| !connection.closed)
     }
 
-    /// The slot of the open connection of a flow that has one at a time.
+    /// Slot of the open connection of a flow that has one at a time.
     pub(crate) fn of_flow(&self, flow: FlowId) -> Option<Slot> {
         let open = |connection: &Connection| connection.flow == flow && !connection.closed;
         self.slots.numbers().find(|&slot| open(&self.slots[slot]))
     }
 
-    /// The sender is done: the slot is used again as soon as nothing of the connection is on its way.
+    /// Closes a connection; its slot is reused once none of its segments is in flight.
     pub(crate) fn close(&mut self, slot: Slot) {
         let connection = &mut self.slots[slot];
         connection.closed = true;
@@ -121,7 +121,7 @@ impl Connections {
         }
     }
 
-    /// A segment sets out: to be carried by a packet.
+    /// Stores a segment to be carried by a packet.
     pub(crate) fn send(&mut self, connection: Slot, segment: &Segment) -> Handle {
         let Connection { number, on_their_way, .. } = &mut self.slots[connection];
         *on_their_way += 1;
@@ -129,7 +129,7 @@ impl Connections {
         self.carried.insert(Carried { connection, packets: 0, key, segment: *segment })
     }
 
-    /// A packet has come into being, of this segment if of any.
+    /// Counts a new packet with this segment.
     #[inline]
     pub(crate) fn packet_made(&mut self, segment: Option<Handle>) {
         if let Some(segment) = segment {
@@ -137,7 +137,7 @@ impl Connections {
         }
     }
 
-    /// A packet is no more. The last one of a segment takes it along.
+    /// Counts the end of a packet; the last one of a segment frees it.
     #[inline]
     pub(crate) fn packet_gone(&mut self, segment: Option<Handle>) {
         if let Some(segment) = segment {
@@ -159,19 +159,19 @@ impl Connections {
         }
     }
 
-    /// The connection and the segment that a packet carries.
+    /// Connection and segment of a packet.
     pub(crate) fn carried(&self, segment: Handle) -> (Slot, Segment) {
         let Carried { connection, segment, .. } = self.carried.get(segment);
         (connection, segment)
     }
 
-    /// The same, with the connection, to be told of it.
+    /// The same by reference, with the connection itself.
     pub(crate) fn met(&mut self, segment: Handle) -> (Slot, &mut Connection, &Segment) {
         let &mut Carried { connection, ref segment, .. } = self.carried.get_mut(segment);
         (connection, &mut self.slots[connection], segment)
     }
 
-    /// The number of the connection among its flow's, and that of the first octet, of a segment on its way.
+    /// Number of the connection among its flow's, and of the first octet, of a segment in flight.
     pub(crate) fn origin(&self, segment: Handle) -> (u32, u64) {
         let (slot, segment) = self.carried(segment);
         (self.slots[slot].number, segment.start)
@@ -182,13 +182,13 @@ impl Connections {
         self.carried.get(segment).segment.length > 0
     }
 
-    /// The congestion window, in segments, of the connection of a segment.
+    /// Congestion window, in segments, of a segment's connection.
     pub(crate) fn window(&self, segment: Handle) -> f64 {
         let Connection { sender, most, .. } = &self.slots[self.carried.get(segment).connection];
         sender.cwnd() as f64 / most.count() as f64
     }
 
-    /// A packet, as it is told.
+    /// A packet, for traces.
     pub(crate) fn picture(&self, packet: &Packet) -> trace::Packet {
         let segment = packet.segment.map(|segment| {
             let (slot, segment) = self.carried(segment);
@@ -198,15 +198,14 @@ impl Connections {
         packet.picture(segment)
     }
 
-    /// A number for the flow of a packet as queues tell flows: by addresses and ports, which are other ones for every
-    /// connection.
+    /// Hash of a packet's transport flow: addresses and ports, which differ between connections.
     #[inline]
     pub(crate) fn flow_key(&self, flow: FlowId, packet: &Packet) -> u32 {
         let Some(segment) = packet.segment else { return flow.into() };
         u32::from(flow).wrapping_add(self.carried.get(segment).key)
     }
 
-    /// Segments on their way, by what the connections say and by what is there.
+    /// Number of segments in flight, by the connections' counts and by those stored.
     pub(crate) fn segments(&self) -> (u64, u64) {
         let said = self.slots.iter().map(|connection| u64::from(connection.on_their_way)).sum();
         (said, self.carried.live() as u64)

@@ -10,7 +10,7 @@ use crate::world::watch::Witness;
 use queue::Ecn;
 
 impl World {
-    /// A node has got the packets of a data frame by radio: a first one and those chained to it.
+    /// Takes the packets of a data frame received by radio: the first one and those chained to it.
     pub(crate) fn take(&mut self, node: NodeId, from: u32, first: Handle) {
         let mut next = Some(first);
         while let Some(handle) = next {
@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// The packets of a row have reached the application that they are for.
+    /// Counts the packets of a row, which have reached their application.
     pub(crate) fn end_row(&mut self, row: &mut Row) {
         let Row { like, packets } = std::mem::take(row);
         if let Some((index, packet)) = like {
@@ -78,7 +78,7 @@ impl World {
         self.deliver(node, from, index, &packet);
     }
 
-    /// A node has got a packet of a flow: the application's, or one to pass on.
+    /// Takes a packet of a flow: delivers or forwards it.
     pub(crate) fn deliver(&mut self, node: NodeId, from: u32, index: FlowId, packet: &Packet) {
         let flow = &mut self.flows[index];
         if flow.to != BROADCAST {
@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    /// A packet has reached the application that it is for.
+    /// Delivers a packet to its application.
     #[expect(clippy::inline_always, reason = "once a packet: such calls cost every network 1 % in all")]
     #[inline(always)]
     pub(crate) fn take_data(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
@@ -143,7 +143,7 @@ impl World {
         }
     }
 
-    /// A packet has reached its destination.
+    /// Traces a packet that has reached its destination.
     #[inline]
     pub(crate) fn trace_delivered(&mut self, node: NodeId, packet: &Packet) {
         let Self { connections, watch, now, .. } = self;
@@ -161,7 +161,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Is a packet that comes now one of these?
+    /// Adds a packet to the row if it is alike; true if it is.
     #[inline]
     pub(crate) fn takes(&mut self, packet: &Packet) -> bool {
         let alike = self.like.as_ref().is_some_and(|(_, like)| packet.arrives_like(like));

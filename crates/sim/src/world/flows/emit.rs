@@ -7,11 +7,11 @@ use crate::traffic::Emission;
 use crate::world::state::{Event, World};
 use units::Bytes;
 
-/// How many packets of a saturated flow wait at its source: one to hand over and one behind it.
+/// Packets of a saturated flow in its port: one to hand over and one behind it.
 const SATURATION: u32 = 2;
 
 impl World {
-    /// A source makes a packet.
+    /// Emits a packet of a source.
     pub(crate) fn emit(&mut self, flow: FlowId) {
         let Supply::Source(source) = &mut self.flows[flow].supply else { return self.begin_transfer(flow) };
         let Some(Emission { payload, .. }) = source.next() else { return };
@@ -33,13 +33,13 @@ impl World {
         self.serve(node);
     }
 
-    /// A saturated flow starts.
+    /// Starts a saturated flow.
     pub(crate) fn saturate(&mut self, flow: FlowId) {
         self.fill(flow);
         self.serve(self.flows[flow].from);
     }
 
-    /// The first packets of a saturated flow join the port; from now on it asks for more.
+    /// Fills the port with the first packets of a saturated flow; from now on it refills.
     pub(crate) fn fill(&mut self, flow: FlowId) {
         let Flow { from, supply: Supply::Saturated { payload, .. }, .. } = self.flows[flow] else { return };
         let port = self.first_port(flow);
@@ -47,7 +47,7 @@ impl World {
         (0..SATURATION).for_each(|_| self.make_packet(flow, payload));
     }
 
-    /// A saturated or greedy flow stops; what waits is still sent.
+    /// Stops a saturated or greedy flow; queued packets are still sent.
     pub(crate) fn cease(&mut self, flow: FlowId) {
         let Flow { from, role, .. } = self.flows[flow];
         if matches!(role, Role::Stream { .. }) {
@@ -57,7 +57,7 @@ impl World {
         self.nodes[from].saturated[port].retain(|&(other, _)| other != flow);
     }
 
-    /// A new packet of a flow sets out from its source.
+    /// Creates and sends a packet of a flow.
     pub(crate) fn make_packet(&mut self, flow: FlowId, payload: Bytes) {
         let record = &mut self.flows[flow].record;
         record.sent += 1;
@@ -67,7 +67,7 @@ impl World {
         self.launch(flow, Packet { dscp, ecn, ..packet });
     }
 
-    /// A packet of a flow sets out from where the flow begins.
+    /// Sends a packet of a flow from the node where it begins.
     #[inline]
     pub(crate) fn launch(&mut self, flow: FlowId, mut packet: Packet) {
         let Flow { from, waiting, record, .. } = &mut self.flows[flow];

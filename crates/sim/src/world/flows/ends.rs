@@ -8,7 +8,7 @@ use crate::radio::Medium;
 use crate::world::error::BuildError;
 use crate::world::nodes::infrastructure::Infrastructure;
 
-/// No network has more flows: what was hardly meant should not take minutes to build.
+/// Largest number of flows: a mistake should not take minutes to build.
 pub(crate) const MOST: usize = 10_000;
 
 /// Value of `from` or `to` that stands for a random node.
@@ -28,8 +28,7 @@ pub(crate) struct End {
 pub(crate) struct Ends<'a> {
     names: &'a [String],
     infrastructure: &'a Infrastructure,
-    /// By node: how many hops it is to each at the start of the run; nothing where no path leads there. Only where ends are
-    /// drawn.
+    /// By node: hops to each other node at the start of the run; none if no path leads there. Only if ends are drawn.
     distances: Vec<Vec<Option<u32>>>,
     seed: u64,
 }
@@ -54,7 +53,7 @@ impl<'a> Ends<'a> {
     /// The flows that one table describes.
     ///
     /// # Errors
-    /// Ends that do not exist, or do not go together.
+    /// Ends that do not exist, or cannot be combined.
     pub(crate) fn of(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse = |key: &str, message: &str| Err(BuildError::new(format!("flow.{}.{key}", described.name), message));
         if are_drawn(described) {
@@ -112,7 +111,8 @@ impl<'a> Ends<'a> {
         (0..).zip(self.names).filter(|(node, _)| infrastructure.is_station(*node))
     }
 
-    /// What a star behind this beginning of names stands for: stations, and with a beginning also nodes without a radio.
+    /// Nodes that a star after this prefix stands for: stations, and with a non-empty prefix also nodes without a
+    /// radio.
     fn called(&self, beginning: &str) -> impl Iterator<Item = (u32, &'a String)> {
         let infrastructure = self.infrastructure;
         let wanted =
@@ -140,7 +140,7 @@ impl<'a> Ends<'a> {
         Ok(nodes.iter().zip(next).map(flow).collect())
     }
 
-    /// Flows with drawn ends: each draws by itself, from all pairs that it may have.
+    /// Flows with drawn ends: each draws independently, from all pairs that it may have.
     fn drawn(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse =
             |key: &str, message: String| Err(BuildError::new(format!("flow.{}.{key}", described.name), message));
@@ -183,7 +183,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// Is an end of this flow drawn?
+/// True if an end of this flow is drawn.
 fn are_drawn(flow: &config::Flow) -> bool {
     flow.from == ANY || flow.to == ANY
 }

@@ -19,23 +19,23 @@ use crate::transport::tcp::{Segment, Settings};
 use queue::Ecn;
 use units::{Bytes, Instant};
 
-/// A flow: what it sends, and what was counted.
+/// A flow: its supply, and its record.
 pub(crate) struct Flow {
     pub(crate) identity: Identity,
     pub(crate) from: NodeId,
-    /// [`BROADCAST`] for all in range.
+    /// Destination; [`BROADCAST`] for all nodes in range.
     pub(crate) to: u32,
-    /// The index of its access category.
+    /// Index of its access category.
     pub(crate) category: u8,
-    /// Of its packets.
+    /// DSCP of its packets.
     pub(crate) dscp: Dscp,
-    /// Of its packets over UDP.
+    /// ECN field of its packets over UDP.
     pub(crate) ecn: Ecn,
-    /// Where it asks for admission.
+    /// Admission state, if it asks for admission.
     pub(crate) admission: Option<Box<Admission>>,
     pub(crate) role: Role,
     pub(crate) supply: Supply,
-    /// Its packets that wait, for a route or at a port, at the node where it begins.
+    /// Its packets at the node where it begins that wait for a route or in a port.
     pub(crate) waiting: u32,
     pub(crate) record: FlowRecord,
 }
@@ -44,21 +44,21 @@ pub(crate) struct Flow {
 /// and is not in the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// For the application, over UDP.
+    /// Data over UDP for the application.
     Data,
-    /// To be sent back, over the flow `back`.
+    /// Request, to be answered over the flow `back`.
     Request { back: FlowId },
-    /// The answer to a request of the flow `of`.
+    /// Answer to a request of the flow `of`.
     Reply { of: FlowId },
     /// A TCP segment for the receiver, which answers over the flow `back`.
     Stream { back: FlowId },
     /// A TCP segment for the sender of the flow `of`.
     Acknowledgement { of: FlowId },
-    /// What asks for admission of the flow `of`.
+    /// Admission probe of the flow `of`.
     Probe { of: FlowId },
-    /// The answer to a probe of the flow `of`.
+    /// Answer to a probe of the flow `of`.
     Answer { of: FlowId },
-    /// The destination of the flow `of` asks it to regulate.
+    /// Request of the flow `of`'s destination to regulate.
     Regulation { of: FlowId },
 }
 
@@ -73,7 +73,7 @@ impl Role {
         }
     }
 
-    /// Is its flow one of the scenario, and so in the results?
+    /// True if its flow is one of the scenario, and so in the results.
     pub(crate) fn is_described(self) -> bool {
         matches!(self, Self::Data | Self::Request { .. } | Self::Stream { .. })
     }
@@ -81,18 +81,18 @@ impl Role {
 
 /// Source of a flow's packets.
 pub(crate) enum Supply {
-    /// A source, at times of its own.
+    /// A source with its own times.
     Source(Source),
-    /// The queue asks for packets.
+    /// Saturated: the port asks for packets.
     Saturated { payload: Bytes, start: Instant, stop: Instant },
-    /// TCP connections. Where the start of the first is drawn, it is kept for the results.
+    /// TCP connections; with the start of the first if it is drawn, for the results.
     Transfers { transfers: Transfers, settings: Settings, opened: u32, drawn_start: Option<Instant> },
-    /// What arrives of another flow; answers are at most so long, with the IP header.
+    /// Answers to another flow, of at most this length with the IP header.
     Answers { longest: Bytes },
 }
 
 impl Supply {
-    /// Length with the IP header of the first packet, or where that is shorter, or chance, of the longest.
+    /// Length with the IP header of the first packet; of the longest if the first is shorter or random.
     pub(crate) fn first(&self) -> Option<Bytes> {
         match self {
             Self::Source(source) => source.usual().map(network_bytes),

@@ -24,18 +24,19 @@ const PACKETISATION: Duration = Duration::from_millis(20);
 /// Heavy-tailed times: ns-2's default of Pareto times, and what Crovella and Bestavros (IEEE/ACM Transactions on
 /// Networking 5(6), 1997) found for times without transfers.
 const TIMES_SHAPE: f64 = 1.5;
-/// Sizes of transfers (the same authors: 1.1 to 1.3).
+/// Shape of transfer sizes (the same authors: 1.1 to 1.3).
 const SIZE_SHAPE: f64 = 1.2;
 const WEB_PACKET: Bytes = Bytes::new(1_000);
-/// What `ping` sends on most systems.
+/// Payload that `ping` sends on most systems.
 const PING_PACKET: Bytes = Bytes::new(56);
 const PING_EVERY: Duration = Duration::from_secs(1);
-/// With rates that change more often, finding the next packet of a slow flow could take longer than the run.
+/// Shortest time between rate changes: with less, finding the next packet of a slow flow could take longer than the
+/// run.
 const SHORTEST_DRAW: Duration = Duration::from_millis(1);
-/// With shorter times, finding the next packet could take longer than the run.
+/// Shortest mean time: with less, finding the next packet could take longer than the run.
 const SHORTEST_TIME: Duration = Duration::from_micros(10);
 
-/// The name of a kind and the keys that it has.
+/// Name of a kind, and the keys that it has.
 const fn keys(kind: TrafficKind) -> (&'static str, &'static [&'static str]) {
     match kind {
         TrafficKind::Cbr => ("cbr", &["rate", "packet", "overhead"]),
@@ -51,12 +52,12 @@ const fn keys(kind: TrafficKind) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-/// The name of a kind, as scenarios have it.
+/// Name of a kind in scenarios.
 pub(crate) const fn kind_name(kind: TrafficKind) -> &'static str {
     keys(kind).0
 }
 
-/// The traffic of one `[[flow]]`, whose keys have been checked: makes the source of every flow that it stands for.
+/// Traffic of one `[[flow]]` with checked keys; builds the source of every flow that the table stands for.
 pub(crate) struct Traffic<'n> {
     flow: &'n Flow,
     run: Duration,
@@ -64,7 +65,7 @@ pub(crate) struct Traffic<'n> {
 }
 
 impl<'n> Traffic<'n> {
-    /// Checks the keys and reads the recording, if it names one. `run` is how long the network runs.
+    /// Checks the keys and reads the recording, if it names one. `run`: duration of the run.
     pub(crate) fn new(flow: &'n Flow, run: Duration) -> Result<Self, BuildError> {
         let mut traffic = Self { flow, run, recording: None };
         traffic.check_keys()?;
@@ -78,7 +79,7 @@ impl<'n> Traffic<'n> {
         Ok(traffic)
     }
 
-    /// Can flows of this traffic ask for admission: do they send at times of their own?
+    /// True if flows of this traffic can ask for admission: they send at times of their own.
     pub(crate) fn asks(&self) -> bool {
         match self.flow.traffic.kind {
             TrafficKind::Cbr | TrafficKind::Poisson | TrafficKind::OnOff | TrafficKind::Voice | TrafficKind::Replay => {
@@ -89,7 +90,7 @@ impl<'n> Traffic<'n> {
         }
     }
 
-    /// The rate with the headers of UDP and IP, where it is constant.
+    /// Rate with the headers of UDP and IP, if it is constant.
     pub(crate) fn network_rate(&self) -> Option<Rate> {
         let config::Traffic { kind, packetisation, silence, overhead, .. } = self.flow.traffic;
         let (packet, rate) = match kind {
@@ -106,7 +107,7 @@ impl<'n> Traffic<'n> {
         matches!(self.flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson)
     }
 
-    /// Is its load left to chance, so that results have to say what it was?
+    /// True if its load is random, so that results must tell it.
     pub(crate) fn is_drawn(&self) -> bool {
         let config::Traffic { packet, rate, .. } = &self.flow.traffic;
         let of_one_length = matches!(packet, None | Some(config::Lengths::One(_)));
@@ -126,7 +127,7 @@ impl<'n> Traffic<'n> {
         Err(BuildError::new(self.path(&format!("traffic.{key}")), message))
     }
 
-    /// A key that this kind cannot do without.
+    /// A required key of this kind.
     fn need<T>(&self, key: &str, value: Option<T>) -> Result<T, BuildError> {
         value.ok_or_else(|| BuildError::new(self.path("traffic"), format!("this kind of traffic needs a `{key}`")))
     }
@@ -261,8 +262,7 @@ impl<'n> Traffic<'n> {
         }
     }
 
-    /// What makes the packets of the flow called `name` of this traffic.
-    /// With TCP these are its settings.
+    /// Supply of the flow called `name`. `tcp`: settings of TCP, if used.
     pub(crate) fn supply(&self, name: &str, tcp: Option<Settings>, seed: u64) -> Result<Supply, BuildError> {
         let mut random = Stream::new(seed, name, Purpose::Traffic);
         let jitter = match self.flow.phase_jitter.as_nanos() {
@@ -306,7 +306,7 @@ impl<'n> Traffic<'n> {
         }))
     }
 
-    /// What a flow of this traffic gives TCP to carry.
+    /// Transfers of a flow of this traffic over TCP.
     fn transfers(&self, active: Range<Instant>, random: Stream) -> Result<Transfers, BuildError> {
         let config::Traffic { kind, size, every, .. } = self.flow.traffic;
         let (volume, recurrence) = match kind {
@@ -323,7 +323,7 @@ impl<'n> Traffic<'n> {
         Ok(Transfers::new(volume, recurrence, active, random))
     }
 
-    /// The rate, where it is not drawn.
+    /// The rate, if it is not drawn.
     fn rate(&self) -> Option<Rate> {
         match self.flow.traffic.rate {
             Some(Load::One(rate)) => Some(rate),
@@ -331,7 +331,7 @@ impl<'n> Traffic<'n> {
         }
     }
 
-    /// The length of packets, where it is not drawn.
+    /// The packet length, if it is not drawn.
     fn packet(&self) -> Option<Bytes> {
         match self.flow.traffic.packet {
             Some(config::Lengths::One(packet)) => Some(packet),
@@ -450,7 +450,7 @@ fn lengths(described: &config::Lengths) -> Lengths {
     }
 }
 
-/// The mean share of time on.
+/// Mean share of on time.
 fn share(on: Duration, off: Duration) -> f64 {
     on.as_secs_f64() / (on.as_secs_f64() + off.as_secs_f64())
 }

@@ -11,7 +11,7 @@ use queue::Ecn;
 use units::{Bytes, Instant};
 
 impl World {
-    /// A packet that is answered, or an answer, has arrived.
+    /// Handles an arriving packet that is answered, or an answer.
     pub(crate) fn arrive(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         match self.flows[index].role {
             Role::Data => self.take_data(node, index, packet),
@@ -37,7 +37,7 @@ impl World {
         }
     }
 
-    /// The first transfer of a flow, or the next, begins: a connection opens.
+    /// Begins the next transfer of a flow: opens a connection.
     pub(crate) fn begin_transfer(&mut self, flow: FlowId) {
         let Flow { supply, record, from, .. } = &mut self.flows[flow];
         let Supply::Transfers { transfers, settings, opened, .. } = supply else { return };
@@ -54,7 +54,7 @@ impl World {
         self.serve(from);
     }
 
-    /// A flow that always had more to send has not any longer: what was sent is still carried to its end.
+    /// Ends a greedy flow: data already sent are still carried to their end.
     pub(crate) fn close_stream(&mut self, flow: FlowId) {
         let from = self.flows[flow].from;
         if let Some(slot) = self.connections.of_flow(flow) {
@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// A segment has reached the end of its connection that it is for.
+    /// Handles a segment at its end of the connection.
     fn take_segment(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         let Some(handle) = packet.segment else { return };
         let (slot, connection, segment) = self.connections.met(handle);
@@ -85,7 +85,7 @@ impl World {
         self.converse(slot);
     }
 
-    /// A segment has reached the receiver.
+    /// Handles a segment at the receiver.
     fn take_stream(&mut self, handle: Handle, index: FlowId, packet: &Packet) {
         let (_, connection, segment) = self.connections.met(handle);
         let flow = &mut self.flows[index];
@@ -137,7 +137,7 @@ impl World {
         }
     }
 
-    /// Reads off the round-trip times after an acknowledgement.
+    /// Records round-trip times after an acknowledgement.
     fn measure(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         let Some(record) = &mut self.flows[connection.flow].record.transport else { return };
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    /// The ends of a connection send what they have to send; then its timers and counts are seen to.
+    /// Sends the segments of both ends; then sets timers and counts.
     fn converse(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         if connection.closed {
@@ -179,7 +179,7 @@ impl World {
         }
     }
 
-    /// The receiver of a connection sends what it has to send.
+    /// Sends the segments of the receiver.
     #[inline]
     fn answer(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
@@ -191,7 +191,7 @@ impl World {
         }
     }
 
-    /// If what is sent was lost before: how the receiver judged that.
+    /// Records the receiver's verdict on a loss that is being repaired.
     #[cold]
     fn judge_repair(&mut self, slot: Slot, flow: FlowId, start: u64) {
         let Connection { number, ref sender, .. } = *self.connections.get(slot);
@@ -210,8 +210,8 @@ impl World {
         self.launch(flow, Packet { dscp, segment, ecn, ..Packet::new(Load::Flow(flow), self.now, length) });
     }
 
-    /// Sees to it that an event comes when a timer of a connection expires. One that is already pending before that will
-    /// do: an acknowledgement that restarts the timer costs no event.
+    /// Ensures an event at the earliest timer of a connection. One that is already pending before that suffices: an
+    /// acknowledgement that restarts the timer costs no event.
     fn arm_timer(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         let deadline = connection.deadline();
@@ -221,7 +221,7 @@ impl World {
         }
     }
 
-    /// A `Timer` event of a connection has come.
+    /// Handles a `Timer` event of a connection.
     pub(crate) fn timer(&mut self, slot: Slot) {
         let connection = self.connections.get(slot);
         if connection.armed != self.now {

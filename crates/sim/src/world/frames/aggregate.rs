@@ -14,8 +14,8 @@ use queue::Batch as _;
 use units::Bytes;
 
 impl World {
-    /// Packets that can share the frame that is due join it, in the order in which the queue would yield them. Returns the
-    /// frame; none where nothing could join.
+    /// Adds packets to the frame that is due, in the order in which the queue yields them. Returns the frame; none if
+    /// no packet could join.
     pub(crate) fn aggregate(&mut self, node: NodeId) -> Option<Assembly> {
         let mut assembly = self.nodes[node].station.assemble(self.now, &self.rules)?;
         let now = self.now;
@@ -68,8 +68,8 @@ impl World {
         }
     }
 
-    /// The saturated flow that has a port to itself, where packets that [fill a frame](Self::fill_frame) are the same to
-    /// everybody as packets that join it one by one. `first`: the packet that leaves next.
+    /// The saturated flow that has a port to itself, whose packets can [fill a frame](Self::fill_frame) with the same
+    /// result as packets that join one by one. `first`: the packet that leaves next.
     fn alone(&self, node: NodeId, port: PortId, first: Handle) -> Option<FlowId> {
         let Node { egress, saturated, energy, .. } = &self.nodes[node];
         let &[(flow, payload)] = saturated[port].as_slice() else { return None };
@@ -80,10 +80,11 @@ impl World {
         (alone && in_a_row && plain && egress.lets_pass(port, network_bytes(payload))).then_some(flow)
     }
 
-    /// A flow that has a port [to itself](Self::alone) fills the rest of a frame, which has room for one packet at least, with
-    /// packets that are made now, each as the one before it leaves the port. What waits there was made now, too, so that none
-    /// has waited: all packets are alike but for their numbers. So new ones join the frame without waiting at the port, with
-    /// the numbers that are due, and what waits is what was made last.
+    /// Fast path for a flow that has a port [to itself](Self::alone): fills the rest of a frame, which has room for at
+    /// least one packet, with packets made now, each as the one before it leaves the port. The packets in the port were
+    /// made now too, so that none has waited and all are alike but for their numbers. So new packets join the frame
+    /// without passing the port, with the numbers that are due, and those in the port get the numbers of the last ones
+    /// made.
     fn fill_frame(&mut self, node: NodeId, port: PortId, flow: FlowId, assembly: &mut Assembly) {
         let Self { nodes, flows, packets, rules, now, .. } = self;
         let (Node { egress, station, .. }, now) = (&mut nodes[node], *now);
@@ -115,8 +116,8 @@ impl World {
         self.watch.is_none() && matches!(self.routing, Routing::Static(_))
     }
 
-    /// Notes where the MPDUs of a frame that has been sent lie in it, if it is an aggregate. Its sender holds them until
-    /// the response is due, which is later than the last tail: a hop's round trip fits into a slot.
+    /// Stores the positions of MPDUs in a frame that has been sent, if it is an aggregate. Its sender holds them until
+    /// the response is due, which is later than the last tail, as a hop's round trip is shorter than a slot.
     pub(crate) fn lay_out(&mut self, of: Handle) {
         self.laid_out.clear();
         let frame = self.medium.frame(of);
@@ -126,8 +127,8 @@ impl World {
         }
     }
 
-    /// A node has got data frames of which those are `intact` whose bits are set, under a BlockAck agreement. Mostly they are
-    /// the next in a row, and nothing waits: then the window moves [once for all](crate::mac::Reorder::passes).
+    /// Takes data frames under a BlockAck agreement, those whose bits in `intact` are set. Usually they are the next in
+    /// a row and nothing waits; then the window moves [once for all](crate::mac::Reorder::passes).
     pub(crate) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: u64) {
         let mut mpdus = std::mem::take(&mut self.numbered);
         let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
@@ -153,7 +154,7 @@ impl World {
         self.numbered = mpdus;
     }
 
-    /// A data frame with this number has come in.
+    /// Takes a data frame with this sequence number.
     fn take_numbered(&mut self, node: NodeId, from: u32, category: u8, sequence: u16, packet: Handle) {
         let mut reorder = self.nodes[node].station.reorder(from, category);
         reorder.arrives(sequence);
@@ -177,15 +178,15 @@ impl World {
         }
     }
 
-    /// A `BlockAckReq` has come in.
+    /// Handles a `BlockAckReq`.
     pub(crate) fn move_window(&mut self, node: NodeId, frame: &Frame) {
         let Kind::BlockAckReq { start } = frame.kind else { return };
         self.nodes[node].station.reorder(frame.from, frame.category).forget_before(start);
         self.release(node, frame.from, frame.category);
     }
 
-    /// Copies the data packets of a frame that has to wait: the originals belong to the sender. Messages of the routing
-    /// protocol need no order.
+    /// Copies the data packets of a frame that has to wait, as the originals belong to the sender. Routing messages
+    /// need no order and are taken at once.
     fn keep(&mut self, node: NodeId, from: u32, first: Handle) -> Option<Handle> {
         let (mut next, mut kept, mut last) = (Some(first), None, None);
         while let Some(handle) = next {
@@ -209,7 +210,7 @@ impl World {
         kept
     }
 
-    /// Passes on what need not wait any longer.
+    /// Passes on all packets that need not wait any longer.
     fn release(&mut self, node: NodeId, from: u32, category: u8) {
         let (mut row, in_rows) = (Row::default(), self.unfollowed());
         while let Some(first) = self.nodes[node].station.reorder(from, category).release() {

@@ -1,8 +1,8 @@
 //! Delivers the fronts and tails of frames in the air to the stations that hear them.
 //!
-//! A front or tail passes its listeners in order of distance, each at its own time. Where no other event lies between
-//! two listeners, or between the sender and the first, the next one is served at once, without going through the event
-//! queue: the same order of events at a fraction of the cost.
+//! A front or tail passes its listeners in order of distance, each at its own time. If no other event lies between two
+//! listeners, or between the sender and the first, the next one is served at once without the event queue: the same
+//! order of events at a fraction of the cost.
 
 use crate::engine::{Handle, NodeId};
 use crate::mac::{Announced, Answer, BROADCAST, Due, Frame, Kind, Unanswered};
@@ -12,18 +12,18 @@ use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
 use units::Instant;
 
-/// Why a tail goes no further for now.
+/// Why a tail pauses.
 enum Stop {
-    /// This listener, by its place among them, heard what may concern it.
+    /// At this listener, by its index, which heard something that concerns it.
     At(u32, Heard, NodeId),
-    /// It reaches this listener at this time, and another event comes first.
+    /// Another event comes before this time, at which it reaches this listener.
     Before(Instant, u32),
-    /// No listener is left.
+    /// All listeners are passed.
     End,
 }
 
 impl World {
-    /// The station's deadline has come.
+    /// Lets a station act at its deadline.
     pub(crate) fn act(&mut self, node: NodeId) {
         // Only one that waits for an answer has to know.
         let receiving = self.nodes[node].station.listens() && self.medium.receives(node.into(), self.now);
@@ -48,7 +48,7 @@ impl World {
         }
     }
 
-    /// A station starts to send a frame.
+    /// Starts the transmission of a frame.
     fn send(&mut self, node: NodeId, frame: Frame) {
         let psdu = frame.psdu(self.rules.key);
         let timing = &self.rules.timing;
@@ -123,7 +123,7 @@ impl World {
         }
     }
 
-    /// Every packet of a data frame has been sent once more.
+    /// Counts a transmission of every packet of a data frame.
     fn count_transmissions(&mut self, node: NodeId, frame: &Frame) {
         let Self { nodes, packets, flows, warmup, .. } = self;
         let mut count = |first: Handle| {
@@ -148,7 +148,7 @@ impl World {
         }
     }
 
-    /// The sender has sent all of a frame.
+    /// Ends the transmission of a frame at its sender.
     pub(crate) fn sent(&mut self, of: Handle) {
         let Self { medium, nodes, rules, now, .. } = self;
         let (transmission, turned_idle) = medium.end(of);
@@ -189,7 +189,7 @@ impl World {
         }
     }
 
-    /// The front of a frame passes its listeners, from `listener` on.
+    /// Passes the front of a frame over its listeners, from `listener` on.
     pub(crate) fn front(&mut self, of: Handle, listener: u32) {
         // No event comes of a front: the next one stays where it is.
         let until = self.until.min(self.events.next_time());
@@ -211,7 +211,7 @@ impl World {
         }
     }
 
-    /// The tail of a frame passes its listeners, from `listener` on.
+    /// Passes the tail of a frame over its listeners, from `listener` on.
     pub(crate) fn tail(&mut self, of: Handle, listener: u32) {
         if self.rules.block_ack() {
             self.lay_out(of);
@@ -230,9 +230,8 @@ impl World {
         }
     }
 
-    /// The tail of a frame passes listeners, from `from` on, to which it makes no other difference than that the medium is
-    /// free for them again: until one is concerned, another event comes first, or no listener is left. The time of the one
-    /// that is `due` has come.
+    /// Fast path of a tail over listeners, from `from` on, that are not concerned except that the medium becomes idle:
+    /// until one is concerned, another event comes first, or none is left. The listener `due` is reached now.
     #[inline]
     fn passes(&mut self, of: Handle, from: u32, due: u32) -> Stop {
         let aside = self.watch.is_none() && self.rules.tmac.is_none();
@@ -275,7 +274,7 @@ impl World {
         Stop::End
     }
 
-    /// The tail of a frame has passed a listener.
+    /// Handles the tail of a frame at a listener.
     fn heard(&mut self, node: NodeId, of: Handle, frame: &Frame, heard: &Heard) {
         let by_age = self.rules.tmac.is_some();
         self.trace_heard(node, of, heard);
@@ -302,7 +301,8 @@ impl World {
         self.serve(node);
     }
 
-    /// The last tail has passed. A broadcast packet lives until then; any other belongs to its sender.
+    /// Removes a frame whose last tail has passed, and the packet of a broadcast; any other packet belongs to its
+    /// sender.
     fn clear(&mut self, of: Handle) {
         let frame = self.medium.clear(of);
         if frame.to == BROADCAST
@@ -316,7 +316,7 @@ impl World {
         }
     }
 
-    /// Does no other event come before `time`?
+    /// True if no other event comes before `time`.
     #[inline]
     fn comes_first(&self, time: Instant) -> bool {
         time < self.until && time < self.events.next_time()
@@ -333,7 +333,7 @@ impl World {
         first
     }
 
-    /// A station hears a frame, intact, or an aggregate of which those frames are intact whose bits are set.
+    /// Lets a station receive an intact frame, or the MPDUs of an aggregate whose bits in `intact` are set.
     fn hear(&mut self, node: NodeId, frame: &Frame, intact: u64) {
         self.measure_heard(node, frame, intact);
         let answer = self.nodes[node].station.received(self.now, frame, &self.rules);
@@ -355,7 +355,7 @@ impl World {
         }
     }
 
-    /// Sees to what a station has found out about its own frames, if anything.
+    /// Counts the outcome of a station's own frames, if there is one.
     #[inline]
     fn count_outcome(&mut self, node: NodeId, answer: Answer) {
         if answer.failed.is_some() || answer.report.is_some() {
@@ -363,7 +363,7 @@ impl World {
         }
     }
 
-    /// Counts what became of a station's own frames.
+    /// Counts the outcome of a station's own frames.
     #[inline(never)]
     fn count_own(&mut self, node: NodeId, answer: Answer) {
         let Node { record, egress, .. } = &mut self.nodes[node];
@@ -404,13 +404,14 @@ mod tests {
         World::new(&network, 1).expect("a network that can be built")
     }
 
-    /// Events so far, and what every node has sent.
+    /// Events so far, and the frames and airtime of every node.
     fn account(world: &World) -> (u64, Vec<(u64, Duration)>) {
         let sent = world.nodes.iter().map(|node| (node.record.attempts, node.record.airtime));
         (world.handled, sent.collect())
     }
 
-    /// A bystander of a frame is told of it in few words. A world that is watched, if at no node, tells all stations all.
+    /// Bystanders of a frame take the fast path. In a world that is watched, if at no node, all stations take the plain
+    /// path.
     #[test]
     fn bystanders_give_the_same_on_either_path() {
         for (network, eifs) in [CELL, CHAIN].iter().flat_map(|network| EIFS.map(|eifs| (network, eifs))) {
@@ -426,8 +427,8 @@ mod tests {
         }
     }
 
-    /// Between events that lie far enough apart a frame goes on without the event queue. Where a step of the run ends in
-    /// between, it waits there.
+    /// Between distant events a frame goes on without the event queue. If a step of the run ends in between, it waits
+    /// there.
     #[test]
     fn a_run_in_steps_comes_to_the_same_as_at_once() {
         for (network, nanos) in

@@ -55,8 +55,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     })
 }
 
-/// What may share a frame. The limits are those of IEEE 802.11-2016, tables 9-19 and 9-262 and of `aPPDUMaxTime` in
-/// table 19-25.
+/// Limits of aggregation, within those of IEEE 802.11-2016, tables 9-19 and 9-262 and of `aPPDUMaxTime` in table 19-25.
 fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
     let mac = &network.mac;
     let given = &mac.aggregation;
@@ -96,7 +95,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
     })
 }
 
-/// The four categories, the highest first; the defaults are those of IEEE 802.11-2016, table 9-137.
+/// The four categories, highest priority first; the defaults are those of IEEE 802.11-2016, table 9-137.
 fn edca(given: Option<&Edca>, timing: &Timing, min: u16, max: u16) -> Result<[Access; 4], BuildError> {
     let given = given.cloned().unwrap_or_default();
     let dsss = matches!(timing.basic, Mode::Dsss { .. });

@@ -12,8 +12,8 @@ use queue::Completion;
 use units::{Duration, Instant};
 
 impl World {
-    /// Sees to it that an event comes at the station's deadline. An event that is already pending before it will do:
-    /// when it comes it is set again, so that a back-off that freezes often costs no event each time.
+    /// Ensures an event at the station's deadline. One that is already pending before it suffices: when it comes it is
+    /// set again, so that a back-off that freezes often costs no event each time.
     #[inline]
     pub(crate) fn arm(&mut self, node: NodeId) {
         let Node { station, armed, .. } = &mut self.nodes[node];
@@ -23,7 +23,7 @@ impl World {
         }
     }
 
-    /// A `Deadline` event of a station has come.
+    /// Handles a `Deadline` event of a station.
     pub(crate) fn deadline(&mut self, node: NodeId) {
         let Node { station, armed, .. } = &mut self.nodes[node];
         if *armed != self.now {
@@ -37,7 +37,7 @@ impl World {
         }
     }
 
-    /// Sees to the frames that a station is done with.
+    /// Handles the frames that a station is done with.
     #[inline]
     pub(crate) fn finish_frames(&mut self, node: NodeId) {
         if let Some(first) = self.nodes[node].station.next_finished() {

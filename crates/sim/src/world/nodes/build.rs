@@ -127,8 +127,8 @@ fn layout(
     Ok(layout)
 }
 
-/// How the queue of a port of a node for what goes by radio is described, and in which table: that of a service class, of
-/// a category under EDCA, or the node's.
+/// Queue settings of a node's radio port, and the name of their table: of a service class, of a category under EDCA, or
+/// of the node.
 fn described<'n>(
     site: &'n Site,
     network: &'n Network,
@@ -162,12 +162,12 @@ fn described<'n>(
     })
 }
 
-/// What is measured for a controller at any port, and which orders are carried out there.
+/// Quantities measured at any port, and orders carried out there.
 const MEASURED: Reads =
     Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::SERVICE).and(Reads::AVERAGE).and(Reads::OCCUPANCY);
 const CARRIED_OUT: Sets = Sets::LIMIT.and(Sets::RATE).and(Sets::MARK);
 
-/// A port by the settings of `table`, at which this is measured, and orders of these kinds are carried out.
+/// A port by the settings of `table`, where `reads` is measured and orders in `sets` are carried out.
 fn built(
     settings: &queue::Settings,
     table: &str,
@@ -185,7 +185,7 @@ fn built(
     Ok(Port::new(queue, controller))
 }
 
-/// With which modes a node sends: always its own, in one of two as it is told, or as rate control decides.
+/// Modes of a node: a fixed one, one of two levels, or those of rate control.
 pub(crate) fn rates(
     site: &Site,
     network: &Network,

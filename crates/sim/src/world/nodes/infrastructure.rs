@@ -14,7 +14,7 @@ use crate::world::wired::{self, Link, Wire};
 pub(crate) struct Infrastructure {
     /// Number of nodes with a radio.
     radios: usize,
-    /// Is there an access point?
+    /// True if there is an access point.
     access: bool,
     /// By node: the access point of a station.
     access_point: Vec<Option<u32>>,
@@ -57,7 +57,7 @@ impl Infrastructure {
         wires
     }
 
-    /// The node at the other end of each of a node's wired links, and the direction that leads there.
+    /// The node at the other end of each of a node's wired links, and the direction towards it.
     pub(crate) fn wires_of(&self, node: u32) -> impl Iterator<Item = (u32, WireId)> {
         (0..).zip(&self.wires).filter_map(move |(link, &Link { ends: [a, b], .. })| match node {
             _ if node == a => Some((b, WireId::at(2 * link))),
@@ -66,14 +66,14 @@ impl Infrastructure {
         })
     }
 
-    /// The place of the table that describes a link.
+    /// Index of the table that describes a link.
     pub(crate) fn table(&self, wire: WireId) -> usize {
         self.wires[wire.place() / 2].table
     }
 
-    /// Whom every node may send to: over a wired link; by radio a station to its access point and this to it, and without
-    /// access points any node to those in range. In the scenario's order, so that ties between routes do not depend on
-    /// distances.
+    /// Nodes that every node may send to: over a wired link; by radio a station to its access point and back, and
+    /// without access points any node to those in range. In the scenario's order, so that ties between routes do not
+    /// depend on distances.
     pub(crate) fn neighbours(&self, medium: &Medium<Frame>) -> Vec<Vec<u32>> {
         let count = u32::try_from(self.access_point.len()).expect("nodes were counted before");
         let of = |node: u32| {
@@ -90,7 +90,7 @@ impl Infrastructure {
         (0..count).map(of).collect()
     }
 
-    /// Does the star in `from = "*"` and `to = "*"` stand for this node? For every station, and without access points for
+    /// True if the star in `from = "*"` and `to = "*"` stands for this node: every station, or without access points
     /// every node with a radio.
     pub(crate) fn is_station(&self, node: u32) -> bool {
         self.has_radio(node) && (!self.access || self.access_point[node as usize].is_some())
@@ -101,7 +101,7 @@ impl Infrastructure {
         &sites[..self.radios]
     }
 
-    /// Has the node a radio?
+    /// True if the node has a radio.
     pub(crate) fn has_radio(&self, node: u32) -> bool {
         (node as usize) < self.radios
     }
@@ -111,7 +111,7 @@ impl Infrastructure {
         (0..).zip(&self.access_point).filter(move |(_, of)| **of == Some(access_point)).map(|(station, _)| station)
     }
 
-    /// A station that stays out of range of its access point has no part in the network.
+    /// Refuses a station that is out of range of its access point all the time.
     pub(crate) fn check_range(&self, names: &[String], medium: &Medium<Frame>) -> Result<(), BuildError> {
         for (station, access_point) in (0..).zip(&self.access_point) {
             let Some(access_point) = *access_point else { continue };
@@ -150,7 +150,7 @@ fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> 
     }
 }
 
-/// Keys that a role does not have.
+/// Refuses keys that a role does not have.
 fn check_keys(site: &Site) -> Result<(), BuildError> {
     let refuse = |key: &str, message: String| Err(BuildError::new(format!("node.{}.{key}", site.name), message));
     if site.role != Role::AccessPoint && site.queues.is_some_and(|queues| queues != Queues::One) {

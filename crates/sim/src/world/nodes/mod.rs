@@ -13,7 +13,7 @@ use crate::mac::{Conventions, Station};
 use crate::record::{Gauge, NodeRecord};
 use units::{Bytes, Instant};
 
-/// A node: its station, its egress, and what was counted.
+/// A node: its station, its egress, and its records.
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) access_point: bool,
@@ -23,19 +23,19 @@ pub(crate) struct Node {
     /// Time at which the earliest pending `Deadline` event of the station fires; later ones are stale.
     pub(crate) armed: Instant,
     pub(crate) egress: Egress,
-    /// By port: saturated flows that begin there, while they last, with their payload. A packet that leaves is replaced at
-    /// once, one that is discarded with the next that leaves.
+    /// By port: active saturated flows that begin there, with their payload. A packet that leaves is replaced at once,
+    /// one that is discarded with the next that leaves.
     pub(crate) saturated: List<PortId, Vec<(FlowId, Bytes)>>,
     /// By port: when the earliest pending `Ready` event fires; later ones are stale.
     pub(crate) ready: List<PortId, Instant>,
-    /// Ports of the nodes before this one.
+    /// Number of ports of the nodes before this one.
     pub(crate) ports_before: usize,
     pub(crate) record: NodeRecord,
     /// Radio statistics, for controllers that use them.
     pub(crate) gauge: Option<Box<Gauge>>,
     /// Energy account, where energy is counted.
     pub(crate) energy: Option<Box<EnergyAccount>>,
-    /// What it has to tell its neighbours and has heard of them, for controllers that order notes or look at them.
+    /// Notes, if a controller orders or reads them.
     pub(crate) neighbours: Option<Box<Notes>>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: PortId, r
     node.egress.name(port, rules, |other| &nodes[other.into()].name)
 }
 
-/// What the ports of all nodes are called, one after another: by their node where it has one for what goes by radio.
+/// Names of the ports of all nodes, in order: the node's name if it has one radio port.
 pub(crate) fn port_names(nodes: &List<NodeId, Node>, rules: &Conventions) -> Vec<String> {
     let names = |node: &Node| {
         let only = node.egress.layout().radio_ports() == 1;

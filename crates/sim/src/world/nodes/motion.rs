@@ -7,11 +7,12 @@ use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWayp
 use crate::world::error::BuildError;
 use units::{Duration, Instant, Length};
 
-/// Nodes that cross their whole area in less are not meant, and would change direction at every event.
+/// Shortest time in which a node may cross its area: faster ones are a mistake, and would change direction at every
+/// event.
 const SHORTEST_CROSSING: Duration = Duration::from_millis(1);
-/// Metres a second: a node that takes a day for 100 m stands still.
+/// Lowest speed in metres per second: a node that takes a day for 100 m stands still.
 const SLOWEST: f64 = 0.001;
-/// The longest side of an area, in metres.
+/// Longest side of an area in metres.
 const LONGEST_SIDE: f64 = 1e9;
 
 pub(crate) fn motion(network: &Network, sites: &[Site], seed: u64) -> Result<Motion, BuildError> {

@@ -6,7 +6,7 @@ use crate::world::error::BuildError;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Length;
 
-/// A node as described; its position is none where the model of mobility places it.
+/// A node as described; it has no position if the mobility model places it.
 pub(crate) use crate::config::Node as Site;
 
 /// All nodes: those placed by rule, then those placed one by one; those without a radio last.
@@ -61,14 +61,14 @@ fn alike(node: &Site) -> Vec<Site> {
     }
 }
 
-/// Where the rule of placement, if there is one, puts the `index`-th node, which is called `name`.
+/// Position of the `index`-th node, called `name`, by the placement rule, if there is one.
 fn placed(placement: &Placement, index: u32, name: &str, seed: u64) -> Result<Option<[Length; 2]>, BuildError> {
     check_placement(placement)?;
     let random = Stream::new(seed, name, Purpose::Motion);
     Ok(placement.placement.map(|shape| position(shape, index, placement, random)))
 }
 
-/// Every rule has keys of its own.
+/// Refuses keys that belong to other rules.
 fn check_placement(placement: &Placement) -> Result<(), BuildError> {
     let refuse = |key: &str, message: &str| Err(BuildError::new(format!("nodes.{key}"), message));
     match (placement.placement, placement.spacing, placement.area) {

@@ -13,7 +13,7 @@ use crate::world::nodes::Node;
 use crate::world::nodes::infrastructure::Infrastructure;
 use units::Duration;
 
-/// A hello message of 802.11b takes about as long.
+/// Shortest hello interval: about the duration of a hello message of 802.11b.
 const SHORTEST_HELLO: Duration = Duration::from_millis(1);
 
 pub(crate) fn routing(
@@ -59,7 +59,7 @@ fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> 
     Ok(Mesh::new(given, settings, nodes, rules.index(given.category)))
 }
 
-/// What would make nodes silent for ever, or never rest.
+/// Refuses settings with which nodes would be silent for ever, or never rest.
 fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
     let counts = [
         ("net_diameter", u32::from(given.net_diameter)),
@@ -127,8 +127,8 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
     Ok(routes)
 }
 
-/// Where links come and go, some may be too long for an answer within a slot: every packet over them is given up. Beyond
-/// the whole time-out it would be given up before it has arrived, and that must not be possible.
+/// Refuses ranges over which a frame could still be in flight at its whole time-out: it would be given up before it has
+/// arrived. Links that come and go may be too long for an answer within a slot; every packet over them is given up.
 fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError> {
     let (longest, most) = (medium.longest_delay(), timing.sifs + timing.slot);
     if longest < most {
@@ -141,8 +141,8 @@ fn check_reach(medium: &Medium<Frame>, timing: &Timing) -> Result<(), BuildError
     Err(BuildError::new("radio.range", message))
 }
 
-/// A response must begin within the time-out, which has a slot for the way there and back (10.3.2.9). Over a longer hop
-/// every packet would be given up; and beyond the whole time-out, before it has arrived.
+/// Refuses hops that are too long: a response must begin within the time-out, which has a slot for the way there and
+/// back (10.3.2.9). Over a longer hop every packet would be given up.
 fn check_hops(
     nodes: &List<NodeId, Node>,
     flows: &[Flow],
@@ -166,7 +166,7 @@ fn check_hops(
     Ok(())
 }
 
-/// The hops of a flow that are not wired.
+/// Radio hops of a flow.
 pub(crate) fn radio_hops(
     nodes: &List<NodeId, Node>,
     routes: &Routes,
@@ -176,7 +176,7 @@ pub(crate) fn radio_hops(
     hops.filter(|&(from, to)| !nodes[from.into()].egress.is_wired_to(to))
 }
 
-/// The paths given by hand, ends included.
+/// The given paths, ends included.
 fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, BuildError> {
     let find = |name: &String| match names.iter().position(|known| known == name) {
         Some(index) => Ok(u32::try_from(index).expect("nodes were counted before")),
@@ -203,8 +203,8 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
         .collect()
 }
 
-/// A TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its path;
-/// where the path is yet to be found, at every node.
+/// Checks that a TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its
+/// path; with AODV, at every node.
 pub(crate) fn check_txop(
     flows: &[Flow],
     nodes: &List<NodeId, Node>,

@@ -28,15 +28,15 @@ pub(crate) struct Mesh {
     pub(crate) armed: List<NodeId, Instant>,
     pub(crate) messages: Arena<Message>,
     pub(crate) out: Output,
-    /// Every message, wherever it is sent.
+    /// Counts of messages.
     pub(crate) ledger: Ledger,
-    /// Broadcasts that wait for their random delay to end.
+    /// Number of broadcasts that wait for their random delay to end.
     pub(crate) delayed: u64,
     pub(crate) purge_on_failure: bool,
-    /// Scratch space for what a broken link makes void.
+    /// Scratch space for packets whose link broke.
     pub(crate) purged: Vec<Handle>,
     pub(crate) priority: RoutingPriority,
-    /// The index of the access category of messages.
+    /// Index of the access category of messages.
     pub(crate) category: u8,
 }
 
@@ -57,7 +57,7 @@ impl Mesh {
         }
     }
 
-    /// Tells a node something.
+    /// Calls a node's state machine.
     pub(crate) fn tell<R>(&mut self, node: NodeId, now: Instant, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
         let Self { settings, nodes, out, .. } = self;
         act(&mut nodes[node], &mut Context { now, settings, out })
@@ -65,7 +65,7 @@ impl Mesh {
 }
 
 impl World {
-    /// A data packet at a node, its origin unless it came from `previous`, finds its next hop and joins a port.
+    /// Routes a data packet at a node, its origin unless it came from `previous`: it joins a port or waits for a route.
     #[expect(clippy::inline_always, reason = "once a packet: such calls cost every network 1 % in all")]
     #[inline(always)]
     pub(crate) fn route(&mut self, node: NodeId, previous: Option<u32>, packet: &Packet) {
@@ -100,7 +100,7 @@ impl World {
         self.tell(node, |aodv, cx| aodv.unroutable(handle, &ends, cx));
     }
 
-    /// Tells a node of the mesh something and carries out what it wants. Nothing with fixed routes.
+    /// Calls a node's state machine and carries out its actions. Does nothing with fixed routes.
     fn tell<R: Default>(&mut self, node: NodeId, act: impl FnOnce(&mut Aodv, &mut Context) -> R) -> R {
         let Routing::Aodv(mesh) = &mut self.routing else { return R::default() };
         let result = mesh.tell(node, self.now, act);
@@ -108,7 +108,7 @@ impl World {
         result
     }
 
-    /// Does what a node wants done.
+    /// Carries out the actions of a node.
     fn carry_out(&mut self, node: NodeId) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let mut actions = std::mem::take(&mut mesh.out.actions);
@@ -132,7 +132,7 @@ impl World {
         }
     }
 
-    /// A message becomes a packet.
+    /// Sends a message as a packet.
     fn send_message(&mut self, node: NodeId, message: Message, to: u32, after: Duration) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let length = network_bytes(message.length(&mesh.out.lists));
@@ -150,7 +150,7 @@ impl World {
         }
     }
 
-    /// The random delay of a broadcast is over.
+    /// Handles the end of a broadcast's random delay.
     pub(crate) fn delay_ends(&mut self, node: NodeId, packet: Handle) {
         if let Routing::Aodv(mesh) = &mut self.routing {
             mesh.delayed -= 1;
@@ -159,7 +159,7 @@ impl World {
         self.serve(node);
     }
 
-    /// A packet joins a port of a node.
+    /// Enqueues a packet in a port of a node.
     #[inline]
     pub(crate) fn enqueue(&mut self, node: NodeId, handle: Handle, to: u32) {
         let Self { nodes, packets, connections, flows, routing, wires, recorder, overflows, watch, now, .. } = self;
@@ -194,7 +194,7 @@ impl World {
         }
     }
 
-    /// The port that packets of a flow join at the node where it begins.
+    /// The port of a flow at the node where it begins.
     pub(crate) fn first_port(&self, flow: FlowId) -> PortId {
         let Flow { from, to, category, dscp, .. } = self.flows[flow];
         let next = match &self.routing {
@@ -207,7 +207,7 @@ impl World {
         self.nodes[from].egress.port_to(next, category, dscp.class())
     }
 
-    /// A `Route` event of a node has come.
+    /// Handles a `Route` event of a node.
     pub(crate) fn routing_deadline(&mut self, node: NodeId) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         if mesh.armed[node] != self.now {
@@ -222,7 +222,7 @@ impl World {
         }
     }
 
-    /// Sees to it that an event comes at the node's deadline.
+    /// Ensures an event at the node's deadline.
     pub(crate) fn arm_routing(&mut self, node: NodeId) {
         let Routing::Aodv(mesh) = &mut self.routing else { return };
         let (deadline, armed) = (mesh.nodes[node].deadline, &mut mesh.armed[node]);
@@ -232,7 +232,7 @@ impl World {
         }
     }
 
-    /// A node has got a message.
+    /// Takes a message.
     pub(crate) fn take_message(&mut self, node: NodeId, from: u32, handle: Handle) {
         let Load::Routing { message, to_all } = self.packets.get(handle).load else { return };
         let Routing::Aodv(mesh) = &mut self.routing else { return };
@@ -243,14 +243,14 @@ impl World {
         self.tell(node, |aodv, cx| aodv.receive(message, from, cx));
     }
 
-    /// A node has heard a data packet of a neighbour.
+    /// Records that a node has heard a data packet of a neighbour.
     pub(crate) fn hear_neighbour(&mut self, node: NodeId, from: u32) {
         if let Routing::Aodv(mesh) = &mut self.routing {
             mesh.tell(node, self.now, |aodv, cx| aodv.heard(from, cx));
         }
     }
 
-    /// The MAC of a node has given up a packet: to the routing protocol the link is broken.
+    /// Handles a packet that the MAC of a node has given up: to the routing protocol the link is broken.
     pub(crate) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
         let packet = self.packets.get(handle);
         let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_packet(node, handle) };
@@ -273,7 +273,7 @@ impl World {
         }
     }
 
-    /// A data packet could not be sent. Does the node keep it, to send it by another way?
+    /// Handles a data packet that could not be sent. True if the node keeps it, to send it by another route.
     fn packet_failed(&mut self, node: NodeId, packet: Handle, to: u32, missing: bool) -> bool {
         let failed = self.packets.get(packet);
         let Load::Flow(flow) = failed.load else { return false };
@@ -303,12 +303,12 @@ impl World {
         self.refill_all(node);
     }
 
-    /// There may be room at every port of a node.
+    /// Refills every port of a node.
     fn refill_all(&mut self, node: NodeId) {
         self.nodes[node].saturated.numbers().for_each(|port| self.refill(node, port, None));
     }
 
-    /// The station is done with a packet that the receiver does not have, or has twice.
+    /// Ends the sender's copy of a packet that the receiver does not have, or has twice.
     pub(crate) fn drop_packet(&mut self, node: NodeId, handle: Handle) {
         if !self.packets.get(handle).transit.accepted {
             self.lose_sent(node, handle);
@@ -317,7 +317,7 @@ impl World {
         self.accounts(node).release(&packet);
     }
 
-    /// A packet is lost that the station has given up.
+    /// Counts a packet that the station has given up as lost.
     #[cold]
     fn lose_sent(&mut self, node: NodeId, handle: Handle) {
         let packet = self.packets.get(handle);

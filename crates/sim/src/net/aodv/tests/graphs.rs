@@ -4,7 +4,7 @@ use super::*;
 use crate::config::{ErrorsTo, RepairBy, RepairWithin, ReplyWait};
 use proptest::prelude::*;
 
-/// A graph, what is done to it step by step, and how many messages in 256 are lost.
+/// A graph, steps that change it, and the number of messages in 256 that are lost.
 #[derive(Clone, Debug)]
 struct Drawn {
     nodes: u32,
@@ -59,7 +59,7 @@ impl Drawn {
     }
 }
 
-/// As above, but connected: each node but the first has a link to one before it.
+/// A connected graph: each node but the first has a link to one before it.
 fn connected() -> impl Strategy<Value = Drawn> {
     (drawn(), prop::collection::vec(any::<u32>(), 10)).prop_map(|(mut drawn, earlier)| {
         drawn.links.truncate(3);
@@ -68,7 +68,7 @@ fn connected() -> impl Strategy<Value = Drawn> {
     })
 }
 
-/// The nodes that can be reached from one.
+/// Nodes reachable from one.
 fn reachable(net: &Net, from: u32) -> Vec<bool> {
     let mut found = vec![false; net.nodes.len()];
     let mut todo = vec![from];
@@ -116,9 +116,9 @@ proptest! {
         }
     }
 
-    /// Links break and mend, messages are lost, neighbours send what nobody asked for. From when all that is over, a search
-    /// takes no longer than the RFC allows: what is blacklisted is so for `BLACKLIST_TIMEOUT`, where a search has just been
-    /// in vain the hold after it passes, then one search goes through its rings and its requests to all.
+    /// Links break and mend, messages are lost, neighbours send unsolicited messages. After all that is over, a search
+    /// takes no longer than the RFC allows: blacklisting ends after `BLACKLIST_TIMEOUT`, the hold after a failed search
+    /// passes, then one search goes through its rings and its requests to all.
     #[test]
     fn whatever_has_broken_a_connected_network_finds_its_routes_again(drawn in connected()) {
         let mut net = drawn.net();

@@ -1,4 +1,4 @@
-//! A network without radio: messages take a millisecond a hop, links are there or not, and a lost message is lost on
+//! A network without radio: messages take a millisecond per hop, links exist or not, and messages are lost only on
 //! purpose.
 
 mod conventions;
@@ -14,7 +14,7 @@ use crate::engine::{Arena, EventQueue, Handle, Purpose, Stream};
 use crate::net::LossCause;
 use units::{Duration, Instant};
 
-/// How long a hop takes.
+/// Time of a hop.
 const HOP: Duration = Duration::from_millis(1);
 
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ struct Data {
     hops: u8,
 }
 
-/// Is a message from one node to another lost?
+/// Decides whether a message from one node to another is lost.
 type Loses = dyn FnMut(u32, u32, &Message) -> bool;
 
 struct Net {
@@ -72,9 +72,9 @@ struct Net {
     out: Output,
     packets: Arena<usize>,
     data: Vec<Data>,
-    /// What was sent, a line a message.
+    /// Messages sent, one per line.
     log: Vec<String>,
-    /// Decides on every message over every link.
+    /// Loss of every message over every link.
     loses: Box<Loses>,
 }
 
@@ -121,7 +121,7 @@ impl Net {
         self.links[b as usize].retain(|&other| other != a);
     }
 
-    /// A packet is made. Its number.
+    /// Creates a packet. Returns its number.
     fn send(&mut self, origin: u32, destination: u32) -> usize {
         let number = self.data.len();
         self.data.push(Data { origin, destination, fate: Fate::UnderWay, hops: 0 });
@@ -130,7 +130,7 @@ impl Net {
         number
     }
 
-    /// A neighbour hands over a packet, whether or not there is a route for it.
+    /// Hands over a packet from a neighbour, whether or not there is a route for it.
     fn stray(&mut self, from: u32, at: u32, destination: u32) {
         let number = self.data.len();
         self.data.push(Data { origin: from, destination, fate: Fate::UnderWay, hops: 1 });
@@ -175,7 +175,7 @@ impl Net {
         }
     }
 
-    /// A data packet is at a node.
+    /// Handles a data packet at a node.
     fn pass(&mut self, previous: Option<u32>, at: u32, packet: Handle) {
         let number = self.packets.get(packet);
         let Data { origin, destination, hops: travelled, .. } = self.data[number];
@@ -267,18 +267,18 @@ impl Net {
         self.log.push(format!("{from}>{to} {what}"));
     }
 
-    /// What was sent since the last call.
+    /// Messages sent since the last call.
     fn sent(&mut self) -> Vec<String> {
         std::mem::take(&mut self.log)
     }
 
-    /// The next hop that a node's table has for a destination now.
+    /// Next hop in a node's table for a destination now.
     fn next(&self, node: u32, destination: u32) -> Option<u32> {
         let route = self.nodes[node as usize].table.find(destination)?;
         (route.state == State::Valid && route.expires > self.now).then_some(route.next)
     }
 
-    /// Follows the next hops of all nodes to all destinations: they never come round.
+    /// Follows the next hops of all nodes to all destinations: there are no loops.
     fn check_loops(&self) {
         let nodes = u32::try_from(self.nodes.len()).unwrap();
         for destination in 0..nodes {
@@ -296,8 +296,8 @@ impl Net {
         }
     }
 
-    /// No node's number for another is more than one ahead of that node's own, and none at all where the route is good:
-    /// only so is a node's next request always new enough for all others (6.1, 6.5).
+    /// No node's number for another is more than one ahead of that node's own, and none at all while the route is
+    /// valid: only then is a node's next request always new enough for all others (6.1, 6.5).
     fn check_numbers(&self) {
         let ahead = |a: u32, b: u32| a.wrapping_sub(b).cast_signed();
         for node in &self.nodes {
@@ -317,7 +317,7 @@ impl Net {
         }
     }
 
-    /// Every packet has ended or is held by a node or in the air.
+    /// Every packet has ended, or is held by a node, or in the air.
     fn check_packets(&self) {
         let under_way = self.data.iter().filter(|data| data.fate == Fate::UnderWay).count();
         assert_eq!(under_way, self.packets.live());

@@ -1,4 +1,4 @@
-//! The RFC's procedures message by message, worked out by hand.
+//! Tests of the RFC's procedures message by message, worked out by hand.
 
 use super::super::table::{Offer, Seen, Table, newer};
 use super::*;

@@ -8,17 +8,17 @@ use crate::transport::tcp::segment::{Block, Report};
 /// Number of consecutive losses that always count as congestion, whatever equation (3.2) says (section 3.2).
 const BURST: u64 = 3;
 
-/// The packets that are missing between the next in order and the highest received.
+/// Missing packets between the next in order and the highest received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::transport::tcp) struct Missing {
-    /// How many have each discard priority. Of all: `r`; of priority 0: `x`.
+    /// Their number by discard priority. Of all: `r`; of priority 0: `x`.
     counts: [u64; PRIORITIES as usize],
-    /// At least [`BURST`] in a row are among them.
+    /// True if at least [`BURST`] in a row are among them.
     burst: bool,
 }
 
 impl Settings {
-    /// The packets of which octets are missing, with segments of so many octets.
+    /// The packets with missing octets, for segments of `segment` octets.
     pub(in crate::transport::tcp) fn missing(&self, gaps: impl Iterator<Item = Block>, segment: u64) -> Missing {
         gaps.fold(Missing::default(), |all, gap| {
             let (first, last) = (number(gap.start, segment), number(gap.end - 1, segment));
@@ -28,7 +28,7 @@ impl Settings {
         })
     }
 
-    /// Whether a queue took them, and how overloaded the path is then. Nothing where nothing is missing.
+    /// Verdict: wireless loss, or congestion and how overloaded the path is. None if nothing is missing.
     pub(in crate::transport::tcp) fn judge(&self, missing: &Missing) -> Option<Report> {
         let Missing { counts, burst } = *missing;
         let lost: u64 = counts.iter().sum();
@@ -57,7 +57,7 @@ mod tests {
     use crate::transport::tcp::bqm::Pattern;
     use core::num::NonZeroU32;
 
-    /// What is said of these packets of one octet each, by number.
+    /// Verdict on these missing packets of one octet each, by number.
     fn said(settings: &Settings, packets: &[u64]) -> Option<Report> {
         let gaps = packets.chunk_by(|packet, next| packet + 1 == *next);
         let gaps = gaps.map(|gap| Block { start: gap[0], end: gap[gap.len() - 1] + 1 });
@@ -120,8 +120,8 @@ mod tests {
         }
     }
 
-    /// Of all ways to lose `lost` packets of a window of 24, which has three of priority 0: how many equation (3.2) takes for
-    /// congestion.
+    /// Of all ways to lose `lost` packets of a window of 24, which has three of priority 0: the number that equation
+    /// (3.2) takes for congestion.
     fn misjudged(lost: u32) -> (u32, u32) {
         let settings = Settings::default();
         let (mut all, mut wrong) = (0, 0);

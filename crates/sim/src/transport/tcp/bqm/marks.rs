@@ -1,15 +1,15 @@
-//! The marks of a sender (BQM thesis, sections 3.1 and 4.1).
+//! Discard priorities that a sender assigns (BQM thesis, sections 3.1 and 4.1).
 
 use super::pattern::PRIORITIES;
 use super::settings::Settings;
 use std::collections::BTreeMap;
 
-/// The discard priorities that a sender gives its packets.
+/// Discard priorities of a sender's packets.
 #[derive(Debug)]
 pub(in crate::transport::tcp) struct Marks {
     settings: Settings,
     segment: u64,
-    /// Octets below were sent.
+    /// End of the octets that were sent.
     sent_to: u64,
     /// Number of times that each packet was sent again that is not acknowledged, by the number of its first octet.
     repeated: BTreeMap<u64, u8>,
@@ -20,13 +20,13 @@ impl Marks {
         Self { settings, segment, sent_to: 0, repeated: BTreeMap::new() }
     }
 
-    /// The priority without what was added for sending it again.
+    /// Priority without the increase for repetitions.
     pub(in crate::transport::tcp) fn base(&self, start: u64) -> u8 {
         self.settings.pattern.priority(number(start, self.segment))
     }
 
-    /// The priority of the segment that begins with octet `start`, which is sent now. Sent again it has a higher one, or it
-    /// would be dropped again and again where priority 0 never gets through.
+    /// Priority of the segment that begins with octet `start`, which is sent now. A repetition has a higher one;
+    /// otherwise it would be dropped again and again where priority 0 never gets through.
     pub(in crate::transport::tcp) fn send(&mut self, start: u64) -> u8 {
         let mut raised = 0;
         if start >= self.sent_to {
@@ -39,7 +39,7 @@ impl Marks {
         self.base(start).saturating_add(raised).min(PRIORITIES - 1)
     }
 
-    /// All octets below `una` are acknowledged.
+    /// Forgets acknowledged octets, those below `una`.
     pub(in crate::transport::tcp) fn acknowledge(&mut self, una: u64) {
         while self.repeated.first_key_value().is_some_and(|(&start, _)| start < una) {
             self.repeated.pop_first();
@@ -47,7 +47,7 @@ impl Marks {
     }
 }
 
-/// The number of the packet that holds an octet, both from 1.
+/// Number of the packet with an octet, both from 1.
 pub(super) fn number(octet: u64, segment: u64) -> u64 {
     octet.saturating_sub(1) / segment + 1
 }

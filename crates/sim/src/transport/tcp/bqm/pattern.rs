@@ -13,12 +13,12 @@ pub(crate) enum Pattern {
     Sixteen,
     /// Pattern 16 with one packet of priority 0 and one of priority 1.
     SixteenSparse,
-    /// All packets have the highest priority, which no fair sender does (section 2.4b of the document's limits).
+    /// All packets with the highest priority, as no fair sender has them (section 2.4b of the document's limits).
     Highest,
 }
 
 impl Pattern {
-    /// The priorities of the packets with the numbers 0, 1, 2, ... of a batch.
+    /// Priorities of the packets 0, 1, 2, ... of a batch.
     fn batch(self) -> &'static [u8] {
         match self {
             // No two neighbours are alike, and the packets below each priority are spaced evenly; no other arrangement is so.
@@ -30,7 +30,7 @@ impl Pattern {
         }
     }
 
-    /// The discard priority of a packet by its number, from 1.
+    /// Discard priority of a packet by its number, from 1.
     pub(crate) fn priority(self, packet: u64) -> u8 {
         let batch = self.batch();
         #[expect(clippy::cast_possible_truncation, reason = "a remainder of a batch's length")]
@@ -59,8 +59,8 @@ impl Pattern {
         u32::try_from(batch).ok()?.checked_div(zeros)
     }
 
-    /// The share of packets with this priority or a lower one, in sixteenths: the most that the path is overloaded if no higher
-    /// one is lost (Table 3.1).
+    /// Share of packets with at most this priority, in sixteenths: the overload of the path if no higher one is lost
+    /// (Table 3.1).
     pub(crate) fn overload(self, priority: u8) -> u64 {
         u64::from(self.up_to(priority)) * 16 / self.batch().len() as u64
     }

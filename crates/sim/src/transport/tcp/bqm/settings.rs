@@ -7,7 +7,7 @@ use super::pattern::Pattern;
 pub(crate) enum Discriminator {
     /// By equation (3.2) and the rule on bursts.
     Ald,
-    /// All are by congestion.
+    /// All as congestion.
     None,
 }
 
@@ -23,13 +23,13 @@ pub(crate) enum Measure {
 /// Sender's reaction to a loss without congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WirelessLoss {
-    /// Its window becomes one packet smaller (section 3.5).
+    /// Reduces its window by one packet (section 3.5).
     OnePacket,
-    /// It keeps its window (as section 6.1 says).
+    /// Keeps its window (section 6.1).
     None,
 }
 
-/// How long the window grows as slowly as a reaction says.
+/// How long the window grows at the reduced speed after a reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Growth {
     /// Until the next reaction.
@@ -51,16 +51,16 @@ pub(crate) enum Threshold {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     pub(crate) pattern: Pattern,
-    /// The priority rises by one with every time that a packet is sent again, so that it is not dropped for ever.
+    /// True if a repetition has a priority higher by one each time, so that it is not dropped for ever.
     pub(crate) raise: bool,
     pub(crate) discriminator: Discriminator,
-    /// `K`: one packet in so many has priority 0, as the receiver sees it. None: no packet has.
+    /// `K`: one in this many packets has priority 0, for the receiver. None: no packet has.
     pub(crate) every: Option<u32>,
     pub(crate) measure: Measure,
     pub(crate) wireless_loss: WirelessLoss,
     pub(crate) growth: Growth,
     pub(crate) threshold: Threshold,
-    /// One duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
+    /// True if one duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
     pub(crate) single_duplicate: bool,
 }
 

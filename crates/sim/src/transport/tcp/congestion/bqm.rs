@@ -8,16 +8,16 @@
 //! | 2 | W/2 | 1/2 | 1/2 |
 //! | 3 | W | 1/4 | 1 |
 //!
-//! `beta` is the overload, and `alpha` is what it leaves; a window of nothing would send nothing, so of the last line a quarter
-//! is left. With another pattern the overload is another. A loss that nothing was reported of counts as Reno has it.
+//! `beta` is the overload, and `alpha` is the rest; as a window of zero would send nothing, a quarter remains in the
+//! last line. Other patterns have other overloads. A loss without report is handled as in Reno.
 
 use crate::transport::tcp::Report;
 use crate::transport::tcp::bqm::{Growth, PRIORITIES, Settings, Threshold, WirelessLoss};
 
-/// Of a whole, in the unit of `alpha` and `beta`.
+/// The whole in the unit of `alpha` and `beta`.
 const WHOLE: u64 = 16;
 
-/// `alpha` where the path is overloaded by all that was sent.
+/// `alpha` if the path is overloaded by everything that was sent.
 const LEAST: u64 = 4;
 
 /// Reaction of the window.
@@ -30,11 +30,11 @@ pub(super) struct Reaction {
 #[derive(Debug)]
 pub(super) struct Bqm {
     settings: Settings,
-    /// Segments by which the window grows in the time that a whole one takes to be acknowledged, in sixteenths.
+    /// Segments by which the window grows per window acknowledged, in sixteenths.
     beta: u64,
     /// Octets acknowledged since the window last grew, in sixteenths, each `beta` times.
     acked: u64,
-    /// The window before the last reaction.
+    /// Window before the last reaction.
     before: u64,
 }
 
@@ -43,7 +43,7 @@ impl Bqm {
         Self { settings, beta: WHOLE, acked: 0, before: 0 }
     }
 
-    /// By how much `cwnd` grows, as Reno's but for `beta`.
+    /// Growth of `cwnd`, as Reno's but for `beta`.
     pub(super) fn increase(&mut self, cwnd: u64, acked: u64, segment: u64) -> u64 {
         if self.settings.growth == Growth::UntilRegained && cwnd >= self.before {
             self.beta = WHOLE;
@@ -57,7 +57,7 @@ impl Bqm {
         segment
     }
 
-    /// A loss, with what the receiver made of it.
+    /// Reaction to a loss, with the receiver's report.
     pub(super) fn react(&mut self, now: Reaction, flight: u64, segment: u64, report: Option<Report>) -> Reaction {
         let Reaction { cwnd, ssthresh } = now;
         match report {
@@ -88,7 +88,7 @@ impl Bqm {
         }
     }
 
-    /// The slow start threshold after congestion of which nothing was reported (RFC 5681, equation 4).
+    /// Slow start threshold after congestion without report (RFC 5681, equation 4).
     pub(super) fn decrease(&mut self, cwnd: u64, flight: u64) -> u64 {
         self.begin(cwnd, WHOLE);
         flight / 2
@@ -105,7 +105,7 @@ mod tests {
 
     const SEGMENT: u64 = 1000;
 
-    /// Round trips until a window of 64 segments is as large as before a loss that is reported like this.
+    /// Round trips until a window of 64 segments is as large as before a loss with this report.
     fn round_trips(growth: Growth, report: Option<Report>) -> u64 {
         let before = 64 * SEGMENT;
         let mut law = Bqm::new(Settings { growth, ..Settings::default() });

@@ -19,7 +19,7 @@ pub(super) struct Cubic {
     w_max: f64,
     /// The window before the last reduction, `cwnd_prior`.
     prior: f64,
-    /// This stage of congestion avoidance; `None` until its first acknowledgement.
+    /// Present stage of congestion avoidance; `None` until its first acknowledgement.
     stage: Option<Stage>,
     /// Fraction of an octet of growth not yet applied.
     fraction: f64,
@@ -29,9 +29,9 @@ pub(super) struct Cubic {
 struct Stage {
     /// `t_epoch`.
     began: Instant,
-    /// The last acknowledgement.
+    /// Time of the last acknowledgement.
     last: Instant,
-    /// The time after which the cubic is at `W_max`, `K`.
+    /// Time after which the cubic reaches `W_max`, `K`.
     k: f64,
     /// Estimate of Reno's window, `W_est`.
     w_est: f64,
@@ -42,7 +42,7 @@ impl Cubic {
         Self { segment: segment as f64, friendly, w_max: 0.0, prior: f64::INFINITY, stage: None, fraction: 0.0 }
     }
 
-    /// By how many octets `cwnd` grows (RFC 9438, 4.2 to 4.5).
+    /// Growth of `cwnd` in octets (RFC 9438, 4.2 to 4.5).
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
     pub(super) fn increase(&mut self, cwnd: u64, growth: Growth) -> u64 {
         let window = cwnd as f64 / self.segment;
@@ -84,13 +84,13 @@ impl Cubic {
         libm::floor(flight as f64 * BETA) as u64
     }
 
-    /// A timeout: the next stage has its plateau where it begins (RFC 9438, 4.8).
+    /// Handles a timeout: the next stage has its plateau where it begins (RFC 9438, 4.8).
     pub(super) fn forget(&mut self) {
         self.w_max = 0.0;
         self.stage = None;
     }
 
-    /// Time in which the window was not used does not count (RFC 9438, 5.8).
+    /// Excludes time in which the window was not used (RFC 9438, 5.8).
     pub(super) fn pause(&mut self, now: Instant) {
         if let Some(stage) = &mut self.stage {
             stage.began += now.since(stage.last);

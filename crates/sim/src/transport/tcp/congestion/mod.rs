@@ -1,4 +1,4 @@
-//! The congestion window: slow start, and one law a file for what comes after it.
+//! The congestion window: slow start, and one law per file for congestion avoidance.
 
 mod bqm;
 mod cubic;

@@ -2,10 +2,11 @@
 
 use crate::transport::tcp::RecoveryEnd;
 
-/// One segment more a window acknowledged, half of it at congestion.
+/// Grows by one segment per window acknowledged, halves at congestion.
 #[derive(Debug)]
 pub(super) struct Reno {
-    /// What is counted outlives a loss, and one acknowledgement may count for several segments ([`RecoveryEnd::Counted`]).
+    /// True if the count survives a loss, and one acknowledgement may count for several segments
+    /// ([`RecoveryEnd::Counted`]).
     counted: bool,
     /// Octets acknowledged since the window last grew.
     acked: u64,
@@ -16,7 +17,7 @@ impl Reno {
         Self { counted: end == RecoveryEnd::Counted, acked: 0 }
     }
 
-    /// By how much `cwnd` grows (RFC 5681, 3.1: the recommended way).
+    /// Growth of `cwnd` (RFC 5681, 3.1: the recommended way).
     pub(super) fn increase(&mut self, cwnd: u64, acked: u64, segment: u64) -> u64 {
         if self.counted {
             return self.count(cwnd, acked, segment);
@@ -30,7 +31,7 @@ impl Reno {
         segment
     }
 
-    /// The slow start threshold after congestion (RFC 5681, equation 4).
+    /// Slow start threshold after congestion (RFC 5681, equation 4).
     pub(super) fn decrease(&mut self, flight: u64) -> u64 {
         if !self.counted {
             self.acked = 0;
@@ -38,7 +39,7 @@ impl Reno {
         flight / 2
     }
 
-    /// The same with the count of ns-3's `TcpLinuxReno`: what was left from a larger window gives one segment.
+    /// The same with the count of ns-3's `TcpLinuxReno`: the rest from a larger window gives one segment.
     fn count(&mut self, cwnd: u64, acked: u64, segment: u64) -> u64 {
         let left = self.acked >= cwnd;
         let count = if left { acked } else { self.acked.saturating_add(acked) };

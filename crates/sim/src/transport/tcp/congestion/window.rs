@@ -1,4 +1,4 @@
-//! The congestion window itself.
+//! The congestion window.
 
 use super::bqm::{Bqm, Reaction};
 use super::cubic::Cubic;
@@ -14,7 +14,7 @@ enum Law {
     Bqm(Bqm),
 }
 
-/// The congestion window and the slow start threshold, in octets.
+/// Congestion window and slow start threshold, in octets.
 #[derive(Debug)]
 pub(crate) struct Window {
     segment: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The initial window (RFC 6928), and a threshold that is no bound (RFC 5681, 3.1).
+    /// The initial window (RFC 6928), with a threshold that does not limit it (RFC 5681, 3.1).
     pub(crate) fn new(settings: &Settings) -> Self {
         let segment = settings.segment.count();
         let initial = segment.saturating_mul(u64::from(settings.initial_window));
@@ -50,8 +50,8 @@ impl Window {
         self.ssthresh
     }
 
-    /// New data are acknowledged, outside of fast recovery. A window that is not used to the full proves nothing and stays
-    /// (RFC 9438, 5.8; RFC 7661, 4.4).
+    /// Handles an acknowledgement of new data outside of fast recovery. A window that was not fully used stays (RFC
+    /// 9438, 5.8; RFC 7661, 4.4).
     pub(crate) fn grow(&mut self, growth: Growth) {
         if !growth.limited {
             if let Law::Cubic(cubic) = &mut self.law {
@@ -80,7 +80,8 @@ impl Window {
         self.cwnd = self.cwnd.saturating_add(more);
     }
 
-    /// Congestion, seen by loss or by a mark, with `flight` octets outstanding, and what the receiver reported of the loss.
+    /// Handles congestion, seen by loss or by a mark, with `flight` octets outstanding and the receiver's report of the
+    /// loss.
     pub(crate) fn reduce(&mut self, flight: u64, report: Option<Report>) {
         if let Law::Bqm(bqm) = &mut self.law {
             let now = Reaction { cwnd: self.cwnd, ssthresh: self.ssthresh };
@@ -107,8 +108,8 @@ impl Window {
         self.settled = self.ssthresh;
     }
 
-    /// The retransmission timer expired (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment, beside `pipe` octets
-    /// that are still held to be in the network (as Linux has it).
+    /// Handles a timeout (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment, beside `pipe` octets that
+    /// count as still in the network (as in Linux).
     pub(crate) fn collapse(&mut self, pipe: u64) {
         if let Law::Cubic(cubic) = &mut self.law {
             cubic.forget();
@@ -116,7 +117,7 @@ impl Window {
         self.cwnd = pipe.saturating_add(self.segment);
     }
 
-    /// The sender was idle for longer than the timeout (RFC 5681, 4.1).
+    /// Handles an idle time above the timeout (RFC 5681, 4.1).
     pub(crate) fn restart(&mut self, now: Instant) {
         self.cwnd = self.cwnd.min(self.initial);
         if let Law::Cubic(cubic) = &mut self.law {
@@ -124,23 +125,23 @@ impl Window {
         }
     }
 
-    /// More than one SYN was lost (RFC 6928, section 2).
+    /// Handles the loss of more than one SYN (RFC 6928, section 2).
     pub(crate) fn begin_with_one_segment(&mut self) {
         self.cwnd = self.segment;
     }
 
-    /// A duplicate acknowledgement says that a segment has left the network (RFC 5681, 3.2).
+    /// Inflates the window: a duplicate acknowledgement means that a segment has left the network (RFC 5681, 3.2).
     pub(crate) fn inflate(&mut self, segments: u64) {
         self.cwnd = self.cwnd.saturating_add(segments * self.segment);
     }
 
-    /// A partial acknowledgement takes back what `acked` octets had inflated (RFC 6582, 3.2, step 3).
+    /// Deflates the window by the `acked` octets of a partial acknowledgement (RFC 6582, 3.2, step 3).
     pub(crate) fn deflate(&mut self, acked: u64) {
         let back = if acked >= self.segment { self.segment } else { 0 };
         self.cwnd = (self.cwnd.saturating_sub(acked) + back).max(self.segment);
     }
 
-    /// Fast recovery ends, with no more than `most` octets allowed (RFC 5681, 3.2; RFC 6582, 3.2, step 3).
+    /// Ends fast recovery, with at most `most` octets allowed (RFC 5681, 3.2; RFC 6582, 3.2, step 3).
     pub(crate) fn end_inflation(&mut self, most: u64) {
         self.cwnd = self.settled.min(most);
     }
@@ -153,7 +154,7 @@ pub(crate) struct Growth {
     pub(crate) srtt: Option<Duration>,
     /// Octets newly acknowledged, without those that were SACKed before.
     pub(crate) acked: u64,
-    /// The congestion window, and nothing else, held back the sender.
+    /// True if only the congestion window limited the sender.
     pub(crate) limited: bool,
     /// The octets were outstanding when the retransmission timer expired.
     pub(crate) timed_out: bool,

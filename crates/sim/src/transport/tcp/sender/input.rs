@@ -16,12 +16,12 @@ impl Sender {
         }
     }
 
-    /// Gives more octets to send; `None`: always more.
+    /// Supplies more octets to send; `None`: without end.
     pub(crate) fn supply(&mut self, bytes: Option<u64>) {
         self.end = bytes.map_or(u64::MAX, |more| self.end.saturating_add(more));
     }
 
-    /// Nothing more will be supplied: a FIN follows the last octet, of a source without end the last that was sent.
+    /// Ends the supply: a FIN follows the last octet, of a source without end the last one sent.
     pub(crate) fn close(&mut self) {
         self.closing = true;
         if self.end == u64::MAX {
@@ -84,7 +84,7 @@ impl Sender {
         self.most_allowed = self.most_allowed.max(window);
     }
 
-    /// The SYN of the receiver, `new` when it is the first.
+    /// Handles the SYN of the receiver; `new` for the first.
     fn shake(&mut self, segment: &Segment, new: bool) {
         self.due.ack = true;
         if !new {
@@ -201,14 +201,14 @@ impl Sender {
         }
     }
 
-    /// The first segment that is not acknowledged is one that queues drop before others, so that one duplicate is enough (BQM
-    /// thesis, section 3.5).
+    /// True if queues drop the first unacknowledged segment before others, so that one duplicate suffices (BQM thesis,
+    /// section 3.5).
     fn first_goes_first(&self) -> bool {
         let marks = self.marks.as_ref().filter(|_| self.settings.reports().is_some_and(|bqm| bqm.single_duplicate));
         marks.is_some_and(|marks| marks.base(self.board.una()) == 0)
     }
 
-    /// Fast recovery begins with a repetition.
+    /// Begins a fast recovery with a repetition.
     pub(super) fn begin_recovery(&mut self, now: Instant) {
         self.counts.recoveries += 1;
         self.board.begin_recovery();
@@ -221,7 +221,7 @@ impl Sender {
         self.tail = Tail::NONE;
     }
 
-    /// Congestion with `flight` octets outstanding: the window falls, once for all that is outstanding.
+    /// Handles congestion with `flight` octets outstanding: reduces the window once for all of them.
     pub(super) fn reduce(&mut self, now: Instant, flight: u64) {
         let before = self.window.cwnd();
         self.window.reduce(flight, self.report);
@@ -235,8 +235,9 @@ impl Sender {
         self.counts.halvings += u64::from(2 * self.window.cwnd() <= before);
     }
 
-    /// What counts as outstanding for a reduction: `FlightSize`, but no more than the window. So segments of limited transmit do
-    /// not count (RFC 5681, 3.2, step 2), nor what was sent before the window last fell and is still not acknowledged.
+    /// Octets that count as outstanding in a reduction: `FlightSize`, but no more than the window. So neither segments
+    /// of limited transmit count (RFC 5681, 3.2, step 2), nor octets sent before the last reduction that are still
+    /// unacknowledged.
     pub(super) fn flight_size(&self) -> u64 {
         self.board.flight().min(self.window.cwnd())
     }
@@ -246,7 +247,7 @@ impl Sender {
         self.timer.min(self.reordering).min(self.tail.at)
     }
 
-    /// The deadline has come; nothing happens before it.
+    /// Handles the deadline; does nothing before it.
     pub(crate) fn expire(&mut self, now: Instant) {
         if self.reordering <= now {
             self.reordering = Instant::NEVER;
@@ -276,7 +277,7 @@ impl Sender {
         self.timer = now + self.rto.timeout();
     }
 
-    /// The retransmission timer expired (RFC 6298, 5.4 to 5.6).
+    /// Handles a retransmission timeout (RFC 6298, 5.4 to 5.6).
     fn time_out(&mut self, now: Instant) {
         self.counts.timeouts += 1;
         let una = self.board.una();

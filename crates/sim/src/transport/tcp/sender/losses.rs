@@ -5,7 +5,7 @@ use crate::transport::tcp::{Block, Segment, rack::Rack};
 use units::Instant;
 
 impl Sender {
-    /// `block` is sent for the first time.
+    /// Records the first transmission of `block`.
     pub(super) fn record_sent(&mut self, now: Instant, block: Block) {
         self.board.sent(block.end);
         if let Some(rack) = &mut self.rack {
@@ -13,7 +13,7 @@ impl Sender {
         }
     }
 
-    /// `block` is sent again.
+    /// Records the repetition of `block`.
     pub(super) fn record_repeated(&mut self, now: Instant, block: Block) {
         match &mut self.rack {
             Some(rack) => rack.repeat(block, now),
@@ -21,7 +21,7 @@ impl Sender {
         }
     }
 
-    /// `Update` of RFC 6675: whether a SACK option tells anything new.
+    /// `Update` of RFC 6675: true if a SACK option tells anything new.
     pub(super) fn update(&mut self, now: Instant, segment: &Segment) -> bool {
         let mut news = false;
         for &block in segment.sacks.blocks() {
@@ -33,12 +33,12 @@ impl Sender {
         news
     }
 
-    /// Octets in the network, by what is known.
+    /// Octets in the network, as far as known.
     pub(super) fn pipe(&self) -> u64 {
         self.rack.as_ref().map_or_else(|| self.board.pipe(), Rack::pipe)
     }
 
-    /// What is lost and to be repeated next, below `bound` where losses are counted.
+    /// The next lost segment to be repeated, below `bound` if losses are counted.
     pub(super) fn lost(&mut self, bound: u64) -> Option<Block> {
         match &mut self.rack {
             Some(rack) => rack.lost(),
@@ -46,13 +46,13 @@ impl Sender {
         }
     }
 
-    /// What begins a fast recovery, whatever the window says.
+    /// True if a fast recovery must begin.
     pub(super) fn first_lost(&mut self) -> Block {
         let lost = self.rack.as_mut().and_then(Rack::lost);
         lost.unwrap_or_else(|| self.board.first_hole())
     }
 
-    /// RACK looks for losses, after an acknowledgement or when the reordering window has passed.
+    /// Runs RACK's loss detection, after an acknowledgement or when the reordering window has passed.
     pub(super) fn look_for_losses(&mut self, now: Instant) {
         let (recovering, srtt) = (!self.recovery.is_open(), self.rto.srtt());
         let Some(rack) = &mut self.rack else { return };

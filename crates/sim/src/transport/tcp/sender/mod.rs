@@ -1,5 +1,5 @@
-//! The end that has data. `state` is what it knows, `input` what it does when segments arrive and when its timers expire, and
-//! `output` what it sends then.
+//! The sending end. `state` is its state, `input` handles segments that arrive and timers that expire, and `output`
+//! yields the segments to send.
 
 mod input;
 mod losses;

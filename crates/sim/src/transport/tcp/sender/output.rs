@@ -7,7 +7,7 @@ use std::mem::take;
 use units::Instant;
 
 impl Sender {
-    /// The next segment to send; called until there is none, after every other call.
+    /// The next segment to send; to be called until there is none, after every other call.
     pub(crate) fn next(&mut self, now: Instant) -> Option<Segment> {
         match self.state {
             State::Closed => None,
@@ -23,8 +23,8 @@ impl Sender {
         }
     }
 
-    /// What is first of all that there may be to send. Each is returned by itself: a segment is long, and a chain of choices
-    /// copies it from each to the next.
+    /// The next segment by order of precedence. Each kind is returned by itself, as a chain of choices would copy the
+    /// long segment from each to the next.
     #[inline]
     fn next_of_many(&mut self, now: Instant) -> Option<Segment> {
         if let Some(hole) = self.hole() {
@@ -66,7 +66,7 @@ impl Sender {
         }
     }
 
-    /// The first segment of `hole` again.
+    /// Repeats the first segment of `hole`.
     pub(super) fn repeat(&mut self, now: Instant, hole: Block) -> Segment {
         let block = self.cut(hole);
         self.record_repeated(now, block);
@@ -80,7 +80,7 @@ impl Sender {
         self.data(now, block)
     }
 
-    /// What rules (1) and (3) of `NextSeg` repeat (RFC 6675, section 4), or slow start after a timeout.
+    /// The repetition by rules (1) and (3) of `NextSeg` (RFC 6675, section 4), or in slow start after a timeout.
     fn hole(&mut self) -> Option<Block> {
         if take(&mut self.due.first) {
             return Some(self.first_lost());
@@ -94,19 +94,20 @@ impl Sender {
         if lost.is_none() && self.is_out_of_data() { self.board.doubtful_hole() } else { lost }
     }
 
-    /// What rule (4) of `NextSeg` repeats.
+    /// The repetition by rule (4) of `NextSeg`.
     fn rescue(&mut self) -> Option<Block> {
         let possible = self.is_out_of_data() && self.room() >= self.settings.segment.count();
         if possible { self.board.rescue() } else { None }
     }
 
-    /// In a recovery with SACK that counts losses and has no new data to send. RACK repeats nothing without certainty.
+    /// True in a recovery with SACK that counts losses and has no new data to send. RACK repeats nothing without
+    /// certainty.
     fn is_out_of_data(&self) -> bool {
         let counts = self.settings.recovery == Recovery::Sack && self.rack.is_none();
         self.recovery.is_fast() && counts && self.fresh_block().is_none()
     }
 
-    /// Data to be sent for the first time.
+    /// Data sent for the first time.
     fn fresh(&mut self, now: Instant) -> Option<Block> {
         let block = self.fresh_block();
         self.limited = false;
@@ -127,7 +128,7 @@ impl Sender {
         Some(block)
     }
 
-    /// Puts `block`, which follows all that was sent before, on its way.
+    /// Sends `block`, which follows all that was sent before.
     pub(super) fn send_new(&mut self, now: Instant, block: Block) -> Segment {
         if self.board.flight() == 0 {
             self.probes = Backoff::default();
@@ -143,8 +144,8 @@ impl Sender {
         segment
     }
 
-    /// The octets that may be sent next as far as the receiver's window allows; of a segment that does not fit, a part only
-    /// where that is at least half of the largest window ever seen (RFC 9293, 3.8.6.2.1).
+    /// The octets that may be sent next by the receiver's window; a part of a segment only if that is at least half of
+    /// the largest window ever seen (RFC 9293, 3.8.6.2.1).
     pub(super) fn fresh_block(&self) -> Option<Block> {
         let start = self.board.nxt();
         if start >= self.last() {
@@ -158,7 +159,7 @@ impl Sender {
         (usable > 0 && usable >= self.most_allowed / 2).then_some(Block { start, end: start + usable })
     }
 
-    /// Octets that the congestion window has room for.
+    /// Free octets of the congestion window.
     fn room(&self) -> u64 {
         let sack = self.settings.recovery == Recovery::Sack;
         let limited_transmit = self.settings.limited_transmit;
@@ -169,7 +170,8 @@ impl Sender {
         allowed.saturating_sub(outstanding)
     }
 
-    /// With data to send, nothing outstanding and a window too small, only probes can tell that it opens (RFC 9293, 3.8.6.1).
+    /// True if only probes can show that the window opens: data to send, nothing outstanding and a window too small
+    /// (RFC 9293, 3.8.6.1).
     fn watch_closed_window(&mut self, now: Instant) {
         let waiting = self.board.nxt() < self.last() && self.board.flight() == 0;
         if waiting && self.timer == Instant::NEVER {
@@ -177,7 +179,7 @@ impl Sender {
         }
     }
 
-    /// One octet, or what a small window takes, past the rule against small segments.
+    /// A probe of one octet, or what a small window takes, ignoring the rule against small segments.
     fn probe(&mut self) -> Option<Block> {
         if !take(&mut self.due.probe) || self.board.nxt() >= self.last() {
             return None;
@@ -187,7 +189,7 @@ impl Sender {
         Some(Block { start, end: start + 1 })
     }
 
-    /// At most a segment from the start of `block`; a FIN that is next rides along.
+    /// At most a segment from the start of `block`; a FIN that is next is included.
     fn cut(&self, block: Block) -> Block {
         let end = block.end.min(block.start.saturating_add(self.settings.segment.count()));
         let fin = end == self.end && block.end > end;

@@ -14,15 +14,15 @@ use units::{Duration, Instant};
 pub(crate) struct Counts {
     /// Segments with data or a FIN that were sent and had been sent before.
     pub(crate) retransmits: u64,
-    /// Times that the retransmission timer expired, for a SYN too.
+    /// Retransmission timeouts, including those of a SYN.
     pub(crate) timeouts: u64,
-    /// Times that fast recovery began.
+    /// Fast recoveries.
     pub(crate) recoveries: u64,
-    /// Times that a congestion mark reduced the window.
+    /// Window reductions by a congestion mark.
     pub(crate) marks: u64,
-    /// Tail loss probes that were sent.
+    /// Tail loss probes.
     pub(crate) probes: u64,
-    /// Times that the window fell to half or less.
+    /// Reductions of the window to half or less.
     pub(crate) halvings: u64,
 }
 
@@ -33,30 +33,30 @@ pub(super) enum State {
     Established,
 }
 
-/// What the next call of [`Sender::next`] sends, whatever the windows say.
+/// Forced action of the next call of [`Sender::next`], whatever the windows allow.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "any of them may be due at the same time")]
 pub(super) struct Due {
     pub(super) syn: bool,
-    /// The first segment that is not acknowledged, again.
+    /// Repeat the first unacknowledged segment.
     pub(super) first: bool,
-    /// A probe of a closed window.
+    /// Probe a closed window.
     pub(super) probe: bool,
-    /// A tail loss probe.
+    /// Send a tail loss probe.
     pub(super) tail: bool,
     pub(super) ack: bool,
-    /// With the next new data: the window was reduced.
+    /// Set CWR on the next new data: the window was reduced.
     pub(super) cwr: bool,
 }
 
-/// The end of a connection that has data.
+/// The sending end of a connection.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
 pub(crate) struct Sender {
     pub(super) settings: Settings,
     pub(super) state: State,
     pub(super) board: Scoreboard,
-    /// Where losses are found by time.
+    /// Loss detection by time, if used.
     pub(super) rack: Option<Rack>,
     pub(super) window: Window,
     pub(super) recovery: LossRecovery,
@@ -64,13 +64,13 @@ pub(crate) struct Sender {
     /// The number after the last octet supplied; `u64::MAX` for a source without end.
     pub(super) end: u64,
     pub(super) closing: bool,
-    /// The receiver takes octets below this number.
+    /// End of the octets that the receiver takes.
     pub(super) allowed: u64,
     /// The largest window that the receiver ever offered.
     pub(super) most_allowed: u64,
     /// The window that the last acknowledgement offered.
     pub(super) offered: u64,
-    /// An octet at or above SND.NXT was sent as a probe.
+    /// True if an octet at or above SND.NXT was sent as a probe.
     pub(super) probed: bool,
     pub(super) due: Due,
     /// The retransmission timer or, with nothing outstanding, the persist timer.
@@ -84,49 +84,50 @@ pub(crate) struct Sender {
     pub(super) probes: Backoff,
     /// The first octet outstanding when the retransmission timer last expired.
     pub(super) timed_out_at: u64,
-    /// Only the congestion window kept data back when last asked.
+    /// True if only the congestion window limited sending at the last call.
     pub(super) limited: bool,
     pub(super) ecn: bool,
-    /// One reduction a window: none until this is acknowledged (RFC 3168, 6.1.2).
+    /// End of the window that was reduced for marks: no further reduction until it is acknowledged (RFC 3168, 6.1.2).
     pub(super) reduced_at: u64,
     /// Time at which the window last fell because of a loss.
     pub(super) reduced_when: Instant,
-    /// Without timestamps: an octet and when it was sent, for the round-trip time of its acknowledgement.
+    /// Without timestamps: an octet and its send time, for the round-trip time of its acknowledgement.
     pub(super) timed: Option<(u64, Instant)>,
     pub(super) echo: Option<Instant>,
     pub(super) sample: Option<Duration>,
     /// The receiver's last judgement of missing packets.
     pub(super) report: Option<Report>,
-    /// Discard priorities, where packets have them.
+    /// Discard priorities, if packets have them.
     pub(super) marks: Option<Marks>,
     pub(super) counts: Counts,
 }
 
-/// The probe of a flight's tail.
+/// Tail loss probe of a flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tail {
     /// Time at which it is due (PTO).
     pub(super) at: Instant,
-    /// A probe is out, and this was SND.NXT then (`TLP.end_seq`); whether it was sent before (`TLP.is_retrans`).
+    /// While a probe is out: SND.NXT when it was sent (`TLP.end_seq`), and whether its octets had been sent before
+    /// (`TLP.is_retrans`).
     pub(super) out: Option<(u64, bool)>,
 }
 
 impl Tail {
     pub(super) const NONE: Self = Self { at: Instant::NEVER, out: None };
 
-    /// The probe repeated what ends with `block`.
+    /// Records that the probe repeats the segment that ends with `block`.
     pub(super) fn sent(&self, block: Block) -> bool {
         self.out.is_some_and(|(end, _)| end == block.end)
     }
 
-    /// Another timer takes its place.
+    /// Stops the probe timer for another timer.
     pub(super) fn cancel(&mut self) {
         self.at = Instant::NEVER;
     }
 }
 
 impl Sender {
-    /// A connection that is not open yet.
+    /// A connection that is not yet open.
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             settings: *settings,
@@ -162,7 +163,7 @@ impl Sender {
         }
     }
 
-    /// All that was supplied is acknowledged, and the FIN if there is one.
+    /// True if all supplied octets, and the FIN if there is one, are acknowledged.
     pub(crate) fn done(&self) -> bool {
         self.state == State::Established && self.board.una() == self.last()
     }
@@ -172,7 +173,7 @@ impl Sender {
         self.counts
     }
 
-    /// The round-trip time that the last segment received gave, once.
+    /// Takes the round-trip sample of the last segment received.
     pub(crate) fn take_sample(&mut self) -> Option<Duration> {
         self.sample.take()
     }
@@ -182,7 +183,7 @@ impl Sender {
         self.rto.srtt()
     }
 
-    /// What the receiver made of the losses that are now repaired; nothing after a timeout.
+    /// The receiver's verdict on the losses that are now repaired; none after a timeout.
     pub(crate) fn verdict(&self) -> Option<Report> {
         self.report.filter(|_| self.recovery.is_fast())
     }

@@ -1,4 +1,5 @@
-//! Tail loss probes: where nothing comes back, one segment is sent that makes the receiver speak (RFC 8985, section 7).
+//! Tail loss probes: without any acknowledgement, one segment is sent to make the receiver answer (RFC 8985, section
+//! 7).
 
 use super::state::{Sender, State, Tail};
 use crate::transport::tcp::{Block, Segment};
@@ -7,12 +8,12 @@ use units::{Duration, Instant};
 /// Longest time for which a receiver delays the acknowledgement of a single segment (`TLP.max_ack_delay`; Linux: 200
 /// ms).
 const LONGEST_DELAYED_ACK: Duration = Duration::from_millis(200);
-/// The probe's timeout where no round-trip time is known (RFC 8985, 7.2).
+/// Timeout of the probe without a round-trip time (RFC 8985, 7.2).
 const WITHOUT_RTT: Duration = Duration::from_secs(1);
 
 impl Sender {
-    /// New data were sent, or acknowledged: the probe is due when the next acknowledgement is late, and before a timeout
-    /// (RFC 8985, 7.2).
+    /// Sets the probe timer after new data were sent or acknowledged: due when the next acknowledgement is late, and
+    /// before a timeout (RFC 8985, 7.2).
     pub(super) fn watch_tail(&mut self, now: Instant) {
         let quiet = self.recovery.is_open() && self.board.nothing_sacked() && self.reordering == Instant::NEVER;
         let flight = self.board.flight();
@@ -26,7 +27,8 @@ impl Sender {
         };
     }
 
-    /// The probe: new data if there are any, else the last segment again, whatever the congestion window says (RFC 8985, 7.3).
+    /// The probe: new data if there are any, otherwise the last segment again, whatever the congestion window allows
+    /// (RFC 8985, 7.3).
     pub(super) fn tail_probe(&mut self, now: Instant) -> Option<Segment> {
         let (segment, again) = if let Some(block) = self.fresh_block() {
             (self.send_new(now, block), false)
@@ -41,8 +43,8 @@ impl Sender {
         Some(segment)
     }
 
-    /// What an acknowledgement says about the probe (RFC 8985, 7.4); `duplicate`: octets that came twice, `bare`: it says nothing
-    /// else.
+    /// Handles an acknowledgement of the probe (RFC 8985, 7.4); `duplicate`: octets that arrived twice, `bare`: it
+    /// carries nothing else.
     pub(super) fn judge_probe(&mut self, now: Instant, ack: u64, duplicate: Option<Block>, bare: bool) {
         let Some((end, again)) = self.tail.out.filter(|&(end, _)| ack >= end) else { return };
         let both_came = duplicate.is_some_and(|block| block.end == end);

@@ -10,7 +10,7 @@ fn with(bqm: bqm::Settings) -> Settings {
     Settings { congestion: Congestion::Bqm, bqm: Some(bqm), ..plain(Recovery::NewReno, 16) }
 }
 
-/// The window and the threshold after the loss of the first of sixteen segments that is reported like this.
+/// Window and threshold after the loss of the first of sixteen segments with this report.
 fn after(bqm: bqm::Settings, report: &str) -> (f64, f64) {
     // The receiver's window keeps back what fast recovery would let go.
     let settings = Settings { advertised_window: Bytes::new(16_000), ..with(bqm) };
@@ -84,7 +84,7 @@ fn one_duplicate_is_enough_for_a_packet_of_priority_0() {
     run(with(single), None, &others);
 }
 
-/// A receiver that gets these segments of a connection, and what its last acknowledgement reports.
+/// A receiver that gets these segments of a connection; returns the report of its last acknowledgement.
 fn reported(settings: &Settings, segments: &[u64]) -> Option<Report> {
     let mut receiver = Receiver::new(settings);
     receiver.receive(Instant::ZERO, &Segment { syn: true, ..Segment::EMPTY }, false);

@@ -1,7 +1,7 @@
 //! One flow over a link against theory. Each tolerance is derived before anything is measured.
 //!
-//! What the formulas leave out costs at most two round trips of a cycle, from one loss to the next: one until the loss is
-//! seen, one of recovery in which the window does not grow.
+//! The formulas leave out at most two round trips of a cycle, from one loss to the next: one until the loss is seen,
+//! one of recovery in which the window does not grow.
 
 use super::link::{Link, Lost, Ours, Seen, watch};
 use crate::transport::tcp::*;
@@ -23,16 +23,16 @@ fn link_of(product: u64, buffer: usize) -> Link {
     Link { rate, delay: Duration::from_millis(50), buffer, lost: Lost::None, from, to }
 }
 
-/// Share of the link's capacity that was put to use.
+/// Utilisation of the link.
 fn utilisation(seen: &Seen, link: &Link) -> f64 {
     seen.goodput / 1000.0 * PACKET_BITS / link.rate.as_bps() as f64
 }
 
-/// Whether a measurement agrees with its theory.
+/// Agreement of a measurement with theory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Holds,
-    /// It does not; the test says why.
+    /// It does not agree; the test says why.
     Differs,
 }
 

@@ -1,4 +1,4 @@
-//! CUBIC against numbers from the formulas of RFC 9438, section 4, computed here on their own.
+//! Tests of CUBIC against numbers from the formulas of RFC 9438, section 4, computed here independently.
 
 use super::*;
 use units::Duration;

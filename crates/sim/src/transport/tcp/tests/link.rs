@@ -1,32 +1,32 @@
-//! Two ends over one link of fixed rate with a drop-tail buffer. The way back has the same delay and is never full.
+//! Two ends over one link of fixed rate with a drop-tail buffer. The return path has the same delay and is never full.
 
 use crate::engine::{Purpose, Stream};
 use crate::transport::tcp::*;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Rate};
 
-/// Which data segments the link loses, besides those that find the buffer full.
+/// Losses of data segments on the link, besides those at the full buffer.
 pub(super) enum Lost {
     None,
     /// Each with this probability.
     Random(f64),
-    /// The last of each so many.
+    /// The last of each this many.
     Every(u64),
 }
 
-/// A link and how long it is watched.
+/// A link, and how long it is observed.
 pub(super) struct Link {
     pub(super) rate: Rate,
-    /// One way, each way.
+    /// One-way delay, the same in both directions.
     pub(super) delay: Duration,
-    /// Packets that may wait for the one on the way.
+    /// Largest number of packets behind the one being sent.
     pub(super) buffer: usize,
     pub(super) lost: Lost,
     pub(super) from: Duration,
     pub(super) to: Duration,
 }
 
-/// What was seen in that time.
+/// Observations over that time.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     /// Octets per second that reached the application.
@@ -42,19 +42,19 @@ pub(super) enum To {
     Receiver,
 }
 
-/// The two ends of a connection with data without end.
+/// The two ends of a connection with unlimited data.
 pub(super) trait Ends {
     type Packet;
     fn deadline(&mut self, now: Instant) -> Instant;
     fn expire(&mut self, now: Instant);
     /// The next packet and its length at the network layer.
     fn next(&mut self, now: Instant) -> Option<(To, Self::Packet, Bytes)>;
-    /// A packet arrives; gives the octets that are new to the application.
+    /// Delivers a packet; returns the octets that are new to the application.
     fn arrive(&mut self, now: Instant, to: To, packet: Self::Packet) -> u64;
     fn window(&self) -> u64;
 }
 
-/// What is on the way, in order of arrival.
+/// Packets on the way, in order of arrival.
 type Way<P> = VecDeque<(Instant, P)>;
 
 /// Runs a connection over the link.

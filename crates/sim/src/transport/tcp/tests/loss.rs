@@ -1,4 +1,4 @@
-//! Fast retransmit and recovery in three flavours, limited transmit, timeouts, and what Karn's rule lets be measured.
+//! Tests of fast retransmit and recovery in three flavours, limited transmit, timeouts, and Karn's rule.
 
 use super::trace::{plain, run};
 use crate::transport::tcp::*;

@@ -1,4 +1,5 @@
-//! RACK-TLP (RFC 8985): losses and lost repetitions found by time, tail loss probes, and when the timer is armed again.
+//! Tests of RACK-TLP (RFC 8985): losses and lost repetitions found by time, tail loss probes, and when the timer is
+//! rearmed.
 
 use super::trace::{plain, run};
 use crate::transport::tcp::*;

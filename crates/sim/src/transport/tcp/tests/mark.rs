@@ -1,4 +1,4 @@
-//! Explicit congestion notification (RFC 3168).
+//! Tests of explicit congestion notification (RFC 3168).
 
 use super::trace::{plain, run};
 use crate::transport::tcp::*;

@@ -1,7 +1,8 @@
-//! smoltcp over the same link. It has neither SACK nor partial acknowledgements, so that its peer is recovery as of RFC 5681.
+//! Comparison with smoltcp over the same link. It has neither SACK nor partial acknowledgements, so that its peer is
+//! recovery by RFC 5681.
 //!
-//! Both lose at the same full buffer and follow the same rules of growth and halving, so that a cycle of `W_max / 2` round
-//! trips may differ by one or two of them: what each sends in recovery, and what it does after several losses at once.
+//! Both lose at the same full buffer and follow the same rules of growth and halving, so that a cycle of `W_max / 2`
+//! round trips may differ by one or two of them: in what each sends in recovery, and after several losses at once.
 
 use super::link::{Ends, Link, Lost, Ours, Seen, To, watch};
 use crate::transport::tcp::*;
@@ -118,7 +119,7 @@ impl Theirs {
         Self { sender, receiver }
     }
 
-    /// The application has always data.
+    /// The application always has data.
     fn fill(&mut self, now: Instant) {
         while self.sender.socket().can_send()
             && self.sender.socket().send(|buffer| (buffer.len(), buffer.len())).unwrap() > 0
@@ -178,7 +179,7 @@ impl Ends for Theirs {
     }
 }
 
-/// This crate's ends, set to what smoltcp does.
+/// This crate's ends, configured like smoltcp.
 fn ours(congestion: Congestion) -> Ours {
     Ours::new(&Settings {
         slow_start: SlowStart::Acks,
@@ -208,15 +209,15 @@ fn link(product: u64, buffer: usize, lost: Lost) -> Link {
     Link { rate, delay: Duration::from_millis(50), buffer, lost, from, to }
 }
 
-/// Whether both have the same goodput.
+/// Agreement of both goodputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Holds,
-    /// They do not; the test says why.
+    /// They do not agree; the test says why.
     Differs,
 }
 
-/// Compares the goodputs, and gives how often this crate's sender timed out.
+/// Compares the goodputs, and returns the number of timeouts of this crate's sender.
 fn compare(name: &str, congestion: Congestion, link: &Link, tolerance: impl Fn(&Seen) -> f64) -> (Verdict, u64) {
     let (mut ours, mut theirs) = (ours(congestion), theirs(congestion));
     let [here, there] = [watch(&mut ours, link), watch(&mut theirs, link)];

@@ -13,7 +13,7 @@ enum To {
     Receiver,
 }
 
-/// A network that loses, delays and repeats segments until it turns good.
+/// A network that loses, delays and repeats segments for a time, and then delivers.
 struct Network {
     luck: Stream,
     good_from: Instant,
@@ -57,7 +57,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Goes on until nothing is left to happen or the transfer is done; gives the number of events.
+    /// Runs until nothing is left to happen or the transfer is done; returns the number of events.
     fn run(&mut self) -> u64 {
         for events in 0..1_000_000 {
             self.pump();
@@ -100,7 +100,7 @@ impl Connection {
     }
 }
 
-/// A path that delivers: a drop-tail queue in front of a link of fixed rate, and losses and detours at random.
+/// A path that delivers: a drop-tail queue before a link of fixed rate, with random losses and detours.
 #[derive(Debug)]
 struct Path {
     luck: Stream,

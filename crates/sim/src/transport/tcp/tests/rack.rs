@@ -1,4 +1,4 @@
-//! The times of transmissions against the procedures of RFC 8985, section 6.2, taken segment by segment.
+//! Tests of transmission times against the procedures of RFC 8985, section 6.2, segment by segment.
 
 use super::*;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn segment(k: u64) -> Block {
     Block { start: SEGMENT * k, end: SEGMENT * (k + 1) }
 }
 
-/// What the RFC keeps of a segment, and of the connection; walked over as it says.
+/// State that the RFC keeps of a segment, and of the connection, walked over as it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the RFC's")]
 struct Known {

@@ -4,7 +4,7 @@ use super::trace::plain;
 use crate::transport::tcp::*;
 use units::{Duration, Instant};
 
-/// A receiver after the handshake that is given segments by number and shows what it puts out.
+/// A receiver after the handshake that takes segments by number and shows its output.
 struct Desk {
     receiver: Receiver,
     now: Instant,
@@ -18,7 +18,7 @@ impl Desk {
         Self { receiver, now: Instant::ZERO }
     }
 
-    /// Segment `number` comes; the acknowledgements, as `3` or `3 sack 5 7-8`, or nothing.
+    /// Delivers segment `number`; returns the acknowledgements, as `3` or `3 sack 5 7-8`, or nothing.
     fn data(&mut self, number: u64) -> String {
         let segment = Segment { start: 1 + 1000 * number, length: 1000, ack: Some(1), ..Segment::EMPTY };
         self.receiver.receive(self.now, &segment, false);

@@ -1,4 +1,4 @@
-//! The scoreboard against the definitions of RFC 6675, section 4, taken octet by octet.
+//! Tests of the scoreboard against the definitions of RFC 6675, section 4, octet by octet.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 const SEGMENT: u64 = 4;
 
-/// What the RFC keeps: each octet's state.
+/// State that the RFC keeps: each octet's.
 #[derive(Default)]
 struct Octets {
     una: u64,

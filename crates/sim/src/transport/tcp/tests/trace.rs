@@ -1,4 +1,4 @@
-//! A notation for traces, after packetdrill's idea: what a sender is told on the left, what it must put out on the right.
+//! A notation for traces after packetdrill's idea: input of a sender on the left, its expected output on the right.
 //!
 //! Segments are named by their numbers, from 0: segment `k` has the octets `1 + 1000 k` to `1000 (k + 1)`.
 //!

@@ -1,4 +1,4 @@
-//! Slow start, congestion avoidance, restart after idleness, and the receiver's window.
+//! Tests of slow start, congestion avoidance, restart after idleness, and the receiver's window.
 
 use super::trace::{plain, run};
 use crate::transport::tcp::*;
