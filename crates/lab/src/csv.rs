@@ -124,13 +124,15 @@ fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
     written(&columns, &rows)
 }
 
+/// Values of an element by key, one a seed, in the order of the keys.
+type ByKey = Vec<(String, Vec<String>)>;
+
 /// Means over the seeds of a case. What is no number stays if it is the same with all seeds.
 fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
     let mut columns: Vec<String> = Vec::new();
     let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
     for runs in runs.chunk_by(|a, b| a.case == b.case) {
-        // By element: its keys in order, each with a value a seed.
-        let mut elements: Vec<(String, Vec<(String, Vec<String>)>)> = Vec::new();
+        let mut elements: Vec<(String, ByKey)> = Vec::new();
         for run in runs {
             for entry in entries(run).ok().as_ref().and_then(Value::as_array).into_iter().flatten() {
                 let mut cells = Vec::new();

@@ -547,7 +547,7 @@ mod tests {
     #[test]
     fn columns_are_parted_where_the_page_ends() {
         assert_eq!(blocks(&[10, 10, 10, 25, 5], 22), [0..2, 2..3, 3..4, 4..5]);
-        assert_eq!(blocks(&[10, 10], 20), [0..2]);
+        assert_eq!(blocks(&[10, 10], 20), vec![0..2]);
         assert!(blocks(&[], 20).is_empty());
     }
 

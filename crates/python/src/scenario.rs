@@ -149,7 +149,7 @@ pub(crate) fn scenario_file(py: Python<'_>, path: String) -> PyResult<String> {
         return Ok(path);
     }
     let found = home::home().and_then(|home| home::by_id(&path, &home));
-    let found = found.map_err(|error| refused(py, &Refusal::file(&path, &error.to_string())))?;
+    let found = found.map_err(|error| refused(py, &Refusal::file(&path, error.to_string())))?;
     Ok(found.display().to_string())
 }
 

@@ -1,7 +1,7 @@
 //! Formats text and numbers for HTML.
 
 use crate::study::Unit;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Text from a scenario or a result, safe in HTML text and in double-quoted attributes.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
@@ -32,11 +32,12 @@ pub(super) fn marked(text: &str) -> String {
     let mut out = String::new();
     for (rank, part) in parts.iter().enumerate() {
         let escaped = Escaped(part);
-        out += &match rank {
-            _ if rank % 2 == 1 && rank < 2 * pairs => format!("<code>{escaped}</code>"),
-            _ if rank == 2 * pairs + 1 => format!("`{escaped}"),
-            _ => escaped.to_string(),
+        let (before, after) = match rank {
+            _ if rank % 2 == 1 && rank < 2 * pairs => ("<code>", "</code>"),
+            _ if rank == 2 * pairs + 1 => ("`", ""),
+            _ => ("", ""),
         };
+        let _ = write!(out, "{before}{escaped}{after}");
     }
     out
 }

@@ -64,6 +64,7 @@ struct Reason {
     instead: String,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "all that judge a setting return an option")]
 fn reason(why: impl Into<String>, instead: impl Into<String>) -> Option<Reason> {
     Some(Reason { why: why.into(), instead: instead.into() })
 }
@@ -180,15 +181,14 @@ impl Seen {
         let entry = [path.as_slice(), &[ENTRY]].concat();
         for (index, (element, inner)) in entries(value).enumerate() {
             let (at, place) = (&At { index, ..*at }, element.span());
-            match obstacle(&entry, at) {
-                Some(reason) => self.idle(name, place.start, place, element, &reason),
-                None => {
-                    if place.start <= self.end {
-                        self.places.insert(place.start, None);
-                    }
-                    self.table(inner, &path, at);
-                }
+            if let Some(reason) = obstacle(&entry, at) {
+                self.idle(name, place.start, place, element, &reason);
+                continue;
             }
+            if place.start <= self.end {
+                self.places.insert(place.start, None);
+            }
+            self.table(inner, &path, at);
         }
     }
 

@@ -79,17 +79,14 @@ impl World {
             let ports = self.nodes[node].egress.ports().numbers();
             ports.map(|port| Place { node: node.into(), queue: port.into() }).any(|place| full(&place) == name)
         };
-        match self.nodes.numbers().find(|&node| empty(node)) {
-            Some(node) => {
-                // One of the same node is meant, if there is one.
-                let beside: Vec<&Place> = passed.iter().filter(|place| place.node == u32::from(node)).collect();
-                let near = if beside.is_empty() { passed.iter().collect() } else { beside };
-                refuse(format!("no flow passes the queue `{name}`"), near.into_iter().map(full).collect())
-            }
-            None => {
-                let nodes = self.nodes.iter().map(|node| node.name.clone());
-                refuse(format!("there is no node or queue `{name}`"), nodes.chain(passed.iter().map(full)).collect())
-            }
+        if let Some(node) = self.nodes.numbers().find(|&node| empty(node)) {
+            // One of the same node is meant, if there is one.
+            let beside: Vec<&Place> = passed.iter().filter(|place| place.node == u32::from(node)).collect();
+            let near = if beside.is_empty() { passed.iter().collect() } else { beside };
+            refuse(format!("no flow passes the queue `{name}`"), near.into_iter().map(full).collect())
+        } else {
+            let nodes = self.nodes.iter().map(|node| node.name.clone());
+            refuse(format!("there is no node or queue `{name}`"), nodes.chain(passed.iter().map(full)).collect())
         }
     }
 
