@@ -147,7 +147,7 @@ fn a_table_shows_the_units_of_its_titles_and_a_line_says_how_claims_came_out() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(text.contains("\n2 claims: 1 holds, 1 differs\n"), "{text}");
     assert!(text.lines().any(|line| line.starts_with("claim") && line.contains("holds if")), "{text}");
-    assert!(text.contains("> 0.5"), "{text}");
+    assert!(text.contains("> 50 %"), "{text}");
     // Half a megabit a second, and some milliseconds.
     let row: Vec<f64> = text
         .lines()

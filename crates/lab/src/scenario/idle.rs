@@ -383,9 +383,9 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
 /// True where carrier sense hears no more than is decoded, and what is decoded counts as sensed.
 fn sense_below_decoding(radio: &Radio) -> bool {
     let sensed_anyway = radio.propagation == Propagation::Range || radio.capture == Capture::StrongestPreamble;
-    let is_shorter = radio.carrier_sense_range.zip(radio.range).is_some_and(|(sensed, decoded)| sensed <= decoded);
+    let is_shorter = radio.carrier_sense_range.zip(radio.range).is_some_and(|(sensed, decoded)| sensed < decoded);
     let thresholds = radio.carrier_sense_threshold.zip(radio.receive_threshold);
-    sensed_anyway && (is_shorter || thresholds.is_some_and(|(sensed, decoded)| sensed.as_dbm() >= decoded.as_dbm()))
+    sensed_anyway && (is_shorter || thresholds.is_some_and(|(sensed, decoded)| sensed.as_dbm() > decoded.as_dbm()))
 }
 
 /// True where RTS frames are sent.
