@@ -115,7 +115,7 @@ fn a_controller_that_starves_tcp_is_warned_of_and_no_other() {
     let adth = "controller = \"adth\"\nadth.target_delay = \"50 ms\"";
     let swan = "controller = \"swan_rate\"";
     let said = warned(adth, TCP).expect("TCP starves");
-    assert!(said.starts_with("queue.controller: adth at ap dropped ") && said.contains("was empty 9"), "{said}");
+    assert!(said.starts_with("queue.controller: adth at ap dropped ") && said.contains("was empty "), "{said}");
     let said = warned(swan, TCP).expect("TCP is held back");
     assert!(said.starts_with("queue.controller: swan_rate at ap held the traffic to its rate"), "{said}");
     for controller in ["", "controller = \"ebdp\"", "discipline = \"fq-codel\""] {

@@ -100,7 +100,8 @@ fn seen_at(node: usize, events: &[TraceEvent]) -> (Vec<Seen>, Vec<Seen>) {
 }
 
 /// The first frame that a node began although it knew the medium to be reserved.
-fn against_a_reservation(node: usize, sent: &[Seen], heard: &[Seen], sifs: Duration) -> Option<Seen> {
+fn against_a_reservation(node: usize, sent: &[Seen], heard: &[Seen], drawn: &Drawn) -> Option<Seen> {
+    let sifs = drawn.sifs();
     let to_me = |seen: &&Seen| seen.frame.to.is_some_and(|to| to as usize == node);
     sent.iter()
         .find(|own| {
@@ -115,8 +116,14 @@ fn against_a_reservation(node: usize, sent: &[Seen], heard: &[Seen], sifs: Durat
             }
             // A CTS answers an RTS that found the medium free of reservations, SIFS before.
             let moment = if own.frame.kind == Kind::Cts { last_to_me.map(|rts| rts.until) } else { Some(own.from) };
-            let reserved = before.iter().filter(|other| !to_me(other)).map(|other| other.until + other.frame.reserves);
-            reserved.max().zip(moment).is_some_and(|(until, moment)| until > moment)
+            let others = before.iter().filter(|other| !to_me(other));
+            let Some(last) = others.max_by_key(|other| other.until + other.frame.reserves) else { return false };
+            // Under EDCA it answers the station whose exchange has reserved the medium (10.22.2.4).
+            let its_holder = |rts: &Seen| [Some(last.frame.from), last.frame.to].contains(&Some(rts.frame.from));
+            if own.frame.kind == Kind::Cts && drawn.standard > 0 && last_to_me.is_some_and(|rts| its_holder(rts)) {
+                return false;
+            }
+            moment.is_some_and(|moment| last.until + last.frame.reserves > moment)
         })
         .cloned()
 }
@@ -148,7 +155,7 @@ proptest! {
                 });
                 prop_assert!(source.is_some(), "n{node} decodes {other:?}, which nobody sent");
             }
-            let wrong = against_a_reservation(node, &sent, &heard, drawn.sifs());
+            let wrong = against_a_reservation(node, &sent, &heard, &drawn);
             prop_assert!(wrong.is_none(), "n{node} sends {wrong:?} though the medium is reserved");
         }
     }

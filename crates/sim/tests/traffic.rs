@@ -206,7 +206,7 @@ fn draws_that_cannot_be_made_are_refused() {
     let cbr = |keys: &str| format!("kind = \"cbr\", {keys}");
     for (extra, traffic, path, words) in [
         ("", cbr("rate = \"1 Mb/s\", packet = []"), "traffic.packet", "no lengths"),
-        ("", cbr("rate = \"1 Mb/s\", packet = [\"1 kB\", \"0 B\"]"), "traffic.packet", "without payload"),
+        ("", cbr("rate = \"1 Mb/s\", packet = [\"1 kB\", \"0 B\"]"), "traffic.packet", "at least 1 B of payload"),
         ("", cbr("rate = \"1 Mb/s\", packet = [\"1 kB\", \"3 kB\"]"), "traffic.packet", "at most 2268 B"),
         (
             "",

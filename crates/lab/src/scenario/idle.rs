@@ -274,6 +274,9 @@ fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
         }
         ("tcp", [key, rest @ ..]) => of_shared_tcp(key, rest, at),
         ("consumption", ["low"]) => of_low(at),
+        ("record", ["reception"]) if at.network.flow.iter().all(|flow| flow.to != "broadcast") => {
+            reason("no flow is broadcast", "write `to = \"broadcast\"` in a flow, or leave it out")
+        }
         ("record", ["hops"]) if at.network.routing.protocol != Protocol::Aodv => needs("routing.protocol = \"aodv\""),
         _ => None,
     }
@@ -560,6 +563,7 @@ fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
     let follows = tcp.congestion == Some(Congestion::Bqm);
     match (key, rest) {
         ("loss_detection", []) if !sack => needs("recovery = \"sack\""),
+        ("friendly_growth", []) if tcp.congestion != Some(Congestion::Cubic) => needs("congestion = \"cubic\""),
         ("rtt_samples", []) if tcp.timestamps == Some(false) => needs("timestamps = true"),
         ("ack_category", []) if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
         (

@@ -212,7 +212,7 @@ mod tests {
         stations.stations[0].sent_at = Err("nothing was sent to it yet".into());
         assert!(!link(&stations).good && link(&stations).found.contains("none of 1 stations"), "{:?}", link(&stations));
         stations.stations[0].sent_at = Ok(units::Rate::mbps(11));
-        assert_eq!(link(&stations).found, "the bitrate to 1 of 1 stations is known");
+        assert_eq!(link(&stations).found, "the bitrate is known for 1 of 1 stations");
     }
 
     #[test]
