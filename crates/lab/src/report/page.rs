@@ -9,7 +9,7 @@ use crate::grid::Grid;
 use crate::label::short;
 use crate::shell;
 use crate::statistics::Interval;
-use crate::study::{Cell, Run, Study, Table, Verdict};
+use crate::study::{Run, Study, Table, Verdict};
 use crate::tables::blocks;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
@@ -204,18 +204,22 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     let shown = |value: &Interval| {
         if value.mean.is_nan() { "–".to_owned() } else { cell(&[value.mean, value.low, value.high], 1.0) }
     };
-    let widest = |column: usize| {
-        let of_cell = |rank: usize, cell: &Cell| {
-            let values = grid.values.iter().map(|row| wide(&shown(&row[column][rank])));
-            // A title may be broken between words.
-            cell.title.split(' ').map(wide).chain(values).max().unwrap_or(0)
-        };
-        table.cell.iter().enumerate().map(|(rank, cell)| of_cell(rank, cell)).sum()
+    let across = table.cell.len();
+    let widest = |place: usize| {
+        let (column, rank) = (place / across, place % across);
+        let values = grid.values.iter().map(|row| wide(&shown(&row[column][rank])));
+        // A title may be broken between words.
+        table.cell[rank].title.split(' ').map(wide).chain(values).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..grid.columns.len()).map(widest).collect();
-    // What has too many columns for the page goes on below, with its labels again.
-    for columns in blocks(&widths, room(grid.rows.iter().map(String::as_str))) {
-        block(out, table, &grid, columns, &shown)?;
+    let widths: Vec<usize> = (0..grid.columns.len() * across).map(widest).collect();
+    let of_columns: Vec<usize> = widths.chunks(across).map(|cells| cells.iter().sum()).collect();
+    // What has too many columns for the page goes on below, with its labels again; so does a column with too many cells.
+    let room = room(grid.rows.iter().map(String::as_str));
+    for columns in blocks(&of_columns, room) {
+        let cells = columns.start * across..columns.end * across;
+        for part in blocks(&widths[cells.clone()], if columns.len() > 1 { usize::MAX } else { room }) {
+            block(out, table, &grid, cells.start + part.start..cells.start + part.end, &shown)?;
+        }
     }
     if study.seeds.len() > 1 {
         let seeds = count(study.seeds.len(), "seed");
@@ -224,12 +228,12 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     Ok(())
 }
 
-/// Writes some columns of a table.
+/// Writes some cells of each row of a table, counted over all its columns.
 fn block(
     out: &mut String,
     table: &Table,
     grid: &Grid,
-    columns: Range<usize>,
+    places: Range<usize>,
     shown: &dyn Fn(&Interval) -> String,
 ) -> fmt::Result {
     write!(
@@ -240,18 +244,21 @@ fn block(
         Escaped(&short(&grid.axis))
     )?;
     let across = table.cell.len();
-    for labels in &grid.columns[columns.clone()] {
-        let name = if labels.is_empty() { table.title.clone() } else { labels.join(", ") };
-        write!(out, "<th scope=\"colgroup\" class=\"number\" colspan=\"{across}\">{}</th>", Escaped(&name))?;
+    for (column, labels) in grid.columns.iter().enumerate() {
+        let cells = places.clone().filter(|place| place / across == column).count();
+        if cells > 0 {
+            let name = if labels.is_empty() { table.title.clone() } else { labels.join(", ") };
+            write!(out, "<th scope=\"colgroup\" class=\"number\" colspan=\"{cells}\">{}</th>", Escaped(&name))?;
+        }
     }
     out.push_str("</tr>\n<tr>");
-    for cell in columns.clone().flat_map(|_| &table.cell) {
-        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(&cell.title))?;
+    for place in places.clone() {
+        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(&table.cell[place % across].title))?;
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for (label, row) in grid.rows.iter().zip(&grid.values) {
         write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(label))?;
-        for value in row[columns.clone()].iter().flatten() {
+        for value in row.iter().flatten().skip(places.start).take(places.len()) {
             write!(out, "<td class=\"number\">{}</td>", shown(value))?;
         }
         out.push_str("</tr>\n");
