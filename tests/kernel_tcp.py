@@ -33,7 +33,7 @@ WARM_UP = 10.0
 SECONDS = 60.0
 ROUND_TRIP = 0.1
 PORT = 5001
-# Set before: two means of sixteen, each within 4 % of its expectation, and a window in whole segments, which the simulator's is not.
+# Chosen after first runs of both: two means of sixteen, each within 4 % of its expectation, and a window in whole segments.
 TOLERANCE = 0.12
 # What Linux does otherwise than the RFCs (docs/tcp.md).
 LINUX = {"tcp.recovery_end": "news", "tcp.friendly_growth": "constant"}
