@@ -12,7 +12,7 @@ use crate::measure::{self, Missing};
 use crate::model::{self, Fault};
 use crate::report::CDF;
 use crate::run;
-use crate::study::{Axis, Chart, Claim, First, Labels, Reported, Spacing, Table, Unit, Window};
+use crate::study::{Axis, Chart, Claim, Compare, First, Labels, Reported, Spacing, Table, Unit, Window};
 use crate::title;
 use serde_json::Value;
 use sim::config::Network;
@@ -320,6 +320,13 @@ impl Future<'_, '_> {
         against.keys().try_for_each(|axis| self.axis(&format!("{at}.{axis}"), axis).map(drop))
     }
 
+    fn check_compare(&self, at: &str, how: Compare, against: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
+        if how == Compare::default() || !against.is_empty() {
+            return Ok(());
+        }
+        Err(self.draft.refuse_at(at, "`compare` needs something to compare with: `against`"))
+    }
+
     fn check_first(&self, at: &str, first: &First, cases: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
         let axis = self.axis(&format!("{at}.axis"), &first.axis)?;
         let asked = |label: &&String| cases.get(&first.axis).is_none_or(|labels| labels.contains(label));
@@ -351,10 +358,14 @@ impl Future<'_, '_> {
             spans.push(("relative_to", base.from, base.to));
         }
         for (key, from, to) in spans {
-            if to.unwrap_or(duration) <= from || from >= duration {
-                let message = "the window is empty: it ends before it starts";
-                return Err(self.draft.refuse_at(&format!("{at}.{key}"), message));
-            }
+            let message = if to.unwrap_or(duration) <= from || from >= duration {
+                "the window is empty: it ends before it starts"
+            } else if to.is_some_and(|to| to > duration) {
+                "the window ends after the run: leave `to` out"
+            } else {
+                continue;
+            };
+            return Err(self.draft.refuse_at(&format!("{at}.{key}"), message));
         }
         let good = |share: Option<f64>| share.is_none_or(|share| share > 0.0 && share < 1.0);
         if good(window.covered) {
@@ -391,7 +402,11 @@ impl Future<'_, '_> {
             return Err(self.draft.refuse_at(&at("y"), "a chart shows at least one result"));
         }
         self.check_against(&at("against"), &chart.against)?;
+        self.check_compare(&at("compare"), chart.compare, &chart.against)?;
         let (over_time, cdf) = (chart.x == "time", chart.x == CDF);
+        if over_time && chart.x_scale == Spacing::Log {
+            return Err(self.draft.refuse_at(&at("x_scale"), "`x_scale` has no effect over `time`"));
+        }
         if !over_time && !cdf {
             let axis = self
                 .axis(&at("x"), &chart.x)
@@ -417,6 +432,22 @@ impl Future<'_, '_> {
                 } else {
                     self.check_expression(&place, path, blank, Leaf::Number)?;
                 }
+            }
+        }
+        let lines = [
+            ("deadline", chart.deadline, "flows.*.deadline_s", "no flow that is shown has a deadline"),
+            (
+                "target",
+                chart.target,
+                "nodes.*.queues.*.target_delay_s",
+                "no controller that is shown has a target delay",
+            ),
+        ];
+        for (key, drawn, path, why) in lines {
+            let cases = self.scenario.cases.iter().zip(&self.blanks);
+            let mut shown = cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels));
+            if drawn && !shown.any(|(_, blank)| measure::numbers(blank, path).iter().any(|line| !line.is_nan())) {
+                return Err(self.draft.refuse_at(&at(key), format!("`{key}` has no effect: {why}")));
             }
         }
         for measure in &chart.y {
@@ -464,6 +495,7 @@ impl Future<'_, '_> {
         for (_, blank) in cases.filter(|(case, _)| claims::matches(&table.cases, &case.labels)) {
             for (number, cell) in table.cell.iter().enumerate() {
                 self.check_against(&at(&format!("cell.{number}.against")), &cell.against)?;
+                self.check_compare(&at(&format!("cell.{number}.compare")), cell.compare, &cell.against)?;
                 self.check_expression(&at(&format!("cell.{number}.measure")), &cell.measure, blank, Leaf::Number)?;
             }
         }

@@ -436,6 +436,9 @@ fn of_routing(rest: &[&str], at: &At) -> Option<Reason> {
             needs("repair_within = \"max-repair-ttl\"")
         }
         ["aodv", "local_add_ttl"] if given.repair_by != RepairBy::OneRequest => needs("repair_by = \"one-request\""),
+        ["aodv", "purge_on_failure"] if !given.packet_failures && !given.message_failures => {
+            needs("packet_failures = true")
+        }
         ["aodv", "next_hop_wait"] if !given.rrep_ack => needs("rrep_ack = true"),
         ["aodv", "timeout_buffer"] if given.reply_wait != ReplyWait::TraversalTime => {
             needs("reply_wait = \"traversal-time\"")

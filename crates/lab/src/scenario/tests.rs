@@ -312,6 +312,35 @@ fn rulings_name_what_is_varied() {
 }
 
 #[test]
+fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
+    let network = CHAIN.split("[[claim]]").next().expect("a split gives at least one part");
+    let network = network.replace("deadline = \"200 ms\"", "");
+    let said = |text: &str| {
+        let folder = std::path::Path::new(".");
+        Scenario::read("chain.toml", "chain", text.as_bytes(), folder, &wishes(&[])).unwrap_err().to_string()
+    };
+    let wrong = |lines: &str, part: &str| {
+        let said = said(&format!("{network}\n{lines}"));
+        assert!(said.contains(part), "{lines}: {said}");
+    };
+    let chart = |keys: &str| format!("[[chart]]\ntitle = \"t\"\ny_title = \"y (s)\"\n{keys}\n");
+    let over_time = "x = \"time\"\ny = [\"flows.*.delay_max_s\"]";
+    let over_schemes = "x = \"scheme\"\ny = [\"flows.*.delay_s.mean\"]";
+    for over in [over_time, over_schemes] {
+        wrong(&chart(&format!("{over}\ncompare = \"ratio\"")), "`compare` needs something to compare with");
+        wrong(&chart(&format!("{over}\ndeadline = true")), "`deadline` has no effect: no flow that is shown");
+        let fifo = "where.scheme = \"FIFO\"\ntarget = true";
+        wrong(&chart(&format!("{over}\n{fifo}")), "`target` has no effect: no controller that is shown");
+    }
+    wrong(&chart(&format!("{over_time}\nx_scale = \"log\"")), "`x_scale` has no effect over `time`");
+    let cell = "{ title = \"d (s)\", measure = \"flows.*.delay_s.mean\", compare = \"ratio\" }";
+    wrong(&format!("[[table]]\ntitle = \"t\"\nrows = \"scheme\"\ncell = [{cell}]"), "`compare` needs something");
+    let claim = CHAIN.replace("statistic = \"max\"\nholds = \"<= 0.001\"", "holds = \"> 0\"\nseries.to = \"4 s\"");
+    let claim = claim.replace("delay_s.mean", "delay_max_s");
+    assert!(said(&claim).contains("the window ends after the run"));
+}
+
+#[test]
 fn models_name_nodes_and_their_results_can_be_asked_for() {
     let file = std::env::temp_dir().join(format!("sluice-model-{}.toml", std::process::id()));
     let loaded = |class_2: &str, measure: &str| {

@@ -154,7 +154,7 @@ pub struct Aodv {
     pub ttl_threshold: u8,
     /// Upper bound of the random delay of broadcasts (RFC 5148).
     pub jitter: Duration,
-    /// Hello messages. A packet that the MAC gives up breaks a link with and without them.
+    /// Hello messages, whose absence breaks a link.
     pub hello: bool,
     /// Local repair of a broken route (section 6.12).
     pub local_repair: bool,
@@ -170,6 +170,9 @@ pub struct Aodv {
     pub errors_to: ErrorsTo,
     /// AODV messages that the MAC gives up break a link, as data packets do.
     pub message_failures: bool,
+    /// Data packets that the MAC gives up break a link. Without it only missing `hello` messages do (ns-2 compiled
+    /// without its link-layer detection).
+    pub packet_failures: bool,
     /// Replies only from the destination (D flag).
     pub destination_only: bool,
     /// Gratuitous RREP from intermediate nodes to the destination (G flag).
@@ -219,6 +222,7 @@ impl Default for Aodv {
             search_hold: Duration::ZERO,
             errors_to: ErrorsTo::default(),
             message_failures: true,
+            packet_failures: true,
             destination_only: false,
             gratuitous_rrep: false,
             rrep_ack: false,

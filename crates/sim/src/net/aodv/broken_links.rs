@@ -35,6 +35,9 @@ impl Aodv {
     /// Handles a data packet that the MAC has given up: the link counts as broken. True if the packet is kept, to be
     /// sent by another route. None is offered if the neighbour has got it all the same.
     pub(crate) fn packet_failed(&mut self, packet: Option<Handle>, to: u32, ends: &Ends, cx: &mut Context) -> bool {
+        if !cx.settings.given.packet_failures {
+            return false;
+        }
         let repaired = self.link_failed(to, Some(ends), cx);
         match packet {
             Some(packet) if repaired => self.buffer.hold(packet, ends.destination, cx),

@@ -33,6 +33,8 @@ pub(crate) struct Mesh {
     /// Number of broadcasts that wait for their random delay to end.
     pub(crate) delayed: u64,
     pub(crate) purge_on_failure: bool,
+    /// Data packets that the MAC gives up break a link.
+    pub(crate) packet_failures: bool,
     /// Scratch space for packets whose link broke.
     pub(crate) purged: Vec<Handle>,
     pub(crate) priority: RoutingPriority,
@@ -51,6 +53,7 @@ impl Mesh {
             ledger: Ledger::default(),
             delayed: 0,
             purge_on_failure: described.purge_on_failure,
+            packet_failures: described.packet_failures,
             purged: Vec::new(),
             priority: described.routing_priority,
             category,
@@ -263,7 +266,10 @@ impl World {
             }
             Load::Note(_) => unreachable!("a broadcast does not fail"),
             // One that has arrived all the same is not sent again.
-            Load::Flow(_) => self.packet_failed(node, handle, to, !packet.transit.accepted),
+            Load::Flow(_) => {
+                purge &= mesh.packet_failures;
+                self.packet_failed(node, handle, to, !packet.transit.accepted)
+            }
         };
         if !kept {
             self.drop_packet(node, handle);

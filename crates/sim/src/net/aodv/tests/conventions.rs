@@ -107,3 +107,19 @@ fn an_error_goes_to_all_and_a_lost_message_breaks_no_link_where_that_is_so() {
         assert_eq!(net.next(1, 0), next, "{message_failures}");
     }
 }
+
+#[test]
+fn a_lost_packet_breaks_no_link_where_only_missing_hellos_do() {
+    for (packet_failures, next) in [(true, None), (false, Some(3))] {
+        let given = config::Aodv { ttl_start: 7, packet_failures, hello: true, ..plain() };
+        let mut net = Net::new(6, &chain(6), &given);
+        net.send(0, 5);
+        net.run(SECOND * 2);
+        net.cut(2, 3);
+        net.send(0, 5);
+        net.run(Duration::from_millis(20));
+        assert_eq!((net.next(2, 5), net.data[1].fate), (next, Fate::Failed), "{packet_failures}");
+        net.run(SECOND * 3);
+        assert_eq!(net.next(2, 5), None, "{packet_failures}: no hello has come for two seconds");
+    }
+}
