@@ -132,7 +132,7 @@ impl Host for Attaching {
     }
 
     fn happened(&mut self, event: &AgentEvent) {
-        // `attached` has printed more about this one.
+        // `attached` has already printed more about this event.
         if event.what != AgentEventKind::Attached {
             complain(event);
         }
