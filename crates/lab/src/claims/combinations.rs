@@ -1,19 +1,19 @@
-//! Which keys of a claim go together. What would be ignored is refused: a claim that says something else than it means is
-//! worse than none.
+//! Combinations of the keys of a claim. A key that would be ignored is refused, because the claim would then mean
+//! something else than it says.
 
 use super::Condition;
 use crate::study::{Choose, Claim, Compare, OverSeeds, Side, Statistic, Take, Window};
 
 /// A rule on the keys of a claim.
 pub(crate) struct Rule {
-    /// Where it is broken, within the claim: `series.take`.
+    /// The key that breaks the rule, within the claim: `series.take`.
     pub(crate) key: &'static str,
-    /// What it says, as a refusal.
+    /// The rule in words, as the refusal prints it.
     pub(crate) sentence: &'static str,
     is_broken: fn(&Claim) -> bool,
 }
 
-/// All of them, in the order in which a claim's value is computed.
+/// All rules, in the order in which a claim's value is computed.
 const RULES: &[Rule] = &[
     Rule {
         key: "series.take",
@@ -156,7 +156,7 @@ fn is_zero(claim: &Claim) -> bool {
     claim.holds.parse() == Ok(Condition::Zero)
 }
 
-/// The first rule that a claim breaks.
+/// Returns the first rule that a claim breaks.
 pub(crate) fn broken(claim: &Claim) -> Option<&'static Rule> {
     RULES.iter().find(|rule| (rule.is_broken)(claim))
 }

@@ -1,14 +1,14 @@
-//! The documents that are reproduced: who wrote them, and where they appeared (`sources.toml`).
+//! The documents that are reproduced, with authors and publication (`sources.toml`).
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A document or the publication that stands for it.
+/// A document, or the publication that stands for it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The document, as the file of its record is called.
+    /// The document, by the name of its record's file.
     pub document: String,
     /// Key of the BibTeX entry.
     key: String,

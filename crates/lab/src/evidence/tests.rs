@@ -41,7 +41,7 @@ fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
     row.reworded(claim)
 }
 
-/// The chain with one claim only, which has these keys besides.
+/// Returns the chain with one claim only, which has these further keys.
 fn with_claim(keys: &str) -> String {
     let mut parts = CHAIN.split("[[claim]]");
     format!("{}[[claim]]{}\n{keys}\n", parts.next().unwrap(), parts.next().unwrap().split("[[").next().unwrap())
