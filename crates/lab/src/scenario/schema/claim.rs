@@ -1,4 +1,4 @@
-//! What the page on claims says before its tables.
+//! Introduction of the page on claims, before its tables.
 
 pub(super) const ABOUT: &str = "\
 A claim is a statement about the results with the window in which our number has to lie. The number is computed in the order
