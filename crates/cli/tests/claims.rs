@@ -86,7 +86,7 @@ fn full_runs_are_recorded_and_later_runs_compared_with_them() {
         "{csv}"
     );
     let page = run(&["claims", "--check", "full", "short"]);
-    assert!(page.status.code() == Some(1) && stderr(&page).contains("docs/p.md: a table is not that of the record"));
+    assert!(page.status.code() == Some(1) && stderr(&page).contains("docs/p.md: a table differs from the record"));
     assert!(run(&["claims", "--pages", "docs"]).status.success());
     let page = fs::read_to_string(folder.path().join("docs/p.md")).expect("the test's folder and command work");
     assert!(

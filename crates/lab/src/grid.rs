@@ -13,7 +13,7 @@ pub(crate) struct Grid {
     pub(crate) rows: Vec<String>,
     /// The labels of the columns' axes: one column per combination.
     pub(crate) columns: Vec<Vec<String>>,
-    /// By row, column and cell; NaN if there is no value.
+    /// Values by row, column and cell; NaN if there is none.
     pub(crate) values: Vec<Vec<Vec<Interval>>>,
 }
 

@@ -35,10 +35,10 @@ pub enum Unusable {
     #[error("it holds no interval")]
     Empty,
     /// No packet arrived in any interval of the recording.
-    #[error("no packet came in it")]
+    #[error("no packet arrived in it")]
     NoLoad,
     /// Nothing shows the speed of the link.
-    #[error("the link was never seen at work: in no interval did packets wait behind one another")]
+    #[error("it does not show the link's speed: packets waited behind one another in no interval")]
     Idle,
     /// It is longer than a scenario can be.
     #[error("it has {intervals} intervals, and a scenario at most {MOST}: cut it, as with `head -n {MOST}`")]
@@ -158,11 +158,11 @@ fn begin(decision: &Decision) -> Duration {
 /// Returns the scenario as TOML.
 fn text(copy: &Copy) -> String {
     let Copy { of, duration, payload, cut, link, load, limit } = copy;
-    let title = Value::String(format!("A copy of what was recorded in {of}"));
+    let title = Value::String(format!("A copy of the link recorded in {of}"));
     let sizes = if *cut {
-        "Its packets were longer than those of a scenario: as many came of the usual length."
+        "Its packets were longer than a scenario allows: they are replaced by as many of the usual length."
     } else {
-        "All packets are as long as the mean of those that came."
+        "All packets have the mean length of those that arrived."
     };
     let limit = match limit {
         Limit::Packets(packets) => packets.to_string(),

@@ -25,7 +25,7 @@ impl Watch for () {}
 /// A run's outcome and what it cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
-    /// What the run measured.
+    /// The measurements of the run.
     pub outcome: Outcome,
     /// Time on the wall clock, in seconds.
     pub wall_s: f64,

@@ -213,7 +213,7 @@ pub(crate) struct Claims {
     /// Documents, experiments or claims [default: all documents].
     #[arg(value_name = "DOCUMENT|ID")]
     pub(crate) targets: Vec<String>,
-    /// Every claim, not only those for which a document stands.
+    /// Show every claim, not only the headline claims.
     #[arg(long)]
     pub(crate) all: bool,
     /// Print the rows of the record as one JSON list.

@@ -125,7 +125,7 @@ impl Host for Attaching {
         let Err(failure) = self.take(decision) else { return ControlFlow::Continue(()) };
         let ends = self.dry_run;
         if !ends {
-            complain(format_args!("{failure}; governing goes on"));
+            complain(format_args!("{failure}; the controller continues"));
         }
         self.broken = Some(failure);
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

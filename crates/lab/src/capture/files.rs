@@ -67,7 +67,7 @@ pub enum CaptureError {
         error: io::Error,
     },
     /// A file cannot be written to its end.
-    #[error("cannot write down what happens: {0}")]
+    #[error("cannot write the events: {0}")]
     Lost(io::Error),
     /// The network cannot be built.
     #[error(transparent)]

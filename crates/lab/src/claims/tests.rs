@@ -55,7 +55,7 @@ fn compares_one_result_with_another() {
     assert_near(value_of(&fields), 21.0);
     let fields = json!({ "where": { "scheme": "fifo" }, "than": "flows.a.v", "statistic": "min" });
     assert_near(value_of(&fields), 0.0);
-    // With the counterpart's: fifo's b over adth's a.
+    // The counterpart's result instead: fifo's b over adth's a.
     let fields = json!({ "where": { "scheme": "fifo", "load": "1" }, "against": { "scheme": "adth" },
         "measure": "flows.b.v", "than": "flows.a.v", "compare": "ratio" });
     assert_near(value_of(&fields), 20.0);
@@ -105,7 +105,7 @@ fn a_formula_makes_one_value_of_several_cases() {
     let line = json!({ "where": { "scheme": "fifo" }, "measure": "flows.a.v", "formula": "here / ((low + high) / 2)",
         "groups": { "low": { "load": "1" }, "here": { "load": "2" }, "high": { "load": "3" } } });
     assert_near(value_of(&line), 0.8);
-    // Of each scheme by itself: (4 - 1) / 1 and (0.5 - 0.25) / 0.5.
+    // Within each scheme: (4 - 1) / 1 and (0.5 - 0.25) / 0.5.
     let range = |statistic: &str| {
         json!({ "measure": "flows.a.v", "formula": "(max(all) - min(all)) / one",
         "groups": { "all": { "load": ["1", "2", "3"] }, "one": { "load": "1" } }, "statistic": statistic })
@@ -196,7 +196,7 @@ fn steps_follow_the_cases() {
     // Steps along one axis while another varies too, and as ratios.
     assert_near(steps(&json!({ "statistic": "min" })), -2.0);
     assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "compare": "ratio", "statistic": "range" })), 0.0);
-    // Of what is left: from load 1 to 3.
+    // Steps over the remaining labels: from load 1 to 3.
     assert_near(steps(&json!({ "where": { "scheme": "fifo", "load": ["1", "3"] }, "measure": "flows.a.v" })), 3.0);
 }
 

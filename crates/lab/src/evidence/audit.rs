@@ -24,7 +24,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
         for claim in &named.scenario.claims {
             if let Some(other) = owners.insert(&claim.id, named) {
                 let (one, two) = (&other.scenario.file, &named.scenario.file);
-                found.push(format!("{}: both {one} and {two} have this claim", claim.id));
+                found.push(format!("{}: {one} and {two} both have this claim", claim.id));
             }
         }
     }
@@ -59,7 +59,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                     found.push(format!("{}: stale; run `{}` and record it", claim.id, row.command));
                 }
                 if (*row).clone().reworded(claim).cells() != row.cells() {
-                    found.push(format!("{}: the scenario tells it in other words; `sluice claims --record`", claim.id));
+                    found.push(format!("{}: its words have changed; `sluice claims --record`", claim.id));
                 }
             }
             let fails = own.iter().any(|row| row.verdict.fails());

@@ -162,7 +162,7 @@ pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
         None => String::new(),
         Some(Origin::Ours) => "; a statement of our own".to_owned(),
         Some(Origin::Other) => "; a statement of another paper".to_owned(),
-        Some(Origin::Duplicate) => "; another claim has it already".to_owned(),
+        Some(Origin::Duplicate) => "; repeats another claim".to_owned(),
     };
     let headline = if first.headline { "; one for which the document stands" } else { "" };
     let mut line = |key: &str, told: &str| {

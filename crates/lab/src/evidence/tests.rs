@@ -94,7 +94,7 @@ fn what_is_missing_stale_orphaned_or_unexplained_is_found() {
     one(&text, &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }], "no scenario of it has this claim");
     one(&text, &[fits.clone(), fits.clone()], "twice on record");
     one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "stale; run `sluice reproduce chain`");
-    one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "in other words");
+    one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "have changed");
     one(&text, &[Row { verdict: Ruling::Differs, ..fits.clone() }], "no `why` or no `cause`");
     let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");
     assert_eq!(told(&explained, &[row(&explained, "standard", 1.0, Ruling::Differs)]), [""; 0]);

@@ -13,10 +13,10 @@ use sim::results::Outcome;
 pub(super) fn of(settings: &Bqm, network: &Network, outcome: &Outcome) -> Result<Expectation, Fault> {
     let refuse = |key, message: &str| Err(Fault { key, message: message.to_owned() });
     let Some(last) = settings.throughput.last() else {
-        return refuse("bqm.throughput", "at least that over one hop is needed");
+        return refuse("bqm.throughput", "expected at least the throughput over one hop");
     };
     if !network.record.hops {
-        return refuse("bqm", "the model is of the hops of packets: write `hops = true` in `[record]`");
+        return refuse("bqm", "the model needs the hops of packets: write `hops = true` in `[record]`");
     }
     let longest = settings.throughput.len();
     let over = |place: usize| match settings.throughput.get(place) {

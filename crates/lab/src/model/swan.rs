@@ -109,7 +109,7 @@ fn exchanges<'o>(
             };
             if found.insert(way, exchange).is_some_and(|other| other != exchange) {
                 let message =
-                    format!("`{}` sends packets of different lengths to `{}`: they are not told apart", way.0, way.1);
+                    format!("`{}` sends packets of different lengths to `{}`: they cannot be told apart", way.0, way.1);
                 return refuse(message);
             }
         }
@@ -361,6 +361,6 @@ traffic = { kind = "greedy" }
         // In a ring of two each node sends segments and acknowledgements to the other.
         let mut two = plain;
         two.node[2].count = Some(2);
-        assert!(refused("video*", "ftp*", &two).contains("not told apart"));
+        assert!(refused("video*", "ftp*", &two).contains("cannot be told apart"));
     }
 }

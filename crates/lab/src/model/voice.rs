@@ -17,7 +17,7 @@ const PACKETISATION: Duration = Duration::from_millis(20);
 /// A name of a flow that is no call, and runs without distributions of delays.
 pub(super) fn of(settings: &Voice, network: &Network, outcome: &Outcome) -> Result<Vec<Call>, Fault> {
     let Some(distributions) = &outcome.distributions else {
-        let message = "ratings are of all delays: write `distributions = true` in `[record]`".to_owned();
+        let message = "ratings need the distribution of delays: write `distributions = true` in `[record]`".to_owned();
         return Err(Fault { key: "voice", message });
     };
     let named = outcome.flows.iter().zip(&distributions.flows).filter(|(flow, _)| means(&settings.flows, &flow.name));
@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn a_call_is_played_when_it_is_best() {
-        // All take 30 ms, but one in a hundred 1 s: to leave it out costs 3.6, to wait for it more than 50.
+        // All packets take 30 ms, except one in a hundred, which takes 1 s: leaving it out costs 3.6, waiting for it
+        // more than 50.
         let calls = rated(&network("kind = \"voice\"", RECORD), (100, 100, 0), {
             let late = shares().into_iter().map(|share| if share > 0.99 { 1.0 } else { 0.03 });
             late.collect()

@@ -309,7 +309,7 @@ impl Future<'_, '_> {
         let found = |path: &str| measure::find(root, path).map_or(0, |found| found.len());
         if expression.values(&|path| vec![vec![None]; found(path)]).is_empty() {
             let counts = expression.paths().into_iter().map(|path| format!("`{path}` has {}", found(path)));
-            let message = format!("these cannot be taken one by one: {}", counts.collect::<Vec<_>>().join(", "));
+            let message = format!("lists of different lengths: {}", counts.collect::<Vec<_>>().join(", "));
             return Err(self.draft.refuse_at(at, message));
         }
         Ok(())
@@ -444,7 +444,7 @@ impl Future<'_, '_> {
         let mut first = self.scenario.charts.iter().enumerate().filter(|(_, chart)| chart.first);
         match first.nth(1) {
             Some((index, _)) => {
-                let message = "only one chart stands first, and another before this one does";
+                let message = "another chart before this one has `first = true`";
                 Err(self.draft.refuse_at(&format!("chart.{index}.first"), message))
             }
             None => Ok(()),

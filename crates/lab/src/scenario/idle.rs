@@ -347,7 +347,7 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
             needs("propagation = \"log-distance\"")
         }
         ("carrier_sense_range" | "carrier_sense_threshold", []) if sense_below_decoding(radio) => reason(
-            "what is decoded is sensed too, and it is below that",
+            "decoded frames count as sensed, and this detects no others",
             "write a longer range, or a lower threshold, than that of decoding, or leave it out",
         ),
         ("tx_power" | "receive_threshold" | "carrier_sense_threshold", []) if ranges => no_powers(),

@@ -1,4 +1,4 @@
-//! From a file to a scenario that can be run.
+//! Reads a file as a scenario that can be run.
 
 use super::cases::{Scenario, Wishes};
 use super::draft::Draft;

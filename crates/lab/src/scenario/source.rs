@@ -99,7 +99,7 @@ impl<'s> Source<'s> {
         let text = &self.text[part];
         let root = DeTable::parse(text).map_err(|error| {
             let deep = error.message().contains("recurs");
-            let message = if deep { "tables or keys within each other, too many deep" } else { error.message() };
+            let message = if deep { "tables or keys are nested too deeply" } else { error.message() };
             let span = error.span().unwrap_or(text.len()..text.len());
             self.refuse(first + span.start..first + span.end, format!("not TOML: {message}"))
         })?;

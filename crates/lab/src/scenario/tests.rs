@@ -144,7 +144,7 @@ fn an_answer_speaks_of_claims_that_there_are() {
     let charts =
         "\n[[chart]]\ntitle = \"t\"\nx = \"scheme\"\ny = [\"totals.loss_ratio\"]\ny_title = \"loss\"\nfirst = true\n";
     let said = loaded(&format!("{CHAIN}{charts}{charts}")).unwrap_err();
-    assert!(said.contains("only one chart stands first"), "{said}");
+    assert!(said.contains("another chart before this one"), "{said}");
     std::fs::remove_file(&file).unwrap();
 }
 

@@ -207,7 +207,7 @@ fn flatten<'d, 's>(table: &'d DeTable<'s>, above: &str, leaves: &mut Vec<Leaf<'d
 
 fn seeds(source: &Source, value: &Value) -> Result<Vec<u64>, Refusal> {
     let wrong = |span| {
-        source.refuse(span, format!("`seeds` is how many seeds (1 to {MOST_SEEDS}), or a list of different ones"))
+        source.refuse(span, format!("`seeds` is the number of seeds (1 to {MOST_SEEDS}), or a list of different ones"))
     };
     match value.get_ref() {
         DeValue::Integer(count) => match number(count) {

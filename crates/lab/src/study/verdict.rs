@@ -65,7 +65,7 @@ pub struct Verdict {
     pub seeds: OverSeeds,
     /// The value that decided, in words: "target = 400 ms, n1; seed 3". Empty if there is only one.
     pub at: String,
-    /// Whether the claim holds.
+    /// The ruling on the claim.
     pub verdict: Ruling,
     /// One of the statements for which the document stands.
     #[serde(default)]

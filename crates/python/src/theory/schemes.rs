@@ -85,7 +85,7 @@ fn tmac_parking_lot(row: &Row) -> Solved {
 }
 
 fn every(value: f64) -> Result<NonZeroU32, String> {
-    NonZeroU32::new(whole("every", value)?).ok_or_else(|| "every is 0: one packet in so many, at least 1".to_owned())
+    NonZeroU32::new(whole("every", value)?).ok_or_else(|| "every is 0: expected 1 or more".to_owned())
 }
 
 /// NaN where nothing is lost.
@@ -99,7 +99,7 @@ fn bqm_discriminator(row: &Row) -> Solved {
 fn losses([window, every_so_many, lost]: [f64; 3]) -> Result<Losses, String> {
     let losses = Losses { window: whole("window", window)?, every: every(every_so_many)?, lost: whole("lost", lost)? };
     if losses.window > 1_000_000 || losses.lost > losses.window {
-        return Err("the window must be at most a million, and no more lost than it has".to_owned());
+        return Err("the window must be at most a million packets, and the losses at most the window".to_owned());
     }
     Ok(losses)
 }

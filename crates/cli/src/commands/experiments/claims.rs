@@ -58,7 +58,7 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
 fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, String> {
     let mut chosen = Records::new();
     for name in targets {
-        let rows = records.get(name).ok_or_else(|| format!("{name}: no document on record is called so"))?;
+        let rows = records.get(name).ok_or_else(|| format!("{name}: no document on record has this name"))?;
         chosen.insert(name.clone(), rows.clone());
     }
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
@@ -146,7 +146,7 @@ fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<
         let hint = nearest(name, known).map_or_else(String::new, |other| format!("; did you mean `{other}`?"));
         let documents: Vec<&str> = records.keys().map(String::as_str).collect();
         Err(Failure::wrong(format!(
-            "{name}: no document ({}), experiment or claim on record is called so{hint}",
+            "{name}: no document ({}), experiment or claim on record has this name{hint}",
             documents.join(", ")
         )))
     };

@@ -34,10 +34,10 @@ pub fn json() -> Value {
     whole["properties"]["vary"] = vary();
     whole["properties"]["quick"] = json!({
         "type": "object",
-        "description": "Keys, by their dotted paths, that have other values with `--quick`.",
+        "description": "Values of keys with `--quick`, by their dotted paths.",
     });
     whole["title"] = json!("Scenario");
-    whole["description"] = json!("A network, what to vary in it, and what is claimed about it.");
+    whole["description"] = json!("A network, its variations, and claims about it.");
     whole["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     whole["$defs"] = Value::Object(generator.take_definitions(true));
     whole
@@ -71,7 +71,7 @@ fn vary() -> Value {
         "description": "A sweep: every combination of the values below, each run with every seed.",
         "properties": {
             "seeds": {
-                "description": "How many seeds (1, 2, ...), or the seeds themselves.",
+                "description": "Number of seeds (1, 2, ...), or a list of the seeds.",
                 "default": 1,
                 "anyOf": [
                     { "type": "integer", "minimum": 1 },

@@ -170,7 +170,7 @@ fn outdated(folder: &Path, records: &Records) -> Result<Vec<String>, Failure> {
         let text = read(&page)?;
         let wrong = match filled(&text, records) {
             Ok(written) if written == text => continue,
-            Ok(_) => "a table is not that of the record; `sluice claims --pages docs`".to_owned(),
+            Ok(_) => "a table differs from the record; run `sluice claims --pages docs`".to_owned(),
             Err(why) => why,
         };
         found.push(format!("{}: {wrong}", page.display()));
