@@ -74,7 +74,7 @@ impl Controller for FixedDrain {
 }
 
 impl FixedDrain {
-    /// Returns the packets that drain within the target if `sent` left in `length`: rounded down, but room for at least one packet.
+    /// Returns the packets that drain within the target if `sent` left in `length`, rounded down, but at least one.
     fn drained(&self, seen: &Interval) -> Limit {
         let target = u128::from(self.params.target_delay.get().as_nanos());
         let length = u128::from(seen.length.as_nanos().max(1));
