@@ -40,7 +40,7 @@ fn interrupted(text: &str, arguments: &[&str]) -> String {
 const RUN: [&str; 2] = ["run", "chain.toml"];
 const SWEEP: [&str; 6] = ["reproduce", "chain.toml", "--out", "out", "--threads", "3"];
 
-/// Packets without end at one instant, so that simulated time stands still.
+/// Makes a scenario with endless packets at one instant, so that simulated time stands still.
 fn flood() -> String {
     let burst = "{ kind = \"web\", size = \"900 MB\", size_shape = 1.0001, reading = \"10 us\" }";
     CHAIN

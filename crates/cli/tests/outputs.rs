@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sluice");
 
-/// A folder with the chain, finished results of it in `done` and a recording of a queue.
+/// Makes a folder with the chain, finished results of it in `done` and a recording of a queue.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     scenario(folder.path(), CHAIN);

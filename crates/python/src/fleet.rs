@@ -62,7 +62,8 @@ struct Agent {
 
 #[pymethods]
 impl Fleet {
-    /// `target_s`: the nodal delay of the reward; `penalty`: the cost of exceeding it by one target more.
+    /// Builds the networks. `target_s`: the nodal delay of the reward; `penalty`: the cost of exceeding it by one
+    /// target more.
     #[new]
     fn new(
         scenario: &Bound<'_, Scenario>,

@@ -30,9 +30,9 @@ pub(crate) struct Plan {
 
 #[pymethods]
 impl Plan {
-    /// `over`: the axes in the place of the file's `[vary]`; `build`: the identity of this build of Sluice; `chunk`:
-    /// the largest number of runs in a chunk; `blocks`: the number of seeds added by each call, so that seeds that are
-    /// added leave the other chunks as they are.
+    /// Plans a sweep. `over`: the axes in the place of the file's `[vary]`; `build`: the identity of this build of
+    /// Sluice; `chunk`: the largest number of runs in a chunk; `blocks`: the number of seeds added by each call, so
+    /// that seeds that are added leave the other chunks as they are.
     #[new]
     #[pyo3(signature = (text, name, stem, folder, set, over, seeds, build, chunk, blocks))]
     #[expect(clippy::too_many_arguments, reason = "they are what a worker is sent, each by its name")]

@@ -95,7 +95,7 @@ fn table(recorded: &[Decision], decided: &[Decision]) -> PyResult<Table> {
     writer.finish()
 }
 
-/// Every row has the same columns.
+/// Makes a row; every row has the same columns.
 fn row(was: &Decision, is: &Decision) -> Vec<Cell> {
     let number = |name: &str, value: Option<f64>| (name.to_owned(), Kind::Number, json!(value));
     let text = |name: &str, value: Option<Value>| (name.to_owned(), Kind::Text, value.unwrap_or_default());

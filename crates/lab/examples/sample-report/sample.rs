@@ -274,7 +274,7 @@ fn run(scenario: &str, seed: u64, case: &[(&str, &str)], outcome: Outcome) -> Ru
     }
 }
 
-/// A run whose delays stay around `bound`, or grow with the load without one.
+/// Makes a run whose delays stay around `bound`, or grow with the load without one.
 fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Outcome {
     let delay = |node: usize, k: usize| {
         let level = load(k) * bound.unwrap_or(4.0) * (1.0 - 0.1 * node as f64);

@@ -44,7 +44,7 @@ pub(super) fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// An IPv4 header (RFC 791) with its code point (RFC 2474, section 3) and its ECN field (RFC 3168, section 5).
+/// Builds an IPv4 header (RFC 791) with its code point (RFC 2474, section 3) and its ECN field (RFC 3168, section 5).
 fn ip(packet: &Packet, length: u16, protocol: u8, ends: &Ends) -> Vec<u8> {
     let ecn = match packet.ecn {
         Ecn::NotEct => 0b00,
@@ -65,13 +65,13 @@ fn ip(packet: &Packet, length: u16, protocol: u8, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// A UDP header (RFC 768).
+/// Builds a UDP header (RFC 768).
 fn udp(length: u16, ends: &Ends) -> Vec<u8> {
     let fields = [ends.ports[0], ends.ports[1], length.saturating_sub(20), 0];
     fields.into_iter().flat_map(u16::to_be_bytes).collect()
 }
 
-/// An ICMP echo header (RFC 792).
+/// Builds an ICMP echo header (RFC 792).
 fn echo(kind: u8, packet: &Packet, ends: &Ends) -> Vec<u8> {
     let mut bytes = vec![kind, 0, 0, 0];
     bytes.extend(ends.ports[0].to_be_bytes());
@@ -79,7 +79,7 @@ fn echo(kind: u8, packet: &Packet, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// A TCP header with its options (RFC 9293, 3.1). Sequence numbers begin at 0.
+/// Builds a TCP header with its options (RFC 9293, 3.1). Sequence numbers begin at 0.
 fn tcp(segment: &Segment, ends: &Ends) -> Vec<u8> {
     let options = options(segment);
     let mut bytes = Vec::with_capacity(20 + options.len());

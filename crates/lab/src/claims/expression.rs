@@ -320,7 +320,7 @@ impl Parser<'_> {
 mod tests {
     use super::*;
 
-    /// `a` is one value, 2; `b` are three: 1, 2 and 3; `c` a series with a gap.
+    /// Results of a test: `a` is one value, 2; `b` are three: 1, 2 and 3; `c` is a series with a gap.
     fn results(path: &str) -> Vec<Column> {
         match path {
             "a" => vec![vec![Some(2.0)]],

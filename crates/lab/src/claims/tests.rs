@@ -15,7 +15,7 @@ pub(super) fn case(labels: &[(&str, &str)]) -> Case {
     labels.iter().map(|(axis, label)| ((*axis).to_owned(), (*label).to_owned())).collect()
 }
 
-/// Two schemes times three loads, with values of two flows.
+/// Makes cases of two schemes times three loads, with values of two flows.
 fn cases() -> Vec<Case> {
     let schemes = ["fifo", "adth"].into_iter();
     schemes.flat_map(|scheme| ["1", "2", "3"].map(|load| case(&[("load", load), ("scheme", scheme)]))).collect()

@@ -251,7 +251,7 @@ mod tests {
         assert!((left - right).abs() < 1e-9, "{left} is not {right}");
     }
 
-    /// Steps of half a second: 10 for 2 s, then down by 1 a step to 4, which stays.
+    /// Makes steps of half a second: 10 for 2 s, then down by 1 per step to 4, where they stay.
     fn falling() -> Vec<Option<f64>> {
         let values = [10.0; 4].into_iter().chain([9.0, 8.0, 7.0, 6.0, 5.0]).chain([4.0; 11]);
         values.map(Some).collect()

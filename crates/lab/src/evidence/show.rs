@@ -83,7 +83,7 @@ fn other_conventions(row: &Row, rows: &[&Row]) -> bool {
     rows.iter().find(|other| other.id == row.id).is_some_and(|first| first.conventions != row.conventions)
 }
 
-/// "41 claims: 30 hold, 11 differ".
+/// Formats "41 claims: 30 hold, 11 differ".
 fn tally(rows: &[&Row]) -> String {
     tables::tallied(rows.iter().map(|row| (row.id.as_str(), row.verdict)))
 }

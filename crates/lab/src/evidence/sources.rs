@@ -29,12 +29,12 @@ impl Source {
         self.fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
-    /// The title.
+    /// Returns the title.
     pub fn title(&self) -> &str {
         self.field("title").unwrap_or_default()
     }
 
-    /// The year in which it appeared.
+    /// Returns the year in which it appeared.
     pub fn year(&self) -> &str {
         self.field("year").unwrap_or_default()
     }
@@ -73,7 +73,7 @@ impl Source {
     }
 }
 
-/// The sources of a document, the document itself first.
+/// Returns the sources of a document, the document itself first.
 pub fn sources(document: &str) -> impl Iterator<Item = &'static Source> + use<'_> {
     SOURCES.iter().filter(move |source| source.document == document)
 }

@@ -9,7 +9,7 @@ fn scenario(text: &str, set: &[&str]) -> Scenario {
     Scenario::parse("chain.toml", text.as_bytes(), &wishes).unwrap()
 }
 
-/// A row of the first claim of the chain.
+/// Makes a row of the first claim of the chain.
 fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
     let set = format!("conventions={conventions}");
     let set = [set.as_str()];

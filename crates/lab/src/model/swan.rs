@@ -238,8 +238,8 @@ traffic = { kind = "greedy" }
         Swan { class_1: class_1.to_owned(), class_2: class_2.to_owned() }
     }
 
-    /// A run of 10 s in which each real-time device sent 100 packets in 4 ms each, and each best-effort device 99 segments
-    /// and 100 acknowledgements, and gave up a segment, in 10 ms each.
+    /// Makes a run of 10 s in which each real-time device sent 100 packets in 4 ms each, and each best-effort device 99
+    /// segments and 100 acknowledgements, and gave up a segment, in 10 ms each.
     fn measured(network: &Network) -> Outcome {
         let mut outcome = sim::World::new(network, 1).unwrap().finish();
         outcome.simulated_s = 10.0;

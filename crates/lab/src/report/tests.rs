@@ -292,7 +292,7 @@ fn a_logarithmic_axis_ends_at_the_smallest_mean_and_leaves_out_zeros() {
     assert!(picture.notes.iter().any(|note| note.contains("logarithmic")));
 }
 
-/// The goodputs of both flows together, beside those of the best target.
+/// Returns the goodputs of both flows together, beside those of the best target.
 fn efficiency() -> (Together, BTreeMap<String, Labels>) {
     (Together::Sum, [("target".to_owned(), Labels::One("*".to_owned()))].into())
 }

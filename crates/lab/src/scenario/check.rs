@@ -543,7 +543,7 @@ enum Leaf {
 }
 
 impl Leaf {
-    /// Null stands for a number for which nothing was measured.
+    /// True if `value` is of this kind. Null stands for a number for which nothing was measured.
     fn is(self, value: &Value) -> bool {
         match self {
             Self::Number => value.is_number() || value.is_boolean() || value.is_null(),

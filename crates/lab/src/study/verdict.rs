@@ -151,7 +151,7 @@ pub enum Unit {
     Number,
 }
 
-/// JSON has no NaN: it is written as `null`.
+/// Reads a number; JSON has no NaN, which is written as `null`.
 fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }

@@ -69,7 +69,7 @@ fn swan_busy_of_each(row: &Row) -> Solved {
     Ok(vec![busy])
 }
 
-/// The model sums over the hops of all flows and does not distinguish flows.
+/// Solves T-MAC's model, which sums over the hops of all flows and does not distinguish flows.
 fn tmac_rate(row: &Row) -> Solved {
     let rows = groups(row)?;
     let packets_per_ack = rows.first().map_or(1.0, |&[_, _, packets]| packets);
@@ -88,7 +88,7 @@ fn every(value: f64) -> Result<NonZeroU32, String> {
     NonZeroU32::new(whole("every", value)?).ok_or_else(|| "every is 0: expected 1 or more".to_owned())
 }
 
-/// NaN where nothing is lost.
+/// Returns BQM's discriminator; NaN where nothing is lost.
 fn bqm_discriminator(row: &Row) -> Solved {
     let [every_so_many, lost, of_zero] = numbers(row)?;
     let found = bqm::discriminator(every(every_so_many)?, whole("lost", lost)?, whole("of_zero", of_zero)?);
