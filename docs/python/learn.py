@@ -160,8 +160,8 @@ for scheme, relay in schemes.items():
 # and standard deviation), ADTH below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of 1000 packets below 2423 ± 29
 # ms. The share of packets above the target is 1.8 % with the table, zero with ADTH, and 2.2 % with A*, which aims at
 # the time in the queue alone. Such a coarse table, learned in seconds, keeps the queue short, but keeps its target
-# worse than ADTH, and its longest 1 % of delays are longer than those of both. It was trained once, with one seed, and
-# nothing was adjusted afterwards. Other networks and loads were not tried.
+# worse than ADTH, and its longest 1 % of delays are longer than those of both. It was trained once, with one seed;
+# other networks and loads were not tried.
 #
 # The same keys govern an interface: below `[interface.eth0.queue]` in the file of `sluice agent`, or each as `--set` of
 # `sluice attach`. Nodal delays are measured by Sluice's own discipline only; for other queues train on
