@@ -1,5 +1,6 @@
-//! Puts the charting library where `report` embeds it: the file that `make charts` wrote, or an empty one; and the scenarios of
-//! the repository and the record of their claims where `home` embeds them, so that ids work wherever a program is started.
+//! Puts files where this crate embeds them: for `report` the charting library that `make charts` wrote, or an empty
+//! file; for `home` the scenarios of the repository and the record of their claims, so that ids work wherever a program
+//! is started.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -7,7 +8,7 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     // Not CARGO_TARGET_DIR: `make charts` knows only the workspace.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/charts");
-    // A watched path that does not exist makes Cargo build this crate anew every time, a folder does not.
+    // A watched path that does not exist makes Cargo build this crate every time; a folder does not.
     let watched = match fs::create_dir_all(&folder) {
         Ok(()) => folder.clone(),
         Err(_) => folder.join("vega.js"),
@@ -29,7 +30,7 @@ fn main() -> io::Result<()> {
 fn carry(name: &str, list: &str) -> io::Result<()> {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     let mut files = Vec::new();
-    // A package of sources may come without them.
+    // A source package may come without these folders.
     let mut folders = if home.is_dir() { vec![home.clone()] } else { Vec::new() };
     while let Some(folder) = folders.pop() {
         println!("cargo:rerun-if-changed={}", folder.display());

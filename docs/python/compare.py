@@ -1,13 +1,13 @@
 # # Compare and sweep in Python
 #
 # Load a scenario, change its keys, run it, and compare the results as tables and charts. The package is called
-# `sluice-wifi` and imported as `sluice` (the name `sluice` in the package indexes belongs to other projects). From the
-# repository: `make wheel`, then `pip install dist/*.whl polars altair`.
+# `sluice-wifi` and imported as `sluice` (the name `sluice` in the package indexes belongs to other projects). Install
+# it from the repository by `make wheel`, then `pip install dist/*.whl polars altair`.
 #
 # ## Load and run
 #
 # `sluice.load` reads a scenario file. Everything in it is checked before anything runs. `run` simulates the network
-# once, with one seed; with `series` it records how things develop.
+# once, with one seed; with `series` it also records time series.
 
 import sluice
 
@@ -27,8 +27,8 @@ assert worst["ADTH"] < 0.4 < worst["FIFO"], worst
 # ## Tables
 #
 # A result has tables: `flows`, `queues`, `nodes`, `hops`, `totals`, `claims`, and over time `flow_series` and
-# `queue_series`. Their columns are the keys of `sluice run --json` in SI units, in Arrow's format, which polars, pandas,
-# DuckDB and pyarrow read without a copy; in a notebook they show themselves.
+# `queue_series`. Their columns are the keys of `sluice run --json` in SI units, in Arrow's format, which polars,
+# pandas, DuckDB and pyarrow read without a copy; a notebook displays them as tables.
 
 import polars
 
@@ -38,9 +38,9 @@ assert delays["queue"].to_list() == ["n0", "n1", "n2"]
 
 # ## Claims
 #
-# `sluice.claims` runs a scenario with everything that it varies and rules on its claims, as `sluice reproduce` does: what
-# the document reports, what was measured with its 95 % interval, the verdict, and where a claim does not hold, what is
-# written about it.
+# `sluice.claims` runs a scenario with all of its variations and rules on its claims, as `sluice reproduce` does. The
+# table has the document's value, the measured value with its 95 % interval, the verdict, and for a claim that does not
+# hold the reason given in the scenario.
 
 verdicts = sluice.claims("scenarios/adth/s1a.toml", quick=True).to_polars()
 print(verdicts.select("id", "reported", "measured", "low", "high", "verdict"))
@@ -48,8 +48,8 @@ assert verdicts["id"][0] == "adth-s1a.1"
 
 # ## Charts
 #
-# `plot` draws a column with Altair: over time if it is one of a series. A chart is Altair's own and can be changed like
-# any other.
+# `plot` draws a column with Altair, over time if it belongs to a time series. It returns an Altair chart, which can be
+# changed like any other.
 
 chart = adth.plot("limit").properties(title="Limits of the three queues")
 chart.save("limits.html")
@@ -85,8 +85,8 @@ assert sweep.failures == []
 
 # `executor` runs a sweep elsewhere: any `concurrent.futures.Executor`, such as a process pool or Dask's
 # `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). It gets chunks
-# of about a second, only a few more than there are workers; a chunk whose Ray worker died is tried again. Every machine
-# needs the same build of Sluice, and the files that the scenario names.
+# of about a second, at any time only a few more than there are workers; a chunk whose Ray worker died is run again.
+# Every machine needs the same build of Sluice, and the files that the scenario names.
 #
 # ## Build one
 #

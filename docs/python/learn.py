@@ -1,14 +1,15 @@
 # # Learn a controller in Python
 #
-# A controller sees what a queue measured in an interval and decides what holds from then on. It can be a Python class, or
-# an agent that learns. Needs Gymnasium and PettingZoo for the latter: `pip install gymnasium pettingzoo numpy`.
+# A controller takes the measurements of a queue in an interval and sets the limit that applies from then on. It can be
+# a Python class, or an agent that learns. An agent needs Gymnasium and PettingZoo:
+# `pip install gymnasium pettingzoo numpy`.
 #
 # ## A controller as a class
 #
-# A class with `interval_s` and `update` is a controller. It gets a `sluice.Interval` and gives a limit in packets, or
-# `sluice.Orders` with a rate too. It decides at a queue that has no controller of its own, named by its node. Where flows
-# pass several queues of the node, as under EDCA, the name is that of the node and the queue's in the results: `ap be`,
-# `ap vo`. A queue that no flow passes is refused.
+# A class with `interval_s` and `update` is a controller. Its `update` gets a `sluice.Interval` and returns a limit in
+# packets, or `sluice.Orders` with a rate too. It decides for a queue that has no other controller, named by its node.
+# Where flows pass several queues of the node, as under EDCA, the name is that of the node and the queue's in the
+# results: `ap be`, `ap vo`. A queue that no flow passes is refused.
 
 import sluice
 
@@ -36,13 +37,13 @@ assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
 
 # ## Beside an experiment's own schemes
 #
-# `sluice.reproduce` runs a whole experiment as the command `sluice reproduce` does, to the same bytes. With `baselines` it
-# also runs controllers of yours: each is one more label on the axis of the experiment's schemes, in its tables, charts and
-# report. What makes the controller, a class or a function, is called for every queue of every run with a `sluice.Site`: the
-# case, the seed, the node, the queue, and the delay that the experiment's controller aims at there. All else is as in the cases of the
-# label whose place it takes, the first that has a controller (`like="scheme=ADTH-DF"` names it). Claims stay about the
-# experiment's own schemes. `store` keeps the results in a folder, as `--out` of the command does; runs with controllers in
-# Python are made anew each time.
+# `sluice.reproduce` runs a whole experiment as the command `sluice reproduce` does, with the same bytes as results.
+# With `baselines` it also runs your own controllers: each is another label on the axis of the experiment's schemes, in
+# its tables, charts and report. The class or function that makes a controller is called for every queue of every run
+# with a `sluice.Site`: the case, the seed, the node, the queue, and the delay at which the experiment's controller aims
+# there. Everything else is as in the cases of the label that it replaces, by default the first that has a controller
+# (`like="scheme=ADTH-DF"` names another). The claims remain those about the experiment's own schemes. `store` keeps the
+# results in a folder, as `--out` of the command does; runs with controllers in Python are repeated each time.
 
 experiment = sluice.reproduce(
     "scenarios/adth/s1b.toml",
@@ -61,10 +62,10 @@ assert list(worst) == ["FIFO-DF", "ADTH-DF", "Drain"]
 # ## An environment
 #
 # `sluice/Limit-v0` is a Gymnasium environment: one queue of a simulated network (by default the relay of ADTH's chain).
-# `sluice.learn.OBSERVATION` says what an agent sees, `sluice.learn.FACTORS` what its actions multiply the limit by. The
-# reward is the share of packets that left, less a penalty for delays beyond the target. The same seed gives the same
-# episode. `make_vec` steps many environments in one call, on all processors; one whose episode ended begins anew at the
-# next step.
+# `sluice.learn.OBSERVATION` lists an agent's observations, and `sluice.learn.FACTORS` the factors by which its actions
+# multiply the limit. The reward is the share of packets that left, less a penalty for delays beyond the target. The
+# same seed gives the same episode. `make_vec` steps many environments in one call, on all processors; an environment
+# whose episode ended starts a new one at the next step.
 
 import gymnasium
 import numpy as np
@@ -77,8 +78,8 @@ seen, _ = envs.reset(seed=1)
 
 # ## Learn
 #
-# A table of values (Q-learning) over what matters most: the largest nodal delay over the target, and the backlog over the
-# limit. It takes seconds.
+# This learns a table of values (Q-learning) over the two most important observations: the largest nodal delay over the
+# target, and the backlog over the limit. It takes seconds.
 
 
 DELAY_EDGES, BACKLOG_EDGES = [0.25, 0.5, 0.8, 1.0, 1.5], [0.05, 0.5, 0.9]
@@ -110,7 +111,7 @@ print(policy.reshape(6, 4))
 
 # ## Compare
 #
-# Seeds that it has not seen, beside the limit that stays where it is and one drawn at random: a check of the environment.
+# This compares the policy, on new seeds, with a fixed limit and with random actions, as a check of the environment.
 
 
 def mean_reward(choose):
@@ -131,9 +132,9 @@ assert learned > fixed
 
 # ## Export
 #
-# A table needs no Python to decide: `learn.table` gives it as the keys of a queue with the controller
-# [`learned`](../controllers/learned.md). Beside ADTH and A* with the same target at the relay, on other seeds; what the
-# other two nodes do is the same for all.
+# The controller [`learned`](../controllers/learned.md) decides by such a table without Python; `learn.table` returns
+# the table as the keys of a queue. This compares it with ADTH and A* with the same target at the relay, on other seeds;
+# the other two nodes have the same queues in all runs.
 
 factors = np.array(learn.FACTORS)[policy.reshape(6, 4)]
 table = learn.table(DELAY_EDGES, BACKLOG_EDGES, factors, target="200 ms", interval="100 ms")
@@ -155,12 +156,12 @@ for scheme, relay in schemes.items():
     print(f"{scheme}: {np.mean(goodput) / 1e6:.3f} Mb/s; 99 % of the relay's delays below", end=" ")
     print(f"{np.mean(delay):.0f} ± {np.std(delay, ddof=1):.0f} ms{above}")
 
-# Over these ten seeds all carry 1.80 to 1.82 Mb/s. Of the relay's delays, the table holds 99 % below 287 ± 20 ms (mean and
-# standard deviation), ADTH below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of 1000 packets below 2423 ± 29 ms. Above
-# the target are 1.8 % with the table, none with ADTH, 2.2 % with A*, which aims at the time in the queue alone. So coarse a
-# table, learned in seconds, keeps the queue short, but its target worse than ADTH, and its longest 1 % of delays is longer than
-# those of both. It was trained once, with one seed, and nothing was adjusted afterwards. Other networks and loads were not
-# tried.
+# Over these ten seeds all carry 1.80 to 1.82 Mb/s. The table keeps 99 % of the relay's delays below 287 ± 20 ms (mean
+# and standard deviation), ADTH below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of 1000 packets below 2423 ± 29
+# ms. The share of packets above the target is 1.8 % with the table, zero with ADTH, and 2.2 % with A*, which aims at
+# the time in the queue alone. Such a coarse table, learned in seconds, keeps the queue short, but keeps its target
+# worse than ADTH, and its longest 1 % of delays are longer than those of both. It was trained once, with one seed;
+# other networks and loads were not tried.
 #
 # The same keys govern an interface: below `[interface.eth0.queue]` in the file of `sluice agent`, or each as `--set` of
 # `sluice attach`. Nodal delays are measured by Sluice's own discipline only; for other queues train on
@@ -170,8 +171,8 @@ print(learn.toml(table))
 
 # ## Several queues at once
 #
-# `learn.QueuesEnv` is a PettingZoo `ParallelEnv` with an agent for each of several nodes of one network, who decide at the
-# same moments.
+# `learn.QueuesEnv` is a PettingZoo `ParallelEnv` with an agent for each of several nodes of one network. All agents
+# decide at the same time.
 
 several = learn.QueuesEnv(learn.chain("2 s"), nodes=["n0", "n1", "n2"])
 seen, _ = several.reset(seed=1)

@@ -1,14 +1,16 @@
 # # Theory in Python
 #
-# `sluice.theory` has the closed forms and solvers that the simulator is held to ([theory](../theory.md)): the saturated
-# cell, hidden senders, single-server queues, the models of SWAN, ALT, DNB, T-MAC, biased queue management and energy, and the
-# E-model. Numbers, sequences or arrays go in and are broadcast as numpy does; numpy arrays come out. It needs numpy:
-# `pip install numpy`. The equations and their sources are in the documentation of the crate `theory`.
+# `sluice.theory` has the closed forms and solvers with which the simulator is compared ([theory](../theory.md)): the
+# saturated cell, hidden senders, single-server queues, the models of SWAN, ALT, DNB, T-MAC, biased queue management and
+# energy, and the E-model. Arguments are numbers, sequences or arrays, which are broadcast as in numpy; results are
+# numpy arrays. It needs numpy: `pip install numpy`. The equations and their sources are in the documentation of the
+# crate `theory`.
 #
 # ## A cell, predicted and simulated
 #
-# The saturated cell of 802.11b at 11 Mb/s with 1000 bytes of UDP payload, as a function of the stations. Times are those of
-# the frames: 966 us of data, 304 us of ACK, SIFS of 10 us, DIFS of 50 us; colliders go on after the ACK's time-out.
+# This predicts the saturated cell of 802.11b at 11 Mb/s with 1000 bytes of UDP payload, as a function of the number of
+# stations. The times are those of the frames: 966 us of data, 304 us of ACK, SIFS of 10 us, DIFS of 50 us; stations
+# that collided continue after the ACK timeout.
 
 import numpy as np
 
@@ -31,7 +33,7 @@ cell = theory.dcf(
 for n, collides, throughput in zip(stations, cell.collision_probability, cell.throughput_bps, strict=True):
     print(f"{n:2} stations: {collides:.3f} of the frames collide, {throughput / 1e6:.3f} Mb/s")
 
-# The same cell in the simulator, with five stations that always have something to send.
+# This simulates the same cell, with five stations that always have something to send.
 
 network = {
     "title": "Five saturated stations",
@@ -56,8 +58,8 @@ assert abs(simulated / cell.throughput_bps[2] - 1) < 0.03
 
 # ## Groups
 #
-# A model of several groups, queues or hops takes them along the last axis. Here one buffer is split over four queues whose
-# drops cost 1 to 4, for three sizes of the buffer.
+# A model of several groups, queues or hops takes them along the last axis. Here one buffer is split over four queues
+# whose drops cost 1 to 4, for three sizes of the buffer.
 
 print(theory.dnb_split_whole([6, 12, 20], costs=[1, 2, 3, 4]))
 

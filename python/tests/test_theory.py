@@ -160,7 +160,7 @@ def test_turns_losses_energy_and_calls():
         (lambda: theory.dcf(2, **{**DSSS, "slot_s": -1}), "slot_s is -1: expected a time in seconds", 0),
         (lambda: theory.swan_equilibrium(4, 1.0, 1e-6, **SWAN), "the target delay is below", 0),
         (lambda: theory.dnb_split([1, 1], [[1, 2], [1, 0]]), "costs is 0: expected a number above zero", 1),
-        (lambda: theory.bqm_misjudged(5, 8, 6), "no more lost than it has", 0),
+        (lambda: theory.bqm_misjudged(5, 8, 6), "the losses at most the window", 0),
         (lambda: theory.bqm_misjudged(5, 0, 1), "every is 0", 0),
         (lambda: theory.emodel_rating(0.1, 1.5), "missing_ratio is 1.5: expected a number from 0 to 1", 0),
         (lambda: theory.energy_cost(1, **NODE, packets_per_w=1), "a rate of arrivals above 0", 0),

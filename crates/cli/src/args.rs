@@ -92,7 +92,7 @@ Examples:
   sluice man | man -l -
   sluice man ~/.local/share/man/man1")]
     Man {
-        /// Where to write the pages of all commands.
+        /// The folder to which the pages of all commands are written.
         folder: Option<PathBuf>,
     },
 }

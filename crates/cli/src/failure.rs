@@ -20,7 +20,7 @@ pub(crate) const FAILED: u8 = 3;
 /// The path cannot carry the flow of a command.
 #[cfg(target_os = "linux")]
 pub(crate) const REFUSED: u8 = 10;
-/// No answer arrived whether the path can carry the flow of a command.
+/// No answer arrived to the question whether the path can carry the flow of a command.
 #[cfg(target_os = "linux")]
 pub(crate) const NO_ANSWER: u8 = 11;
 /// A command cannot be run: the code that shells use.
@@ -48,8 +48,8 @@ impl Failure {
         Self { code: FAILED, message: message.into() }
     }
 
-    /// Creates the failure of a write: none where a reader has closed its pipe, wrong use where nothing can be written
-    /// there, and otherwise one while running, as on a full disk.
+    /// Creates the failure of a write: silent if the reader has closed its pipe, wrong use if nothing can be written
+    /// there, and otherwise a failure while running, such as a full disk.
     pub(crate) fn unwritten(error: &io::Error, message: impl Into<String>) -> Self {
         use io::ErrorKind::{
             AlreadyExists, BrokenPipe, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
@@ -77,7 +77,7 @@ impl Failure {
         self.code
     }
 
-    /// Says nothing: whoever read the output wants no more of it.
+    /// True for a failure without a message, because the reader of the output has closed its pipe.
     pub(crate) fn is_silent(&self) -> bool {
         self.message.is_empty()
     }

@@ -16,7 +16,7 @@ use clap::Parser as _;
 use failure::Failure;
 use std::process::ExitCode;
 
-/// Reads the arguments; help goes to standard output as all else does.
+/// Parses the arguments. Help is printed to standard output like all other output.
 fn parsed() -> Result<Args, Failure> {
     Args::try_parse().or_else(|asked| {
         if asked.use_stderr() {

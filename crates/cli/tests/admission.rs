@@ -15,9 +15,9 @@ use std::time::Duration;
 use units::Rate;
 
 const C: Ipv4Addr = Ipv4Addr::new(10, 9, 2, 2);
-/// Longer than a message and its answer ever take, also on a busy machine.
+/// The longest wait for an answer: more than a message and its answer take, also on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Long enough for an answer that must not come.
+/// The wait for an answer that must not come.
 const SILENCE: Duration = Duration::from_millis(400);
 
 /// Three machines. A is this process's namespace.
@@ -27,7 +27,7 @@ struct Chain {
     c: Child,
 }
 
-/// An agent, and what it says.
+/// An agent and its log.
 struct Agent {
     child: Child,
     log: std::io::Lines<BufReader<ChildStderr>>,
@@ -35,7 +35,7 @@ struct Agent {
 }
 
 impl Chain {
-    /// None where no such interfaces can be made.
+    /// Creates the chain; `None` if such interfaces cannot be made here.
     fn new() -> Option<Self> {
         is_own();
         if !Command::new("ip").args("link add va type veth peer name vb1".split(' ')).status().unwrap().success() {
@@ -46,7 +46,7 @@ impl Chain {
             let mut child = Command::new("unshare");
             let mut child =
                 child.args(["-n", "sh", "-c", "echo; exec sleep 600"]).stdout(Stdio::piped()).spawn().unwrap();
-            // From its first word on it is in its namespace.
+            // From its first line of output on, the child is in its namespace.
             BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
             child
         };
@@ -76,7 +76,7 @@ impl Chain {
         Some(chain)
     }
 
-    /// A command on one of the machines.
+    /// Returns a command that runs on one of the machines.
     fn within(&self, process: Option<u32>, program: &str) -> Command {
         let mut command = match process {
             None => Command::new(program),
@@ -105,7 +105,7 @@ impl Chain {
         agent
     }
 
-    /// Agents on all three, which admit what they are given.
+    /// Starts agents on all three machines, which admit flows up to these rates.
     fn agents(&self, at_most: [&str; 3]) -> [Agent; 3] {
         let [a, b, c] = at_most;
         [
@@ -130,7 +130,7 @@ fn configure(config: &Path, interfaces: &[&str], more: &str) {
 }
 
 impl Agent {
-    /// Reads the log until this happened; the words.
+    /// Reads the log up to this event and returns its text.
     fn until(&mut self, device: &str, what: &str) -> String {
         for line in self.log.by_ref() {
             let line = line.unwrap();
@@ -144,14 +144,14 @@ impl Agent {
     }
 }
 
-/// A test that failed must not leave an agent behind, which would keep its output open.
+/// Ends the agent, so that a failed test does not leave one behind that keeps its output open.
 impl Drop for Agent {
     fn drop(&mut self) {
         let _ = self.child.kill();
     }
 }
 
-/// A program of this machine, to its agent.
+/// Returns the socket of a program on this machine, connected to its agent.
 fn program() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.connect("127.0.0.1:9478").unwrap();
@@ -163,7 +163,7 @@ fn probe(number: u64, destination: Ipv4Addr) -> Message {
     Message { kind: Kind::Probe, hops: 0, number, bottleneck: UNBOUNDED, source, destination, port: 0 }
 }
 
-/// What comes within a time.
+/// Returns the message that arrives within a time, if any.
 fn hear(socket: &UdpSocket, within: Duration) -> Option<Message> {
     socket.set_read_timeout(Some(within)).unwrap();
     let mut buffer = [0; 100];
@@ -190,25 +190,25 @@ fn inner_probe() {
     let answer = ask(&socket, probe(7, C), PATIENCE).unwrap();
     let expected = Message {
         kind: Kind::Answer,
-        // C, B, A: the answer has passed its sender and B.
+        // The answer was sent by C and forwarded by B to A.
         hops: 2,
         bottleneck: Rate::kbps(300),
         source: Ipv4Addr::new(10, 9, 1, 1).into(),
         ..probe(7, C)
     };
     assert_eq!(answer, expected);
-    // The destination lowers nothing: what it hears, its last neighbour hears, too.
+    // The destination does not lower the rate: its last neighbour hears everything that it hears.
     let near = Ipv4Addr::new(10, 9, 1, 2);
     assert_eq!(ask(&socket, probe(8, near), PATIENCE).unwrap().bottleneck, Rate::mbps(1));
 
-    // A bottleneck of zero, by settings that are read again.
+    // A bottleneck of zero, by a configuration that is read again.
     configure(&b.config, &["vb1", "vb2"], "at_most = \"0 b/s\"");
     run(&format!("kill -HUP {}", b.child.id()));
     let begun = now();
     while ask(&socket, probe(9, C), PATIENCE).unwrap().bottleneck != Rate::bps(0) {
         assert!(now().since(begun).as_secs_f64() < PATIENCE.as_secs_f64());
     }
-    // An interface that is no longer named is deaf, and one that is named again answers again.
+    // An interface removed from the configuration does not answer, and one that is added again does.
     configure(&b.config, &["vb1"], "");
     run(&format!("kill -HUP {}", b.child.id()));
     let begun = now();
@@ -220,7 +220,7 @@ fn inner_probe() {
     b.until("vb2", "admission");
     assert_eq!(ask(&socket, probe(11, C), PATIENCE).unwrap().bottleneck, Rate::mbps(1));
 
-    // No route leads there; nobody is there; its agent has died, and is back.
+    // No route to the destination; no host there; an agent that was killed and started again.
     for destination in [[192, 0, 2, 1], [10, 9, 1, 77]] {
         assert_eq!(ask(&socket, probe(12, destination.into()), SILENCE), None);
     }
@@ -245,7 +245,7 @@ fn inner_forged() {
     let Some(chain) = Chain::new() else { return };
     let _b = chain.agent(Some(chain.b.id()), "b", &["vb1", "vb2"], "");
     let mut c = chain.agent(Some(chain.c.id()), "c", &["vc"], "");
-    // What A's agent would be.
+    // A socket in the place of A's agent.
     let stranger = UdpSocket::bind("10.9.1.1:9478").unwrap();
     stranger.connect("10.9.1.2:9478").unwrap();
     stranger.set_ttl(255).unwrap();
@@ -266,7 +266,7 @@ fn inner_forged() {
     assert_eq!(count(&mut [good.clone()].into_iter()), 1, "what follows differs from this in one thing each");
     let cut = (0..LENGTH).map(|length| good[..length].to_vec());
     assert_eq!(count(&mut cut.chain([[good.clone(), vec![0]].concat()])), 0);
-    // Kinds, versions and addresses other than his own.
+    // Other kinds, versions and addresses than the sender's own.
     let flipped = [0, 4, 5, 7, 24 + 14, 58].into_iter().map(|at| {
         let mut bytes = good.clone();
         bytes[at] ^= 8;
@@ -275,17 +275,18 @@ fn inner_forged() {
     assert_eq!(count(&mut flipped.into_iter()), 0);
     let for_c = Message { source: C.into(), ..own }.write().to_vec();
     assert_eq!(count(&mut [for_c].into_iter()), 0);
-    // As if a router had passed it on.
+    // A TTL as if a router had forwarded the message.
     stranger.set_ttl(254).unwrap();
     assert_eq!(count(&mut [good.clone()].into_iter()), 0);
     stranger.set_ttl(255).unwrap();
-    // 50 at once, and 50 a second.
+    // A burst of 50, and 50 per second.
     let begun = now();
     let heard = count(&mut (0..1_000).map(|_| good.clone()));
     let most = 51.0 + 50.0 * now().since(begun).as_secs_f64();
     assert!((40.0..=most).contains(&f64::from(heard)), "{heard} of 1000 were answered, at most {most} may be");
 
-    // A machine that is not asked through a named interface is deaf: C's agent, at loopback's address and at B's side.
+    // Messages that do not arrive through a named interface get no answer: C's agent, at loopback's address and at B's
+    // side.
     let mut deaf = chain.within(Some(chain.c.id()), "ss");
     let listening = deaf.args(["-H", "-l", "-u", "-n"]).output().unwrap();
     if listening.status.success() {
@@ -308,7 +309,7 @@ print('ready', flush=True)
 while True:
     print(s.recvmsg(100, 100)[1][0][2][0], flush=True)
 ";
-/// Sends fifty packets a second by one socket, whose class it would like to choose itself.
+/// Sends fifty packets per second through one socket and tries to set their class itself.
 const SENDER: &str = "
 import socket, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -321,7 +322,7 @@ const NEW: &str = "190";
 const ADMITTED: &str = "186";
 const BEST_EFFORT: &str = "0";
 
-/// What arrives at C.
+/// A receiver of the packets that arrive at C.
 struct Receiver {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
@@ -337,10 +338,10 @@ impl Receiver {
         receiver
     }
 
-    /// Reads until a packet of this class comes; those before it.
+    /// Reads until a packet of this class arrives and returns the packets before it.
     fn until(&mut self, class: &str) -> Vec<String> {
         let mut before = Vec::new();
-        // Twenty seconds of the sender's.
+        // Twenty seconds of the sender's packets.
         while before.len() < 1_000 {
             match self.lines.next() {
                 Some(line) if line.as_ref().unwrap() == class => return before,
@@ -365,14 +366,14 @@ impl Chain {
         admit
     }
 
-    /// Exit status and standard error.
+    /// Runs `sluice admit` and returns its exit status and standard error.
     fn admitted(&self, words: &str, command: &[&str]) -> (Option<i32>, String) {
         let output = self.admit(words, command).output().unwrap();
         (output.status.code(), stderr(&output))
     }
 }
 
-/// A command that runs under admission, and what is told of it.
+/// Starts a command under `sluice admit`, whose steps are read as a log.
 fn admitting(chain: &Chain, words: &str, command: &[&str]) -> Agent {
     let mut child = chain.admit(&format!("{words} --json"), command).stderr(Stdio::piped()).spawn().unwrap();
     let log = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -380,7 +381,7 @@ fn admitting(chain: &Chain, words: &str, command: &[&str]) -> Agent {
 }
 
 impl Agent {
-    /// These are told next of a flow.
+    /// Checks the next steps of the flow.
     fn tells(&mut self, expected: &[&str]) {
         for expected in expected {
             let told = self.next();
@@ -388,7 +389,7 @@ impl Agent {
         }
     }
 
-    /// What is told next of a flow.
+    /// Returns the next step of the flow.
     fn next(&mut self) -> serde_json::Value {
         serde_json::from_str(&self.log.next().unwrap().unwrap()).unwrap()
     }
@@ -414,7 +415,7 @@ fn inner_admit() {
     assert_eq!(sender.next()["what"], "probe");
     let admitted = sender.next();
     assert_eq!((&admitted["what"], &admitted["bottleneck_bps"]), (&"admit".into(), &300_000.into()), "{admitted}");
-    // A signal is passed on, and what it does to the command is the status.
+    // A signal is passed on, and the exit status is that of the command ended by it.
     assert_eq!(end(&mut sender.child, "TERM"), Some(128 + 15));
 
     let ran = chain.folder.path().join("ran");
@@ -435,7 +436,7 @@ fn inner_admit() {
     }
     assert!(!ran.exists(), "a flow that is refused ran");
 
-    // Refused and run all the same: not as real time, whatever it chooses itself.
+    // Refused but run: as best effort, whatever class it sets itself.
     let mut sender =
         admitting(&chain, "--rate 400kb/s --to 10.9.2.2 --refused best-effort", &["python3", "-c", SENDER]);
     receiver.until(BEST_EFFORT);
@@ -445,7 +446,7 @@ fn inner_admit() {
     assert_eq!(chain.admitted(flow, &["sh", "-c", "kill -KILL $$"]).0, Some(128 + 9));
     assert_eq!(chain.admitted(flow, &["./no-such-program"]).0, Some(127));
     assert_eq!(chain.admitted(flow, &["/"]).0, Some(126));
-    // What the command starts itself is real time, too, and gets all of its sockets.
+    // Processes that the command starts are real time too, with all of their sockets.
     let many = "for i in 1 2 3 4 5; do python3 -c 'import socket
 s = [socket.socket(f, k) for f in (socket.AF_INET, socket.AF_INET6) for k in (socket.SOCK_STREAM, socket.SOCK_DGRAM)]
 assert [x.getsockopt(0, 1) & 0xfc for x in s] == [0xbc] * 4, s
@@ -467,7 +468,8 @@ fn inner_regulate() {
     let Some(chain) = Chain::new() else { return };
     let [_a, b, _c] = chain.agents(["", "at_most = \"300 kb/s\"", ""]);
     let mut receiver = Receiver::start(&chain);
-    // No discipline of this machine marks: the mark is set where the packet is sent, by another socket than the command's.
+    // No queueing discipline of this machine marks packets: the mark is set at the sender, by another socket than the
+    // command's.
     let marked = UdpSocket::bind("10.9.1.1:0").unwrap();
     rustix::net::sockopt::set_ip_tos(&marked, 46 << 2 | 3).unwrap();
     let mark = || marked.send_to(&[0; 80], "10.9.2.2:5004").unwrap();
@@ -478,13 +480,13 @@ fn inner_regulate() {
         let mut sender = admitting(&chain, &words, &["python3", "-c", SENDER]);
         sender.tells(&["probe", "admit"]);
         receiver.until(NEW);
-        // Marks of another flow, or of best effort, are not this one's.
+        // Marks on another flow, or on best effort, do not concern this flow.
         marked.send_to(&[0; 80], "10.9.2.2:5006").unwrap();
         mark();
         sender.tells(&["regulate", "probe", "confirm"]);
         configure(&b.config, &["vb1", "vb2"], "at_most = \"100 kb/s\"");
         run(&format!("kill -HUP {}", b.child.id()));
-        // Until the new settings hold.
+        // Repeat until the new settings apply.
         let refusal = loop {
             mark();
             sender.tells(&["regulate", "probe"]);
@@ -497,7 +499,7 @@ fn inner_regulate() {
         if refused == "stop" {
             assert_eq!(sender.child.wait().unwrap().code(), Some(10));
         } else {
-            // The very socket that was real time.
+            // The same socket that was real time before.
             receiver.until(BEST_EFFORT);
             assert!(sender.child.try_wait().unwrap().is_none());
             assert_eq!(end(&mut sender.child, "TERM"), Some(128 + 15));
@@ -520,7 +522,7 @@ fn inner_kills() {
     let before = sockets();
     for kill in 0..50 {
         let mut a = chain.agent(None, "a", &["va"], "");
-        // C has the probe and does not answer while it stands still.
+        // C receives the probe and does not answer while it is stopped.
         run(&format!("kill -STOP {}", c.child.id()));
         let mut flow = admitting(&chain, "--rate 200kb/s --to 10.9.2.2 --patience 50ms --retries 0", &["true"]);
         assert_eq!(flow.next()["what"], "probe");
@@ -529,7 +531,7 @@ fn inner_kills() {
         assert_eq!(flow.child.wait().unwrap().code(), Some(11), "kill {kill}");
         assert_eq!(sockets(), before, "kill {kill}");
     }
-    // The last one finds and leaves all in order; the answers that came late have harmed nobody.
+    // The last agent starts and ends without a fault, although answers arrived late.
     let mut a = chain.agent(None, "a", &["va"], "");
     assert_eq!(chain.admitted("--rate 200kb/s --to 10.9.2.2", &["true"]).0, Some(0));
     assert_eq!(end(&mut a.child, "TERM"), Some(0));

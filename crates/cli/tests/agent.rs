@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::Duration;
 
-/// Nothing ever waits in these queues, which is no matter where they are only put in place and taken away.
+/// Packets never wait in these queues. This does not matter where the queues are only put in place and removed.
 const CONFIG: &str = "
 [interface.v0]
 force = true
@@ -26,7 +26,7 @@ backend = \"fifo\"
 queue = { controller = \"alt\", limit = 300 }
 ";
 
-/// A running agent, and what it says.
+/// A running agent and its log.
 struct Agent {
     child: Child,
     log: std::io::Lines<BufReader<ChildStderr>>,
@@ -42,7 +42,7 @@ impl Agent {
         Self { child, log }
     }
 
-    /// Reads the log until this happened to an interface; the words.
+    /// Reads the log up to this event at an interface and returns its text.
     fn until(&mut self, device: &str, what: &str) -> String {
         for line in self.log.by_ref() {
             let line = line.unwrap();
@@ -55,7 +55,7 @@ impl Agent {
     }
 }
 
-/// A test that failed must not leave an agent behind, which would keep its output open.
+/// Ends the agent, so that a failed test does not leave one behind that keeps its output open.
 impl Drop for Agent {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -80,7 +80,7 @@ fn governed(name: &str, limit: u32) -> bool {
     queue.contains("\"pfifo\",\"handle\":\"51ce:\"") && queue.contains(&format!("{{\"limit\":{limit}}}"))
 }
 
-/// The most that a process ever held, in kB.
+/// Returns the peak memory of a process, in kB.
 fn memory(child: &Child) -> u32 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -131,7 +131,7 @@ fn inner_follow() {
 
     run("tc qdisc replace dev v1 root handle 9: pfifo limit 99");
     assert!(agent.until("v1", "replaced").contains("another program replaced it by pfifo 9:"));
-    // Its socket, and what is to be put back at v0.
+    // The agent's socket, and the state to restore at v0.
     assert_eq!(files(folder.path()), 2);
     assert!(governed("v0", 500), "{}", queue("v0"));
     run(&format!("kill -HUP {}", agent.child.id()));
@@ -155,7 +155,7 @@ fn inner_reload() {
     if !make("v0") {
         return;
     }
-    // No address of its own: the kernel's first packets would be traffic from which ADTH decides another limit.
+    // Without a link-local address: the kernel's first packets would be traffic from which ADTH decides another limit.
     run("ip link set v0 addrgenmode none up gso_max_segs 1");
     run("ip link set pv0 up");
     let folder = tempfile::tempdir().unwrap();
@@ -275,7 +275,7 @@ fn inner_many() {
     let table = |name: &str| format!("[interface.{name}]\nforce = true\nbackend = \"fifo\"\nqueue.limit = 500\n");
     let others = (1..=MANY).map(|number| table(&format!("w{number}")));
     let all = table("v0") + &others.collect::<String>();
-    // Nothing but its own deadlines wakes this agent; names are in order.
+    // Only the agent's own deadlines wake it, and it takes interfaces in the order of their names.
     std::fs::write(&file, &all).unwrap();
     let mut alone = Agent::start(folder.path(), |_| ());
     alone.until("w9", "attached");
@@ -311,7 +311,7 @@ fn inner_many() {
     assert_eq!(end(&mut agent.child, "TERM"), Some(0));
 }
 
-/// A table as `sluice.learn.toml` writes it, which a test of the Python package holds it to.
+/// A table as `sluice.learn.toml` writes it; a test of the Python package compares the two.
 const LEARNED: &str = include_str!("fixtures/learned.toml");
 
 #[test]
@@ -343,7 +343,7 @@ fn inner_learned() {
     let lines = recording.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let limits: Vec<u64> = lines.filter_map(|line| line["limit"].as_u64()).collect();
     assert!(limits.starts_with(&[800, 640, 512, 409, 327, 261, 208, 166, 132, 105]), "{limits:?}");
-    // The FIFO cannot time single packets, and a table of their delays is refused.
+    // The FIFO cannot time single packets, so a table of their delays is refused.
     std::fs::write(folder.path().join("agent.toml"), config.replace("sojourn_mean", "nodal_delay_max")).unwrap();
     let mut agent = Agent::start(folder.path(), |_| ());
     let words = agent.until("v0", "waiting");

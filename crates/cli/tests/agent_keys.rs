@@ -9,7 +9,7 @@ use linux::agent::config::Config;
 use serde_json::Value;
 use std::fs;
 
-/// A description as errors have it, on one line.
+/// Formats a description on one line, as errors print it.
 fn about(schema: &Value) -> String {
     schema["description"].as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -27,12 +27,12 @@ fn an_error_at_a_key_of_the_agent_is_told_with_its_own_help() {
                 let text = format!("[{table}]\n{key} = {wrong}\n");
                 let Err(refusal) = parse::<Config>("agent.toml", text.as_bytes()) else { continue };
                 let said = refusal.to_string();
-                // Of a choice all values are told instead.
+                // For a choice, the error lists all values instead.
                 if !said.starts_with("agent.toml:2:") || said.contains("unknown value") {
                     continue;
                 }
                 tried += 1;
-                // The keys of `[queue]` are a scenario's, whose own test has them.
+                // The keys of `[queue]` are those of scenarios, which have a test of their own.
                 let help = format!("`{key}`: {}", about(described));
                 assert!(said.contains(&help) || key == "queue", "{table}.{key} = {wrong}: {said}\ninstead of {help}");
             }

@@ -4,7 +4,7 @@ use crate::command::{CHAIN, scenario, sluice, stderr, stdout};
 use std::fs;
 use std::path::Path;
 
-/// One fault: what is replaced in the good scenario, and words that the refusal must have.
+/// One fault: the text that is replaced in a valid scenario, and words that the error must contain.
 struct Fault {
     from: &'static str,
     to: &'static str,
@@ -110,7 +110,7 @@ const FAULTS: &[Fault] = &[
     ),
     fault("seeds = 2", "seed = 2", &["chain.toml:45:8", "did you mean `seeds`?"]),
     fault("seeds = 2", "seeds = 2\ntitle = [\"a\"]", &["chain.toml:46:1", "`title` is not of the network"]),
-    fault("seeds = 2", "seeds = 0", &["chain.toml:45:9", "how many seeds"]),
+    fault("seeds = 2", "seeds = 0", &["chain.toml:45:9", "the number of seeds"]),
     fault("label = \"ADTH\"", "label = \"FIFO\"", &["chain.toml:48:5", "two values called `FIFO`"]),
     fault(
         "{ label = \"FIFO\", set = { \"queue.controller\" = \"none\" } },",
@@ -325,7 +325,7 @@ fn a_folder_with_other_results_is_refused() {
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
     }
     assert_eq!(fs::read(folder.path().join("one/manifest.json")).unwrap(), manifest);
-    // What an interrupted sweep left is somebody's too.
+    // The results of an interrupted sweep are not overwritten by another experiment either.
     fs::remove_file(folder.path().join("one/manifest.json")).unwrap();
     assert_eq!(run(&["other.toml"], "one").status.code(), Some(2));
     assert_eq!(run(&["chain.toml"], "one").status.code(), Some(0));
@@ -358,7 +358,7 @@ fn a_folder_that_cannot_be_written_to_is_known_before_anything_runs() {
     }
 }
 
-/// As [`crate::outputs`] has it.
+/// A limit on the size of files stands in for a full disk, as in [`crate::outputs`].
 #[test]
 fn a_full_disk_leaves_earlier_results_whole() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
-//! What would take for ever or fill the memory is refused at once, at its key and with the reason.
+//! Scenarios that would run for ever or fill the memory are refused at once, at the key and with the reason.
 
 use crate::command::{CHAIN, scenario, sluice, stderr, stdout};
 use std::path::Path;
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-/// A refusal comes within this, on a machine that does much else.
+/// The longest time until a refusal, also on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
 const TRAFFIC: &str = "{ kind = \"cbr\", rate = \"2.5 Mb/s\", packet = \"1000 B\" }";
@@ -107,7 +107,7 @@ fn wires_that_hold_everything() {
     refused(&wire("801 Gb/s", "0 s"), &["chain.toml:11:8: no wire carries more than 800 Gb/s"]);
     refused(&wire("1 Gb/s", "3 s"), &["chain.toml:12:9: ", "would be on their way at once"]);
     let folder = tempfile::tempdir().unwrap();
-    // Three seconds are as far as the moon and back.
+    // A delay of three seconds would be that to the moon and back.
     assert_eq!(run(folder.path(), &wire("100 Mb/s", "3 s")).status.code(), Some(0));
 }
 

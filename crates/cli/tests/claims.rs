@@ -1,4 +1,5 @@
-//! The record of claims: shown wherever the command is started, and checked against the scenarios and pages of the repository.
+//! The record of claims: it is shown from any working directory, and checked against the scenarios and pages of the
+//! repository.
 
 use crate::command::{sluice, stderr, stdout};
 use serde_json::Value;
@@ -6,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
-/// What the command says in a folder without scenarios, where it has but what is built into it.
+/// Runs the command in a folder without scenarios, where it has only the built-in record.
 fn told(args: &[&str]) -> Output {
     let folder = tempfile::tempdir().expect("the test's folder and command work");
     sluice(folder.path()).arg("claims").args(args).output().expect("the test's folder and command work")
@@ -29,7 +30,7 @@ fn documents_headlines_experiments_and_claims_are_shown_without_the_repository()
     assert!(headline.contains("statements of the document: ") && headline.contains("with the conventions of ns-2: "));
     let all = stdout(&told(&["adth", "--all"]));
     assert!(all.lines().count() > headline.lines().count() && all.contains("adth-s1a.3 "));
-    // An address is one word.
+    // A URL is one word.
     assert!(all.lines().all(|line| line.chars().count() <= 100 || line.contains("https://")), "{all}");
     assert!(stdout(&told(&["adth-s1a"])).contains("adth-s1a.3 "));
     let one = stdout(&told(&["adth-s1a.3"]));
@@ -52,7 +53,7 @@ fn programs_read_json_and_csv() {
     assert!(csv.starts_with("id,setting,conventions,") && csv.lines().count() == 3, "{csv}");
 }
 
-/// A folder with one scenario, which is the chain of the fixtures, and a page with a table of the record.
+/// Creates a folder with one scenario, the chain of the fixtures, and a page with a table of the record.
 fn repository(claim: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("the test's folder and command work");
     for below in ["scenarios/paper", "evidence", "docs"] {
@@ -85,7 +86,7 @@ fn full_runs_are_recorded_and_later_runs_compared_with_them() {
         "{csv}"
     );
     let page = run(&["claims", "--check", "full", "short"]);
-    assert!(page.status.code() == Some(1) && stderr(&page).contains("docs/p.md: a table is not that of the record"));
+    assert!(page.status.code() == Some(1) && stderr(&page).contains("docs/p.md: a table differs from the record"));
     assert!(run(&["claims", "--pages", "docs"]).status.success());
     let page = fs::read_to_string(folder.path().join("docs/p.md")).expect("the test's folder and command work");
     assert!(
@@ -94,7 +95,7 @@ fn full_runs_are_recorded_and_later_runs_compared_with_them() {
     let done = run(&["claims", "--check", "full", "short"]);
     let reasons = stderr(&done);
     assert!(reasons.lines().all(|line| line.contains("does not hold, and has no `why`")), "{reasons}");
-    // Another value on record than the full runs have is a contradiction, and so is another verdict.
+    // A value or a verdict on record that differs from the full runs is a contradiction.
     let file = folder.path().join("evidence/paper.csv");
     fs::write(&file, csv.replacen(",holds,", ",differs,", 1)).expect("the test's folder and command work");
     let said = stderr(&run(&["claims", "--check", "full"]));

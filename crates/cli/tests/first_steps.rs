@@ -1,4 +1,4 @@
-//! What a new user does first: a scenario of his own, and the experiments that are built into the command.
+//! First steps of a new user: an own scenario, and the experiments that are built into the command.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -22,7 +22,7 @@ fn a_new_scenario_is_fine_and_its_claims_hold() {
     let done = run(folder.path(), "reproduce my.toml");
     assert_eq!(done.status.code(), Some(0), "{}", stdout(&done));
     assert!(stdout(&done).contains("2 claims: 2 hold\n"), "{}", stdout(&done));
-    // A file that is there is somebody's work.
+    // An existing file is not overwritten.
     fs::write(folder.path().join("my.toml"), "mine").unwrap();
     let again = run(folder.path(), "new my.toml");
     let said = "error: my.toml: already exists; name another file\n";
@@ -79,7 +79,7 @@ fn ids_work_where_there_is_no_repository() {
     assert_eq!((&manifest["command"], &manifest["file"]), (&json!(again), &json!("adth-s1a")));
     let said = stderr(&run(folder.path(), "run adth-s1x"));
     assert!(said.contains("among those built into the command has this id; did you mean `adth-s1a`?"), "{said}");
-    // What was changed in the cache does not pass for an experiment of a document.
+    // A scenario changed in the cache is restored before it is used.
     let version = folder.path().join(".cache/sluice").join(env!("CARGO_PKG_VERSION"));
     let kept = version.join("scenarios/adth/s1a.toml");
     let whole = fs::read(&kept).unwrap();

@@ -4,7 +4,7 @@ use crate::command::{CHAIN, scenario, sluice, stderr};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A second, and as much for a machine that does much else.
+/// The longest time until the end: a second, and one more for a busy machine.
 const SOON: Duration = Duration::from_secs(2);
 
 #[expect(clippy::disallowed_methods, reason = "the test is about real time")]
@@ -17,7 +17,7 @@ fn wait(span: Duration) {
     std::thread::sleep(span);
 }
 
-/// Interrupts a command that would not end by itself; gives what it says.
+/// Interrupts a command that would not end by itself and returns its standard error.
 fn interrupted(text: &str, arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     scenario(folder.path(), text);
@@ -40,7 +40,7 @@ fn interrupted(text: &str, arguments: &[&str]) -> String {
 const RUN: [&str; 2] = ["run", "chain.toml"];
 const SWEEP: [&str; 6] = ["reproduce", "chain.toml", "--out", "out", "--threads", "3"];
 
-/// Packets without end, all at one moment: simulated time stands still.
+/// Makes a scenario with endless packets at one instant, so that simulated time stands still.
 fn flood() -> String {
     let burst = "{ kind = \"web\", size = \"900 MB\", size_shape = 1.0001, reading = \"10 us\" }";
     CHAIN

@@ -1,6 +1,7 @@
 //! The live commands on this machine's own kernel, in network namespaces that need no privilege. Each test runs itself
-//! again inside of one; where namespaces or a kind of interface are not allowed, it says so and passes. That is why they are
-//! ignored unless that is asked for, and why the file is long: each is two functions, and all share its interface and agent.
+//! again inside a namespace; where namespaces or a kind of interface are not allowed, it prints so and passes. The
+//! inner tests are therefore ignored by default, and the file is long: each test has two functions, and all share the
+//! interface and the agent.
 
 use crate::command::{sluice, stderr, stdout};
 use crate::namespace::{end, in_namespace, is_own, machine_to_itself, run, shell};
@@ -19,7 +20,7 @@ fn has_interface() -> bool {
         eprintln!("skipped: no veth interface can be made here");
         return false;
     }
-    // Or the kernel sends packets of its own, which htb counts among its options.
+    // Otherwise the kernel sends packets of its own, which htb counts among its options.
     run("ip link set v0 addrgenmode none");
     run("ip link set v1 addrgenmode none up");
     run("ip addr add 10.9.0.1/24 dev v0");
@@ -32,8 +33,8 @@ fn queues() -> String {
     stdout(&shell("tc -j qdisc show dev v0"))
 }
 
-/// Starts `sluice attach v0` with more arguments, and waits until it has attached. Nothing ever waits in the root queue of
-/// v0, which is no matter where it is only put in place and taken away.
+/// Starts `sluice attach v0` with more arguments, and waits until it has attached. Packets never wait in the root queue
+/// of v0, which does not matter where it is only put in place and removed.
 fn attach(folder: &Path, more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
     let before = queues();
     let mut command = sluice(folder);
@@ -139,7 +140,7 @@ fn inner_unwritable() {
         while !queues().contains("\"handle\":\"51") {
             assert!(child.try_wait().unwrap().is_none(), "{number}: it ended and changed nothing");
         }
-        // More than one interval of a queue without a controller, each with something to write.
+        // Longer than one interval of a queue without a controller, so that each has something to write.
         #[expect(clippy::disallowed_methods, reason = "intervals of a real interface take real time")]
         std::thread::sleep(until);
         assert!(child.try_wait().unwrap().is_none(), "{number}: it does not govern any more");
@@ -148,7 +149,7 @@ fn inner_unwritable() {
     }
 }
 
-/// Of interface v0.
+/// Returns the largest number of GSO segments of interface v0.
 fn segments() -> String {
     let shown = stdout(&shell("ip -d link show dev v0"));
     shown.split("gso_max_segs ").nth(1).and_then(|rest| rest.split(' ').next()).expect("the kernel says it").to_owned()
@@ -203,8 +204,8 @@ fn inner_foreign_state() {
     let file = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path());
     let file = file.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
     assert_eq!((mode(&state), mode(&file)), (0o710, 0o600));
-    // The number of another process, as when numbers are given again: later than in the same tick of 10 ms, by which the kernel
-    // tells when a process started.
+    // The number of another process, as if the kernel had used it again. The pause exceeds the tick of 10 ms in which
+    // the kernel reports when a process started.
     #[expect(clippy::disallowed_methods, reason = "ticks of the kernel take real time")]
     std::thread::sleep(std::time::Duration::from_millis(30));
     let mut stranger = Command::new("sleep").arg("60").spawn().unwrap();
@@ -464,7 +465,7 @@ fn inner_in_vain() {
         command.args(words.split(' ')).args(["--state", "state"]).stdout(Stdio::null()).stderr(Stdio::piped());
         command
     };
-    // By what the kernel gives it, and by its kind where a user has put a queue there.
+    // Queues whose restoring needs the privilege: the kernel's default, and one that a user has put there.
     for former in ["", "7: pfifo limit 77"] {
         if !former.is_empty() {
             run(&format!("tc qdisc replace dev v0 root handle {former}"));
@@ -486,7 +487,7 @@ fn inner_in_vain() {
             assert_eq!(end(&mut child, "TERM"), Some(0));
         }
     }
-    // A class of a shaper holds them.
+    // Packets wait in a class of a shaper.
     run("tc qdisc replace dev v0 root handle 1: htb default 10");
     run("tc class add dev v0 parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k");
     run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
@@ -570,9 +571,9 @@ fn adth_holds_the_delay_of_an_overloaded_link_at_its_target_and_a_replay_decides
     in_namespace("live::inner_overload");
 }
 
-/// 16 Mb/s to a link of 5 Mb/s, in packets of 1000 bytes: 1.6 ms each, so that 50 ms are some 31 of them. The wait of a
-/// packet lies below the target by at most what the correction holds back, and above it by at most the packets that an
-/// interval (25 ms) can be late with: half the target.
+/// Offers 16 Mb/s to a link of 5 Mb/s, in packets of 1000 bytes: 1.6 ms each, so that 50 ms are some 31 packets. The
+/// wait of a packet is below the target by at most what the correction holds back, and above it by at most the packets
+/// by which an interval (25 ms) can be late: half the target.
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_overload() {
@@ -633,9 +634,9 @@ fn a_controller_that_begins_with_the_largest_limit_begins_anew_from_what_the_lin
     in_namespace("live::inner_begins");
 }
 
-/// 16 Mb/s to a link of 5 Mb/s, in frames of 1014 bytes: at most 123.3 of them in 200 ms, and the two of its burst. On
-/// a busy machine the link is slower: what its clock has for it while it comes late is lost above that burst. What it sent
-/// is in the recording.
+/// Offers 16 Mb/s to a link of 5 Mb/s, in frames of 1014 bytes: the link sends at most 123.3 of them in 200 ms, and the
+/// two of its burst. On a busy machine the link is slower, because tokens beyond the burst are lost while its timer is
+/// late. The recording holds what it sent.
 #[test]
 #[ignore = "runs in a namespace"]
 fn inner_begins() {
@@ -682,7 +683,8 @@ fn inner_begins() {
     assert!(waited(&lines[..begun]).0 < 200.0 && time > 199.9, "{begun}: not as soon as it could");
     let sent = 200.0 * packets / time;
     assert!((begins as f64 - sent).abs() <= 1.0 && (60..=126).contains(&begins), "{begins}, and {sent} in 200 ms");
-    // From there on by ALT's rule: a packet less in a second in which packets wait, and ten more in one in which none does.
+    // From there on ALT's rule applies: one packet less after a second in which packets wait, ten more after one in
+    // which none does.
     let mut before = begins;
     for line in &lines[begun..] {
         let limit = line["limit"].as_u64().unwrap();
@@ -694,14 +696,14 @@ fn inner_begins() {
     assert_eq!(stdout(&replayed), recorded, "a replay begins from there, too");
 }
 
-/// What a recording says of the link from its sixtieth interval on.
+/// Measurements of the link in a recording, from its sixtieth interval on.
 #[derive(Debug)]
 struct Link {
-    /// How long packets waited, on average, in milliseconds.
+    /// Mean wait of packets, in milliseconds.
     wait: f64,
     /// The time between two departures from a queue that holds packets, in milliseconds.
     gap: f64,
-    /// Packets that left, a second.
+    /// Packets that left per second.
     rate: f64,
 }
 
@@ -724,10 +726,10 @@ fn link<'l>(lines: impl Iterator<Item = &'l str>) -> Link {
     Link { wait: mean("sojourn"), gap: mean("departure_gap"), rate: sent / seconds }
 }
 
-/// The link of the recording is simulated under the same controller. Packets wait as long there within a fifth of the
-/// target, 10 ms: as long as six packets of 1.6 ms, by which the estimates of the live queue and of the copy's load may be
-/// off. They leave as far apart and as many a second within 5 %: a rate may be off by a packet in an interval of 25 ms, 6 %,
-/// of which the mean of sixty intervals leaves little.
+/// Simulates the link of the recording under the same controller. The mean wait must agree within a fifth of the
+/// target, 10 ms: six packets of 1.6 ms, by which the estimates of the live queue and of the copy's load may be off.
+/// The gaps and the rate of departures must agree within 5 %: a rate may be off by a packet in an interval of 25 ms, 6
+/// %, of which the mean over sixty intervals leaves little.
 fn simulated_again(folder: &Path, live: &Link) {
     let made = sluice(folder)
         .args(["scenario-from", "recording", "-o", "copy.toml"])
@@ -747,8 +749,9 @@ fn simulated_again(folder: &Path, live: &Link) {
     }
 }
 
-/// Did the agent decide in time, and did the sender send no more at once than the queue's discipline is to be tried with? A busy
-/// machine keeps both away for longer than an interval; what they then make up for is no evidence about the controller.
+/// True if the agent decided in time and the sender sent no larger burst than the test is made for. A busy machine
+/// delays both by more than an interval; the packets with which they then catch up are no evidence about the
+/// controller.
 fn was_on_time(line: &serde_json::Value) -> bool {
     let length = milliseconds(&line["seen"]["length"]);
     let sent_at_two_a_millisecond = line["seen"]["arrived"]["packets"].as_f64().expect("a count") / 2.0;
@@ -760,7 +763,7 @@ fn milliseconds(value: &serde_json::Value) -> f64 {
     text.parse::<units::Duration>().expect("the machine plays along").as_secs_f64() * 1e3
 }
 
-/// Sends two packets a millisecond. Where the machine lets it wait longer than it sleeps, it makes up for that.
+/// Sends two packets per millisecond, and catches up after it has slept too long.
 #[expect(clippy::disallowed_methods, reason = "traffic on a real interface takes real time")]
 fn send(enough: &AtomicBool) {
     let socket = UdpSocket::bind("10.9.0.1:0").expect("the machine plays along");

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use units::{Bytes, Duration};
 
-/// A thread that serves what an agent would, and moves on all the time.
+/// A thread that serves the reports of an agent, with values that keep changing.
 struct Agent {
     enough: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -37,7 +37,7 @@ impl Agent {
                 let mut statuses = vec![governed("wlan0"), governed("eth0")];
                 while !enough.load(Ordering::Relaxed) {
                     for status in &mut statuses {
-                        // However fast this goes, they are less than a second old.
+                        // At any speed the reports are less than a second old.
                         let at = (status.at + Duration::from_millis(20)).min(Duration::from_millis(980));
                         let seen = status.last.unwrap();
                         status.advance(at, &seen, &Beside::default(), &Limit::Packets(31).into());
@@ -144,8 +144,8 @@ fn watch_prints_lines_into_a_pipe_until_it_is_told_to_end() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Runs `sluice watch` on a terminal of 80 columns and 24 rows, waits until it has drawn, ends it by `end`, and gives what
-/// it wrote.
+/// Runs `sluice watch` on a terminal of 80 columns and 24 rows, waits until it has drawn, ends it by `end`, and returns
+/// what it wrote.
 fn on_a_terminal(end: impl FnOnce(&mut File, rustix::process::Pid)) -> String {
     let folder = tempfile::tempdir().unwrap();
     let _agent = Agent::start(folder.path());

@@ -1,4 +1,4 @@
-//! What becomes of output that cannot be written: a full disk, a closed pipe, an endless input.
+//! Output that cannot be written, and input that does not end: a full disk, a closed pipe, a device.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sluice");
 
-/// A folder with the chain, finished results of it in `done` and a recording of a queue.
+/// Makes a folder with the chain, finished results of it in `done` and a recording of a queue.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     scenario(folder.path(), CHAIN);
@@ -55,7 +55,7 @@ fn a_full_disk_exits_3_and_leaves_no_half_file() {
     assert!(hidden.into_iter().all(|name| !name.to_string_lossy().starts_with('.')), "half-written files");
 }
 
-/// What a command prints, from first to last.
+/// Commands whose output is printed from beginning to end.
 const PRINTING: [&str; 12] = [
     "--help",
     "run --help",
@@ -152,7 +152,7 @@ fn results_are_no_scenarios() {
     fs::remove_file(folder.path().join("results/chain/manifest.json")).unwrap();
     let output = sluice(folder.path()).args(["check", "."]).output().unwrap();
     assert_eq!(stdout(&output).lines().count(), 1, "{}", stdout(&output));
-    // Whoever names a file of results means it.
+    // A file of results that is named explicitly is read.
     let output = sluice(folder.path()).args(["check", "results/chain/scenario.toml"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
 }

@@ -1,4 +1,5 @@
-//! What each command needs and keeps, as the table of docs/live.md has it, in network namespaces that need no privilege.
+//! Privileges that each command needs and keeps, as the table of docs/live.md lists them, in network namespaces that
+//! need no privilege.
 
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The rows of the table: a command, what it needs, what it keeps.
+/// Returns the rows of the table: a command, the capabilities that it needs, and those that it keeps.
 fn table() -> Vec<[String; 3]> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/live.md");
     let docs = std::fs::read_to_string(docs).unwrap();
@@ -18,20 +19,20 @@ fn table() -> Vec<[String; 3]> {
     rows.map(|row| cells(row).try_into().unwrap()).collect()
 }
 
-/// The capabilities that a cell of it names, as `setpriv` has them.
+/// Returns the capabilities in a cell of the table, in the spelling of `setpriv`.
 fn named(cell: &str) -> Vec<String> {
     let words = cell.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words.filter_map(|word| Some(word.strip_prefix("CAP_")?.to_lowercase())).collect()
 }
 
-/// What a process holds, by the kernel.
+/// Returns the capabilities of a process, as the kernel reports them.
 fn held(process: u32) -> BTreeMap<String, String> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let pairs = status.lines().filter_map(|line| line.split_once(':'));
     pairs.map(|(key, value)| (key.to_owned(), value.trim().to_owned())).collect()
 }
 
-/// The command with these capabilities at most.
+/// Returns the command, limited to these capabilities.
 fn with(folder: &Path, capabilities: &[String], words: &str) -> Command {
     let set = capabilities.iter().fold("-all".to_owned(), |set, name| format!("{set},+{name}"));
     let mut command = Command::new("setpriv");
@@ -56,7 +57,7 @@ fn inner_table() {
     run("ip link set v0 up");
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("agent.toml"), "[interface.v0]\nforce = true\n").unwrap();
-    // Something to replay, and a command that goes on with what it does until it is ended.
+    // A recording to replay, and whether the command runs until it is ended.
     let words = |command: &str| match command {
         "`attach` by the kernel's FIFO or `txq`" => Some(("attach v0 --force --state s", true)),
         "`agent`" => Some(("agent --config agent.toml --state s", true)),
@@ -65,7 +66,7 @@ fn inner_table() {
         "`detach`" => Some(("detach v0 --state s", false)),
         "`doctor`" => Some(("doctor v0", false)),
         "`replay`, `scenario-from`" => Some(("replay v0.jsonl", false)),
-        // Tested in the guest, and where agents run.
+        // Tested in the guest, and by tests with running agents.
         "`attach` by Sluice's own discipline" | "`status`, `watch`" => None,
         other => panic!("{other} is in the table and not here"),
     };
@@ -76,10 +77,10 @@ fn inner_table() {
         let Some((words, goes_on)) = words(command) else { continue };
         tried += 1;
         let mut needs = named(needs);
-        // This build is without BPF.
+        // This build has no BPF.
         needs.retain(|name| name == "net_admin");
         if command == "`detach`" {
-            // There is something to put back.
+            // A killed agent leaves a queue to restore.
             let mut killed = sluice(folder.path());
             killed.args("attach v0 --force --state s".split(' ')).stdout(Stdio::null()).stderr(Stdio::null());
             let mut killed = killed.spawn().unwrap();
@@ -110,7 +111,7 @@ fn inner_table() {
             assert_eq!(u64::from_str_radix(&confined[set], 16).unwrap(), expected, "{command}: {set}");
         }
         assert_eq!(confined["NoNewPrivs"], "1", "{command}");
-        // An interval of a queue without a controller: something to write.
+        // One interval of a queue without a controller, so that there is something to write.
         #[expect(clippy::disallowed_methods, reason = "intervals of a real interface take real time")]
         std::thread::sleep(std::time::Duration::from_millis(1_200));
         assert_eq!(end(&mut child, "TERM"), Some(0), "{command}");
@@ -120,7 +121,7 @@ fn inner_table() {
     assert_eq!(tried, 7);
 }
 
-/// A statement without a test behind it is a hope.
+/// The security page names only tests that exist.
 #[test]
 fn every_test_that_the_security_page_names_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

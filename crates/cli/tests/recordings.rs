@@ -1,4 +1,4 @@
-//! What the command makes of recordings: replays side by side, pictures, scenarios.
+//! Uses of recordings: replays side by side, charts, scenarios.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -25,7 +25,7 @@ to = "b"
 traffic = { kind = "cbr", rate = "3 Mb/s", packet = "972 B" }
 "#;
 
-/// Runs the command in `folder`, with its words apart at spaces.
+/// Runs the command in `folder`; `words` are its arguments, separated by spaces.
 fn run(folder: &Path, words: &str) -> Output {
     sluice(folder).args(words.split(' ')).output().unwrap()
 }
@@ -36,7 +36,7 @@ fn done(folder: &Path, words: &str) -> String {
     stdout(&output)
 }
 
-/// A folder with `link.toml`, and `link.jsonl`: what eBDP saw of the link's queue.
+/// Creates a folder with `link.toml` and `link.jsonl`, the recording of the link's queue under eBDP.
 fn recorded() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("link.toml"), LINK).unwrap();

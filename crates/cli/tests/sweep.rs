@@ -1,4 +1,4 @@
-//! Sweeps: the same results whatever the threads, interrupts that lose nothing, claims that decide the exit status.
+//! Sweeps: results do not depend on the number of threads, interrupts lose nothing, claims decide the exit status.
 
 use crate::command::{CHAIN, scenario, sluice, stderr, stdout, without_times};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ fn one_run_gives_the_same_bytes_twice() {
     }
 }
 
-/// What is promised of the fixture holds for an experiment of the project too.
+/// The same property as that of the fixture, for an experiment of the project.
 #[test]
 fn a_real_experiment_has_the_same_results_on_any_threads() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -97,7 +97,7 @@ fn an_interrupted_sweep_goes_on_where_it_was() {
     let before: Vec<_> = kept.iter().map(|path| fs::read(path).unwrap()).collect();
     let output = sluice(folder.path()).args(arguments("out")).output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
-    // The times that they took are still those of the first run.
+    // The recorded run times are still those of the first run.
     assert_eq!(kept.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>(), before);
     let output = sluice(folder.path()).args(arguments("fresh")).output().unwrap();
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
@@ -177,7 +177,7 @@ fn experiments_are_found_by_id_and_have_their_own_folders() {
     let text = stdout(&output);
     assert_eq!(text.lines().count(), 1, "{text}");
     assert!(text.contains("\"scenario\":\"chain\"") && text.contains("\"verdict\":\"holds\""), "{text}");
-    // A folder of `scenarios` by its name.
+    // A folder of `scenarios`, by its name.
     let output = sluice(folder.path()).args(["reproduce", "some", "--quick", "--json"]).output().unwrap();
     assert_eq!(stdout(&output).lines().count(), 1, "{}", stderr(&output));
 }
@@ -187,7 +187,7 @@ fn every_scenario_of_the_project_is_right() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let checked = sluice(&root).args(["check", "scenarios"]).output().unwrap();
     assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
-    // What a document describes does not depend on what devices have by default.
+    // The network of a document does not depend on the defaults of devices.
     assert!(!stdout(&checked).contains("by default"), "{}", stdout(&checked));
     let output = sluice(&root).arg("list").output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -260,7 +260,7 @@ fn the_command_documents_itself() {
     );
 }
 
-/// `sluice docs` writes them anew.
+/// If this fails, `sluice docs` writes the reference again.
 #[test]
 fn the_committed_reference_is_up_to_date() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");

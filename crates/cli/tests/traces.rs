@@ -1,11 +1,11 @@
-//! Events written down: those that were chosen, of one run or of every run of a sweep, beside time series as tables.
+//! Traces of events: those chosen, of one run or of every run of a sweep; and time series as tables.
 
 use crate::command::{CHAIN, scenario, sluice, stderr, stdout};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// The values of a key of the lines that have it.
+/// Returns the values of a key in the lines of a file that have it.
 fn values(file: &Path, key: &str) -> BTreeSet<String> {
     let text = fs::read_to_string(file).expect("the file was written");
     let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("each line is JSON"));
@@ -39,7 +39,7 @@ fn a_trace_has_the_flows_and_events_that_were_chosen() {
     assert_eq!(trace(&["--event", "delivered"]), (set(&["delivered"]), set(&["forward", "back"])));
     let both = trace(&["--event", "delivered", "--event", "queued", "--flow", "back"]);
     assert_eq!(both, (set(&["delivered", "queued"]), set(&["back"])));
-    // Frames are their packets' flows'; those that carry none are nobody's.
+    // A frame belongs to the flows of its packets; a frame without packets belongs to none.
     trace(&["--flow", "ba*", "--event", "sends"]);
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains("\"flow\":\"back\"") && !text.contains("\"flow\":\"forward\""), "{text}");
@@ -96,7 +96,7 @@ fn a_sweep_writes_a_trace_a_run_and_a_series_a_case() {
         fs::read_to_string(folder.path().join("out/flows.csv")).unwrap()
     };
     let plain = reproduce(&[]);
-    // Runs that are kept have no events: they are made anew, and are the same.
+    // Stored runs have no events, so they are simulated again, with the same results.
     assert_eq!(reproduce(&["--trace", "events", "--event", "delivered", "--node", "n2"]), plain);
     let cases = ["scheme-ADTH_rate-0.5-Mb-s", "scheme-ADTH_rate-2.5-Mb-s"];
     let cases = cases.map(str::to_owned).into_iter().chain(cases.map(|case| case.replace("ADTH", "FIFO")));

@@ -8,12 +8,12 @@ use crate::study::{Ruling, Study, Verdict};
 pub(crate) enum Part<'s> {
     /// Words.
     Text(&'s str),
-    /// The value of a claim, named by its id or by what follows the experiment's.
+    /// The value of a claim, named by its id or by the part after the experiment's id.
     Value(&'s str),
 }
 
 impl<'s> Part<'s> {
-    /// The claim whose value it is.
+    /// Returns the claim whose value this part shows.
     pub(crate) fn claim(self) -> Option<&'s str> {
         match self {
             Self::Text(_) => None,
@@ -22,7 +22,7 @@ impl<'s> Part<'s> {
     }
 }
 
-/// Takes a sentence apart: "the FIFO reached {2}".
+/// Splits a sentence into parts: "the FIFO reached {2}".
 pub(crate) fn parts(sentence: &str) -> Result<Vec<Part<'_>>, &'static str> {
     const WRONG: &str = "`{` and `}` stand around the number or the id of a claim, as in `{1}` or `{adth-s1a.3}`";
     let mut parts = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn parts(sentence: &str) -> Result<Vec<Part<'_>>, &'static str> {
     Ok(parts)
 }
 
-/// The id of a claim: `1` is that of the experiment's claim `<experiment>.1`.
+/// Returns the full id of a claim: `1` means the experiment's claim `<experiment>.1`.
 pub(crate) fn full(experiment: &str, name: &str) -> String {
     if name.contains('.') { name.to_owned() } else { format!("{experiment}.{name}") }
 }
@@ -64,17 +64,17 @@ impl Piece {
     }
 }
 
-/// The sentences of a study with the values of its verdicts, as text.
+/// Returns the sentences of a study with the values of its verdicts, as text.
 pub fn sentences(study: &Study) -> Vec<String> {
     pieces(study).into_iter().map(|pieces| pieces.into_iter().map(Piece::text).collect()).collect()
 }
 
-/// The sentences of a study with the values of its verdicts, without those about a claim that has no value.
+/// Returns the sentences of a study with the values of its verdicts, without those about a claim that has no value.
 pub(crate) fn pieces(study: &Study) -> Vec<Vec<Piece>> {
     study.answer.says.iter().filter_map(|sentence| filled(sentence, &study.id, &study.claims)).collect()
 }
 
-/// A sentence with the values of an experiment's verdicts; nothing where one of them has none.
+/// Fills in the values of an experiment's verdicts; `None` if one of them has none.
 fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<Vec<Piece>> {
     let told = |part: Part| match part {
         Part::Text(text) => Some(Piece::Text(text.to_owned())),
@@ -83,7 +83,8 @@ fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<Vec<
     parts(sentence).ok()?.into_iter().map(told).collect()
 }
 
-/// The sentence for a study without others, which counts verdicts: "32 of 47 claims hold; 11 differ, 4 are not confirmed."
+/// Returns the sentence for a study without sentences of its own, which counts verdicts: "32 of 47 claims hold; 11
+/// differ, 4 are not confirmed."
 pub(crate) fn counts(study: &Study) -> String {
     let of = |ruling: Ruling| study.claims.iter().filter(|verdict| verdict.verdict == ruling).count();
     let what = if study.claims.iter().any(|verdict| verdict.setting.is_some()) { "verdicts" } else { "claims" };
@@ -98,13 +99,13 @@ pub(crate) fn counts(study: &Study) -> String {
     }
 }
 
-/// The numbers of runs and of seeds.
+/// Formats the numbers of runs and of seeds.
 pub(crate) fn runs(study: &Study) -> String {
     let count = |n: usize, thing: &str| format!("{n} {thing}{}", if n == 1 { "" } else { "s" });
     format!("{} ({} per case)", count(study.runs.len(), "run"), count(study.seeds.len(), "seed"))
 }
 
-/// The value of a claim; of one with several settings each value with its setting.
+/// Formats the value of a claim, or each value with its setting if there are several settings.
 fn value(id: &str, verdicts: &[Verdict]) -> Option<String> {
     let of_claim: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.id == id).collect();
     let told = |verdict: &&Verdict| {

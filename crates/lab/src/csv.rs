@@ -1,4 +1,4 @@
-//! Results as tables: one line a flow or node, the keys of the results as columns (`delay_s.max`).
+//! Results as tables: one line per flow or node, with the keys of the results as columns (`delay_s.max`).
 
 use crate::grid::Grid;
 use crate::label::short;
@@ -10,28 +10,28 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Every flow of every run.
+/// Formats every flow of every run.
 pub(crate) fn flows(runs: &[Run]) -> String {
     table(runs, |run| serde_json::to_value(&run.outcome.flows))
 }
 
-/// Every node of every run; its queues as `queues.NAME.KEY`.
+/// Formats every node of every run; its queues are the columns `queues.NAME.KEY`.
 pub(crate) fn nodes(runs: &[Run]) -> String {
     table(runs, |run| serde_json::to_value(&run.outcome.nodes))
 }
 
-/// The means of every flow over the seeds of its case: a line a case and flow, of each number its mean and the ends of the 95 %
-/// interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`).
+/// Formats the means of every flow over the seeds of its case: one line per case and flow, for each number its mean and
+/// the ends of the 95 % interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`).
 pub(crate) fn mean_flows(runs: &[Run]) -> String {
     means(runs, |run| serde_json::to_value(&run.outcome.flows))
 }
 
-/// The same of every node.
+/// Formats the means of every node likewise.
 pub(crate) fn mean_nodes(runs: &[Run]) -> String {
     means(runs, |run| serde_json::to_value(&run.outcome.nodes))
 }
 
-/// The figures of the tables that the scenario asks for: a line each, with its interval.
+/// Formats the figures of the tables that the scenario asks for: one line each, with its interval.
 pub(crate) fn tables(study: &Study) -> String {
     let mut text = line(["table", "row", "column", "quantity", "mean", "low", "high"].into_iter());
     for table in &study.tables {
@@ -50,13 +50,13 @@ pub(crate) fn tables(study: &Study) -> String {
     text
 }
 
-/// A number as text; nothing for NaN.
+/// Formats a number; empty for NaN.
 fn number(value: f64) -> String {
     if value.is_nan() { String::new() } else { value.to_string() }
 }
 
-/// The time series of one run: a line a step, the end of the step first, then every series by the key that charts use for
-/// it.
+/// Formats the time series of one run: one line per step, the end of the step first, then every series under the key
+/// that charts use for it.
 pub(crate) fn series(series: &Series) -> String {
     let of = |kind: &str, name: &str, entry: serde_json::Result<Value>| -> Vec<(String, Vec<Value>)> {
         let Ok(Value::Object(keys)) = entry else { return Vec::new() };
@@ -72,7 +72,7 @@ pub(crate) fn series(series: &Series) -> String {
     let steps = columns.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
     let mut text = line(std::iter::once("time_s").chain(columns.iter().map(|(name, _)| name.as_str())));
     for step in 0..steps {
-        // Whole nanoseconds, as simulated time is.
+        // Whole nanoseconds, like simulated time.
         let _ = write!(text, "{}", ((step + 1) as f64 * series.step_s * 1e9).round() / 1e9);
         for (_, values) in &columns {
             let _ = match values.get(step) {
@@ -85,7 +85,7 @@ pub(crate) fn series(series: &Series) -> String {
     text
 }
 
-/// What tells a run from the others of its study, as the name of a file: `scheme-ADTH_target-200-ms_seed-1`.
+/// Returns a file name that tells a run from the others of its study: `scheme-ADTH_target-200-ms_seed-1`.
 pub(crate) fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: u64) -> String {
     const MOST: usize = 150;
     let labels = axes.iter().filter_map(|axis| Some((&axis.name, labels.get(&axis.name)?)));
@@ -97,7 +97,7 @@ pub(crate) fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: 
     format!("{name}seed-{seed}")
 }
 
-/// Letters, digits and points; dashes for the rest.
+/// Keeps letters, digits and points, and writes dashes for the rest.
 fn plain(text: &str) -> String {
     let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+');
     let words: Vec<&str> = text.split(|c| !kept(c)).filter(|word| !word.is_empty()).collect();
@@ -124,10 +124,10 @@ fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
     written(&columns, &rows)
 }
 
-/// Values of an element by key, one a seed, in the order of the keys.
+/// Values of an element by key, one per seed, in the order of the keys.
 type ByKey = Vec<(String, Vec<String>)>;
 
-/// Means over the seeds of a case. What is no number stays if it is the same with all seeds.
+/// Returns means over the seeds of a case. A value that is no number stays if it is the same with all seeds.
 fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
     let mut columns: Vec<String> = Vec::new();
     let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
@@ -165,7 +165,7 @@ fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
     written(&columns, &rows)
 }
 
-/// Returns the place of a name in a list, which gets it if need be.
+/// Returns the index of a name in a list, to which it is added if missing.
 fn place_of<T: Default>(list: &mut Vec<(String, T)>, name: &str) -> usize {
     list.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
         list.push((name.to_owned(), T::default()));
@@ -208,7 +208,7 @@ fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
     }
 }
 
-/// The cells of every line, as RFC 4180 has them.
+/// Parses the cells of every line by RFC 4180.
 ///
 /// # Errors
 /// A quotation that has no end.
@@ -235,7 +235,7 @@ pub(crate) fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
     Ok(lines)
 }
 
-/// Quotes where RFC 4180 asks for it.
+/// Formats a line, with quotes where RFC 4180 requires them.
 pub(crate) fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
     let quoted = cells.map(|cell| {
         if cell.contains([',', '"', '\n', '\r']) {

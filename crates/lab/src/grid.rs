@@ -8,17 +8,17 @@ use crate::title;
 /// A table of a study with its figures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Grid {
-    /// What the rows are.
+    /// The name of the rows' axis.
     pub(crate) axis: String,
     pub(crate) rows: Vec<String>,
-    /// The labels of the columns' axes, a column a combination.
+    /// The labels of the columns' axes: one column per combination.
     pub(crate) columns: Vec<Vec<String>>,
-    /// By row, column and cell; NaN where there is no value.
+    /// Values by row, column and cell; NaN if there is none.
     pub(crate) values: Vec<Vec<Vec<Interval>>>,
 }
 
 impl Grid {
-    /// The table of a study's runs. Its values are in the units of the cells' titles, or else in SI units.
+    /// Computes the table of a study's runs. Its values are in the units of the cells' titles, or else in SI units.
     pub(crate) fn new(study: &Study, table: &Table) -> Self {
         let labels = |name: &String| -> Vec<String> {
             let axis = study.axes.iter().find(|axis| axis.name == *name);
@@ -51,7 +51,7 @@ impl Grid {
     }
 }
 
-/// What a cell asks for, of one case and seed by seed.
+/// The values of a cell, of one case and by seed.
 struct Entry<'s> {
     case: &'s Case,
     by_seed: Vec<f64>,

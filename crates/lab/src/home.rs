@@ -1,4 +1,4 @@
-//! Where experiments and the record of their claims are looked for: here, or among those built into the command.
+//! Finds experiments and the record of their claims: in the working directory, or built into the command.
 
 use crate::scenario::{Outline, nearest, outline};
 use crate::store::{self, StoreError, write_whole};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why scenarios are not found.
+/// Reasons why scenarios are not found.
 #[derive(Debug, Error)]
 pub enum HomeError {
     /// There is no such scenario, or no folder to look in.
@@ -30,7 +30,8 @@ pub const RECORD: &str = "evidence";
 /// The repository's record: path below `evidence` and content.
 const RECORDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
 
-/// The record of every document: its name and its text. Where there are scenarios here, it is the one beside them.
+/// Returns the record of every document: its name and its text. If the working directory has scenarios, it is the
+/// record beside them.
 ///
 /// # Errors
 /// A file that cannot be read.
@@ -52,10 +53,10 @@ pub fn evidence() -> Result<Vec<(String, String)>, HomeError> {
     Ok(found)
 }
 
-/// `./scenarios`; if there is none, a folder of the user's cache with the built-in scenarios.
+/// Returns `./scenarios`; if there is none, a folder of the user's cache with the built-in scenarios.
 ///
-/// The scenarios are files, so that paths in messages and reports lead to something that can be read and copied. A file that
-/// was changed is written again.
+/// The scenarios are files, so that paths in messages and reports lead to something that can be read and copied. A
+/// cached file that was changed is written again.
 ///
 /// # Errors
 /// There is no cache, or it cannot be written to.
@@ -80,7 +81,8 @@ pub fn home() -> Result<PathBuf, HomeError> {
     Ok(folder)
 }
 
-/// Returns what a command calls a scenario: its id if it is a built-in one, whose path is of no use elsewhere, else the path.
+/// Returns the name of a scenario on the command line: the id of a built-in one, whose path is of no use elsewhere,
+/// otherwise the path.
 pub fn name(file: &Path, id: &str) -> String {
     if kept().is_some_and(|folder| file.starts_with(folder)) { id.to_owned() } else { file.display().to_string() }
 }
@@ -96,7 +98,7 @@ fn cache() -> Option<PathBuf> {
     absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))
 }
 
-/// Says in messages where the scenarios of `home` are.
+/// Returns words for the place of `home` in messages.
 pub fn place(home: &Path) -> &'static str {
     if home == Path::new(FOLDER) { "in `scenarios`" } else { "among those built into the command" }
 }
@@ -123,7 +125,7 @@ pub fn under(path: &Path) -> Result<Vec<PathBuf>, HomeError> {
             let path = entry.path();
             // A link to a folder is not followed: it may lead back.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                // Results hold copies of the scenarios that they are of.
+                // Folders of results hold copies of their scenarios.
                 if !store::keeps_runs(&path) {
                     folders.push(path);
                 }
@@ -141,7 +143,7 @@ pub fn under(path: &Path) -> Result<Vec<PathBuf>, HomeError> {
     Ok(files)
 }
 
-/// Removes the files that have no id and from which others inherit: they are no experiments.
+/// Removes the files without an id from which others inherit, because they are not experiments.
 fn without_bases(files: &mut Vec<PathBuf>) {
     let outlines: Vec<Outline> = files.iter().map(|file| outline(file)).collect();
     let bases: Vec<PathBuf> =

@@ -1,4 +1,4 @@
-//! Labels of an axis as places on it: `200 ms` is at 0.2, `6 hops` at 6, `FIFO-DF` has only its rank.
+//! Labels of an axis as positions on it: `200 ms` is at 0.2, `6 hops` at 6, `FIFO-DF` has only its rank.
 
 use serde::Serialize;
 use units::{Bytes, Duration, Length, Rate};
@@ -8,18 +8,18 @@ use units::{Bytes, Duration, Length, Rate};
 pub(crate) struct Scale {
     /// Its title, with the unit that all labels share.
     pub(crate) title: String,
-    /// Where each label stands.
+    /// The position of each label.
     pub(crate) at: Vec<f64>,
-    /// What is written there.
+    /// The text at each position.
     pub(crate) labels: Vec<String>,
-    /// True where `at` holds ranks: the distances mean nothing, so no line joins the points.
+    /// True if `at` holds ranks: distances mean nothing, so no line joins the points.
     pub(crate) ordinal: bool,
-    /// A logarithmic axis.
+    /// True for a logarithmic axis.
     pub(crate) log: bool,
 }
 
 impl Scale {
-    /// The scale of the labels of the axis `name`.
+    /// Makes the scale of the labels of the axis `name`.
     pub(crate) fn new(name: &str, labels: &[String]) -> Self {
         let name = short(name);
         let places: Option<Vec<f64>> = labels.iter().map(|label| place(label)).collect();
@@ -36,12 +36,12 @@ impl Scale {
     }
 }
 
-/// The last word of a key: `queue.adth.target_delay` is "target delay".
+/// Returns the last word of a key: `queue.adth.target_delay` is "target delay".
 pub(crate) fn short(key: &str) -> String {
     key.rsplit('.').next().unwrap_or(key).replace('_', " ")
 }
 
-/// The number that a label means: a quantity in its SI unit, or a bare number with or without a word.
+/// Returns the number that a label means: a quantity in its SI unit, or a bare number with or without a word.
 pub(crate) fn place(label: &str) -> Option<f64> {
     if let Ok(time) = label.parse::<Duration>() {
         return Some(time.as_nanos() as f64 / 1e9);
@@ -60,14 +60,14 @@ pub(crate) fn place(label: &str) -> Option<f64> {
     number.parse().ok().filter(|value: &f64| plain && value.is_finite())
 }
 
-/// Two labels at one place, or in two units of different kinds, would be drawn over each other.
+/// True if no two labels have the same position, where one would be drawn over the other.
 fn distinct(at: &[f64]) -> bool {
     let mut sorted = at.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted.windows(2).all(|pair| pair[0] < pair[1])
 }
 
-/// The labels without the unit that they all have, and that unit.
+/// Returns the labels without the unit that they all have, and that unit.
 fn without_shared_unit(labels: &[String]) -> (Vec<String>, Option<String>) {
     let parts: Vec<_> = labels.iter().filter_map(|label| label.split_once(' ')).collect();
     match parts.first() {

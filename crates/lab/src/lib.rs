@@ -1,6 +1,7 @@
 //! Experiments: scenarios become runs, runs become results, results become claims and reports.
 //!
-//! Here live files, sweeps, statistics over seeds and the report. No model of a network, queue or controller ever does.
+//! This crate holds files, sweeps, statistics over seeds and the report. It holds no model of a network, queue or
+//! controller.
 
 pub mod answer;
 pub mod capture;

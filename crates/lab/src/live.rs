@@ -4,11 +4,11 @@ use control::Name;
 use queue::Settings;
 use toml::{Table, Value};
 
-/// The settings that `sets` make, each `KEY=VALUE` with a key of `[queue]`: `adth.target_delay=50 ms`. `queue.` may stand
-/// before a key, as in a scenario's `--set`.
+/// Returns the settings that `sets` make, each `KEY=VALUE` with a key of `[queue]`: `adth.target_delay=50 ms`. `queue.`
+/// may precede a key, as in a scenario's `--set`.
 ///
 /// # Errors
-/// The first argument that is no key and value, or what is wrong with the settings as a whole.
+/// The first argument that is no key and value, or the fault of the settings as a whole.
 pub fn settings(sets: &[String]) -> Result<Settings, String> {
     let mut root = Table::new();
     for set in sets {
@@ -22,12 +22,12 @@ pub fn settings(sets: &[String]) -> Result<Settings, String> {
     Value::Table(root).try_into().map_err(|error: toml::de::Error| error.message().trim().to_owned())
 }
 
-/// The key of `[queue]` that is the delay which a controller aims at; none where it aims at none.
+/// Returns the key of `[queue]` for the delay at which a controller aims; `None` if it aims at none.
 pub fn target_key(controller: Name) -> Option<String> {
     controller.target().map(|key| format!("{controller}.{key}"))
 }
 
-/// A value as TOML has it; what is none is text without its quotes.
+/// Reads a value as TOML; anything else is text without its quotes.
 fn value(text: &str) -> Value {
     let parsed = format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value"));
     parsed.unwrap_or_else(|| Value::String(text.trim().to_owned()))

@@ -4,7 +4,7 @@ use crate::study::{Modelled, Run};
 use serde_json::{Value, json};
 use sim::results::{Distributions, Outcome, Series, shares};
 
-/// One value that a path leads to.
+/// One value at the end of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Found<'v> {
     /// The names of the entries of lists on the way: `["n1", "be"]`.
@@ -15,13 +15,13 @@ pub(crate) struct Found<'v> {
 /// A result that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Missing {
-    /// The part of the path that leads nowhere.
+    /// The part of the path that does not exist.
     pub(crate) name: String,
-    /// What is there instead.
+    /// The names that exist in its place.
     pub(crate) known: Vec<String>,
 }
 
-/// The results of a run, without series, as a tree of their keys; what models say of it is there where they do.
+/// Returns the results of a run, without series, as a tree of their keys, with the results of models if there are any.
 pub(crate) fn tree(outcome: &Outcome, model: Option<&Modelled>) -> Value {
     let mut tree = of_outcome(outcome);
     if let Some(model) = model {
@@ -96,7 +96,7 @@ pub(crate) fn percentage(name: &str) -> Option<String> {
     }
 }
 
-/// As much of [`tree`] as `path` leads to: whole trees of large sweeps would take minutes.
+/// Returns only the part of [`tree`] that `path` needs: whole trees of large sweeps would take minutes.
 pub(crate) fn branch(run: &Run, path: &str) -> Value {
     let outcome = &run.outcome;
     let mut segments = path.split('.');
@@ -115,8 +115,8 @@ pub(crate) fn branch(run: &Run, path: &str) -> Value {
     }
 }
 
-/// All values at `path`, in the scenario's order. Elements of a list are addressed by name, all of them by `*`, those whose
-/// names begin alike by `down*`, or begin and end alike by `down* be`.
+/// Returns all values at `path`, in the scenario's order. Elements of a list are addressed by name, all of them by `*`,
+/// those whose names begin alike by `down*`, or begin and end alike by `down* be`.
 pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<Found<'v>>, Missing> {
     let mut places = vec![Found { names: Vec::new(), value: root }];
     for segment in path.split('.') {
@@ -126,7 +126,7 @@ pub(crate) fn find<'v>(root: &'v Value, path: &str) -> Result<Vec<Found<'v>>, Mi
     Ok(places)
 }
 
-/// The values that the next segment of a path leads to.
+/// Returns the values at the next segment of a path.
 fn step<'v>(place: Found<'v>, segment: &str) -> Result<Vec<Found<'v>>, Missing> {
     let missing = |known: Vec<String>| Err(Missing { name: segment.to_owned(), known });
     match place.value {
@@ -154,8 +154,8 @@ pub(crate) fn means(segment: &str, name: &str) -> bool {
             .is_some_and(|(beginning, end)| name.strip_prefix(beginning).is_some_and(|rest| rest.ends_with(end)))
 }
 
-/// The series at `nodes.NAME.KEY` or `flows.NAME.KEY` with their names, in the scenario's order; names may have dots, and `*`
-/// as in results. Empty where there is none.
+/// Returns the series at `nodes.NAME.KEY` or `flows.NAME.KEY` with their names, in the scenario's order. Names may
+/// contain dots, and `*` works as in results. Empty if there is none.
 pub(crate) fn series(series: &Series, path: &str) -> Vec<(String, Vec<Option<f64>>)> {
     let Some((kind, (name, field))) = path.split_once('.').and_then(|(k, rest)| Some((k, rest.rsplit_once('.')?)))
     else {
@@ -169,15 +169,15 @@ pub(crate) fn series(series: &Series, path: &str) -> Vec<(String, Vec<Option<f64
     trees.filter_map(|(name, tree)| Some((name, values(&tree)?))).collect()
 }
 
-/// The numbers at `path`, in the scenario's order; 1 for what is true and 0 for what is not, NaN for a result that is neither
-/// that nor a number. Empty where `path` leads nowhere.
+/// Returns the numbers at `path`, in the scenario's order: 1 for true, 0 for false, NaN for a result that is neither
+/// true, false nor a number. Empty if `path` leads nowhere.
 pub(crate) fn numbers(root: &Value, path: &str) -> Vec<f64> {
     let number = |value: &Value| value.as_f64().or_else(|| value.as_bool().map(|is| f64::from(u8::from(is))));
     let found = find(root, path).unwrap_or_default();
     found.into_iter().map(|found| number(found.value).unwrap_or(f64::NAN)).collect()
 }
 
-/// Whose the values at `path` are: `n1 be`. Empty where `path` leads nowhere.
+/// Returns the names of the elements at `path`: `n1 be`. Empty if `path` leads nowhere.
 pub(crate) fn names(root: &Value, path: &str) -> Vec<String> {
     find(root, path).unwrap_or_default().into_iter().map(|found| found.names.join(" ")).collect()
 }

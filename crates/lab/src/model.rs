@@ -1,4 +1,4 @@
-//! Analytic models beside a run: what they say of its network, from what was measured in it.
+//! Analytic models beside a run: their predictions for its network, from what was measured in it.
 
 mod bqm;
 pub(crate) mod swan;
@@ -8,17 +8,17 @@ use crate::study::{Modelled, Models, Rated};
 use sim::config::Network;
 use sim::results::Outcome;
 
-/// What is wrong with a table `[model]`: the key below it, and why.
+/// A fault in a table `[model]`: the key below it, and the reason.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) key: &'static str,
     pub(crate) message: String,
 }
 
-/// What the models of a scenario say of a run; none where it asks for none.
+/// Computes the models of a scenario for a run; `None` if it asks for none.
 ///
 /// # Errors
-/// Nodes or settings that a model does not speak of, whatever was measured.
+/// Nodes or settings that a model does not cover, whatever was measured.
 pub(crate) fn of(models: &Models, network: &Network, outcome: &Outcome) -> Result<Option<Modelled>, Fault> {
     if *models == Models::default() {
         return Ok(None);

@@ -1,22 +1,23 @@
-//! Text from files and results on a terminal: a title must not move the cursor, colour the screen or hide what follows.
+//! Text from files and results for a terminal: a title must not move the cursor, colour the screen or hide what
+//! follows.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The character, or a mark in place of one that commands the terminal or turns the direction of what follows.
+/// Returns the character, or a mark in place of one that controls the terminal or changes the direction of the text.
 pub fn shown(c: char) -> char {
     let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if c.is_control() || turns { '\u{fffd}' } else { c }
 }
 
-/// Lines of text with a mark in place of every such character.
+/// Returns lines of text with a mark in place of every such character.
 pub fn lines(text: &str) -> String {
     text.chars().map(|c| if matches!(c, '\n' | '\t') { c } else { shown(c) }).collect()
 }
 
-/// JSON with an escape in place of every such character: it means the same.
+/// Returns JSON with an escape in place of every such character, which keeps its meaning.
 pub fn json(text: &str) -> Cow<'_, str> {
-    // Results are mostly numbers: megabytes of plain ASCII, in which nothing commands.
+    // Results are mostly numbers: megabytes of plain ASCII without control characters.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
         return Cow::Borrowed(text);
     }

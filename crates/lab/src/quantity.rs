@@ -2,12 +2,12 @@
 
 use crate::study::Unit;
 
-/// A value with its unit, at four significant digits.
+/// Formats a value with its unit, with four significant digits.
 pub(crate) fn quantity(value: f64, unit: Unit) -> String {
     with_unit(value, unit, number)
 }
 
-/// The same with three significant digits, for sentences and narrow tables.
+/// Formats a value with three significant digits, for sentences and narrow tables.
 pub(crate) fn short_quantity(value: f64, unit: Unit) -> String {
     let short = |value: f64| {
         // Whole numbers stay as they are.
@@ -35,7 +35,7 @@ fn with_unit(value: f64, unit: Unit, number: fn(f64) -> String) -> String {
     }
 }
 
-/// Four significant digits, without needless zeros.
+/// Formats four significant digits, without trailing zeros.
 pub(crate) fn number(value: f64) -> String {
     if value.is_nan() {
         return "none".to_owned();

@@ -1,9 +1,10 @@
-//! A recording of a live queue becomes a scenario: a link as fast as the one that was measured, and the load that it was
+//! Turns a recording of a live queue into a scenario: a link as fast as the measured one, and the load that was
 //! offered.
 //!
-//! - *Link*: a packet takes the service time that was measured in the interval in which it is sent, or where service times
-//!   were never measured the time between departures. In an interval without, as when nothing was sent, the former holds.
-//! - *Load*: in each interval as many packets as came, evenly spaced. All are as long as the mean of the recording.
+//! - *Link*: a packet takes the service time that was measured in the interval in which it is sent, or the time between
+//!   departures if service times were never measured. An interval without either, as when nothing was sent, keeps the
+//!   last one.
+//! - *Load*: each interval has as many packets as arrived, evenly spaced. All have the mean length of the recording.
 
 use control::{AnyController, Controller as _, Heard, Limit, Name, Parameters, Reads, Stat};
 use std::fmt::{self, Write as _};
@@ -14,34 +15,35 @@ use units::{Bytes, Duration, Rate};
 /// An interval of a recording.
 pub type Decision = control::Decision<Vec<Heard>>;
 
-/// Headers of IP and UDP, which a flow's packets have beside their payload.
+/// Headers of IP and UDP, which a flow's packets have in addition to their payload.
 const HEADERS: u64 = 28;
 /// The longest payload of a flow, see the scenario's reference.
 const MOST_PAYLOAD: u64 = 2_268;
-/// Packets of a size that a scenario cannot have, such as those that a card is to cut up, become packets of this payload.
+/// Payload of packets in place of a size that a scenario cannot have, such as that of packets that a card is to
+/// segment.
 const USUAL_PAYLOAD: u64 = 1_472;
 
-/// Intervals that make a file which is not too large to be read.
+/// Largest number of intervals, so that the file is not too large to be read.
 const MOST: usize = 100_000;
-/// Values of the time series over the whole recording.
+/// Number of values of the time series over the whole recording.
 const SERIES: u64 = 500;
 
-/// Why a recording makes no scenario.
+/// Reasons why a recording makes no scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unusable {
     /// There is no interval.
     #[error("it holds no interval")]
     Empty,
-    /// In no interval of the recording did a packet come.
-    #[error("no packet came in it")]
+    /// No packet arrived in any interval of the recording.
+    #[error("no packet arrived in it")]
     NoLoad,
-    /// Nothing tells how fast the link is.
-    #[error("the link was never seen at work: in no interval did packets wait behind one another")]
+    /// Nothing shows the speed of the link.
+    #[error("it does not show the link's speed: packets waited behind one another in no interval")]
     Idle,
     /// It is longer than a scenario can be.
     #[error("it has {intervals} intervals, and a scenario at most {MOST}: cut it, as with `head -n {MOST}`")]
     Long {
-        /// How many there are.
+        /// The number of intervals.
         intervals: usize,
     },
     /// Times are not in order.
@@ -52,17 +54,17 @@ pub enum Unusable {
     },
 }
 
-/// A part of the recording over which something was constant.
+/// A part of the recording in which something was constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
     from: Duration,
     rate: Rate,
 }
 
-/// The text of a scenario file made of a recording that is called `of`.
+/// Returns the text of a scenario file made from a recording that is called `of`.
 ///
 /// # Errors
-/// It does not tell enough.
+/// The recording does not tell enough.
 pub fn scenario(recording: &[Decision], of: &str) -> Result<String, Unusable> {
     let last = recording.last().ok_or(Unusable::Empty)?;
     if recording.len() > MOST {
@@ -78,19 +80,19 @@ pub fn scenario(recording: &[Decision], of: &str) -> Result<String, Unusable> {
     Ok(text(&Copy { of, duration: last.at, payload, cut, link: &link, load: &load, limit }))
 }
 
-/// What the file says.
+/// The contents of the file.
 struct Copy<'c> {
     of: &'c str,
     duration: Duration,
     payload: Bytes,
-    /// Packets were longer than a scenario's can be.
+    /// True if packets were longer than a scenario allows.
     cut: bool,
     link: &'c [Part],
     load: &'c [Part],
     limit: Limit,
 }
 
-/// Mean payload of the packets that came; and whether it had to be another.
+/// Returns the mean payload of the packets that arrived, and whether it had to be changed.
 fn payload(recording: &[Decision]) -> Result<(Bytes, bool), Unusable> {
     let (mut packets, mut bytes) = (0_u128, 0_u128);
     for arrived in recording.iter().map(|decision| decision.seen.arrived) {
@@ -105,7 +107,7 @@ fn payload(recording: &[Decision]) -> Result<(Bytes, bool), Unusable> {
     Ok(if fits { (Bytes::new(mean - HEADERS), false) } else { (Bytes::new(USUAL_PAYLOAD), true) })
 }
 
-/// The link's rates: at each a packet takes as long as was measured.
+/// Returns the link's rates, at which a packet takes as long as was measured.
 fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, Unusable> {
     let bits = u128::from(payload.bits() + 8 * HEADERS) * 1_000_000_000;
     let some = |stat: Stat| (stat.n > 0 && !stat.mean.is_zero()).then_some(stat.mean);
@@ -114,7 +116,7 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, Unusable> {
     for decision in recording {
         let stat = if served { decision.seen.service } else { decision.seen.departure_gap };
         let Some(time) = some(stat) else { continue };
-        // The whole bits a second that make a packet no faster than it was.
+        // The whole bits per second at which a packet is no faster than it was.
         let rate = Rate::bps(u64::try_from((bits / u128::from(time.as_nanos())).max(1)).unwrap_or(u64::MAX));
         let from = if parts.is_empty() { Duration::ZERO } else { begin(decision) };
         if parts.last().is_none_or(|last| last.rate != rate) {
@@ -124,7 +126,7 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, Unusable> {
     if parts.is_empty() { Err(Unusable::Idle) } else { Ok(parts) }
 }
 
-/// The rates of payload: in each interval as many packets as came.
+/// Returns the rates of payload, at which each interval has as many packets as arrived.
 fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut end = Duration::ZERO;
@@ -135,13 +137,14 @@ fn load(recording: &[Decision], payload: Bytes) -> Vec<Part> {
     };
     for decision in recording {
         let from = begin(decision).max(end);
-        // Nothing is known of the time between; a scenario begins at zero.
+        // The time between is unknown; a scenario begins at zero.
         if from > end {
             add(end, Rate::bps(0));
         }
         end = decision.at;
         let bits = u128::from(decision.seen.arrived.packets) * u128::from(payload.bits()) * 1_000_000_000;
-        // The packets begin with the interval and are a little late rather than early, so that none more comes in it.
+        // The packets begin with the interval and are slightly late rather than early, so that no extra packet falls
+        // into it.
         let rate = bits / u128::from((end - from).as_nanos().max(1));
         add(from, Rate::bps(u64::try_from(rate).unwrap_or(u64::MAX)));
     }
@@ -152,14 +155,14 @@ fn begin(decision: &Decision) -> Duration {
     decision.at.saturating_sub(decision.seen.length)
 }
 
-/// The scenario as TOML.
+/// Returns the scenario as TOML.
 fn text(copy: &Copy) -> String {
     let Copy { of, duration, payload, cut, link, load, limit } = copy;
-    let title = Value::String(format!("A copy of what was recorded in {of}"));
+    let title = Value::String(format!("A copy of the link recorded in {of}"));
     let sizes = if *cut {
-        "Its packets were longer than those of a scenario: as many came of the usual length."
+        "Its packets were longer than a scenario allows: they are replaced by as many of the usual length."
     } else {
-        "All packets are as long as the mean of those that came."
+        "All packets have the mean length of those that arrived."
     };
     let limit = match limit {
         Limit::Packets(packets) => packets.to_string(),
@@ -185,13 +188,13 @@ fn text(copy: &Copy) -> String {
     text
 }
 
-/// A wired link has no radio that a controller could look at, and no transmission levels.
+/// False for a controller that needs a radio or transmission levels, which a wired link does not have.
 fn works_on_a_wire(name: Name) -> bool {
     let built = AnyController::new(name, &Parameters::default(), &Limit::Packets(1).into());
     built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO.and(Reads::NOTES).and(Reads::LEVELS)))
 }
 
-/// What to vary, and what to draw of it.
+/// Returns the variations and charts of the scenario.
 fn pictures(duration: Duration) -> String {
     let controllers: Vec<&str> =
         Name::ALL.iter().filter(|name| works_on_a_wire(**name)).map(|name| name.as_str()).collect();
@@ -215,7 +218,7 @@ fn pictures(duration: Duration) -> String {
     text
 }
 
-/// What comes after the first part, as the key `at` of a link or a flow.
+/// The parts after the first, as the key `at` of a link or a flow.
 struct Steps<'s>(&'s [Part]);
 
 impl fmt::Display for Steps<'_> {
@@ -318,7 +321,7 @@ mod tests {
                 Decision::new(at, &seen.into(), &Limit::Bytes(Bytes::new(limit)).into())
             }).collect();
             if let Ok(text) = scenario(&recorded, "x") {
-                // It may ask for more than can be run, but it says so in words.
+                // The copy may need more than can be run, but the refusal says so in words.
                 if let Err(refusal) = Scenario::parse("copy.toml", text.as_bytes(), &Wishes::default()) {
                     prop_assert!(!refusal.to_string().contains("TOML"), "{refusal}");
                 }

@@ -1,4 +1,4 @@
-//! Recordings: the intervals of a queue and what a controller decided, one JSON object a line.
+//! Recordings: the intervals of a queue and a controller's decisions, one JSON object per line.
 
 use crate::recorded::Decision;
 use control::{AnyController, Controller as _, Reads};
@@ -8,12 +8,12 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::Path;
 use thiserror::Error;
 
-/// An interval names its neighbours, of which there are hundreds at most.
+/// Largest length of a line, in bytes. An interval names its neighbours, of which there are hundreds at most.
 const LONGEST_LINE: u64 = 1 << 20;
-/// Six days of intervals of 100 ms, which fill some gigabytes of memory.
+/// Largest number of lines: six days of intervals of 100 ms, which fill some gigabytes of memory.
 const MOST_LINES: usize = 5_000_000;
 
-/// Why a recording is not replayed. `name` is the file's.
+/// Reasons why a recording is not replayed. `name` is the file's.
 #[derive(Debug, Error)]
 pub enum ReplayError {
     /// The file cannot be opened.
@@ -21,7 +21,7 @@ pub enum ReplayError {
     Open {
         /// The file.
         name: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// The file is no recording.
@@ -29,7 +29,7 @@ pub enum ReplayError {
     Line {
         /// The file.
         name: String,
-        /// Where it is none.
+        /// The fault in the file.
         error: RecordingError,
     },
     /// There is no interval.
@@ -41,7 +41,7 @@ pub enum ReplayError {
     /// The controller's settings are wrong.
     #[error("{0}")]
     Settings(String),
-    /// The controller needs service times, and there is none.
+    /// The controller needs service times, and none were recorded.
     #[error("{name} holds no service times, which {controller} needs: record with --controller {controller}")]
     NoService {
         /// The file.
@@ -49,7 +49,7 @@ pub enum ReplayError {
         /// The controller.
         controller: &'static str,
     },
-    /// The controller looks at the radio, and nothing of it was recorded.
+    /// The controller needs the radio, and nothing of it was recorded.
     #[error(
         "{name} holds nothing of a radio, which {controller} needs: record with --controller {controller}, or simulate it \
          with --record-intervals"
@@ -62,7 +62,7 @@ pub enum ReplayError {
     },
 }
 
-/// Why a recording cannot be read.
+/// Reasons why a recording cannot be read.
 #[derive(Debug, Error)]
 pub enum RecordingError {
     /// A line is no interval.
@@ -70,7 +70,7 @@ pub enum RecordingError {
     Line {
         /// Its number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault in the line.
         why: serde_json::Error,
     },
     /// Times are not in order.
@@ -79,12 +79,12 @@ pub enum RecordingError {
         /// Its number, from 1.
         line: usize,
     },
-    /// It is longer than a recording can be.
+    /// The recording is longer than the limit.
     #[error("line {line} {why}")]
     Long {
         /// The number of the line, from 1.
         line: usize,
-        /// Which bound was passed.
+        /// The limit that was exceeded.
         why: &'static str,
     },
     /// The file cannot be read to its end.
@@ -92,18 +92,17 @@ pub enum RecordingError {
     Read {
         /// Its number, from 1.
         line: usize,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// Its intervals with the limits that followed, in order of time.
     pub decisions: Vec<Decision>,
-    /// The number of the last line, from 1, where that ends in the middle: a full disk or a crash cut it off. It is left
-    /// out.
+    /// The number of the last line, from 1, if a full disk or a crash cut it off. That line is left out.
     pub cut: Option<usize>,
 }
 
@@ -129,12 +128,12 @@ pub fn read_all(name: &str, recording: impl BufRead) -> Result<Recording, Replay
     if recording.decisions.is_empty() { Err(ReplayError::Empty { name: name() }) } else { Ok(recording) }
 }
 
-/// The warning about a last line that was cut off.
+/// Returns the warning about a last line that was cut off.
 pub fn cut_off(name: &str, line: usize) -> String {
     format!("{name}: line {line}, the last, was cut off and is left out")
 }
 
-/// Reads a recording. Empty lines are passed over, and a last line that was cut off.
+/// Reads a recording. Empty lines and a last line that was cut off are skipped.
 ///
 /// # Errors
 /// The first other line that is no interval.
@@ -174,8 +173,8 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, RecordingError> {
     Ok(Recording { decisions, cut: None })
 }
 
-/// A recording, called `name` in messages, replayed into the controller of `settings`: that controller as it was built, and
-/// what it decided.
+/// Replays a recording, called `name` in messages, into the controller of `settings`. Returns the controller as it was
+/// built, and its decisions.
 ///
 /// # Errors
 /// The settings are wrong, or the controller needs what was not recorded.
@@ -199,8 +198,8 @@ pub fn replay(
     Ok((controller, decided))
 }
 
-/// What `controller` decides when it sees the intervals of a recording. The queue of the recording stays as it was: a
-/// limit that would have changed it is not seen in the intervals that follow.
+/// Returns the decisions of `controller` for the intervals of a recording. The recorded queue does not react: the
+/// effect of another limit is not seen in the intervals that follow.
 pub fn decide(recording: &[Decision], controller: &mut AnyController) -> Vec<Decision> {
     let one = |recorded: &Decision| {
         if let Some(limit) = recorded.begin_from {

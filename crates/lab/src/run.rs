@@ -8,24 +8,24 @@ use std::collections::BTreeMap;
 use std::{fmt, io};
 use units::Duration;
 
-/// Who watches a run: told how far it came, and asked whether it should go on.
+/// An observer of a run, which is told the progress and asked whether to continue.
 pub trait Watch: Sync {
-    /// True when the run should be given up.
+    /// True if the run should stop.
     fn stopped(&self) -> bool {
         false
     }
 
-    /// So much more simulated time has passed.
+    /// Reports this much more simulated time.
     fn advanced(&self, _by: Duration) {}
 }
 
-/// Of a run that nobody watches.
+/// The observer of a run that nobody watches.
 impl Watch for () {}
 
 /// A run's outcome and what it cost.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
-    /// What the run measured.
+    /// The measurements of the run.
     pub outcome: Outcome,
     /// Time on the wall clock, in seconds.
     pub wall_s: f64,
@@ -33,13 +33,13 @@ pub struct Timed {
     pub cpu_s: f64,
 }
 
-/// Why someone [outside](Outside) did not bring a run to its end.
+/// The error of controllers [outside](Outside) that ended a run.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 
-/// Someone who is no part of Sluice and decides upon queues, as controllers that are written in Python do.
+/// Controllers that are no part of Sluice, such as those written in Python.
 pub trait Outside: fmt::Debug + Send + Sync {
-    /// Runs `network` to its end, and decides at `places`; nothing when the watcher stopped it. `case`: the labels of what
-    /// is varied.
+    /// Runs `network` to its end and decides at `places`; `None` if the watcher stopped it. `case`: the labels of the
+    /// varied values.
     ///
     /// # Errors
     /// When it cannot.
@@ -53,25 +53,25 @@ pub trait Outside: fmt::Debug + Send + Sync {
     ) -> Result<Option<Timed>, Fault>;
 }
 
-/// Who is told every event of a run.
+/// A receiver of every event of a run.
 pub(crate) trait Observer {
-    /// So much has happened since the last call.
+    /// Takes the events since the last call.
     ///
     /// # Errors
-    /// When it cannot be written down.
+    /// When they cannot be written down.
     fn see(&mut self, events: &[TraceEvent]) -> io::Result<()>;
 
-    /// The run is over, or was given up.
+    /// Ends the record of a run that is over or was stopped.
     ///
     /// # Errors
-    /// When the last of it cannot be written down.
+    /// When the last events cannot be written down.
     fn finish(&mut self) -> io::Result<()>;
 }
 
-/// Runs `network` with `seed` to its end; nothing when the watcher stopped it.
+/// Runs `network` with `seed` to its end; `None` if the watcher stopped it.
 ///
 /// # Errors
-/// What makes the network impossible to build.
+/// The reason why the network cannot be built.
 pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, sim::BuildError> {
     let (wall, cpu) = (wall_clock(), thread_time());
     let mut world = sim::World::new(network, seed)?;
@@ -81,14 +81,14 @@ pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Tim
     Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
 }
 
-/// Runs on for a little while, and tells the watcher how far it came.
+/// Advances the run by a short time, and reports the progress to the watcher.
 fn advance(world: &mut sim::World, watch: &dyn Watch) {
     let before = world.now();
     world.advance_a_little();
     watch.advanced(world.now().since(before));
 }
 
-/// Runs `world` to its end as [`run`] does, and tells `observer` all that happens at the nodes that it watches.
+/// Runs `world` to its end as [`run`] does, and passes to `observer` all events at the nodes that it watches.
 ///
 /// # Errors
 /// The observer's.
@@ -106,14 +106,14 @@ pub(crate) fn observed(
     Ok(world.finished().then(|| timed(world.finish(), wall, cpu)))
 }
 
-/// Runs `network` with `seed` to its end, with `decide` in the place of the controllers of the queues that `steered` chooses
-/// (with their intervals), which it is told by their place in that list; nothing when the watcher stopped it.
+/// Runs `network` with `seed` to its end. `decide` replaces the controllers of the queues that `steered` chooses (with
+/// their intervals), and gets their index in that list. `None` if the watcher stopped it.
 ///
 /// # Panics
 /// Never.
 ///
 /// # Errors
-/// What makes the network impossible to build or to be decided upon, or what `decide` fails with.
+/// The reason why the network cannot be built or steered, or the error of `decide`.
 pub fn steered<E: From<sim::BuildError>>(
     network: &Network,
     seed: u64,
@@ -142,7 +142,7 @@ fn timed(outcome: Outcome, wall: std::time::Instant, cpu: std::time::Duration) -
     Timed { outcome, wall_s: wall.elapsed().as_secs_f64(), cpu_s: thread_time().saturating_sub(cpu).as_secs_f64() }
 }
 
-/// The results that a run of `network` will have, without having run: all names, no values.
+/// Returns the results that a run of `network` will have, without running it: all names, no values.
 pub(crate) fn blank(network: &Network) -> Result<Outcome, sim::BuildError> {
     drop(sim::World::new(network, 0)?);
     let no_time = Network { duration: Duration::from_nanos(1), warmup: Duration::ZERO, ..network.clone() };
@@ -154,14 +154,14 @@ fn wall_clock() -> std::time::Instant {
     std::time::Instant::now()
 }
 
-/// Processor time of this thread so far.
+/// Returns the processor time of this thread so far.
 #[cfg(unix)]
 fn thread_time() -> std::time::Duration {
     use rustix::time::{ClockId, clock_gettime};
     std::time::Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).expect("this clock begins at zero")
 }
 
-/// Time since the first call, where the system does not tell a thread's processor time by a clock.
+/// Returns the time since the first call, on systems without a clock for a thread's processor time.
 #[cfg(not(unix))]
 fn thread_time() -> std::time::Duration {
     static FIRST: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

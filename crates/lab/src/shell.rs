@@ -1,6 +1,6 @@
-//! Words as a POSIX shell reads them: every command that Sluice prints can be typed again.
+//! Words quoted for a POSIX shell, so that every command that Sluice prints can be typed again.
 
-/// The word itself where it is plain, else in single quotes.
+/// Returns the word itself if it is plain, otherwise in single quotes.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+%@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -1,18 +1,18 @@
 //! Statistics over seeds.
 
-/// A mean and the 95 % confidence interval of it.
+/// A mean with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The arithmetic mean.
     pub mean: f64,
-    /// The interval's lower end; the mean where there is one value.
+    /// The interval's lower end; the mean if there is only one value.
     pub low: f64,
     /// Upper end of the same interval.
     pub high: f64,
 }
 
-/// The mean of one value a seed, and its 95 % interval by Student's t with `n - 1` degrees of freedom: the seeds are
-/// independent, their number is small, and their values are taken as roughly normal. NaN for no values.
+/// Returns the mean of one value per seed and its 95 % interval, by Student's t with `n - 1` degrees of freedom: the
+/// seeds are independent, their number is small, and their values are taken as roughly normal. NaN for no values.
 pub fn interval(values: &[f64]) -> Interval {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
@@ -21,8 +21,9 @@ pub fn interval(values: &[f64]) -> Interval {
     Interval { mean, low: mean - half, high: mean + half }
 }
 
-/// The 97.5 % quantile of Student's t distribution: from tables to 30 degrees of freedom, then by the first terms of its
-/// expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), there within 0.000 01.
+/// Returns the 97.5 % quantile of Student's t distribution: from tables up to 30 degrees of freedom, then by the first
+/// terms of its expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), which is accurate there within
+/// 0.000 01.
 fn t_975(freedom: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004, 2.262_157, 2.228_139,

@@ -1,8 +1,9 @@
-//! A study's folder: each finished run is kept at once, so that an interrupted sweep goes on from there.
+//! A study's folder. Each finished run is kept at once, so that an interrupted sweep continues from there.
 //!
-//! `runs/KEY.json` and `runs/series/KEY.json` are written as runs finish; `results.jsonl` (a run a line), `flows.csv`,
-//! `nodes.csv`, `flows-mean.csv`, `nodes-mean.csv`, `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json` when all are there. Every file appears
-//! whole or not at all: it is written beside its place and then moved there.
+//! `runs/KEY.json` and `runs/series/KEY.json` are written as runs finish. The others are written when all runs are
+//! there: `results.jsonl` (one run per line), `flows.csv`, `nodes.csv`, `flows-mean.csv`, `nodes-mean.csv`,
+//! `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json`. Every file appears whole or not
+//! at all: it is written beside its place and then moved there.
 
 use crate::csv;
 use crate::study::{Answer, Axis, Chart, Run, Study, Table, Verdict};
@@ -15,7 +16,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why results cannot be kept or read.
+/// Reasons why results cannot be kept or read.
 #[derive(Debug, Error)]
 pub enum StoreError {
     /// The system refused to write.
@@ -34,7 +35,7 @@ pub enum StoreError {
         /// The system's reason.
         error: io::Error,
     },
-    /// A file is not what this version of Sluice writes.
+    /// A file differs from what this version of Sluice writes.
     #[error(
         "{} is not a file that this version of Sluice wrote ({error}): reproduce the experiment again",
         path.display()
@@ -42,7 +43,7 @@ pub enum StoreError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What does not fit.
+        /// The part that does not fit.
         error: serde_json::Error,
     },
     /// A folder without results.
@@ -61,20 +62,20 @@ pub enum StoreError {
     },
 }
 
-/// No file of a study is larger, in bytes: a series has 20 million values at most.
+/// Largest size of a file of a study, in bytes: a series has 20 million values at most.
 const LARGEST: u64 = 1 << 30;
 
 fn ids(of: &[String]) -> String {
     of.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The folder that a study's runs are kept in, so that a sweep that was interrupted goes on.
+/// The folder in which a study's runs are kept, so that an interrupted sweep can continue.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
 }
 
-/// What a study is, without its runs and verdicts.
+/// The description of a study, without its runs and verdicts.
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
     id: String,
@@ -94,7 +95,7 @@ struct Manifest {
     runs: Vec<String>,
 }
 
-/// The part of a manifest or run that says whose it is, in every version of Sluice.
+/// The part of a manifest or run with the experiment's id, in every version of Sluice.
 #[derive(Deserialize)]
 struct Owner {
     #[serde(alias = "scenario")]
@@ -102,13 +103,13 @@ struct Owner {
 }
 
 impl Store {
-    /// Makes the folder of the experiment `id` if need be, and makes sure that it can be written to.
+    /// Creates the folder of the experiment `id` if need be, and checks that it can be written to.
     ///
     /// # Errors
     /// When it cannot be, or holds results of other experiments.
     pub fn create(folder: &Path, id: &str) -> Result<Self, StoreError> {
         let of: Vec<String> = owners(folder).into_iter().filter(|owner| owner != id).collect();
-        // The folder of several experiments has theirs below it.
+        // The folder of several experiments has their folders in it.
         let below: Vec<String> = folders(folder).iter().flat_map(|folder| owners(folder)).collect();
         if let Some(of) = [of, below].into_iter().find(|of| !of.is_empty()) {
             return Err(StoreError::Taken { path: folder.to_owned(), of });
@@ -124,7 +125,7 @@ impl Store {
         Ok(store)
     }
 
-    /// A run kept before, if it is whole; with its series when `series` are asked for.
+    /// Returns a run kept before, if it is whole; with its series if `series` is set.
     pub(crate) fn run(&self, key: &str, series: bool) -> Option<Run> {
         let mut run: Run = read_json(&self.run_path(key)).ok()?;
         if series {
@@ -133,7 +134,7 @@ impl Store {
         Some(run)
     }
 
-    /// Keeps a finished run: its series first, so that a run that is there has them.
+    /// Keeps a finished run. Its series is written first, so that every run in the folder has its series.
     pub(crate) fn keep(&self, key: &str, run: &mut Run) -> Result<(), StoreError> {
         let series = run.outcome.series.take();
         if let Some(series) = &series {
@@ -144,10 +145,10 @@ impl Store {
         Ok(())
     }
 
-    /// Writes what is made of all runs; `keys` are those of the study's runs.
+    /// Writes the files made from all runs; `keys` are those of the study's runs.
     ///
     /// # Errors
-    /// When the folder cannot be written to; what was there before stays whole.
+    /// When the folder cannot be written to; earlier files stay whole.
     pub fn finish(&self, study: &Study, keys: &[String]) -> Result<(), StoreError> {
         let mut lines = Vec::new();
         for run in &study.runs {
@@ -179,11 +180,11 @@ impl Store {
         self.write_series(study)?;
         self.write("claims.json", &json(&study.claims))?;
         self.write("scenario.toml", study.text.as_bytes())?;
-        // Last: a folder with a manifest is a finished study.
+        // Last, because a folder with a manifest is a finished study.
         self.write("manifest.json", &json(&manifest))
     }
 
-    /// The time series as tables, each under the name of its case; those of an earlier command go.
+    /// Writes the time series as tables, each under the name of its case; those of an earlier command are removed.
     fn write_series(&self, study: &Study) -> Result<(), StoreError> {
         let folder = self.folder.join("series");
         let of_case =
@@ -192,7 +193,7 @@ impl Store {
         for (number, run, series) in of_case {
             let name = csv::file_name(&study.axes, &run.case, run.seed);
             let path = folder.join(format!("{name}.csv"));
-            // Labels may differ only in signs that a file's name does not have.
+            // Labels may differ only in characters that file names do not have.
             let path = if written.contains(&path) { folder.join(format!("{name}_{number}.csv")) } else { path };
             write_whole(&path, csv::series(series).as_bytes())?;
             written.insert(path);
@@ -246,8 +247,8 @@ impl Store {
         })
     }
 
-    /// Reads what a finished study is and what came of its claims, without its runs: its id, the command that made it, and
-    /// the verdicts.
+    /// Reads the description of a finished study and its verdicts, without its runs: its id, the command that made it,
+    /// and the verdicts.
     ///
     /// # Errors
     /// When the folder holds none, or one of its files is missing or damaged.
@@ -273,7 +274,7 @@ impl Store {
     }
 }
 
-/// The ids of the experiments whose results lie in `folder`, finished or not.
+/// Returns the ids of the experiments whose results are in `folder`, finished or not.
 pub fn owners(folder: &Path) -> Vec<String> {
     let runs = entries(&folder.join("runs"));
     let mut ids: Vec<String> = Vec::new();
@@ -292,7 +293,7 @@ pub fn keeps_runs(folder: &Path) -> bool {
     folder.join("runs").join("series").is_dir()
 }
 
-/// The folders in `folder` that hold a finished study, by name.
+/// Returns the folders in `folder` that hold a finished study, by name.
 pub fn folders(folder: &Path) -> Vec<PathBuf> {
     let mut found = entries(folder);
     found.retain(|path| path.join("manifest.json").is_file());
@@ -300,7 +301,7 @@ pub fn folders(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What is in a folder; nothing where it cannot be read or is none.
+/// Returns the entries of a folder; none if it cannot be read or is no folder.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
@@ -320,7 +321,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()))
         .and_then(|()| fs::rename(&beside, path));
     written.map_err(|error| {
-        // The half-written file is of no use to anybody; that it cannot be removed either changes nothing.
+        // The half-written file is of no use, so a failure to remove it is ignored.
         let _ = fs::remove_file(&beside);
         StoreError::Write { path: path.to_owned(), error }
     })
@@ -334,7 +335,7 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("results have string keys only")
 }
 
-/// The bytes of a file of the folder, which may be a link to something without end.
+/// Reads the bytes of a file of the folder, which may be a link to something without end.
 fn bounded(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;

@@ -1,4 +1,4 @@
-//! A study: everything that is known after a scenario was run, and what the report is made from.
+//! A study: everything known after a scenario was run, from which the report is made.
 
 mod model;
 mod verdict;
@@ -18,17 +18,17 @@ pub struct Study {
     pub id: String,
     /// The scenario's title.
     pub title: String,
-    /// Purpose, in a paragraph or two of plain text.
+    /// Its purpose, in a paragraph or two of plain text.
     pub about: String,
     /// The name of the scenario's file, as it was given.
     pub file: String,
-    /// What the file holds, word for word.
+    /// The contents of the file, word for word.
     pub text: String,
     /// Version of Sluice that made the runs.
     pub version: String,
     /// The command that makes these runs again.
     pub command: String,
-    /// What was varied, in the scenario's order; a run's `case` has one label for each.
+    /// The axes of the sweep, in the scenario's order; a run's `case` has one label for each.
     pub axes: Vec<Axis>,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
@@ -36,7 +36,7 @@ pub struct Study {
     pub runs: Vec<Run>,
     /// The verdicts, in the scenario's order.
     pub claims: Vec<Verdict>,
-    /// The pictures that the scenario asks for.
+    /// The charts that the scenario asks for.
     pub charts: Vec<Chart>,
     /// The tables that the scenario asks for.
     pub tables: Vec<Table>,
@@ -45,18 +45,18 @@ pub struct Study {
 }
 
 impl Study {
-    /// What the runs warn of, each warning once.
+    /// Returns the warnings of the runs, each once.
     pub fn warnings(&self) -> BTreeSet<&str> {
         warnings(&self.runs)
     }
 }
 
-/// What runs warn of, each warning once.
+/// Returns the warnings of runs, each once.
 pub fn warnings(runs: &[Run]) -> BTreeSet<&str> {
     runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect()
 }
 
-/// One thing that a scenario varies.
+/// An axis of the sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     /// Its name: `scheme`, `target`, `queue.adth.target_delay`.
@@ -70,7 +70,7 @@ pub struct Axis {
 pub struct Run {
     /// The scenario's id.
     pub scenario: String,
-    /// The seed that all its random numbers follow from.
+    /// The seed from which all its random numbers follow.
     pub seed: u64,
     /// Label of the value of every axis.
     pub case: BTreeMap<String, String>,
@@ -82,10 +82,10 @@ pub struct Run {
     pub wall_s: f64,
     /// Processor time, in seconds.
     pub cpu_s: f64,
-    /// What it measured.
+    /// The measured results.
     #[serde(flatten)]
     pub outcome: sim::results::Outcome,
-    /// What analytic models say of it; absent where the scenario asks for none.
+    /// The results of analytic models; absent if the scenario asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Modelled>,
 }
@@ -100,19 +100,19 @@ pub struct Claim {
     pub says: String,
     /// The place in the document: "ADTH section 4.2.1".
     pub source: String,
-    /// What the document reports: a number in the measure's unit, or words. It is shown beside ours.
+    /// The document's value: a number in the measure's unit, or words. It is shown beside ours.
     #[serde(default)]
     pub reported: Option<Reported>,
-    /// The cases that it speaks of: axis = label, or a list of labels, as `{ scheme = "ADTH" }`. Default: all.
+    /// The cases of the claim: axis = label, or a list of labels, as `{ scheme = "ADTH" }`. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
-    /// The result that it speaks of: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`. `*` stands for all
-    /// flows or nodes, `down*` for all whose names begin so, `down* be` for those that also end so. Or arithmetic with spaces
-    /// around `+ - * /`: `a / sum(b)`, with `sum`, `mean`, `max`, `min`, `jain`, `abs`, `max(a, b)` and `before(series)`, the
-    /// series one step earlier. Values of several flows or nodes are taken one by one. A name with spaces stands in quotes:
-    /// `'nodes.ap be.limit'`.
+    /// The result of the claim: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`. `*` stands for
+    /// all flows or nodes, `down*` for all whose names begin so, `down* be` for those that also end so. Or arithmetic
+    /// with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`, `max`, `min`, `jain`, `abs`, `max(a, b)` and
+    /// `before(series)`, the series one step earlier. Values of several flows or nodes are taken one by one. A name
+    /// with spaces stands in quotes: `'nodes.ap be.limit'`.
     pub measure: String,
-    /// Unit of what is computed, where the keys in `measure` do not tell it, as of a product: it is shown with the value.
+    /// Unit of a computed value, if the keys in `measure` do not tell it, as for a product. It is shown with the value.
     #[serde(default)]
     pub unit: Option<Unit>,
     /// Take one value of a time series, which `measure` then names.
@@ -129,17 +129,17 @@ pub struct Claim {
     /// or `*` for all) `choose` or `reaching` picks one.
     #[serde(default)]
     pub against: BTreeMap<String, Labels>,
-    /// Which of the cases of `against`: by its value, of several values by their sum.
+    /// Choice among several cases of `against`, by value, or by the sum of several values.
     #[serde(default)]
     pub choose: Choose,
-    /// Which of the cases of `against`, instead: the first in which this result is as large as in ours, or as the largest
-    /// among them if that is less.
+    /// Choice among the cases of `against` instead: the first in which this result is as large as in ours, or as the
+    /// largest among them if that is less.
     #[serde(default)]
     pub reaching: Option<String>,
     /// Compare with this result of the same case, or of the case of `against`: each value with each.
     #[serde(default)]
     pub than: Option<String>,
-    /// How to compare, with `against` or `than`.
+    /// Comparison, with `against` or `than`.
     #[serde(default)]
     pub compare: Compare,
     /// Make one value of several cases: groups of them by name, each with its labels, laid over `where`. Cases that differ in
@@ -149,8 +149,8 @@ pub struct Claim {
     /// That value: arithmetic as in `measure` on the groups' names, as `max(c) - min(c)`.
     #[serde(default)]
     pub formula: Option<String>,
-    /// Take the difference of each value from that of the label before it on this axis; with `compare = "ratio"` alone, the
-    /// ratio.
+    /// Take the difference of each value from that of the label before it on this axis; with `compare = "ratio"` alone,
+    /// the ratio.
     #[serde(default)]
     pub steps: Option<String>,
     /// Make one number of all values of a seed.
@@ -159,7 +159,7 @@ pub struct Claim {
     /// Make each number 1 where this condition holds and 0 elsewhere; their mean is the share of runs.
     #[serde(default)]
     pub share_of_runs: Option<String>,
-    /// How the numbers of the seeds are ruled on.
+    /// Ruling on the numbers of the seeds.
     #[serde(default)]
     pub seeds: OverSeeds,
     /// The window in which the number has to lie: "<= 400 ms", "> 4", "1.5 % .. 4.5 %", "!= 1". A number without a unit is in SI
@@ -174,13 +174,13 @@ pub struct Claim {
     /// One of the six to ten statements for which the document stands. Lists of claims begin with them.
     #[serde(default)]
     pub headline: bool,
-    /// Whose statement it is. Default: the document's. Others are not counted among the document's.
+    /// Origin of the statement. Default: the document. Other statements are not counted among the document's.
     #[serde(default)]
     pub statement: Option<Origin>,
-    /// Why it does not hold, in one or two sentences, with the command or the claim that shows it.
+    /// Reason why it does not hold, in one or two sentences, with the command or the claim that shows it.
     #[serde(default)]
     pub why: Option<String>,
-    /// Where the difference comes from.
+    /// Cause of the difference.
     #[serde(default)]
     pub cause: Option<Cause>,
 }
@@ -195,7 +195,7 @@ pub enum Side {
     Above,
 }
 
-/// Whose statement a claim is, where it is not the document's. Such claims are not counted among the document's.
+/// Origin of a statement that is not the document's. Such claims are not counted among the document's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -203,11 +203,11 @@ pub enum Origin {
     Ours,
     /// Another paper's.
     Other,
-    /// The document's, but another claim has it already.
+    /// The document's, but repeated from another claim.
     Duplicate,
 }
 
-/// Where a difference from the document comes from.
+/// Cause of a difference from the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
@@ -222,7 +222,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// In words.
+    /// Returns the cause in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Ours => "our model, or a choice of ours",
@@ -243,7 +243,7 @@ pub struct Answer {
     pub says: Vec<String>,
 }
 
-/// How the values of the seeds are ruled on.
+/// Ruling on the values of the seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverSeeds {
@@ -267,7 +267,7 @@ pub enum OverSeeds {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Window {
-    /// Which value.
+    /// The value.
     #[serde(default)]
     pub take: Take,
     /// From this time on. Default: the start.
@@ -299,7 +299,7 @@ pub struct Window {
     pub over: Option<Duration>,
 }
 
-/// Which value of a time series.
+/// A value of a time series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Take {
@@ -341,7 +341,7 @@ pub enum Take {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Base {
-    /// Which value: one that needs no further keys.
+    /// The value: one that needs no further keys.
     #[serde(default)]
     pub take: Take,
     /// From this time on. Default: the start.
@@ -352,7 +352,7 @@ pub struct Base {
     pub to: Option<Duration>,
 }
 
-/// How the values of a case become one.
+/// Reduction of the values of a case to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Together {
@@ -366,7 +366,7 @@ pub enum Together {
     Min,
 }
 
-/// Where along an axis values first come near the largest of them, or fulfil a condition.
+/// Label along an axis at which values first come near the largest of them, or fulfil a condition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct First {
@@ -380,14 +380,14 @@ pub struct First {
     pub when: Option<String>,
 }
 
-/// Which of several cases.
+/// Choice among several cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choose {
-    /// That with the largest value.
+    /// The one with the largest value.
     #[default]
     Largest,
-    /// That with the smallest.
+    /// The one with the smallest.
     Smallest,
 }
 
@@ -411,7 +411,7 @@ pub enum Reported {
     Words(String),
 }
 
-/// How a case is compared with another.
+/// Comparison of a case with another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
@@ -426,7 +426,7 @@ pub enum Compare {
     RankCorrelation,
 }
 
-/// How several values become one.
+/// Reduction of several values to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Statistic {
@@ -437,7 +437,7 @@ pub enum Statistic {
     Max,
     /// The smallest.
     Min,
-    /// The middle one; of two the larger.
+    /// The middle one, or the larger of two.
     Median,
     /// The largest less the smallest.
     Range,
@@ -499,7 +499,7 @@ pub struct Chart {
     pub compare: Compare,
 }
 
-/// How numbers are spaced on an axis.
+/// Spacing of numbers on an axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spacing {

@@ -22,15 +22,15 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Seeds of a quick reproduction: with two seeds the interval is three times as wide, and confirms hardly anything.
 pub const QUICK_SEEDS: usize = 3;
 
-/// Why a sweep did not come to its end.
+/// Reasons why a sweep did not finish.
 #[derive(Debug, Error)]
 pub enum SweepError {
-    /// The watcher stopped it. What was finished is kept.
+    /// The watcher stopped it. Finished runs are kept.
     #[error("interrupted: {finished} of {total} runs are finished and kept")]
     Stopped {
-        /// Runs that are kept.
+        /// Number of runs kept.
         finished: usize,
-        /// Runs that there are.
+        /// Number of runs in the sweep.
         total: usize,
     },
     /// Results could not be kept.
@@ -42,56 +42,56 @@ pub enum SweepError {
     /// Events could not be written down.
     #[error(transparent)]
     Capture(#[from] CaptureError),
-    /// Who decides in a baseline's place of controllers failed.
+    /// The controllers of a baseline failed.
     #[error(transparent)]
     Outside(Fault),
     /// The system gave no threads.
     #[error("cannot start {threads} threads: {reason}")]
     Threads {
-        /// How many were asked for.
+        /// Number of threads requested.
         threads: usize,
         /// The system's reason.
         reason: String,
     },
 }
 
-/// How a sweep is run.
+/// Settings of a sweep.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many threads; 0 for one a core. Results do not depend on it.
+    /// Number of threads; 0: one per core. Results do not depend on it.
     pub threads: usize,
-    /// What tells this build of Sluice from another: a run kept by another build is made anew.
+    /// Identity of this build of Sluice: a run kept by another build is made again.
     pub build: String,
     /// The command that makes these runs again.
     pub command: String,
-    /// Events are written down, but for those of baselines: every run is made anew.
+    /// Events to write, except for those of baselines: every run is then made again.
     pub traces: Option<Traces>,
 }
 
 /// The files of events of a sweep.
 #[derive(Clone, Debug)]
 pub struct Traces {
-    /// The folder, with a file a run, named by its case and seed.
+    /// The folder, with one file per run, named by its case and seed.
     pub folder: PathBuf,
-    /// The nodes; none for all.
+    /// The nodes; all if empty.
     pub nodes: Vec<String>,
-    /// Which events are written.
+    /// The filter of the events.
     pub filter: Filter,
 }
 
-/// A run of a sweep, to be made.
+/// A run of a sweep that is to be made.
 pub struct Job<'s> {
     /// Its case.
     pub case: &'s Case,
     /// Its seed.
     pub seed: u64,
-    /// What is simulated.
+    /// The network to simulate.
     pub network: Network,
-    /// The name of its results: runs of the same network, seed and build have the same.
+    /// The name of its results, equal for runs of the same network, seed and build.
     pub key: String,
 }
 
-/// The simulated time of all runs together, kept ones included.
+/// Returns the simulated time of all runs together, kept ones included.
 pub fn simulated_time(scenario: &Scenario) -> Duration {
     let of_case = |case: &Case| case.network.duration * scenario.seeds.len() as u64;
     scenario.cases.iter().map(of_case).sum()
@@ -100,7 +100,7 @@ pub fn simulated_time(scenario: &Scenario) -> Duration {
 /// Runs what `store` does not hold yet, keeps it there, and rules on the claims.
 ///
 /// # Errors
-/// When the watcher stops the sweep or results cannot be kept; what is finished by then stays in the store.
+/// When the watcher stops the sweep or results cannot be kept; runs finished by then stay in the store.
 pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn Watch) -> Result<Study, SweepError> {
     let jobs = jobs(scenario, &settings.build);
     let finished = AtomicUsize::new(0);
@@ -144,7 +144,7 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     Ok(study)
 }
 
-/// What is varied, with the labels that cases have.
+/// Returns the axes, with the labels that cases have.
 fn axes(scenario: &Scenario) -> Vec<Axis> {
     let occurs =
         |axis: &Axis, label: &String| scenario.cases.iter().any(|case| case.labels.get(&axis.name) == Some(label));
@@ -155,12 +155,12 @@ fn axes(scenario: &Scenario) -> Vec<Axis> {
     scenario.axes.iter().map(with_cases).collect()
 }
 
-/// The sweep's runs, by case and then by seed.
+/// Returns the sweep's runs, by case and then by seed.
 fn jobs<'s>(scenario: &'s Scenario, build: &str) -> Vec<Job<'s>> {
     (0..scenario.cases.len() * scenario.seeds.len()).map(|number| job(scenario, number, build)).collect()
 }
 
-/// One run of the sweep, by its number: by case and then by seed.
+/// Returns one run of the sweep by its index, by case and then by seed.
 ///
 /// # Panics
 /// If the sweep has fewer runs.
@@ -168,7 +168,7 @@ pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
     let (case, index) = (&scenario.cases[number / scenario.seeds.len()], number % scenario.seeds.len());
     let seed = scenario.seeds[index];
     let mut network = case.network.clone();
-    // Pictures show the first seed; claims are about all.
+    // Charts show the first seed; claims are about all seeds.
     let of_series = scenario.claims.iter().any(|claim| claim.series.is_some());
     if index > 0 && !of_series {
         network.record.series = None;
@@ -177,8 +177,8 @@ pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
     Job { case, seed, network, key }
 }
 
-/// What a run's outcome depends on, as a name for its file: the network down to every value and every file that it names,
-/// the seed, the build; the models beside it, and the labels that are written.
+/// Returns a hash of everything on which a run's outcome depends, as a name for its file: the network with every value
+/// and every file that it names, the seed, the build; the models beside it, and the labels that are written.
 fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
     let files = network.attachments().into_iter().map(|(_, file)| fingerprint(file.content().unwrap_or_default()));
     let files: Vec<String> = files.map(|print| format!("{print:032x}")).collect();
@@ -187,11 +187,11 @@ fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64,
     format!("{:032x}", fingerprint(whole.to_string().as_bytes()))
 }
 
-/// A finished run with all that tells it from others, and what models say of it.
+/// Makes the record of a finished run, with its case and seed and the results of models.
 pub fn record(scenario: &Scenario, case: &Case, seed: u64, timed: Timed) -> Run {
     Run {
         scenario: scenario.id.clone(),
-        // What no model speaks of was refused when the scenario was read.
+        // Networks that a model does not cover were refused when the scenario was read.
         model: model::of(&scenario.models, &case.network, &timed.outcome).unwrap_or_default(),
         seed,
         case: case.labels.clone(),
@@ -203,7 +203,8 @@ pub fn record(scenario: &Scenario, case: &Case, seed: u64, timed: Timed) -> Run 
     }
 }
 
-/// The only run of a scenario [without variations](Scenario::without_variations), and the verdicts on its claims.
+/// Returns the only run of a scenario [without variations](Scenario::without_variations), and the verdicts on its
+/// claims.
 pub fn judged(scenario: &Scenario, timed: Timed) -> (Run, Vec<Verdict>) {
     let run = record(scenario, &scenario.cases[0], scenario.seeds[0], timed);
     let runs = std::slice::from_ref(&run);
@@ -212,8 +213,8 @@ pub fn judged(scenario: &Scenario, timed: Timed) -> (Run, Vec<Verdict>) {
     (run, verdicts)
 }
 
-/// A run from the store, or a new one, which is kept there; nothing when stopped. A baseline's is always new: nobody knows
-/// whether who decides would do so as before.
+/// Returns a run from the store, or a new one, which is kept there; `None` when stopped. A baseline's run is always
+/// new, because its controllers may have changed.
 fn finish(
     scenario: &Scenario,
     job: &Job,
@@ -246,10 +247,10 @@ fn finish(
     Ok(Some(run))
 }
 
-/// A new run whose events are written down. The file has its name when it is whole.
+/// Makes a new run and writes its events. The file gets its name when it is whole.
 fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, CaptureError> {
     let name = csv::file_name(&scenario.axes, &job.case.labels, job.seed);
-    // Labels may differ only in signs that a file's name does not have.
+    // Labels may differ only in characters that file names do not have.
     let alike = scenario.cases.iter().filter(|case| csv::file_name(&scenario.axes, &case.labels, job.seed) == name);
     let rank = alike.take_while(|case| case.labels != job.case.labels).count();
     let name = if rank == 0 { name } else { format!("{name}_{rank}") };

@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// A study as text of at most `width` columns, if the words allow it: the answer, the tables that the scenario asks for, the
-/// counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim and the reasons why
-/// claims do not hold.
+/// Formats a study with at most `width` columns, as far as the words allow: the answer, the tables that the scenario
+/// asks for, the counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim,
+/// and the reasons why claims do not hold.
 pub fn study(study: &Study, width: usize, all: bool) -> String {
     let mut text = format!("{}: {}\n", study.id, study.title);
     let answer = answer::sentences(study);
@@ -41,8 +41,8 @@ pub fn study(study: &Study, width: usize, all: bool) -> String {
     text + &format!("\n{}, {simulated:.0} simulated seconds, {cpu:.1} s of CPU\n", runs(study))
 }
 
-/// "150 runs (10 seeds per case)".
-/// The verdicts by whose statements they are on: "" if all are the document's, else " of the document", " of our own" and so on.
+/// Groups verdicts by the origin of their statements, each with its name: "" if all are the document's, otherwise " of
+/// the document", " of our own" and so on.
 pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<&'v Verdict>)> {
     let kinds = [
         (None, " of the document"),
@@ -57,14 +57,14 @@ pub(crate) fn by_origin<'v>(verdicts: &[&'v Verdict]) -> Vec<(&'static str, Vec<
     kinds.into_iter().map(|(kind, whose)| (whose, of(kind))).filter(|(_, verdicts)| !verdicts.is_empty()).collect()
 }
 
-/// "41 claims of the document: 30 hold, 11 differ".
+/// Formats "41 claims of the document: 30 hold, 11 differ".
 fn tallied_of(whose: &str, verdicts: &[&Verdict]) -> String {
     let tally = tally(verdicts.iter().copied());
     tally.split_once(':').map_or_else(String::new, |(claims, counts)| format!("{claims}{whose}:{counts}"))
 }
 
-/// One line of at most `width` columns for each claim that does not hold, by verdict: its id and statement, cut where the line
-/// is too short, the document's value (else when the claim holds) and ours.
+/// Formats one line of at most `width` columns for each claim that does not hold, by verdict: its id and statement, cut
+/// if the line is too short, the document's value (otherwise the window) and ours.
 fn failing(verdicts: &[Verdict], width: usize) -> String {
     const MOST: usize = 17;
     let line = |ruling: Ruling, of_claim: &[Verdict]| {
@@ -98,7 +98,7 @@ fn failing(verdicts: &[Verdict], width: usize) -> String {
     text
 }
 
-/// A text cut to so many columns, with an ellipsis where something was cut off.
+/// Cuts a text to this number of columns, with an ellipsis where something was cut off.
 fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -107,7 +107,7 @@ fn cut(text: &str, columns: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Why claims do not hold, where the scenario says it.
+/// Formats the scenario's reasons why claims do not hold.
 fn reasons(study: &Study, width: usize) -> String {
     let mut text = String::new();
     for claims in study.claims.chunk_by(|a, b| a.id == b.id) {
@@ -119,9 +119,9 @@ fn reasons(study: &Study, width: usize) -> String {
     text
 }
 
-/// The verdicts on a study's claims, a block a claim: what is said, what the document reports, what was measured. Where a
-/// claim has several verdicts, each has a line of its own with its setting. At most `width` characters wide, if the words
-/// allow it.
+/// Formats the verdicts on a study's claims, one block per claim: the statement, the document's value, and ours. If a
+/// claim has several verdicts, each has a line with its setting. At most `width` characters wide, as far as the words
+/// allow.
 pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     let with_settings = verdicts.iter().any(|verdict| verdict.setting.is_some());
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -145,7 +145,7 @@ pub fn claims(verdicts: &[Verdict], width: usize) -> String {
     table(&head, &rows, &Columns { right: &right, prose: &prose }, width)
 }
 
-/// The interval, which value decided, and the range over neighbouring choices with the parameters that they are of.
+/// Formats the interval, the case that decided, and the range over neighbouring choices with their parameters.
 fn remarks(verdict: &Verdict) -> String {
     let value = |value: f64| quantity(value, verdict.unit);
     let interval = if verdict.low.to_bits() == verdict.high.to_bits() {
@@ -162,20 +162,20 @@ fn remarks(verdict: &Verdict) -> String {
     text.trim_start_matches("; ").to_owned()
 }
 
-/// The verdict and what it depends on. What does not stand is to be found at a glance.
+/// Formats the verdict and the parameters on which it depends, so that failing claims stand out.
 fn word(verdict: &Verdict) -> String {
     let word = verdict.verdict.word();
     let word = if verdict.verdict.fails() { word.to_uppercase() } else { word.to_owned() };
     if verdict.depends_on.is_empty() { word } else { format!("{word}, depends on {}", verdict.depends_on.join(", ")) }
 }
 
-/// How claims came out, in a line: "7 claims: 5 hold, 1 differs, 1 is not confirmed". Where claims have several verdicts,
-/// these are counted: "7 claims, 14 verdicts: ...".
+/// Counts verdicts in a line: "7 claims: 5 hold, 1 differs, 1 is not confirmed". If claims have several verdicts, the
+/// verdicts are counted: "7 claims, 14 verdicts: ...".
 pub fn tally<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
     tallied(verdicts.into_iter().map(|verdict| (verdict.id.as_str(), verdict.verdict)))
 }
 
-/// The same of claims' ids and verdicts.
+/// Counts the verdicts of claims given by id.
 pub(crate) fn tallied<'v>(verdicts: impl Iterator<Item = (&'v str, Ruling)>) -> String {
     let (ids, rulings): (Vec<&str>, Vec<Ruling>) = verdicts.unzip();
     let count = |ruling: &Ruling| rulings.iter().filter(|other| *other == ruling).count();
@@ -184,7 +184,7 @@ pub(crate) fn tallied<'v>(verdicts: impl Iterator<Item = (&'v str, Ruling)>) -> 
     if ids.is_empty() { "no claims".to_owned() } else { format!("{}: {}", of_ids(&ids), parts.join(", ")) }
 }
 
-/// "7 claims", or "7 claims, 14 verdicts" where some have several.
+/// Formats "7 claims", or "7 claims, 14 verdicts" if some have several.
 pub(crate) fn counted<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
     of_ids(&verdicts.into_iter().map(|verdict| verdict.id.as_str()).collect::<Vec<_>>())
 }
@@ -195,8 +195,8 @@ fn of_ids(ids: &[&str]) -> String {
     if claims == ids.len() { claims_told } else { format!("{claims_told}, {} verdicts", ids.len()) }
 }
 
-/// The flows of a run, at most `width` characters wide, if the names allow it. Where there is TCP, beside what arrived in order
-/// stands what arrived at all.
+/// Formats the flows of a run, at most `width` characters wide, as far as the names allow. With TCP, the data that
+/// arrived in order stands beside all data that arrived.
 pub fn flows(outcome: &Outcome, width: usize) -> String {
     let tcp = outcome.flows.iter().any(|flow| flow.carried_bps.is_some());
     let with_carried = |mut cells: Vec<String>, carried: String| {
@@ -224,7 +224,7 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
     table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width)
 }
 
-/// A line for each flow that replays a recording of which frames are left out: how many, and why.
+/// Formats a line for each flow that replays a recording with frames left out: their number, and the reason.
 pub fn left_out(outcome: &Outcome, width: usize) -> String {
     let line = |flow: &Flow| {
         let reasons = flow.left_out?.reasons();
@@ -235,8 +235,8 @@ pub fn left_out(outcome: &Outcome, width: usize) -> String {
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
-/// The packet reception ratio of all broadcast flows by distance, at most `width` characters wide; nothing where it was not
-/// recorded.
+/// Formats the packet reception ratio of all broadcast flows by distance, at most `width` characters wide; empty if it
+/// was not recorded.
 pub fn receptions(outcome: &Outcome, width: usize) -> String {
     let mut classes: Vec<(&str, u64, u64)> = Vec::new();
     for flow in &outcome.flows {
@@ -260,14 +260,14 @@ pub fn receptions(outcome: &Outcome, width: usize) -> String {
     table(&head, &rows, &Columns { right: &[0, 1, 2, 3], prose: &[] }, width) + "\n"
 }
 
-/// The queues of a run, at most `width` characters wide, if the names allow it.
+/// Formats the queues of a run, at most `width` characters wide, as far as the names allow.
 pub fn queues(outcome: &Outcome, width: usize) -> String {
     let mut rows = Vec::new();
     for node in &outcome.nodes {
         for queue in &node.queues {
             let limit =
                 queue.limit_packets.or(queue.limit_bytes).map_or_else(|| "-".to_owned(), |level| number(level.mean));
-            // Which of its queues it is says something only where there are several.
+            // A queue's name is needed only if the node has several.
             let name = if node.queues.len() == 1 { node.name.clone() } else { format!("{} {}", node.name, queue.name) };
             rows.push([
                 name,
@@ -294,8 +294,8 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
     table(&head, &rows, &FIGURES, width)
 }
 
-/// A table that a scenario asks for: its title, what the figures of a cell are, and the means over the seeds. At most
-/// `width` characters wide, if the labels allow it.
+/// Formats a table that a scenario asks for: its title, the names of the figures in a cell, and the means over the
+/// seeds. At most `width` characters wide, as far as the labels allow.
 pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     let grid = Grid::new(study, table);
     let titles: Vec<&str> = table.cell.iter().map(|cell| cell.title.as_str()).collect();
@@ -309,7 +309,7 @@ pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     };
     let widths: Vec<usize> = (0..head.len()).map(widest).collect();
     let mut text = wrapped(&format!("{}: {}", table.title, titles.join(" / ")), width, 2) + "\n";
-    // A table with too many columns for the width goes on below, with its labels again.
+    // A table with too many columns for the width continues below, with its labels again.
     for (rank, columns) in blocks(&widths, width.saturating_sub(labels)).into_iter().enumerate() {
         let head: Vec<String> = std::iter::once(short(&grid.axis)).chain(head[columns.clone()].to_vec()).collect();
         let line = |(label, row): (&String, &Vec<String>)| -> Vec<String> {
@@ -323,7 +323,8 @@ pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     text
 }
 
-/// The tables that a scenario asks for, with the means over the seeds and their 95 % intervals (`null` for no value).
+/// Returns the tables that a scenario asks for, with the means over the seeds and their 95 % intervals (`null` for no
+/// value).
 pub fn json(study: &Study) -> Value {
     let of_table = |table: &Table| {
         let grid = Grid::new(study, table);
@@ -339,7 +340,7 @@ pub fn json(study: &Study) -> Value {
     study.tables.iter().map(of_table).collect()
 }
 
-/// Parts columns of these widths into blocks of at most `room`, with at least one column each.
+/// Splits columns of these widths into blocks of at most `room`, with at least one column each.
 pub(crate) fn blocks(widths: &[usize], room: usize) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut used = 0;
@@ -356,7 +357,7 @@ pub(crate) fn blocks(widths: &[usize], room: usize) -> Vec<Range<usize>> {
     blocks
 }
 
-/// Three significant digits, those behind a point kept although they are zero.
+/// Formats three significant digits, with trailing zeros after the point.
 fn rounded(value: f64) -> String {
     match value.abs() {
         size if size.is_nan() => "-".to_owned(),
@@ -371,20 +372,21 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// How the columns of a table are set.
+/// The layout of a table's columns.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Columns<'c> {
-    /// Those that are aligned to the right.
+    /// Columns that are aligned to the right.
     pub right: &'c [usize],
-    /// Those whose text may be broken at spaces; everywhere else only the head may.
+    /// Columns whose text may be broken at spaces; in the others only the head may be.
     pub prose: &'c [usize],
 }
 
 /// Two names, then figures.
 const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7, 8], prose: &[] };
 
-/// A table with a line under its head. Where it would be wider than `most`, the columns that can be are made narrower, so that
-/// all of them have about as many lines. A row whose first cell is empty belongs to the one before it.
+/// Formats a table with a line under its head. If it would be wider than `most`, the columns that can be are made
+/// narrower, so that all of them have about as many lines. A row whose first cell is empty belongs to the one before
+/// it.
 pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns: &Columns, most: usize) -> String {
     let head: Vec<String> = head.iter().map(|title| title.as_ref().to_owned()).collect();
     let rows: Vec<&[String]> = rows.iter().map(AsRef::as_ref).collect();
@@ -399,7 +401,7 @@ pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns:
     text
 }
 
-/// The width of every column.
+/// Returns the width of every column.
 fn widths(head: &[String], rows: &[&[String]], columns: &Columns, most: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = head.iter().map(|title| width(title)).collect();
     let mut least: Vec<usize> = head.iter().map(|title| longest_word(title)).collect();
@@ -414,7 +416,7 @@ fn widths(head: &[String], rows: &[&[String]], columns: &Columns, most: usize) -
         let cells = rows.iter().filter_map(|row| row.get(column)).chain([&head[column]]);
         cells.map(|cell| wrap(cell, width).len()).sum::<usize>()
     };
-    // How many lines a column has if it is made narrower by one.
+    // Number of lines of a column that is made narrower by one.
     let mut next: Vec<Option<usize>> = (0..head.len()).map(|_| None).collect();
     while widths.iter().map(|width| width + 2).sum::<usize>() > most + 2 {
         let loose = (0..head.len()).filter(|&column| widths[column] > least[column]);
@@ -429,7 +431,7 @@ fn widths(head: &[String], rows: &[&[String]], columns: &Columns, most: usize) -
     widths
 }
 
-/// Writes rows that belong together. What stands in the first of them only has the room of all.
+/// Writes rows that belong together. A cell in the first row only may use the height of all.
 fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[usize]) {
     let mut columns: Vec<Vec<String>> = vec![Vec::new(); widths.len()];
     let flows = |column: usize| rows[1..].iter().all(|row| row.get(column).is_none_or(String::is_empty));
@@ -459,7 +461,8 @@ fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[u
     }
 }
 
-/// A text in lines of at most `columns`, all but the first indented by so many columns. Spaces within the first line stay.
+/// Wraps a text to lines of at most `columns`, all but the first indented by `indent`. Spaces within the first line
+/// stay.
 pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     let head: String = text.chars().take(indent).collect();
     let rest: String = text.chars().skip(indent).collect();
@@ -468,7 +471,7 @@ pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     head + gap + &lines.join(&format!("\n{:indent$}", ""))
 }
 
-/// Words between plain spaces and line breaks: a no-break space holds a value and its unit together.
+/// Splits at plain spaces and line breaks: a no-break space keeps a value and its unit together.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split([' ', '\n', '\t']).filter(|word| !word.is_empty())
 }
@@ -506,7 +509,7 @@ fn reported(verdict: &Verdict) -> String {
     }
 }
 
-/// The window of a claim in the unit of its value.
+/// Formats the window of a claim in the unit of its value.
 pub(crate) fn window(holds: &str, unit: Unit) -> String {
     in_unit(holds, unit, |value| quantity(value, unit))
 }

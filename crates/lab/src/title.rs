@@ -4,7 +4,7 @@ use crate::claims::Expression;
 use crate::study::{Compare, Labels, Unit};
 use std::collections::BTreeMap;
 
-/// What may stand in parentheses at the end of a title, and what an SI value is multiplied by.
+/// Units allowed in parentheses at the end of a title, and the factors from SI values.
 const WRITTEN: &[(&[&str], Unit, f64)] = &[
     (&["s", "sec", "seconds"], Unit::Seconds, 1.0),
     (&["ms", "msec", "milliseconds"], Unit::Seconds, 1e3),
@@ -25,7 +25,7 @@ const WRITTEN: &[(&[&str], Unit, f64)] = &[
     (&["%", "percent", "per cent"], Unit::Share, 100.0),
 ];
 
-/// The unit of what a chart or a table shows of a measure.
+/// Returns the unit of the values that a chart or a table shows of a measure.
 pub(crate) fn unit(measure: &str, against: &BTreeMap<String, Labels>, compare: Compare) -> Unit {
     if !against.is_empty() && compare == Compare::Ratio {
         return Unit::Share;
@@ -33,13 +33,13 @@ pub(crate) fn unit(measure: &str, against: &BTreeMap<String, Labels>, compare: C
     Expression::parse(measure).map_or(Unit::Number, |expression| expression.unit())
 }
 
-/// What values in SI units are multiplied by, so that the title is right about them; 1 where it names no unit.
+/// Returns the factor from SI values to the unit in the title; 1 if it names no unit.
 ///
 /// # Errors
 /// A unit that the values do not have, in words.
 pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, String> {
     let Some(given) = in_parentheses(title) else { return Ok(1.0) };
-    // Of what is computed, or counted, the unit is not always known.
+    // The unit of computed or counted values is not always known.
     let open = unit == Unit::Number;
     match known(given) {
         Some((_, factor)) if open && measure.contains(' ') => Ok(if given == "%" { factor } else { 1.0 }),
@@ -53,7 +53,7 @@ pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, Stri
         }
         Some((written, factor)) if written == unit => Ok(factor),
         Some(_) => Err(refusal(given, measure, unit)),
-        // A remark, unless it is one word where a unit is wanted.
+        // A remark, unless it is one word where a unit is expected.
         None if matches!(unit, Unit::Seconds | Unit::BitsPerSecond | Unit::Bytes) && is_word(given) => {
             Err(refusal(given, measure, unit))
         }
@@ -61,7 +61,7 @@ pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, Stri
     }
 }
 
-/// What values in SI units are multiplied by for a title that was checked.
+/// Returns the factor from SI values for a title that was checked.
 pub(crate) fn scale(title: &str) -> f64 {
     in_parentheses(title).and_then(known).map_or(1.0, |(_, factor)| factor)
 }

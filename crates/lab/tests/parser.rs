@@ -1,4 +1,4 @@
-//! Whatever a file holds, reading it gives a scenario or a refusal, never a panic.
+//! Tests that reading a file gives a scenario or a refusal, whatever it contains, and never a panic.
 
 use lab::scenario::{Scenario, Wishes};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 const CHAIN: &str = include_str!("../../cli/tests/fixtures/chain.toml");
 const INTRO: &str = include_str!("../../../scenarios/buffer-sizing/intro.toml");
 
-/// Words that mean something to the parser, where chance alone would hardly put them.
+/// Words that mean something to the parser, which random text would hardly contain.
 const WORDS: &[&str] = &[
     "\"",
     "'''",

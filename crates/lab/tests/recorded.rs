@@ -1,4 +1,4 @@
-//! A simulated link is recorded, made a scenario of, and simulated again.
+//! A simulated link is recorded, turned into a scenario, and simulated again.
 
 use lab::capture::{self, Wanted};
 use lab::recorded::{self, Decision};
@@ -29,7 +29,7 @@ traffic = { kind = "cbr", rate = "12 Mb/s", packet = "972 B" }
 
 const ADTH: [&str; 2] = ["wired.0.queue.controller=adth", "wired.0.queue.adth.target_delay=50 ms"];
 
-/// Runs a scenario under ADTH and gives the intervals of the queue at `node`.
+/// Runs a scenario under ADTH and returns the intervals of the queue at `node`.
 fn record(text: &str, node: &str, folder: &Path) -> Vec<Decision> {
     let wishes = Wishes { set: ADTH.map(str::to_owned).to_vec(), base_only: true, ..Wishes::default() };
     let scenario = Scenario::parse("test.toml", text.as_bytes(), &wishes).unwrap_or_else(|refusal| panic!("{refusal}"));
@@ -40,7 +40,7 @@ fn record(text: &str, node: &str, folder: &Path) -> Vec<Decision> {
     lines.lines().map(|line| serde_json::from_str(line).expect("it is a decision")).collect()
 }
 
-/// From 5 s after a step to the next.
+/// Splits decisions into phases from 5 s after a step to the next step.
 fn phases(decisions: &[Decision]) -> [Vec<&Decision>; 3] {
     [(5, 20), (25, 40), (45, 60)].map(|(from, to)| {
         let within =
@@ -49,9 +49,9 @@ fn phases(decisions: &[Decision]) -> [Vec<&Decision>; 3] {
     })
 }
 
-/// The bounds, which were set before this was run: a rate is copied within 0.1 %. A queue of 50 ms holds six packets at
-/// 1 Mb/s, 8 ms each; one that comes half a packet's time earlier or later moves the mean by 4 ms, so that delays agree
-/// within a tenth of the target, 5 ms. As many packets leave within 1 %.
+/// The bounds were set before this was run. A rate is copied within 0.1 %. A queue of 50 ms holds six packets at 1
+/// Mb/s, 8 ms each; one that arrives half a packet's time earlier or later changes the mean by 4 ms, so delays must
+/// agree within a tenth of the target, 5 ms. The numbers of packets that leave must agree within 1 %.
 #[test]
 fn a_link_that_steps_is_simulated_again_from_its_recording() {
     let folder = tempfile::tempdir().expect("the machine plays along");

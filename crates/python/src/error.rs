@@ -1,10 +1,10 @@
-//! The package's exceptions, which are written in Python, raised from here.
+//! Raises the package's exceptions, which are defined in Python.
 
 use lab::run::Fault;
 use lab::scenario::Refusal;
 use pyo3::prelude::*;
 
-/// `sluice.ScenarioError`.
+/// Creates a `sluice.ScenarioError`.
 pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     let told = refusal.to_string();
     // A key that was changed in Python is named without the option of the command line.
@@ -17,12 +17,12 @@ pub(crate) fn refused(py: Python<'_>, refusal: &Refusal) -> PyErr {
     })
 }
 
-/// `sluice.RunError`.
+/// Creates a `sluice.RunError`.
 pub(crate) fn failed(py: Python<'_>, message: &str) -> PyErr {
     raised(py, "RunError", |class| class.call1((message,)))
 }
 
-/// What a controller in Python raised, or `sluice.RunError`.
+/// Returns the exception that a controller in Python raised, or a `sluice.RunError`.
 pub(crate) fn raised_outside(py: Python<'_>, fault: Fault) -> PyErr {
     match fault.downcast::<PyErr>() {
         Ok(error) => *error,
@@ -30,19 +30,19 @@ pub(crate) fn raised_outside(py: Python<'_>, fault: Fault) -> PyErr {
     }
 }
 
-/// `sluice.StoreError`.
+/// Creates a `sluice.StoreError`.
 pub(crate) fn unkept(py: Python<'_>, message: &str) -> PyErr {
-    // The command's option is an argument here.
+    // The command's option is an argument in Python.
     let message = message.trim_end_matches(" with --out");
     raised(py, "StoreError", |class| class.call1((message,)))
 }
 
-/// `sluice.ReplayError`.
+/// Creates a `sluice.ReplayError`.
 pub(crate) fn unreplayed(py: Python<'_>, message: &str) -> PyErr {
     raised(py, "ReplayError", |class| class.call1((message,)))
 }
 
-/// `sluice.TheoryError`: what is wrong with the arguments of a row.
+/// Creates a `sluice.TheoryError` about the arguments of a row.
 pub(crate) fn unsolved(py: Python<'_>, message: &str, row: usize) -> PyErr {
     raised(py, "TheoryError", |class| class.call1((message, row)))
 }

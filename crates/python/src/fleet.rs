@@ -1,4 +1,4 @@
-//! Networks that are stepped together, from decision to decision: what environments for learning are made of.
+//! Networks that are stepped together, from decision to decision, as environments for reinforcement learning.
 
 use crate::error::failed;
 use crate::scenario::Scenario;
@@ -10,15 +10,15 @@ use rayon::prelude::*;
 use sim::config::Network;
 use sim::{Asked, Place, World};
 
-/// Numbers that an agent sees.
+/// Number of values that an agent observes.
 pub(crate) const SEEN: usize = 6;
-/// What an action multiplies the limit by.
+/// Factors by which actions multiply the limit.
 pub(crate) const FACTORS: [f64; 7] = [0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0];
 /// Largest time that an agent distinguishes, in targets.
 const FAR: f64 = 10.0;
 
-/// Several networks of the same description, each with its own seed. In each, one agent decides upon each of some queues; all
-/// agents of a network decide at the same moments.
+/// Several networks of the same description, each with its own seed. In each, agents decide at the same moments, one
+/// for each of some queues.
 #[pyclass(module = "sluice._sluice")]
 pub(crate) struct Fleet {
     settings: Settings,
@@ -43,14 +43,14 @@ struct Member {
     seed: u64,
     episode: u64,
     ended: bool,
-    /// All actions of the episode, which with its seed make its state.
+    /// All actions of the episode; together with the seed they determine its state.
     taken: Vec<u8>,
 }
 
-/// What makes a network's state: the seed, the number of the episode, and the actions taken in it.
+/// Determinants of a network's state: the seed, the number of the episode, and the actions taken in it.
 type State = (u64, u64, Vec<u8>);
 
-/// Who decides upon a queue.
+/// An agent, which decides for one queue.
 #[derive(Clone)]
 struct Agent {
     queue: Place,
@@ -62,7 +62,8 @@ struct Agent {
 
 #[pymethods]
 impl Fleet {
-    /// `target_s`: the nodal delay that rewards are about; `penalty`: what exceeding it by as much again costs.
+    /// Builds the networks. `target_s`: the nodal delay of the reward; `penalty`: the cost of exceeding it by one
+    /// target more.
     #[new]
     fn new(
         scenario: &Bound<'_, Scenario>,
@@ -85,7 +86,7 @@ impl Fleet {
         Ok(Self { settings, members: (0..count).map(|_| member()).collect() })
     }
 
-    /// Begins anew with these seeds; what the agents see, as 32-bit floats.
+    /// Starts new episodes with these seeds and returns what the agents observe, as 32-bit floats.
     fn reset(&mut self, py: Python<'_>, seeds: Vec<u64>) -> PyResult<Vec<u8>> {
         let Self { settings, members } = self;
         if seeds.len() != members.len() {
@@ -101,9 +102,9 @@ impl Fleet {
         Ok(self.seen())
     }
 
-    /// One decision of every agent, by its number among the factors: what the agents see, their rewards as 64-bit floats,
-    /// and whether each network has come to its end. One that had begins anew instead: the action is ignored, the reward is
-    /// zero.
+    /// Takes one decision of every agent, by the index of its factor. Returns what the agents observe, their rewards as
+    /// 64-bit floats, and whether each network has ended. A network that had ended starts anew instead: the action is
+    /// ignored, the reward is zero.
     fn step(&mut self, py: Python<'_>, actions: &[u8]) -> PyResult<(Vec<u8>, Vec<u8>, Vec<bool>)> {
         let Self { settings, members } = self;
         let agents = settings.queues.len();
@@ -128,7 +129,7 @@ impl Fleet {
         Ok((self.seen(), rewards, self.members.iter().map(|member| member.ended).collect()))
     }
 
-    /// What the state of each network follows from; nothing of one that has not begun.
+    /// Returns the state of each network; `None` for one that has not started.
     fn states(&self) -> Vec<Option<State>> {
         let state =
             |member: &Member| member.world.as_ref().map(|_| (member.seed, member.episode, member.taken.clone()));
@@ -152,7 +153,7 @@ impl Fleet {
         restored.map_err(|error| failed(py, &error))
     }
 
-    /// The limits that hold, by network and agent, in packets.
+    /// Returns the present limits in packets, by network and agent.
     fn limits(&self) -> Vec<f64> {
         self.members.iter().flat_map(|member| &member.agents).map(|agent| agent.limit).collect()
     }
@@ -192,7 +193,7 @@ impl Member {
         self.taken.extend_from_slice(actions);
         for (agent, &action) in self.agents.iter_mut().zip(actions) {
             agent.limit = next_limit(agent.limit, action, settings.most);
-            // Of an interval that the end of the run cuts off nothing is known.
+            // Nothing is known of an interval that the end of the run cuts off.
             agent.reward = 0.0;
             if let Some(asked) = agent.asked.take() {
                 world.order(&asked, &orders(agent.limit as u32, None));
@@ -201,7 +202,7 @@ impl Member {
         self.advance(settings);
     }
 
-    /// Runs until every agent is asked, or to the end.
+    /// Runs until every agent is asked, or to the end of the run.
     fn advance(&mut self, settings: &Settings) {
         let Some(world) = &mut self.world else { return };
         while !world.finished() && self.agents.iter().any(|agent| agent.asked.is_none()) {
@@ -218,7 +219,7 @@ impl Member {
     }
 }
 
-/// The limit after an action, in whole packets: a factor moves it by a packet at least.
+/// Returns the limit after an action, in whole packets. A factor changes the limit by at least one packet.
 fn next_limit(limit: f64, action: u8, most: f64) -> f64 {
     let factor = FACTORS[usize::from(action)];
     let next = match factor {
@@ -228,8 +229,8 @@ fn next_limit(limit: f64, action: u8, most: f64) -> f64 {
     next.clamp(1.0, most)
 }
 
-/// What an agent sees: the limit (logarithmic), the backlog over the limit, the largest nodal delay, the mean time in the
-/// queue and the mean service time over the target, and the share of packets dropped.
+/// Returns what an agent observes: the limit (logarithmic); the backlog over the limit; the largest nodal delay, the
+/// mean time in the queue and the mean service time, each over the target; and the share of packets dropped.
 #[expect(clippy::cast_possible_truncation, reason = "agents see 32 bits")]
 fn sight(seen: &Interval, limit: f64, settings: &Settings) -> [f32; SEEN] {
     let over_target = |time: units::Duration| (time.as_secs_f64() / settings.target_s).min(FAR);
@@ -245,8 +246,8 @@ fn sight(seen: &Interval, limit: f64, settings: &Settings) -> [f32; SEEN] {
     values.map(|value| value as f32)
 }
 
-/// The share of the arrived packets that left, less the penalty for each target by which the largest nodal delay was beyond
-/// the target, one at most.
+/// Returns the share of the arrived packets that left, less the penalty for each target by which the largest nodal
+/// delay exceeded the target, for one target at most.
 fn reward(seen: &Interval, settings: &Settings) -> f64 {
     let arrived = seen.arrived.packets.max(1) as f64;
     let beyond = (seen.nodal.max.as_secs_f64() / settings.target_s - 1.0).clamp(0.0, 1.0);

@@ -1,7 +1,8 @@
 //! The compiled part of the Python package `sluice`: crates `lab` and `sim` in Python's types.
 //!
-//! Here lives what crosses the border: text and numbers in, columns and exceptions out, the interpreter released while
-//! something runs. No model, no statistics and nothing that a user of Python sees directly lives here: that is in `python`.
+//! This crate holds what crosses the border: text and numbers in, columns and exceptions out, the interpreter released
+//! while something runs. It holds no model, no statistics and nothing that a user of Python sees directly: that is in
+//! `python`.
 
 #![allow(clippy::needless_pass_by_value, reason = "arguments from Python come by value")]
 
@@ -19,7 +20,7 @@ mod table;
 mod tables;
 mod theory;
 
-/// What `python/sluice` builds on.
+/// The native module under `python/sluice`.
 #[pyo3::pymodule]
 mod _sluice {
     #[pymodule_export]

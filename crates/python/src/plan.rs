@@ -1,4 +1,4 @@
-//! A sweep in Python: chunks of runs, each of which is run by itself, on whatever machine.
+//! A sweep in Python: chunks of runs, each of which can run by itself on any machine.
 
 use crate::error::refused;
 use crate::run::simulate;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Labels of a value, and what it sets.
+/// A label of a value, and the settings that it stands for.
 type Value = (String, Vec<String>);
 
 /// All runs of a sweep, in chunks.
@@ -24,15 +24,15 @@ type Value = (String, Vec<String>);
 pub(crate) struct Plan {
     scenario: Ready,
     build: String,
-    /// The numbers of the runs of every chunk.
+    /// The numbers of the runs in each chunk.
     chunks: Vec<Vec<usize>>,
 }
 
 #[pymethods]
 impl Plan {
-    /// `over`: what is varied in the place of the file's `[vary]`; `build`: what tells this build of Sluice from others;
-    /// `chunk`: the most runs in a chunk; `blocks`: how many seeds came with each call, so that seeds that are added leave the
-    /// chunks of the others as they are.
+    /// Plans a sweep. `over`: the axes in the place of the file's `[vary]`; `build`: the identity of this build of
+    /// Sluice; `chunk`: the largest number of runs in a chunk; `blocks`: the number of seeds added by each call, so
+    /// that seeds that are added leave the other chunks as they are.
     #[new]
     #[pyo3(signature = (text, name, stem, folder, set, over, seeds, build, chunk, blocks))]
     #[expect(clippy::too_many_arguments, reason = "they are what a worker is sent, each by its name")]
@@ -94,18 +94,18 @@ impl Plan {
         self.scenario.base.duration.as_secs_f64()
     }
 
-    /// The names of the chunks, by what their results depend on: network, seeds, build.
+    /// Returns the names of the chunks, which are hashes of what their results depend on: network, seeds, build.
     fn keys(&self, py: Python<'_>) -> Vec<String> {
         py.detach(|| self.chunks.iter().map(|numbers| self.key(numbers)).collect())
     }
 
-    /// What tells the networks from those of another sweep: by the first seed of each case.
+    /// Returns a hash that tells the networks from those of another sweep, taken over the first seed of each case.
     fn networks(&self, py: Python<'_>) -> String {
         let firsts: Vec<usize> = (0..self.runs()).step_by(self.scenario.seeds.len().max(1)).collect();
         py.detach(|| self.key(&firsts))
     }
 
-    /// Makes the runs of a chunk, one after the other; nothing when stopped.
+    /// Makes the runs of a chunk, one after the other; `None` when stopped.
     fn run(&self, py: Python<'_>, chunk: usize, stop: &Bound<'_, Stop>) -> Option<Chunk> {
         let stop = stop.get();
         py.detach(|| self.run_chunk(chunk, stop))
@@ -147,23 +147,23 @@ pub(crate) struct Chunk {
 
 #[pymethods]
 impl Chunk {
-    /// Runs that failed: case, seed, what happened.
+    /// Returns the runs that failed: case, seed and error.
     #[getter]
     fn failures(&self) -> Vec<(BTreeMap<String, String>, u64, String)> {
         self.failures.clone()
     }
 
-    /// How many runs came to their end.
+    /// Returns the number of runs that finished.
     fn __len__(&self) -> usize {
         self.runs.len()
     }
 
-    /// One of the tables of runs.
+    /// Returns one of the tables of runs.
     fn table(&self, name: &str) -> PyResult<Table> {
         tables::table(name, &self.axes, self.runs.iter())
     }
 
-    /// To be sent from one process to another: no digit is lost.
+    /// Serializes the runs without loss of digits, to be sent from one process to another.
     fn to_json(&self) -> PyResult<Vec<u8>> {
         serde_json::to_vec(self).map_err(|error| PyValueError::new_err(error.to_string()))
     }

@@ -16,7 +16,7 @@ use units::Duration;
 /// The intervals of a queue with the decisions that followed.
 #[pyclass(frozen, module = "sluice._sluice")]
 pub(crate) struct Recording {
-    /// Its file's name in messages.
+    /// The file's name in messages.
     name: String,
     decisions: Vec<Decision>,
     cut: Option<usize>,
@@ -24,31 +24,31 @@ pub(crate) struct Recording {
 
 #[pymethods]
 impl Recording {
-    /// A file.
+    /// Reads a file.
     #[staticmethod]
     fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         Self::of(py, path.display().to_string(), py.detach(|| recording::open(&path)))
     }
 
-    /// Lines, called `name` in messages.
+    /// Reads lines; messages call them `name`.
     #[staticmethod]
     fn read(py: Python<'_>, name: String, lines: Vec<u8>) -> PyResult<Self> {
         let read = py.detach(|| recording::read_all(&name, &lines[..]));
         Self::of(py, name, read)
     }
 
-    /// What is to be told about a last line that was cut off.
+    /// Returns the warning about a last line that was cut off.
     #[getter]
     fn warning(&self) -> Option<String> {
         self.cut.map(|line| recording::cut_off(&self.name, line))
     }
 
-    /// As it was recorded.
+    /// Returns a table of the recording.
     fn table(&self) -> PyResult<Table> {
         table(&self.decisions, &self.decisions)
     }
 
-    /// What the controller of these settings decides, each `KEY=VALUE` with a key of `[queue]`.
+    /// Replays the recording into the controller of these settings, each `KEY=VALUE` with a key of `[queue]`.
     fn replay(&self, py: Python<'_>, settings: Vec<String>) -> PyResult<Table> {
         let replayed = py.detach(|| {
             // Settings made in Python are named without the option of the command line.
@@ -60,7 +60,7 @@ impl Recording {
         table(&self.decisions, &decided)
     }
 
-    /// What a controller that is written in Python decides; see `run_steered`.
+    /// Replays the recording into a controller that is written in Python; see `run_steered`.
     fn replay_steered(&self, decide: &Bound<'_, PyAny>) -> PyResult<Table> {
         let one = |recorded: &Decision| {
             let orders: Orders = ordered(decide, &recorded.seen)?;
@@ -80,7 +80,7 @@ impl Recording {
 
 type Cell = (String, Kind, Value);
 
-/// A row for each interval.
+/// Makes a table with a row for each interval.
 fn table(recorded: &[Decision], decided: &[Decision]) -> PyResult<Table> {
     let mut writer = Writer::default();
     for (was, is) in recorded.iter().zip(decided) {
@@ -95,7 +95,7 @@ fn table(recorded: &[Decision], decided: &[Decision]) -> PyResult<Table> {
     writer.finish()
 }
 
-/// Every row has the same columns.
+/// Makes a row; every row has the same columns.
 fn row(was: &Decision, is: &Decision) -> Vec<Cell> {
     let number = |name: &str, value: Option<f64>| (name.to_owned(), Kind::Number, json!(value));
     let text = |name: &str, value: Option<Value>| (name.to_owned(), Kind::Text, value.unwrap_or_default());

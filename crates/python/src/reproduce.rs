@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Duration;
 
-/// Makes the runs that `folder` does not hold yet, keeps them there, and rules on the claims. `baselines`: labels, each with
-/// what makes the controllers of a run; they stand beside the label `like`.
+/// Makes the runs that `folder` does not hold yet, keeps them there, and rules on the claims. `baselines`: labels, each
+/// with a function that makes the controllers of a run; they stand beside the label `like`.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "they are those of Python's function")]
 pub(crate) fn reproduce(
@@ -65,11 +65,11 @@ pub(crate) fn reproduce(
     Ok(Study { study })
 }
 
-/// Controllers that are written in Python, in the place of a scenario's own.
+/// Controllers written in Python, which replace a scenario's own.
 #[derive(Debug)]
 struct InPython {
-    /// Given the labels of a case, a seed and the queues, makes a controller for each: its interval in seconds, and what
-    /// decides.
+    /// Function of the labels of a case, a seed and the queues. It makes a controller for each queue: its interval in
+    /// seconds, and the function that decides.
     make: Py<PyAny>,
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Study {
 
 #[pymethods]
 impl Study {
-    /// To be sent from one process to another: no digit is lost.
+    /// Serializes the study without loss of digits, to be sent from one process to another.
     fn to_json(&self) -> PyResult<Vec<u8>> {
         serde_json::to_vec(&self.study).map_err(|error| PyValueError::new_err(error.to_string()))
     }
@@ -140,12 +140,12 @@ impl Study {
         self.study.seeds.clone()
     }
 
-    /// How many runs there are.
+    /// Returns the number of runs.
     fn __len__(&self) -> usize {
         self.study.runs.len()
     }
 
-    /// One of the tables of runs, or `claims`.
+    /// Returns one of the tables of runs, or `claims`.
     fn table(&self, name: &str) -> PyResult<Table> {
         let study = &self.study;
         match name {
@@ -154,7 +154,7 @@ impl Study {
         }
     }
 
-    /// What `sluice reproduce` prints of it, at most so many characters wide.
+    /// Returns the text that `sluice reproduce` prints of the study, at most `width` characters wide.
     fn text(&self, width: usize) -> String {
         lab::tables::study(&self.study, width, false)
     }

@@ -28,14 +28,14 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// What a finished run of `scenario`, which varies nothing, is.
+    /// Creates the run from the outcome of `scenario`, which varies nothing.
     pub(crate) fn new(scenario: Scenario, timed: Timed) -> Self {
         let (done, verdicts) = sweep::judged(&scenario, timed);
         Self { done, verdicts }
     }
 }
 
-/// Runs a network to its end; nothing when stopped. A fault in a model ends its run, and neither the sweep nor the
+/// Runs a network to its end; `None` when stopped. A fault in a model ends the run, but neither the sweep nor the
 /// interpreter.
 pub(crate) fn simulate(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, String> {
     match catch_unwind(AssertUnwindSafe(|| lab::run::run(network, seed, watch))) {
@@ -44,7 +44,7 @@ pub(crate) fn simulate(network: &Network, seed: u64, watch: &dyn Watch) -> Resul
     }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(crate) fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
@@ -62,7 +62,7 @@ impl Run {
         self.done.outcome.warnings.clone()
     }
 
-    /// The object that `sluice run --json` prints.
+    /// Returns the object that `sluice run --json` prints.
     fn json(&self) -> PyResult<String> {
         let failed = |error: serde_json::Error| PyValueError::new_err(error.to_string());
         let mut object = serde_json::to_value(&self.done).map_err(failed)?;
@@ -70,7 +70,7 @@ impl Run {
         Ok(object.to_string())
     }
 
-    /// To be sent from one process to another: no digit is lost.
+    /// Serializes the run without loss of digits, to be sent from one process to another.
     fn to_json(&self) -> PyResult<Vec<u8>> {
         serde_json::to_vec(self).map_err(|error| PyValueError::new_err(error.to_string()))
     }
@@ -80,7 +80,7 @@ impl Run {
         serde_json::from_slice(json).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
-    /// One of the tables of runs, or `claims`.
+    /// Returns one of the tables of runs, or `claims`.
     fn table(&self, name: &str) -> PyResult<Table> {
         match name {
             "claims" => tables::verdicts(&self.done.scenario, &self.verdicts),
@@ -88,21 +88,21 @@ impl Run {
         }
     }
 
-    /// The tables of flows and queues as `sluice run` prints them, at most so many characters wide.
+    /// Returns the tables of flows and queues as `sluice run` prints them, at most `width` characters wide.
     fn text(&self, width: usize) -> String {
         let outcome = &self.done.outcome;
         format!("{}\n{}", lab::tables::flows(outcome, width), lab::tables::queues(outcome, width))
     }
 }
 
-/// Mean of some values and the ends of its 95 % interval.
+/// Returns the mean of some values and the ends of its 95 % interval.
 #[pyfunction]
 pub(crate) fn interval(values: Vec<f64>) -> (f64, f64, f64) {
     let interval = lab::statistics::interval(&values);
     (interval.mean, interval.low, interval.high)
 }
 
-/// A page with a Vega-Lite chart, whose JSON is `spec`, that fetches nothing.
+/// Returns a page with a Vega-Lite chart that fetches nothing; `spec` is the chart's JSON.
 #[pyfunction]
 pub(crate) fn chart_page(py: Python<'_>, title: &str, spec: &str) -> PyResult<String> {
     lab::report::chart(title, spec).map_err(|error| failed(py, &error.to_string()))

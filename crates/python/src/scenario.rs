@@ -1,4 +1,4 @@
-//! A scenario in Python: its text, what was changed, and what the lab made of them.
+//! A scenario in Python: its text, its changes, and what the lab read from them.
 
 use crate::error::{failed, refused};
 use crate::run::{Run, simulate};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where a scenario's words came from.
+/// The origin of a scenario's text.
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
     /// The file's name in messages.
@@ -19,7 +19,7 @@ pub(crate) struct Words {
     /// The default id.
     pub(crate) stem: String,
     pub(crate) text: String,
-    /// Where the files are that it names.
+    /// The folder of the files that it names.
     pub(crate) folder: PathBuf,
     /// Keys changed: `queue.limit=50`.
     pub(crate) set: Vec<String>,
@@ -31,7 +31,7 @@ impl Words {
     }
 }
 
-/// A scenario that was found to be right.
+/// A scenario that was read and checked.
 #[pyclass(frozen, module = "sluice._sluice")]
 pub(crate) struct Scenario {
     pub(crate) words: Words,
@@ -40,7 +40,7 @@ pub(crate) struct Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// From text. `folder`: where the files are that it names.
+    /// Reads a scenario from text. `folder`: the folder of the files that it names.
     #[new]
     #[pyo3(signature = (text, name, stem, folder, set))]
     fn new(
@@ -57,12 +57,12 @@ impl Scenario {
         Ok(Self { words, ready })
     }
 
-    /// The text of a file.
+    /// Reads a scenario from a file.
     #[staticmethod]
     fn load(py: Python<'_>, path: &str) -> PyResult<Self> {
         let path = Path::new(path);
         let text = std::fs::read_to_string(path);
-        // What is wrong with a file that cannot be read as text, the lab says in its own words.
+        // The lab says in its own words why a file cannot be read as text.
         let Ok(text) = text else {
             let refusal = Ready::load(path, &Wishes::default()).err();
             let refusal = refusal.unwrap_or_else(|| Refusal::file(&path.display().to_string(), "cannot be read"));
@@ -123,13 +123,13 @@ impl Scenario {
         self.ready.axes.iter().map(|axis| (axis.name.as_str(), axis.labels.as_slice())).collect()
     }
 
-    /// Seconds that a run simulates, the warm-up included.
+    /// Returns the seconds that a run simulates, the warm-up included.
     #[getter]
     fn duration_s(&self) -> f64 {
         self.ready.base.duration.as_secs_f64()
     }
 
-    /// One run of the network as it stands in the file, with the keys that were changed.
+    /// Runs the network once as it stands in the file, with the keys that were changed.
     fn run(&self, py: Python<'_>, seed: u64, stop: &Bound<'_, Stop>) -> PyResult<Run> {
         let signals = Signals::new(stop.get());
         let network = &self.ready.base;
@@ -141,7 +141,7 @@ impl Scenario {
     }
 }
 
-/// The file of a scenario that is named by its id; a path is given back as it is.
+/// Returns the file of a scenario that is named by its id; a path is returned as it is.
 #[pyfunction]
 pub(crate) fn scenario_file(py: Python<'_>, path: String) -> PyResult<String> {
     let target = Path::new(&path);
@@ -153,14 +153,14 @@ pub(crate) fn scenario_file(py: Python<'_>, path: String) -> PyResult<String> {
     Ok(found.display().to_string())
 }
 
-/// A dictionary, as JSON, in TOML.
+/// Converts a dictionary, given as JSON, to TOML.
 #[pyfunction]
 pub(crate) fn toml_from_json(json: &str) -> PyResult<String> {
     let value: Value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
     toml::to_string_pretty(&value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// A value, as JSON, as it is written behind `=` in TOML.
+/// Converts a value, given as JSON, to TOML as it is written after `=`.
 #[pyfunction]
 pub(crate) fn toml_value_from_json(json: &str) -> PyResult<String> {
     let value: toml::Value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;

@@ -1,10 +1,10 @@
-//! The columns of a table, read off the type of its rows, so that a result that is added to a run is a column by itself.
+//! The columns of a table, derived from the type of its rows, so that a new result of a run becomes a column by itself.
 
 use serde::de::value::{BorrowedStrDeserializer, Error};
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess};
 use serde::de::{Error as _, VariantAccess, Visitor};
 
-/// What the values of a column are.
+/// The kind of values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Numbers with a fraction.
@@ -17,38 +17,38 @@ pub(crate) enum Kind {
     Switch,
 }
 
-/// A value of a row: the keys that lead to it, and what it is.
+/// A column: the keys that lead to a value in a row, and the kind of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Column {
     /// The keys, outermost first: `delay_s`, `max`.
     pub(crate) path: Vec<&'static str>,
     pub(crate) kind: Kind,
-    /// It is a list, with one value a step.
+    /// True for a list, with one value per step.
     pub(crate) list: bool,
 }
 
 impl Column {
-    /// Its name in tables: `delay_s.max`.
+    /// Returns its name in tables: `delay_s.max`.
     pub(crate) fn name(&self) -> String {
         self.path.join(".")
     }
 }
 
-/// The values that a `T` has, those that may be absent included. Lists of tables are left out.
+/// Returns the columns of a `T`, those that may be absent included. Lists of tables are left out.
 pub(crate) fn columns<T: DeserializeOwned>() -> Vec<Column> {
     let mut surveyor = Surveyor::default();
-    // Where a type refuses what it is shown, the columns found up to there are an error of this crate, which tests find.
+    // If a type refuses an example, the columns found up to there are an error of this crate, which tests find.
     let _ = T::deserialize(&mut surveyor);
     surveyor.columns.retain(|column| !column.path.is_empty());
     surveyor.columns
 }
 
-/// Shows a type one example of everything that it asks for, and writes down what that was.
+/// Shows a type one example of everything that it asks for, and records what it asked for.
 #[derive(Default)]
 struct Surveyor {
     path: Vec<&'static str>,
     columns: Vec<Column>,
-    /// Lists around the present place.
+    /// Number of lists around the present place.
     lists: usize,
 }
 
@@ -88,7 +88,7 @@ impl<'de> Deserializer<'de> for &mut Surveyor {
         deserialize_u64 visit_u64 Count 0;
         deserialize_str visit_str Text "";
         deserialize_string visit_str Text "";
-        // A number or words: text serves both.
+        // A number or words: text serves for both.
         deserialize_any visit_str Text "";
     }
 

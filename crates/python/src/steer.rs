@@ -15,11 +15,11 @@ use sim::{Place, World};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::{Duration, Rate};
 
-/// A queue whose controller is Python's: its name, interval in seconds, and what decides.
+/// A queue with a controller in Python: its name, interval in seconds, and the function that decides.
 type Steered<'py> = (String, f64, Bound<'py, PyAny>);
 
-/// One run of a scenario with controllers that are written in Python. Each is called with what was measured (a dictionary)
-/// and gives a limit in packets and a rate in bit/s, or None.
+/// Runs a scenario once with controllers that are written in Python. Each is called with a dictionary of what was
+/// measured and returns a limit in packets and a rate in bit/s, or `None`.
 #[pyfunction]
 pub(crate) fn run_steered(
     py: Python<'_>,
@@ -49,12 +49,12 @@ pub(crate) fn run_steered(
     Ok(Run::new(ready.clone().without_variations(seed), timed))
 }
 
-/// The queue of this name.
+/// Returns the queue of this name.
 pub(crate) fn place(world: &World, name: &str) -> Result<Place, String> {
     world.place(name).map_err(|error| told(&error))
 }
 
-/// Runs `network`, with what `deciding` decides at the queues that `steered` chooses, in the same order.
+/// Runs `network`. The functions `deciding` decide for the queues that `steered` chooses, in the same order.
 pub(crate) fn simulate(
     network: &Network,
     seed: u64,
@@ -67,21 +67,21 @@ pub(crate) fn simulate(
     run::steered::<Fault>(network, seed, steered, watch, decide)
 }
 
-/// What `decide` orders upon an interval.
+/// Returns the orders of `decide` for an interval.
 pub(crate) fn ordered(decide: &Bound<'_, PyAny>, seen: &Interval) -> PyResult<Orders> {
     let answer = decide.call1((measured(decide.py(), seen)?,))?;
     let (limit, rate): (u32, Option<f64>) = answer.extract()?;
     Ok(orders(limit, rate))
 }
 
-/// A limit in packets, at least one, and a rate in bit/s.
+/// Makes orders of a limit in packets, at least one, and a rate in bit/s.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within bounds")]
 pub(crate) fn orders(limit: u32, rate_bps: Option<f64>) -> Orders {
     let rate = rate_bps.map(|rate| Rate::bps(rate.clamp(1.0, 1e15) as u64));
     Orders { rate, ..Orders::from(Limit::Packets(limit.max(1))) }
 }
 
-/// An interval in seconds, as a controller's.
+/// Converts an interval in seconds to a controller's period.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is within bounds")]
 pub(crate) fn period(interval_s: f64) -> PyResult<Period> {
     let nanoseconds = (interval_s * 1e9).round();
@@ -96,7 +96,7 @@ pub(crate) enum Measure {
     Seconds(f64),
 }
 
-/// What a queue measured, in SI units, by the names of results and of Python's `Interval`: `sojourn_s.mean`.
+/// Returns what a queue measured, in SI units, by the names of results and of Python's `Interval`: `sojourn_s.mean`.
 pub(crate) fn measures(seen: &Interval) -> Vec<(String, Measure)> {
     let span = |name: String, time: Duration| (name, Measure::Seconds(time.as_secs_f64()));
     let mut all = vec![span("length_s".to_owned(), seen.length)];

@@ -19,7 +19,7 @@ impl Stop {
         Self::default()
     }
 
-    /// They stop within milliseconds.
+    /// Stops the runs within milliseconds.
     fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -36,7 +36,7 @@ impl Watch for Stop {
     }
 }
 
-/// Stops a run that is waited for, too, when a handler of a signal raises: Ctrl-C.
+/// Stops a run that the interpreter waits for when a signal handler raises, as by Ctrl-C.
 pub(crate) struct Signals<'s> {
     stop: &'s Stop,
     raised: Mutex<Option<PyErr>>,
@@ -47,7 +47,7 @@ impl<'s> Signals<'s> {
         Self { stop, raised: Mutex::new(None) }
     }
 
-    /// What a handler raised.
+    /// Returns the exception that a handler raised.
     pub(crate) fn raised(self) -> PyResult<()> {
         let raised = self.raised.into_inner().unwrap_or_else(PoisonError::into_inner);
         raised.map_or(Ok(()), Err)

@@ -25,7 +25,7 @@ pub(crate) struct Table {
 
 #[pymethods]
 impl Table {
-    /// The rows of several tables with the same columns, without copying them.
+    /// Concatenates tables with the same columns, without copying rows.
     #[staticmethod]
     fn concat(tables: Vec<Bound<'_, Self>>) -> PyResult<Self> {
         let Some(first) = tables.first() else { return Err(PyValueError::new_err("no table")) };
@@ -47,7 +47,7 @@ impl Table {
         self.schema.fields().iter().map(|field| field.name().as_str()).collect()
     }
 
-    /// One column, as a list.
+    /// Returns one column, as a list.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let index = self.schema.index_of(name).map_err(failed)?;
         let list = PyList::empty(py);
@@ -57,7 +57,7 @@ impl Table {
         Ok(list)
     }
 
-    /// The type of each column: `number`, `count`, `text` or `switch`.
+    /// Returns the type of each column: `number`, `count`, `text` or `switch`.
     #[getter]
     fn kinds(&self) -> Vec<&str> {
         let kind = |field: &Arc<Field>| match field.data_type() {
@@ -69,7 +69,7 @@ impl Table {
         self.schema.fields().iter().map(kind).collect()
     }
 
-    /// A table of columns: name, type as of `kinds`, and values.
+    /// Makes a table of columns: name, type as of `kinds`, and values.
     #[staticmethod]
     fn from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
         let (mut fields, mut arrays): (Vec<Field>, Vec<ArrayRef>) = (Vec::new(), Vec::new());
@@ -88,14 +88,14 @@ impl Table {
         Ok(Self { schema, batches: vec![batch] })
     }
 
-    /// Arrow's `PyCapsule` interface.
+    /// Implements Arrow's `PyCapsule` interface.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows to ignore the wish for other types.
+        // The interface allows ignoring a request for other types.
         drop(requested_schema);
         let batches: Vec<Result<RecordBatch, ArrowError>> = self.batches.iter().cloned().map(Ok).collect();
         let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
@@ -143,7 +143,7 @@ enum Builder {
 }
 
 impl Writer {
-    /// One column more.
+    /// Adds a column.
     pub(crate) fn add(&mut self, name: String, kind: Kind) {
         let (kind, builder) = match kind {
             Kind::Number => (DataType::Float64, Builder::Number(Float64Builder::new())),
@@ -155,12 +155,12 @@ impl Writer {
         self.builders.push(builder);
     }
 
-    /// Does a column have this name?
+    /// True if a column has this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name() == name)
     }
 
-    /// The next row: one value a column, in their order. What is missing or of another kind is null.
+    /// Adds a row: one value per column, in their order. A value that is missing or of another kind becomes null.
     pub(crate) fn row<'v>(&mut self, values: impl IntoIterator<Item = Option<&'v Value>>) {
         let mut values = values.into_iter();
         for builder in &mut self.builders {
@@ -168,7 +168,7 @@ impl Writer {
         }
     }
 
-    /// The table.
+    /// Finishes the table.
     pub(crate) fn finish(mut self) -> PyResult<Table> {
         let schema = Arc::new(Schema::new(self.fields));
         let columns = self.builders.iter_mut().map(Builder::finish).collect();

@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sim::results::{Flow, FlowSeries, Hop, Node, NodeSeries, QueueResult, Totals};
 
-/// The names of the tables of runs. `cost` is what differs from machine to machine.
+/// The names of the tables of runs. `cost` holds what differs between machines.
 pub(crate) const NAMES: [&str; 8] = ["runs", "flows", "nodes", "queues", "hops", "flow_series", "queue_series", "cost"];
 
-/// A table of these runs.
+/// Makes a table of these runs.
 ///
 /// # Errors
 /// When no table has this name.
@@ -38,7 +38,7 @@ pub(crate) fn table<'r>(name: &str, axes: &[Axis], runs: impl Iterator<Item = &'
     }
 }
 
-/// Verdicts on claims.
+/// Makes the table of verdicts on claims.
 pub(crate) fn verdicts(scenario: &str, verdicts: &[Verdict]) -> PyResult<Table> {
     let columns = columns::<Verdict>();
     let mut writer = Writer::default();
@@ -102,7 +102,7 @@ impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
         writer.finish()
     }
 
-    /// A row for each entry of a list of a run.
+    /// Adds a row for each entry of a list of a run.
     fn of(&mut self, what: &str, columns: &[Column], entries: impl Fn(&Run) -> Named) -> PyResult<Table> {
         let mut writer = self.writer(&[what]);
         let columns = add(&mut writer, columns);
@@ -116,7 +116,7 @@ impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
         writer.finish()
     }
 
-    /// A row for each entry of a list of a node.
+    /// Adds a row for each entry of a list of a node.
     fn within(&mut self, what: &str, columns: &[Column], entries: impl Fn(&Node) -> Named) -> PyResult<Table> {
         let mut writer = self.writer(&["node", what]);
         let columns = add(&mut writer, columns);
@@ -133,7 +133,7 @@ impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
         writer.finish()
     }
 
-    /// A row for each step of each entry; `time_s` is the end of the step.
+    /// Adds a row for each step of each entry; `time_s` is the end of the step.
     fn series(
         &mut self,
         what: &str,
@@ -163,7 +163,7 @@ impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
         writer.finish()
     }
 
-    /// A table that begins with what tells its rows apart.
+    /// Starts a table whose first columns tell its rows apart.
     fn writer(&self, names: &[&str]) -> Writer {
         let mut writer = Writer::default();
         writer.add("scenario".to_owned(), Kind::Text);
@@ -180,7 +180,7 @@ impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
     }
 }
 
-/// Adds the columns that are no lists, but for the name, which stands before them.
+/// Adds the columns that are not lists, except for the name, which stands before them.
 fn add<'c>(writer: &mut Writer, columns: &'c [Column]) -> Vec<&'c Column> {
     let kept: Vec<&Column> = columns.iter().filter(|column| !column.list && column.path != ["name"]).collect();
     for column in &kept {
@@ -199,7 +199,7 @@ fn head(axes: &[Axis], run: &Run) -> Vec<Value> {
     [json!(run.scenario), json!(run.seed)].into_iter().chain(labels).collect()
 }
 
-/// All its labels are numbers.
+/// True if all labels are numbers.
 fn is_numeric(axis: &Axis) -> bool {
     axis.labels.iter().all(|label| label.parse::<f64>().is_ok())
 }

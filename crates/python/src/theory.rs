@@ -1,6 +1,6 @@
 //! Crate `theory` for rows of numbers: each model by its name, with its arguments in columns of the same length.
 //!
-//! Here lives how numbers become the crate's types, and which of its results come in which order. No formula ever does.
+//! This module converts numbers to the crate's types, and orders its results. It holds no formula.
 
 mod medium;
 mod queues;
@@ -12,17 +12,18 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use units::{Bytes, Duration};
 
-/// The arguments of a row, in the order of the function in Python: for each its values, one or as many as there are groups.
+/// The arguments of a row, in the order of the function in Python: for each argument its values, one or as many as
+/// there are groups.
 type Row<'r> = [&'r [f64]];
 
-/// A row's results, or what is wrong with its arguments.
+/// A row's results, or the fault in its arguments.
 type Solved = Result<Vec<f64>, String>;
 
 /// A model by its name.
 type Model = (&'static str, fn(&Row) -> Solved);
 
 /// Solves a model for each of `rows` rows, over which every column is spread evenly: a row has one value of each
-/// argument, or one for each group. Its results are in a list of their own.
+/// argument, or one for each group. Each row's results are a list.
 #[pyfunction]
 pub(crate) fn theory(py: Python<'_>, model: &str, columns: Vec<Vec<f64>>, rows: usize) -> PyResult<Vec<Vec<f64>>> {
     let models = medium::MODELS.iter().chain(queues::MODELS).chain(schemes::MODELS);
@@ -38,13 +39,13 @@ pub(crate) fn theory(py: Python<'_>, model: &str, columns: Vec<Vec<f64>>, rows: 
     solved.into_iter().enumerate().map(told).collect()
 }
 
-/// The arguments of a model without groups.
+/// Returns the arguments of a model without groups.
 fn numbers<const N: usize>(row: &Row) -> Result<[f64; N], String> {
     let first: Vec<f64> = row.iter().filter_map(|values| values.first().copied()).collect();
     first.try_into().map_err(|_| format!("expected {N} arguments"))
 }
 
-/// The arguments of each group of a model with groups.
+/// Returns the arguments of each group of a model with groups.
 fn groups<const N: usize>(row: &Row) -> Result<Vec<[f64; N]>, String> {
     let width = row.first().map_or(0, |values| values.len());
     (0..width).map(|group| numbers(&row.iter().map(|values| &values[group..=group]).collect::<Vec<_>>())).collect()
@@ -54,14 +55,14 @@ fn words(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// A number from 0 to 4294967295.
+/// Checks a whole number from 0 to 4294967295.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and within bounds")]
 fn whole(name: &str, value: f64) -> Result<u32, String> {
     let is_whole = (0.0..=f64::from(u32::MAX)).contains(&value) && value.fract().abs() < f64::MIN_POSITIVE;
     is_whole.then_some(value as u32).ok_or_else(|| format!("{name} is {value}: expected a whole number, not negative"))
 }
 
-/// Infinite where there is no limit.
+/// Reads a limit on attempts; infinity means no limit.
 fn attempts(value: f64) -> Result<Option<u32>, String> {
     if value == f64::INFINITY { Ok(None) } else { whole("attempts", value).map(Some) }
 }
@@ -77,19 +78,19 @@ fn bytes(name: &str, value: f64) -> Result<Bytes, String> {
     whole(name, value).map(|count| Bytes::new(count.into()))
 }
 
-/// A finite number that is not below zero.
+/// Checks a finite number that is not below zero.
 fn not_negative(name: &str, value: f64) -> Result<f64, String> {
     let fits = value.is_finite() && value >= 0.0;
     fits.then_some(value).ok_or_else(|| format!("{name} is {value}: expected a number that is not negative"))
 }
 
-/// A finite number above zero.
+/// Checks a finite number above zero.
 fn positive(name: &str, value: f64) -> Result<f64, String> {
     let fits = value.is_finite() && value > 0.0;
     fits.then_some(value).ok_or_else(|| format!("{name} is {value}: expected a number above zero"))
 }
 
-/// A share of 1.
+/// Checks a share of 1.
 fn share(name: &str, value: f64) -> Result<f64, String> {
     (0.0..=1.0)
         .contains(&value)

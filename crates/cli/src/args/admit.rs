@@ -33,20 +33,20 @@ pub(crate) struct Admit {
     /// The destination of the flow. With a port, only requests to regulate that name this port apply to the flow.
     #[arg(long, value_name = "ADDR[:PORT]", value_parser = destination)]
     pub(crate) to: (Ipv4Addr, u16),
-    /// What happens to the command if the flow is refused, at the start or later. stop: it does not start, or gets SIGTERM.
+    /// The action if the flow is refused, at the start or later. stop: the command does not start, or gets SIGTERM.
     /// best-effort: it runs without real-time service.
     #[arg(long, value_name = "WHAT", default_value = "stop")]
     pub(crate) refused: Refused,
-    /// How long to wait for an answer.
+    /// The longest wait for an answer.
     #[arg(long, value_name = "TIME", default_value = "500 ms", value_parser = patience)]
     pub(crate) patience: Positive<Duration>,
-    /// How often to repeat a probe that gets no answer.
+    /// The number of times that a probe without an answer is repeated.
     #[arg(long, value_name = "N", default_value = "2")]
     pub(crate) retries: u32,
     /// The longest random wait before a probe that follows a request to regulate: 7 s for SWAN-1, 0 s for SWAN-2.
     #[arg(long, value_name = "TIME", default_value = "0 s")]
     pub(crate) stagger: Duration,
-    /// How long the flow counts as newly admitted.
+    /// The time for which the flow counts as newly admitted.
     #[arg(long, value_name = "TIME", default_value = "10 s")]
     pub(crate) new_for: Duration,
     /// The UDP port of agents.
@@ -60,7 +60,7 @@ pub(crate) struct Admit {
     pub(crate) command: Vec<OsString>,
 }
 
-/// What happens to a command whose flow is refused.
+/// The action when a command's flow is refused.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Refused {
     Stop,

@@ -52,8 +52,8 @@ Examples:
   sluice check scenarios/adth
   sluice check --expand scenarios/adth/s1b.toml
 
-Exit status: 0 if all are correct, 2 if one is not; the message names the line, what was expected, and the nearest \
-right name.")]
+Exit status: 0 if all are correct, 2 if one is not; the message names the line, the expected values, and the \
+nearest right name.")]
 pub(crate) struct Check {
     /// Scenario files, folders of them, or ids of experiments.
     #[arg(value_name = "FILE|DIR|ID", required = true)]
@@ -144,9 +144,9 @@ impl From<Chosen> for lab::capture::Filter {
 #[command(after_help = "\
 Examples:
   sluice reproduce adth-s1a           one experiment, by its id
-  sluice reproduce scenarios/adth     all of a folder
-  sluice reproduce buffer-sizing      all of a folder of scenarios
-  sluice reproduce                    all there are
+  sluice reproduce scenarios/adth     every experiment in a folder
+  sluice reproduce buffer-sizing      the same, by the folder's name in scenarios
+  sluice reproduce                    every experiment
   sluice reproduce adth-s1a --quick   three seeds instead of all
   sluice reproduce adth-s1a --all     and print every claim
   sluice reproduce my.toml --seeds 30 --out /tmp/my
@@ -199,21 +199,21 @@ pub(crate) struct Reproduce {
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
-  sluice claims                  the documents, and how their statements came out
-  sluice claims adth             the statements for which one of them stands
-  sluice claims adth --all       every claim of it
+  sluice claims                  the documents, with the counts of verdicts
+  sluice claims adth             the headline claims of one document
+  sluice claims adth --all       every claim of the document
   sluice claims adth-s1a         the claims of one experiment
   sluice claims adth-s1a.3       one claim: interval, reason, and the command that measures it
   sluice claims adth --csv > adth.csv
   sluice claims --bibtex         the documents themselves, for a list of references
 
-`sluice reproduce ID` measures again what is on record. The columns of --csv and keys of --json are explained in \
+`sluice reproduce ID` repeats the measurements on record. The columns of --csv and keys of --json are explained in \
 docs/results.md.")]
 pub(crate) struct Claims {
     /// Documents, experiments or claims [default: all documents].
     #[arg(value_name = "DOCUMENT|ID")]
     pub(crate) targets: Vec<String>,
-    /// Every claim, not only those for which a document stands.
+    /// Show every claim, not only the headline claims.
     #[arg(long)]
     pub(crate) all: bool,
     /// Print the rows of the record as one JSON list.
@@ -273,8 +273,8 @@ Examples:
   sluice replay eth0.jsonl --controller adth --controller alt --report eth0.html
   sluice replay eth0.jsonl --controller alt --json
 
-The limits that are shown have no effect on the recorded queue. To compare what their effect would have been, turn \
-the recording into a scenario: `sluice scenario-from`.")]
+The limits that are shown have no effect on the recorded queue. To compare their effects, turn the recording into \
+a scenario: `sluice scenario-from`.")]
 pub(crate) struct Replay {
     /// The recording.
     pub(crate) file: PathBuf,
@@ -303,7 +303,7 @@ Examples:
   sluice run eth0.toml --set wired.0.queue.controller=adth
   sluice reproduce eth0.toml          every controller, and a report
 
-The load is what arrived during the recording; it does not respond to the queue, as that of TCP would.")]
+The load consists of the packets that arrived during the recording; unlike TCP, it does not respond to the queue.")]
 pub(crate) struct ScenarioFrom {
     /// The recording.
     pub(crate) recording: PathBuf,

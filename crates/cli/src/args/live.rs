@@ -9,10 +9,10 @@ use std::path::PathBuf;
 pub(crate) struct QueueArgs {
     /// The interface.
     pub(crate) device: String,
-    /// Where on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
+    /// The place on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
     #[arg(long, value_name = "CLASS", default_value = "root", value_parser = linux::class)]
     pub(crate) parent: u32,
-    /// Where running agents write down what to restore.
+    /// The folder in which running agents write down what to restore.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
 }
@@ -42,8 +42,8 @@ pub(crate) struct Attach {
     /// Measure the present queue and show the decisions, but change nothing. Needs no privilege.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Go on even if the former queue cannot be restored, in which case the kernel's default replaces it, and even where
-    /// nothing ever waits, so that a limit has no effect: at the root of veth, loopback, a bridge.
+    /// Continue even if the former queue cannot be restored, in which case the kernel's default replaces it, and even
+    /// where packets never wait, so that a limit has no effect: at the root of veth, loopback, a bridge.
     #[arg(long)]
     pub(crate) force: bool,
     /// The largest number of segments (GSO) in a packet of the interface while it is governed: with 1 a limit in packets
@@ -78,10 +78,10 @@ The file names interfaces, each with the keys of a scenario's [queue]:
 
 If an interface disappears, the agent waits and governs the next interface of that name. docs/live.md has all keys.")]
 pub(crate) struct Agent {
-    /// The interfaces, and how to govern them.
+    /// The configuration file: the interfaces, with the settings of each.
     #[arg(long, value_name = "FILE")]
     pub(crate) config: PathBuf,
-    /// Where running agents write down what to restore.
+    /// The folder in which running agents write down what to restore.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
     /// Write the event log, on standard error, as one JSON object per line.
@@ -126,7 +126,7 @@ Examples:
 pub(crate) struct Doctor {
     /// The interface [default: all].
     pub(crate) device: Option<String>,
-    /// Where on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
+    /// The place on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
     #[arg(long, value_name = "CLASS", default_value = "root", value_parser = linux::class, requires = "device")]
     pub(crate) parent: u32,
     /// Print one JSON object.

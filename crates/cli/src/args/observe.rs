@@ -3,10 +3,10 @@
 use clap::Args as Group;
 use std::path::PathBuf;
 
-/// Where to look for agents.
+/// The place to look for running agents.
 #[derive(Debug, Group)]
 pub(crate) struct Agents {
-    /// Where running agents keep their sockets.
+    /// The folder with the sockets of running agents.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
 }

@@ -125,14 +125,14 @@ impl Host for Attaching {
         let Err(failure) = self.take(decision) else { return ControlFlow::Continue(()) };
         let ends = self.dry_run;
         if !ends {
-            complain(format_args!("{failure}; governing goes on"));
+            complain(format_args!("{failure}; the controller continues"));
         }
         self.broken = Some(failure);
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     fn happened(&mut self, event: &AgentEvent) {
-        // `attached` has printed more about this one.
+        // `attached` has already printed more about this event.
         if event.what != AgentEventKind::Attached {
             complain(event);
         }

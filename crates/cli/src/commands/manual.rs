@@ -52,7 +52,7 @@ fn page(command: &Command) -> Result<String, Failure> {
 fn sections(text: &str) -> String {
     let mut roff = String::new();
     for line in text.lines() {
-        // A hyphen would be set as a dash, and a full stop or quote at the start be read as a request.
+        // A hyphen would be set as a dash, and a full stop or quote at the start would be read as a request.
         let plain = line.trim_start().replace('\\', "\\e").replace('-', "\\-");
         let plain = if plain.starts_with(['.', '\'']) { format!("\\&{plain}") } else { plain };
         let _ = match (line.strip_suffix(':'), line.strip_prefix("  ")) {

@@ -185,7 +185,7 @@ pub(super) mod tests {
     use linux::telemetry::events::{AgentEvent, AgentEventKind};
     use units::{Bytes, Rate};
 
-    /// A queue that ADTH governs, as it is after its first interval.
+    /// Makes the status of a queue that ADTH governs, as it is after its first interval.
     pub(crate) fn governed() -> Status {
         let controller = AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();
         let mut status = Status::new("wlan0", "root", &controller, Limit::Packets(1_000));

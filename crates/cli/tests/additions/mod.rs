@@ -1,6 +1,6 @@
-//! Holds docs/add-a-controller.md and docs/add-a-discipline.md to their word: a copy of the whole workspace takes the
-//! controller and the discipline of these pages by one file and one registry entry each, and the command that is built
-//! from it simulates with them, would attach the controller to an interface, and replays a recording into it.
+//! Tests that docs/add-a-controller.md and docs/add-a-discipline.md are right: a copy of the whole workspace takes the
+//! controller and the discipline of these pages by one file and one registry entry each. The command built from the
+//! copy simulates with them, observes an interface with the controller, and replays a recording into it.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{fs, io};
 
-/// A page that adds something, and the place that takes it.
+/// A page with an example, and the crate to which the example is added.
 struct Page {
     text: &'static str,
-    /// Where its file goes.
+    /// The folder for the example's file.
     folder: &'static str,
-    /// The file of that folder which has the modules and the registry.
+    /// The file in that folder that declares the modules and holds the registry.
     list: &'static str,
     registry: &'static str,
 }
@@ -34,11 +34,11 @@ const DISCIPLINE: Page = Page {
 const RANDOM_DROP: &str = include_str!("random_drop.rs");
 const PROBE: &str = include_str!("probe.rs");
 
-/// The copy's command has a name of its own, or it would take the place of the one that other tests run.
+/// Name of the copy's command. It differs from `sluice`, so that it does not replace the command that other tests run.
 const COMMAND: &str = "sluice-with-additions";
 
 impl Page {
-    /// The only block in `language` that contains `text`.
+    /// Returns the only code block in `language` that contains `text`.
     fn block(&self, language: &str, text: &str) -> &'static str {
         let fence = format!("```{language}\n");
         let block = |rest: &'static str| rest.split_once("```").expect("a fence is closed").0;
@@ -48,14 +48,14 @@ impl Page {
         found[0]
     }
 
-    /// The page's file and its registry entry, in the copy of its crate.
+    /// Adds the page's file and its registry entry to the copy of its crate.
     fn add(&self, copy: &Path, module: &str) {
         let entry = self.block("rust", &format!("    {module}"));
         let declared = self.block("rust", &format!("pub mod {module};"));
         self.register(copy, module, self.block("rust", "impl Default for Params"), entry, declared);
     }
 
-    /// A file and its registry entry, in the copy of the page's crate.
+    /// Adds a file and its registry entry to the copy of the page's crate.
     fn register(&self, copy: &Path, module: &str, text: &str, entry: &str, declared: &str) {
         let source = copy.join(self.folder);
         fs::write(source.join(module).with_extension("rs"), text).unwrap();
@@ -74,7 +74,7 @@ fn the_page_shows_the_discipline_that_is_compiled() {
     assert!(shown == RANDOM_DROP, "docs/add-a-discipline.md and random_drop.rs differ");
 }
 
-/// A discipline's page is called after it, or has a heading with its name in backquotes.
+/// A discipline's page has the discipline's name, or a heading with that name in backquotes.
 #[test]
 fn every_discipline_with_a_table_has_a_page() {
     let folder = workspace().join("docs/disciplines");
@@ -107,7 +107,7 @@ fn one_file_and_one_entry_each_are_all_that_a_controller_and_a_discipline_take()
     CONTROLLER.register(&copy, "probe", PROBE, entry, "pub mod probe;\n");
     DISCIPLINE.add(&copy, "random_drop");
 
-    // What holds for every controller and every discipline, and the examples' own tests.
+    // The tests that every controller and every discipline must pass, and the examples' own tests.
     let features = "sluice-control/schema,sluice-queue/schema";
     let tests = "test --quiet -p sluice-control -p sluice-queue --lib --test all --features";
     cargo(&copy, &format!("{tests} {features}"));
@@ -123,7 +123,7 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The crates and what they embed, at `copy`, as they are now.
+/// Copies the crates and the files that they embed to `copy`.
 fn copy_workspace(copy: &Path) -> io::Result<()> {
     if copy.exists() {
         fs::remove_dir_all(copy)?;
@@ -134,7 +134,7 @@ fn copy_workspace(copy: &Path) -> io::Result<()> {
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(workspace().join(file), copy.join(file))?;
     }
-    // The copy has no pages.
+    // The copy has no pages for these tests to read.
     let tests = copy.join("crates/control/tests");
     fs::remove_dir_all(tests.join("add_a_controller"))?;
     fs::write(tests.join("main.rs"), "mod every_controller;\n")?;
@@ -151,7 +151,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         if entry.file_type()?.is_dir() {
             copy_folder(&entry.path(), &target)?;
         } else {
-            // Keeps the time of change: what an earlier run compiled is still good where nothing changed.
+            // Keeps the modification time, so that Cargo does not recompile unchanged files of an earlier run.
             let file = fs::File::open(entry.path())?;
             fs::copy(entry.path(), &target)?;
             fs::File::options().write(true).open(&target)?.set_modified(file.metadata()?.modified()?)?;
@@ -160,7 +160,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Cargo in the copy. It shares the dependencies that the workspace's own tests were built with.
+/// Runs Cargo in the copy. It shares the dependencies that were built for the workspace's own tests.
 fn cargo(copy: &Path, words: &str) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("..");
     let output = Command::new(env!("CARGO"))
@@ -168,7 +168,7 @@ fn cargo(copy: &Path, words: &str) {
         .arg("--target-dir")
         .arg(target)
         .current_dir(copy)
-        // Quick to compile is what counts here.
+        // Short compile times matter most here.
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .output()
         .unwrap();
@@ -176,7 +176,7 @@ fn cargo(copy: &Path, words: &str) {
     assert!(output.status.success(), "{said}");
 }
 
-/// The copy's command.
+/// Builds the copy's command and returns its path.
 fn built(copy: &Path) -> PathBuf {
     cargo(copy, "build --quiet -p sluice-cli");
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("../debug").join(COMMAND)
@@ -188,7 +188,7 @@ fn run(command: &Path, folder: &Path, words: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Two nodes, one of which has more to send than the other can take.
+/// Two nodes, with an offered load above the link's capacity.
 const NETWORK: &str = r#"
 title = "A full queue"
 duration = "3 s"
@@ -207,7 +207,7 @@ to = "b"
 traffic = { kind = "cbr", rate = "9 Mb/s", packet = "1000 B" }
 "#;
 
-/// By the discipline's table, and by the controller's name as with any scenario.
+/// Simulates with the discipline, chosen by its table, and the controller, chosen by its name as in any scenario.
 fn simulates(command: &Path, folder: &Path) {
     fs::write(folder.join("full.toml"), NETWORK.to_owned() + DISCIPLINE.block("toml", "[queue.random_drop]")).unwrap();
     let by = ["--set", "queue.controller=fixed_drain", "--set", "queue.fixed_drain.target_delay=50 ms"];
@@ -219,7 +219,7 @@ fn simulates(command: &Path, folder: &Path) {
     assert!((0.03..0.07).contains(&delay), "{queue}");
 }
 
-/// It looks at a queue that is there, and changes nothing.
+/// Observes an existing queue without changing it.
 fn attaches(command: &Path) {
     let words = "attach lo --controller fixed_drain --target-delay 50ms --dry-run";
     let mut child = Command::new(command).args(words.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
@@ -236,8 +236,9 @@ fn replays(command: &Path, folder: &Path) {
     assert_eq!(run(command, folder, &words), recording);
 }
 
-/// A chain of three whose ends hear only the one between them. What its radio saw and its neighbours told stands in the
-/// recording, and the same controller orders the same over it: limit, rate and note.
+/// Simulates a chain of three nodes whose ends hear only the middle one. The recording holds what the middle node's
+/// radio measured and its neighbours sent; replayed over it, the controller gives the same orders: limit, rate and
+/// note.
 fn measures(command: &Path, folder: &Path) {
     let nodes = "[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"20 m\"\n";
     let flow = "[[flow]]\nname = \"call\"\nfrom = \"n0\"\nto = \"n2\"\nclass = \"real-time\"\n\
@@ -250,7 +251,7 @@ fn measures(command: &Path, folder: &Path) {
     let lines: Vec<serde_json::Value> = recording.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 29, "one each 100 ms");
     let last = &lines[28];
-    // Two packets of 1028 B come and go in 100 ms.
+    // Two packets of 1028 B are sent and received in 100 ms.
     let radio = &last["radio"];
     assert_eq!([&radio["frames"], &radio["hops"], &radio["contenders"]], [2, 2, 2]);
     assert_eq!([&radio["real_time"], &radio["phy_rate"]], ["4112 B", "11 Mb/s"]);
@@ -265,7 +266,7 @@ fn measures(command: &Path, folder: &Path) {
         assert!(trace.lines().filter(|line| line.contains(&told)).count() > 10, "{told}: {trace}");
     }
 
-    // Neither an agent that hears no others nor a recording without a radio can serve it.
+    // Neither an agent that hears no others nor a recording without a radio can serve this controller.
     for (words, why) in [
         ("attach lo --controller probe --dry-run", "probe needs the notes of neighbours' agents"),
         ("replay a.jsonl --controller probe", "holds nothing of a radio, which probe needs"),

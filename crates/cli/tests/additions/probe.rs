@@ -1,5 +1,5 @@
-//! A controller that looks at all that a radio sees and at its neighbours' notes, tells notes and orders a rate. It is there
-//! for a copy of the workspace: hosts measure, record and replay more than the schemes of the registry look at.
+//! A controller that reads all measurements of a radio and its neighbours' notes, sends notes and orders a rate. A test
+//! adds it to a copy of the workspace, because hosts measure, record and replay more than the registered schemes read.
 
 use crate::{Controller, Count, Invalid, Limit, Needs, Note, Orders, Period, Radio, Reads, Scheme, Seen, Sets, Site};
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Controller for Probe {
         self.hard_limit.into()
     }
 
-    /// Each quantity moves an order.
+    /// Makes every quantity change an order.
     fn update(&mut self, seen: &Seen) -> Orders {
         let radio = seen.radio.unwrap_or_default();
         let Radio { busy, sending, contenders, phy_rate, frames, mpdus, aggregate_max, late, real_time, hops, .. } =

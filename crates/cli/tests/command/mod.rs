@@ -6,22 +6,22 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The scenario that most tests run or spoil.
+/// The scenario that most tests run or change.
 pub const CHAIN: &str = include_str!("../fixtures/chain.toml");
 
-/// The command, to be run in `folder`, where it also keeps the scenarios that it carries.
+/// Returns the command with `folder` as working directory, where it also caches the built-in scenarios.
 pub fn sluice(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
     command.current_dir(folder).env("XDG_CACHE_HOME", folder.join(".cache"));
     command
 }
 
-/// An output's standard error.
+/// Returns the standard error of an output.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("errors are text")
 }
 
-/// An output's standard output.
+/// Returns the standard output of an output.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output is text")
 }
@@ -33,7 +33,7 @@ pub fn scenario(folder: &Path, text: &str) -> PathBuf {
     path
 }
 
-/// `text` without the times that a run took, which no two runs share.
+/// Removes the times that a run took, which differ between any two runs.
 pub fn without_times(text: &str) -> String {
     let fields = ["\"wall_s\":", "\"cpu_s\":"];
     fields.iter().fold(text.to_owned(), |text, field| {

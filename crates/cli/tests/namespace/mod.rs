@@ -7,7 +7,8 @@ use crate::command::{stderr, stdout};
 use std::process::{Child, Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Of one test at a time: those that keep all cores busy, and those whose figures need a core in time.
+/// Returns the lock of tests that must run alone: those that keep all cores busy, and those whose figures need a core
+/// in time.
 pub fn machine_to_itself() -> MutexGuard<'static, ()> {
     static MACHINE: Mutex<()> = Mutex::new(());
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -30,7 +31,7 @@ pub fn in_namespace(inner: &str) {
     eprint!("{}", stderr(&output));
 }
 
-/// This process is in a namespace of its own.
+/// Asserts that this process is in a namespace of its own.
 pub fn is_own() {
     let map = std::fs::read_to_string("/proc/self/uid_map").expect("the machine plays along");
     assert!(!map.contains("4294967295"), "this test changes interfaces: it only runs in a namespace");
@@ -42,13 +43,13 @@ pub fn run(line: &str) {
     assert!(output.status.success(), "{line}: {}", stderr(&output));
 }
 
-/// Runs a command of words without spaces.
+/// Runs a command whose words contain no spaces.
 pub fn shell(line: &str) -> Output {
     let mut words = line.split(' ');
     Command::new(words.next().expect("the machine plays along")).args(words).output().expect("the machine plays along")
 }
 
-/// Ends a child by a signal; its exit status.
+/// Ends a child by a signal and returns its exit status.
 pub fn end(child: &mut Child, signal: &str) -> Option<i32> {
     run(&format!("kill -{signal} {}", child.id()));
     child.wait().expect("the machine plays along").code()

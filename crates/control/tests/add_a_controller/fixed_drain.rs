@@ -1,7 +1,7 @@
-//! Fixed drain: a queue may hold what leaves it within a target delay, at the rate of the last interval.
+//! Fixed drain: a queue holds the packets that leave it within a target delay, at the rate of the last interval.
 //!
-//! `limit = target_delay * sent / length`. While nothing waits, packets leave as they come: the rate then speaks of the
-//! traffic, not of the link, there is no delay to bound, and the limit is the hard limit.
+//! `limit = target_delay * sent / length`. While nothing waits, packets leave as they arrive: the rate is then that of
+//! the traffic, not of the link, there is no delay to bound, and the limit is the hard limit.
 
 use crate::{Controller, Interval, Invalid, Limit, Needs, Orders, Period, Reads, Scheme, Seen, Sets, Site};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use units::{Bytes, Duration, Positive};
 #[cfg_attr(feature = "schema", schemars(rename = "FixedDrain"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// How long a full queue may take to drain. Default 100 ms.
+    /// Time in which a full queue drains. Default 100 ms.
     pub target_delay: Positive<Duration>,
     /// Time between two runs of the controller, at least 100 us. Default 50 ms.
     pub interval: Period,
@@ -74,7 +74,7 @@ impl Controller for FixedDrain {
 }
 
 impl FixedDrain {
-    /// What drains within the target when `sent` left in `length`: rounded down, but room for at least one packet.
+    /// Returns the packets that drain within the target if `sent` left in `length`, rounded down, but at least one.
     fn drained(&self, seen: &Interval) -> Limit {
         let target = u128::from(self.params.target_delay.get().as_nanos());
         let length = u128::from(seen.length.as_nanos().max(1));
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::Count;
 
-    /// 50 ms in which so many packets of 1000 B left, and so many wait.
+    /// 50 ms in which `sent` packets of 1000 B left, with `waiting` packets in the queue.
     fn seen(sent: u64, waiting: u64) -> Interval {
         let count = |packets| Count { packets, bytes: Bytes::new(1_000) * packets };
         Interval {

@@ -1,4 +1,4 @@
-//! Writes a report of made-up studies, to look at and for the browser test: no simulation is run.
+//! Writes a report of made-up studies, to look at and for the browser test, without simulating.
 //!
 //! `cargo run -p sluice-lab --example sample-report -- FILE`
 

@@ -15,7 +15,7 @@ pub(crate) const HOSTILE: &str = "</script><img src=x onerror=alert(1)> & \"quot
 const SEEDS: [u64; 3] = [1, 2, 3];
 const STEPS: usize = 1000;
 
-/// A study of every kind.
+/// Makes a study of every kind.
 pub(crate) fn studies() -> Vec<Study> {
     vec![targets(), hops(), hostile()]
 }
@@ -274,7 +274,7 @@ fn run(scenario: &str, seed: u64, case: &[(&str, &str)], outcome: Outcome) -> Ru
     }
 }
 
-/// A run whose delays stay around `bound`, or grow with the load without one.
+/// Makes a run whose delays stay around `bound`, or grow with the load without one.
 fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Outcome {
     let delay = |node: usize, k: usize| {
         let level = load(k) * bound.unwrap_or(4.0) * (1.0 - 0.1 * node as f64);
@@ -345,7 +345,7 @@ fn flow_distribution(name: &str, n: usize, delay: &dyn Fn(usize, usize) -> f64) 
 }
 
 fn flow_series(name: &str, seed: u64, n: usize, delay: &dyn Fn(usize, usize) -> f64) -> FlowSeries {
-    // The second flow starts at 25 s: nothing is received before. A gap in the first.
+    // The second flow starts at 25 s and receives nothing before; the first has a gap.
     let heard = |k: usize| (n == 0 && !(600..640).contains(&k)) || (n == 1 && k >= 250);
     let times = |scale: f64| (0..STEPS).map(|k| heard(k).then(|| scale * delay(n, k))).collect();
     FlowSeries {
@@ -426,7 +426,7 @@ fn node(n: usize, target: Option<f64>) -> Node {
     }
 }
 
-/// How full the queues are, from 0 to 1, at step `k`.
+/// Returns the fill of the queues, from 0 to 1, at step `k`.
 fn load(k: usize) -> f64 {
     let t = k as f64 / 10.0;
     match t {
@@ -437,7 +437,7 @@ fn load(k: usize) -> f64 {
     }
 }
 
-/// Something between -1 and 1 that looks random.
+/// Returns a number between -1 and 1 that looks random.
 fn noise(seed: u64, k: usize) -> f64 {
     // The finaliser of SplitMix64.
     let mut mixed = (seed << 32 | k as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);

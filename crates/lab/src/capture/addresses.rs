@@ -1,4 +1,4 @@
-//! The addresses that nodes have in a capture. The simulator needs none: it tells nodes by their place.
+//! The addresses that nodes have in a capture. The simulator itself identifies nodes by index.
 
 use sim::trace::{Frame, Owner, Packet, Protocol};
 
@@ -7,26 +7,26 @@ pub(super) type Mac = [u8; 6];
 /// An IPv4 address.
 pub(super) type Ip = [u8; 4];
 
-/// The address for all.
+/// The broadcast address.
 const EVERYBODY: Mac = [0xff; 6];
 /// The network's own address where there is no access point (an IBSS).
 const IBSS: Mac = [0x02, 0x5b, 0, 0, 0, 0];
 /// The port of AODV (RFC 3561, section 12).
 const AODV: u16 = 654;
-/// The port of notes to neighbours, which are a format of our own: the last registered one, which stays free (IANA).
+/// The port of notes to neighbours, which are a format of our own: the last registered port, which IANA keeps free.
 const NOTES: u16 = 49_151;
-/// Flow `i` goes from and to this port plus `i`; a TCP flow only to it.
+/// First port of flows: flow `i` uses this port plus `i` at both ends, TCP only at its destination.
 const FIRST_PORT: u16 = 10_000;
-/// The first port from which TCP connections begin (RFC 6335, section 6), and how many there are.
+/// The first port of TCP connections at their source (RFC 6335, section 6), and the number of such ports.
 const FIRST_EPHEMERAL: u16 = 49_152;
 const EPHEMERAL: u32 = 16_384;
 
 /// The addresses of a network's nodes and flows.
 #[derive(Clone, Debug)]
 pub(super) struct Addresses {
-    /// Where every flow of the roster begins and ends (`None`: everywhere), and what its packets are.
+    /// The ends of every flow of the roster (`None`: broadcast), and the protocol of its packets.
     pub(super) flows: Vec<(u32, Option<u32>, Protocol)>,
-    /// Which nodes are access points.
+    /// True for nodes that are access points.
     pub(super) access_points: Vec<bool>,
     /// The carrier frequency in MHz.
     pub(super) channel: u16,
@@ -39,11 +39,11 @@ pub(super) struct Route {
     pub(super) from_ds: bool,
 }
 
-/// What a packet's headers say.
+/// The ends and ports in a packet's headers.
 pub(super) struct Ends {
     pub(super) from: Ip,
     pub(super) to: Ip,
-    /// Source and destination; of an echo the identifier, twice.
+    /// Source and destination; an echo has its identifier in both.
     pub(super) ports: [u16; 2],
     pub(super) protocol: Protocol,
 }
@@ -76,7 +76,7 @@ impl Addresses {
         Route { addresses: [to, from, IBSS], to_ds: false, from_ds: false }
     }
 
-    /// A routing packet or a note goes from hop to hop; a flow's from end to end.
+    /// Returns the ends of a packet: those of the hop for routing packets and notes, those of the flow for others.
     pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
         match packet.of {
             Owner::Routing | Owner::Note => {

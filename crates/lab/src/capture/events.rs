@@ -1,4 +1,4 @@
-//! Events as JSON lines, one object a line.
+//! Events as JSON lines, one object per line.
 
 use serde::Serialize;
 use sim::radio::Mode;
@@ -7,7 +7,7 @@ use sim::trace::{
 };
 use std::io::{self, Write};
 
-/// What events are called.
+/// Names of events.
 pub(super) const EVENTS: [&str; 15] = [
     "sends",
     "hears",
@@ -26,7 +26,7 @@ pub(super) const EVENTS: [&str; 15] = [
     "note",
 ];
 
-/// What an event is called.
+/// Returns the name of an event.
 pub(super) fn name_of(what: &TraceEventKind) -> &'static str {
     let place = match what {
         TraceEventKind::Sends(_) => 0,
@@ -48,18 +48,18 @@ pub(super) fn name_of(what: &TraceEventKind) -> &'static str {
     EVENTS[place]
 }
 
-/// The file of a run's events, one JSON object a line.
+/// The file of a run's events, one JSON object per line.
 #[derive(Debug)]
 pub(super) struct Events<W> {
     to: W,
     names: Names,
 }
 
-/// What nodes and flows are called.
+/// Names of nodes and flows.
 #[derive(Debug)]
 struct Names {
     nodes: Vec<String>,
-    /// And whether the flow answers another one.
+    /// The name of each flow, and whether the flow answers another one.
     flows: Vec<(String, bool)>,
 }
 
@@ -87,7 +87,7 @@ struct Line<'e> {
     of: Option<OfFlow<'e>>,
 }
 
-/// An event of a flow, and of none of its packets.
+/// An event of a flow as a whole, not of one of its packets.
 #[derive(Serialize)]
 struct OfFlow<'e> {
     flow: &'e str,
@@ -122,7 +122,7 @@ struct PacketLine<'e> {
     packet: u64,
     flow: &'e str,
     bytes: u64,
-    /// The packet goes the other way.
+    /// True for a packet in the reverse direction.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     back: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -139,7 +139,7 @@ struct NoteLine<'e> {
     rate_bps: u64,
     backlog_packets: u64,
     backlog_bytes: u64,
-    /// Those that it tells of.
+    /// Number of links that the packet reports.
     links: usize,
 }
 
@@ -156,8 +156,8 @@ struct SegmentLine {
 }
 
 impl<W: Write> Events<W> {
-    /// An event file of a network with these nodes and flows, in the order of the roster; of a flow also whether it answers
-    /// another one.
+    /// Creates an event file of a network with these nodes and flows, in the order of the roster; each flow with
+    /// whether it answers another one.
     pub(super) fn new(to: W, nodes: Vec<String>, flows: Vec<(String, bool)>) -> Self {
         Self { to, names: Names { nodes, flows } }
     }
@@ -274,7 +274,7 @@ impl Names {
         }
     }
 
-    /// What a flow is called, and whether it answers another one.
+    /// Returns the name of a flow, and whether it answers another one.
     fn flow(&self, flow: u32) -> (&str, bool) {
         self.flows.get(flow as usize).map_or(("*", false), |(name, back)| (name, *back))
     }

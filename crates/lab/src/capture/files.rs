@@ -1,4 +1,4 @@
-//! The files of one run: a capture a node, the events, and the intervals of a queue.
+//! The files of one run: a capture per node, the events, and the intervals of a queue.
 
 use super::filter::Sieve;
 use super::{Addresses, Capture, Events, Filter};
@@ -14,24 +14,24 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use units::Instant;
 
-/// What to write down of a run.
+/// The files to write for a run.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The folder of the captures, `NODE.pcap` each.
     pub pcap: Option<PathBuf>,
     /// The file of the events.
     pub trace: Option<PathBuf>,
-    /// Which events are written to `trace`.
+    /// The events that go into `trace`.
     pub filter: Filter,
-    /// The nodes; none for all.
+    /// The nodes; all if empty.
     pub nodes: Vec<String>,
-    /// The file of the intervals of one queue, of those of the nodes.
+    /// The file of the intervals of one queue, which is a queue of one of the nodes.
     pub intervals: Option<PathBuf>,
-    /// What the results call that queue, where there are several.
+    /// The name of that queue in the results, if there are several.
     pub queue: Option<String>,
 }
 
-/// Why a run cannot be written down.
+/// Reasons why a run cannot be written down.
 #[derive(Debug, Error)]
 pub enum CaptureError {
     /// There is no such node, flow or event.
@@ -41,7 +41,7 @@ pub enum CaptureError {
         what: &'static str,
         /// The name asked for.
         name: String,
-        /// The nearest that there is.
+        /// The nearest name that exists.
         hint: Option<String>,
     },
     /// Too many files would be open at once.
@@ -49,16 +49,16 @@ pub enum CaptureError {
     TooMany {
         /// The number of nodes that were asked for.
         count: usize,
-        /// How many there may be.
+        /// The largest number allowed.
         most: usize,
     },
-    /// Not one queue whose intervals are to be recorded, but none or several.
+    /// The intervals of one queue are to be recorded, but the choice fits none or several.
     #[error("intervals are recorded of one queue: choose with --node and --queue among {known}")]
     Queues {
-        /// Those that were meant, or all where none was.
+        /// The queues that were chosen, or all if none was.
         known: String,
     },
-    /// A file cannot be begun.
+    /// A file cannot be created.
     #[error("cannot write {}: {error}", path.display())]
     Write {
         /// The file or folder.
@@ -67,14 +67,14 @@ pub enum CaptureError {
         error: io::Error,
     },
     /// A file cannot be written to its end.
-    #[error("cannot write down what happens: {0}")]
+    #[error("cannot write the events: {0}")]
     Lost(io::Error),
     /// The network cannot be built.
     #[error(transparent)]
     Build(#[from] sim::BuildError),
 }
 
-/// Runs `network` with `seed` to its end and writes the files; nothing when the watcher stopped it.
+/// Runs `network` with `seed` to its end and writes the files; `None` if the watcher stopped it.
 ///
 /// # Errors
 /// A network that cannot be built, an unknown node, or a file that cannot be written.
@@ -84,7 +84,7 @@ pub fn record(network: &Network, seed: u64, watch: &dyn Watch, wanted: &Wanted) 
     let nodes = chosen(&roster, &wanted.nodes)?;
     let mut files = Files::create(&roster, &nodes, wanted)?;
     match &files.intervals {
-        // Only of this node is anything told.
+        // The observer gets the events of this node only.
         Some(intervals) if wanted.pcap.is_none() && wanted.trace.is_none() => world.watch(&[intervals.node]),
         _ => world.watch(&nodes),
     }
@@ -97,7 +97,7 @@ pub fn record(network: &Network, seed: u64, watch: &dyn Watch, wanted: &Wanted) 
 /// Files that are open at once: most systems allow 1024.
 const MOST_CAPTURES: usize = 500;
 
-/// What a run is written to while it goes on: captures, events, intervals.
+/// The files that are written during a run: captures, events, intervals.
 #[derive(Debug)]
 struct Files {
     captures: Vec<Option<Capture<BufWriter<File>>>>,
@@ -114,7 +114,7 @@ struct Intervals {
 }
 
 impl Intervals {
-    /// Of the queue that is meant by its node's and its own name.
+    /// Creates the file for the queue with this node and name.
     fn create(roster: &Roster, nodes: &[u32], path: &Path, queue: Option<&str>) -> Result<Self, CaptureError> {
         let of =
             |node: u32| (0..).zip(&roster.nodes[node as usize].queues).map(move |(queue, name)| (node, queue, name));

@@ -1,4 +1,4 @@
-//! Which events go into a trace: those of some flows, and those of some kinds.
+//! The choice of events for a trace: those of some flows, and those of some kinds.
 
 use super::CaptureError;
 use super::events::{EVENTS, name_of};
@@ -6,21 +6,22 @@ use crate::measure::means;
 use crate::scenario::nearest;
 use sim::trace::{Owner, Packet, Roster, TraceEvent, TraceEventKind};
 
-/// What is chosen; all where nothing is.
+/// The choice of flows and events; an empty list chooses all.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Flows by name, or the beginning of their names and `*`; `routing` for packets of the routing protocol. A frame is a
-    /// flow's if it carries one of its packets, acknowledgements and replies included; control frames are nobody's.
+    /// Flows by name, or the beginning of their names and `*`; `routing` for packets of the routing protocol. A frame
+    /// belongs to a flow if it carries one of its packets, acknowledgements and replies included; control frames belong
+    /// to no flow.
     pub flows: Vec<String>,
-    /// Events, as the file names them: `delivered`.
+    /// Events, by their names in the file: `delivered`.
     pub events: Vec<String>,
 }
 
-/// The filter in the numbers of one network.
+/// The filter in the indices of one network.
 #[derive(Debug)]
 pub(super) struct Sieve {
     events: Vec<String>,
-    /// By flow; none where all pass.
+    /// True for the flows that pass, by index; `None` if all pass.
     flows: Option<Vec<bool>>,
     routing: bool,
 }

@@ -1,5 +1,5 @@
-//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP and what is in `internet`. Payloads are never there: a record ends behind
-//! the last header and says how long the frame was.
+//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP and the headers of `internet`. Payloads are left out: a record ends
+//! after the last header and holds the length of the frame.
 
 use super::addresses::Addresses;
 use super::internet;
@@ -23,7 +23,7 @@ const BAD_CHECK_SUM: u8 = 0x40;
 /// Length of the check sum.
 const CHECK_SUM: usize = 4;
 
-/// How a frame was received; of a frame that the node itself sent there is none.
+/// Reception of a frame; there is none for a frame that the node itself sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reception {
     pub(super) power: Power,
@@ -38,7 +38,7 @@ pub(super) struct Part {
     pub(super) last: bool,
 }
 
-/// A record: the bytes that are kept, and how many there were.
+/// A record: the bytes kept, and the number of bytes in the frame.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) bytes: Vec<u8>,
@@ -69,7 +69,7 @@ impl Bytes {
     }
 }
 
-/// A control frame, or an MPDU of a data frame, with its radiotap header.
+/// Builds a control frame, or an MPDU of a data frame, with its radiotap header.
 pub(super) fn record(
     at: Instant,
     frame: &Frame,
@@ -137,12 +137,12 @@ fn radiotap(
     bytes
 }
 
-/// The Duration field: whole microseconds, rounded up (9.2.5).
+/// Returns the Duration field: whole microseconds, rounded up (9.2.5).
 fn duration(frame: &Frame) -> u16 {
     u16::try_from(frame.reserves.as_nanos().div_ceil(1_000)).unwrap_or(0x7fff).min(0x7fff)
 }
 
-/// A control frame without its check sum; its length with it (9.3.1).
+/// Writes a control frame without its check sum, and returns the length with it (9.3.1).
 fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     let start = bytes.0.len();
     let subtype = match frame.kind {
@@ -151,7 +151,7 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
         Kind::Rts => 11,
         Kind::Cts => 12,
         Kind::Ack | Kind::Data => 13,
-        // T-MAC's frames have none: two that the standard has not given away (table 9-1).
+        // The standard defines no frames of T-MAC: these two use subtypes that it has not assigned (table 9-1).
         Kind::Request { .. } => 0,
         Kind::Grant => 1,
     };
@@ -183,7 +183,7 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     bytes.0.len() - start + unwritten + CHECK_SUM
 }
 
-/// A data frame as far as the last header; its whole length (9.3.2).
+/// Writes a data frame up to the last header, and returns the whole length (9.3.2).
 fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) -> usize {
     let route = addresses.route(frame);
     let quality = if mpdu.category.is_some() { 0x80 } else { 0 };
@@ -209,7 +209,7 @@ fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) ->
     usize::try_from(mpdu.length.count()).unwrap_or(usize::MAX)
 }
 
-/// The user priority of a category (table 10-1): of the two that map to it, the one that is used by default.
+/// Returns the user priority of a category (table 10-1): of the two that map to it, the default one.
 fn user_priority(category: Category) -> u16 {
     match category {
         Category::Background => 1,

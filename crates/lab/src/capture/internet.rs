@@ -1,5 +1,5 @@
-//! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order; check sums over payloads are left out, as
-//! the payloads are.
+//! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order. Payloads are left out, and so are
+//! check sums over them.
 
 use super::addresses::Ends;
 use sim::trace::{Ecn, Packet, Protocol, Report, Segment};
@@ -25,12 +25,12 @@ const TIMESTAMPS: [u8; 2] = [8, 10];
 /// An option for experiments (RFC 4727) with a number of our own (RFC 6994): reports of losses, permitted and made.
 const REPORTS: [u8; 4] = [253, 4, 0x53, 0x4c];
 const REPORT: [u8; 4] = [253, 5, 0x53, 0x4c];
-/// What is reported where losses are not by congestion.
+/// The report that losses were not caused by congestion.
 const WIRELESS: u8 = 0xff;
 /// The largest window that needs no scaling.
 const UNSCALED: u64 = 65_535;
 
-/// The headers of a packet that is `length` bytes long from the IP header on.
+/// Builds the headers of a packet that is `length` bytes long from the IP header on.
 pub(super) fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
     let (protocol, carried) = match (&packet.segment, ends.protocol) {
         (Some(segment), _) => (TCP, tcp(segment, ends)),
@@ -44,7 +44,7 @@ pub(super) fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// An IPv4 header (RFC 791) with its code point (RFC 2474, section 3) and its ECN field (RFC 3168, section 5).
+/// Builds an IPv4 header (RFC 791) with its code point (RFC 2474, section 3) and its ECN field (RFC 3168, section 5).
 fn ip(packet: &Packet, length: u16, protocol: u8, ends: &Ends) -> Vec<u8> {
     let ecn = match packet.ecn {
         Ecn::NotEct => 0b00,
@@ -65,13 +65,13 @@ fn ip(packet: &Packet, length: u16, protocol: u8, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// A UDP header (RFC 768).
+/// Builds a UDP header (RFC 768).
 fn udp(length: u16, ends: &Ends) -> Vec<u8> {
     let fields = [ends.ports[0], ends.ports[1], length.saturating_sub(20), 0];
     fields.into_iter().flat_map(u16::to_be_bytes).collect()
 }
 
-/// An ICMP echo header (RFC 792).
+/// Builds an ICMP echo header (RFC 792).
 fn echo(kind: u8, packet: &Packet, ends: &Ends) -> Vec<u8> {
     let mut bytes = vec![kind, 0, 0, 0];
     bytes.extend(ends.ports[0].to_be_bytes());
@@ -79,7 +79,7 @@ fn echo(kind: u8, packet: &Packet, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// A TCP header with its options (RFC 9293, 3.1). Sequence numbers begin at 0.
+/// Builds a TCP header with its options (RFC 9293, 3.1). Sequence numbers begin at 0.
 fn tcp(segment: &Segment, ends: &Ends) -> Vec<u8> {
     let options = options(segment);
     let mut bytes = Vec::with_capacity(20 + options.len());
@@ -97,7 +97,7 @@ fn tcp(segment: &Segment, ends: &Ends) -> Vec<u8> {
     bytes
 }
 
-/// The options of a segment, padded as every stack lays them out (RFC 7323, appendix A).
+/// Builds the options of a segment, padded as every stack lays them out (RFC 7323, appendix A).
 fn options(segment: &Segment) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40);
     if segment.flags & Segment::SYN != 0 {
@@ -143,18 +143,18 @@ fn options(segment: &Segment) -> Vec<u8> {
     bytes
 }
 
-/// By how many bits a window is shifted: as few as make it fit. Both ends offer the same window all the time.
+/// Returns the smallest shift that makes a window fit. Both ends offer the same window all the time.
 fn scale(window: u64) -> u8 {
     (0..14).find(|&shift| window >> shift <= UNSCALED).unwrap_or(14)
 }
 
-/// Time stamps count milliseconds.
+/// Converts a time to a time stamp in milliseconds.
 #[expect(clippy::cast_possible_truncation, reason = "time stamps come round again (RFC 7323, 5.2)")]
 fn ticks(at: Instant) -> u32 {
     (at.as_nanos() / 1_000_000) as u32
 }
 
-/// A sequence number as the header has it.
+/// Converts a count to a sequence number of the header.
 #[expect(clippy::cast_possible_truncation, reason = "sequence numbers come round again")]
 fn number(count: u64) -> u32 {
     count as u32

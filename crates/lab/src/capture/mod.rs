@@ -1,5 +1,5 @@
-//! What nodes sent and heard, as files for other programs: captures with radiotap headers for tshark and Wireshark, and
-//! events as JSON lines.
+//! Frames that nodes sent and heard, as files for other programs: captures with radiotap headers for tshark and
+//! Wireshark, and events as JSON lines.
 
 mod addresses;
 mod events;

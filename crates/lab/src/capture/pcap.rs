@@ -6,14 +6,14 @@ use sim::trace::{Frame, TraceEvent, TraceEventKind};
 use std::io::{self, Write};
 use units::Instant;
 
-/// Marks a file with nanoseconds.
+/// Magic number of a file with nanoseconds.
 const MAGIC: u32 = 0xa1b2_3c4d;
-/// IEEE 802.11 with a radiotap header.
+/// Link type of IEEE 802.11 with a radiotap header.
 const LINK_TYPE: u32 = 127;
-/// No record is longer.
+/// The largest length of a record.
 const SNAP: u32 = 65_535;
 
-/// What one node sent and heard.
+/// The frames that one node sent and heard.
 #[derive(Debug)]
 pub(super) struct Capture<W> {
     to: W,
@@ -23,7 +23,7 @@ pub(super) struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    /// A capture of `node`.
+    /// Creates a capture of `node`.
     ///
     /// # Errors
     /// When the header cannot be written.

@@ -1,19 +1,19 @@
-//! Which keys of a claim go together. What would be ignored is refused: a claim that says something else than it means is
-//! worse than none.
+//! Combinations of the keys of a claim. A key that would be ignored is refused, because the claim would then mean
+//! something else than it says.
 
 use super::Condition;
 use crate::study::{Choose, Claim, Compare, OverSeeds, Side, Statistic, Take, Window};
 
 /// A rule on the keys of a claim.
 pub(crate) struct Rule {
-    /// Where it is broken, within the claim: `series.take`.
+    /// The key that breaks the rule, within the claim: `series.take`.
     pub(crate) key: &'static str,
-    /// What it says, as a refusal.
+    /// The rule in words, as the refusal prints it.
     pub(crate) sentence: &'static str,
     is_broken: fn(&Claim) -> bool,
 }
 
-/// All of them, in the order in which a claim's value is computed.
+/// All rules, in the order in which a claim's value is computed.
 const RULES: &[Rule] = &[
     Rule {
         key: "series.take",
@@ -39,7 +39,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         key: "series.counting",
-        sentence: "only what is waited for is counted: `counting` belongs to `reaches`, `stays` and `settling`",
+        sentence: "`counting` replaces the seconds until an event: it belongs to `reaches`, `stays` and `settling`",
         is_broken: |claim| {
             let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Settling);
             claim.series.as_ref().is_some_and(|window| window.counting.is_some() && !waits(window))
@@ -47,7 +47,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         key: "series.relative_to",
-        sentence: "others are divided by a value that needs no further keys, not by `settling`, `reaches`, `stays` or `share`",
+        sentence: "`relative_to` takes a value that needs no further keys, not `settling`, `reaches`, `stays` or `share`",
         is_broken: |claim| {
             let base = claim.series.as_ref().and_then(|window| window.relative_to.as_ref());
             base.is_some_and(|base| matches!(base.take, Take::Settling | Take::Reaches | Take::Stays | Take::Share))
@@ -55,12 +55,12 @@ const RULES: &[Rule] = &[
     },
     Rule {
         key: "compare",
-        sentence: "a correlation is one of two series: it needs `series`, and `against` or `than`",
+        sentence: "a correlation compares two series: it needs `series`, and `against` or `than`",
         is_broken: |claim| claim.compare == Compare::Correlation && (claim.series.is_none() || !has_other(claim)),
     },
     Rule {
         key: "compare",
-        sentence: "a correlation is of whole series, step by step: `take`, `relative_to`, `together` and `first` do not apply",
+        sentence: "a correlation compares whole series, step by step: `take`, `relative_to`, `together` and `first` do not apply",
         is_broken: |claim| {
             let takes = |window: &Window| window.take != Take::Mean || window.relative_to.is_some();
             let reduced = claim.together.is_some() || claim.first.is_some();
@@ -69,7 +69,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         key: "compare",
-        sentence: "a rank correlation is of two results over all cases: it needs `than`, and `against`, `series`, `first` and `steps` do not apply",
+        sentence: "a rank correlation compares two results over all cases: it needs `than`, and `against`, `series`, `first` and `steps` do not apply",
         is_broken: |claim| {
             let other =
                 !claim.against.is_empty() || claim.series.is_some() || claim.first.is_some() || claim.steps.is_some();
@@ -113,7 +113,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         key: "formula",
-        sentence: "a formula compares: `against`, `than`, `compare` and `first` do not go with it",
+        sentence: "a formula is itself a comparison: `against`, `than`, `compare` and `first` do not go with it",
         is_broken: |claim| {
             let compares = has_other(claim) || claim.first.is_some() || claim.compare != Compare::Difference;
             claim.formula.is_some() && compares
@@ -156,7 +156,7 @@ fn is_zero(claim: &Claim) -> bool {
     claim.holds.parse() == Ok(Condition::Zero)
 }
 
-/// The first rule that a claim breaks.
+/// Returns the first rule that a claim breaks.
 pub(crate) fn broken(claim: &Claim) -> Option<&'static Rule> {
     RULES.iter().find(|rule| (rule.is_broken)(claim))
 }

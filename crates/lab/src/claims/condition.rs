@@ -1,4 +1,4 @@
-//! When a claim holds: `<= 400 ms`, `> 4`, `1.5 % .. 4.5 %`, `!= 1`, `zero`.
+//! Conditions of claims: `<= 400 ms`, `> 4`, `1.5 % .. 4.5 %`, `!= 1`, `zero`.
 
 use super::quantity::quantity;
 use crate::study::{Ruling, Side, Unit};
@@ -15,16 +15,16 @@ pub(crate) enum Condition {
     Within(f64, f64),
     /// Any other value.
     Not(f64),
-    /// Nothing; of a claim over seeds with the exception that [`ZERO_AT_MOST`] grants.
+    /// Zero. A claim over seeds has the exception that [`ZERO_AT_MOST`] grants.
     Zero,
 }
 
-/// A share that is zero in the median seed may be this large over all seeds together: below the least share that the ADTH
-/// document counts as not zero (1 packet of 25 507).
+/// Largest share over all seeds together that still counts as zero if the median seed has zero: below the least share
+/// that the ADTH document counts as not zero (1 packet of 25 507).
 pub(super) const ZERO_AT_MOST: f64 = 3e-5;
 
 impl Condition {
-    /// The condition, and the unit that its numbers are written in.
+    /// Reads the condition and the unit in which its numbers are written.
     pub(crate) fn read(text: &str) -> Result<(Self, Unit), String> {
         let wrong = || {
             format!(
@@ -38,7 +38,7 @@ impl Condition {
         }
         if let Some((from, to)) = text.split_once("..") {
             let (high, unit) = read(to)?;
-            // `1.5 .. 4.5 %`: the unit at the end is that of both.
+            // In `1.5 .. 4.5 %` the unit at the end is that of both numbers.
             let shared = to.trim().trim_start_matches(|c: char| c.is_ascii_digit() || "+-.e".contains(c));
             let (low, of_low) = match read(from)? {
                 (_, Unit::Number) if unit != Unit::Number => read(&format!("{} {}", from.trim(), shared.trim()))?,
@@ -52,7 +52,7 @@ impl Condition {
             }
             return Ok((Self::Within(low, high), unit));
         }
-        // The longer signs first: `<=` begins with `<`.
+        // Longer signs come first, because `<=` begins with `<`.
         let after = |sign: &str| text.strip_prefix(sign);
         let (limit, make): (&str, fn(f64) -> Self) = if let Some(limit) = after("<=") {
             (limit, Self::AtMost)
@@ -71,7 +71,7 @@ impl Condition {
         Ok((make(limit), unit))
     }
 
-    /// False for NaN.
+    /// True if the value fulfils the condition; false for NaN.
     pub(crate) fn holds(self, value: f64) -> bool {
         match self {
             Self::AtMost(limit) => value <= limit,
@@ -84,7 +84,7 @@ impl Condition {
         }
     }
 
-    /// True where some value between `low` and `high` holds.
+    /// True if some value between `low` and `high` fulfils the condition.
     pub(super) fn reaches(self, low: f64, high: f64) -> bool {
         match self {
             Self::AtMost(_) | Self::Below(_) => self.holds(low),
@@ -95,7 +95,7 @@ impl Condition {
         }
     }
 
-    /// The side of the window on which a value lies; none inside, and where the condition has no such side.
+    /// Returns the side of the window on which a value lies; `None` inside, and for a condition without sides.
     pub(super) fn beyond(self, value: f64) -> Option<Side> {
         let (low, high) = match self {
             Self::AtMost(limit) | Self::Below(limit) => (f64::NEG_INFINITY, limit),
@@ -111,7 +111,7 @@ impl Condition {
         }
     }
 
-    /// Every value between `low` and `high` holds, none does, or some.
+    /// Rules on an interval: all values between `low` and `high` fulfil the condition, some do, or none does.
     pub(super) fn rule(self, low: f64, high: f64) -> Ruling {
         let between = matches!(self, Self::Not(other) if low <= other && other <= high);
         if self.holds(low) && self.holds(high) && !between {
@@ -123,7 +123,7 @@ impl Condition {
         }
     }
 
-    /// How far a value lies outside; below zero inside. The largest for NaN.
+    /// Returns the distance of a value from the window, negative inside, and infinite for NaN.
     pub(super) fn excess(self, value: f64) -> f64 {
         let excess = match self {
             Self::AtMost(limit) | Self::Below(limit) => value - limit,
@@ -136,8 +136,8 @@ impl Condition {
     }
 }
 
-/// Writes a claim's window as `value` writes the numbers beside it, so that both are in one unit. A window that was written with
-/// a unit stays as it is.
+/// Writes a claim's window in the unit in which `value` writes the numbers beside it. A window that was written with a
+/// unit stays as it is.
 pub(crate) fn in_unit(holds: &str, unit: Unit, value: impl Fn(f64) -> String) -> String {
     let sign = |sign: &str, limit: f64| format!("{sign} {}", value(limit));
     match Condition::read(holds) {

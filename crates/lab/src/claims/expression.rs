@@ -4,10 +4,10 @@ use crate::study::Unit;
 use std::collections::BTreeSet;
 use std::iter;
 
-/// The steps of one flow or node; of a result one. None where nothing was measured in a step.
+/// The steps of one flow or node; a result that is no series has one step. `None` where nothing was measured in a step.
 pub(crate) type Column = Vec<Option<f64>>;
 
-/// A result, or what is computed from several.
+/// A result, or a value computed from several.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expression {
     Number(f64),
@@ -32,7 +32,7 @@ pub(crate) enum Function {
     Min,
     Jain,
     Abs,
-    /// A series one step earlier; of what is no series nothing.
+    /// A series one step earlier; no value for a result that is no series.
     Before,
 }
 
@@ -48,10 +48,10 @@ const FUNCTIONS: [(&str, Function); 7] = [
 ];
 
 impl Expression {
-    /// Reads an expression. A text without functions, parentheses and operators between spaces is a path as it stands.
+    /// Reads an expression. A text without functions, parentheses and operators between spaces is taken as a path.
     ///
     /// # Errors
-    /// What cannot be understood.
+    /// The part that cannot be understood.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let spaced = |sign: &str| text.contains(sign);
         if !text.contains(['(', ')', '\'']) && ![" + ", " - ", " * ", " / "].into_iter().any(spaced) {
@@ -63,7 +63,7 @@ impl Expression {
         if parser.tokens.is_empty() { Ok(expression) } else { Err(parser.wrong()) }
     }
 
-    /// The results that it needs.
+    /// Returns the paths of the results that it needs.
     pub(crate) fn paths(&self) -> BTreeSet<&str> {
         match self {
             Self::Number(_) => BTreeSet::new(),
@@ -73,8 +73,8 @@ impl Expression {
         }
     }
 
-    /// Its values, one a flow or node; `of` gives those at a path. Lists of equal length are taken element by element, a
-    /// single value with each; lists of other lengths have nothing in common.
+    /// Returns its values, one per flow or node; `of` gives those at a path. Lists of equal length are combined element
+    /// by element, and a single value with each element; lists of different lengths cannot be combined.
     pub(crate) fn values(&self, of: &dyn Fn(&str) -> Vec<Column>) -> Vec<Column> {
         match self {
             Self::Number(value) => vec![vec![Some(*value)]],
@@ -90,7 +90,7 @@ impl Expression {
         }
     }
 
-    /// Whose its values are; `of` gives the names at a path.
+    /// Returns the names of the flows or nodes of its values; `of` gives the names at a path.
     pub(crate) fn names(&self, of: &dyn Fn(&str) -> Vec<String>) -> Vec<String> {
         let longer = |a: Vec<String>, b: Vec<String>| if b.len() > a.len() || a == [""] { b } else { a };
         match self {
@@ -105,12 +105,12 @@ impl Expression {
         }
     }
 
-    /// The unit of its values, as far as the keys tell.
+    /// Returns the unit of its values, as far as the keys tell.
     pub(crate) fn unit(&self) -> Unit {
         self.unit_of(&Unit::of)
     }
 
-    /// The unit of its values; `of` gives that of a path.
+    /// Returns the unit of its values; `of` gives that of a path.
     pub(crate) fn unit_of(&self, of: &dyn Fn(&str) -> Unit) -> Unit {
         match self {
             Self::Number(_) => Unit::Number,
@@ -128,7 +128,7 @@ impl Expression {
 }
 
 impl Operator {
-    /// Nothing for a division by zero.
+    /// Returns `None` for a division by zero.
     fn apply(self, a: f64, b: f64) -> Option<f64> {
         match self {
             Self::Plus => Some(a + b),
@@ -140,7 +140,7 @@ impl Operator {
 }
 
 impl Function {
-    /// Over the flows or nodes, step by step; of those alone that have a value in the step.
+    /// Applies the function over the flows or nodes, step by step, using only those with a value in the step.
     fn of_one(self, columns: &[Column]) -> Vec<Column> {
         match self {
             Self::Abs => {
@@ -205,7 +205,7 @@ enum Token<'t> {
     Sign(char),
 }
 
-/// Operators are signs only between spaces: names have dashes and paths stars.
+/// Splits a text into tokens. Operators need spaces around them, because names contain dashes and paths stars.
 fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -320,7 +320,7 @@ impl Parser<'_> {
 mod tests {
     use super::*;
 
-    /// `a` is one value, 2; `b` are three: 1, 2 and 3; `c` a series with a gap.
+    /// Results of a test: `a` is one value, 2; `b` are three: 1, 2 and 3; `c` is a series with a gap.
     fn results(path: &str) -> Vec<Column> {
         match path {
             "a" => vec![vec![Some(2.0)]],

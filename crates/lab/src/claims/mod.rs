@@ -1,7 +1,7 @@
 //! Claims: from runs to verdicts.
 //!
-//! A claim's value is computed for each seed by itself (all cases and flows of one seed become one number) and only then
-//! averaged, so that the interval over the seeds is one of independent values.
+//! A claim's value is computed separately for each seed (all cases and flows of one seed become one number) and only
+//! then averaged, so that the interval over the seeds is one of independent values.
 
 mod combinations;
 mod condition;
@@ -25,7 +25,7 @@ pub(crate) use verdict::{unit, unit_of_keys};
 use crate::study::{Claim, Extent, Labels, Rulings, Run, Verdict};
 use std::collections::BTreeMap;
 
-/// The label of the value of every axis.
+/// A case: the label of the value of every axis.
 pub type Case = BTreeMap<String, String>;
 
 impl Labels {
@@ -37,7 +37,7 @@ impl Labels {
         }
     }
 
-    /// The labels, in the order in which they were written.
+    /// Iterates over the labels, in the order in which they were written.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         match self {
             Self::One(one) => std::slice::from_ref(one),
@@ -48,25 +48,25 @@ impl Labels {
     }
 }
 
-/// True for a case that a claim or chart speaks of.
+/// True for a case that a claim or chart is about.
 pub fn matches(wanted: &BTreeMap<String, Labels>, case: &Case) -> bool {
     wanted.iter().all(|(axis, labels)| case.get(axis).is_some_and(|label| labels.contains(label)))
 }
 
-/// The runs that claims are ruled on by.
+/// The runs by which claims are ruled on.
 #[derive(Clone, Copy, Debug)]
 pub struct Sweep<'s> {
     /// The seeds of every case.
     pub seeds: &'s [u64],
-    /// All runs: by case, then by seed.
+    /// All runs, by case and then by seed.
     pub runs: &'s [Run],
-    /// Whether they are all that the scenario asks for.
+    /// The share of the scenario's runs that these are.
     pub extent: Extent,
     /// The cases that were not run because time is short.
     pub left_out: &'s [Case],
 }
 
-/// The verdicts on `claims`, in their order, each within every setting of `rulings`.
+/// Returns the verdicts on `claims`, in their order, each within every setting of `rulings`.
 pub fn judge(claims: &[Claim], rulings: &Rulings, sweep: &Sweep) -> Vec<Verdict> {
     let results = Results::new(sweep.seeds.len(), sweep.runs);
     let all: Vec<&Case> = results.cases().iter().copied().chain(sweep.left_out).collect();
@@ -77,7 +77,7 @@ pub fn judge(claims: &[Claim], rulings: &Rulings, sweep: &Sweep) -> Vec<Verdict>
     claims.iter().flat_map(of_claim).collect()
 }
 
-/// The largest or smallest; NaN if any value is (`f64::max` would pass over it), and for no values.
+/// Returns the largest or smallest value; NaN if any value is NaN (`f64::max` would ignore it), and for no values.
 fn extreme(values: impl Iterator<Item = f64>, pick: fn(f64, f64) -> f64) -> f64 {
     values.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) }).unwrap_or(f64::NAN)
 }

@@ -5,7 +5,7 @@ use crate::study::Unit;
 use units::{Bytes, Duration, Rate};
 
 impl Unit {
-    /// The unit of the result at `path`, which its key names: `delay_s.max` is in seconds.
+    /// Returns the unit of the result at `path`, which its key names: `delay_s.max` is in seconds.
     pub(crate) fn of(path: &str) -> Self {
         let statistic =
             |word: &str| matches!(word, "mean" | "min" | "max" | "last") || measure::percentage(word).is_some();
@@ -22,7 +22,7 @@ impl Unit {
         }
     }
 
-    /// True where a value in this unit may be held against a number written in `written`.
+    /// True if a value in this unit can be compared with a number written in `written`.
     pub(crate) fn takes(self, written: Self) -> bool {
         match written {
             Self::Number => true,
@@ -31,7 +31,7 @@ impl Unit {
         }
     }
 
-    /// What a refusal calls it.
+    /// Returns the name of the unit in a refusal.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Seconds => "a time",
@@ -44,7 +44,7 @@ impl Unit {
     }
 }
 
-/// The number that `text` means, in its SI unit.
+/// Returns the number that `text` means, in its SI unit.
 pub(crate) fn quantity(text: &str) -> Option<(f64, Unit)> {
     let text = text.trim();
     if let Ok(value) = text.parse::<f64>() {
@@ -55,7 +55,7 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, Unit)> {
     Some((sign * value, unit))
 }
 
-/// The same without a sign.
+/// Reads a quantity without a sign.
 fn size_of(text: &str) -> Option<(f64, Unit)> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
     if let Some(share) = text.strip_suffix('%') {

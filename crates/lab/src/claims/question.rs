@@ -1,4 +1,4 @@
-//! What a claim, chart or table asks of every case: a result, alone or beside that of another case.
+//! The question of a claim, chart or table to every case: a result, alone or compared with that of another case.
 
 use super::expression::Expression;
 use super::{Case, matches};
@@ -6,7 +6,7 @@ use crate::study::{Choose, Claim, Compare, First, Labels, Together, Window};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A result of each case, and what it is compared with.
+/// A result of each case, and the result that it is compared with.
 #[derive(Clone, Debug)]
 pub(crate) struct Question<'q> {
     pub(crate) measure: Expression,
@@ -20,12 +20,12 @@ pub(crate) struct Question<'q> {
     pub(crate) than: Option<Expression>,
     pub(crate) compare: Compare,
     pub(crate) steps: Option<&'q str>,
-    /// What several cases make together, and which.
+    /// The value made of several cases, and the groups of these cases.
     pub(crate) formula: Option<Expression>,
     pub(crate) groups: Cow<'q, BTreeMap<String, BTreeMap<String, Labels>>>,
 }
 
-/// An expression that cannot be read is refused when a scenario is; here it is a path that leads nowhere.
+/// Parses an expression. One that cannot be read was refused with the scenario; here it becomes a path without results.
 fn expression(text: &str) -> Expression {
     Expression::parse(text).unwrap_or_else(|_| Expression::Path(text.to_owned()))
 }
@@ -51,7 +51,8 @@ impl<'q> From<&'q Claim> for Question<'q> {
 }
 
 impl<'q> Question<'q> {
-    /// A plain result of each case, or one beside the largest of those of `against`.
+    /// Creates a question for a plain result of each case, or for one compared with the largest among those of
+    /// `against`.
     pub(crate) fn plain(
         measure: &'q str,
         together: Option<Together>,
@@ -79,8 +80,8 @@ impl<'q> Question<'q> {
         }
     }
 
-    /// The neighbours along the axis of `steps`, as positions among `pairs`: which is subtracted, and from which. Nothing
-    /// where there are no steps, or `first` takes them already.
+    /// Returns the neighbours along the axis of `steps`, as positions among `pairs`: the one that is subtracted, and
+    /// the one from which it is. `None` without steps, or if `first` uses them already.
     pub(crate) fn neighbours(&self, pairs: &[(usize, Vec<usize>)], cases: &[&Case]) -> Option<Vec<(usize, usize)>> {
         let axis = self.steps.filter(|axis| self.first.is_none_or(|first| first.axis != *axis))?;
         let label = |position: usize| cases[pairs[position].0].get(axis);
@@ -101,9 +102,9 @@ impl<'q> Question<'q> {
         Some((0..pairs.len()).filter_map(|position| Some((before(position)?, position))).collect())
     }
 
-    /// The cases that are asked about, each with those that it may be compared with, by index. With `first`, one case
-    /// stands for all along the axis. With groups, the first case of those that make one value stands for them, and the first of
-    /// all where they are correlated.
+    /// Returns the cases of the question, each with those that it may be compared with, by index. With `first`, one
+    /// case stands for all along the axis. With groups, the first case stands for those that make one value; with rank
+    /// correlation, it stands for all.
     pub(crate) fn pairs(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         if !self.groups.is_empty() {
             return self.together(cases);
@@ -122,13 +123,13 @@ impl<'q> Question<'q> {
             return wanted.into_iter().map(|case| (case, Vec::new())).collect();
         }
         let pairs = wanted.into_iter().map(|case| (case, self.counterparts(case, cases)));
-        // A case of the other kind is not compared with itself; one of several may be the best of them. What a sparse sweep
-        // has no counterpart for is not compared.
+        // A case is not compared with itself, unless it may be the best of several. A case whose counterpart a sparse
+        // sweep lacks is not compared.
         pairs.filter(|(case, others)| !others.is_empty() && others.as_slice() != [*case]).collect()
     }
 
-    /// The cases that make one value, the first of them beside all: they differ only in the axes that groups name, and every
-    /// group has one.
+    /// Returns the cases that make one value, each set with its first case: they differ only in the axes that groups
+    /// name, and every group has one.
     fn together(&self, cases: &[&Case]) -> Vec<(usize, Vec<usize>)> {
         let folded: BTreeSet<&String> = self.groups.values().flat_map(BTreeMap::keys).collect();
         let alike = |a: usize, b: usize| {
@@ -146,18 +147,18 @@ impl<'q> Question<'q> {
         sets.into_iter().filter(whole).map(|set| (set[0], set)).collect()
     }
 
-    /// The labels of a group: its own, laid over those of `where`.
+    /// Returns the labels of a group: its own, laid over those of `where`.
     fn labels(&self, group: &BTreeMap<String, Labels>) -> BTreeMap<String, Labels> {
         self.cases.iter().chain(group).map(|(axis, labels)| (axis.clone(), labels.clone())).collect()
     }
 
-    /// Those of some cases that belong to a group.
+    /// Returns the cases of `set` that belong to a group.
     pub(super) fn of_group(&self, group: &BTreeMap<String, Labels>, set: &[usize], cases: &[&Case]) -> Vec<usize> {
         let labels = self.labels(group);
         set.iter().copied().filter(|&case| matches(&labels, cases[case])).collect()
     }
 
-    /// Every case that is read to answer.
+    /// Returns every case whose results the answer needs.
     pub(crate) fn needs(&self, cases: &[&Case]) -> BTreeSet<usize> {
         let pairs = self.pairs(cases).into_iter();
         let named: BTreeSet<usize> = pairs.flat_map(|(case, others)| others.into_iter().chain([case])).collect();
@@ -165,7 +166,8 @@ impl<'q> Question<'q> {
         named.iter().flat_map(|&case| self.along(first, case, cases)).collect()
     }
 
-    /// The cases that `first` goes through for this one: those along its axis, with the labels that are asked for.
+    /// Returns the cases that `first` goes through for this one: those along its axis, with the labels that are asked
+    /// for.
     pub(super) fn along(&self, first: &First, case: usize, cases: &[&Case]) -> Vec<usize> {
         let allowed = self.cases.get(&first.axis);
         let fits = |other: &usize| {
@@ -180,7 +182,7 @@ impl<'q> Question<'q> {
         (0..cases.len()).filter(fits).collect()
     }
 
-    /// The cases that differ from this one only in the labels of `against`.
+    /// Returns the cases that differ from this one only in the labels of `against`.
     fn counterparts(&self, case: usize, cases: &[&Case]) -> Vec<usize> {
         let fits = |other: &Case| {
             other.iter().all(|(axis, label)| match self.against.get(axis) {

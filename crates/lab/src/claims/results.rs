@@ -10,7 +10,8 @@ use std::rc::Rc;
 /// Reads the numbers of a run, by its index, at a path.
 type Read<'r> = Box<dyn Fn(usize, &str) -> Vec<f64> + 'r>;
 
-/// The results of all runs of a sweep: by case, then by seed. What was read once is kept: a run's whole tree is large.
+/// The results of all runs of a sweep, by case and then by seed. Values are kept once read, because a run's whole tree
+/// is large.
 pub(crate) struct Results<'r> {
     cases: Vec<&'r Case>,
     seeds: usize,
@@ -19,32 +20,32 @@ pub(crate) struct Results<'r> {
     known: Vec<RefCell<BTreeMap<String, Rc<[f64]>>>>,
 }
 
-/// What was asked, of every case that was asked about.
+/// The values of a question for every case that it is about.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
-    /// The cases, by index; of steps those that they lead to.
+    /// The cases, by index; for steps, the cases to which the steps lead.
     pub(crate) cases: Vec<usize>,
-    /// Of steps: the cases that they come from.
+    /// For steps, the cases from which they come.
     pub(super) before: Vec<usize>,
-    /// By seed, a row a case (a step), in it one value a flow or node.
+    /// By seed, one row per case or step, with one value per flow or node.
     pub(crate) by_seed: Vec<Vec<Vec<f64>>>,
 }
 
 impl<'r> Results<'r> {
-    /// Those of `runs`.
+    /// Takes the results of `runs`.
     pub(crate) fn new(seeds: usize, runs: &'r [Run]) -> Self {
         let cases = runs.iter().step_by(seeds.max(1)).map(|run| &run.case).collect();
         let read = move |run: usize, path: &str| measure::numbers(&measure::branch(&runs[run], path), path);
         Self { runs, ..Self::of(cases, seeds, Box::new(read)) }
     }
 
-    /// Those of cases, as they are read by `read`.
+    /// Takes the results of cases, which `read` reads.
     pub(super) fn of(cases: Vec<&'r Case>, seeds: usize, read: Read<'r>) -> Self {
         let known = (0..cases.len() * seeds).map(|_| RefCell::default()).collect();
         Self { cases, seeds, runs: &[], read, known }
     }
 
-    /// The answer to a question.
+    /// Answers a question.
     pub(crate) fn answer(&self, question: &Question) -> Answer {
         let pairs = question.pairs(&self.cases);
         let of_seed = |seed: usize| question.rows(&Seed { results: self, seed }, &pairs);
@@ -57,17 +58,17 @@ impl<'r> Results<'r> {
         Answer { cases, before, by_seed }
     }
 
-    /// The labels of the cases.
+    /// Returns the labels of the cases.
     pub(super) fn cases(&self) -> &[&'r Case] {
         &self.cases
     }
 
-    /// How many seeds every case has.
+    /// Returns the number of seeds of every case.
     pub(super) fn seeds(&self) -> usize {
         self.seeds
     }
 
-    /// The run of a case with the first seed.
+    /// Returns the run of a case with the first seed.
     pub(super) fn first_run(&self, case: usize) -> &'r Run {
         &self.runs[case * self.seeds]
     }
@@ -84,12 +85,12 @@ impl<'r> Seed<'r> {
         &self.results.cases
     }
 
-    /// The run of a case.
+    /// Returns the run of a case.
     pub(super) fn run(&self, case: usize) -> &'r Run {
         &self.results.runs[self.place(case)]
     }
 
-    /// The numbers of a case at a path.
+    /// Returns the numbers of a case at a path.
     pub(super) fn numbers(&self, case: usize, path: &str) -> Rc<[f64]> {
         let place = self.place(case);
         let known = &self.results.known[place];

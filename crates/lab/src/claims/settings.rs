@@ -1,11 +1,11 @@
-//! A claim within every setting of `[rulings]`, and again with neighbouring choices of parameters.
+//! Verdicts on a claim within every setting of `[rulings]`, and with neighbouring choices of parameters.
 
 use super::results::Results;
 use super::{Case, Question, Sweep, verdict};
 use crate::study::{Beside, Claim, Labels, Neighbour, Ruling, Rulings, Verdict};
 
-/// The claim within every label of the axis `each` that it speaks of, in the order of the cases: the label, and the claim about
-/// its cases alone. Without `each` the claim itself.
+/// Splits a claim by the labels of the axis `each` that it is about, in the order of the cases: each label, and the
+/// claim about its cases alone. Without `each`, the claim stays whole.
 pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec<(Option<String>, Claim)> {
     let Some(axis) = &rulings.each else { return vec![(None, claim.clone())] };
     let mut labels: Vec<&String> = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn settings(claim: &Claim, rulings: &Rulings, cases: &[&Case]) -> Vec
     labels.into_iter().map(within).collect()
 }
 
-/// The verdict on a claim within one setting, and what comes out beside it with each of the neighbouring choices.
+/// Returns the verdict on a claim within one setting, and the verdicts with each of the neighbouring choices.
 pub(super) fn ruled(
     setting: Option<String>,
     claim: &Claim,
@@ -34,7 +34,7 @@ pub(super) fn ruled(
     let all: Vec<&Case> = cases.iter().copied().chain(sweep.left_out).collect();
     let needed = Question::from(claim).needs(&all);
     let mut whole = Verdict { setting, ..verdict::verdict(claim, results, sweep) };
-    // A case that it speaks of was not run because time is short.
+    // A case of the claim was not run with `--quick`.
     if needed.iter().any(|index| *index >= cases.len()) {
         let none = f64::NAN;
         whole = Verdict { measured: none, low: none, high: none, at: String::new(), ..whole };
@@ -59,7 +59,7 @@ pub(super) fn ruled(
     whole
 }
 
-/// The claim with `label` in the place of the neighbour's label; none where it does not name that.
+/// Returns the claim with `label` in the place of the neighbour's label; `None` if the claim does not name that.
 fn with_choice(claim: &Claim, neighbour: &Neighbour, label: &str) -> Option<Claim> {
     let mut other = claim.clone();
     let mut named = false;
@@ -71,7 +71,7 @@ fn with_choice(claim: &Claim, neighbour: &Neighbour, label: &str) -> Option<Clai
     named.then_some(other)
 }
 
-/// True where every case that a claim needs was run, with `label` in the place of the neighbour's.
+/// True if every case that a claim needs was run, with `label` in the place of the neighbour's.
 fn has_cases(needed: &[&Case], neighbour: &Neighbour, label: &str, cases: &[&Case]) -> bool {
     needed.iter().all(|case| {
         let mut wanted = (*case).clone();
@@ -83,7 +83,7 @@ fn has_cases(needed: &[&Case], neighbour: &Neighbour, label: &str, cases: &[&Cas
 }
 
 impl Labels {
-    /// The same with `new` in the place of `old`.
+    /// Returns the labels with `new` in the place of `old`.
     fn with(&self, old: &str, new: &str) -> Self {
         let of = |label: &String| if label == old { new.to_owned() } else { label.clone() };
         match self {
@@ -101,7 +101,7 @@ mod tests {
     use crate::study::Extent;
     use serde_json::{Value, json};
 
-    /// Losses of two settings, two loads and four systems, one of which has but one load; one seed.
+    /// Losses of two settings, two loads and four systems, one of which has only one load; one seed.
     const LOSSES: &[(&str, &str, &str, f64)] = &[
         ("rts", "8", "original", 0.4),
         ("rts", "8", "swan", 0.2),

@@ -15,7 +15,7 @@ pub(super) fn case(labels: &[(&str, &str)]) -> Case {
     labels.iter().map(|(axis, label)| ((*axis).to_owned(), (*label).to_owned())).collect()
 }
 
-/// Two schemes times three loads, with values of two flows.
+/// Makes cases of two schemes times three loads, with values of two flows.
 fn cases() -> Vec<Case> {
     let schemes = ["fifo", "adth"].into_iter();
     schemes.flat_map(|scheme| ["1", "2", "3"].map(|load| case(&[("load", load), ("scheme", scheme)]))).collect()
@@ -55,7 +55,7 @@ fn compares_one_result_with_another() {
     assert_near(value_of(&fields), 21.0);
     let fields = json!({ "where": { "scheme": "fifo" }, "than": "flows.a.v", "statistic": "min" });
     assert_near(value_of(&fields), 0.0);
-    // With the counterpart's: fifo's b over adth's a.
+    // The counterpart's result instead: fifo's b over adth's a.
     let fields = json!({ "where": { "scheme": "fifo", "load": "1" }, "against": { "scheme": "adth" },
         "measure": "flows.b.v", "than": "flows.a.v", "compare": "ratio" });
     assert_near(value_of(&fields), 20.0);
@@ -105,7 +105,7 @@ fn a_formula_makes_one_value_of_several_cases() {
     let line = json!({ "where": { "scheme": "fifo" }, "measure": "flows.a.v", "formula": "here / ((low + high) / 2)",
         "groups": { "low": { "load": "1" }, "here": { "load": "2" }, "high": { "load": "3" } } });
     assert_near(value_of(&line), 0.8);
-    // Of each scheme by itself: (4 - 1) / 1 and (0.5 - 0.25) / 0.5.
+    // Within each scheme: (4 - 1) / 1 and (0.5 - 0.25) / 0.5.
     let range = |statistic: &str| {
         json!({ "measure": "flows.a.v", "formula": "(max(all) - min(all)) / one",
         "groups": { "all": { "load": ["1", "2", "3"] }, "one": { "load": "1" } }, "statistic": statistic })
@@ -179,7 +179,7 @@ fn the_first_label_that_fulfils_a_condition_is_a_number() {
     };
     assert_near(first(&json!({ "axis": "load", "when": "> 1.5" }), false), 2.0);
     assert!(first(&json!({ "axis": "load", "when": "> 5" }), false).is_nan(), "it never does");
-    // Where the largest step is: both are by a factor of 2, and the first counts.
+    // The place of the largest step: both steps are by a factor of 2, and the first counts.
     assert_near(first(&json!({ "axis": "load", "share": 1.0 }), true), 2.0);
 }
 
@@ -193,10 +193,10 @@ fn steps_follow_the_cases() {
     };
     assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "statistic": "min" })), 1.0);
     assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "statistic": "max" })), 20.0);
-    // Along one axis while another varies too, and as ratios.
+    // Steps along one axis while another varies too, and as ratios.
     assert_near(steps(&json!({ "statistic": "min" })), -2.0);
     assert_near(steps(&json!({ "where": { "scheme": "fifo" }, "compare": "ratio", "statistic": "range" })), 0.0);
-    // Of what is left: from load 1 to 3.
+    // Steps over the remaining labels: from load 1 to 3.
     assert_near(steps(&json!({ "where": { "scheme": "fifo", "load": ["1", "3"] }, "measure": "flows.a.v" })), 3.0);
 }
 
@@ -223,13 +223,13 @@ fn what_cannot_be_computed_does_not_hold() {
     assert!(back.measured.is_nan(), "{text}");
 }
 
-/// Runs of some cases with some seeds, whose loss ratios are given.
+/// Makes runs of some cases with some seeds, with these loss ratios.
 fn runs(losses: &[(&str, &[f64])]) -> Vec<Run> {
     let of_scheme = |(scheme, losses): &(&str, &[f64])| (case(&[("scheme", scheme)]), losses.to_vec());
     runs_of(&losses.iter().map(of_scheme).collect::<Vec<_>>())
 }
 
-/// The same of cases with any labels.
+/// Makes runs of cases with any labels, with these loss ratios.
 pub(super) fn runs_of(losses: &[(Case, Vec<f64>)]) -> Vec<Run> {
     let network = "duration = \"1 ns\"\n[[node]]\nname = \"n0\"\nposition = [\"0 m\", \"0 m\"]";
     let network: sim::config::Network = toml::from_str(network).unwrap();
@@ -275,7 +275,7 @@ fn each_seed_is_compared_with_itself() {
     assert_eq!(verdicts[0].verdict, Ruling::NotConfirmed, "the interval is wider than the window");
 }
 
-/// The verdict on the loss ratios of one case.
+/// Returns the verdict on the loss ratios of one case.
 fn ruled(fields: &Value, losses: &[f64]) -> Verdict {
     ruled_as(fields, losses, Extent::Full)
 }
@@ -311,7 +311,7 @@ fn the_better_side_of_the_window_is_a_verdict_of_its_own() {
     assert_eq!(better("20 % .. 30 %", "above", &few, json!({})), Ruling::Differs);
     assert_eq!(better("5 % .. 8 %", "below", &few, json!({})), Ruling::Differs);
     assert_eq!(better("11 % .. 30 %", "below", &few, json!({})), Ruling::NotConfirmed, "it contains the border");
-    // Of every seed the worst decides, and one that is better than the document is not the worst.
+    // The worst seed decides, and a seed that is better than the document is not the worst.
     let every = json!({ "seeds": "every" });
     assert_eq!(better("20 % .. 30 %", "below", &[0.01, 0.25, 0.35], every.clone()), Ruling::Differs);
     assert_eq!(better("20 % .. 30 %", "below", &[0.01, 0.02, 0.05], every), Ruling::Better);

@@ -1,4 +1,4 @@
-//! The values that answer a question: seed by seed, a row a case, in it one value a flow or node.
+//! The values that answer a question: for each seed one row per case, with one value per flow or node.
 
 use super::Question;
 use super::condition::Condition;
@@ -9,8 +9,8 @@ use crate::label;
 use crate::study::{Choose, Compare, First, Together};
 
 impl Question<'_> {
-    /// The values of every pair: a row a case (a step), in it one value a flow or node. NaN where a ratio is of two zeros,
-    /// which no condition holds for.
+    /// Returns the values of every pair: one row per case or step, with one value per flow or node. A ratio of two
+    /// zeros is NaN, which fulfils no condition.
     pub(super) fn rows(&self, seed: &Seed, pairs: &[(usize, Vec<usize>)]) -> Vec<Vec<f64>> {
         let rows: Vec<Vec<f64>> = pairs.iter().map(|(case, others)| self.row(seed, *case, others)).collect();
         let Some(neighbours) = self.neighbours(pairs, seed.cases()) else { return rows };
@@ -51,7 +51,7 @@ impl Question<'_> {
         ours.into_iter().zip(theirs).map(|(ours, theirs)| compare(ours, theirs)).collect()
     }
 
-    /// What a formula makes of cases in groups; NaN where it divides by zero, or has a list in the place of a value.
+    /// Evaluates a formula over cases in groups; NaN if it divides by zero, or gets a list where it needs a value.
     fn computed(&self, seed: &Seed, formula: &Expression, cases: &[usize]) -> f64 {
         let value = |case: usize| match self.of_case(seed, case, &self.measure)[..] {
             [one] => Some(one),
@@ -67,7 +67,8 @@ impl Question<'_> {
         }
     }
 
-    /// Spearman's coefficient of two results over cases; NaN where a case has not one value of each, or all have the same.
+    /// Returns Spearman's coefficient of two results over cases; NaN if a case has not one value of each, or all have
+    /// the same.
     fn rank_correlation(&self, seed: &Seed, than: &Expression, cases: &[usize]) -> f64 {
         let of = |what: &Expression| {
             let values = cases.iter().map(|&case| match self.of_case(seed, case, what)[..] {
@@ -80,7 +81,7 @@ impl Question<'_> {
         window::coefficient(ours.into_iter().zip(theirs))
     }
 
-    /// The one of several cases that ours is compared with.
+    /// Returns the case among several with which ours is compared.
     fn chosen(&self, seed: &Seed, case: usize, others: &[usize]) -> Option<usize> {
         if let Some(result) = &self.reaching {
             let reached = |case: usize| self.values(seed, case, result).iter().sum::<f64>();
@@ -97,7 +98,7 @@ impl Question<'_> {
         }
     }
 
-    /// What a case yields before it is compared.
+    /// Returns the values of a case before comparison.
     fn values(&self, seed: &Seed, case: usize, what: &Expression) -> Vec<f64> {
         match self.first {
             Some(first) => vec![self.first(seed, first, case, what)],
@@ -105,7 +106,7 @@ impl Question<'_> {
         }
     }
 
-    /// The number meant by the first label along the axis whose value is near the largest, or fulfils the condition.
+    /// Returns the number of the first label along the axis whose value is near the largest, or fulfils the condition.
     fn first(&self, seed: &Seed, first: &First, case: usize, what: &Expression) -> f64 {
         let of = |case: usize| (case, self.of_case(seed, case, what).iter().sum::<f64>());
         let mut values: Vec<(usize, f64)> = self.along(first, case, seed.cases()).into_iter().map(of).collect();
@@ -134,7 +135,7 @@ impl Question<'_> {
     }
 }
 
-/// The place of each value among all, from 1; equal values have the mean of their places.
+/// Returns the rank of each value, from 1; equal values share the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let count = |of: &dyn Fn(f64) -> bool| values.iter().filter(|value| of(**value)).count() as f64;
     let place = |value: f64| {
@@ -144,7 +145,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(|&value| place(value)).collect()
 }
 
-/// Ours less theirs, or ours over theirs; NaN for a correlation, which single values do not have.
+/// Returns ours minus theirs, or ours over theirs; NaN for a correlation, which single values do not have.
 fn compared(compare: Compare, ours: f64, theirs: f64) -> f64 {
     match compare {
         Compare::Difference => ours - theirs,
@@ -154,7 +155,7 @@ fn compared(compare: Compare, ours: f64, theirs: f64) -> f64 {
 }
 
 impl Together {
-    /// NaN of no values.
+    /// Reduces values to one number; NaN for no values.
     pub(crate) fn of(self, values: &[f64]) -> f64 {
         let all = values.iter().copied();
         match self {

@@ -1,4 +1,4 @@
-//! From the values of the seeds to a verdict.
+//! Verdicts on the values of the seeds.
 
 use super::condition::ZERO_AT_MOST;
 use super::results::{Answer, Results};
@@ -8,7 +8,7 @@ use crate::statistics::interval;
 use crate::study::{Claim, Compare, Extent, OverSeeds, Ruling, Statistic, Take, Unit, Verdict};
 use std::collections::BTreeSet;
 
-/// The verdict on a claim by these results.
+/// Returns the verdict on a claim by these results.
 pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdict {
     let question = Question::from(claim);
     let answer = results.answer(&question);
@@ -44,21 +44,21 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
     }
 }
 
-/// What came of one value of each seed.
+/// The judgement on one value of each seed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Judgement {
     ruling: Ruling,
     measured: f64,
     low: f64,
     high: f64,
-    /// The seed that decided, by its place in the list.
+    /// The seed that decided, by its index in the list.
     seed: Option<usize>,
-    /// How far beyond the border.
+    /// The distance beyond the border of the window.
     excess: f64,
 }
 
 impl Judgement {
-    /// The judgement where there is no value: it differs.
+    /// Creates the judgement for a claim without a value: it differs.
     fn none() -> Self {
         let none = f64::NAN;
         Self { ruling: Ruling::Differs, measured: none, low: none, high: none, seed: None, excess: f64::INFINITY }
@@ -66,7 +66,7 @@ impl Judgement {
 }
 
 impl Claim {
-    /// When it holds; none where that cannot be read, which is refused when a scenario is.
+    /// Returns the condition of the claim; `None` if it cannot be read, which is refused with the scenario.
     fn condition(&self) -> Option<Condition> {
         self.holds.parse().ok()
     }
@@ -110,7 +110,8 @@ fn judge(claim: &Claim, extent: Extent, values: &[f64]) -> Judgement {
     judged
 }
 
-/// No packet: zero in the median seed and next to nothing over all. Seeds that were not run may have had some.
+/// Rules on zero: the median seed has zero, and all seeds together next to nothing. Seeds that were not run could have
+/// more.
 fn zero(extent: Extent, values: &[f64]) -> Judgement {
     let median = median(values.to_vec());
     let mean = interval(values).mean;
@@ -119,7 +120,8 @@ fn zero(extent: Extent, values: &[f64]) -> Judgement {
     Judgement { ruling, measured: mean, low, high, seed: None, excess: mean }
 }
 
-/// The seed that lies farthest outside, or farthest inside, decides; `before` says which of two excesses comes first.
+/// Lets the seed that lies farthest outside, or farthest inside, decide; `before` says which of two excesses comes
+/// first.
 fn by_seed(
     claim: &Claim,
     condition: Condition,
@@ -141,13 +143,13 @@ fn by_seed(
     Judgement { ruling, measured, low, high, seed: Some(seed), excess }
 }
 
-/// One number of all seeds, whose own spread is not known.
+/// Rules on one number of all seeds, whose own spread is not known.
 fn single(condition: Condition, extent: Extent, value: f64) -> Judgement {
     let ruling = settled(extent, condition.holds(value));
     Judgement { ruling, measured: value, low: value, high: value, seed: None, excess: condition.excess(value) }
 }
 
-/// The ruling on what all seeds decide.
+/// Returns the ruling of a value that all seeds decide.
 fn settled(extent: Extent, holds: bool) -> Ruling {
     match extent {
         Extent::Reduced => Ruling::TooFewSeeds,
@@ -156,7 +158,7 @@ fn settled(extent: Extent, holds: bool) -> Ruling {
     }
 }
 
-/// Rules on every value by itself; the one that decides, with its row and its place in it.
+/// Rules on every value separately, and returns the judgement that decides, with its row and its index in it.
 fn worst(claim: &Claim, answer: &Answer, extent: Extent) -> (Judgement, Option<(usize, usize)>) {
     let mut decides: Option<(Judgement, (usize, usize))> = None;
     let Some(first) = answer.by_seed.first() else { return (Judgement::none(), None) };
@@ -173,7 +175,7 @@ fn worst(claim: &Claim, answer: &Answer, extent: Extent) -> (Judgement, Option<(
     decides.map_or((Judgement::none(), None), |(judged, place)| (judged, Some(place)))
 }
 
-/// Makes one number of `rows`: a row a case, in it one value a flow or node.
+/// Reduces `rows` to one number: one row per case, with one value per flow or node.
 pub(super) fn reduce(statistic: Statistic, rows: &[Vec<f64>]) -> f64 {
     let all = || rows.iter().flatten().copied();
     match statistic {
@@ -185,7 +187,7 @@ pub(super) fn reduce(statistic: Statistic, rows: &[Vec<f64>]) -> f64 {
     }
 }
 
-/// The middle value; of two the larger. NaN sorts last and counts as large; of no values it is the outcome.
+/// Returns the middle value, or the larger of two. NaN sorts last and counts as large; no values give NaN.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
@@ -195,7 +197,7 @@ fn range(values: &[f64]) -> (f64, f64) {
     (extreme(values.iter().copied(), f64::min), extreme(values.iter().copied(), f64::max))
 }
 
-/// The standard deviation of the population that the seeds are drawn from; NaN of fewer than two.
+/// Returns the standard deviation of the population from which the seeds are drawn; NaN for fewer than two.
 fn deviation(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -234,7 +236,8 @@ pub(crate) fn unit_of_keys(claim: &Claim) -> Unit {
     }
 }
 
-/// Which value decided: the labels of its case as far as the claim's cases differ, whose it is, and the seed.
+/// Describes the value that decided: the labels of its case as far as the claim's cases differ, its flow or node, and
+/// the seed.
 fn at(
     question: &Question,
     answer: &Answer,

@@ -10,19 +10,19 @@ use units::Duration;
 /// A step that counts: the time of its end and its value.
 type Step = (f64, f64);
 
-/// The value of every series that `what` yields; none where the run recorded none.
+/// Returns the value of every series that `what` yields; none if the run recorded none.
 pub(super) fn values(run: &Run, what: &Expression, window: &Window) -> Vec<f64> {
     let Some(clock) = Clock::new(run, window) else { return Vec::new() };
     clock.columns(run, what).iter().map(|series| clock.value(series)).collect()
 }
 
-/// One of two that are correlated: the series that an expression yields for a run.
+/// One of two correlated sides: the series that an expression yields for a run.
 pub(super) struct Side<'a> {
     pub(super) run: &'a Run,
     pub(super) what: &'a Expression,
 }
 
-/// The correlation coefficients of every two series of the two sides.
+/// Returns the correlation coefficients of every two series of the two sides.
 pub(super) fn correlations(ours: &Side, theirs: &Side, window: &Window) -> Vec<f64> {
     let seen = |&Side { run, what }: &Side| -> Vec<Vec<Step>> {
         let Some(clock) = Clock::new(run, window) else { return Vec::new() };
@@ -31,12 +31,12 @@ pub(super) fn correlations(ours: &Side, theirs: &Side, window: &Window) -> Vec<f
     iter::zip(seen(ours), seen(theirs)).map(|(a, b)| correlation(&a, &b)).collect()
 }
 
-/// A window of one run, with the series that say which of its steps count and what passes meanwhile.
+/// A window of one run, with the series that choose its steps and that are counted instead of time.
 struct Clock<'w> {
     window: &'w Window,
-    /// How long a step is, or a bin of several.
+    /// Length of a step, or of a bin of several.
     step: f64,
-    /// How many steps of the run make one of these.
+    /// Number of steps of the run in a bin.
     bin: usize,
     during: Option<Column>,
     counting: Option<Column>,
@@ -54,7 +54,7 @@ impl<'w> Clock<'w> {
         Some(clock)
     }
 
-    /// What an expression yields, of series whose steps are averaged over the bins first.
+    /// Returns the values of an expression, over series whose steps are first averaged over the bins.
     fn columns(&self, run: &Run, what: &Expression) -> Vec<Column> {
         let Some(series) = &run.outcome.series else { return Vec::new() };
         what.values(&|path| {
@@ -63,7 +63,7 @@ impl<'w> Clock<'w> {
         })
     }
 
-    /// The steps that count.
+    /// Returns the steps that count.
     fn steps(&self, series: &[Option<f64>], from: Duration, to: Option<Duration>) -> Vec<Step> {
         let step = self.step;
         // A step belongs to the window when all of it does; half a step forgives the rounding of times.
@@ -78,7 +78,7 @@ impl<'w> Clock<'w> {
         counts.filter_map(|(index, value)| Some(((index + 1) as f64 * step, (*value)?))).collect()
     }
 
-    /// The value that the window asks for; NaN where no step has one, or where what is waited for never comes.
+    /// Returns the value that the window asks for; NaN if no step has one, or if the condition is never fulfilled.
     fn value(&self, series: &[Option<f64>]) -> f64 {
         let window = self.window;
         let base = |base: &Base| simple(base.take, &self.steps(series, base.from, base.to));
@@ -104,22 +104,22 @@ impl<'w> Clock<'w> {
         }
     }
 
-    /// What has passed since the window's start: seconds, or the sum of the series that is counted.
+    /// Returns what has passed since the window's start: seconds, or the sum of the counted series.
     fn passed(&self, until: Option<f64>) -> f64 {
         let (Some(until), from) = (until, seconds(self.window.from)) else { return f64::NAN };
         let Some(counting) = &self.counting else {
-            // The difference of two times is a whole number of nanoseconds, and is compared with such.
+            // The difference of two times is a whole number of nanoseconds, and is compared with such numbers.
             return ((until - from) * 1e9).round() / 1e9;
         };
         let end = |index: usize| (index + 1) as f64 * self.step;
         let within = |index: usize| end(index) > from + self.step / 2.0 && end(index) <= until + self.step / 2.0;
         let counted = counting.iter().enumerate().filter(|(index, _)| within(*index)).filter_map(|(_, value)| *value);
-        // A bin has the mean of its steps.
+        // A bin holds the mean of its steps.
         counted.sum::<f64>() * self.bin as f64
     }
 }
 
-/// The means of so many steps each; of those of them that have a value.
+/// Returns the means of `steps` steps each, over the steps that have a value.
 fn binned(series: &[Option<f64>], steps: usize) -> Column {
     let mean = |bin: &[Option<f64>]| {
         let values: Vec<f64> = bin.iter().copied().flatten().collect();
@@ -128,7 +128,7 @@ fn binned(series: &[Option<f64>], steps: usize) -> Column {
     series.chunks(steps).map(mean).collect()
 }
 
-/// A value that needs nothing but the steps; NaN of no steps, and where no such value exists.
+/// Returns a value that needs only the steps; NaN without steps, and if no such value exists.
 fn simple(take: Take, seen: &[Step]) -> f64 {
     let all = || seen.iter().map(|(_, value)| *value);
     let mean = || all().sum::<f64>() / seen.len() as f64;
@@ -154,7 +154,7 @@ fn simple(take: Take, seen: &[Step]) -> f64 {
     }
 }
 
-/// The largest fall from a step to a later one, at most so much later; NaN of no steps.
+/// Returns the largest fall from a step to a later one within `over`; NaN without steps.
 fn fall(seen: &[Step], over: Option<Duration>) -> f64 {
     // Half a nanosecond forgives the rounding of times.
     let over = over.map_or(f64::INFINITY, |over| seconds(over) + 0.5e-9);
@@ -165,7 +165,7 @@ fn fall(seen: &[Step], over: Option<Duration>) -> f64 {
     super::extreme(seen.iter().enumerate().map(from), f64::max)
 }
 
-/// The end of the first step whose value is near the final one.
+/// Returns the end of the first step whose value is near the final one.
 fn settling(seen: &[Step], window: &Window) -> Option<f64> {
     let tail = &seen[seen.len() - seen.len().div_ceil(5)..];
     let last = tail.iter().map(|(_, value)| value).sum::<f64>() / tail.len() as f64;
@@ -174,7 +174,8 @@ fn settling(seen: &[Step], window: &Window) -> Option<f64> {
     seen.iter().find(|(_, value)| (value - last).abs() <= near).map(|(time, _)| *time)
 }
 
-/// The end of the last step that does not fulfil the condition, or the window's start; nothing where the last one does not.
+/// Returns the end of the last step that does not fulfil the condition, or the window's start; `None` if the last step
+/// does not fulfil it.
 fn stays(seen: &[Step], when: Condition, from: f64) -> Option<f64> {
     match seen.iter().rposition(|(_, value)| !when.holds(*value)) {
         None => (!seen.is_empty()).then_some(from),
@@ -182,7 +183,7 @@ fn stays(seen: &[Step], when: Condition, from: f64) -> Option<f64> {
     }
 }
 
-/// The smallest value that this share of them does not exceed.
+/// Returns the smallest value that this share of the values does not exceed.
 fn percentile(mut values: Vec<f64>, share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let rank = whole((share * values.len() as f64).ceil()).max(1);
@@ -196,13 +197,13 @@ fn slope(seen: &[Step]) -> f64 {
     both / seen.iter().map(|(t, _)| (t - time).powi(2)).sum::<f64>()
 }
 
-/// The coefficient over the steps that both have; NaN where one does not change.
+/// Returns the coefficient over the steps that both have; NaN if one does not change.
 fn correlation(ours: &[Step], theirs: &[Step]) -> f64 {
     let other = |time: f64| theirs.iter().find(|(at, _)| (at - time).abs() < 1e-6).map(|(_, value)| *value);
     coefficient(ours.iter().filter_map(|(time, value)| Some((*value, other(*time)?))))
 }
 
-/// The correlation coefficient of pairs; NaN where one side is the same in all.
+/// Returns the correlation coefficient of pairs; NaN if one side is the same in all.
 pub(super) fn coefficient(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     let pairs: Vec<(f64, f64)> = pairs.collect();
     let n = pairs.len() as f64;
@@ -211,7 +212,7 @@ pub(super) fn coefficient(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
     sum(|x, y| x * y) / (sum(|x, _| x * x) * sum(|_, y| y * y)).sqrt()
 }
 
-/// The largest autocorrelation beyond the first lag at which it is below zero, up to half the series.
+/// Returns the largest autocorrelation beyond the first lag at which it is below zero, up to half the series.
 fn periodicity(values: &[f64]) -> f64 {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
@@ -224,7 +225,7 @@ fn periodicity(values: &[f64]) -> f64 {
     super::extreme(beyond, f64::max)
 }
 
-/// The nearest whole number.
+/// Rounds to the nearest whole number.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps of a series")]
 fn whole(number: f64) -> usize {
     number.round() as usize
@@ -250,7 +251,7 @@ mod tests {
         assert!((left - right).abs() < 1e-9, "{left} is not {right}");
     }
 
-    /// Steps of half a second: 10 for 2 s, then down by 1 a step to 4, which stays.
+    /// Makes steps of half a second: 10 for 2 s, then down by 1 per step to 4, where they stay.
     fn falling() -> Vec<Option<f64>> {
         let values = [10.0; 4].into_iter().chain([9.0, 8.0, 7.0, 6.0, 5.0]).chain([4.0; 11]);
         values.map(Some).collect()

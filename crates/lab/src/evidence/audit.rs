@@ -1,4 +1,4 @@
-//! What is wrong with the record, found without simulating; and what runs say against it.
+//! Faults of the record, found without simulating, and contradictions between the record and runs.
 
 use super::{Row, number, word};
 use crate::scenario::Scenario;
@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 pub struct Named {
     /// The document: `adth`, the name of the scenario's folder.
     pub document: String,
-    /// The scenario as its file has it, or with other conventions.
+    /// The scenario as in its file, or with other conventions.
     pub scenario: Scenario,
 }
 
-/// What is wrong with the records of documents: claims that are missing, stale, orphaned or told in other words, and claims
-/// that do not hold and do not say why. `others` are the scenarios with other conventions than in their files, as far as
-/// there are rows of such.
+/// Returns the faults of the records of documents: claims that are missing, stale, orphaned or worded differently, and
+/// claims that do not hold and give no reason. `others` are the scenarios with other conventions than in their files,
+/// as far as there are rows of such.
 pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String, Vec<Row>>) -> Vec<String> {
     let mut found = Vec::new();
     let mut owners: BTreeMap<&str, &Named> = BTreeMap::new();
@@ -24,7 +24,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
         for claim in &named.scenario.claims {
             if let Some(other) = owners.insert(&claim.id, named) {
                 let (one, two) = (&other.scenario.file, &named.scenario.file);
-                found.push(format!("{}: both {one} and {two} have this claim", claim.id));
+                found.push(format!("{}: {one} and {two} both have this claim", claim.id));
             }
         }
     }
@@ -59,7 +59,7 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                     found.push(format!("{}: stale; run `{}` and record it", claim.id, row.command));
                 }
                 if (*row).clone().reworded(claim).cells() != row.cells() {
-                    found.push(format!("{}: the scenario tells it in other words; `sluice claims --record`", claim.id));
+                    found.push(format!("{}: its words have changed; `sluice claims --record`", claim.id));
                 }
             }
             let fails = own.iter().any(|row| row.verdict.fails());
@@ -72,8 +72,8 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
     found
 }
 
-/// What the verdicts of a run say against the record. Those of a short run may be weaker, but not different; those of a
-/// full run are the same, with the same values.
+/// Returns the contradictions between the verdicts of a run and the record. The verdicts of a short run may be weaker,
+/// but not different; those of a full run must be the same, with the same values.
 pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, full: bool) -> Vec<String> {
     let on_record: BTreeMap<(&str, &str), &Row> = rows
         .iter()
@@ -101,8 +101,8 @@ pub fn contradictions(rows: &[Row], verdicts: &[Verdict], conventions: &str, ful
     verdicts.iter().filter_map(against).collect()
 }
 
-/// True where a short run's verdict says no more than the one of a full run. An interval of few seeds may be the narrower
-/// one, so that what is not refuted seems to hold.
+/// True if a short run's verdict claims no more than that of a full run. An interval of few seeds may happen to be
+/// narrower, so that a claim that is not refuted seems to hold.
 fn weaker(short: Ruling, full: Ruling) -> bool {
     let held = |ruling| matches!(ruling, Ruling::Holds | Ruling::NotRefuted);
     matches!(short, Ruling::NotConfirmed | Ruling::TooFewSeeds | Ruling::NeedsFullRuns)

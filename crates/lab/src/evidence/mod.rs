@@ -1,7 +1,7 @@
-//! The record of what was measured for every claim: `evidence/DOCUMENT.csv`, a row for each verdict of a full run.
+//! The record of what was measured for every claim: `evidence/DOCUMENT.csv`, one row per verdict of a full run.
 //!
-//! What is measured comes from runs; the words beside it (statement, source, cause) are those of the scenario, from which
-//! they are written anew whenever the record is.
+//! Measured values come from runs. The words beside them (statement, source, cause) are those of the scenario and are
+//! updated whenever the record is written.
 
 mod audit;
 mod show;
@@ -25,45 +25,45 @@ use std::collections::BTreeMap;
 pub struct Row {
     /// The claim's id.
     pub id: String,
-    /// Within what it was ruled on, where a claim has several verdicts: "RTS/CTS".
+    /// The setting within which it was ruled on, if a claim has several verdicts: "RTS/CTS".
     pub setting: String,
     /// The simulator whose conventions the network followed: "standard", "ns-2".
     pub conventions: String,
     /// One of the statements for which the document stands.
     pub headline: bool,
-    /// Whose statement it is; none where it is the document's.
+    /// The origin of the statement; `None` if it is the document's.
     pub kind: Option<Origin>,
     /// The statement, in words.
     pub statement: String,
-    /// Where the document says so.
+    /// The place in the document.
     pub source: String,
     /// The document's value: a number in the unit of the row, or words.
     pub document: Option<Reported>,
-    /// Ours; NaN where there is none.
+    /// Our value; NaN if there is none.
     pub ours: f64,
     /// Lower end of its 95 % interval, or the smallest value of the seeds.
     pub low: f64,
     /// Upper end, or the largest.
     pub high: f64,
-    /// The unit of these.
+    /// The unit of these values.
     pub unit: Unit,
-    /// Which of several values decided.
+    /// The case and seed that decided, among several values.
     pub at: String,
-    /// When the claim holds.
+    /// The condition under which the claim holds.
     pub window: String,
-    /// Whether it does.
+    /// The verdict.
     pub verdict: Ruling,
     /// Values and verdicts with neighbouring choices of parameters.
     pub neighbours: String,
     /// The parameters with a neighbouring choice that has another verdict.
     pub depends_on: String,
-    /// Where the difference comes from.
+    /// The cause of the difference.
     pub cause: Option<Cause>,
     /// The day on which the runs were made, in UTC: `2026-05-09`.
     pub date: String,
     /// The command that makes them again.
     pub command: String,
-    /// The hash of what the claim was ruled by.
+    /// The hash of everything that determines the ruling.
     pub hash: String,
 }
 
@@ -92,13 +92,13 @@ const COLUMNS: [&str; 21] = [
     "hash",
 ];
 
-/// What stands in the column `kind` for a statement of the document.
+/// The entry in the column `kind` for a statement of the document.
 const DOCUMENTS_OWN: &str = "document";
 
 /// Reads a file of the record.
 ///
 /// # Errors
-/// The line that is not as this version writes it.
+/// The first line that this version would write differently.
 pub fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = csv::parsed(text)?.into_iter();
     if lines.next().is_none_or(|head| head != COLUMNS) {
@@ -183,7 +183,7 @@ impl Row {
         })
     }
 
-    /// The same with the words that the scenario has for the claim now.
+    /// Returns the row with the scenario's present words for the claim.
     #[must_use]
     fn reworded(self, claim: &Claim) -> Self {
         Self {
@@ -201,13 +201,13 @@ impl Row {
         }
     }
 
-    /// The experiment whose runs it comes from.
+    /// Returns the experiment from whose runs the row comes.
     pub fn experiment(&self) -> &str {
         self.command.split(' ').nth(2).unwrap_or_default()
     }
 }
 
-/// The word of serde for a value of an enumeration.
+/// Returns the name that serde gives to a value of an enumeration.
 fn word(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
@@ -216,25 +216,25 @@ fn unword<T: DeserializeOwned>(word: String) -> serde_json::Result<T> {
     serde_json::from_value(Value::String(word))
 }
 
-/// Six significant digits.
+/// Rounds to six significant digits.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// The same as text; nothing for NaN.
+/// Formats a number with six significant digits; empty for NaN.
 fn number(value: f64) -> String {
     if value.is_nan() { String::new() } else { rounded(value).to_string() }
 }
 
-/// The command that makes an experiment's full runs.
+/// Returns the command that makes an experiment's full runs.
 pub fn command(scenario: &Scenario) -> String {
     let set = scenario.set.iter().map(|(key, value)| format!(" --set {key}={}", value.trim_matches('"')));
     format!("sluice reproduce {}{}", scenario.id, set.collect::<String>())
 }
 
-/// The rows of a scenario's full runs, by claim in the scenario's order. Claims are ruled on anew from the runs that are
-/// kept, so that a claim may be younger than they are. `then` is the scenario that the runs were made with: those of the
-/// same network with the same seed are taken, whatever their labels were.
+/// Returns the rows of a scenario's full runs, by claim in the scenario's order. Claims are ruled on again from the
+/// runs that are kept, so that a claim may be newer than the runs. `then` is the scenario with which the runs were
+/// made: runs of the same network with the same seed are taken, whatever their labels were.
 ///
 /// # Errors
 /// When a run is missing.
@@ -295,8 +295,8 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
     Ok(verdicts.into_iter().filter_map(row).collect())
 }
 
-/// A document's record after new runs: for every claim of its scenarios, in their order, the new rows, or else those on
-/// record. Claims that no scenario has any more are left out.
+/// Merges new rows into a document's record: for every claim of its scenarios, in their order, the new rows, or else
+/// those on record. Claims that no scenario has any more are left out.
 pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
     let mut merged = Vec::new();
     for scenario in scenarios {
@@ -304,7 +304,7 @@ pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
             let of = |rows: &[Row]| -> Vec<Row> { rows.iter().filter(|row| row.id == claim.id).cloned().collect() };
             let (new, old) = (of(new), of(old));
             let mut conventions: Vec<&String> = new.iter().chain(&old).map(|row| &row.conventions).collect();
-            // The scenario's own come first.
+            // The scenario's own conventions come first.
             conventions.sort_by_key(|name| (**name != scenario.conventions, (*name).clone()));
             conventions.dedup();
             for name in conventions {
@@ -319,7 +319,7 @@ pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
     merged
 }
 
-/// The day of a time in seconds since 1970, in UTC: `2026-05-09`.
+/// Returns the day of a time in seconds since 1970, in UTC: `2026-05-09`.
 pub fn day(seconds: u64) -> String {
     let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let (mut days, mut year) = (seconds / 86_400, 1970);

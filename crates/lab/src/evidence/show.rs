@@ -1,4 +1,4 @@
-//! The record as tables: for a terminal, for a page, for programs.
+//! The record as tables for a terminal, for a page and for programs.
 
 use super::{Row, word};
 use crate::quantity::short_quantity;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A table of claims as text of at most `width` columns: statement, document, ours, verdict, cause.
+/// Formats a table of claims with at most `width` columns: statement, document, ours, verdict, cause.
 pub fn table(rows: &[&Row], width: usize) -> String {
     let lines: Vec<Vec<String>> = rows
         .chunk_by(|a, b| a.id == b.id)
@@ -33,20 +33,20 @@ pub fn table(rows: &[&Row], width: usize) -> String {
     tables::table(&head, &lines, &Columns { right: &[], prose: &[0, 1, 2, 3] }, width)
 }
 
-/// A value that is not parted from its unit: "ns-2: 7.45 s".
+/// Joins a value to its unit by no-break spaces: "ns-2: 7.45 s".
 fn together(value: &str) -> String {
     let (within, value) = value.rsplit_once(": ").map_or(("", value), |(within, value)| (within, value));
     let colon = if within.is_empty() { "" } else { ": " };
     format!("{within}{colon}{}", value.replace(' ', "\u{a0}"))
 }
 
-/// The rows of the statements for which a document stands.
+/// Returns the rows of the statements for which a document stands.
 pub fn headline(rows: &[Row]) -> Vec<&Row> {
     rows.iter().filter(|row| row.headline).collect()
 }
 
-/// How the verdicts on a document's statements are distributed, in lines: those of the document, and apart from them those
-/// of other origin; with the conventions of the scenarios, and with others. At most `width` columns wide.
+/// Counts the verdicts on a document's statements, in lines of at most `width` columns: the document's own statements,
+/// and apart from them those of other origin; with the conventions of the scenarios, and with others.
 pub fn counts(rows: &[&Row], width: usize) -> String {
     let mut text = String::new();
     let mut line = |whose: &str, rows: &[&Row]| {
@@ -70,7 +70,7 @@ pub fn counts(rows: &[&Row], width: usize) -> String {
     text
 }
 
-/// Whose statements there are, as they are counted.
+/// Origins of statements, as they are counted.
 const KINDS: [(Option<Origin>, &str); 4] = [
     (None, "statements of the document"),
     (Some(Origin::Ours), "statements of our own"),
@@ -83,12 +83,12 @@ fn other_conventions(row: &Row, rows: &[&Row]) -> bool {
     rows.iter().find(|other| other.id == row.id).is_some_and(|first| first.conventions != row.conventions)
 }
 
-/// "41 claims: 30 hold, 11 differ".
+/// Formats "41 claims: 30 hold, 11 differ".
 fn tally(rows: &[&Row]) -> String {
     tables::tallied(rows.iter().map(|row| (row.id.as_str(), row.verdict)))
 }
 
-/// The documents on record as text of at most `width` columns: how the verdicts on their statements are distributed.
+/// Formats the documents on record with at most `width` columns, with the counts of verdicts on their statements.
 pub fn documents(records: &BTreeMap<String, Vec<Row>>, width: usize) -> String {
     let (head, rows) = overview(records);
     tables::table(&head, &rows, &Columns { right: &[1, 2, 3, 4, 5, 6], prose: &[] }, width)
@@ -97,7 +97,7 @@ pub fn documents(records: &BTreeMap<String, Vec<Row>>, width: usize) -> String {
 const OVERVIEW: [Ruling; 5] =
     [Ruling::Holds, Ruling::NotRefuted, Ruling::Better, Ruling::Differs, Ruling::NotConfirmed];
 
-/// The head and the rows of the table of documents: verdicts on the document's own statements.
+/// Returns the head and the rows of the table of documents: verdicts on the document's own statements.
 fn overview(records: &BTreeMap<String, Vec<Row>>) -> (Vec<String>, Vec<Vec<String>>) {
     let head = ["document", "verdicts"].into_iter().chain(OVERVIEW.iter().map(|ruling| ruling.word()));
     let line = |(document, rows): (&String, &Vec<Row>)| {
@@ -109,8 +109,8 @@ fn overview(records: &BTreeMap<String, Vec<Row>>) -> (Vec<String>, Vec<Vec<Strin
     (head.map(str::to_owned).collect(), records.iter().map(line).collect())
 }
 
-/// Tables in Markdown: with `all` every claim by document and experiment; else of one document its headline table, of several
-/// the table of documents.
+/// Formats tables in Markdown: with `all` every claim by document and experiment; otherwise the headline table of one
+/// document, or the table of several documents.
 pub fn markdown(records: &BTreeMap<String, Vec<Row>>, all: bool) -> String {
     match (all, records.len()) {
         (false, 1) => records.values().map(|rows| markdown_table(&headline(rows))).collect(),
@@ -153,7 +153,8 @@ fn markdown_line(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// One claim with all that is known of it, in lines of at most `width` columns. `why` is what its scenario says.
+/// Formats one claim with everything known about it, in lines of at most `width` columns. `why` is the scenario's
+/// reason.
 pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let mut text = format!("{}\n", tables::wrapped(&format!("{}: {}", first.id, first.statement), width, 2));
@@ -161,7 +162,7 @@ pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
         None => String::new(),
         Some(Origin::Ours) => "; a statement of our own".to_owned(),
         Some(Origin::Other) => "; a statement of another paper".to_owned(),
-        Some(Origin::Duplicate) => "; another claim has it already".to_owned(),
+        Some(Origin::Duplicate) => "; repeats another claim".to_owned(),
     };
     let headline = if first.headline { "; one for which the document stands" } else { "" };
     let mut line = |key: &str, told: &str| {
@@ -186,12 +187,12 @@ pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
     text
 }
 
-/// The rows as JSON: a list of objects with the names of the columns.
+/// Returns the rows as JSON: a list of objects with the names of the columns.
 pub fn json(rows: &[&Row]) -> Value {
     rows.iter().map(|row| object(row)).collect()
 }
 
-/// The rows as a table with the columns of the record.
+/// Formats the rows as a table with the columns of the record.
 pub fn data(rows: &[&Row]) -> String {
     super::write(&rows.iter().map(|row| (*row).clone()).collect::<Vec<_>>())
 }
@@ -215,7 +216,7 @@ fn object(row: &Row) -> Value {
     Value::Object(object)
 }
 
-/// The document's value with its unit, or its words.
+/// Formats the document's value with its unit, or its words.
 fn document(row: &Row) -> String {
     match &row.document {
         None => "-".to_owned(),
@@ -224,14 +225,14 @@ fn document(row: &Row) -> String {
     }
 }
 
-/// Our value with its unit, and within what it was measured where a claim has several rows.
+/// Formats our value with its unit, and its setting if a claim has several rows.
 fn ours(row: &Row, rows: &[&Row]) -> String {
     let value = short_quantity(row.ours, row.unit);
     let within = within(row, rows);
     if within.is_empty() { value } else { format!("{within}: {value}") }
 }
 
-/// The setting and the conventions, as far as they tell a row from the others of its claim.
+/// Returns the setting and the conventions, as far as they tell a row from the others of its claim.
 fn within(row: &Row, rows: &[&Row]) -> String {
     let mut words = Vec::new();
     if !row.setting.is_empty() {
@@ -243,7 +244,7 @@ fn within(row: &Row, rows: &[&Row]) -> String {
     words.join(", ")
 }
 
-/// The same with the interval and which value decided.
+/// Formats our value with the interval and the case that decided.
 fn measured(row: &Row, rows: &[&Row]) -> String {
     let value = |value| short_quantity(value, row.unit);
     let mut text = ours(row, rows);
@@ -261,7 +262,7 @@ fn verdict(row: &Row) -> String {
     row.verdict.word().to_owned() + &depends
 }
 
-/// Where a difference comes from; nothing for a claim that holds throughout.
+/// Returns the cause of a difference; empty for a claim that holds throughout.
 fn cause(rows: &[&Row]) -> String {
     let differs = rows.iter().any(|row| !matches!(row.verdict, Ruling::Holds | Ruling::NotRefuted));
     rows[0].cause.filter(|_| differs).map_or_else(String::new, |cause| word(&cause))

@@ -1,14 +1,14 @@
-//! The documents that are reproduced: who wrote them, and where they appeared (`sources.toml`).
+//! The documents that are reproduced, with authors and publication (`sources.toml`).
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// A document or the publication that stands for it.
+/// A document, or the publication that stands for it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// The document, as the file of its record is called.
+    /// The document, by the name of its record's file.
     pub document: String,
     /// Key of the BibTeX entry.
     key: String,
@@ -29,12 +29,12 @@ impl Source {
         self.fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())
     }
 
-    /// The title.
+    /// Returns the title.
     pub fn title(&self) -> &str {
         self.field("title").unwrap_or_default()
     }
 
-    /// The year in which it appeared.
+    /// Returns the year in which it appeared.
     pub fn year(&self) -> &str {
         self.field("year").unwrap_or_default()
     }
@@ -73,7 +73,7 @@ impl Source {
     }
 }
 
-/// The sources of a document, the document itself first.
+/// Returns the sources of a document, the document itself first.
 pub fn sources(document: &str) -> impl Iterator<Item = &'static Source> + use<'_> {
     SOURCES.iter().filter(move |source| source.document == document)
 }

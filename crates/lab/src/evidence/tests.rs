@@ -9,7 +9,7 @@ fn scenario(text: &str, set: &[&str]) -> Scenario {
     Scenario::parse("chain.toml", text.as_bytes(), &wishes).unwrap()
 }
 
-/// A row of the first claim of the chain.
+/// Makes a row of the first claim of the chain.
 fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
     let set = format!("conventions={conventions}");
     let set = [set.as_str()];
@@ -41,7 +41,7 @@ fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
     row.reworded(claim)
 }
 
-/// The chain with one claim only, which has these keys besides.
+/// Returns the chain with one claim only, which has these further keys.
 fn with_claim(keys: &str) -> String {
     let mut parts = CHAIN.split("[[claim]]");
     format!("{}[[claim]]{}\n{keys}\n", parts.next().unwrap(), parts.next().unwrap().split("[[").next().unwrap())
@@ -94,7 +94,7 @@ fn what_is_missing_stale_orphaned_or_unexplained_is_found() {
     one(&text, &[fits.clone(), Row { id: "chain.9".to_owned(), ..fits.clone() }], "no scenario of it has this claim");
     one(&text, &[fits.clone(), fits.clone()], "twice on record");
     one(&text, &[Row { hash: "0".to_owned(), ..fits.clone() }], "stale; run `sluice reproduce chain`");
-    one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "in other words");
+    one(&text.replace("ADTH delays", "ADTH never delays"), std::slice::from_ref(&fits), "have changed");
     one(&text, &[Row { verdict: Ruling::Differs, ..fits.clone() }], "no `why` or no `cause`");
     let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");
     assert_eq!(told(&explained, &[row(&explained, "standard", 1.0, Ruling::Differs)]), [""; 0]);

@@ -1,22 +1,22 @@
-//! BQM's expected throughput (4.1) beside a run: what one connection alone would have over as many hops as the packets took.
+//! BQM's expected throughput (4.1) beside a run: that of a single connection over as many hops as the packets took.
 
 use super::Fault;
 use crate::study::{Bqm, Expectation};
 use sim::config::Network;
 use sim::results::Outcome;
 
-/// What (4.1) says of a run of `network`, with the hops of the packets received as weights: section 4.3.2, not the time of
+/// Computes (4.1) for a run of `network`, weighted by the hops of the packets received: section 4.3.2, not the time of
 /// the shortest path as in 4.3.1 (E15).
 ///
 /// # Errors
-/// A table without throughputs, and runs that do not tell the hops of their packets.
+/// A table without throughputs, and runs without the hops of their packets.
 pub(super) fn of(settings: &Bqm, network: &Network, outcome: &Outcome) -> Result<Expectation, Fault> {
     let refuse = |key, message: &str| Err(Fault { key, message: message.to_owned() });
     let Some(last) = settings.throughput.last() else {
-        return refuse("bqm.throughput", "at least that over one hop is needed");
+        return refuse("bqm.throughput", "expected at least the throughput over one hop");
     };
     if !network.record.hops {
-        return refuse("bqm", "the model is of the hops of packets: write `hops = true` in `[record]`");
+        return refuse("bqm", "the model needs the hops of packets: write `hops = true` in `[record]`");
     }
     let longest = settings.throughput.len();
     let over = |place: usize| match settings.throughput.get(place) {

@@ -1,5 +1,5 @@
-//! SWAN's models A and B (crate `theory`) beside a run: their inputs are what was measured in it, and the times of its
-//! packets on the channel (S18: with RTS/CTS or without, as the run has it).
+//! SWAN's models A and B (crate `theory`) beside a run. Their inputs are what was measured in the run, and the times of
+//! its packets on the channel (S18: with RTS/CTS or without, as the run has it).
 
 use super::Fault;
 use crate::measure::means;
@@ -15,14 +15,14 @@ use units::{Bytes, Duration};
 const NETWORK_HEADERS: Bytes = Bytes::new(20 + 8);
 const UDP_HEADER: Bytes = Bytes::new(8);
 const TCP_HEADER: Bytes = Bytes::new(20);
-/// What timestamps add to every segment.
+/// Bytes that timestamps add to every segment.
 const TIMESTAMPS: Bytes = Bytes::new(12);
 
-/// What the models say of a run of `network`.
+/// Computes the models for a run of `network`.
 ///
 /// # Errors
-/// Classes without nodes or with the same ones, and what the models do not have: other access than the DCF, rates that change,
-/// packets of one node to another that differ in length.
+/// Classes without nodes or with the same ones, and networks that the models do not cover: other access than the DCF,
+/// rates that change, packets of one node to another that differ in length.
 pub(super) fn of(settings: &Swan, network: &Network, outcome: &Outcome) -> Result<Equilibrium, Fault> {
     let [first, second] = classes(settings, outcome)?;
     let nodes: Vec<&Node> = first.iter().chain(&second).copied().collect();
@@ -53,7 +53,7 @@ pub(super) fn of(settings: &Swan, network: &Network, outcome: &Outcome) -> Resul
     })
 }
 
-/// The nodes of both classes.
+/// Returns the nodes of both classes.
 fn classes<'o>(settings: &Swan, outcome: &'o Outcome) -> Result<[Vec<&'o Node>; 2], Fault> {
     let of = |key, pattern: &str| {
         let nodes: Vec<&Node> = outcome.nodes.iter().filter(|node| means(pattern, &node.name)).collect();
@@ -73,10 +73,10 @@ fn classes<'o>(settings: &Swan, outcome: &'o Outcome) -> Result<[Vec<&'o Node>; 
     }
 }
 
-/// A node that sends, and the neighbour that it sends to.
+/// A node that sends, and the neighbour to which it sends.
 type Way<'o> = (&'o str, &'o str);
 
-/// The times of the packets that these nodes send, by their way.
+/// Returns the times of the packets that these nodes send, by sender and neighbour.
 fn exchanges<'o>(
     network: &Network,
     outcome: &'o Outcome,
@@ -109,7 +109,7 @@ fn exchanges<'o>(
             };
             if found.insert(way, exchange).is_some_and(|other| other != exchange) {
                 let message =
-                    format!("`{}` sends packets of different lengths to `{}`: they are not told apart", way.0, way.1);
+                    format!("`{}` sends packets of different lengths to `{}`: they cannot be told apart", way.0, way.1);
                 return refuse(message);
             }
         }
@@ -117,7 +117,7 @@ fn exchanges<'o>(
     Ok(found)
 }
 
-/// The packets of a flow below the MAC's header, and those that go back.
+/// Returns the lengths of a flow's packets below the MAC's header, and of those in the reverse direction.
 fn lengths(network: &Network, flow: &Flow) -> Option<(Bytes, Option<Bytes>)> {
     match flow.transport {
         Transport::Udp => match flow.traffic.packet {
@@ -133,7 +133,7 @@ fn lengths(network: &Network, flow: &Flow) -> Option<(Bytes, Option<Bytes>)> {
     }
 }
 
-/// Packets of a node whose fate is known: acknowledged or given up.
+/// Returns the packets of a node whose fate is known: acknowledged or given up.
 fn packets(node: &Node) -> f64 {
     (node.mac.delivered + node.mac.retry_drops) as f64
 }
@@ -152,15 +152,15 @@ fn devices(nodes: &[&Node], seconds: f64) -> Devices {
     }
 }
 
-/// The mean over the packets of these nodes.
+/// Returns the mean over the packets of these nodes.
 fn delay(nodes: &[&Node]) -> Option<f64> {
     let sent: f64 = nodes.iter().map(|node| packets(node)).sum();
     let total: f64 = nodes.iter().map(|node| packets(node) * node.mac.service_s.mean).sum();
     (sent > 0.0).then(|| total / sent)
 }
 
-/// `T_s` averaged over the packets that the nodes sent, and `T_c` over all pairs of them, of which the longer counts. Nothing
-/// where none was sent, or one to a neighbour that no flow is for.
+/// Returns `T_s` averaged over the packets that the nodes sent, and `T_c` over all pairs of them, of which the longer
+/// counts. `None` if no packet was sent, or one to a neighbour that has no flow.
 fn channel(exchanges: &BTreeMap<Way, Exchange>, nodes: &[&Node]) -> Option<Channel> {
     let mut sent: Vec<(Exchange, f64)> = Vec::new();
     for (node, hop) in nodes.iter().flat_map(|node| node.hops.iter().map(move |hop| (node, hop))) {
@@ -186,7 +186,7 @@ fn channel(exchanges: &BTreeMap<Way, Exchange>, nodes: &[&Node]) -> Option<Chann
     })
 }
 
-/// To the nearest nanosecond.
+/// Converts seconds to a duration, to the nearest nanosecond.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times of packets, in nanoseconds")]
 fn duration(seconds: f64) -> Duration {
     Duration::from_nanos((seconds * 1e9).round() as u64)
@@ -238,8 +238,8 @@ traffic = { kind = "greedy" }
         Swan { class_1: class_1.to_owned(), class_2: class_2.to_owned() }
     }
 
-    /// A run of 10 s in which each real-time device sent 100 packets in 4 ms each, and each best-effort device 99 segments
-    /// and 100 acknowledgements, and gave up a segment, in 10 ms each.
+    /// Makes a run of 10 s in which each real-time device sent 100 packets in 4 ms each, and each best-effort device 99
+    /// segments and 100 acknowledgements, and gave up a segment, in 10 ms each.
     fn measured(network: &Network) -> Outcome {
         let mut outcome = sim::World::new(network, 1).unwrap().finish();
         outcome.simulated_s = 10.0;
@@ -361,6 +361,6 @@ traffic = { kind = "greedy" }
         // In a ring of two each node sends segments and acknowledgements to the other.
         let mut two = plain;
         two.node[2].count = Some(2);
-        assert!(refused("video*", "ftp*", &two).contains("not told apart"));
+        assert!(refused("video*", "ftp*", &two).contains("cannot be told apart"));
     }
 }

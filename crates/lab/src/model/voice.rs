@@ -1,4 +1,4 @@
-//! The E-model (crate `theory`) beside a run: what users would make of its calls.
+//! The E-model (crate `theory`) beside a run: users' rating of its calls.
 
 use super::Fault;
 use crate::measure::means;
@@ -8,16 +8,16 @@ use sim::results::{Flow, FlowDistribution, Outcome, shares};
 use theory::emodel::{G711_CONCEALED, rating};
 use units::Duration;
 
-/// The speech in a packet where a flow does not say.
+/// The length of speech in a packet if a flow does not set it.
 const PACKETISATION: Duration = Duration::from_millis(20);
 
-/// The ratings of the calls of a run of `network`.
+/// Returns the ratings of the calls of a run of `network`.
 ///
 /// # Errors
-/// A name that is no call's, and runs that do not tell how delays are distributed.
+/// A name of a flow that is no call, and runs without distributions of delays.
 pub(super) fn of(settings: &Voice, network: &Network, outcome: &Outcome) -> Result<Vec<Call>, Fault> {
     let Some(distributions) = &outcome.distributions else {
-        let message = "ratings are of all delays: write `distributions = true` in `[record]`".to_owned();
+        let message = "ratings need the distribution of delays: write `distributions = true` in `[record]`".to_owned();
         return Err(Fault { key: "voice", message });
     };
     let named = outcome.flows.iter().zip(&distributions.flows).filter(|(flow, _)| means(&settings.flows, &flow.name));
@@ -30,9 +30,9 @@ pub(super) fn of(settings: &Voice, network: &Network, outcome: &Outcome) -> Resu
     Ok(calls)
 }
 
-/// The speech in a packet of a flow; none where it is no call.
+/// Returns the length of speech in a packet of a flow; `None` if the flow is no call.
 fn packetisation(network: &Network, flow: &Flow) -> Option<Duration> {
-    // One of several alike is called `name-1`.
+    // One of several copies is called `name-1`.
     let stands_for =
         |name: &str| flow.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let calls = network.flow.iter().filter(|described| described.traffic.kind == TrafficKind::Voice);
@@ -41,9 +41,9 @@ fn packetisation(network: &Network, flow: &Flow) -> Option<Duration> {
     Some(described.traffic.packetisation.unwrap_or(PACKETISATION))
 }
 
-/// The rating of a call whose receiver plays every packet at the same time after it was sent, the time with which the call is
-/// best: with a longer one more packets come in time, with a shorter one speech comes sooner. Packets that are still on their
-/// way are not judged.
+/// Rates a call whose receiver plays every packet at the same time after it was sent. The time is the one with the best
+/// rating: a longer one lets more packets arrive in time, a shorter one plays speech sooner. Packets that are still
+/// under way are not counted.
 fn call(packetisation: Duration, flow: &Flow, delays: &FlowDistribution) -> Call {
     let judged = flow.sent_packets.saturating_sub(flow.in_flight_packets).max(flow.received_packets);
     let arrived = flow.received_packets as f64 / judged as f64;
@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn a_call_is_played_when_it_is_best() {
-        // All take 30 ms, but one in a hundred 1 s: to leave it out costs 3.6, to wait for it more than 50.
+        // All packets take 30 ms, except one in a hundred, which takes 1 s: leaving it out costs 3.6, waiting for it
+        // more than 50.
         let calls = rated(&network("kind = \"voice\"", RECORD), (100, 100, 0), {
             let late = shares().into_iter().map(|share| if share > 0.99 { 1.0 } else { 0.03 });
             late.collect()

@@ -9,7 +9,7 @@ use sim::results::shares;
 
 /// Number of points on the axis of values: more than a panel has columns of pixels.
 const PLACES: u32 = 500;
-/// Share of the slowest line at which a linear axis ends: the last few packets would take most of its width.
+/// Share of the slowest line at which a linear axis ends; the last few packets would take most of its width.
 const ALMOST_ALL: f64 = 0.999;
 
 /// The x axis of a chart of distributions.
@@ -17,7 +17,7 @@ const ALMOST_ALL: f64 = 0.999;
 pub(super) struct Values {
     title: String,
     unit: String,
-    /// SI values times this are in the title's unit.
+    /// Factor from SI values to the title's unit.
     factor: f64,
     log: bool,
     /// The points, in the title's unit.

@@ -11,7 +11,7 @@ const DASHES: usize = 4;
 /// Digits of numbers in tables.
 pub(super) const DIGITS: usize = 4;
 
-/// Writes a chart with its title and a remark, or why there is none.
+/// Writes a chart with its title and a remark, or the reason why there is none.
 pub(super) fn figure(
     out: &mut String,
     title: &str,

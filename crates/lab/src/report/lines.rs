@@ -222,7 +222,7 @@ impl Maker<'_> {
         values
     }
 
-    /// Where the case stands on the x axis.
+    /// Returns the position of the case on the x axis.
     fn place(&self, case: &Case) -> Option<usize> {
         let axis = self.study.axes.iter().find(|axis| axis.name == self.chart.x)?;
         let label = case.label(&axis.name)?;
@@ -246,7 +246,7 @@ impl Maker<'_> {
         rules
     }
 
-    /// True where the chart draws this flow or node, or none of its kind in particular.
+    /// True if the chart draws this flow or node, or chooses none of its kind.
     fn shows(&self, kind: &str, name: &str) -> bool {
         let mut named = self.chart.y.iter().filter_map(|key| key.strip_prefix(kind)?.strip_prefix('.')).peekable();
         named.peek().is_none()
@@ -475,7 +475,7 @@ fn names(identities: &[Identity]) -> Vec<String> {
             }
         }
         if parts.is_empty() {
-            // A single line: what it is of.
+            // A single line is named by its subject.
             parts.push(format!("{} {}", identity.element, identity.measure).trim().to_owned());
         }
         parts.join(", ")
@@ -487,7 +487,7 @@ fn names(identities: &[Identity]) -> Vec<String> {
 fn spoken(axis: &str, label: &str) -> String {
     if label.starts_with(|c: char| c.is_ascii_digit()) {
         let axis = short(axis);
-        // "hops 6 hops" says it twice.
+        // "hops 6 hops" would repeat the name.
         if label.contains(&axis) { label.to_owned() } else { format!("{axis} {label}") }
     } else {
         label.to_owned()

@@ -213,7 +213,8 @@ fn asked(out: &mut String, study: &Study, table: &Table) -> fmt::Result {
     };
     let widths: Vec<usize> = (0..grid.columns.len() * across).map(widest).collect();
     let of_columns: Vec<usize> = widths.chunks(across).map(|cells| cells.iter().sum()).collect();
-    // What has too many columns for the page goes on below, with its labels again; so does a column with too many cells.
+    // If a table has too many columns for the page, the rest follow below, with the labels again; the same holds for
+    // the cells of a column.
     let room = room(grid.rows.iter().map(String::as_str));
     for columns in blocks(&of_columns, room) {
         let cells = columns.start * across..columns.end * across;

@@ -27,10 +27,10 @@ pub(super) struct Track {
 pub(super) struct Picture {
     /// Unique in the page; the place of panel `k` has the id `{id}-{k}`.
     pub(super) id: String,
-    /// The places of the x axis; absent where it is time.
+    /// Positions on the x axis; absent if the axis is time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) x: Option<Scale>,
-    /// Of distributions: the places of the series' values.
+    /// Positions of the series' values, for distributions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) values: Option<Values>,
     pub(super) y: Y,
@@ -47,7 +47,7 @@ pub(super) struct Picture {
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Y {
     pub(super) title: String,
-    /// SI values times this are in the title's unit.
+    /// Factor from SI values to the title's unit.
     pub(super) factor: f64,
     pub(super) log: bool,
     /// Smallest and largest value shown, in SI units.
@@ -81,10 +81,10 @@ pub(super) struct Line {
     pub(super) key: usize,
     #[serde(flatten)]
     pub(super) style: Style,
-    /// Over time: index into the page's series.
+    /// For an axis of time: index into the page's series.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) series: Option<usize>,
-    /// Over an axis: index of the place on it, mean, and the ends of the 95 % interval.
+    /// For other axes: index of the position on it, mean, and the ends of the 95 % interval.
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "short_points")]
     pub(super) points: Vec<(usize, [f64; 3])>,
 }

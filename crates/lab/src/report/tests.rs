@@ -17,7 +17,7 @@ fn page(studies: &[Study]) -> String {
     with_library(studies, STUB).unwrap()
 }
 
-/// The data that the page's script reads.
+/// Returns the data that the page's script reads.
 fn embedded(page: &str) -> Value {
     let start = page.find("id=\"data\">").unwrap() + "id=\"data\">".len();
     let json = &page[start..start + page[start..].find("</script>").unwrap()];
@@ -269,7 +269,7 @@ fn a_label_has_one_colour_in_all_charts() {
 fn a_logarithmic_axis_ends_at_the_smallest_mean_and_leaves_out_zeros() {
     let mut study = sample::targets();
     for run in &mut study.runs {
-        // An interval that reaches below zero at the first target; nothing at the second.
+        // The interval at the first target reaches below zero; the second target has no value.
         run.outcome.totals.loss_ratio = match run.case["target"].as_str() {
             "200 ms" => [0.001, 0.0, 0.002][usize::try_from(run.seed - 1).unwrap()],
             "400 ms" => 0.0,
@@ -292,7 +292,7 @@ fn a_logarithmic_axis_ends_at_the_smallest_mean_and_leaves_out_zeros() {
     assert!(picture.notes.iter().any(|note| note.contains("logarithmic")));
 }
 
-/// The goodputs of both flows together, beside those of the best target.
+/// Returns the goodputs of both flows together, beside those of the best target.
 fn efficiency() -> (Together, BTreeMap<String, Labels>) {
     (Together::Sum, [("target".to_owned(), Labels::One("*".to_owned()))].into())
 }
@@ -428,7 +428,7 @@ fn commands_replay_a_run() {
     assert!(page.contains("title=&quot;it&#39;\\&#39;&#39;s&quot;&#39;"));
 }
 
-/// What `make picture` writes into the picture.
+/// The content of the picture that `make picture` writes.
 #[derive(Debug, PartialEq, serde::Deserialize)]
 struct Shown {
     experiment: String,

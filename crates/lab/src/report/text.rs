@@ -74,7 +74,7 @@ pub(super) fn round(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
-/// `5.9 × 10⁻⁵`
+/// Formats a number as `5.9 × 10⁻⁵`.
 fn scientific(size: f64, digits: usize) -> String {
     let text = format!("{:e}", round(size, digits));
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

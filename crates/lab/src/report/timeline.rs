@@ -15,7 +15,7 @@ pub struct Page {
     pub title: String,
     /// Paragraphs below the title.
     pub about: String,
-    /// The command that writes it again.
+    /// The command that writes the page again.
     pub command: String,
     /// The charts, in their order.
     pub charts: Vec<Chart>,
@@ -39,7 +39,7 @@ pub struct Chart {
 /// The value of a span of time, if anything was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// When the span ends, in seconds.
+    /// The end of the span, in seconds.
     pub at: f64,
     /// The value in SI units.
     pub value: Option<f64>,

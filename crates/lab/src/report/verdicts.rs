@@ -169,7 +169,7 @@ fn origin(origin: Option<Origin>) -> &'static str {
     }
 }
 
-/// Says whose statement it is, if not the document's.
+/// Returns the origin of a statement that is not the document's.
 fn whose(origin: Option<Origin>) -> &'static str {
     match origin {
         None => "",

@@ -1,4 +1,5 @@
-//! The files that a scenario names: looked for beside it, read once, attached to every network that names them.
+//! The files that a scenario names: they are found relative to it, read once, and attached to every network that names
+//! them.
 
 use super::draft::Draft;
 use super::file::read;
@@ -11,7 +12,7 @@ use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-/// No attached file is larger, in bytes.
+/// Largest size of an attached file, in bytes.
 const LARGEST: u64 = 256 << 20;
 
 /// Reads every file that one of the networks names, relative to `folder`.
@@ -49,8 +50,8 @@ pub(super) fn attach<'n>(
     Ok(())
 }
 
-/// What is in a file: decompressed if it is one of gzip's, as captures and movement files often are; at most one byte more than
-/// an attached file may have.
+/// Returns the contents of a file: decompressed if it is gzip, as captures and movement files often are; at most one
+/// byte more than an attached file may have.
 fn opened(bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1F, 0x8B]) {
         return Ok(bytes);

@@ -23,7 +23,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// The text of the base and then that of the file.
+    /// Returns the text of the base followed by that of the file.
     pub(super) fn before(&self, own: &str) -> String {
         format!("{}\n{own}", self.text)
     }
@@ -52,7 +52,7 @@ pub(super) fn refuse(source: &Source) -> Result<(), Refusal> {
     Err(source.refuse(named.span(), "a base is a file beside the scenario's own, and this text is not a file"))
 }
 
-/// The base that a text names. What is no text is refused with the other keys.
+/// Returns the base that a text names. A text that cannot be read is refused with the other keys.
 fn named(text: &str) -> Option<Spanned<String>> {
     if !text.contains(KEY) {
         return None;
@@ -76,7 +76,7 @@ pub(super) fn lay_under<'s>(source: &Source, own: &mut DeTable<'s>, mut base: De
     Ok(())
 }
 
-/// A file and its base as one file, in the order in which their keys stand there.
+/// Writes a file and its base as one file, in the order of their keys.
 pub(super) fn expanded(source: &Source, root: &DeTable) -> String {
     let mut text = String::new();
     write_table(&mut text, source, root, "");
@@ -110,7 +110,7 @@ fn write_table(text: &mut String, source: &Source, table: &DeTable, path: &str) 
     }
 }
 
-/// True for a table or a list of tables that is not written as a value after `=`, or no longer can be because it has keys of
+/// True for a table or a list of tables that is not written as a value after `=`, or cannot be because it has keys of
 /// both files.
 fn has_header(source: &Source, value: &document::Value) -> bool {
     let span = value.span();
@@ -130,13 +130,13 @@ fn has_header(source: &Source, value: &document::Value) -> bool {
     }
 }
 
-/// A key as it stands in a file.
+/// Writes a key as it stands in a file.
 fn written(key: &str) -> String {
     let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     if !key.is_empty() && key.chars().all(bare) { key.to_owned() } else { format!("{key:?}") }
 }
 
-/// What a scenario file says of itself, without being read as a whole.
+/// The parts of a scenario file that can be known without reading it as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
     /// Its `id`, where it has one.
@@ -145,7 +145,7 @@ pub struct Outline {
     pub base: Option<PathBuf>,
 }
 
-/// Reads the outline of a file; that of one that cannot be read is empty.
+/// Reads the outline of a file; it is empty for a file that cannot be read.
 pub fn outline(path: &Path) -> Outline {
     let bytes = read(path, LARGEST_FILE).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
@@ -166,7 +166,7 @@ mod tests {
         \"flow.f.traffic.rate\" = [\"1 Mb/s\", \"2 Mb/s\"]\n\
         [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"cbr\", rate = \"1 Mb/s\", packet = \"500 B\" }\n";
 
-    /// The scenario in `own.toml`, beside `base.toml`.
+    /// Loads the scenario in `own.toml`, beside `base.toml`.
     fn load(base: &str, own: &str) -> Result<Scenario, String> {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("base.toml"), base).unwrap();

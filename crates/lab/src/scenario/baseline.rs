@@ -1,4 +1,4 @@
-//! Baselines: controllers that are no part of Sluice, beside a scenario's own.
+//! Baselines: controllers outside Sluice, compared with a scenario's own.
 
 use super::cases::{Baseline, Case, Scenario};
 use super::hints;
@@ -9,12 +9,12 @@ use sim::{Governed, World};
 use std::sync::Arc;
 
 impl Scenario {
-    /// One more label on one of the axes, of the same networks as those of the label `like`, with `outside` at every queue
-    /// that has a controller there. `like` is written `axis=label`; without one it is the first label with a controller, in
-    /// the order of the axes. The new cases come after all others; the scenario's claims are not about them.
+    /// Adds a label to one of the axes, with the same networks as the label `like` but with `outside` at every queue
+    /// that has a controller there. `like` is written `axis=label`; the default is the first label with a controller,
+    /// in the order of the axes. The new cases come after all others; the scenario's claims are not about them.
     ///
     /// # Errors
-    /// When the label is not new, there is none like `like`, or none of its queues has a controller.
+    /// When the label is not new, no label matches `like`, or none of its queues has a controller.
     pub fn with_baseline(
         mut self,
         label: &str,
@@ -48,13 +48,13 @@ impl Scenario {
         Ok(self)
     }
 
-    /// The cases of the file, without those of baselines.
+    /// Returns the cases of the file, without those of baselines.
     pub(crate) fn own_cases(&self) -> &[Case] {
         let own = self.cases.iter().take_while(|case| case.baseline.is_none()).count();
         &self.cases[..own]
     }
 
-    /// The axis and its label that `like` names.
+    /// Returns the axis and the label that `like` names.
     fn named(&self, like: &str) -> Result<(usize, String), Refusal> {
         let Some((name, label)) = like.split_once('=') else {
             return Err(self.refuse(format!("`{like}`: expected AXIS=LABEL")));
@@ -85,7 +85,7 @@ impl Scenario {
             .refuse("no label of `[vary]` has a controller at every case's queues, which a baseline could stand for"))
     }
 
-    /// The labels of an axis that occur in a case.
+    /// Returns the labels of an axis that occur in a case.
     fn labels_run<'s>(&'s self, axis: &'s Axis) -> impl Iterator<Item = &'s str> {
         let occurs = |label: &&String| self.own_cases().iter().any(|case| case.labels[&axis.name] == **label);
         axis.labels.iter().filter(occurs).map(String::as_str)
@@ -96,9 +96,9 @@ impl Scenario {
     }
 }
 
-/// The queues of a case that have controllers.
+/// Returns the queues of a case that have controllers.
 fn governed(case: &Case) -> Vec<Governed> {
-    // Every case's network was built once already, when the scenario was read.
+    // Every case's network was already built once when the scenario was read.
     World::new(&case.network, 0).map(|world| world.governed()).unwrap_or_default()
 }
 
@@ -199,7 +199,7 @@ holds = "<= 1"
             let limit = |node: usize| run.outcome.nodes[node].queues[0].limit_packets.expect("in packets").last;
             assert!((0..3).all(|node| (limit(node) - 3.0).abs() < 1e-9));
         }
-        // Nobody knows whether the code outside is the same as before: only the others are taken from the store.
+        // The outside code may have changed since: only the other runs are taken from the store.
         let again = run(&baseline, "both", &folder);
         let kept: Vec<bool> =
             both.runs.iter().zip(&again.runs).map(|(one, two)| one.wall_s.to_bits() == two.wall_s.to_bits()).collect();

@@ -1,4 +1,4 @@
-//! A scenario that was read: what it varies, its cases, and what is claimed.
+//! A scenario as read: its axes, its cases and its claims.
 
 use super::hints;
 use crate::run::Outside;
@@ -13,27 +13,27 @@ use std::sync::Arc;
 pub struct Scenario {
     /// Its id: `adth-s1a`. Without one in the file, the file's name.
     pub id: String,
-    /// What it is, in a line.
+    /// Its title, in a line.
     pub title: String,
-    /// What it shows, in a paragraph or two of plain text; may be empty.
+    /// Its purpose, in a paragraph or two of plain text; may be empty.
     pub about: String,
     /// The file's name, as it was given.
     pub file: String,
-    /// What the file holds, word for word.
+    /// The contents of the file, word for word.
     pub text: String,
     /// The network as the file has it, without the variations.
     pub base: Network,
-    /// The keys of the base that were set from outside, and their values.
+    /// The keys of the base that were set from outside, with their values.
     pub set: BTreeMap<String, String>,
-    /// What is varied, in the file's order.
+    /// The axes of the sweep, in the file's order.
     pub axes: Vec<Axis>,
     /// The simulator whose conventions the network follows: "standard", "ns-3", "ns-2".
     pub conventions: String,
-    /// By the id of each claim, the hash of what it is ruled by.
+    /// The hash of everything that determines the ruling, by the id of each claim.
     pub hashes: BTreeMap<String, String>,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
-    /// Whether that is all that the file asks for.
+    /// The share of the file's runs that will be made.
     pub extent: Extent,
     /// The combinations of the axes' values that are run, the last axis changing fastest.
     pub cases: Vec<Case>,
@@ -41,7 +41,7 @@ pub struct Scenario {
     pub left_out: Vec<BTreeMap<String, String>>,
     /// The statements that are ruled on, in the file's order.
     pub claims: Vec<Claim>,
-    /// Within what they are ruled on, and beside what.
+    /// Settings within which claims are ruled on, and neighbouring choices.
     pub rulings: Rulings,
     /// Analytic models that are computed beside every run.
     pub models: Models,
@@ -49,7 +49,7 @@ pub struct Scenario {
     pub charts: Vec<Chart>,
     /// The tables of the report and the terminal, in the file's order.
     pub tables: Vec<Table>,
-    /// What the report and the terminal say first.
+    /// First sentences of the report and the terminal.
     pub answer: Answer,
 }
 
@@ -62,38 +62,40 @@ pub struct Case {
     pub set: BTreeMap<String, String>,
     /// The network with these values.
     pub network: Network,
-    /// Who decides in the place of the controllers; none but in the cases of a [baseline](Scenario::with_baseline).
+    /// The controllers outside Sluice; only in the cases of a [baseline](Scenario::with_baseline).
     pub baseline: Option<Baseline>,
 }
 
-/// Who decides in a case in the place of its controllers.
+/// Controllers outside Sluice that replace those of a case.
 #[derive(Clone, Debug)]
 pub struct Baseline {
-    /// Who.
+    /// The code that decides.
     pub outside: Arc<dyn Outside>,
     /// The queues whose controllers it stands for.
     pub places: Vec<Governed>,
 }
 
-/// What is asked of a scenario beyond its file.
+/// Requests to a scenario in addition to its file.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
     /// Keys set from outside: `queue.limit=50`.
     pub set: Vec<String>,
-    /// How many seeds instead of the file's: 1, 2, ...; of a file that lists its seeds, the first so many.
+    /// Number of seeds in place of the file's: 1, 2, ...; if the file lists its seeds, the first ones are taken.
     pub seeds: Option<usize>,
     /// With the keys of the table `quick`, for a shorter run.
     pub quick: bool,
-    /// Only the network as it stands in the file will be run: keys that `[vary]` sets may be set from outside too.
+    /// Only the network as it stands in the file will be run, so that keys that `[vary]` sets may be set from outside
+    /// too.
     pub base_only: bool,
-    /// A sweep in the place of the file's `[vary]`. What the file says about its own sweep goes: claims, charts, tables.
+    /// A sweep in place of the file's `[vary]`. What the file says about its own sweep is dropped: claims, charts,
+    /// tables.
     pub over: Option<Over>,
 }
 
 /// A sweep that is asked for from outside: every combination of the axes' values, with every seed.
 #[derive(Clone, Debug, Default)]
 pub struct Over {
-    /// What is varied, the last axis changing fastest.
+    /// The axes, the last one changing fastest.
     pub axes: Vec<Varied>,
     /// The seeds of every case, each once.
     pub seeds: Vec<u64>,
@@ -104,12 +106,12 @@ pub struct Over {
 pub struct Varied {
     /// Its name.
     pub name: String,
-    /// Its values: the label of each, and what it sets (`queue.limit=50`).
+    /// Its values: the label of each, and its settings (`queue.limit=50`).
     pub values: Vec<(String, Vec<String>)>,
 }
 
 impl Wishes {
-    /// Every `key=value` among them: those that hold in all cases first, then those of the axes in their order.
+    /// Returns every `key=value` among them: first those that hold in all cases, then those of the axes in their order.
     pub(super) fn changes(&self) -> Vec<String> {
         let over = self.over.iter().flat_map(|over| &over.axes).flat_map(|axis| &axis.values);
         self.set.iter().chain(over.flat_map(|(_, changes)| changes)).cloned().collect()
@@ -117,7 +119,7 @@ impl Wishes {
 }
 
 impl Scenario {
-    /// What keys mean that the file leaves out, where the default depends on the standard.
+    /// Describes the defaults of keys that the file leaves out and that depend on the standard.
     pub fn defaults(&self) -> Option<&'static str> {
         let left_out = |Case { network, .. }: &Case| {
             let Network { mac, radio, .. } = network;
@@ -129,7 +131,7 @@ impl Scenario {
         )
     }
 
-    /// The network as the file has it, with one seed. Claims and charts stay where they do not speak of variations.
+    /// Returns the network as in the file, with one seed. Claims and charts stay if they do not refer to variations.
     #[must_use]
     pub fn without_variations(mut self, seed: u64) -> Self {
         if !self.axes.is_empty() {
@@ -149,11 +151,11 @@ impl Scenario {
         self
     }
 
-    /// The one case that has these labels, `axis=label` each, with one seed; claims, charts and tables, which are about all
-    /// cases, go. An axis that is not named keeps its only label.
+    /// Returns the one case with these labels, each `axis=label`, with one seed. Claims, charts and tables are dropped,
+    /// because they are about all cases. An axis that is not named keeps its only label.
     ///
     /// # Errors
-    /// A label that there is not, or labels that several cases have.
+    /// A label that does not exist, or labels that several cases have.
     pub fn only(mut self, wanted: &[String], seed: u64) -> Result<Self, String> {
         for choice in wanted {
             let Some((name, label)) = choice.split_once('=') else {

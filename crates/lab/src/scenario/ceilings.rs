@@ -1,4 +1,4 @@
-//! What can be simulated but hardly be meant: it would take for ever, fill the memory, or say nothing.
+//! Limits on scenarios that are valid but absurd: they would run for ever, fill the memory, or say nothing.
 
 use super::refusal::Refusal;
 use super::source::Source;
@@ -6,25 +6,25 @@ use sim::config::{Flow, Lengths, Load, Network, Traffic, TrafficKind, Transport}
 use toml::de::DeTable;
 use units::{Bytes, Duration};
 
-/// A network is built and looked at before it runs.
+/// Largest number of nodes. A network is built and checked before it runs.
 const MOST_NODES: u32 = 10_000;
-/// Of the flows that `*` stands for the simulator takes care.
+/// Largest number of flows in the file. The simulator limits those that `*` stands for.
 const MOST_FLOWS: usize = 10_000;
-/// What a series holds: steps, times the flows and nodes that have one.
+/// Largest size of a series: steps, and steps times the flows and nodes that have one.
 const MOST_STEPS: u64 = 1_000_000;
 const MOST_VALUES: u64 = 20_000_000;
 const MOST_TRANSFERS: u64 = 1_000_000;
-/// Packets that one flow makes in a second. A link of 10 Gb/s carries 15 million of the smallest.
+/// Largest number of packets per second of one flow. A link of 10 Gb/s carries 15 million of the smallest.
 const MOST_PACKETS: f64 = 2e7;
-/// The packets of a burst without a pace are made in one instant.
+/// Largest burst without a pace, whose packets are made in one instant.
 const MOST_IN_A_BURST: u64 = 1_000_000;
-/// As the simulator has it.
+/// Packet size of web traffic in the simulator.
 const WEB_PACKET: Bytes = Bytes::new(1_000);
 
-/// The path of the key at fault, and what is wrong with it.
+/// The path of the key at fault, and the fault.
 type Fault = (String, String);
 
-/// Refuses a file with more nodes or flows than a network may have, before much is made of it.
+/// Refuses a file with more nodes or flows than a network may have, before anything is built from it.
 pub(super) fn few_tables(source: &Source, root: &DeTable) -> Result<(), Refusal> {
     for (key, most) in [("node", MOST_NODES as usize), ("flow", MOST_FLOWS)] {
         let elements = root.get(key).and_then(|elements| elements.get_ref().as_array());
@@ -67,7 +67,7 @@ pub(super) fn check(network: &Network) -> Result<(), Fault> {
     })
 }
 
-/// The key within the flow's table.
+/// Checks a flow. The path of a fault is within the flow's table.
 fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
     let refuse = |key: &str, message: &str| Err((key.to_owned(), message.to_owned()));
     if flow.start >= duration {
@@ -79,7 +79,7 @@ fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
     if flow.deadline.is_some_and(Duration::is_zero) {
         return refuse("deadline", "a deadline of zero is always missed");
     }
-    // None waits for another: if the network is too slow for them, all are open at once.
+    // Transfers do not wait for each other: if the network is too slow for them, all are open at once.
     let lasts = flow.stop.unwrap_or(duration).min(duration) - flow.start;
     let transfers = flow.traffic.every.map_or(0, |every| lasts.div_floor(every));
     if flow.traffic.kind == TrafficKind::Transfer && transfers > MOST_TRANSFERS {
@@ -88,10 +88,10 @@ fn of_flow(flow: &Flow, duration: Duration) -> Result<(), Fault> {
     if flow.transport == Transport::Tcp { Ok(()) } else { packets(flow) }
 }
 
-/// Packets come however slow the network is, so that nothing but a ceiling bounds how many.
+/// Checks the number of packets, which does not depend on the network's speed.
 fn packets(flow: &Flow) -> Result<(), Fault> {
     let Traffic { kind, size, .. } = flow.traffic;
-    // Of what is drawn, the most.
+    // The largest value of a random load.
     let rate = flow.traffic.rate.as_ref().map(Load::highest);
     let packet = flow.traffic.packet.as_ref().map_or(WEB_PACKET, Lengths::shortest).max(Bytes::new(1));
     let first = rate.map(|rate| ("traffic.rate".to_owned(), rate, 1.0));

@@ -1,4 +1,4 @@
-//! One key that is set differently from the file: by `--set`, by a value of `[vary]`, by `[quick]`.
+//! A key that is set differently from the file: by `--set`, by a value of `[vary]`, or by `[quick]`.
 
 use super::document::{Value, name_of, number, placed_at, table};
 use super::hints;
@@ -15,7 +15,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 pub(super) struct Change<'s> {
     /// The dotted path of the key; tables of an array are addressed by name, all of them by `*`.
     pub(super) path: String,
-    /// Where the path stands.
+    /// The place of the path in the text.
     pub(super) span: Range<usize>,
     pub(super) value: Value<'s>,
     /// The value as it was written.
@@ -65,7 +65,7 @@ impl<'s> Change<'s> {
         set_in_table(root, &path, self)
     }
 
-    /// True where nothing of `earlier` is left once this change is made: it has the same path, or `*` in its place.
+    /// True if this change replaces `earlier` completely: it has the same path, or `*` in its place.
     pub(super) fn covers(&self, earlier: &Self) -> bool {
         let (mut ours, mut theirs) = (self.path.split('.'), earlier.path.split('.'));
         loop {
@@ -78,7 +78,7 @@ impl<'s> Change<'s> {
     }
 }
 
-/// Why a change could not be applied.
+/// The reason why a change could not be applied.
 #[derive(Debug, PartialEq, Eq)]
 struct Miss {
     message: String,
@@ -93,7 +93,7 @@ impl Miss {
     }
 }
 
-/// Nodes that `[nodes]` places.
+/// Returns the number of nodes that `[nodes]` places.
 fn placed(root: &DeTable<'_>) -> Option<u64> {
     table(root, "nodes").and_then(|nodes| nodes.get("count")?.get_ref().as_integer().and_then(number))
 }
@@ -102,13 +102,13 @@ fn placed_name(number: u64) -> String {
     format!("n{number}")
 }
 
-/// Names that a refusal lists.
+/// Largest number of names that a refusal lists.
 const MOST_SHOWN: u64 = 24;
 
 /// Lists of tables, which are addressed by their names or numbers.
 const LISTS: [&str; 6] = ["node", "flow", "wired", "route", "waypoints", "at"];
 
-/// Gives the node `name` that `[nodes]` places a table `[[node]]` of its own, or with `*` all of them, where they have none.
+/// Gives the node `name` that `[nodes]` places a table `[[node]]` of its own; `*` means all of them that have none.
 fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     let count = placed(root);
     let placed: Vec<String> = match (count, name.strip_prefix('n').and_then(|digits| digits.parse().ok())) {
@@ -129,7 +129,7 @@ fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     }
 }
 
-/// No network has more nodes.
+/// Largest number of nodes of a network.
 const MOST_PLACED: u64 = 10_000;
 
 fn set_in_table<'s>(table: &mut DeTable<'s>, path: &[&str], change: &Change<'s>) -> Result<(), Miss> {
@@ -156,7 +156,7 @@ fn set_in_table<'s>(table: &mut DeTable<'s>, path: &[&str], change: &Change<'s>)
     }
 }
 
-/// `path` starts with the name of a table in the array, its number (from 0), or `*`.
+/// Sets a value in an array. `path` starts with the name of a table in the array, its number (from 0), or `*`.
 fn set_in_array<'s>(key: &str, array: &mut Value<'s>, path: &[&str], change: &Change<'s>) -> Result<(), Miss> {
     let (DeValue::Array(array), Some((&name, rest))) = (array.get_mut(), path.split_first()) else { return Ok(()) };
     let mut known = Vec::new();

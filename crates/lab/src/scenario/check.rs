@@ -1,5 +1,5 @@
-//! What can be known to be wrong before anything runs: networks that cannot be built, parameters that nobody uses, claims
-//! and charts about results that will not exist.
+//! Faults that can be known before anything runs: networks that cannot be built, parameters without a use, claims and
+//! charts about results that will not exist.
 
 use super::cases::Scenario;
 use super::draft::Draft;
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Checks a scenario that was read without fault.
 ///
 /// # Errors
-/// The first thing found wrong.
+/// The first fault.
 pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     names(draft)?;
     let mut base = Some(blank(draft, &[], &scenario.base)?);
@@ -50,7 +50,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// "in the case scheme = ADTH-DF, target = 200 ms"; nothing where nothing varies.
+/// Formats a case: "in the case scheme = ADTH-DF, target = 200 ms"; empty if nothing varies.
 fn in_case(labels: &BTreeMap<String, String>) -> String {
     if labels.is_empty() {
         return String::new();
@@ -59,11 +59,11 @@ fn in_case(labels: &BTreeMap<String, String>) -> String {
     format!("in the case {}", labels.join(", "))
 }
 
-/// Names stand in tables, in paths of results, and of nodes in names of files.
+/// Largest length of a name. Names occur in tables, in paths of results, and (those of nodes) in names of files.
 const LONGEST_NAME: usize = 200;
 
-/// The simulator refuses a name that is used twice too, but only here it is known where the second one stands. That names
-/// are parts of dotted paths is known only here.
+/// Checks names. The simulator refuses repeated names too, but only here the place of the second one is known, and that
+/// names are parts of dotted paths.
 fn names(draft: &Draft) -> Result<(), Refusal> {
     for (key, what) in [("node", "nodes"), ("flow", "flows")] {
         let elements = draft.network.get(key).and_then(|elements| elements.get_ref().as_array());
@@ -87,11 +87,12 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The results that a network will have, without their values, for whoever asks: most runs of a file without claims, charts
-/// and tables need none.
+/// The results that a network will have, without values, computed when first used: a file without claims, charts and
+/// tables needs none.
 type Blank = LazyCell<Value, Box<dyn FnOnce() -> Value>>;
 
-/// Those of a network. An error points at the key that it speaks of: in the file, in `[vary]`, or on the command line.
+/// Returns the future results of a network. An error points at the key at fault: in the file, in `[vary]`, or on the
+/// command line.
 fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Refusal> {
     let refuse = |path: Option<&str>, message: String| {
         let table = draft.network_with(chosen).ok();
@@ -163,7 +164,7 @@ impl Future<'_, '_> {
         settings.iter().try_for_each(|(_, claim)| self.check_setting(&at, claim, &cases, &all))
     }
 
-    /// Groups have labels that exist, and the formula names groups.
+    /// Checks that the labels of groups exist, and that the formula names groups.
     fn check_formula(&self, at: &dyn Fn(&str) -> String, claim: &Claim) -> Result<(), Refusal> {
         let Some(formula) = &claim.formula else { return Ok(()) };
         for (name, labels) in &claim.groups {
@@ -180,7 +181,7 @@ impl Future<'_, '_> {
         }
     }
 
-    /// Within one setting there are cases that the claim speaks of, and results as it names them.
+    /// Checks that within one setting there are cases for the claim, and results with the names it uses.
     fn check_setting(
         &self,
         at: &dyn Fn(&str) -> String,
@@ -226,12 +227,12 @@ impl Future<'_, '_> {
         Ok(())
     }
 
-    /// The axis within whose labels claims are ruled on; empty without one.
+    /// Returns the axis within whose labels claims are ruled on; empty without one.
     fn each(&self) -> &str {
         self.scenario.rulings.each.as_deref().unwrap_or_default()
     }
 
-    /// What `[rulings]` names exists, and a choice is no neighbour of itself.
+    /// Checks that everything in `[rulings]` exists, and that no choice is its own neighbour.
     fn check_rulings(&self) -> Result<(), Refusal> {
         let rulings = &self.scenario.rulings;
         if let Some(axis) = &rulings.each {
@@ -261,7 +262,7 @@ impl Future<'_, '_> {
         Ok(())
     }
 
-    /// The conditions can be read, and their numbers are in the unit of what is measured.
+    /// Checks that the conditions can be read, and that their numbers are in the unit of what is measured.
     fn check_conditions(&self, at: &dyn Fn(&str) -> String, claim: &Claim) -> Result<(), Refusal> {
         for (key, text) in
             [("measure", Some(&claim.measure)), ("than", claim.than.as_ref()), ("reaching", claim.reaching.as_ref())]
@@ -295,7 +296,7 @@ impl Future<'_, '_> {
         Expression::parse(text).map_err(|message| self.draft.refuse_at(at, message))
     }
 
-    /// Every result of an expression exists, and lists that are taken together are as long as each other.
+    /// Checks that every result of an expression exists, and that lists that are combined have equal lengths.
     fn check_expression(&self, at: &str, text: &str, blank: &Value, leaf: Leaf) -> Result<(), Refusal> {
         let expression = self.parsed(at, text)?;
         for path in expression.paths() {
@@ -308,7 +309,7 @@ impl Future<'_, '_> {
         let found = |path: &str| measure::find(root, path).map_or(0, |found| found.len());
         if expression.values(&|path| vec![vec![None]; found(path)]).is_empty() {
             let counts = expression.paths().into_iter().map(|path| format!("`{path}` has {}", found(path)));
-            let message = format!("these cannot be taken one by one: {}", counts.collect::<Vec<_>>().join(", "));
+            let message = format!("lists of different lengths: {}", counts.collect::<Vec<_>>().join(", "));
             return Err(self.draft.refuse_at(at, message));
         }
         Ok(())
@@ -351,7 +352,7 @@ impl Future<'_, '_> {
         {
             return Err(self.draft.refuse_at(&format!("{at}.bin"), "a bin is a multiple of the series' steps"));
         }
-        // A run that was made shorter from outside has values of some windows and not of others.
+        // A run that was shortened from outside has values for some windows only.
         let duration = self.scenario.base.duration.max(self.draft.duration());
         let mut spans = vec![("from", window.from, window.to)];
         if let Some(base) = &window.relative_to {
@@ -457,7 +458,7 @@ impl Future<'_, '_> {
         Ok(())
     }
 
-    /// The sentences of the answer speak of claims that there are, and one chart stands first.
+    /// Checks that the sentences of the answer refer to existing claims, and that only one chart is first.
     fn check_answer(&self) -> Result<(), Refusal> {
         let claims: Vec<&str> = self.scenario.claims.iter().map(|claim| claim.id.as_str()).collect();
         for (index, sentence) in self.scenario.answer.says.iter().enumerate() {
@@ -474,7 +475,7 @@ impl Future<'_, '_> {
         let mut first = self.scenario.charts.iter().enumerate().filter(|(_, chart)| chart.first);
         match first.nth(1) {
             Some((index, _)) => {
-                let message = "only one chart stands first, and another before this one does";
+                let message = "another chart before this one has `first = true`";
                 Err(self.draft.refuse_at(&format!("chart.{index}.first"), message))
             }
             None => Ok(()),
@@ -566,7 +567,7 @@ fn strs(names: &[String]) -> Vec<&str> {
     names.iter().map(String::as_str).collect()
 }
 
-/// What a path leads to.
+/// The kind of value at the end of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaf {
     Number,
@@ -574,7 +575,7 @@ enum Leaf {
 }
 
 impl Leaf {
-    /// Null stands for a number that nothing was measured for.
+    /// True if `value` is of this kind. Null stands for a number for which nothing was measured.
     fn is(self, value: &Value) -> bool {
         match self {
             Self::Number => value.is_number() || value.is_boolean() || value.is_null(),

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// In the claims, charts and tables of a scenario: `a.b = x` and `"a.b" = x` mean the same, as in `[vary]`, and a label that
-/// is a number there may be written as one here.
+/// Converts labels in the claims, charts and tables of a scenario: `a.b = x` and `"a.b" = x` mean the same, as in
+/// `[vary]`, and a label that is a number there may be written as a number here.
 pub(super) fn as_labels(source: &Source, lab: &mut DeTable) {
     for (_, entries) in lab.iter_mut() {
         let DeValue::Array(entries) = entries.get_mut() else { continue };
@@ -48,7 +48,7 @@ fn flatten<'s>(source: &Source, table: DeTable<'s>, above: &str, flat: &mut DeTa
     }
 }
 
-/// A number or a truth value becomes the text that stands in the file, as the labels of plain values are.
+/// Turns a number or a truth value into its text in the file, like the labels of plain values.
 fn as_written(source: &Source, value: &mut Value) {
     if let (DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_), Some(text)) =
         (value.get_ref(), source.text.get(value.span()))

@@ -1,4 +1,5 @@
-//! One key for all conventions: the rules on which simulators differ, laid under what the scenario says.
+//! One key for all conventions: the rules on which simulators differ, as defaults for the keys that the scenario leaves
+//! out.
 
 use super::document;
 use schemars::JsonSchema;
@@ -43,7 +44,7 @@ pub(super) enum Conventions {
 impl Conventions {
     const ALL: [Self; 3] = [Self::Standard, Self::Ns3, Self::Ns2];
 
-    /// Its name in scenarios and in the table of rules.
+    /// Returns its name in scenarios and in the table of rules.
     fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -53,8 +54,8 @@ impl Conventions {
     }
 }
 
-/// Sets the keys of the network that it leaves out. `span` is where the wish stands, so that a refusal of one of them
-/// points there.
+/// Sets the keys of the network that it leaves out. `span` is the place of `conventions`, so that a refusal of one of
+/// them points there.
 pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &Range<usize>) {
     if conventions == Conventions::Standard {
         return;
@@ -76,7 +77,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
 }
 
-/// The table of rules, as Markdown.
+/// Formats the table of rules as Markdown.
 pub(crate) fn markdown() -> String {
     let mut table = "| key | `standard` | `ns-3` | `ns-2` |\n|---|---|---|---|\n".to_owned();
     for Rule { path, values } in rules() {
@@ -92,7 +93,7 @@ pub(crate) fn markdown() -> String {
     table
 }
 
-/// A key and the value that it has by each of [`Conventions::ALL`].
+/// A key, with its value by each of [`Conventions::ALL`].
 struct Rule {
     path: String,
     values: [document::Value<'static>; 3],
@@ -102,7 +103,7 @@ fn is_default(value: &document::Value) -> bool {
     value.get_ref().as_str() == Some("")
 }
 
-/// The value as it is written in a scenario; nothing for a default.
+/// Formats a value as in a scenario; empty for a default.
 fn written(value: &document::Value) -> String {
     match value.get_ref() {
         DeValue::String(text) if text.is_empty() => String::new(),
@@ -113,7 +114,7 @@ fn written(value: &document::Value) -> String {
     }
 }
 
-/// All rules, in the order of the file.
+/// Returns all rules, in the order of the file.
 fn rules() -> &'static [Rule] {
     static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         let mut rules = Vec::new();
@@ -153,18 +154,18 @@ mod tests {
         Scenario::parse("t.toml", text.as_bytes(), &wishes).map_err(|refusal| refusal.to_string())
     }
 
-    /// All that a network is made of.
+    /// Returns a network that contains everything a rule can set.
     fn network(sets: &[String]) -> String {
         serde_json::to_string(&read(NETWORK, sets).expect("a valid scenario").cases[0].network).expect("JSON")
     }
 
-    /// The rules of a simulator, as somebody would write them by hand.
+    /// Returns the rules of a simulator, as somebody would write them by hand.
     fn by_hand(of: Conventions) -> Vec<String> {
         let rules = rules().iter().filter(|rule| !is_default(&rule.values[of as usize]));
         rules.map(|rule| format!("{}={}", rule.path, written(&rule.values[of as usize]))).collect()
     }
 
-    /// The key at this path, as the reference has it.
+    /// Returns the key at this path in the reference.
     fn key(path: &str) -> &'static Key {
         let (table, name) = path.rsplit_once('.').expect("in a table");
         let table = Tables::get().at(table).unwrap_or_else(|| panic!("no table `{table}`"));
@@ -218,7 +219,7 @@ mod tests {
         for Rule { path, values } in rules() {
             let key = key(path);
             let [standard, others @ ..] = values.each_ref().map(written);
-            // A key that another inherits has its default in words.
+            // The default of a key that inherits another is described in words.
             let in_words = format!("Default `{}`.", standard.trim_matches('"'));
             assert!(standard == key.default || key.default.is_empty() && key.about.contains(&in_words), "{path}");
             assert!(others.iter().any(|other| *other != standard), "{path}: all agree");

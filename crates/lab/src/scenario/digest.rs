@@ -1,7 +1,7 @@
-//! Hashes of what claims were ruled by, so that a record knows which of its rows are stale.
+//! Hashes of everything that determines the ruling on claims, by which a record finds its stale rows.
 //!
-//! They are taken of what the file and its base say and not of the structs that read it: a key that is new in this version
-//! and that no scenario sets makes no record stale. Words do not count.
+//! They are taken over the text of the file and its base and not over the structs that read it: a key that is new in
+//! this version and that no scenario sets makes no record stale. Words are left out.
 
 use super::document::Value;
 use super::draft::Draft;
@@ -10,10 +10,10 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
 
-/// The keys of a claim that say nothing about how it is ruled on by full runs.
+/// The keys of a claim that do not change its ruling by full runs.
 const WORDS: [&str; 10] = ["id", "says", "source", "reported", "headline", "statement", "why", "cause", "full", "unit"];
 
-/// The hash of what each claim is ruled by: of its rule, the network, the sweep and the conventions.
+/// Returns the hash of each claim's rule, network, sweep and conventions.
 pub(super) fn of(draft: &Draft) -> Result<BTreeMap<String, String>, Refusal> {
     let claims = draft.root.get("claim").and_then(|claims| claims.get_ref().as_array());
     let Some(claims) = claims else { return Ok(BTreeMap::new()) };
@@ -37,13 +37,13 @@ pub fn fingerprint(bytes: &[u8]) -> u128 {
     bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))
 }
 
-/// Sixteen hexadecimal digits.
+/// Returns sixteen hexadecimal digits.
 fn hash(value: &Json) -> String {
     let whole = fingerprint(value.to_string().as_bytes());
     format!("{:016x}", (whole >> 64) ^ (whole & u128::from(u64::MAX)))
 }
 
-/// A table with its keys in alphabetical order.
+/// Returns a table with its keys in alphabetical order.
 fn table(table: &DeTable, without: &[&str]) -> Json {
     let kept = table.iter().filter(|(key, _)| !without.contains(&key.get_ref().as_ref()));
     let sorted: BTreeMap<String, Json> = kept.map(|(key, inner)| (key.get_ref().to_string(), value(inner))).collect();

@@ -8,11 +8,11 @@ use toml::de::{DeInteger, DeTable, DeValue};
 /// A value of the tree.
 pub(super) type Value<'s> = Spanned<DeValue<'s>>;
 
-/// The tables of queues by what packets they are for: by access category, by service class.
+/// Tables with a queue per kind of packet: per access category, per service class.
 pub(super) const QUEUE_TABLES: [&str; 2] = ["category_queue", "class_queue"];
 
-/// Gives every queue the keys that it does not set itself: of a category or class of a node those of the network's, and
-/// then of the node's queue; of a node those of the network's queue, and so of a category or class.
+/// Gives every queue the keys that it does not set itself. A node's queue inherits from the network's queue; a node's
+/// category or class inherits first from the network's, then from the node's queue; and the network's from its queue.
 pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     let shared = table(root, "queue").cloned().unwrap_or_default();
     let of_all = QUEUE_TABLES.map(|name| root.get_key_value(name).map(|(key, value)| (key.clone(), value.clone())));
@@ -68,12 +68,13 @@ pub(super) fn fill<'s>(above: &mut DeTable<'s>, below: DeTable<'s>) {
     }
 }
 
-/// The `name` of a table in an array.
+/// Returns the `name` of a table in an array.
 pub(super) fn name_of<'d>(element: &'d Value<'_>) -> Option<&'d str> {
     element.get_ref().as_table()?.get("name")?.get_ref().as_str()
 }
 
-/// The place of the key at `path`, or of the nearest table around it. For a plain value the place of the value.
+/// Returns the place of the key at `path`, or of the nearest table around it; for a plain value, the place of the
+/// value.
 pub(super) fn locate(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
     let (mut key, mut node, mut rest) = below(root, path)?;
     while let Some(path) = rest {
@@ -95,7 +96,8 @@ pub(super) fn locate(root: &DeTable<'_>, path: &str) -> Option<Range<usize>> {
     Some(place_of(&key, node))
 }
 
-/// The key of a table with which a path begins, its value, and what is left of the path. A key may have dots itself.
+/// Returns the key of a table with which a path begins, its value, and the rest of the path. A key may itself contain
+/// dots.
 fn below<'d, 's, 'p>(table: &'d DeTable<'s>, path: &'p str) -> Option<(Range<usize>, &'d Value<'s>, Option<&'p str>)> {
     let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
     let found =
@@ -103,7 +105,7 @@ fn below<'d, 's, 'p>(table: &'d DeTable<'s>, path: &'p str) -> Option<(Range<usi
     ends.rev().find_map(found)
 }
 
-/// The place of a plain value, or of the key of a table or list.
+/// Returns the place of a plain value, or of the key of a table or list.
 pub(super) fn place_of(key: &Range<usize>, value: &Value<'_>) -> Range<usize> {
     match value.get_ref() {
         DeValue::Table(_) | DeValue::Array(_) => key.clone(),
@@ -111,8 +113,8 @@ pub(super) fn place_of(key: &Range<usize>, value: &Value<'_>) -> Range<usize> {
     }
 }
 
-/// The paths (array elements left out) of all that stands at `span`, outermost first: tables, keys, keys' values. A key
-/// set from outside, its value and the tables made for it stand in one place.
+/// Returns the paths (without array elements) of everything at `span`, outermost first: tables, keys, values of keys. A
+/// key set from outside, its value and the tables made for it share one place.
 pub(super) fn paths_at<'d>(root: &'d DeTable<'_>, span: &Range<usize>) -> Vec<Vec<&'d str>> {
     let mut found = Vec::new();
     search(root, span, &mut Vec::new(), &mut found);
@@ -134,7 +136,7 @@ fn search<'d>(table: &'d DeTable<'_>, span: &Range<usize>, trail: &mut Vec<&'d s
     }
 }
 
-/// All elements of a list, and of lists in it, are of the list's key.
+/// Searches a list. All its elements, and those of nested lists, belong to the list's key.
 fn search_list<'d>(list: &'d Value<'_>, span: &Range<usize>, trail: &mut Vec<&'d str>, found: &mut Vec<Vec<&'d str>>) {
     for element in list.get_ref().as_array().into_iter().flat_map(|array| array.iter()) {
         if element.span() == *span && list.span() != *span {
@@ -147,12 +149,12 @@ fn search_list<'d>(list: &'d Value<'_>, span: &Range<usize>, trail: &mut Vec<&'d
     }
 }
 
-/// The same value with every place replaced by `span`: for values that do not stand in the file.
+/// Returns the value with every place replaced by `span`: for values that are not in the file.
 pub(super) fn placed_at<'s>(value: Value<'s>, span: &Range<usize>) -> Value<'s> {
     moved_value(value, &|_| span.clone())
 }
 
-/// The same table with every place changed by `to`.
+/// Returns the table with every place changed by `to`.
 pub(super) fn moved<'s>(table: DeTable<'s>, to: &dyn Fn(Range<usize>) -> Range<usize>) -> DeTable<'s> {
     let moved = |(key, value): (Spanned<Cow<'s, str>>, Value<'s>)| {
         (Spanned::new(to(key.span()), key.into_inner()), moved_value(value, to))
@@ -176,7 +178,7 @@ fn moved_value<'s>(value: Value<'s>, to: &dyn Fn(Range<usize>) -> Range<usize>) 
     Spanned::new(span, inner)
 }
 
-/// A whole number that is not negative.
+/// Returns a whole number that is not negative.
 pub(super) fn number(written: &DeInteger) -> Option<u64> {
     u64::from_str_radix(written.as_str(), written.radix()).ok()
 }
@@ -238,7 +240,7 @@ queue.adth.target_delay = "2 ms"
         inherit_queue(&mut root);
         assert_eq!(word(&root, "category_queue.voice.limit"), "7");
         assert_eq!(word(&root, "category_queue.voice.purge"), "head");
-        // What the network says of a category goes before what the node says of its queue.
+        // The network's category takes precedence over the node's queue.
         assert_eq!(word(&root, "node.n1.category_queue.voice.limit"), "7");
         assert_eq!(word(&root, "node.n1.category_queue.voice.purge"), "tail");
         assert_eq!(word(&root, "node.n1.category_queue.video.limit"), "3");

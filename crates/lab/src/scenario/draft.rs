@@ -1,4 +1,4 @@
-//! A scenario as it is read: its words still know their places.
+//! A scenario while it is read, with the place of every word.
 
 use super::cases::{Case, Scenario, Wishes};
 use super::change::Change;
@@ -17,21 +17,21 @@ use std::collections::BTreeMap;
 use toml::de::DeTable;
 use units::Duration;
 
-/// A sweep of more cases than this was hardly meant; every case's network is built before the first run.
+/// Largest number of cases. Every case's network is built before the first run.
 const MOST_CASES: usize = 10_000;
 
-/// Each run keeps a file.
+/// Largest number of runs, each of which keeps a file.
 const MOST_RUNS: usize = 100_000;
 
-/// The id names a folder, and systems allow names of 255 bytes.
+/// Largest length of an id, which names a folder. Systems allow names of 255 bytes.
 const LONGEST_ID: usize = 100;
 
-/// A scenario whose words still know their places.
+/// A scenario with the place of every word.
 pub(super) struct Draft<'s> {
     pub(super) source: Source<'s>,
     /// The whole file, with the place of each key and value.
     pub(super) root: DeTable<'s>,
-    /// The network's part of it, with the keys set from outside.
+    /// The network's part of the file, with the keys set from outside.
     pub(super) network: DeTable<'s>,
     pub(super) set: Vec<Change<'s>>,
     pub(super) extent: Extent,
@@ -45,7 +45,7 @@ impl<'s> Draft<'s> {
         Self::of(source, source.parse()?, wishes)
     }
 
-    /// The same of tables that were parsed.
+    /// Reads a scenario from parsed tables.
     pub(super) fn of(source: Source<'s>, root: DeTable<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
         known_at_top(&source, &root)?;
         ceilings::few_tables(&source, &root)?;
@@ -67,7 +67,7 @@ impl<'s> Draft<'s> {
         Ok(draft)
     }
 
-    /// Takes as many seeds as are wished for, and if time is short what `[quick]` sets.
+    /// Limits the seeds as requested, and applies `[quick]` for a short run.
     fn shorten(&mut self, wishes: &Wishes) -> Result<(), Refusal> {
         let asked = self.vary.seeds.len();
         if let Some(count) = wishes.seeds {
@@ -92,8 +92,8 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// What an axis sets anew in every case cannot be set from outside or by an axis before it: the wish would be lost in
-    /// silence, and the case's label be wrong.
+    /// Refuses to set from outside, or by an earlier axis, what another axis sets anew in every case: the change would
+    /// be lost in silence, and the case's label be wrong.
     fn no_change_is_lost(&self) -> Result<(), Refusal> {
         for (index, axis) in self.vary.axes.iter().enumerate() {
             let before = self.vary.axes[..index].iter();
@@ -112,7 +112,8 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// Each label occurs in a case, no two of an axis in the same one, and a short run keeps a case.
+    /// Checks that each label occurs in a case, that no two labels of an axis occur in the same one, and that a short
+    /// run keeps a case.
     fn labels_have_cases(&self, combinations: &[Vec<usize>]) -> Result<(), Refusal> {
         let mut seen: BTreeMap<claims::Case, &Vec<usize>> = BTreeMap::new();
         for chosen in combinations {
@@ -138,7 +139,7 @@ impl<'s> Draft<'s> {
         Err(self.refuse_at("quick.vary", "no case has the labels that `--quick` keeps"))
     }
 
-    /// The label of the value of every axis.
+    /// Returns the label of the value of every axis.
     fn labels(&self, chosen: &[usize]) -> claims::Case {
         let pairs = self.vary.axes.iter().zip(chosen);
         pairs.map(|(axis, &index)| (axis.name.clone(), axis.choices[index].label.clone())).collect()
@@ -174,24 +175,24 @@ impl<'s> Draft<'s> {
         })
     }
 
-    /// The file word for word, or with its base as one file.
+    /// Returns the file word for word, or with its base as one file.
     fn text(&self) -> String {
         if self.source.base.is_some() { base::expanded(&self.source, &self.root) } else { self.source.text.to_owned() }
     }
 
-    /// The simulator whose conventions the network follows.
+    /// Returns the simulator whose conventions the network follows.
     fn conventions(&self) -> &str {
         let chosen = self.network.get(conventions::KEY).and_then(|chosen| chosen.get_ref().as_str());
         chosen.unwrap_or("standard")
     }
 
-    /// The duration that the file asks for; without one that can be read, zero.
+    /// Returns the duration in the file; zero if it cannot be read.
     pub(super) fn duration(&self) -> Duration {
         let text = self.root.get("duration").and_then(|duration| duration.get_ref().as_str());
         text.and_then(|text| text.parse().ok()).unwrap_or(Duration::ZERO)
     }
 
-    /// The id names a folder, so it is a plain word.
+    /// Returns the id, which names a folder and must therefore be a plain word.
     fn id(&self, stem: &str) -> Result<String, Refusal> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         match &self.head.id {
@@ -213,7 +214,7 @@ impl<'s> Draft<'s> {
         }
     }
 
-    /// The cases that are run, and the labels of those that `--quick` leaves out.
+    /// Returns the cases that are run, and the labels of those that `--quick` leaves out.
     fn cases(&self) -> Result<(Vec<Case>, Vec<claims::Case>), Refusal> {
         let product = |count: usize, axis: &vary::Axis| count.checked_mul(axis.choices.len());
         let count = self.vary.axes.iter().try_fold(1_usize, product);
@@ -238,12 +239,12 @@ impl<'s> Draft<'s> {
         Ok((cases, left_out.iter().map(|chosen| self.labels(chosen)).collect()))
     }
 
-    /// The index of a value for every axis, the last axis changing fastest, of the cases that are run.
+    /// Returns the index of a value for every axis, the last axis changing fastest, for each case that is run.
     pub(super) fn combinations(&self) -> Vec<Vec<usize>> {
         self.all_combinations().into_iter().filter(|chosen| self.vary.keeps(chosen)).collect()
     }
 
-    /// The same of all cases of the file.
+    /// Returns the same for all cases of the file.
     pub(super) fn all_combinations(&self) -> Vec<Vec<usize>> {
         let product = self.vary.axes.iter().fold(vec![Vec::new()], |chosen, axis| {
             let extended = |above: &Vec<usize>| {
@@ -255,14 +256,14 @@ impl<'s> Draft<'s> {
         product.into_iter().filter(|chosen| self.vary.occurs(chosen)).collect()
     }
 
-    /// The network's tables with the chosen value of every axis; of none, the base.
+    /// Returns the network's tables with the chosen value of every axis; without a choice, the base.
     pub(super) fn network_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
         let mut network = self.written_with(chosen)?;
         self.follow_conventions(&mut network)?;
         Ok(network)
     }
 
-    /// The same as it is written: without the keys that follow from `conventions`.
+    /// Returns the same as written: without the keys that follow from `conventions`.
     pub(super) fn written_with(&self, chosen: &[usize]) -> Result<DeTable<'s>, Refusal> {
         let mut network = self.network.clone();
         for (axis, &index) in self.vary.axes.iter().zip(chosen) {
@@ -274,12 +275,12 @@ impl<'s> Draft<'s> {
         Ok(network)
     }
 
-    /// The network with the chosen value of every axis.
+    /// Returns the network with the chosen value of every axis.
     pub(super) fn network_of(&self, chosen: &[usize]) -> Result<Network, Refusal> {
         self.source.read(self.network_with(chosen)?)
     }
 
-    /// The keys set from outside, and those of the sweep.
+    /// Returns the keys set from outside, and those of the sweep.
     pub(super) fn changes(&self) -> impl Iterator<Item = &Change<'s>> {
         let choices = self.vary.axes.iter().flat_map(|axis| &axis.choices);
         self.set.iter().chain(choices.flat_map(|choice| &choice.changes))
@@ -294,7 +295,7 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// A refusal that points at the key at `path`, or at what is around it.
+    /// Creates a refusal that points at the key at `path`, or at the table around it.
     pub(super) fn refuse_at(&self, path: &str, message: impl Into<String>) -> Refusal {
         match document::locate(&self.root, path) {
             Some(span) => self.source.refuse(span, message),
@@ -303,7 +304,7 @@ impl<'s> Draft<'s> {
     }
 }
 
-/// The keys that are the lab's, and those of the network. `[vary]` and `[quick]` are read by themselves.
+/// Separates the lab's keys from those of the network. `[vary]` and `[quick]` are read separately.
 fn parted<'s>(root: &DeTable<'s>) -> (DeTable<'s>, DeTable<'s>) {
     let (lab, network): (DeTable, DeTable) =
         root.clone().into_iter().partition(|(key, _)| LAB_KEYS.contains(&key.get_ref().as_ref()));

@@ -1,5 +1,5 @@
-//! Files: their bytes, their text, what is said of one that cannot be read; and TOML files that are no scenarios, refused in
-//! the words of scenarios.
+//! Files: their bytes, their text, and the refusals of files that cannot be read; and TOML files other than scenarios,
+//! refused in the words of scenarios.
 
 use super::missing;
 use super::refusal::Refusal;
@@ -12,17 +12,17 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// No scenario is larger, in bytes.
+/// Largest size of a scenario, in bytes.
 pub(super) const LARGEST_FILE: u64 = 16 << 20;
 
-/// The file, or as much of it as shows that it is too large: a device may have no end.
+/// Reads the file, or as much of it as shows that it is too large: a device may have no end.
 pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// The bytes of a file that is called `name` in refusals.
+/// Reads the bytes of a file that is called `name` in refusals.
 pub(super) fn opened(path: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refusal> {
     let bytes = read(path, most).map_err(|error| match error.kind() {
         io::ErrorKind::IsADirectory => Refusal::file(name, "is a folder, not a scenario file"),
@@ -54,19 +54,19 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
     Ok(text)
 }
 
-/// Reads a TOML file that is no scenario as a `T`.
+/// Reads a TOML file other than a scenario as a `T`.
 ///
 /// # Errors
-/// What is wrong with the file, and where.
+/// The fault in the file, and its place.
 pub fn load<T: DeserializeOwned + JsonSchema>(path: &Path) -> Result<T, Refusal> {
     let name = path.display().to_string();
     parse(&name, &opened(path, &name, LARGEST_FILE)?)
 }
 
-/// Reads bytes that are no scenario as a `T`. `name` stands in refusals.
+/// Reads bytes other than a scenario as a `T`. Refusals call them `name`.
 ///
 /// # Errors
-/// What is wrong with the text, and where.
+/// The fault in the text, and its place.
 pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
     let source = Source::alone(name, text(name, bytes)?, &[]);
     source.read_with(source.parse()?, || Cow::Owned(Tables::of(&schema::of::<T>())))

@@ -1,16 +1,15 @@
-//! What was probably meant: the nearest right name, and where a misplaced key belongs.
+//! Suggestions in refusals: the nearest right name, and the table to which a misplaced key belongs.
 
 use super::keys::LAB_KEYS;
 use super::refusal::Refusal;
 use super::schema::Tables;
 use sim::BuildError;
 
-/// Of `known`, the name that `name` was most probably meant to be.
+/// Returns the name among `known` that `name` was most probably meant to be.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let name = plain(name);
     let letters = name.chars().count();
-    // A third of the letters may be wrong; a beginning or end of at least three letters
-    // counts as a slip of one.
+    // A third of the letters may be wrong; a beginning or end of at least three letters counts as one wrong letter.
     let allowed = (letters / 3).max(1);
     known
         .into_iter()
@@ -22,12 +21,12 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
             } else if part(&lower, &name) || part(&name, &lower) {
                 1
             } else if lower.chars().count().abs_diff(letters) > allowed {
-                // As many slips at least; and a name of a megabyte is not compared letter by letter.
+                // The length difference is a lower bound, and a name of a megabyte is not compared letter by letter.
                 return None;
             } else {
                 strsim::osa_distance(&name, &lower)
             };
-            // Of a name of one letter nothing would be left.
+            // Nothing would be left of a name of one letter.
             let alike = lower.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
             (distance <= allowed && distance < letters.max(1)).then_some((distance, usize::MAX - alike, other))
         })
@@ -36,17 +35,17 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
         .map(|(.., other)| other)
 }
 
-/// Without what is easily mistaken: capitals, and `_` for `-`.
+/// Removes differences that are easily mistaken: capitals, and `_` for `-`.
 fn plain(name: &str) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-/// "did you mean `x`?", or nothing.
+/// Formats "did you mean `x`?"; empty if no name is near.
 pub(super) fn did_you_mean<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     nearest(name, known).map_or_else(String::new, |other| format!("did you mean `{other}`?"))
 }
 
-/// "expected one of `a`, `b`"; at most 24 names.
+/// Formats "expected one of `a`, `b`" with at most 24 names.
 pub(super) fn expected<'n>(what: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     let mut names: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();
     let more = names.len().saturating_sub(24);
@@ -59,12 +58,12 @@ pub(super) fn expected<'n>(what: &str, known: impl IntoIterator<Item = &'n str>)
     }
 }
 
-/// Adds to a refusal of the name `name` the names that there are, and the nearest.
+/// Adds to a refusal of the name `name` the names that exist, and the nearest.
 pub(super) fn with_names(refusal: Refusal, name: &str, known: &[&str]) -> Refusal {
     refusal.note(expected("one of", known.iter().copied())).note(did_you_mean(name, known.iter().copied()))
 }
 
-/// What is wrong with a description, in one line, with the names that are right and the nearest.
+/// Formats the fault of a description in one line, with the names that are right and the nearest.
 pub fn told(error: &BuildError) -> String {
     let Some(unknown) = error.unknown() else { return error.to_string() };
     let known = || unknown.known.iter().map(String::as_str);
@@ -73,14 +72,14 @@ pub fn told(error: &BuildError) -> String {
     format!("{error}{}", notes.collect::<String>())
 }
 
-/// What to tell about a key that table `table` does not have.
+/// Returns hints about a key that table `table` does not have.
 pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Tables) -> Vec<String> {
     let mut notes = vec![expected("one of the keys", known.iter().copied())];
     if let Some(other) = nearest(key, known.iter().copied()) {
         notes.push(format!("did you mean `{other}`?"));
         return notes;
     }
-    // An agent's interfaces are tables by their names, which may have dots.
+    // An agent's interfaces are tables with their names, which may contain dots.
     if let Some(device) = table.strip_prefix("interface.") {
         notes.push(format!("a name with a dot needs quotes: [interface.\"{device}.{key}\"]"));
         return notes;
@@ -89,7 +88,7 @@ pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Table
         notes.push(format!("`{key}` is not of the network: it can neither be varied nor set from outside"));
         return notes;
     }
-    // A key of a picture or a claim is hardly meant within the network.
+    // A key of a chart or a claim is hardly meant within the network.
     let lab = |path: &str| LAB_KEYS.contains(&path.split('.').next().unwrap_or_default());
     let near = |path: &str| path != table && (table.is_empty() || lab(table) == lab(path));
     let homes = tables.with_key(key).filter(|home| near(&home.path)).map(|home| home.header.as_str());
@@ -104,8 +103,8 @@ pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Table
     notes
 }
 
-/// Puts what serde says about a place in the words of scenarios: a message and notes. `paths` are the tables and keys that
-/// stand there, outermost first.
+/// Puts serde's message about a place into the words of scenarios: a message and notes. `paths` are the tables and keys
+/// at that place, outermost first.
 pub(super) fn explain(message: &str, paths: &[Vec<&str>], tables: &Tables) -> (String, Vec<String>) {
     let innermost = paths.last().and_then(|path| path.split_last());
     let (key, above) = innermost.map_or(("", [].as_slice()), |(key, above)| (*key, above));
@@ -114,7 +113,7 @@ pub(super) fn explain(message: &str, paths: &[Vec<&str>], tables: &Tables) -> (S
         let (name, known) = (unknown.name, &unknown.known);
         return match unknown.kind {
             Kind::Key => {
-                // Tables made for a key set from outside stand where it does: the one is meant that lacks the key.
+                // Tables made for a key set from outside share its place: the table that lacks the key is meant.
                 let lacking = paths.iter().find_map(|path| path.strip_suffix(&[name]));
                 let home = lacking.map_or(home, |above| above.join("."));
                 (format!("unknown key `{name}`"), unknown_key(name, &home, known, tables))
@@ -135,8 +134,8 @@ pub(super) fn explain(message: &str, paths: &[Vec<&str>], tables: &Tables) -> (S
     (in_plain_words(message), vec![if own.is_empty() { around() } else { own }])
 }
 
-/// What serde and the TOML crate say of a value that does not fit, without Rust's names of types. What was found instead
-/// is not repeated: the refusal quotes the place.
+/// Translates messages of serde and the TOML crate about a value that does not fit, without Rust's names of types. The
+/// value found is not repeated, because the refusal quotes the place.
 fn in_plain_words(message: &str) -> String {
     const TYPES: [(&str, &str); 9] = [
         ("u8", "a whole number from 0 to 255"),
@@ -152,7 +151,8 @@ fn in_plain_words(message: &str) -> String {
     if message.starts_with("data did not match any variant") {
         return "this value does not fit".to_owned();
     }
-    // The TOML crate's words for an enumeration that is not written as a string, and for `[[table]]` instead of `[table]`.
+    // The TOML crate's words for an enumeration that is not written as a string, and for `[[table]]` instead of
+    // `[table]`.
     match message {
         "wanted string or table" => return "expected text in quotes".to_owned(),
         "wanted exactly 1 element, more than 1 element" => {
@@ -169,7 +169,7 @@ fn in_plain_words(message: &str) -> String {
     format!("expected {plain}")
 }
 
-/// What a key means and what is expected there; empty if it is not known.
+/// Returns the meaning of a key and the values expected there; empty if unknown.
 fn meaning(key: &str, table: &str, tables: &Tables) -> String {
     let known = tables.at(table).and_then(|table| table.keys.iter().find(|known| known.name == key));
     known.map_or_else(String::new, |known| format!("`{key}`: {} Expected: {}.", known.about, known.kind))
@@ -189,13 +189,14 @@ pub(super) enum Kind {
     Value,
 }
 
-/// Reads "unknown field `x`, expected one of `a`, `b`" and its likes; the wording is part of serde's documented traits.
+/// Reads "unknown field `x`, expected one of `a`, `b`" and similar messages; the wording is part of serde's documented
+/// traits.
 pub(super) fn unknown(message: &str) -> Option<Unknown<'_>> {
     let (kind, rest) = match message.strip_prefix("unknown field `") {
         Some(rest) => (Kind::Key, rest),
         None => (Kind::Value, message.strip_prefix("unknown variant `")?),
     };
-    // The name may itself hold a back-tick: what follows it is serde's own text, so look from the end.
+    // The name itself may contain a back-tick. The text after it is serde's, so search from the end.
     let (name, names) = rest.rsplit_once("`, expected ").or_else(|| rest.rsplit_once("`, there are no "))?;
     let known = names.split('`').skip(1).step_by(2).collect();
     Some(Unknown { kind, name, known })
@@ -235,7 +236,8 @@ mod tests {
         assert_eq!(notes, ["expected `limit`", "`phi_max` is a key of [queue.adth]"]);
     }
 
-    /// A file in which the key of the table at `path` has this value, and the tables around it nothing else.
+    /// Returns a file in which the key of the table at `path` has this value, and the tables around it are empty
+    /// otherwise.
     fn with_value(tables: &Tables, path: &str, key: &str, value: &str) -> String {
         let mut text = format!("{{ {key} = {value} }}");
         let names: Vec<&str> = path.split('.').filter(|name| !name.is_empty()).collect();
@@ -256,7 +258,7 @@ mod tests {
     fn an_error_at_a_key_is_told_with_its_own_help() {
         let tables = Tables::get();
         let own = tables.iter().map(|table| table.path.as_str());
-        // In tables that share their keys with another the help is that of the other.
+        // The help of tables that share their keys is that of the table with the keys.
         let shared = tables.shared().map(str::to_owned).collect::<Vec<_>>();
         let mut faults = Vec::new();
         let mut tried = 0;
@@ -271,7 +273,7 @@ mod tests {
                     let text = format!("{title}{name} = {rest}\n");
                     Scenario::parse("a.toml", text.as_bytes(), &Wishes::default()).expect_err("wrong").to_string()
                 });
-                // A value of these may be right; what is said then is of a key that is missing.
+                // A value of these may be valid; the refusal is then about a missing key.
                 let of_key: Vec<&String> = refusals
                     .iter()
                     .filter(|said| !said.contains(": missing key `") && !said.contains(": unknown key `"))

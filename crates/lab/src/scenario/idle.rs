@@ -1,7 +1,7 @@
-//! Settings without effect: what is written and changes nothing in any case is a slip, and is refused.
+//! Settings without effect: one that changes nothing in any case is a mistake, and is refused.
 //!
-//! A setting that some case uses stays, because a sweep chooses between disciplines, protocols and models. So does one of
-//! a file's base, which several experiments share, and one of the file that only a key set from outside puts out of use.
+//! A setting that some case uses stays, because a sweep chooses between disciplines, protocols and models. So does one
+//! of a file's base, which several experiments share, and one of the file that only a key set from outside disables.
 
 #[cfg(test)]
 mod tests;
@@ -58,7 +58,7 @@ struct Idle {
     instead: String,
 }
 
-/// Why a setting has no effect, as a sentence goes on after "has no effect: ", and what to write instead.
+/// The reason why a setting has no effect, as the end of a sentence after "has no effect: ", and the remedy.
 struct Reason {
     why: String,
     instead: String,
@@ -69,21 +69,21 @@ fn reason(why: impl Into<String>, instead: impl Into<String>) -> Option<Reason> 
     Some(Reason { why: why.into(), instead: instead.into() })
 }
 
-/// It needs another setting to have this value.
+/// Returns the reason that another setting must have this value.
 fn needs(setting: &str) -> Option<Reason> {
     reason(format!("it belongs to `{setting}`"), format!("set `{setting}`, or leave it out"))
 }
 
-/// Stands in paths for a table of a list as a whole.
+/// Part of a path that stands for a table of a list as a whole.
 const ENTRY: &str = "[]";
 
-/// The settings that stand somewhere.
+/// The settings found at each place.
 struct Seen {
-    /// By the place of each key, how it is idle; `None` once a case uses it.
+    /// The fault at the place of each key; `None` once a case uses the key.
     places: BTreeMap<usize, Option<Idle>>,
-    /// By the place of each value that is set from outside or by the sweep, that of the first for the same key.
+    /// For each value that is set from outside or by the sweep, the place of the first value for the same key.
     changed: BTreeMap<usize, usize>,
-    /// The end of the text: places behind it are of what is set from outside.
+    /// The end of the text: later places belong to keys set from outside.
     end: usize,
 }
 
@@ -94,7 +94,7 @@ impl Seen {
         for (chosen, network) in std::iter::once(([].as_slice(), &scenario.base)).chain(cases) {
             self.walk(&draft.written_with(chosen)?, network);
         }
-        // Cases that a short run leaves out are of the file too.
+        // Cases that a short run leaves out belong to the file too.
         for chosen in draft.all_combinations().iter().filter(|chosen| !draft.vary.keeps(chosen)) {
             if let Ok(network) = draft.network_of(chosen) {
                 self.walk(&draft.written_with(chosen)?, &network);
@@ -103,7 +103,7 @@ impl Seen {
         Ok(())
     }
 
-    /// The idle setting that stands first, of the file itself or set from outside.
+    /// Returns the first idle setting, of the file itself or set from outside.
     fn first(&self, source: &Source) -> Option<&Idle> {
         self.places.range(source.own()..).find_map(|(_, idle)| idle.as_ref())
     }
@@ -159,12 +159,12 @@ impl Seen {
         if let Some(reason) = obstacle(&path, at) {
             return self.idle(name, known, place, value, &reason);
         }
-        // What is made for a key set from outside stands where it does: the key alone tells whether it acts.
+        // Tables made for a key set from outside share its place: only the key tells whether it acts.
         let within = matches!(value.get_ref(), DeValue::Table(_)) || entries(value).next().is_some();
         if !within || known <= self.end {
             self.places.insert(known, None);
         }
-        // Of a key of the file one value is enough.
+        // A key of the file needs only one effective value.
         if place.start <= self.end {
             self.places.insert(span.start, None);
         }
@@ -192,14 +192,14 @@ impl Seen {
         }
     }
 
-    /// Where a setting is known by: a value that is set from outside or by the sweep stands in the place of the file's, whose
-    /// key may be in use without it.
+    /// Returns the place under which a setting is filed: a value set from outside or by the sweep is filed apart from
+    /// the file's, whose key may be in use without it.
     fn known(&self, place: &Range<usize>, key: &Range<usize>) -> usize {
         let outside = (place.start > self.end).then_some(place.start);
         self.changed.get(&place.start).copied().or(outside).unwrap_or(key.start)
     }
 
-    /// With all that is in it: a key set from outside may stand in a table of the file.
+    /// Marks a setting as idle with everything in it: a key set from outside may be in a table of the file.
     fn idle(&mut self, name: &str, known: usize, place: Range<usize>, value: &Value, reason: &Reason) {
         let message = format!("`{name}` has no effect: {}", reason.why);
         self.places.entry(known).or_insert(Some(Idle { place, message, instead: reason.instead.clone() }));
@@ -219,13 +219,13 @@ impl Seen {
     }
 }
 
-/// The tables of a list.
+/// Returns the tables of a list.
 fn entries<'d, 's>(value: &'d Value<'s>) -> impl Iterator<Item = (&'d Value<'s>, &'d DeTable<'s>)> {
     let elements = value.get_ref().as_array().into_iter().flat_map(|array| array.iter());
     elements.filter_map(|element| Some((element, element.get_ref().as_table()?)))
 }
 
-/// The names of the controllers of all queues.
+/// Collects the names of the controllers of all queues.
 fn controllers<'d>(table: &'d DeTable, names: &mut Vec<&'d str>) {
     for (key, value) in table {
         match value.get_ref() {
@@ -239,7 +239,7 @@ fn controllers<'d>(table: &'d DeTable, names: &mut Vec<&'d str>) {
     }
 }
 
-/// Where a setting stands, read: the network, and the node, flow or queue that the setting is of.
+/// The context of a setting, as read: the network, and the node, flow or queue to which the setting belongs.
 #[derive(Clone, Copy)]
 struct At<'n> {
     network: &'n Network,
@@ -250,11 +250,11 @@ struct At<'n> {
     queue: Option<&'n Settings>,
     /// The number of the table in its list.
     index: usize,
-    /// The value is set from outside or by the sweep, and switches off what the file has.
+    /// True if the value is set from outside or by the sweep, and switches off a setting of the file.
     changed: bool,
 }
 
-/// Why the setting at `path` changes nothing here; queues of all tables have the path `queue`.
+/// Returns the reason why the setting at `path` changes nothing here; queues of all tables have the path `queue`.
 fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
     let (first, rest) = path.split_first()?;
     match (*first, rest) {
@@ -325,7 +325,7 @@ fn of_another_controller(key: &str, at: &At) -> Option<Reason> {
     )
 }
 
-/// True where bit errors follow from powers and noise.
+/// True if bit errors follow from powers and noise.
 fn has_noise(network: &Network) -> bool {
     let radio = &network.radio;
     let by_default = radio.propagation != Propagation::Range && radio.nominal_rate.is_none();
@@ -347,7 +347,7 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
             needs("propagation = \"log-distance\"")
         }
         ("carrier_sense_range" | "carrier_sense_threshold", []) if sense_below_decoding(radio) => reason(
-            "what is decoded is sensed too, and it is below that",
+            "decoded frames count as sensed, and this detects no others",
             "write a longer range, or a lower threshold, than that of decoding, or leave it out",
         ),
         ("tx_power" | "receive_threshold" | "carrier_sense_threshold", []) if ranges => no_powers(),
@@ -383,7 +383,7 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
     }
 }
 
-/// True where carrier sense hears no more than is decoded, and what is decoded counts as sensed.
+/// True if carrier sense detects no more than is decoded, and decoded frames count as sensed.
 fn sense_below_decoding(radio: &Radio) -> bool {
     let sensed_anyway = radio.propagation == Propagation::Range || radio.capture == Capture::StrongestPreamble;
     let is_shorter = radio.carrier_sense_range.zip(radio.range).is_some_and(|(sensed, decoded)| sensed < decoded);
@@ -391,7 +391,7 @@ fn sense_below_decoding(radio: &Radio) -> bool {
     sensed_anyway && (is_shorter || thresholds.is_some_and(|(sensed, decoded)| sensed.as_dbm() > decoded.as_dbm()))
 }
 
-/// True where RTS frames are sent.
+/// True if RTS frames are sent.
 fn asks(network: &Network) -> bool {
     let by_turns = network.mac.turns.as_ref().is_some_and(|turns| turns.variant == TurnsVariant::Requests);
     network.mac.rts_threshold != RtsThreshold::Off || network.radio.b_protection == BProtection::RtsCts || by_turns
@@ -450,7 +450,7 @@ fn of_routing(rest: &[&str], at: &At) -> Option<Reason> {
     }
 }
 
-/// Paths by hand are for flows and for what answers them.
+/// Checks a static route, which serves only flows and their replies.
 fn unused_route(route: &Route, network: &Network) -> Option<Reason> {
     let stands_for = |pattern: &str, name: &str| match pattern.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
@@ -495,14 +495,14 @@ fn of_node(rest: &[&str], at: &At) -> Option<Reason> {
     }
 }
 
-/// True where a flow or a link names the nodes of a table, which may be none: `up*`.
+/// True if a flow or a link names the nodes of a table, which may be none: `up*`.
 fn is_named(node: &Node, network: &Network) -> bool {
     let ends = network.flow.iter().flat_map(|flow| [&flow.from, &flow.to]);
     let mut patterns = ends.chain(network.wired.iter().flat_map(|wired| &wired.between));
     patterns.any(|pattern| pattern.strip_suffix('*').is_some_and(|beginning| node.name.starts_with(beginning)))
 }
 
-/// A change that comes when the run is over.
+/// Checks for a change after the end of the run.
 fn late(time: Duration, end: Duration) -> Option<Reason> {
     if time < end {
         return None;
@@ -544,12 +544,12 @@ fn tcp_flows(network: &Network) -> impl Iterator<Item = &Flow> {
     network.flow.iter().filter(|flow| flow.transport == Transport::Tcp)
 }
 
-/// A key of `[tcp]` acts where a flow takes it from there.
+/// Checks a key of `[tcp]`, which acts if a flow takes it from there.
 fn of_shared_tcp(key: &str, rest: &[&str], at: &At) -> Option<Reason> {
     let mut last = None;
     for flow in tcp_flows(at.network) {
         let own = flow.tcp.unwrap_or_default();
-        // A table of its own is merged with the shared one.
+        // A flow's own table is merged with the shared one.
         let has = |of: &serde_json::Value| {
             rest.iter().try_fold(&of[key], |of, key| of.get(key)).is_some_and(|of| !of.is_null())
         };
@@ -577,7 +577,7 @@ fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
     }
 }
 
-/// Only a controller of two levels chooses the low one.
+/// Checks a setting for the low level, which only a controller of two levels uses.
 fn of_low(at: &At) -> Option<Reason> {
     let site = Site { hard_limit: Limit::Packets(1), seed: 0 };
     let chooses = |name: Name| {

@@ -43,7 +43,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// What speaks of the file's own sweep goes.
+    /// Drops what refers to the file's own sweep.
     pub(super) fn forget_variations(&mut self) {
         self.answer = Answer::default();
         self.claim.clear();
@@ -57,8 +57,8 @@ impl Head {
 pub(super) const LAB_KEYS: [&str; 12] =
     ["title", "id", "about", "base", "answer", "vary", "quick", "claim", "rulings", "model", "chart", "table"];
 
-/// The others. They stand here so that a scenario without a fault is read without the schema, which takes longer to build than
-/// a short network to simulate.
+/// The keys of the network. They are listed here so that a scenario without a fault is read without the schema, which
+/// takes longer to build than a short network takes to simulate.
 pub(super) const NETWORK_KEYS: [&str; 17] = [
     "conventions",
     "duration",

@@ -1,4 +1,4 @@
-//! From a file to a scenario that can be run.
+//! Reads a file as a scenario that can be run.
 
 use super::cases::{Scenario, Wishes};
 use super::draft::Draft;
@@ -9,22 +9,22 @@ use super::{attachments, base, check};
 use std::path::Path;
 
 impl Scenario {
-    /// Reads a scenario's file and makes sure that everything in it can be run: every network is built once, every claim
+    /// Reads a scenario's file and checks that everything in it can be run: every network is built once, every claim
     /// and chart is looked up in the results that it will have.
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
+    /// The fault in the file, and its place.
     pub fn load(path: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
         let (name, stem) = names(path);
         let bytes = opened(path, &name, LARGEST_FILE)?;
         Self::read(&name, &stem, &bytes, folder_of(path), wishes)
     }
 
-    /// As [`load`](Self::load), of a text that need not be a file. `name` stands in refusals, `stem` is the default id, and
-    /// the files that the text names are looked for in `folder`.
+    /// Like [`load`](Self::load), for a text that need not be a file. Refusals call it `name`, `stem` is the default
+    /// id, and the files that the text names are searched in `folder`.
     ///
     /// # Errors
-    /// What is wrong with the text, and where.
+    /// The fault in the text, and its place.
     pub fn read(name: &str, stem: &str, bytes: &[u8], folder: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
         drafted(name, bytes, folder, wishes, |draft| {
             let mut scenario = draft.scenario(stem)?;
@@ -35,21 +35,21 @@ impl Scenario {
         })
     }
 
-    /// As [`load`](Self::load), without looking into whether it can be run: no network is built, no attached file is read.
+    /// Like [`load`](Self::load), without checking that it can be run: no network is built, no attached file is read.
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
+    /// The fault in the file, and its place.
     pub fn skim(path: &Path, wishes: &Wishes) -> Result<Self, Refusal> {
         let (name, stem) = names(path);
         let bytes = opened(path, &name, LARGEST_FILE)?;
         drafted(&name, &bytes, folder_of(path), wishes, |draft| draft.scenario(&stem))
     }
 
-    /// Reads the networks of a text that an earlier version may have read: its claims, charts and tables need not be such as this
-    /// version reads.
+    /// Reads the networks of a text that an earlier version may have read. Its claims, charts and tables need not be
+    /// valid in this version.
     ///
     /// # Errors
-    /// What is wrong with the text, and where.
+    /// The fault in the text, and its place.
     pub fn networks(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
         let sets = wishes.changes();
         let source = Source::alone(name, utf8(name, bytes)?, &sets);
@@ -58,11 +58,11 @@ impl Scenario {
         Draft::of(source, root, wishes)?.scenario(name)
     }
 
-    /// Reads a scenario without a base from bytes, without building its networks. `name` stands in refusals; its stem is the
-    /// default id.
+    /// Reads a scenario without a base from bytes, without building its networks. Refusals call it `name`; the name's
+    /// stem is the default id.
     ///
     /// # Errors
-    /// What is wrong with the text, and where.
+    /// The fault in the text, and its place.
     pub fn parse(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
         let sets = wishes.changes();
         let source = Source::alone(name, utf8(name, bytes)?, &sets);
@@ -71,7 +71,7 @@ impl Scenario {
     }
 }
 
-/// What a file is called in refusals, and the default id of its scenario.
+/// Returns the name of a file in refusals, and the default id of its scenario.
 fn names(path: &Path) -> (String, String) {
     let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     (path.display().to_string(), stem)
@@ -81,7 +81,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// Makes something of a text, laid over its base where it has one.
+/// Builds a value from a text, laid over its base if it has one.
 fn drafted<T>(
     name: &str,
     bytes: &[u8],

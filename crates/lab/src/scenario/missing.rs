@@ -1,10 +1,10 @@
-//! What is said of a file that is not there: how far its path leads, and what is there instead.
+//! Refusals of a file that does not exist: the part of its path that exists, and the names there.
 
 use super::hints::nearest;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// "a/b.toml: there is no such file or folder; did you mean `a/c.toml`?"
+/// Formats "a/b.toml: there is no such file or folder; did you mean `a/c.toml`?".
 pub fn sentence(path: &Path) -> String {
     let mut at = PathBuf::new();
     for part in path.components() {
@@ -20,11 +20,11 @@ pub fn sentence(path: &Path) -> String {
         };
         return message + &instead(&folder, &part.as_os_str().to_string_lossy());
     }
-    // It has come since, or is a link that leads nowhere.
+    // The file has appeared since, or is a link that leads nowhere.
     format!("{}: there is no such file or folder", path.display())
 }
 
-/// "; did you mean `x`?", or nothing.
+/// Formats "; did you mean `x`?"; empty if no name is near.
 fn instead(folder: &Path, name: &str) -> String {
     let here = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(here).into_iter().flatten().flatten();

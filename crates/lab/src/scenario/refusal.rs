@@ -1,15 +1,15 @@
-//! Why a scenario is not run, and where: what is told of it.
+//! Refusals of scenarios: the reason, and its place.
 
 use crate::printable::shown;
 use std::fmt;
 
-/// How the nearest right name is told.
+/// First words of the note with the nearest right name.
 const DID_YOU_MEAN: &str = "did you mean `";
 
 /// The widest piece of a line that a refusal quotes, in characters.
 const QUOTED: usize = 110;
 
-/// Why a scenario is not run: what is wrong, where, what was expected, and the nearest right name.
+/// A refusal of a scenario: the fault, its place, the values expected, and the nearest right name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     place: Place,
@@ -36,18 +36,18 @@ pub(super) struct Line {
 }
 
 impl Refusal {
-    /// A refusal of a file as a whole.
+    /// Creates a refusal of a file as a whole.
     pub fn file(name: &str, message: impl Into<String>) -> Self {
         Self::at(Place::File(name.to_owned()), message)
     }
 
-    /// A refusal of a place in a line.
+    /// Creates a refusal of a place in a line.
     pub(super) fn line(line: Line, message: impl Into<String>) -> Self {
         let content = printable(&line.content);
         Self::at(Place::Line(Line { content, ..line }), message)
     }
 
-    /// A refusal of a key set from outside.
+    /// Creates a refusal of a key set from outside.
     pub(super) fn set(set: &str, message: impl Into<String>) -> Self {
         Self::at(Place::Set(sentence(set)), message)
     }
@@ -56,12 +56,12 @@ impl Refusal {
         Self { place, message: sentence(&message.into()), notes: Vec::new() }
     }
 
-    /// What is wrong, without the place.
+    /// Returns the fault, without the place.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// The file that it is about; none where it is about a key set from outside.
+    /// Returns the file at fault; `None` if the fault is in a key set from outside.
     pub fn file_name(&self) -> Option<&str> {
         match &self.place {
             Place::File(name) => Some(name),
@@ -70,7 +70,7 @@ impl Refusal {
         }
     }
 
-    /// Line and column of the place in that file, both from 1.
+    /// Returns line and column of the place in that file, both from 1.
     pub fn position(&self) -> Option<(usize, usize)> {
         match &self.place {
             Place::Line(line) => Some((line.number, line.column + 1)),
@@ -78,7 +78,7 @@ impl Refusal {
         }
     }
 
-    /// The key set from outside that it is about, with its value: `queue.limit=x`.
+    /// Returns the key set from outside that is at fault, with its value: `queue.limit=x`.
     pub fn change(&self) -> Option<&str> {
         match &self.place {
             Place::Set(set) => Some(set),
@@ -86,7 +86,7 @@ impl Refusal {
         }
     }
 
-    /// The nearest right name, where one is near.
+    /// Returns the nearest right name, if one is near.
     pub fn nearest(&self) -> Option<&str> {
         let told = self.notes.iter().chain([&self.message]).find_map(|note| note.split_once(DID_YOU_MEAN));
         told?.1.split('`').next()
@@ -130,7 +130,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Line {
-    /// The line with a caret under the place; a long line only around it.
+    /// Writes the line with a caret under the place; a long line only around it.
     fn quote(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let skipped = if self.column + self.width > QUOTED { self.column.saturating_sub(QUOTED / 2) } else { 0 };
         let shown: String = self.content.chars().skip(skipped).take(QUOTED).collect();
@@ -142,13 +142,13 @@ impl Line {
     }
 }
 
-/// One character for each character, none of which moves the cursor or colours the terminal: the caret must stay under its
-/// word, and a file must not write on the screen as it likes.
+/// Replaces each character that moves the cursor or colours the terminal by one that does not: the caret must stay
+/// under its word, and a file must not control the screen.
 fn printable(line: &str) -> String {
     line.chars().map(|c| if c == '\t' { ' ' } else { shown(c) }).collect()
 }
 
-/// What is said of a place, printable; of a text as long as a file, its beginning and its end.
+/// Returns a message in printable characters; of a very long text, its beginning and its end.
 fn sentence(text: &str) -> String {
     const MOST: usize = 2_000;
     let length = text.chars().count();

@@ -1,4 +1,4 @@
-//! The text of a scenario: parsed into tables, read into structs, and known by the place of every word.
+//! The text of a scenario: parsed into tables, read into structs, with the place of every word.
 
 use super::document;
 use super::refusal::{Line, Refusal};
@@ -17,31 +17,31 @@ use toml::de::DeTable;
 pub(super) struct Source<'s> {
     /// The file's name.
     pub(super) name: &'s str,
-    /// The text of its base, where it has one, and then its own.
+    /// The text of its base, if it has one, followed by its own.
     pub(super) text: &'s str,
-    /// The base's name and where its text ends.
+    /// The base's name and the end of its text.
     pub(super) base: Option<(&'s str, usize)>,
     pub(super) sets: &'s [String],
 }
 
 impl<'s> Source<'s> {
-    /// A text without a base.
+    /// Creates a source without a base.
     pub(super) fn alone(name: &'s str, text: &'s str, sets: &'s [String]) -> Self {
         Self { name, text, base: None, sets }
     }
 
-    /// Where the file's own text begins: after that of its base and a line break.
+    /// Returns the beginning of the file's own text, which follows that of its base and a line break.
     pub(super) fn own(&self) -> usize {
         self.base.map_or(0, |(_, end)| end + 1)
     }
 
-    /// The offsets that stand for the `k`-th `--set`.
+    /// Returns the offsets that stand for the `k`-th `--set`.
     pub(super) fn set_span(&self, k: usize) -> Range<usize> {
         let start = self.text.len() + 1 + k;
         start..start + 1
     }
 
-    /// A refusal that points at `span`.
+    /// Creates a refusal that points at `span`.
     pub(super) fn refuse(&self, span: Range<usize>, message: impl Into<String>) -> Refusal {
         match span.start.checked_sub(self.text.len() + 1) {
             None => Refusal::line(self.line(span), message),
@@ -52,12 +52,12 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// A refusal of the file as a whole.
+    /// Creates a refusal of the file as a whole.
     pub(super) fn refuse_file(&self, message: impl Into<String>) -> Refusal {
         Refusal::file(self.name, message)
     }
 
-    /// The start of the character at `offset`, or the end of the text.
+    /// Returns the start of the character at `offset`, or the end of the text.
     fn boundary(&self, offset: usize) -> usize {
         let offset = offset.min(self.text.len());
         (0..=offset).rev().find(|&offset| self.text.is_char_boundary(offset)).unwrap_or_default()
@@ -99,19 +99,19 @@ impl<'s> Source<'s> {
         let text = &self.text[part];
         let root = DeTable::parse(text).map_err(|error| {
             let deep = error.message().contains("recurs");
-            let message = if deep { "tables or keys within each other, too many deep" } else { error.message() };
+            let message = if deep { "tables or keys are nested too deeply" } else { error.message() };
             let span = error.span().unwrap_or(text.len()..text.len());
             self.refuse(first + span.start..first + span.end, format!("not TOML: {message}"))
         })?;
         Ok(document::moved(root.into_inner(), &|span| first + span.start..first + span.end))
     }
 
-    /// Reads a part of a scenario from its table; every error is told in the words of scenarios, with hints.
+    /// Reads a part of a scenario from its table; every error is worded for scenarios, with hints.
     pub(super) fn read<T: Deserialize<'s>>(&self, table: DeTable<'s>) -> Result<T, Refusal> {
         self.read_with(table, || Cow::Borrowed(Tables::get()))
     }
 
-    /// The same of a file with other tables.
+    /// Reads a part of a file with other tables.
     pub(super) fn read_with<T: Deserialize<'s>>(
         &self,
         table: DeTable<'s>,

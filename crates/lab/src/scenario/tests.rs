@@ -98,7 +98,7 @@ fn the_id_is_the_files_name_or_a_plain_word() {
     }
 }
 
-/// The chain with one more claim of these lines.
+/// Returns the chain with one more claim of these lines.
 fn with_claim(lines: &str) -> String {
     format!(
         "{CHAIN}\n[[claim]]\nid = \"more\"\nsays = \"\"\nsource = \"\"\nmeasure = \"totals.goodput_bps\"\nholds = \"> 0\"\n{lines}\n"
@@ -144,7 +144,7 @@ fn an_answer_speaks_of_claims_that_there_are() {
     let charts =
         "\n[[chart]]\ntitle = \"t\"\nx = \"scheme\"\ny = [\"totals.loss_ratio\"]\ny_title = \"loss\"\nfirst = true\n";
     let said = loaded(&format!("{CHAIN}{charts}{charts}")).unwrap_err();
-    assert!(said.contains("only one chart stands first"), "{said}");
+    assert!(said.contains("another chart before this one"), "{said}");
     std::fs::remove_file(&file).unwrap();
 }
 
@@ -214,7 +214,7 @@ fn labels_are_named_as_the_axis_is_written() {
     assert_eq!(scenario.axes[1].labels, ["50", "0x10"]);
 }
 
-/// The chain with these values of the axis `scheme`, and without claims and charts about others.
+/// Returns the chain with these values of the axis `scheme`, and without claims and charts about others.
 fn with_schemes(values: &str) -> String {
     let (head, tail) = CHAIN.split_once("scheme = [").unwrap();
     let (_, tail) = tail.split_once("]\n").unwrap();
@@ -232,7 +232,7 @@ fn a_value_may_occur_in_some_cases_only() {
     let scenario = parse(&with_schemes(&format!("{FIFO}, {HEAVY}")), &wishes(&[]));
     let seen: Vec<_> = scenario.cases.iter().map(labels).collect();
     assert_eq!(seen, [["FIFO", "0.5 Mb/s"], ["FIFO", "2.5 Mb/s"], ["ADTH", "2.5 Mb/s"]]);
-    // One label with other settings in other cases.
+    // One label with different settings in different cases.
     let scenario = parse(&with_schemes(&format!("{FIFO}, {LIGHT}, {HEAVY}")), &wishes(&[]));
     assert_eq!(scenario.axes[0].labels, ["FIFO", "ADTH"]);
     let limits: Vec<_> = scenario.cases.iter().map(|case| (labels(case), case.network.queue.limit)).collect();

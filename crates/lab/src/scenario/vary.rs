@@ -10,20 +10,20 @@ use super::source::Source;
 use std::ops::Range;
 use toml::de::{DeTable, DeValue};
 
-/// No sweep needs more seeds, and a slip of the keyboard should not start a million runs.
+/// Largest number of seeds, so that a typing error does not start a million runs.
 const MOST_SEEDS: u64 = 10_000;
 
-/// A sweep as it is written.
+/// A sweep as written.
 #[derive(Debug)]
 pub(super) struct Vary<'s> {
     pub(super) axes: Vec<Axis<'s>>,
     pub(super) seeds: Vec<u64>,
-    /// The labels that a short run keeps, of the axes that it cuts.
+    /// The labels that a short run keeps, for the axes that it cuts.
     kept: Vec<Named>,
 }
 
 impl Vary<'_> {
-    /// True for values, one of each axis, that go together.
+    /// True if these values, one of each axis, occur together.
     pub(super) fn occurs(&self, chosen: &[usize]) -> bool {
         let label = |name: &str| {
             let found = self.axes.iter().zip(chosen).find(|(axis, _)| axis.name == name);
@@ -33,7 +33,7 @@ impl Vary<'_> {
         conditions.all(|only| label(&only.axis).is_some_and(|label| only.has(label)))
     }
 
-    /// True for values that a short run keeps.
+    /// True if a short run keeps these values.
     pub(super) fn keeps(&self, chosen: &[usize]) -> bool {
         self.axes.iter().zip(chosen).all(|(axis, &index)| {
             let kept = self.kept.iter().find(|kept| kept.axis == axis.name);
@@ -41,7 +41,7 @@ impl Vary<'_> {
         })
     }
 
-    /// So many seeds: those of the file, and if they are too few, the numbers after them.
+    /// Takes `count` seeds: those of the file, and if they are too few, the numbers after them.
     pub(super) fn limit_seeds(&mut self, count: usize) {
         let next = self.seeds.iter().max().map_or(1, |seed| seed.saturating_add(1));
         let missing = count.saturating_sub(self.seeds.len());
@@ -57,7 +57,7 @@ pub(super) struct Axis<'s> {
 }
 
 impl Axis<'_> {
-    /// The labels of its values, each once.
+    /// Returns the labels of its values, each once.
     pub(super) fn labels(&self) -> Vec<String> {
         let mut labels: Vec<String> = Vec::new();
         for choice in &self.choices {
@@ -73,14 +73,14 @@ impl Axis<'_> {
 #[derive(Debug)]
 pub(super) struct Choice<'s> {
     pub(super) label: String,
-    /// The labels of other axes that it occurs with; of axes that are not named here, with all.
+    /// The labels of other axes with which it occurs; it occurs with all labels of axes that are not named.
     pub(super) only: Vec<Named>,
     pub(super) changes: Vec<Change<'s>>,
     pub(super) span: Range<usize>,
 }
 
 impl Choice<'_> {
-    /// True where no case has both this value and the other one, which is of the axis `axis`.
+    /// True if no case has both this value and the other one, which belongs to the axis `axis`.
     pub(super) fn excludes(&self, axis: &str, other: &Self) -> bool {
         self.only.iter().any(|only| only.axis == axis && !only.has(&other.label))
     }
@@ -116,7 +116,7 @@ impl Named {
         self.labels.iter().any(|known| known == label)
     }
 
-    /// The axis is one of these and has the labels.
+    /// Checks that the axis is one of these and has the labels.
     fn check(&self, source: &Source, all: &[Axis]) -> Result<(), Refusal> {
         let Some(axis) = all.iter().find(|axis| axis.name == self.axis) else {
             let known: Vec<&str> = all.iter().map(|axis| axis.name.as_str()).collect();
@@ -162,8 +162,8 @@ pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'
     Ok(vary)
 }
 
-/// Reads the table `[quick]`: keys and the values that they have when time is short. Below `vary` are the labels of axes
-/// that are kept then, and the seeds.
+/// Reads the table `[quick]`: keys and their values in a short run. Below `vary` are the labels of axes that are kept
+/// then, and the seeds.
 pub(super) fn quick<'s>(source: &Source<'s>, root: &DeTable<'s>, vary: &mut Vary) -> Result<Vec<Change<'s>>, Refusal> {
     let Some(table) = root.get("quick") else { return Ok(Vec::new()) };
     let DeValue::Table(table) = table.get_ref() else {
@@ -185,14 +185,14 @@ pub(super) fn quick<'s>(source: &Source<'s>, root: &DeTable<'s>, vary: &mut Vary
     Ok(changes(source, of_network))
 }
 
-/// A key that holds no table, with the tables around it in its path.
+/// A key whose value is no table, with the tables around it in its path.
 struct Leaf<'d, 's> {
     path: String,
     span: Range<usize>,
     value: &'d Value<'s>,
 }
 
-/// `a.b = 1` and `"a.b" = 1` mean the same. In the order of the file.
+/// Flattens tables into leaves, in the order of the file: `a.b = 1` and `"a.b" = 1` mean the same.
 fn flatten<'d, 's>(table: &'d DeTable<'s>, above: &str, leaves: &mut Vec<Leaf<'d, 's>>) {
     let mut keys: Vec<_> = table.iter().collect();
     keys.sort_by_key(|(key, _)| key.span().start);
@@ -207,7 +207,7 @@ fn flatten<'d, 's>(table: &'d DeTable<'s>, above: &str, leaves: &mut Vec<Leaf<'d
 
 fn seeds(source: &Source, value: &Value) -> Result<Vec<u64>, Refusal> {
     let wrong = |span| {
-        source.refuse(span, format!("`seeds` is how many seeds (1 to {MOST_SEEDS}), or a list of different ones"))
+        source.refuse(span, format!("`seeds` is the number of seeds (1 to {MOST_SEEDS}), or a list of different ones"))
     };
     match value.get_ref() {
         DeValue::Integer(count) => match number(count) {
@@ -272,7 +272,7 @@ fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal
     Ok(Axis { name, choices })
 }
 
-/// The table of a value that is written `{ label = ..., set = ... }`, perhaps with `only`.
+/// Returns the table of a value that is written `{ label = ..., set = ... }`, perhaps with `only`.
 fn labelled<'d, 's>(value: &'d Value<'s>) -> Option<&'d DeTable<'s>> {
     let table = value.get_ref().as_table()?;
     (table.contains_key("label") || table.contains_key("set")).then_some(table)
@@ -318,7 +318,7 @@ fn changes<'s>(source: &Source<'s>, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>
     leaves.into_iter().map(change).collect()
 }
 
-/// The sweep that is asked for from outside; its changes are those of the source from the `first` on.
+/// Returns the sweep requested from outside; its changes are those of the source from the `first` on.
 pub(super) fn asked<'s>(source: &Source<'s>, over: &Over, first: usize) -> Result<Vary<'s>, Refusal> {
     let mut next = first;
     let mut axes = Vec::new();

@@ -1,4 +1,4 @@
-//! Analytic models that are computed beside runs, and what they say.
+//! Analytic models that are computed beside runs, and their results.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,60 +48,61 @@ pub struct Swan {
     pub class_2: String,
 }
 
-/// What models say of a run: `model` in its results.
+/// Results of models for a run: `model` in its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Modelled {
-    /// Those of SWAN.
+    /// Results of SWAN's models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swan: Option<Equilibrium>,
-    /// That of BQM.
+    /// Result of BQM's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bqm: Option<Expectation>,
-    /// The E-model.
+    /// Results of the E-model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub voice: Option<Rated>,
 }
 
-/// What the E-model says of calls.
+/// Ratings of calls by the E-model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rated {
     /// Each call, in the scenario's order.
     pub calls: Vec<Call>,
 }
 
-/// A call whose receiver plays every packet at the same time after it was sent, the time with which the call is best. All absent
-/// where nothing was received.
+/// A call whose receiver plays every packet at the same time after it was sent: the time with the best rating. All
+/// values are absent if nothing was received.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
     /// The flow's name.
     pub name: String,
     /// The transmission rating factor `R`, 0 to 93.2, with a mouth-to-ear delay of one packet's speech and `playout_s`.
     pub rating: Option<f64>,
-    /// How long after it was sent a packet is played.
+    /// Time from sending a packet until it is played.
     pub playout_s: Option<f64>,
-    /// Packets that were lost or came later than that, of all.
+    /// Share of the packets that were lost or arrived later.
     pub missing_ratio: Option<f64>,
 }
 
-/// What BQM's model expects.
+/// Prediction of BQM's model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
     /// Throughput of a connection, mean over the packets received; absent where none was.
     pub expected_bps: Option<f64>,
 }
 
-/// SWAN's models beside what they speak of. A value is absent (`null`) where nothing was sent or the model has no solution.
+/// Predictions of SWAN's models, and the measurements that they refer to. A value is absent (`null`) if nothing was
+/// sent or the model has no solution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Equilibrium {
-    /// What was measured at the real-time devices.
+    /// Measurements at the real-time devices.
     pub class_1: Devices,
-    /// What was measured at the best-effort devices.
+    /// Measurements at the best-effort devices.
     pub class_2: Devices,
-    /// Mean MAC delay of all packets of both.
+    /// Mean MAC delay of all packets of both classes.
     pub mac_delay_s: Option<f64>,
     /// `T_s`: mean over the packets sent, acknowledgements of TCP included.
     pub success_s: Option<f64>,
-    /// `T_c`: mean of the longer of two of them.
+    /// `T_c`: mean of the longer of two packets sent.
     pub collision_s: Option<f64>,
     /// Model A: the mean MAC delay that follows from the measured busy parts of both classes.
     pub model_a_delay_s: Option<f64>,
@@ -115,15 +116,15 @@ pub struct Equilibrium {
     pub model_b_with_2_busy_ratio: Option<f64>,
 }
 
-/// What was measured at the devices of a class.
+/// Measurements at the devices of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Devices {
-    /// How many there are.
+    /// Number of devices.
     pub devices: u32,
     /// `p_on`: the part of the time in which the MAC of a device holds a packet, the mean over the devices.
     pub busy_ratio: Option<f64>,
     /// Mean MAC delay of their packets, those that were given up included.
     pub mac_delay_s: Option<f64>,
-    /// Packets per second of one of them, the mean.
+    /// Packets per second of a device, the mean.
     pub packets_per_second: Option<f64>,
 }

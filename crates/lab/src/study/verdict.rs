@@ -1,4 +1,4 @@
-//! What became of claims, and within what they are ruled on.
+//! Verdicts on claims, and the settings within which claims are ruled on.
 
 use super::{Cause, Origin, OverSeeds, Reported};
 use schemars::JsonSchema;
@@ -32,54 +32,54 @@ pub struct Neighbour {
     pub instead: Vec<String>,
 }
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The claim's id.
     pub id: String,
-    /// The label of the axis `each` of [`Rulings`] within which it was ruled on. None where a claim has one verdict.
+    /// The label of the axis `each` of [`Rulings`] within which it was ruled on; `None` if a claim has one verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
     /// The statement, in words.
     pub says: String,
-    /// Where the document says so.
+    /// The place in the document.
     pub source: String,
-    /// What the document reports.
+    /// The document's value.
     pub reported: Option<Reported>,
-    /// When the claim holds.
+    /// The condition under which the claim holds.
     pub holds: String,
-    /// What was measured: mean over the seeds, or the value of the seed that decided. NaN (in files `null`) where there is
-    /// no value, as of a ratio to zero.
+    /// Our value: mean over the seeds, or the value of the seed that decided. NaN (in files `null`) if there is none,
+    /// as for a ratio to zero.
     #[serde(deserialize_with = "number_or_nan")]
     pub measured: f64,
-    /// Lower end of its 95 % interval over the seeds, equal to `measured` with one seed; where one seed decides, the
+    /// Lower end of its 95 % interval over the seeds, equal to `measured` with one seed; if one seed decides, the
     /// smallest of them.
     #[serde(deserialize_with = "number_or_nan")]
     pub low: f64,
     /// Upper end, or the largest.
     #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
-    /// The unit of these three.
+    /// The unit of these three values.
     pub unit: Unit,
-    /// How the seeds were ruled on.
+    /// The ruling on the seeds.
     pub seeds: OverSeeds,
-    /// Which of several values decided, in words: "target = 400 ms, n1; seed 3". Empty where there is one.
+    /// The value that decided, in words: "target = 400 ms, n1; seed 3". Empty if there is only one.
     pub at: String,
-    /// Whether the claim holds.
+    /// The ruling on the claim.
     pub verdict: Ruling,
     /// One of the statements for which the document stands.
     #[serde(default)]
     pub headline: bool,
-    /// Whose statement it is; none where it is the document's.
+    /// The origin of the statement; `None` if it is the document's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statement: Option<Origin>,
-    /// Why it does not hold, as the scenario says.
+    /// The reason why it does not hold, from the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Where the difference comes from, as the scenario says.
+    /// The cause of the difference, from the scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// What comes out with neighbouring choices of parameters, in the scenario's order.
+    /// The results with neighbouring choices of parameters, in the scenario's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<Beside>,
     /// The parameters with a neighbouring choice that has another verdict, each once.
@@ -88,8 +88,8 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The smallest and the largest value measured with the choice ruled on and its neighbours of one parameter, or of all
-    /// of them. None without a neighbour that has a value.
+    /// Returns the smallest and the largest value measured with the choice ruled on and its neighbours of one
+    /// parameter, or of all parameters. `None` without a neighbour that has a value.
     pub fn range(&self, parameter: Option<&str>) -> Option<(f64, f64)> {
         let meant = self.neighbours.iter().filter(|beside| parameter.is_none_or(|name| beside.parameter == name));
         let values: Vec<f64> = meant.map(|beside| beside.measured).filter(|value| !value.is_nan()).collect();
@@ -100,7 +100,7 @@ impl Verdict {
         Some((all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max)))
     }
 
-    /// The parameters that have neighbours, each once, in the scenario's order.
+    /// Returns the parameters that have neighbours, each once, in the scenario's order.
     pub fn parameters(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.neighbours.iter().map(|beside| beside.parameter.as_str()).collect();
         names.dedup();
@@ -108,14 +108,14 @@ impl Verdict {
     }
 }
 
-/// What came of a claim with a neighbouring choice in the place of the one that is ruled on.
+/// The result of a claim with a neighbouring choice in the place of the one that is ruled on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
     /// The parameter: `T`.
     pub parameter: String,
-    /// The label that took the other's place: `SWAN, T = 0.1 s`.
+    /// The label that replaced the other: `SWAN, T = 0.1 s`.
     pub label: String,
-    /// What was measured, as in [`Verdict`].
+    /// Our value, as in [`Verdict`].
     #[serde(deserialize_with = "number_or_nan")]
     pub measured: f64,
     /// Lower end of its interval.
@@ -124,7 +124,7 @@ pub struct Beside {
     /// Upper end.
     #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
-    /// What the verdict would be. None where it was left out: a case that the claim needs was not run with this choice.
+    /// The verdict with this choice. `None` if it was left out, because a case that the claim needs was not run.
     pub verdict: Option<Ruling>,
 }
 
@@ -151,28 +151,28 @@ pub enum Unit {
     Number,
 }
 
-/// JSON has no NaN: it is written as `null`.
+/// Reads a number; JSON has no NaN, which is written as `null`.
 fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
-/// Whether a claim holds, and if that is known.
+/// The ruling on a claim, or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ruling {
-    /// The measured value lies where the claim says.
+    /// The measured value lies in the window.
     Holds,
-    /// Its 95 % interval reaches where the claim says: of a claim that asks for no more (`seeds = "not-refuted"`).
+    /// Its 95 % interval reaches the window, and the claim asks for no more (`seeds = "not-refuted"`).
     NotRefuted,
     /// It lies on the side of the window on which ours is better than the document says.
     Better,
     /// It was not ruled on: the run was a short one.
     NeedsFullRuns,
-    /// It was not ruled on: the seeds of a short run agree with the claim or not, and those that were not run can change that.
+    /// It was not ruled on: seeds that a short run left out could change the result.
     TooFewSeeds,
-    /// Its 95 % interval contains the border.
+    /// Its 95 % interval contains the border of the window.
     NotConfirmed,
-    /// It does not lie where the claim says.
+    /// It does not lie in the window.
     Differs,
 }
 
@@ -188,7 +188,7 @@ impl Ruling {
         Self::NeedsFullRuns,
     ];
 
-    /// So many of them, in words: "1 differs", "3 are not confirmed".
+    /// Formats a count: "1 differs", "3 are not confirmed".
     pub fn counted(self, count: usize) -> String {
         let (one, many) = match self {
             Self::Holds => ("holds", "hold"),
@@ -202,12 +202,12 @@ impl Ruling {
         format!("{count} {}", if count == 1 { one } else { many })
     }
 
-    /// True where the documents' statement does not stand: the exit status says so.
+    /// True if the document's statement does not stand, as the exit status reports.
     pub fn fails(self) -> bool {
         matches!(self, Self::NotConfirmed | Self::Differs)
     }
 
-    /// The word for people.
+    /// Returns the word for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -221,7 +221,7 @@ impl Ruling {
     }
 }
 
-/// How much of what a scenario asks for was run.
+/// The share of a scenario's runs that were made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// All of it.

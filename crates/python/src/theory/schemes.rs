@@ -69,7 +69,7 @@ fn swan_busy_of_each(row: &Row) -> Solved {
     Ok(vec![busy])
 }
 
-/// The model sums over the hops of all flows, and does not ask which flow a hop is of.
+/// Solves T-MAC's model, which sums over the hops of all flows and does not distinguish flows.
 fn tmac_rate(row: &Row) -> Solved {
     let rows = groups(row)?;
     let packets_per_ack = rows.first().map_or(1.0, |&[_, _, packets]| packets);
@@ -85,21 +85,21 @@ fn tmac_parking_lot(row: &Row) -> Solved {
 }
 
 fn every(value: f64) -> Result<NonZeroU32, String> {
-    NonZeroU32::new(whole("every", value)?).ok_or_else(|| "every is 0: one packet in so many, at least 1".to_owned())
+    NonZeroU32::new(whole("every", value)?).ok_or_else(|| "every is 0: expected 1 or more".to_owned())
 }
 
-/// Not a number where nothing is lost.
+/// Returns BQM's discriminator; NaN where nothing is lost.
 fn bqm_discriminator(row: &Row) -> Solved {
     let [every_so_many, lost, of_zero] = numbers(row)?;
     let found = bqm::discriminator(every(every_so_many)?, whole("lost", lost)?, whole("of_zero", of_zero)?);
     Ok(vec![found.map_or(f64::NAN, |found| found as f64)])
 }
 
-/// What the crate takes for granted.
+/// Checks what the crate takes for granted.
 fn losses([window, every_so_many, lost]: [f64; 3]) -> Result<Losses, String> {
     let losses = Losses { window: whole("window", window)?, every: every(every_so_many)?, lost: whole("lost", lost)? };
     if losses.window > 1_000_000 || losses.lost > losses.window {
-        return Err("the window must be at most a million, and no more lost than it has".to_owned());
+        return Err("the window must be at most a million packets, and the losses at most the window".to_owned());
     }
     Ok(losses)
 }

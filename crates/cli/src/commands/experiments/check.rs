@@ -17,7 +17,7 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
     let mut fine = String::new();
     let mut wrong = Vec::new();
     for file in targets::files(&args.targets)? {
-        // What `--quick` sets has to be right too.
+        // The settings of `--quick` must be valid too.
         let quick = Wishes { quick: true, ..Wishes::default() };
         let loaded = Scenario::load(&file, &Wishes::default());
         match loaded.and_then(|scenario| Scenario::load(&file, &quick).map(|_| scenario)) {

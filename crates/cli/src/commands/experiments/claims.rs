@@ -54,17 +54,17 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
     Ok(HOLDS)
 }
 
-/// The tables of the documents that are named, or of all of them, in Markdown.
+/// Formats the tables of the named documents, or of all documents, as Markdown.
 fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, String> {
     let mut chosen = Records::new();
     for name in targets {
-        let rows = records.get(name).ok_or_else(|| format!("{name}: no document on record is called so"))?;
+        let rows = records.get(name).ok_or_else(|| format!("{name}: no document on record has this name"))?;
         chosen.insert(name.clone(), rows.clone());
     }
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
 }
 
-/// The BibTeX entries of the documents that the arguments or their claims belong to, each once.
+/// Returns the BibTeX entries of the documents that the arguments or their claims belong to, each once.
 fn bibtex(records: &Records, chosen: &[Chosen]) -> String {
     let has = |document: &str| {
         let of = |chosen: &Chosen| chosen.rows.first().is_some_and(|row| records[document].contains(row));
@@ -74,7 +74,7 @@ fn bibtex(records: &Records, chosen: &[Chosen]) -> String {
     entries.collect::<Vec<_>>().join("\n")
 }
 
-/// What an argument names.
+/// The kinds of names that an argument can be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
     Document,
@@ -82,7 +82,7 @@ enum What {
     Claim,
 }
 
-/// What an argument names, and its rows.
+/// A document, experiment or claim named by an argument, with its rows.
 struct Chosen<'r> {
     name: &'r str,
     what: What,
@@ -106,13 +106,13 @@ impl Chosen<'_> {
         })
     }
 
-    /// The document's name and sources.
+    /// Formats the document's name and sources.
     fn head(&self, width: usize) -> String {
         let sources = evidence::sources(self.name).map(|source| tables::wrapped(&source.cited(), width, 2) + "\n");
         format!("{}\n{}", self.name, sources.collect::<String>())
     }
 
-    /// All about one claim.
+    /// Formats everything on record about one claim.
     fn in_full(&self) -> Result<String, Failure> {
         let file = by_id(self.rows[0].experiment(), &home()?)?;
         let scenario = Scenario::skim(&file, &Wishes::default())?;
@@ -121,7 +121,7 @@ impl Chosen<'_> {
     }
 }
 
-/// What the arguments name, or all documents.
+/// Returns what the arguments name, or all documents.
 fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<'r>>, Failure> {
     let document =
         |(name, rows): (&'r String, &'r Vec<Row>)| Chosen { name, what: What::Document, rows: rows.iter().collect() };
@@ -146,14 +146,14 @@ fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<
         let hint = nearest(name, known).map_or_else(String::new, |other| format!("; did you mean `{other}`?"));
         let documents: Vec<&str> = records.keys().map(String::as_str).collect();
         Err(Failure::wrong(format!(
-            "{name}: no document ({}), experiment or claim on record is called so{hint}",
+            "{name}: no document ({}), experiment or claim on record has this name{hint}",
             documents.join(", ")
         )))
     };
     targets.iter().map(one).collect()
 }
 
-/// The record of every document.
+/// Reads the record of every document.
 fn records() -> Result<Records, Failure> {
     let mut records = Records::new();
     for (document, text) in evidence()? {
@@ -163,7 +163,7 @@ fn records() -> Result<Records, Failure> {
     Ok(records)
 }
 
-/// The scenarios with claims, each with its document: the name of its folder.
+/// Reads the scenarios with claims, each with its document, which is the name of its folder.
 fn scenarios() -> Result<Vec<(PathBuf, evidence::Named)>, Failure> {
     let mut found = Vec::new();
     for file in under(&home()?)? {

@@ -16,7 +16,7 @@ pub(super) fn new(file: &Path) -> Result<(), Failure> {
         ErrorKind::AlreadyExists => Failure::wrong(format!("{shown}: already exists; name another file")),
         _ => Failure::unwritten(&error, format!("cannot write {shown}: {error}")),
     })?;
-    // The name is taken; on a full disk no empty file stays there.
+    // The empty file reserved the name; it is removed if the disk is full.
     write_whole(file, SCENARIO.as_bytes()).inspect_err(|_| drop(fs::remove_file(file)))?;
     print(&format!("{shown}: a scenario with a comment for every part; try `sluice reproduce {shown}`\n"))
 }

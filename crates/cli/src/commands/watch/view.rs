@@ -18,7 +18,7 @@ const VALUE: usize = 22;
 /// The queues as last reported, with their history.
 #[derive(Debug, Default)]
 pub(super) struct View {
-    /// By the agent's socket, the interface, and the place on it.
+    /// Queues by the agent's socket, the interface, and the place on the interface.
     queues: BTreeMap<(PathBuf, String, String), QueueRow>,
 }
 

@@ -1,4 +1,4 @@
-//! Every key of the schema moves the results where it should, and where it has no effect something is said.
+//! Tests that every key of the schema changes the results where it should, and is refused where it has no effect.
 
 use super::super::cases::{Scenario, Wishes};
 use super::super::draft::Draft;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// The networks in which keys are changed, by name.
 const WORLDS: &str = include_str!("worlds.txt");
-/// For every key of the network a change of it that moves the results, and one that cannot.
+/// For every key of the network, a change that affects the results, and one that cannot.
 const KEYS: &str = include_str!("keys.txt");
 
 /// A change of one key: the key, and the same network with two of its values.
@@ -23,7 +23,7 @@ struct Change {
     values: [Vec<&'static str>; 2],
 }
 
-/// The name of a network, and what is set in it.
+/// The name of a network, and the settings added to it.
 struct Network {
     name: &'static str,
     set: Vec<&'static str>,
@@ -77,14 +77,14 @@ fn checked(network: &Network, values: &[&str]) -> Result<Scenario, Refusal> {
     Scenario::read("keys.toml", "keys", text(network).as_bytes(), folder(), &wishes(network, values))
 }
 
-/// The results of a network, as bytes.
+/// Returns the results of a network, as bytes.
 fn results(scenario: &Scenario) -> Result<String, String> {
     let network = &scenario.base;
     let timed = run(network, 1, &()).map_err(|error| error.to_string())?.expect("nobody stops it");
     Ok(serde_json::to_string(&timed.outcome).expect("results are JSON"))
 }
 
-/// Reads it without looking into whether it makes sense.
+/// Reads it without checking that it makes sense.
 fn unchecked(network: &Network, values: &[&str]) -> Result<Scenario, String> {
     let wishes = wishes(network, values);
     let sets = wishes.changes();
@@ -105,7 +105,7 @@ fn moves(Change { key, acts, values: [one, another], .. }: &Change) -> Option<St
 
 fn says(Change { key, idle, values, .. }: &Change) -> Option<String> {
     let idle = idle.as_ref()?;
-    // The first value may be what holds without the key.
+    // The first value may be that of the network without the key.
     let changed = &values[1];
     match checked(idle, changed) {
         Ok(_) => return Some(format!("{key}: nothing is said of {changed:?} in `{}`", idle.name)),
@@ -114,7 +114,7 @@ fn says(Change { key, idle, values, .. }: &Change) -> Option<String> {
         }
         Err(_) => {}
     }
-    // It must be true, too: where the network can be built, the values give the same results.
+    // The refusal must be true: where the network can be built, the values give the same results.
     let [one, another] =
         values.each_ref().map(|values| unchecked(idle, values).and_then(|scenario| results(&scenario)));
     (one.is_ok() && another.is_ok() && one != another).then(|| format!("{key}: it is said to have no effect, and has"))
@@ -135,7 +135,7 @@ fn every_key_of_the_network_is_tried() {
         .iter()
         .filter(|table| of_network(&table.path))
         .flat_map(|table| {
-            // A table without keys says nothing.
+            // A table without keys has no effect of its own.
             let keys = table.keys.iter().filter(|key| !key.is_table && key.kind != "table");
             keys.map(
                 |key| if table.path.is_empty() { key.name.clone() } else { format!("{}.{}", table.path, key.name) },
@@ -204,12 +204,12 @@ fn a_setting_that_one_case_or_the_file_alone_uses_stays() {
     assert_eq!(said(own, &["queue.discipline=pie"]), None);
     let refusal = said(own, &["queue.discipline=pie", "queue.red.max_p=0.1"]).unwrap();
     assert!(refusal.starts_with("--set 'queue.red.max_p=0.1': `"), "{refusal}");
-    // A flow that the file has is switched off from outside, or in some cases.
+    // A flow of the file is switched off from outside, or in some cases.
     assert_eq!(said("", &["flow.f.count=0"]), None);
     assert_eq!(said("vary.background = [{ label = \"none\", set = { \"flow.f.count\" = 0 } }]\n", &[]), None);
-    // What follows from a simulator's conventions was not written.
+    // Keys that follow from a simulator's conventions were not written.
     assert_eq!(said("conventions = \"ns-2\"\n", &[]), None);
-    // A shorter run may end before a change that the file's own run has.
+    // A shorter run may end before a change that the file's own run reaches.
     let text = format!("quick.duration = \"1 s\"\n{}", CELL.replace("duration = \"1 s\"", "duration = \"9 s\""));
     let step =
         "wired = [{ between = [\"n0\", \"n2\"], rate = \"1 Mb/s\", at = [{ time = \"2 s\", rate = \"2 Mb/s\" }] }]\n";

@@ -16,7 +16,8 @@ pub struct Page {
 const INDEX: &str = "README";
 const MARK: &str = "<!-- Written by `sluice docs` from doc comments. -->";
 
-/// Tables that share a page, and what it is about. Every other one has a page of its own, with the tables in it.
+/// Tables that share a page, and the subject of the page. Every other table has a page of its own, with the tables in
+/// it.
 const GROUPS: &[(&str, &[&str], &str)] = &[
     ("radio", &["radio"], "Radio, errors, fading, and the conventions of other simulators."),
     (
@@ -120,7 +121,7 @@ Contents of the report and the terminal besides verdicts. `where`, `together`, `
 [a claim](claim.md), with `choose = \"largest\"`.
 ";
 
-/// The reference: the index, and the other pages in the order of their first tables.
+/// Returns the reference: the index, and the other pages in the order of their first tables.
 pub fn pages() -> Vec<Page> {
     let tables = Tables::get();
     let mut names: Vec<&str> = Vec::new();
@@ -139,7 +140,7 @@ fn page(name: &str, title: &str, text: &str) -> Page {
     Page { file: format!("{name}.md"), text: format!("# {title}\n\n{MARK}\n\n{}\n", text.trim_end()) }
 }
 
-/// The page that a table stands on.
+/// Returns the page of a table.
 fn page_of(table: &Table) -> &str {
     let outermost = table.path.split('.').next().unwrap_or_default();
     match GROUPS.iter().find(|(_, tables, _)| tables.contains(&outermost)) {
@@ -149,7 +150,7 @@ fn page_of(table: &Table) -> &str {
     }
 }
 
-/// The tables of a page that stand in no other: `[queue]`, `[category_queue]`.
+/// Returns the tables of a page that are not nested in another: `[queue]`, `[category_queue]`.
 fn title(tables: &Tables, page: &str) -> String {
     let outermost = tables.iter().filter(|table| page_of(table) == page && !table.path.contains('.'));
     outermost.map(|table| format!("`{}`", table.header)).collect::<Vec<_>>().join(", ")
@@ -195,19 +196,19 @@ fn section(page: &mut String, tables: &Tables, table: &Table) {
     page.push('\n');
 }
 
-/// The choices of a key with their descriptions, except those that have a table of their own.
+/// Returns the choices of a key with their descriptions, except those that have a table of their own.
 fn told<'k>(table: &'k Table, key: &'k Key) -> impl Iterator<Item = &'k (String, String)> {
     let elsewhere = move |about: &str| table.keys.iter().any(|key| key.is_table && key.about == about);
     key.choices.iter().filter(move |(_, about)| !about.is_empty() && !elsewhere(about))
 }
 
-/// An earlier key with the same choices, which lists them.
+/// Returns an earlier key with the same choices, which lists them.
 fn first_with<'t>(tables: &'t Tables, key: &Key) -> Option<(&'t Table, &'t Key)> {
     let mut keys = tables.iter().flat_map(|table| table.keys.iter().map(move |key| (table, key)));
     keys.find(|(_, other)| other.choices == key.choices).filter(|(_, other)| !std::ptr::eq(*other, key))
 }
 
-/// A key of the list: name, kind, default, meaning, and its choices below.
+/// Writes a key of the list: name, kind, default, meaning, and its choices below.
 fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
     let (about, default) = match (key.required, key.default.as_str()) {
         (true, _) => (key.about.as_str(), "required".to_owned()),
@@ -225,12 +226,12 @@ fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
     }
 }
 
-/// A description without its last sentence on the default.
+/// Returns a description without its last sentence on the default.
 fn without_default(about: &str) -> &str {
     about.rfind(". Default").map_or(about, |dot| &about[..=dot])
 }
 
-/// A description and the default that its last sentence gives, where that is a matter of a few words.
+/// Returns a description, and the default in its last sentence if that is a matter of a few words.
 fn short_default(about: &str) -> (&str, String) {
     const SHORT: usize = 40;
     let rest = without_default(about);
@@ -240,7 +241,8 @@ fn short_default(about: &str) -> (&str, String) {
     }
 }
 
-/// The kind of a key's value; tables, and choices that another key lists, as a link. Empty where the choices follow.
+/// Returns the kind of a key's value; tables, and choices that another key lists, as a link. Empty if the choices
+/// follow.
 fn linked(tables: &Tables, table: &Table, key: &Key) -> String {
     let quoted = key.choices.iter().all(|(value, _)| value.starts_with("`\""));
     if quoted && !key.choices.is_empty() && told(table, key).count() == key.choices.len() {
@@ -258,7 +260,7 @@ fn linked(tables: &Tables, table: &Table, key: &Key) -> String {
     kind.replace(&header, &format!("[{header}]({})", link(inner)))
 }
 
-/// The address of a table, with the anchor that GitHub and mdBook give its heading.
+/// Returns the address of a table, with the anchor that GitHub and mdBook give its heading.
 fn link(table: &Table) -> String {
     let anchor: String = table.header.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
     format!("{}.md#{anchor}", page_of(table))

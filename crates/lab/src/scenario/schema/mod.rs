@@ -1,5 +1,5 @@
-//! The scenario's format, told from the structs that read it: as a JSON Schema for editors, as tables of keys for hints,
-//! and as the reference `docs/scenario`.
+//! The scenario's format, derived from the structs that read it: as a JSON Schema for editors, as tables of keys for
+//! hints, and as the reference `docs/scenario`.
 
 mod claim;
 mod markdown;
@@ -17,9 +17,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 use sim::config::Network;
 
-/// The JSON Schema of a scenario.
+/// Returns the JSON Schema of a scenario.
 pub fn json() -> Value {
-    // One generator for both parts: it tells types of the same name apart.
+    // One generator for both parts distinguishes types of the same name.
     let mut generator = SchemaSettings::default().into_generator();
     let mut whole = Head::json_schema(&mut generator).to_value();
     let network = Network::json_schema(&mut generator).to_value();
@@ -34,26 +34,27 @@ pub fn json() -> Value {
     whole["properties"]["vary"] = vary();
     whole["properties"]["quick"] = json!({
         "type": "object",
-        "description": "Keys, by their dotted paths, that have other values with `--quick`.",
+        "description": "Values of keys with `--quick`, by their dotted paths.",
     });
     whole["title"] = json!("Scenario");
-    whole["description"] = json!("A network, what to vary in it, and what is claimed about it.");
+    whole["description"] = json!("A network, its variations, and claims about it.");
     whole["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     whole["$defs"] = Value::Object(generator.take_definitions(true));
     whole
 }
 
-/// The JSON Schema of another file.
+/// Returns the JSON Schema of another file.
 pub fn of<T: schemars::JsonSchema>() -> Value {
     SchemaSettings::default().into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// The JSON Schema as a file's text.
+/// Returns the JSON Schema as a file's text.
 pub fn json_text() -> String {
     format!("{:#}\n", json())
 }
 
-/// Written by hand: its keys are paths into the other tables, which no struct can say.
+/// Returns the schema of `[vary]`, written by hand: its keys are paths into the other tables, which no struct can
+/// express.
 fn vary() -> Value {
     let choice = json!({
         "type": "object",
@@ -70,7 +71,7 @@ fn vary() -> Value {
         "description": "A sweep: every combination of the values below, each run with every seed.",
         "properties": {
             "seeds": {
-                "description": "How many seeds (1, 2, ...), or the seeds themselves.",
+                "description": "Number of seeds (1, 2, ...), or a list of the seeds.",
                 "default": 1,
                 "anyOf": [
                     { "type": "integer", "minimum": 1 },

@@ -8,19 +8,19 @@ use std::sync::LazyLock;
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
     all: Vec<Table>,
-    /// Paths of tables that share their keys with one of these, and its path: `node.queue`, `queue`.
+    /// Tables that share their keys with one of these: their path, and its path: `node.queue`, `queue`.
     shared: Vec<(String, String)>,
 }
 
-/// Stands in paths for a name that the user chooses: `interface.*`.
+/// Part of a path that stands for a name that the user chooses: `interface.*`.
 const ANY: &str = "*";
 
 /// A table: `[queue.adth]`, `[[flow]]`.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    /// `queue.adth`; empty for the top level.
+    /// Its path, `queue.adth`; empty for the top level.
     pub(crate) path: String,
-    /// As it stands in a file: `[queue.adth]`, `[[flow]]`, "the top level".
+    /// Its header in a file: `[queue.adth]`, `[[flow]]`, "the top level".
     pub(crate) header: String,
     pub(crate) about: String,
     pub(crate) keys: Vec<Key>,
@@ -30,26 +30,26 @@ pub(crate) struct Table {
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) name: String,
-    /// What may stand there, in words: "duration", "`long` or `short`".
+    /// The values allowed, in words: "duration", "`long` or `short`".
     pub(crate) kind: String,
     pub(crate) about: String,
-    /// As TOML; empty without one.
+    /// The default as TOML; empty without one.
     pub(crate) default: String,
     pub(crate) required: bool,
-    /// The values that may stand there, with their meaning; empty where any may.
+    /// The values allowed, with their meaning; empty if any value is.
     pub(crate) choices: Vec<(String, String)>,
     /// True for a table or an array of tables, which has its own entry.
     pub(crate) is_table: bool,
 }
 
 impl Tables {
-    /// Those of a scenario.
+    /// Returns the tables of a scenario.
     pub(crate) fn get() -> &'static Self {
         static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables::of(&super::json()));
         &TABLES
     }
 
-    /// Those of a file with this JSON Schema.
+    /// Returns the tables of a file with this JSON Schema.
     pub(crate) fn of(root: &Value) -> Self {
         let mut tables = Vec::new();
         let mut shared = Vec::new();
@@ -57,7 +57,7 @@ impl Tables {
         let mut waiting = VecDeque::from([(String::new(), "the top level".to_owned(), root)]);
         while let Some((path, header, schema)) = waiting.pop_front() {
             let mut keys = Vec::new();
-            // Tables by names that the user chooses.
+            // Tables whose names the user chooses.
             let (_, named, _) = resolve(root, &schema["additionalProperties"]);
             if named["properties"].is_object() && !header.starts_with("[vary") {
                 let path = if path.is_empty() { ANY.to_owned() } else { format!("{path}.{ANY}") };
@@ -94,20 +94,20 @@ impl Tables {
         self.all.iter()
     }
 
-    /// The tables that have a key of this name.
+    /// Returns the tables that have a key of this name.
     pub(crate) fn with_key<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Table> {
         self.all.iter().filter(move |table| table.keys.iter().any(|key| key.name == name))
     }
 
-    /// Every key with its table.
+    /// Returns every key with its table.
     pub(crate) fn all_keys(&self) -> impl Iterator<Item = (&str, &Table)> {
         self.all.iter().flat_map(|table| table.keys.iter().map(move |key| (key.name.as_str(), table)))
     }
 
-    /// The table at this path, or that with which the one there shares its keys.
+    /// Returns the table at this path, or the one with which it shares its keys.
     pub(crate) fn at(&self, path: &str) -> Option<&Table> {
         let mut path = path.to_owned();
-        // Shared tables lie within one another: `node.category_queue.voice.codel`.
+        // Shared tables are nested: `node.category_queue.voice.codel`.
         while let Some((from, to)) = self.shared.iter().find(|(from, _)| begins(&path, from)) {
             let rest = path.split('.').skip(from.split('.').count());
             path = std::iter::once(to.as_str()).chain(rest).collect::<Vec<_>>().join(".");
@@ -115,14 +115,14 @@ impl Tables {
         self.all.iter().find(|table| begins(&path, &table.path) && begins(&table.path, &path))
     }
 
-    /// Paths of tables that share their keys with one that stands elsewhere.
+    /// Returns the paths of tables that share their keys with another one.
     #[cfg(test)]
     pub(crate) fn shared(&self) -> impl Iterator<Item = &str> {
         self.shared.iter().map(|(path, _)| path.as_str())
     }
 }
 
-/// True where the path begins with this one, of which a part may be any name.
+/// True if the path begins with this one, of which a part may be any name.
 fn begins(path: &str, beginning: &str) -> bool {
     if beginning.is_empty() {
         return path.is_empty();
@@ -131,7 +131,8 @@ fn begins(path: &str, beginning: &str) -> bool {
     beginning.split('.').all(|part| segments.next().is_some_and(|own| own == part || part == ANY || own == ANY))
 }
 
-/// Follows references, options and arrays: the definition's name, the schema, and how many arrays it stands within.
+/// Follows references, options and arrays. Returns the definition's name, the schema, and the number of arrays around
+/// it.
 fn resolve<'v>(root: &'v Value, schema: &'v Value) -> (&'v str, &'v Value, usize) {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
         let (_, inner, lists) = resolve(root, &root["$defs"][name]);
@@ -172,7 +173,7 @@ fn describe(root: &Value, name: &str, written: &Value, inner: &Value, lists: usi
     Key { name: name.to_owned(), kind, about, default, required: false, choices, is_table: false }
 }
 
-/// The values of an enumeration, quoted as in a file, with their meaning.
+/// Returns the values of an enumeration, quoted as in a file, with their meaning.
 fn choices(schema: &Value) -> Vec<(String, String)> {
     let plain = list(&schema["enum"]).map(|value| (format!("`\"{value}\"`"), String::new()));
     let variants = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array());
@@ -190,7 +191,7 @@ fn choices(schema: &Value) -> Vec<(String, String)> {
     plain.chain(described).collect()
 }
 
-/// What may stand at a key, in words.
+/// Describes the values allowed at a key.
 fn kind(reference: &str, schema: &Value) -> String {
     if schema["pattern"].is_string() && !reference.is_empty() {
         let example = schema["examples"][0].as_str().map(|example| format!(", as `\"{example}\"`"));
@@ -223,7 +224,7 @@ fn list(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// A description with its lines joined.
+/// Returns a description with its lines joined.
 fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! How the record is kept: written from full runs, checked against scenarios, runs and pages.
+//! Maintenance of the record: it is written from full runs, and checked against scenarios, runs and pages.
 
 use super::{Records, records, scenarios};
 use crate::console::{complain, print};
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// What stands before and after a table of the record in a page.
+/// The marks before and after a table of the record in a page.
 const MARKED: (&str, &str) = ("<!-- headline table: sluice claims", "<!-- end -->");
 
 /// Checks the record without simulating, and against the runs in `folders`.
@@ -41,7 +41,7 @@ pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     Ok(if found.is_empty() { HOLDS } else { DIFFERS })
 }
 
-/// The scenarios under the conventions that rows have besides those of the files.
+/// Returns the scenarios under those conventions, other than their files' own, for which there are rows on record.
 fn with_other_conventions(scenarios: &[(PathBuf, Named)], records: &Records) -> Result<Vec<Named>, Failure> {
     let mut others = Vec::new();
     for (file, named) in scenarios {
@@ -61,11 +61,11 @@ fn with_conventions(name: &str) -> Wishes {
     Wishes { set: vec![format!("conventions={name}")], ..Wishes::default() }
 }
 
-/// A folder of results, without its runs.
+/// A folder of results, without the runs.
 struct Ran {
     id: String,
     verdicts: Vec<Verdict>,
-    /// All seeds at their full length, and no key set but the conventions.
+    /// True for runs with all seeds at full length and no key set from outside but the conventions.
     full: bool,
     set: Option<String>,
 }
@@ -81,14 +81,14 @@ impl Ran {
         Ok(Self { id, verdicts, full, set: conventions.map(str::to_owned) })
     }
 
-    /// The conventions of the runs; none where no scenario with claims has this id.
+    /// Returns the conventions of the runs; `None` if no scenario with claims has this id.
     fn conventions(&self, scenarios: &[Named]) -> Option<String> {
         let named = scenarios.iter().find(|named| named.scenario.id == self.id)?;
         Some(self.set.clone().unwrap_or_else(|| named.scenario.conventions.clone()))
     }
 }
 
-/// The folders of results among these and in them.
+/// Returns the folders of results among the given folders and inside them.
 fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
     let one = |folder: &PathBuf| {
         let below = store::folders(folder);
@@ -97,7 +97,8 @@ fn of_studies(folders: &[PathBuf]) -> Vec<PathBuf> {
     folders.iter().flat_map(one).collect()
 }
 
-/// Writes the record anew: from the full runs in `folders`, and where there are none as it was, in the words of the scenarios.
+/// Rewrites the record: rows of the full runs in `folders` replace the old ones, the other rows stay, and all take the
+/// present words of the scenarios.
 pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     if !Path::new(FOLDER).is_dir() {
         return Err(Failure::wrong("the record is written where ./scenarios is"));
@@ -116,7 +117,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
         let scenario = Scenario::skim(file, &wishes)?;
         match of_runs(&scenario, &Store::load(&folder)?, &wishes, &folder) {
             Ok(rows) => {
-                // Of two folders with the same runs the later one counts.
+                // If two folders hold the same runs, the later folder counts.
                 new.retain(|row| !rows.iter().any(|other| other.id == row.id && other.conventions == row.conventions));
                 new.extend(rows);
             }
@@ -136,7 +137,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     print(&format!("{} rows are new\n", new.len()))
 }
 
-/// The rows of a folder's runs, if they are those that the scenario asks for today.
+/// Returns the rows of a folder's runs if they are the runs that the scenario asks for today.
 fn of_runs(scenario: &Scenario, study: &Study, wishes: &Wishes, folder: &Path) -> Result<Vec<Row>, String> {
     let then = Scenario::networks("scenario.toml", study.text.as_bytes(), wishes);
     let made = fs::metadata(folder.join("manifest.json")).and_then(|file| file.modified());
@@ -145,7 +146,7 @@ fn of_runs(scenario: &Scenario, study: &Study, wishes: &Wishes, folder: &Path) -
     evidence::rows(scenario, &then.map_err(|refusal| refusal.to_string())?, study, &day)
 }
 
-/// Writes the tables of the record into the pages of a folder, where they are marked.
+/// Writes the tables of the record between their marks in the pages of a folder.
 pub(super) fn pages(folder: &Path) -> Result<(), Failure> {
     let records = records()?;
     for page in markdown_files(folder)? {
@@ -159,7 +160,7 @@ pub(super) fn pages(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The pages whose tables are not those of the record.
+/// Returns the pages whose tables differ from the record.
 fn outdated(folder: &Path, records: &Records) -> Result<Vec<String>, Failure> {
     if !folder.is_dir() {
         return Ok(Vec::new());
@@ -169,7 +170,7 @@ fn outdated(folder: &Path, records: &Records) -> Result<Vec<String>, Failure> {
         let text = read(&page)?;
         let wrong = match filled(&text, records) {
             Ok(written) if written == text => continue,
-            Ok(_) => "a table is not that of the record; `sluice claims --pages docs`".to_owned(),
+            Ok(_) => "a table differs from the record; run `sluice claims --pages docs`".to_owned(),
             Err(why) => why,
         };
         found.push(format!("{}: {wrong}", page.display()));
@@ -177,7 +178,7 @@ fn outdated(folder: &Path, records: &Records) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
-/// A page with the tables of the record where they are marked.
+/// Returns the text of a page with the tables of the record between their marks.
 fn filled(text: &str, records: &Records) -> Result<String, String> {
     let (begin, end) = MARKED;
     let mut written = String::new();
@@ -201,7 +202,7 @@ fn read(page: &Path) -> Result<String, Failure> {
     fs::read_to_string(page).map_err(|error| Failure::wrong(format!("cannot read {}: {error}", page.display())))
 }
 
-/// The Markdown files in a folder and below.
+/// Returns the Markdown files in a folder and below.
 fn markdown_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", folder.display()));
     let mut files = Vec::new();
