@@ -30,7 +30,7 @@ pub use mac::{
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
-pub use nodes::{CategoryQueues, ClassQueues, Node, Placement, Queues, Role, Shape};
+pub use nodes::{CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};

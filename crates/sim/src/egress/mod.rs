@@ -18,7 +18,7 @@ pub(crate) use mac80211::Outlook;
 pub(crate) use port::{Port, Taken};
 pub(crate) use round_robin::EXCHANGE;
 
-use crate::config::Class;
+use crate::config::{Class, Mac80211};
 use crate::engine::{List, Number as _, PortId, WireId};
 use crate::mac::{Conventions, Costs};
 use crate::net::Waiting;
@@ -46,8 +46,8 @@ impl Order {
 
     /// The scheduler of an access point under Linux, for the ports of this layout; `patience` turns on CoDel's larger
     /// target for slow stations.
-    pub(crate) fn mac80211(layout: &Layout, patience: Option<Costs>) -> Self {
-        Self::Mac80211(Box::new(Scheduler::new(layout, patience)))
+    pub(crate) fn mac80211(layout: &Layout, rules: Mac80211, patience: Option<Costs>) -> Self {
+        Self::Mac80211(Box::new(Scheduler::new(layout, rules, patience)))
     }
 
     /// Settings of the radio ports, if the scheduler determines them.

@@ -31,7 +31,7 @@ pub(crate) fn nodes(
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
         let patience = site.slow_station_codel.then(|| Costs::new(&rules.timing));
         let order = match site.queues {
-            Some(Queues::Mac80211) => Order::mac80211(&layout, patience),
+            Some(Queues::Mac80211) => Order::mac80211(&layout, site.mac80211, patience),
             Some(Queues::One | Queues::PerStation) | None => Order::round_robin(),
         };
         let settings = order.settings();

@@ -156,8 +156,9 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     if site.role != Role::AccessPoint && site.queues.is_some_and(|queues| queues != Queues::One) {
         return refuse("queues", format!("`{}` is no access point: it has one queue", site.name));
     }
-    if site.slow_station_codel && site.queues != Some(Queues::Mac80211) {
-        return refuse("slow_station_codel", "it is a rule of `queues = \"mac80211\"`; leave it out".to_owned());
+    let of_linux = [("slow_station_codel", site.slow_station_codel), ("mac80211", !site.mac80211.is_default())];
+    if let Some((key, _)) = of_linux.into_iter().find(|&(_, given)| given && site.queues != Some(Queues::Mac80211)) {
+        return refuse(key, "it belongs to `queues = \"mac80211\"`; leave it out".to_owned());
     }
     if site.queues == Some(Queues::Mac80211) {
         for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !site.category_queue.is_default())] {
