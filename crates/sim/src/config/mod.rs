@@ -25,8 +25,8 @@ pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
-    Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, Lifetime, Mac, MissedBlockAck, MostBytes,
-    RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
+    Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer, Lifetime,
+    Mac, MissedBlockAck, MostBytes, RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};

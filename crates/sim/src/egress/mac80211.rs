@@ -5,16 +5,16 @@
 //! `docs/disciplines/mac80211.md`: deficit round robin over stations in airtime (Høiland-Jørgensen and others, "Ending
 //! the Anomaly", 2017), in rounds, and Airtime Queue Limits.
 
+use super::hardware::{AGGREGATE, Hardware};
 use super::layout::Layout;
-use super::port::{Port, Taken};
-use crate::config::{Class, Mac80211, PullLoop};
+use super::port::Port;
+use crate::config::{Class, HardwareQueue, Mac80211, PullLoop};
 use crate::engine::{List, Number as _, PortId};
-use crate::mac::{Conventions, Costs, Station};
+use crate::mac::{BROADCAST, Conventions, Costs, Station};
 use crate::net::{Waiting, msdu_bytes};
 use control::Limit;
 use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
-use std::ops::Range;
 use units::{Bytes, Duration, Instant, Positive, Within};
 
 /// Airtime that a station in debt gains at the head of the round robin: its weight in microseconds.
@@ -25,9 +25,9 @@ const LOW: Duration = Duration::from_millis(5);
 const HIGH: Duration = Duration::from_millis(12);
 /// Between both it may pull while all stations together have less than this pending (`IEEE80211_AQL_THRESHOLD`).
 const THRESHOLD: Duration = Duration::from_millis(24);
-/// Most packets that wait for the MAC in a category: the ring of mt76's hardware (2048 descriptors, of which
-/// `MT_TXQ_FREE_THR` stay free).
-const RING: usize = 2_016;
+/// The hardware queue of a category, unless another is set: the ring of mt76 (2048 descriptors, of which `MT_TXQ_FREE_THR`
+/// stay free).
+pub(super) const RING: HardwareQueue = HardwareQueue::Packets(2_016);
 /// Time after a station's last packet for which it still pays for airtime (`AIRTIME_ACTIVE_DURATION`).
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Largest airtime estimate of a packet: Linux has ten bits for it, in steps of 4 us.
@@ -59,8 +59,6 @@ pub(crate) struct Scheduler {
     pending: Duration,
     /// The same for broadcasts.
     broadcasting: Duration,
-    /// True if something has changed since no packet could be released.
-    moved: bool,
     /// Costs of frames, by which slow stations are found for which CoDel has a larger target; none if the rule is off.
     patience: Option<Costs>,
 }
@@ -68,8 +66,6 @@ pub(crate) struct Scheduler {
 /// An access category.
 #[derive(Debug, Default)]
 struct Category {
-    /// Packets that wait for the MAC.
-    passed: VecDeque<Passed>,
     /// Ports that have packets or are in debt, in round-robin order.
     turns: VecDeque<PortId>,
     /// Number of the present round, from 1; zero before the first.
@@ -89,16 +85,6 @@ struct Category {
     retried: Vec<PortId>,
     /// What the one of them that had used least had used by the last decision.
     clock: Duration,
-}
-
-/// A released packet that waits for the MAC.
-#[derive(Debug)]
-struct Passed {
-    packet: Waiting,
-    /// Time at which it joined its port.
-    joined: Instant,
-    /// Airtime estimated for it.
-    expected: Duration,
 }
 
 /// Scheduling state of a port.
@@ -138,7 +124,6 @@ impl Scheduler {
             shares: (0..layout.radio_ports()).map(share).collect::<Vec<_>>().into(),
             pending: Duration::ZERO,
             broadcasting: Duration::ZERO,
-            moved: false,
             patience,
         }
     }
@@ -181,8 +166,7 @@ impl Scheduler {
 
     /// Lists the port of an arriving packet. A station without packets goes to the front, broadcasts to the end.
     pub(super) fn joins(&mut self, now: Instant, port: PortId) {
-        if self.has(port) {
-            self.moved = true;
+        if port.place() < self.shares.len() {
             self.list(now, port, true);
         }
     }
@@ -206,37 +190,26 @@ impl Scheduler {
         }
     }
 
-    /// True if something has changed since [`pullable`](Self::pullable) was last called.
-    #[inline]
-    pub(super) fn has_moved(&self) -> bool {
-        self.moved
-    }
-
-    /// All categories if something has changed since the last call, otherwise none.
-    #[inline]
-    pub(super) fn pullable(&mut self) -> Range<u8> {
-        let categories = if std::mem::take(&mut self.moved) { self.categories.len() } else { 0 };
-        0..u8::try_from(categories).expect("there are four categories")
-    }
-
-    /// Releases the next packet of a category, if one may be. Returns its port and the packet.
+    /// Releases the next packet of a category, if one may be. Returns its port, the packet and its estimated airtime.
     pub(super) fn pull(
         &mut self,
         now: Instant,
         category: u8,
         layout: &Layout,
         ports: &mut List<PortId, Port>,
+        hardware: &Hardware,
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
-    ) -> Option<(PortId, Waiting)> {
+    ) -> Option<(PortId, Departure<Waiting>, Duration)> {
+        let to = |port: PortId| layout.stations.get(port.place() / layout.lanes).copied().unwrap_or(BROADCAST);
         loop {
-            let port = self.grant(now, category.into(), |port| !ports[port].queue().is_empty())?;
+            let waits = |port: PortId| !ports[port].queue().is_empty();
+            let has_room = |port| hardware.has_room(category, to(port));
+            let port = self.grant(now, category.into(), waits, has_room)?;
             self.be_patient(port, layout, &mut ports[port], outlook);
-            let Some(Departure { packet, waited }) = ports[port].take(now, 0, dropped) else { continue };
-            let expected = outlook.airtime(&packet).min(LONGEST);
-            let joined = Instant::ZERO + now.since(Instant::ZERO + waited);
-            self.passes(port, Passed { packet, joined, expected });
-            return Some((port, packet));
+            let Some(departure) = ports[port].take(now, 0, dropped) else { continue };
+            let expected = self.passes(port, outlook.airtime(&departure.packet).min(LONGEST));
+            return Some((port, departure, expected));
         }
     }
 
@@ -257,17 +230,23 @@ impl Scheduler {
     }
 
     /// The port from which the next packet of a category is released, if one may be. `waits`: does a port have packets?
+    /// `has_room`: does its hardware queue take one?
     ///
     /// This is the driver's loop: it begins a round, lets each port that has its turn send until its limit, and ends when
     /// no port has a turn any more in this round; mt76's then begins another, as long as there was a packet in the last.
-    fn grant(&mut self, now: Instant, category: usize, waits: impl Fn(PortId) -> bool) -> Option<PortId> {
+    fn grant(
+        &mut self,
+        now: Instant,
+        category: usize,
+        waits: impl Fn(PortId) -> bool,
+        has_room: impl Fn(PortId) -> bool,
+    ) -> Option<PortId> {
         if !std::mem::replace(&mut self.categories[category].is_pulling, true) {
             self.begin_round(category);
         }
         loop {
             if let Some(port) = self.categories[category].turn {
-                let room = self.categories[category].passed.len() < RING;
-                if room && waits(port) && self.allows(&self.shares[port]) {
+                if has_room(port) && waits(port) && self.allows(&self.shares[port]) {
                     return Some(port);
                 }
                 self.categories[category].turn = None;
@@ -334,10 +313,11 @@ impl Scheduler {
         now: Instant,
         category: u8,
         layout: &Layout,
+        hardware: &mut Hardware,
         holds: impl Iterator<Item = u32> + Clone,
     ) -> Option<u32> {
         let Self { categories, shares, .. } = self;
-        let Category { passed, retried, clock, .. } = &mut categories[usize::from(category)];
+        let Category { retried, clock, .. } = &mut categories[usize::from(category)];
         let port = |to: u32| layout.port(to, category, Class::BestEffort);
         for port in holds.clone().map(port) {
             shares[port].active = now;
@@ -346,52 +326,32 @@ impl Scheduler {
             }
         }
         let used = |to: u32| shares[port(to)].used.max(*clock);
-        let others = passed.iter().map(|passed| passed.packet.to).enumerate();
-        let others = others.filter(|&(_, to)| holds.clone().all(|held| held != to));
-        let other = others.min_by_key(|&(_, to)| used(to));
+        let others = hardware.receivers(category).filter(|&to| holds.clone().all(|held| held != to));
+        let other = others.min_by_key(|&to| used(to));
         let held = holds.min_by_key(|&to| used(to));
-        let first = held.map(used).into_iter().chain(other.map(|(_, to)| used(to))).min();
-        let is_other = other.is_some_and(|(_, to)| Some(used(to)) == first);
+        let first = held.map(used).into_iter().chain(other.map(used)).min();
+        let is_other = other.is_some_and(|to| Some(used(to)) == first);
         *clock = first.unwrap_or(*clock);
-        let Some((place, _)) = other.filter(|_| is_other) else { return held };
-        let packet = passed.remove(place).expect("it waits there");
-        passed.push_front(packet);
+        let Some(to) = other.filter(|_| is_other) else { return held };
+        hardware.promote(category, to);
         None
     }
 
-    /// Releases a packet of a port.
-    fn passes(&mut self, port: PortId, mut packet: Passed) {
+    /// Releases a packet of a port for which this airtime was estimated. Returns what is pending of it.
+    fn passes(&mut self, port: PortId, mut expected: Duration) -> Duration {
         let share = &mut self.shares[port];
         let category = &mut self.categories[share.category];
         if share.broadcasts {
             // Without a limit Linux does not estimate them.
-            packet.expected = self.rules.broadcast_limit.map_or(Duration::ZERO, |_| packet.expected);
-            self.broadcasting += packet.expected;
+            expected = self.rules.broadcast_limit.map_or(Duration::ZERO, |_| expected);
+            self.broadcasting += expected;
         } else {
-            self.pending += packet.expected;
-            category.pending += packet.expected;
+            self.pending += expected;
+            category.pending += expected;
         }
-        share.pending += packet.expected;
+        share.pending += expected;
         category.has_passed = true;
-        category.passed.push_back(packet);
-    }
-
-    /// True for its own ports; those of wired links are not.
-    pub(super) fn has(&self, port: PortId) -> bool {
-        port.place() < self.shares.len()
-    }
-
-    /// The released packet behind `index` others, of the category of a port.
-    pub(super) fn peek(&self, port: PortId, index: usize) -> Option<Waiting> {
-        self.categories[self.shares[port].category].passed.get(index).map(|passed| passed.packet)
-    }
-
-    /// Hands a released packet to the MAC. It has waited up to now, as in any other port.
-    #[inline(never)]
-    pub(super) fn take(&mut self, now: Instant, port: PortId, index: usize) -> Option<Taken> {
-        let passed = &mut self.categories[self.shares[port].category].passed;
-        let Passed { packet, joined, expected } = passed.remove(index)?;
-        Some(Taken { packet, waited: now.since(joined), expected, left: None })
+        expected
     }
 
     /// Completes a packet of a port, with the airtime that was estimated for it.
@@ -408,7 +368,6 @@ impl Scheduler {
         if share.pending.is_zero() {
             self.categories[share.category].retried.retain(|&retried| retried != port);
         }
-        self.moved = true;
     }
 
     /// Charges a station for a frame to or from it.
@@ -423,17 +382,11 @@ impl Scheduler {
         }
     }
 
-    /// Returns the number of packets that passed and wait for the MAC.
-    pub(super) fn waiting(&self) -> usize {
-        self.categories.iter().map(|category| category.passed.len()).sum()
-    }
-
-    /// True if the pending airtime equals that of the released packets and of those with the MAC (`with_mac`).
-    pub(super) fn balances(&self, with_mac: Duration) -> bool {
-        let passed = self.categories.iter().flat_map(|category| &category.passed);
-        let found = passed.fold(with_mac, |sum, packet| sum + packet.expected);
+    /// Airtime estimated for all released packets that are not finished.
+    pub(super) fn pending(&self) -> Duration {
         let shares = self.shares.iter().fold(Duration::ZERO, |sum, share| sum + share.pending);
-        self.pending + self.broadcasting == found && shares == found
+        debug_assert_eq!(shares, self.pending + self.broadcasting, "of all stations together");
+        shares
     }
 }
 
@@ -451,6 +404,18 @@ impl Outlook<'_> {
         let mode = station.mode_to(packet.to, &rules.timing);
         let alone = rules.timing.duration(mode, rules.mpdu(msdu_bytes(packet.length)));
         if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
+    }
+
+    /// Returns what a packet takes of the depth of a hardware queue.
+    pub(super) fn load(self, packet: &Waiting, category: u8, depth: HardwareQueue) -> u32 {
+        match depth {
+            HardwareQueue::Off => 0,
+            HardwareQueue::Packets(_) => 1,
+            HardwareQueue::Airtime(_) => u32::try_from(self.airtime(packet).as_nanos()).unwrap_or(u32::MAX),
+            HardwareQueue::Aggregates(_) => {
+                self.station.share_of_frame(packet.to, category, msdu_bytes(packet.length), AGGREGATE, self.rules)
+            }
+        }
     }
 
     /// Expected throughput towards another station in bit/s; zero if unknown.

@@ -74,7 +74,7 @@ pub(crate) fn nodes(
             access_point: site.role == Role::AccessPoint,
             station: Station::new(address, rates(site, network, rules, low, seed)?, rules, random),
             armed: Instant::NEVER,
-            egress: Egress::new(ports, layout, order),
+            egress: Egress::new(ports, layout, order, &network.mac),
             saturated: vec![Vec::new(); count].into(),
             ready: vec![Instant::NEVER; count].into(),
             ports_before,
