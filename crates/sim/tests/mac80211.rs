@@ -133,19 +133,22 @@ fn all_queues_together_hold_8192_packets() {
     let ap = &outcome.nodes[0];
     let backlogs: Vec<f64> = ap.queues.iter().map(|queue| queue.backlog_packets.last).collect();
     let radio = backlogs[..2].iter().sum::<f64>();
-    // What makes way goes in batches of 64.
-    assert!((8192.0 - 64.0 - 1.0..=8192.0).contains(&radio), "{backlogs:?}");
+    // What makes way goes in batches of 64, and a round can have taken 24 ms of frames that last 0.11 ms.
+    assert!((8192.0 - 64.0 - 220.0..=8192.0).contains(&radio), "{backlogs:?}");
     // The longer queue gives: they become alike.
     assert!((backlogs[0] - backlogs[1]).abs() < 0.05 * radio, "{backlogs:?}");
 }
 
 #[test]
-fn the_wait_for_the_mac_counts_as_a_wait_in_the_queue() {
+fn the_wait_below_the_queue_counts_as_service() {
     let text = cell("mac80211", 20, "") + &full("long", "far", 1500);
     let outcome = run(&text, 1);
-    // A frame, its ACK and gaps take some 0.4 ms; 12 ms of airtime are 46 to 48 frames of 262 to 250 us.
+    // A frame, its ACK and gaps take some 0.4 ms; 12 ms of airtime are 46 to 48 frames of 262 to 250 us. A saturated source
+    // makes a packet when one leaves the queue.
     let queue = outcome.nodes[0].queues.iter().find(|queue| queue.name == "far").expect("a queue");
-    assert!((0.015..0.022).contains(&queue.sojourn_s.mean), "{:?}", queue.sojourn_s);
+    let service = queue.service_s.as_ref().expect("of a node with several queues");
+    assert!((0.015..0.022).contains(&service.mean), "{service:?}");
+    assert!((0.015..0.022).contains(&queue.nodal_delay_s.mean), "{:?}", queue.nodal_delay_s);
 }
 
 /// The access point has patience with slow stations.

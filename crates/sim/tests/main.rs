@@ -15,6 +15,7 @@ mod energy;
 mod fairness;
 mod fingerprints;
 mod floors;
+mod hardware_queue;
 mod hidden_nodes;
 mod independence;
 mod infrastructure;

@@ -14,9 +14,9 @@ use super::source::Source;
 use control::{AnyController, Controller as _, Limit, Name, Parameters, Sets, Site};
 use queue::Settings;
 use sim::config::{
-    Access, BProtection, Capture, Congestion, ErrorModel, Flow, Load, MobilityModel, MostBytes, Network, Node,
-    Propagation, Protocol, Radio, RateAlgorithm, Recovery, RepairBy, RepairWithin, ReplyWait, Role, Route,
-    RtsThreshold, Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
+    Access, BProtection, Capture, Congestion, ErrorModel, Flow, HardwareQueue, Load, MobilityModel, MostBytes, Network,
+    Node, Propagation, Protocol, Queues, Radio, RateAlgorithm, Recovery, RepairBy, RepairWithin, ReplyWait, Role,
+    Route, RtsThreshold, Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -415,6 +415,12 @@ fn of_mac(rest: &[&str], network: &Network) -> Option<Reason> {
             "with `b_protection = \"rts-cts\"` an RTS precedes every data frame",
             "choose another `b_protection`, or leave it out",
         ),
+        ["hardware_queue_per"]
+            if mac.hardware_queue == HardwareQueue::Off
+                && network.node.iter().all(|node| node.queues != Some(Queues::Mac80211)) =>
+        {
+            reason("there is no hardware queue", "set `hardware_queue` to its depth, or leave it out")
+        }
         ["turns", "quorum" | "request_wait" | "activity" | "neighbours"]
             if mac.turns.as_ref().is_some_and(|turns| turns.variant == TurnsVariant::Table) =>
         {

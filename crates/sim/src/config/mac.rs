@@ -39,6 +39,13 @@ pub struct Mac {
     pub answer_rts: AnswerRts,
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
+    /// Depth of the hardware queues below the ports, the frame that is being sent included: "64 packets",
+    /// "2 aggregates" or "4 ms" of airtime; "off" for none. What is in them is out of reach of `[queue]`.
+    #[serde(skip_serializing_if = "HardwareQueue::is_off")]
+    pub hardware_queue: HardwareQueue,
+    /// Which packets share a hardware queue.
+    #[serde(skip_serializing_if = "HardwareQueuePer::is_default")]
+    pub hardware_queue_per: HardwareQueuePer,
     /// Turns in order of packet age (T-MAC).
     pub turns: Option<Turns>,
 }
@@ -197,6 +204,95 @@ macro_rules! off_or {
 off_or!(RtsThreshold, Above, Bytes);
 off_or!(MostBytes, UpTo, Bytes);
 off_or!(Lifetime, Of, Duration);
+
+/// Depth of a hardware queue: written as `off`, a number of packets or aggregates, or a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HardwareQueue {
+    /// No queue below the ports. That of mac80211 has the 2016 descriptors of mt76's ring.
+    #[default]
+    Off,
+    /// So many packets.
+    Packets(u32),
+    /// As many packets as fill so many of the longest frames to their receivers.
+    Aggregates(u32),
+    /// Packets whose frames take so long, without preambles if frames are aggregated.
+    Airtime(Duration),
+}
+
+impl HardwareQueue {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
+}
+
+impl Serialize for HardwareQueue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Off => serializer.serialize_str("off"),
+            Self::Packets(packets) => serializer.collect_str(&format_args!("{packets} packets")),
+            Self::Aggregates(aggregates) => serializer.collect_str(&format_args!("{aggregates} aggregates")),
+            Self::Airtime(airtime) => airtime.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for HardwareQueue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let refuse = || {
+            let expected = "expected \"64 packets\", \"2 aggregates\", a time above zero as \"4 ms\", or \"off\"";
+            D::Error::custom(format_args!("{expected}, not \"{text}\""))
+        };
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        let (number, unit) = text.split_once(' ').ok_or_else(refuse)?;
+        let number = || number.parse().ok().filter(|&number| number > 0).ok_or_else(refuse);
+        match unit {
+            "packets" | "packet" => Ok(Self::Packets(number()?)),
+            "aggregates" | "aggregate" => Ok(Self::Aggregates(number()?)),
+            _ => {
+                let airtime: Duration = text.parse().map_err(|_| refuse())?;
+                if airtime.is_zero() { Err(refuse()) } else { Ok(Self::Airtime(airtime)) }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for HardwareQueue {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "HardwareQueue".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "anyOf": [
+            { "const": "off" },
+            { "type": "string", "pattern": "^[1-9][0-9]* (packets?|aggregates?)$" },
+            generator.subschema_for::<Duration>(),
+        ] })
+    }
+}
+
+/// Which packets share a hardware queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum HardwareQueuePer {
+    /// All of an access category. Frames to a receiver that does not answer hold back all others.
+    #[default]
+    Category,
+    /// Those of an access category for one receiver (mt76, ath10k); the MAC takes frames from them in turn.
+    Station,
+}
+
+impl HardwareQueuePer {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
 
 /// After which receptions a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

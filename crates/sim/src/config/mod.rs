@@ -25,12 +25,12 @@ pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
-    Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, Lifetime, Mac, MissedBlockAck, MostBytes,
-    RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
+    Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer, Lifetime,
+    Mac, MissedBlockAck, MostBytes, RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
-pub use nodes::{CategoryQueues, ClassQueues, Node, Placement, Queues, Role, Shape};
+pub use nodes::{CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};

@@ -4,7 +4,7 @@ use super::mobility::{Waypoint, pair, sides};
 use super::{Category, Class, Consumption};
 use queue::Settings as Queue;
 use serde::{Deserialize, Deserializer, Serialize};
-use units::{Length, Rate};
+use units::{Duration, Length, Rate};
 
 /// Nodes placed by rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,6 +62,9 @@ pub struct Node {
     /// its expected throughput is below 6 Mb/s times the number of stations.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_station_codel: bool,
+    /// With `queues = "mac80211"`: the driver's part in it.
+    #[serde(default, skip_serializing_if = "Mac80211::is_default")]
+    pub mac80211: Mac80211,
     /// Position, or start of the `waypoints`: x and y.
     #[serde(default, deserialize_with = "place")]
     pub position: Option<[Length; 2]>,
@@ -197,6 +200,37 @@ pub enum Queues {
     /// Linux mac80211, without `[queue]`: FQ-CoDel per station (and access category) and airtime fairness. See
     /// `docs/disciplines/mac80211.md`.
     Mac80211,
+}
+
+/// What depends on the driver of an access point with `queues = "mac80211"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct Mac80211 {
+    /// How the driver pulls packets when one arrives or is finished.
+    pub pull_loop: PullLoop,
+    /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in OpenWrt. Default: none, as in Linux 6.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broadcast_limit: Option<Duration>,
+}
+
+impl Mac80211 {
+    /// Is all as by default?
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How a driver pulls packets from mac80211's queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PullLoop {
+    /// One scheduling round (`ieee80211_handle_wake_tx_queue`, ath10k).
+    Mac80211,
+    /// Rounds until one yields no packet (mt76).
+    #[default]
+    Mt76,
 }
 
 fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {

@@ -1,20 +1,20 @@
 //! The scheduler of an access point under Linux: between the stations' ports and the MAC it shares airtime, and
 //! releases no more packets than keep the MAC busy for some milliseconds.
 //!
-//! The rules are those of mac80211 in Linux 6.x (`net/mac80211/tx.c`, `sta_info.c`), described in
+//! The rules are those of mac80211 in Linux since 6.0 (`net/mac80211/tx.c`, `sta_info.c`), described in
 //! `docs/disciplines/mac80211.md`: deficit round robin over stations in airtime (Høiland-Jørgensen and others, "Ending
-//! the Anomaly", 2017) and Airtime Queue Limits.
+//! the Anomaly", 2017), in rounds, and Airtime Queue Limits.
 
+use super::hardware::{AGGREGATE, Hardware};
 use super::layout::Layout;
-use super::port::{Port, Taken};
-use crate::config::Class;
+use super::port::Port;
+use crate::config::{Class, HardwareQueue, Mac80211, PullLoop};
 use crate::engine::{List, Number as _, PortId};
-use crate::mac::{Conventions, Costs, Station};
+use crate::mac::{BROADCAST, Conventions, Costs, Station};
 use crate::net::{Waiting, msdu_bytes};
 use control::Limit;
 use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
-use std::ops::Range;
 use units::{Bytes, Duration, Instant, Positive, Within};
 
 /// Airtime that a station in debt gains at the head of the round robin: its weight in microseconds.
@@ -25,8 +25,9 @@ const LOW: Duration = Duration::from_millis(5);
 const HIGH: Duration = Duration::from_millis(12);
 /// Between both it may pull while all stations together have less than this pending (`IEEE80211_AQL_THRESHOLD`).
 const THRESHOLD: Duration = Duration::from_millis(24);
-/// Limit of pending broadcasts (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_BC`).
-const BROADCASTS: Duration = Duration::from_millis(50);
+/// The hardware queue of a category, unless another is set: the ring of mt76 (2048 descriptors, of which `MT_TXQ_FREE_THR`
+/// stay free).
+pub(super) const RING: HardwareQueue = HardwareQueue::Packets(2_016);
 /// Time after a station's last packet for which it still pays for airtime (`AIRTIME_ACTIVE_DURATION`).
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Largest airtime estimate of a packet: Linux has ten bits for it, in steps of 4 us.
@@ -50,6 +51,7 @@ const fn millis(n: u64) -> Positive<Duration> {
 /// The scheduler of an access point and the packets that it released.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
+    rules: Mac80211,
     categories: Vec<Category>,
     /// By port, without those of wired links.
     shares: List<PortId, Share>,
@@ -57,8 +59,6 @@ pub(crate) struct Scheduler {
     pending: Duration,
     /// The same for broadcasts.
     broadcasting: Duration,
-    /// True if something has changed since no packet could be released.
-    moved: bool,
     /// Costs of frames, by which slow stations are found for which CoDel has a larger target; none if the rule is off.
     patience: Option<Costs>,
 }
@@ -66,25 +66,25 @@ pub(crate) struct Scheduler {
 /// An access category.
 #[derive(Debug, Default)]
 struct Category {
-    /// Packets that wait for the MAC.
-    passed: VecDeque<Passed>,
-    /// Ports that may have packets, in round-robin order.
+    /// Ports that have packets or are in debt, in round-robin order.
     turns: VecDeque<PortId>,
+    /// Number of the present round, from 1; zero before the first.
+    round: u64,
+    /// False while no round may begin.
+    is_open: bool,
+    /// True from the beginning of a round until no packet of the category may pass.
+    is_pulling: bool,
+    /// True if a packet has passed in the present round.
+    has_passed: bool,
+    /// The port whose turn it is, off the list.
+    turn: Option<PortId>,
+    /// Airtime estimated for its released unicast packets that are not finished.
+    pending: Duration,
     /// The ports of stations for which the MAC holds frames to be sent again: a driver has a queue of these for each
     /// station. As long as there are any, the stations of whose frames the MAC has any get equal airtime.
     retried: Vec<PortId>,
     /// What the one of them that had used least had used by the last decision.
     clock: Duration,
-}
-
-/// A released packet that waits for the MAC.
-#[derive(Debug)]
-struct Passed {
-    packet: Waiting,
-    /// Time at which it joined its port.
-    joined: Instant,
-    /// Airtime estimated for it.
-    expected: Duration,
 }
 
 /// Scheduling state of a port.
@@ -93,11 +93,13 @@ struct Share {
     category: usize,
     broadcasts: bool,
     listed: bool,
+    /// Number of the round in which its last turn was.
+    round: u64,
     /// Airtime deficit in nanoseconds; below zero if the station has used more than its share.
     deficit: i64,
     /// Airtime estimated for its released packets that are not finished.
     pending: Duration,
-    /// Time at which it last had a packet.
+    /// Time at which it was last listed for its packets.
     active: Instant,
     /// Airtime that it has used while frames were to be sent again, on the category's clock.
     used: Duration,
@@ -105,22 +107,23 @@ struct Share {
 
 impl Scheduler {
     /// A scheduler for the empty ports of an access point; `patience` turns on CoDel's larger target for slow stations.
-    pub(super) fn new(layout: &Layout, patience: Option<Costs>) -> Self {
+    pub(super) fn new(layout: &Layout, rules: Mac80211, patience: Option<Costs>) -> Self {
         let share = |port: usize| Share {
             category: port % layout.lanes,
             broadcasts: port / layout.lanes >= layout.stations.len(),
             listed: false,
+            round: 0,
             deficit: 0,
             pending: Duration::ZERO,
             active: Instant::ZERO,
             used: Duration::ZERO,
         };
         Self {
+            rules,
             categories: (0..layout.lanes).map(|_| Category::default()).collect(),
             shares: (0..layout.radio_ports()).map(share).collect::<Vec<_>>().into(),
             pending: Duration::ZERO,
             broadcasting: Duration::ZERO,
-            moved: false,
             patience,
         }
     }
@@ -163,49 +166,50 @@ impl Scheduler {
 
     /// Lists the port of an arriving packet. A station without packets goes to the front, broadcasts to the end.
     pub(super) fn joins(&mut self, now: Instant, port: PortId) {
-        let Some(share) = self.shares.get_mut(port) else { return };
-        self.moved = true;
-        share.active = now;
-        if !std::mem::replace(&mut share.listed, true) {
-            let turns = &mut self.categories[share.category].turns;
-            if share.broadcasts { turns.push_back(port) } else { turns.push_front(port) }
+        if port.place() < self.shares.len() {
+            self.list(now, port, true);
         }
     }
 
-    /// True if something has changed since [`pullable`](Self::pullable) was last called.
-    #[inline]
-    pub(super) fn has_moved(&self) -> bool {
-        self.moved
+    /// Lists a port that has packets or, until it has paid or had nothing for long, is in debt.
+    fn list(&mut self, now: Instant, port: PortId, waits: bool) {
+        let share = &mut self.shares[port];
+        let pays = !share.broadcasts && share.deficit < nanos(share.pending) && now.since(share.active) <= ACTIVE;
+        if share.listed || !waits && !pays {
+            return;
+        }
+        share.listed = true;
+        let turns = &mut self.categories[share.category].turns;
+        if waits && !share.broadcasts {
+            turns.push_front(port)
+        } else {
+            turns.push_back(port)
+        }
+        if waits {
+            share.active = now;
+        }
     }
 
-    /// All categories if something has changed since the last call, otherwise none.
-    #[inline]
-    pub(super) fn pullable(&mut self) -> Range<u8> {
-        let categories = if std::mem::take(&mut self.moved) { self.categories.len() } else { 0 };
-        0..u8::try_from(categories).expect("there are four categories")
-    }
-
-    /// Releases the next packet of a category, if one may be. Returns its port and the packet.
+    /// Releases the next packet of a category, if one may be. Returns its port, the packet and its estimated airtime.
     pub(super) fn pull(
         &mut self,
         now: Instant,
         category: u8,
         layout: &Layout,
         ports: &mut List<PortId, Port>,
+        hardware: &Hardware,
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
-    ) -> Option<(PortId, Waiting)> {
+    ) -> Option<(PortId, Departure<Waiting>, Duration)> {
+        let to = |port: PortId| layout.stations.get(port.place() / layout.lanes).copied().unwrap_or(BROADCAST);
         loop {
-            let port = self.next(category.into())?;
+            let waits = |port: PortId| !ports[port].queue().is_empty();
+            let has_room = |port| hardware.has_room(category, to(port));
+            let port = self.grant(now, category.into(), waits, has_room)?;
             self.be_patient(port, layout, &mut ports[port], outlook);
-            let Some(Departure { packet, waited }) = ports[port].take(now, 0, dropped) else {
-                self.leaves(category.into());
-                continue;
-            };
-            let expected = outlook.airtime(&packet).min(LONGEST);
-            let joined = Instant::ZERO + now.since(Instant::ZERO + waited);
-            self.passes(now, port, Passed { packet, joined, expected });
-            return Some((port, packet));
+            let Some(departure) = ports[port].take(now, 0, dropped) else { continue };
+            let expected = self.passes(port, outlook.airtime(&departure.packet).min(LONGEST));
+            return Some((port, departure, expected));
         }
     }
 
@@ -220,13 +224,60 @@ impl Scheduler {
     /// True if another packet of a port may be released, by the airtime that is pending.
     fn allows(&self, share: &Share) -> bool {
         if share.broadcasts {
-            return self.broadcasting < BROADCASTS;
+            return self.rules.broadcast_limit.is_none_or(|limit| self.broadcasting < limit);
         }
         share.pending < LOW || self.pending < THRESHOLD && share.pending < HIGH
     }
 
-    /// The port from which the next packet of a category is released, if one may be.
+    /// The port from which the next packet of a category is released, if one may be. `waits`: does a port have packets?
+    /// `has_room`: does its hardware queue take one?
+    ///
+    /// This is the driver's loop: it begins a round, lets each port that has its turn send until its limit, and ends when
+    /// no port has a turn any more in this round; mt76's then begins another, as long as there was a packet in the last.
+    fn grant(
+        &mut self,
+        now: Instant,
+        category: usize,
+        waits: impl Fn(PortId) -> bool,
+        has_room: impl Fn(PortId) -> bool,
+    ) -> Option<PortId> {
+        if !std::mem::replace(&mut self.categories[category].is_pulling, true) {
+            self.begin_round(category);
+        }
+        loop {
+            if let Some(port) = self.categories[category].turn {
+                if has_room(port) && waits(port) && self.allows(&self.shares[port]) {
+                    return Some(port);
+                }
+                self.categories[category].turn = None;
+                self.list(now, port, waits(port));
+            }
+            if let Some(port) = self.next(category) {
+                self.categories[category].turn = Some(port);
+            } else if self.rules.pull_loop == PullLoop::Mt76 && self.categories[category].has_passed {
+                self.begin_round(category);
+            } else {
+                self.categories[category].is_pulling = false;
+                return None;
+            }
+        }
+    }
+
+    /// Begins a round, unless too much airtime is pending in the category for the number of ports listed
+    /// (`ieee80211_txq_schedule_airtime_check`).
+    fn begin_round(&mut self, category: usize) {
+        let Category { turns, round, is_open, has_passed, pending, .. } = &mut self.categories[category];
+        let others = u64::try_from(turns.len()).unwrap_or(u64::MAX).saturating_sub(1);
+        *is_open = *pending < HIGH + LOW * others / 2;
+        *round += u64::from(*is_open);
+        *has_passed = false;
+    }
+
+    /// The port of a category whose turn is next in this round (`ieee80211_next_txq`); it leaves the list.
     fn next(&mut self, category: usize) -> Option<PortId> {
+        if !self.categories[category].is_open {
+            return None;
+        }
         let (mut first, mut any) = (None, false);
         loop {
             let port = *self.categories[category].turns.front()?;
@@ -241,10 +292,16 @@ impl Scheduler {
             if owes {
                 share.deficit += nanos(QUANTUM);
             }
-            if !owes && allowed {
-                return Some(port);
+            if owes || !allowed {
+                self.categories[category].turns.rotate_left(1);
+                continue;
             }
-            self.categories[category].turns.rotate_left(1);
+            let round = self.categories[category].round;
+            if std::mem::replace(&mut share.round, round) == round {
+                return None;
+            }
+            share.listed = false;
+            return self.categories[category].turns.pop_front();
         }
     }
 
@@ -256,10 +313,11 @@ impl Scheduler {
         now: Instant,
         category: u8,
         layout: &Layout,
+        hardware: &mut Hardware,
         holds: impl Iterator<Item = u32> + Clone,
     ) -> Option<u32> {
         let Self { categories, shares, .. } = self;
-        let Category { passed, retried, clock, .. } = &mut categories[usize::from(category)];
+        let Category { retried, clock, .. } = &mut categories[usize::from(category)];
         let port = |to: u32| layout.port(to, category, Class::BestEffort);
         for port in holds.clone().map(port) {
             shares[port].active = now;
@@ -268,68 +326,48 @@ impl Scheduler {
             }
         }
         let used = |to: u32| shares[port(to)].used.max(*clock);
-        let others = passed.iter().map(|passed| passed.packet.to).enumerate();
-        let others = others.filter(|&(_, to)| holds.clone().all(|held| held != to));
-        let other = others.min_by_key(|&(_, to)| used(to));
+        let others = hardware.receivers(category).filter(|&to| holds.clone().all(|held| held != to));
+        let other = others.min_by_key(|&to| used(to));
         let held = holds.min_by_key(|&to| used(to));
-        let first = held.map(used).into_iter().chain(other.map(|(_, to)| used(to))).min();
-        let is_other = other.is_some_and(|(_, to)| Some(used(to)) == first);
+        let first = held.map(used).into_iter().chain(other.map(used)).min();
+        let is_other = other.is_some_and(|to| Some(used(to)) == first);
         *clock = first.unwrap_or(*clock);
-        let Some((place, _)) = other.filter(|_| is_other) else { return held };
-        let packet = passed.remove(place).expect("it waits there");
-        passed.push_front(packet);
+        let Some(to) = other.filter(|_| is_other) else { return held };
+        hardware.promote(category, to);
         None
     }
 
-    /// Unlists the port at the head of a category, which is empty.
-    fn leaves(&mut self, category: usize) {
-        if let Some(port) = self.categories[category].turns.pop_front() {
-            self.shares[port].listed = false;
-        }
-    }
-
-    /// Releases a packet of the port at the head of its category.
-    fn passes(&mut self, now: Instant, port: PortId, packet: Passed) {
+    /// Releases a packet of a port for which this airtime was estimated. Returns what is pending of it.
+    fn passes(&mut self, port: PortId, mut expected: Duration) -> Duration {
         let share = &mut self.shares[port];
-        share.pending += packet.expected;
-        share.active = now;
-        let all = if share.broadcasts { &mut self.broadcasting } else { &mut self.pending };
-        *all += packet.expected;
-        let Category { passed, turns, .. } = &mut self.categories[share.category];
-        passed.push_back(packet);
+        let category = &mut self.categories[share.category];
         if share.broadcasts {
-            turns.rotate_left(1);
+            // Without a limit Linux does not estimate them.
+            expected = self.rules.broadcast_limit.map_or(Duration::ZERO, |_| expected);
+            self.broadcasting += expected;
+        } else {
+            self.pending += expected;
+            category.pending += expected;
         }
-    }
-
-    /// True for its own ports; those of wired links are not.
-    pub(super) fn has(&self, port: PortId) -> bool {
-        port.place() < self.shares.len()
-    }
-
-    /// The released packet behind `index` others, of the category of a port.
-    pub(super) fn peek(&self, port: PortId, index: usize) -> Option<Waiting> {
-        self.categories[self.shares[port].category].passed.get(index).map(|passed| passed.packet)
-    }
-
-    /// Hands a released packet to the MAC. It has waited up to now, as in any other port.
-    #[inline(never)]
-    pub(super) fn take(&mut self, now: Instant, port: PortId, index: usize) -> Option<Taken> {
-        let passed = &mut self.categories[self.shares[port].category].passed;
-        let Passed { packet, joined, expected } = passed.remove(index)?;
-        Some(Taken { packet, waited: now.since(joined), expected, left: None })
+        share.pending += expected;
+        category.has_passed = true;
+        expected
     }
 
     /// Completes a packet of a port, with the airtime that was estimated for it.
     pub(super) fn completed(&mut self, port: PortId, expected: Duration) {
         let Some(share) = self.shares.get_mut(port) else { return };
         share.pending = share.pending - expected;
-        let all = if share.broadcasts { &mut self.broadcasting } else { &mut self.pending };
-        *all = *all - expected;
+        if share.broadcasts {
+            self.broadcasting = self.broadcasting - expected;
+        } else {
+            self.pending = self.pending - expected;
+            let of_category = &mut self.categories[share.category].pending;
+            *of_category = *of_category - expected;
+        }
         if share.pending.is_zero() {
             self.categories[share.category].retried.retain(|&retried| retried != port);
         }
-        self.moved = true;
     }
 
     /// Charges a station for a frame to or from it.
@@ -344,17 +382,11 @@ impl Scheduler {
         }
     }
 
-    /// Returns the number of packets that passed and wait for the MAC.
-    pub(super) fn waiting(&self) -> usize {
-        self.categories.iter().map(|category| category.passed.len()).sum()
-    }
-
-    /// True if the pending airtime equals that of the released packets and of those with the MAC (`with_mac`).
-    pub(super) fn balances(&self, with_mac: Duration) -> bool {
-        let passed = self.categories.iter().flat_map(|category| &category.passed);
-        let found = passed.fold(with_mac, |sum, packet| sum + packet.expected);
+    /// Airtime estimated for all released packets that are not finished.
+    pub(super) fn pending(&self) -> Duration {
         let shares = self.shares.iter().fold(Duration::ZERO, |sum, share| sum + share.pending);
-        self.pending + self.broadcasting == found && shares == found
+        debug_assert_eq!(shares, self.pending + self.broadcasting, "of all stations together");
+        shares
     }
 }
 
@@ -374,6 +406,18 @@ impl Outlook<'_> {
         if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
     }
 
+    /// Returns what a packet takes of the depth of a hardware queue.
+    pub(super) fn load(self, packet: &Waiting, category: u8, depth: HardwareQueue) -> u32 {
+        match depth {
+            HardwareQueue::Off => 0,
+            HardwareQueue::Packets(_) => 1,
+            HardwareQueue::Airtime(_) => u32::try_from(self.airtime(packet).as_nanos()).unwrap_or(u32::MAX),
+            HardwareQueue::Aggregates(_) => {
+                self.station.share_of_frame(packet.to, category, msdu_bytes(packet.length), AGGREGATE, self.rules)
+            }
+        }
+    }
+
     /// Expected throughput towards another station in bit/s; zero if unknown.
     fn throughput(self, to: u32, costs: &Costs) -> f64 {
         let mpdus = if self.rules.block_ack() { f64::from(self.rules.aggregation.frames) } else { 1.0 };
@@ -387,130 +431,4 @@ fn nanos(duration: Duration) -> i64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::Arena;
-    use queue::Ecn;
-
-    /// A scheduler for this many stations and a port for broadcasts, without categories.
-    fn scheduler(stations: u32) -> Scheduler {
-        let mut layout = Layout::by_category(1);
-        layout.groups = stations as usize + 1;
-        layout.stations = (1..=stations).collect();
-        Scheduler::new(&layout, None)
-    }
-
-    /// A packet with this estimated airtime.
-    fn packet(expected: Duration) -> Passed {
-        let handle = Arena::default().insert(());
-        let packet = Waiting {
-            packet: handle,
-            to: 1,
-            length: Bytes::new(1500),
-            flow: 0,
-            dscp: crate::config::Dscp::default(),
-            ecn: Ecn::NotEct,
-            created: Instant::ZERO,
-        };
-        Passed { packet, joined: Instant::ZERO, expected }
-    }
-
-    fn us(micros: u64) -> Duration {
-        Duration::from_micros(micros)
-    }
-
-    /// Releases packets with these airtimes in microseconds, by port, until none may be. Returns the pending airtime of
-    /// each port.
-    fn fill(scheduler: &mut Scheduler, lengths: &[u64]) -> Vec<Duration> {
-        while let Some(port) = scheduler.next(0) {
-            scheduler.passes(Instant::ZERO, port, packet(us(lengths[port.place()])));
-        }
-        scheduler.shares.iter().map(|share| share.pending).collect()
-    }
-
-    #[test]
-    fn a_station_alone_fills_the_hardware_to_the_higher_limit() {
-        let mut scheduler = scheduler(1);
-        scheduler.joins(Instant::ZERO, 0.into());
-        // The 13th makes 13 ms: with 12 ms it may not.
-        assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
-        let taken = scheduler.take(Instant::ZERO, 0.into(), 0).expect("twelve have passed");
-        assert!(scheduler.balances(us(1_000)) && !scheduler.balances(us(0)));
-        scheduler.completed(0.into(), taken.expected);
-        assert_eq!(fill(&mut scheduler, &[1_000, 0]), [us(12_000), us(0)]);
-        assert!(scheduler.balances(us(0)));
-    }
-
-    #[test]
-    fn many_stations_have_the_lower_limit_each() {
-        let mut scheduler = scheduler(8);
-        (0..8).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
-        let pending = fill(&mut scheduler, &[1_000; 9]);
-        // Eight with 5 ms each are above the threshold of 24 ms.
-        assert_eq!(pending[..8], [us(5_000); 8]);
-    }
-
-    #[test]
-    fn stations_get_equal_airtime_and_not_equal_packets() {
-        let mut scheduler = scheduler(2);
-        (0..2).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
-        let lengths = [250, 2_000, 0];
-        let pending = fill(&mut scheduler, &lengths);
-        let [fast, slow] = [pending[0], pending[1]];
-        // Each up to 12 ms and a packet, both together up to 24 ms and a packet.
-        assert!((us(9_750)..us(12_250)).contains(&fast), "{fast:?}");
-        assert!((us(11_750)..us(14_000)).contains(&slow), "{slow:?}");
-    }
-
-    #[test]
-    fn a_station_in_debt_lets_the_others_pass_until_it_has_paid() {
-        let mut scheduler = scheduler(2);
-        (0..2).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
-        scheduler.charge(Instant::ZERO, 1.into(), us(2_560));
-        let mut order = Vec::new();
-        for _ in 0..14 {
-            let port = scheduler.next(0).expect("one may");
-            order.push(port);
-            scheduler.passes(Instant::ZERO, port, packet(us(256)));
-        }
-        // It pays a quantum whenever the other has used one: ten turns, less the one that the other begins with.
-        let first = order.iter().position(|&port| port == 1.into()).expect("it has paid");
-        assert!((9..=12).contains(&first), "{order:?}");
-    }
-
-    #[test]
-    fn a_station_that_had_nothing_for_long_does_not_pay() {
-        let mut scheduler = scheduler(1);
-        scheduler.joins(Instant::ZERO, 0.into());
-        scheduler.charge(Instant::ZERO + ACTIVE, 0.into(), us(300));
-        scheduler.charge(Instant::ZERO + ACTIVE + us(1), 0.into(), us(300));
-        assert_eq!(scheduler.shares[0.into()].deficit, -300_000);
-    }
-
-    #[test]
-    fn broadcasts_have_a_limit_of_their_own_and_share_with_the_stations() {
-        let mut scheduler = scheduler(1);
-        (0..2).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
-        assert_eq!(fill(&mut scheduler, &[1_000, 1_000]), [us(12_000), us(50_000)]);
-    }
-
-    #[test]
-    fn the_limits_hold_whatever_comes_and_goes() {
-        let mut scheduler = scheduler(3);
-        (0..3).map(PortId::at).for_each(|port| scheduler.joins(Instant::ZERO, port));
-        let lengths = [90, 2_100, 4_092, 0];
-        for step in 0..10_000_usize {
-            let pending = fill(&mut scheduler, &lengths);
-            for (pending, length) in pending.iter().zip(lengths).take(3) {
-                assert!(*pending < HIGH + us(length) && *pending >= LOW.min(us(length)), "{pending:?} in step {step}");
-            }
-            let port = step * step % 7 % 3;
-            if pending[port] >= us(lengths[port]) {
-                scheduler.completed(PortId::at(port), us(lengths[port]));
-                scheduler.charge(Instant::ZERO, PortId::at(port), us(lengths[port]));
-            }
-        }
-        // Those that are full may no longer pass above the threshold: one packet beyond it, and 5 ms of each other.
-        assert!(scheduler.pending < THRESHOLD + us(4_092) + LOW * 2, "{:?}", scheduler.pending);
-    }
-}
+mod tests;

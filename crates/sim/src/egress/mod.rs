@@ -8,6 +8,7 @@
 //! the clock, the events and the accounts of packets: every call takes the time and a function for dropped packets.
 //! Only [`Order`] distinguishes one scheduler from another.
 
+mod hardware;
 mod layout;
 mod mac80211;
 mod port;
@@ -18,11 +19,12 @@ pub(crate) use mac80211::Outlook;
 pub(crate) use port::{Port, Taken};
 pub(crate) use round_robin::EXCHANGE;
 
-use crate::config::Class;
+use crate::config::{Class, HardwareQueue, Mac, Mac80211};
 use crate::engine::{List, Number as _, PortId, WireId};
-use crate::mac::{Conventions, Costs};
+use crate::mac::{BROADCAST, Conventions, Costs};
 use crate::net::Waiting;
 use crate::results;
+use hardware::{Hardware, Passed};
 use mac80211::Scheduler;
 use queue::{Completion, Departure, Settings};
 use round_robin::RoundRobin;
@@ -46,8 +48,8 @@ impl Order {
 
     /// The scheduler of an access point under Linux, for the ports of this layout; `patience` turns on CoDel's larger
     /// target for slow stations.
-    pub(crate) fn mac80211(layout: &Layout, patience: Option<Costs>) -> Self {
-        Self::Mac80211(Box::new(Scheduler::new(layout, patience)))
+    pub(crate) fn mac80211(layout: &Layout, rules: Mac80211, patience: Option<Costs>) -> Self {
+        Self::Mac80211(Box::new(Scheduler::new(layout, rules, patience)))
     }
 
     /// Settings of the radio ports, if the scheduler determines them.
@@ -65,10 +67,34 @@ pub(crate) struct Egress {
     ports: List<PortId, Port>,
     layout: Layout,
     order: Order,
+    /// Packets that were handed over, if there is anything between the ports and the MAC.
+    hardware: Option<Box<Hardware>>,
+    /// True if something has changed since no packet could be handed over.
+    moved: bool,
     /// Bitmask of categories that may have packets for the MAC.
     filled: u8,
     /// A note to the neighbours, which the MAC takes before any packet of a port.
     note: Option<Waiting>,
+}
+
+/// The port of a category from which the next packet goes to the hardware queues, if one has room for it. A packet without
+/// room holds back all that is behind it in its port.
+fn next_for(
+    hardware: &Hardware,
+    ports: &mut List<PortId, Port>,
+    layout: &Layout,
+    order: &RoundRobin,
+    (now, category): (Instant, u8),
+    dropped: &mut impl FnMut(Waiting),
+) -> Option<PortId> {
+    let has_room = |port: PortId| {
+        let to = layout.stations.get(port.place() / layout.lanes).copied().unwrap_or(BROADCAST);
+        layout.groups == 1 || hardware.has_room(category, to)
+    };
+    let ready = |port: PortId| ports[port].ready_at().is_some_and(|at| at <= now) && has_room(port);
+    let port = order.next(layout, category, ready);
+    let head = ports[port].peek(now, 0, dropped)?;
+    hardware.has_room(category, head.to).then_some(port)
 }
 
 /// Access category of notes: the highest.
@@ -76,8 +102,15 @@ const NOTES: u8 = 0;
 
 impl Egress {
     /// Empty ports in this layout.
-    pub(crate) fn new(ports: List<PortId, Port>, layout: Layout, order: Order) -> Self {
-        Self { ports, layout, order, filled: 0, note: None }
+    pub(crate) fn new(ports: List<PortId, Port>, layout: Layout, order: Order, mac: &Mac) -> Self {
+        let depth = match &order {
+            Order::Mac80211(_) if mac.hardware_queue == HardwareQueue::Off => mac80211::RING,
+            Order::Mac80211(_) | Order::RoundRobin(_) => mac.hardware_queue,
+        };
+        let has_any = depth != HardwareQueue::Off && layout.radio_ports() > 0;
+        let categories = if layout.by_class { 1 } else { layout.lanes };
+        let hardware = has_any.then(|| Box::new(Hardware::new(depth, mac.hardware_queue_per, categories)));
+        Self { ports, layout, order, hardware, moved: false, filled: 0, note: None }
     }
 
     /// Its ports, in order.
@@ -149,6 +182,9 @@ impl Egress {
         if let Some(category) = category {
             self.filled |= 1 << category;
         }
+        if self.hardware.is_some() && category.is_some() {
+            self.moved = true;
+        }
         if let Order::Mac80211(scheduler) = &mut self.order {
             scheduler.make_room(now, &mut self.ports, dropped);
             scheduler.joins(now, port);
@@ -171,21 +207,27 @@ impl Egress {
     /// Categories whose packets may move on towards the MAC, to be [pulled](Self::pull) until none does; usually none.
     #[inline]
     pub(crate) fn pullable(&mut self) -> Range<u8> {
-        match &mut self.order {
-            Order::RoundRobin(_) => 0..0,
-            Order::Mac80211(scheduler) => scheduler.pullable(),
-        }
+        let categories = if self.layout.by_class { 1 } else { self.layout.lanes };
+        let moved = if std::mem::take(&mut self.moved) { categories } else { 0 };
+        0..u8::try_from(moved).expect("there are four categories")
+    }
+
+    /// True if packets may move on towards the MAC.
+    #[inline]
+    pub(crate) fn has_moved(&self) -> bool {
+        self.moved
+    }
+
+    /// When a packet of a category that nothing else holds back may move on towards the MAC, and its port.
+    pub(crate) fn pullable_at(&self, now: Instant, category: u8) -> Option<(PortId, Instant)> {
+        self.ready_ports(category).filter(|&(_, at)| at > now).min_by_key(|&(_, at)| at)
     }
 
     /// True if a packet may move on towards the MAC, or go to a station that is free to take packets of these
     /// categories.
     #[inline]
     pub(crate) fn has_for(&self, free: u8) -> bool {
-        let moved = match &self.order {
-            Order::RoundRobin(_) => false,
-            Order::Mac80211(scheduler) => scheduler.has_moved(),
-        };
-        moved || free & self.filled != 0
+        self.moved || free & self.filled != 0
     }
 
     /// Moves the next packet of a category on towards the MAC, if one may. Returns the port that it left.
@@ -196,10 +238,23 @@ impl Egress {
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<(PortId, Waiting)> {
-        let Order::Mac80211(scheduler) = &mut self.order else { return None };
-        let pulled = scheduler.pull(now, category, &self.layout, &mut self.ports, outlook, dropped)?;
+        let hardware = self.hardware.as_mut()?;
+        let (port, taken, expected) = match &mut self.order {
+            Order::Mac80211(scheduler) => {
+                scheduler.pull(now, category, &self.layout, &mut self.ports, hardware, outlook, dropped)?
+            }
+            Order::RoundRobin(order) => {
+                let port = next_for(hardware, &mut self.ports, &self.layout, order, (now, category), dropped)?;
+                let taken = self.ports[port].take(now, 0, dropped)?;
+                order.served(&self.layout, port);
+                (port, taken, Duration::ZERO)
+            }
+        };
+        let Departure { packet, waited } = taken;
+        let load = outlook.load(&packet, category, hardware.depth());
+        hardware.push(category, Passed { packet, waited, at: now, expected, load });
         self.filled |= 1 << category;
-        Some(pulled)
+        Some((port, packet))
     }
 
     /// Bitmask of categories that may have packets for the MAC.
@@ -215,7 +270,7 @@ impl Egress {
                 let ready = |port: PortId| self.ports[port].ready_at().is_some_and(|at| at <= now);
                 order.next(&self.layout, category, ready)
             }
-            // Any of that category.
+            // Any of that category: its packets come from the hardware queue.
             Order::Mac80211(_) => PortId::at(category.into()),
         }
     }
@@ -232,10 +287,15 @@ impl Egress {
         if category == NOTES && self.note.is_some() {
             return None;
         }
-        let Self { ports, layout, order, .. } = self;
-        let turn = match order {
-            Order::RoundRobin(_) if layout.groups == 1 => return holds.next().map(|(to, _)| to),
-            Order::RoundRobin(order) => {
+        let Self { ports, layout, order, hardware, .. } = self;
+        let turn = match (order, hardware) {
+            (Order::Mac80211(scheduler), Some(hardware)) if !hardware.is_per_station() => {
+                scheduler.turn(now, category, layout, hardware, holds.map(|(to, _)| to))
+            }
+            (_, Some(hardware)) => hardware.turn(category, holds.map(|(to, _)| to)),
+            (Order::Mac80211(_), None) => None,
+            (Order::RoundRobin(_), None) if layout.groups == 1 => return holds.next().map(|(to, _)| to),
+            (Order::RoundRobin(order), None) => {
                 let ready = |port: PortId| ports[port].ready_at().is_some_and(|at| at <= now);
                 let held = |port| holds.clone().any(|(to, class)| layout.port(to, category, class) == port);
                 let port = order.next(layout, category, |port| ready(port) || held(port));
@@ -246,7 +306,6 @@ impl Egress {
                 }
                 turn.map(|(to, _)| to)
             }
-            Order::Mac80211(scheduler) => scheduler.turn(now, category, layout, holds.map(|(to, _)| to)),
         };
         self.filled |= 1 << category;
         turn
@@ -255,12 +314,15 @@ impl Egress {
     /// May frames that are sent again be joined by packets that were preceded by one for another receiver? Not where
     /// these frames hold back all others.
     pub(crate) fn takes_turns(&self) -> bool {
-        self.layout.groups > 1
+        match (&self.order, &self.hardware) {
+            (Order::RoundRobin(_), Some(hardware)) => hardware.is_per_station(),
+            _ => self.layout.groups > 1,
+        }
     }
 
     /// The end of a TXOP has cut off an exchange with a receiver, by so much of a full [`EXCHANGE`].
     pub(crate) fn cut_off(&mut self, to: u32, category: u8, rest: u32) {
-        if let Order::RoundRobin(order) = &mut self.order {
+        if let (Order::RoundRobin(order), None) = (&mut self.order, &self.hardware) {
             order.cut_off(self.layout.port(to, category, Class::BestEffort), rest);
         }
     }
@@ -270,28 +332,51 @@ impl Egress {
         if category == NOTES
             && let Some(packet) = self.note.take()
         {
-            return Some(Taken { packet, waited: Duration::ZERO, expected: Duration::ZERO, left: None });
+            return Some(Taken {
+                packet,
+                waited: Duration::ZERO,
+                at: now,
+                expected: Duration::ZERO,
+                load: 0,
+                left: None,
+            });
         }
-        let port = self.next(now, category);
-        let taken = self.take(now, port, 0, dropped);
-        match &mut self.order {
-            _ if taken.is_none() => self.filled &= !(1 << category),
-            Order::RoundRobin(order) => order.served(&self.layout, port),
-            Order::Mac80211(_) => {}
+        let taken = match (&mut self.order, &mut self.hardware) {
+            (_, Some(hardware)) => hardware.take_next(category),
+            (Order::RoundRobin(_), None) => {
+                let port = self.next(now, category);
+                let taken = self.take_port(now, port, 0, dropped);
+                if let (Order::RoundRobin(order), Some(_)) = (&mut self.order, &taken) {
+                    order.served(&self.layout, port);
+                }
+                taken
+            }
+            (Order::Mac80211(_), None) => None,
+        };
+        if taken.is_none() {
+            self.filled &= !(1 << category);
         }
         taken
     }
 
     /// The port of a category with the earliest departure, and its time; none if no packet is queued.
     pub(crate) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
-        let Order::RoundRobin(_) = self.order else { return None };
+        if self.hardware.is_some() {
+            return None;
+        }
+        self.ready_ports(category).min_by_key(|&(_, at)| at)
+    }
+
+    /// The ports of a category that have packets, each with the time of its next departure.
+    fn ready_ports(&self, category: u8) -> impl Iterator<Item = (PortId, Instant)> {
         let lanes = self.layout.lanes_of(category);
         let ports = lanes.flat_map(|lane| (lane..self.layout.radio_ports()).step_by(self.layout.lanes)).map(PortId::at);
-        ports.filter_map(|port| Some((port, self.ports[port].ready_at()?))).min_by_key(|&(_, at)| at)
+        ports.filter_map(|port| Some((port, self.ports[port].ready_at()?)))
     }
 
     /// Marks the category of a port as possibly having packets again.
     pub(crate) fn resume(&mut self, port: PortId) {
+        self.moved |= self.hardware.is_some();
         self.filled |= 1 << self.category(port);
     }
 
@@ -305,47 +390,67 @@ impl Egress {
         if category == NOTES && self.note.is_some() {
             return self.note;
         }
-        self.peek(now, self.next(now, category), 0, dropped)
+        match &self.hardware {
+            Some(hardware) => hardware.peek_next(category),
+            None => {
+                let port = self.next(now, category);
+                self.ports[port].peek(now, 0, dropped)
+            }
+        }
     }
 
-    /// The packet behind `index` others that the MAC could take from a port now.
+    /// The packet behind `index` others that the MAC could take now from a port, or from the hardware queue of a port's
+    /// category and a receiver.
     #[expect(clippy::inline_always, reason = "once a packet: the call and its answer cost an aggregating station 1 %")]
     #[inline(always)]
     pub(crate) fn peek(
         &mut self,
         now: Instant,
         port: PortId,
+        to: u32,
         index: usize,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Waiting> {
-        match &self.order {
-            Order::Mac80211(scheduler) if scheduler.has(port) => scheduler.peek(port, index),
-            Order::Mac80211(_) | Order::RoundRobin(_) => self.ports[port].peek(now, index, dropped),
+        match &self.hardware {
+            None => self.ports[port].peek(now, index, dropped),
+            Some(hardware) => hardware.peek(self.category(port), to, index),
         }
     }
 
-    /// Takes the packet behind `index` others from a port, for the MAC or a wired link, if it may leave now.
+    /// Takes that packet for the MAC, if it may leave now.
     #[expect(clippy::inline_always, reason = "once a packet: the call and its answer cost an aggregating station 1 %")]
     #[inline(always)]
     pub(crate) fn take(
         &mut self,
         now: Instant,
         port: PortId,
+        to: u32,
         index: usize,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Taken> {
-        if let Order::Mac80211(scheduler) = &mut self.order
-            && scheduler.has(port)
-        {
-            return scheduler.take(now, port, index);
+        let category = self.category(port);
+        match &mut self.hardware {
+            None => self.take_port(now, port, index, dropped),
+            Some(hardware) => hardware.take(category, to, index),
         }
+    }
+
+    /// Takes the packet behind `index` others from a port, if it may leave now.
+    #[inline]
+    pub(crate) fn take_port(
+        &mut self,
+        now: Instant,
+        port: PortId,
+        index: usize,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> Option<Taken> {
         let Departure { packet, waited } = self.ports[port].take(now, index, dropped)?;
-        Some(Taken { packet, waited, expected: Duration::ZERO, left: Some(port) })
+        Some(Taken { packet, waited, at: now, expected: Duration::ZERO, load: 0, left: Some(port) })
     }
 
     /// True if packets of this length can [pass](Self::pass) a port.
     pub(crate) fn lets_pass(&self, port: PortId, length: Bytes) -> bool {
-        matches!(self.order, Order::RoundRobin(_)) && self.ports[port].lets_pass(length)
+        self.hardware.is_none() && self.ports[port].lets_pass(length)
     }
 
     /// Passes a batch of packets, at least one, through a port that [lets them pass](Self::lets_pass) to the MAC: see
@@ -355,8 +460,21 @@ impl Egress {
     }
 
     /// Reports packets of a port that the MAC, or a wired link, is done with. The scheduler `expected` this airtime of
-    /// each ([`Taken::expected`]).
-    pub(crate) fn completed(&mut self, now: Instant, port: PortId, completion: &Completion, expected: Duration) {
+    /// each ([`Taken::expected`]). What came through a hardware queue: its receiver, and the load of all packets together.
+    pub(crate) fn completed(
+        &mut self,
+        now: Instant,
+        port: PortId,
+        completion: &Completion,
+        expected: Duration,
+        (to, load): (u32, u64),
+    ) {
+        if let Some(hardware) = &mut self.hardware
+            && port.place() < self.layout.radio_ports()
+        {
+            hardware.completed(self.layout.category(port), to, load);
+            self.moved = true;
+        }
         if let Order::Mac80211(scheduler) = &mut self.order {
             scheduler.completed(port, expected * u64::from(completion.packets));
         }
@@ -401,18 +519,19 @@ impl Egress {
     /// Number of packets queued here.
     pub(crate) fn waiting(&self) -> u64 {
         let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
-        let held = held + u64::from(self.note.is_some());
-        match &self.order {
-            Order::RoundRobin(_) => held,
-            Order::Mac80211(scheduler) => held + scheduler.waiting() as u64,
-        }
+        let handed_over = self.hardware.as_ref().map_or(0, |hardware| hardware.waiting().count() as u64);
+        held + u64::from(self.note.is_some()) + handed_over
     }
 
-    /// True if the estimated airtimes of released packets agree with those of the packets that the MAC has.
-    pub(crate) fn balances(&self, with_mac: Duration) -> bool {
-        match &self.order {
-            Order::RoundRobin(_) => with_mac.is_zero(),
-            Order::Mac80211(scheduler) => scheduler.balances(with_mac),
-        }
+    /// True if the estimated airtimes and the loads of packets that were handed over agree with those of the packets that
+    /// the MAC has, and wait for it.
+    pub(crate) fn balances(&self, airtime: Duration, load: u64) -> bool {
+        let here = self.hardware.iter().flat_map(|hardware| hardware.waiting());
+        let airtime = here.fold(airtime, |sum, passed| sum + passed.expected);
+        let pending = match &self.order {
+            Order::RoundRobin(_) => Duration::ZERO,
+            Order::Mac80211(scheduler) => scheduler.pending(),
+        };
+        airtime == pending && self.hardware.as_ref().map_or(load == 0, |hardware| hardware.balances(load))
     }
 }

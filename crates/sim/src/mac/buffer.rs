@@ -146,6 +146,19 @@ pub(super) enum Joins {
     Mpdu,
 }
 
+/// What share a packet of `length` has of a frame of at most `longest`, in units of `whole`.
+pub(super) fn share(length: Bytes, longest: Bytes, whole: u32, rules: &Conventions) -> u32 {
+    let aggregation = &rules.aggregation;
+    let part = (length.count() + SUBFRAME_HEADER).next_multiple_of(4);
+    // Of an A-MSDU it has a part, else it is an MPDU behind its delimiter.
+    let parts = aggregation.amsdu.map_or(1, |most| (most.count() / part).max(1));
+    let bytes = if parts > 1 { part } else { (rules.mpdu(length).count() + DELIMITER).next_multiple_of(4) };
+    let frames = if aggregation.ampdu.is_some() { u64::from(aggregation.frames) } else { 1 };
+    let whole = u64::from(whole);
+    let share = (whole * bytes / longest.count().max(1)).max(whole / (frames * parts)).min(whole);
+    u32::try_from(share).expect("at most the whole")
+}
+
 /// Offsets in bytes of the MPDUs in an A-MPDU.
 pub(crate) fn places<'a>(mpdus: impl Iterator<Item = &'a Mpdu>) -> impl Iterator<Item = (Bytes, Bytes)> {
     mpdus.scan(Size::NONE, |size, mpdu| {

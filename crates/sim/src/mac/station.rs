@@ -5,7 +5,7 @@
 //! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
 //! every choice that the standard leaves open, and its effect.
 
-use super::buffer::{Buffer, Joins, Request, Size};
+use super::buffer::{Buffer, Joins, Request, Size, share};
 use super::contention::Contender;
 use super::peers::Peers;
 use super::tmac::TmacState;
@@ -457,6 +457,15 @@ impl Station {
         };
         let time = aggregation.duration.min(in_txop);
         rules.longest(mode, time).min(most)
+    }
+
+    /// What share a packet of `length` has of the longest frame of a category to its receiver, in units of `whole`.
+    pub(crate) fn share_of_frame(&self, to: u32, category: u8, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
+        if to == BROADCAST || !rules.aggregates() {
+            return whole;
+        }
+        let longest = self.largest_frame(category, Some(self.mode_to(to, &rules.timing)), rules);
+        share(length, longest, whole, rules)
     }
 
     /// Sequence number of the next frame for `to`. QoS data are numbered by receiver and category (10.3.2.11.2).

@@ -104,10 +104,12 @@ pub(crate) fn serial(made: u64) -> u32 {
 pub(crate) struct Transit {
     /// Time in the queue.
     pub(crate) waited: Duration,
-    /// Time at which the MAC took it.
+    /// Time at which it left its port: the MAC took it, or the hardware queue.
     pub(crate) taken: Instant,
     /// Airtime estimated when the access point's scheduler released it; zero elsewhere.
     pub(crate) expected: Duration,
+    /// What it takes of the depth of a hardware queue; zero without one.
+    pub(crate) load: u32,
     /// True once the receiver has it, whether the sender knows or not.
     pub(crate) accepted: bool,
     /// Next packet of the same A-MSDU.
@@ -116,8 +118,14 @@ pub(crate) struct Transit {
 
 impl Transit {
     /// State of a packet that the MAC has not taken.
-    pub(crate) const NONE: Self =
-        Self { waited: Duration::ZERO, taken: Instant::ZERO, expected: Duration::ZERO, accepted: false, next: None };
+    pub(crate) const NONE: Self = Self {
+        waited: Duration::ZERO,
+        taken: Instant::ZERO,
+        expected: Duration::ZERO,
+        load: 0,
+        accepted: false,
+        next: None,
+    };
 }
 
 impl Packet {

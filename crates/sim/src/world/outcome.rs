@@ -300,14 +300,16 @@ fn check_packets(world: &World) {
     assert_eq!(said, segments, "segments on their way, by their connections and by looking for them");
 }
 
-/// Checks that the airtime pending in the schedulers is that of the packets that stations hold.
+/// Checks that the airtime pending in the schedulers, and the load of the hardware queues, is that of the packets that stations hold.
 fn check_pending(world: &World) {
     let packets = &world.packets;
     for node in &world.nodes {
         let chain = |first| std::iter::successors(Some(first), |&packet| packets.get(packet).transit.next);
-        let taken = node.station.mpdus().flat_map(|mpdu| chain(mpdu.packet));
-        let expected = taken.fold(Duration::ZERO, |sum, packet| sum + packets.get(packet).transit.expected);
-        assert!(node.egress.balances(expected), "airtime expected at {}", node.name);
+        let taken =
+            || node.station.mpdus().flat_map(|mpdu| chain(mpdu.packet)).map(|packet| packets.get(packet).transit);
+        let expected = taken().fold(Duration::ZERO, |sum, transit| sum + transit.expected);
+        let load = taken().map(|transit| u64::from(transit.load)).sum();
+        assert!(node.egress.balances(expected, load), "airtime and load of what {} has handed over", node.name);
     }
 }
 

@@ -10,7 +10,6 @@ use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
 use crate::trace::TraceEventKind;
 use queue::{Completion, Ecn};
-use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
 impl World {
@@ -66,9 +65,8 @@ impl World {
     #[inline(always)]
     pub(crate) fn serve(&mut self, node: NodeId) {
         let Node { station, egress, .. } = &mut self.nodes[node];
-        let moved = egress.pullable();
-        if !moved.is_empty() || station.is_paused() || station.free(&self.rules) & egress.filled() != 0 {
-            self.hand_over_all(node, moved);
+        if egress.has_moved() || station.is_paused() || station.free(&self.rules) & egress.filled() != 0 {
+            self.hand_over_all(node);
         }
         self.arm(node);
     }
@@ -77,11 +75,11 @@ impl World {
     /// exchange go on with the receiver whose turn it is, and the station is handed the next packet of every category that
     /// it is free to take.
     #[inline(never)]
-    fn hand_over_all(&mut self, node: NodeId, moved: Range<u8>) {
+    fn hand_over_all(&mut self, node: NodeId) {
         if self.nodes[node].absent {
             return;
         }
-        for category in moved {
+        for category in self.nodes[node].egress.pullable() {
             self.pull(node, category);
         }
         let mut paused = self.nodes[node].station.take_paused();
@@ -103,7 +101,12 @@ impl World {
             let now = self.now;
             let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
             let outlook = Outlook { station, rules };
-            let Some((port, waiting)) = egress.pull(now, category, outlook, &mut accounts.dropping()) else { return };
+            let Some((port, waiting)) = egress.pull(now, category, outlook, &mut accounts.dropping()) else {
+                if let Some((port, at)) = egress.pullable_at(now, category) {
+                    self.arm_port(node, port, at);
+                }
+                return;
+            };
             self.left(node, port, &waiting);
         }
     }
@@ -157,8 +160,8 @@ impl World {
     #[inline]
     pub(super) fn taken(&mut self, node: NodeId, taken: &Taken) -> Msdu {
         self.draw_taken(node);
-        let &Taken { packet: Waiting { packet, length, .. }, waited, expected, .. } = taken;
-        self.packets.get_mut(packet).transit = Transit { waited, taken: self.now, expected, ..Transit::NONE };
+        let &Taken { packet: Waiting { packet, length, .. }, waited, at, expected, load, .. } = taken;
+        self.packets.get_mut(packet).transit = Transit { waited, taken: at, expected, load, ..Transit::NONE };
         Msdu { packet, length: msdu_bytes(length) }
     }
 
@@ -203,10 +206,18 @@ impl World {
         }
     }
 
-    /// Reports packets of a port that the MAC, or a wired link, is done with, each with this `expected` airtime.
-    pub(super) fn complete(&mut self, node: NodeId, port: PortId, completion: &Completion, expected: Duration) {
+    /// Reports packets of a port that the MAC, or a wired link, is done with, each with this `expected` airtime. What came
+    /// through a hardware queue: its receiver, and the load of all packets together.
+    pub(super) fn complete(
+        &mut self,
+        node: NodeId,
+        port: PortId,
+        completion: &Completion,
+        expected: Duration,
+        of_hardware: (u32, u64),
+    ) {
         let Node { egress, ports_before, .. } = &mut self.nodes[node];
-        egress.completed(self.now, port, completion, expected);
+        egress.completed(self.now, port, completion, expected, of_hardware);
         if let Some(recorder) = &mut self.recorder {
             recorder.completed(*ports_before + port.place(), completion);
         }

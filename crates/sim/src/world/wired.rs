@@ -129,7 +129,7 @@ impl World {
             return;
         }
         let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(from);
-        let Some(taken) = egress.take(now, port, 0, &mut accounts.dropping()) else {
+        let Some(taken) = egress.take_port(now, port, 0, &mut accounts.dropping()) else {
             if let Some(at) = egress.ports()[port].ready_at() {
                 self.arm_port(from, port, at);
             }
@@ -159,7 +159,7 @@ impl World {
             self.events.push_at(place, Event::WireArrives { wire });
         }
         link.under_way.push_back((place, packet));
-        self.complete(from, port, &Completion::of_one(waited, service), Duration::ZERO);
+        self.complete(from, port, &Completion::of_one(waited, service), Duration::ZERO, (from.into(), 0));
         self.transmit(wire);
     }
 

@@ -24,7 +24,7 @@ impl World {
         let mut index = 0;
         loop {
             let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
-            let peeked = egress.peek(now, port, index, &mut accounts.dropping());
+            let peeked = egress.peek(now, port, assembly.to, index, &mut accounts.dropping());
             let Some(Waiting { to, length, packet, created, .. }) = peeked else { break };
             if to != assembly.to {
                 if assembly.in_turn && !egress.takes_turns() {
@@ -45,7 +45,8 @@ impl World {
                 break;
             }
             let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
-            let taken = egress.take(now, port, index, &mut accounts.dropping()).expect("it was seen there");
+            let taken =
+                egress.take(now, port, assembly.to, index, &mut accounts.dropping()).expect("it was seen there");
             let msdu = self.taken(node, &taken);
             let station = &mut self.nodes[node].station;
             if let Some(before) = station.join(&mut assembly, room, msdu, &self.rules) {

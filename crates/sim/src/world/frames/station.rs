@@ -93,7 +93,7 @@ impl World {
     /// Counts packets that a station has now finished.
     #[inline(never)]
     fn count_all(&mut self, node: NodeId, passage: &Passage, packets: u32) {
-        let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected } = passage;
+        let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected, load } = passage;
         let completion = Completion { waited, service: self.now.since(taken), packets };
         let Node { egress, record, .. } = &mut self.nodes[node];
         if !delivered {
@@ -109,7 +109,8 @@ impl World {
             record.service.record_all(completion.service, packets);
         } else {
             let port = egress.port_to(to, category, dscp.class());
-            self.complete(node, port, &completion, expected);
+            let of_hardware = (to, u64::from(load) * u64::from(packets));
+            self.complete(node, port, &completion, expected, of_hardware);
         }
     }
 
@@ -138,13 +139,14 @@ struct Passage {
     waited: Duration,
     taken: Instant,
     expected: Duration,
+    load: u32,
 }
 
 impl Passage {
     fn new(finished: &Finished, packet: &Packet) -> Self {
         let &Finished { to, category, delivered, .. } = finished;
-        let Transit { waited, taken, expected, .. } = packet.transit;
+        let Transit { waited, taken, expected, load, .. } = packet.transit;
         let is_note = matches!(packet.load, Load::Note(_));
-        Self { to, category, dscp: packet.dscp, is_note, delivered, waited, taken, expected }
+        Self { to, category, dscp: packet.dscp, is_note, delivered, waited, taken, expected, load }
     }
 }

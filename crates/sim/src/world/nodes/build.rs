@@ -31,7 +31,7 @@ pub(crate) fn nodes(
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
         let patience = site.slow_station_codel.then(|| Costs::new(&rules.timing));
         let order = match site.queues {
-            Some(Queues::Mac80211) => Order::mac80211(&layout, patience),
+            Some(Queues::Mac80211) => Order::mac80211(&layout, site.mac80211, patience),
             Some(Queues::One | Queues::PerStation) | None => Order::round_robin(),
         };
         let settings = order.settings();
@@ -74,7 +74,7 @@ pub(crate) fn nodes(
             access_point: site.role == Role::AccessPoint,
             station: Station::new(address, rates(site, network, rules, low, seed)?, rules, random),
             armed: Instant::NEVER,
-            egress: Egress::new(ports, layout, order),
+            egress: Egress::new(ports, layout, order, &network.mac),
             saturated: vec![Vec::new(); count].into(),
             ready: vec![Instant::NEVER; count].into(),
             ports_before,

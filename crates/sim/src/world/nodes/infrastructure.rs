@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::sites::Site;
-use crate::config::{Class, Network, Protocol, Queues, Role};
+use crate::config::{Class, Mac80211, Network, Protocol, PullLoop, Queues, Role};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
@@ -156,8 +156,14 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     if site.role != Role::AccessPoint && site.queues.is_some_and(|queues| queues != Queues::One) {
         return refuse("queues", format!("`{}` is no access point: it has one queue", site.name));
     }
-    if site.slow_station_codel && site.queues != Some(Queues::Mac80211) {
-        return refuse("slow_station_codel", "it is a rule of `queues = \"mac80211\"`; leave it out".to_owned());
+    let Mac80211 { pull_loop, broadcast_limit } = site.mac80211;
+    let of_linux = [
+        ("slow_station_codel", site.slow_station_codel),
+        ("mac80211.pull_loop", pull_loop != PullLoop::default()),
+        ("mac80211.broadcast_limit", broadcast_limit.is_some()),
+    ];
+    if let Some((key, _)) = of_linux.into_iter().find(|&(_, given)| given && site.queues != Some(Queues::Mac80211)) {
+        return refuse(key, "it belongs to `queues = \"mac80211\"`; leave it out".to_owned());
     }
     if site.queues == Some(Queues::Mac80211) {
         for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !site.category_queue.is_default())] {

@@ -1,0 +1,219 @@
+//! The hardware queues of a node: packets that were handed over to the driver, out of reach of the queueing discipline,
+//! the controller and the shaper, and wait for the MAC.
+//!
+//! A packet is handed over as soon as its queue here is not full, and counts in it until the MAC has finished with it.
+
+use super::port::Taken;
+use crate::config::{HardwareQueue, HardwareQueuePer};
+use crate::mac::{BROADCAST, CATEGORIES};
+use crate::net::Waiting;
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// Load of a packet that fills a queue of one aggregate.
+pub(crate) const AGGREGATE: u32 = 1 << 20;
+
+/// The hardware queues of a node.
+#[derive(Debug)]
+pub(super) struct Hardware {
+    depth: HardwareQueue,
+    per: HardwareQueuePer,
+    /// One per category; or one per receiver and category, made when its first packet comes.
+    queues: Vec<Fifo>,
+    /// By category, the queue that was served last.
+    last: [usize; CATEGORIES],
+    /// By category, a queue that is served before its turn.
+    first: [Option<usize>; CATEGORIES],
+}
+
+/// A hardware queue.
+#[derive(Debug)]
+struct Fifo {
+    category: u8,
+    /// Its receiver, if it is for one.
+    to: u32,
+    packets: VecDeque<Passed>,
+    /// Load of its packets, waiting or with the MAC.
+    load: u64,
+}
+
+/// A packet that was handed over.
+#[derive(Debug)]
+pub(super) struct Passed {
+    pub(super) packet: Waiting,
+    /// Time in its port.
+    pub(super) waited: Duration,
+    /// Time at which it was handed over.
+    pub(super) at: Instant,
+    /// Airtime estimated for it by mac80211's scheduler; else zero.
+    pub(super) expected: Duration,
+    /// What it takes of its queue's depth.
+    pub(super) load: u32,
+}
+
+impl Hardware {
+    /// Empty queues of this depth, one per category or per station.
+    pub(super) fn new(depth: HardwareQueue, per: HardwareQueuePer, categories: usize) -> Self {
+        let shared = |category: usize| Fifo::new(u8::try_from(category).expect("there are four categories"), BROADCAST);
+        let queues = match per {
+            HardwareQueuePer::Category => (0..categories).map(shared).collect(),
+            HardwareQueuePer::Station => Vec::new(),
+        };
+        Self { depth, per, queues, last: [0; CATEGORIES], first: [None; CATEGORIES] }
+    }
+
+    /// What of a packet counts in the depth.
+    pub(super) fn depth(&self) -> HardwareQueue {
+        self.depth
+    }
+
+    /// Is there a queue for each station?
+    pub(super) fn is_per_station(&self) -> bool {
+        self.per == HardwareQueuePer::Station
+    }
+
+    /// The queue of a receiver and category, if there was a packet for it.
+    #[inline]
+    fn place(&self, category: u8, to: u32) -> Option<usize> {
+        match self.per {
+            HardwareQueuePer::Category => Some(category.into()),
+            HardwareQueuePer::Station => {
+                self.queues.iter().position(|queue| queue.to == to && queue.category == category)
+            }
+        }
+    }
+
+    /// Is there room for a packet? The last one may reach beyond the depth.
+    #[inline]
+    pub(super) fn has_room(&self, category: u8, to: u32) -> bool {
+        let most = match self.depth {
+            HardwareQueue::Off => 0,
+            HardwareQueue::Packets(packets) => packets.into(),
+            HardwareQueue::Aggregates(aggregates) => u64::from(aggregates) * u64::from(AGGREGATE),
+            HardwareQueue::Airtime(airtime) => airtime.as_nanos(),
+        };
+        self.place(category, to).is_none_or(|place| self.queues[place].load < most)
+    }
+
+    /// Takes a packet of a category from its port.
+    pub(super) fn push(&mut self, category: u8, packet: Passed) {
+        let to = packet.packet.to;
+        let place = self.place(category, to).unwrap_or_else(|| {
+            self.queues.push(Fifo::new(category, to));
+            self.queues.len() - 1
+        });
+        let queue = &mut self.queues[place];
+        queue.load += u64::from(packet.load);
+        queue.packets.push_back(packet);
+    }
+
+    /// The queues of a category, from the one after the one that was served last.
+    fn in_turn(&self, category: u8) -> impl Iterator<Item = usize> {
+        let (queues, last) = (self.queues.len(), self.last[usize::from(category)]);
+        let order = (1..=queues).map(move |step| (last + step) % queues);
+        order.filter(move |&place| self.queues[place].category == category)
+    }
+
+    /// The queue whose packet is the next of a category.
+    #[inline]
+    fn next(&self, category: u8) -> Option<usize> {
+        match self.per {
+            HardwareQueuePer::Category => Some(category.into()),
+            HardwareQueuePer::Station => {
+                let filled = |place: &usize| !self.queues[*place].packets.is_empty();
+                let first = self.first[usize::from(category)].filter(filled);
+                first.or_else(|| self.in_turn(category).find(filled))
+            }
+        }
+    }
+
+    /// The next packet of a category.
+    pub(super) fn peek_next(&self, category: u8) -> Option<Waiting> {
+        self.queues[self.next(category)?].packets.front().map(|passed| passed.packet)
+    }
+
+    /// Takes the next packet of a category for the MAC.
+    pub(super) fn take_next(&mut self, category: u8) -> Option<Taken> {
+        let place = self.next(category)?;
+        self.first[usize::from(category)] = None;
+        self.last[usize::from(category)] = place;
+        self.queues[place].packets.pop_front().map(Passed::taken)
+    }
+
+    /// The packet behind `index` others in the queue of a receiver.
+    #[inline]
+    pub(super) fn peek(&self, category: u8, to: u32, index: usize) -> Option<Waiting> {
+        let place = self.place(category, to)?;
+        self.queues[place].packets.get(index).map(|passed| passed.packet)
+    }
+
+    /// Takes that packet for the MAC.
+    #[inline(never)]
+    pub(super) fn take(&mut self, category: u8, to: u32, index: usize) -> Option<Taken> {
+        let place = self.place(category, to)?;
+        self.queues[place].packets.remove(index).map(Passed::taken)
+    }
+
+    /// Whose turn it is among the receivers of which the MAC `holds` frames and those with packets here: one of the former,
+    /// or none of them. In a queue for all receivers the first of these holds back all others.
+    pub(super) fn turn(&mut self, category: u8, mut holds: impl Iterator<Item = u32> + Clone) -> Option<u32> {
+        if self.per == HardwareQueuePer::Category {
+            return holds.next();
+        }
+        let held = |place: usize| holds.clone().any(|to| to == self.queues[place].to);
+        let next = self.in_turn(category).find(|&place| held(place) || !self.queues[place].packets.is_empty())?;
+        if !held(next) {
+            return None;
+        }
+        self.last[usize::from(category)] = next;
+        Some(self.queues[next].to)
+    }
+
+    /// Receivers of the packets of a category that the MAC could get next, in order.
+    pub(super) fn receivers(&self, category: u8) -> impl Iterator<Item = u32> {
+        let queues = self.queues.iter().filter(move |queue| queue.category == category);
+        queues.flat_map(|queue| queue.packets.iter().map(|passed| passed.packet.to))
+    }
+
+    /// The first packet of a category for a receiver is the next.
+    pub(super) fn promote(&mut self, category: u8, to: u32) {
+        let Some(place) = self.place(category, to) else { return };
+        self.first[usize::from(category)] = Some(place);
+        let packets = &mut self.queues[place].packets;
+        let index = packets.iter().position(|passed| passed.packet.to == to);
+        if let Some(packet) = index.and_then(|index| packets.remove(index)) {
+            packets.push_front(packet);
+        }
+    }
+
+    /// The MAC has finished with packets of this load, together.
+    pub(super) fn completed(&mut self, category: u8, to: u32, load: u64) {
+        if let Some(place) = self.place(category, to) {
+            self.queues[place].load -= load;
+        }
+    }
+
+    /// Packets that wait here.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &Passed> {
+        self.queues.iter().flat_map(|queue| &queue.packets)
+    }
+
+    /// True if the queues' load is that of the packets here and of those with the MAC.
+    pub(super) fn balances(&self, with_mac: u64) -> bool {
+        let here = self.waiting().map(|passed| u64::from(passed.load)).sum::<u64>();
+        self.queues.iter().map(|queue| queue.load).sum::<u64>() == here + with_mac
+    }
+}
+
+impl Fifo {
+    fn new(category: u8, to: u32) -> Self {
+        Self { category, to, packets: VecDeque::new(), load: 0 }
+    }
+}
+
+impl Passed {
+    fn taken(self) -> Taken {
+        let Self { packet, waited, at, expected, load } = self;
+        Taken { packet, waited, at, expected, load, left: None }
+    }
+}
