@@ -2,8 +2,9 @@
 """From which MAC delay on is a packet late? What docs/controllers/swan.md says of `mac_delay`: late.py
 
 Real-time senders alone on a channel (scenarios/reference/real-time-alone.toml, five seeds) must not count as congested: the
-threshold is the smallest of THRESHOLDS_MS above which no packet's MAC delay lies in 99 % of all (sender, second) pairs. Without a
-controller a recording has an interval for each second. Needs target/release/sluice.
+threshold is the smallest of THRESHOLDS_MS above which no packet's MAC delay lies in 99 % of all (sender, second) pairs. SWAN's
+rate control at the empty queue of best effort, with its period of a second, counts the late packets of its node. Needs
+target/release/sluice.
 """
 
 import json
@@ -17,30 +18,35 @@ SLUICE = ROOT / "target/release/sluice"
 SCENARIO = ROOT / "scenarios/reference/real-time-alone.toml"
 SENDERS = [f"n{index}" for index in range(8)]
 SEEDS = range(1, 6)
-ACCESS = {"basic access": "off", "RTS/CTS": "0 B"}
+CHANNELS = {
+    "ns-2.1b8": ["conventions=ns-2.1b8", "radio.basic_rate=11 Mb/s"],
+    "RTS/CTS": ["mac.rts_threshold=0 B"],
+    "basic access": ["mac.rts_threshold=off"],
+}
 THRESHOLDS_MS = (1, 2, 5, 10, 20, 50)
-UNITS_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
 
 
-def longest(threshold, seed, sender, folder):
-    """The longest MAC delay of each second, in ms."""
+def keeps(channel, threshold, folder):
+    """Of all pairs of a sender and a second, whether no packet was late."""
     file = pathlib.Path(folder) / "intervals.jsonl"
-    command = [SLUICE, "run", SCENARIO, "--json", "--seed", str(seed), "--set", f"mac.rts_threshold={threshold}"]
-    subprocess.run([*command, "--record-intervals", file, "--node", sender], stdout=subprocess.DEVNULL, check=True)
-    for line in file.read_text().splitlines():
-        value, unit = json.loads(line)["seen"]["service"]["max"].split()
-        yield float(value) * UNITS_MS[unit]
+    sets = [*channel, "class_queue.best_effort.controller=swan_rate"]
+    sets.append(f"class_queue.best_effort.swan_rate.mac_delay={threshold} ms")
+    for seed in SEEDS:
+        for sender in SENDERS:
+            command = [SLUICE, "run", SCENARIO, "--json", "--seed", str(seed), *(f"--set={key}" for key in sets)]
+            command += ["--record-intervals", file, "--node", sender, "--queue", "be"]
+            subprocess.run(command, capture_output=True, check=True)
+            yield from (json.loads(line)["radio"]["late"] == 0 for line in file.read_text().splitlines())
 
 
 def main():
     if not SLUICE.exists():
         sys.exit(f"{SLUICE} is missing: cargo build --release")
     print("longest MAC delay of a second at most", *(f"{ms} ms" for ms in THRESHOLDS_MS), sep="\t")
-    for access, threshold in ACCESS.items():
+    for name, channel in CHANNELS.items():
         with tempfile.TemporaryDirectory() as folder:
-            delays = [ms for seed in SEEDS for sender in SENDERS for ms in longest(threshold, seed, sender, folder)]
-        shares = (sum(delay <= ms for delay in delays) / len(delays) for ms in THRESHOLDS_MS)
-        print(access, *(f"{share:.2%}" for share in shares), sep="\t")
+            kept = [list(keeps(channel, threshold, folder)) for threshold in THRESHOLDS_MS]
+        print(name, *(f"{sum(pairs) / len(pairs):.2%}" for pairs in kept), sep="\t", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 use super::{Row, number, word};
 use crate::scenario::Scenario;
-use crate::study::{Ruling, Verdict};
+use crate::study::{Claim, Ruling, Verdict};
 use std::collections::BTreeMap;
 
 /// A scenario with the document that it belongs to.
@@ -28,6 +28,11 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
             }
         }
     }
+    for named in others {
+        for claim in &named.scenario.claims {
+            owners.entry(&claim.id).or_insert(named);
+        }
+    }
     for (document, rows) in records {
         for (number, row) in rows.iter().enumerate() {
             let same = |other: &Row| {
@@ -41,9 +46,10 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
             }
         }
     }
-    for named in scenarios {
+    for named in scenarios.iter().chain(others) {
         let rows = records.get(&named.document).map_or(&[][..], Vec::as_slice);
-        for claim in &named.scenario.claims {
+        let owned = |claim: &&Claim| owners.get(claim.id.as_str()).is_some_and(|owner| std::ptr::eq(*owner, named));
+        for claim in named.scenario.claims.iter().filter(owned) {
             let of_claim: Vec<&Row> = rows.iter().filter(|row| row.id == claim.id).collect();
             let own: Vec<&&Row> = of_claim.iter().filter(|row| row.conventions == named.scenario.conventions).collect();
             if own.is_empty() {

@@ -18,7 +18,7 @@ use crate::study::{Cause, Claim, Extent, Origin, Reported, Ruling, Run, Study, U
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A verdict on record.
 #[derive(Clone, Debug, PartialEq)]
@@ -297,10 +297,12 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
 
 /// Merges new rows into a document's record: for every claim of its scenarios, in their order, the new rows, or else
 /// those on record. Claims that no scenario has any more are left out.
+/// The scenarios may contain one file once for each of the conventions that it has claims for.
 pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
     let mut merged = Vec::new();
+    let mut seen = BTreeSet::new();
     for scenario in scenarios {
-        for claim in &scenario.claims {
+        for claim in scenario.claims.iter().filter(|claim| seen.insert(&claim.id)) {
             let of = |rows: &[Row]| -> Vec<Row> { rows.iter().filter(|row| row.id == claim.id).cloned().collect() };
             let (new, old) = (of(new), of(old));
             let mut conventions: Vec<&String> = new.iter().chain(&old).map(|row| &row.conventions).collect();

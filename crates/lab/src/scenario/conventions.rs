@@ -39,10 +39,13 @@ pub(super) enum Conventions {
     /// ns-2.35, with its compiled-in constants.
     #[serde(rename = "ns-2")]
     Ns2,
+    /// ns-2.1b8a of 2001: all frames at one rate, an older AODV.
+    #[serde(rename = "ns-2.1b8")]
+    Ns2Of2001,
 }
 
 impl Conventions {
-    const ALL: [Self; 3] = [Self::Standard, Self::Ns3, Self::Ns2];
+    const ALL: [Self; 4] = [Self::Standard, Self::Ns3, Self::Ns2, Self::Ns2Of2001];
 
     /// Returns its name in scenarios and in the table of rules.
     fn name(self) -> &'static str {
@@ -50,6 +53,7 @@ impl Conventions {
             Self::Standard => "standard",
             Self::Ns3 => "ns-3",
             Self::Ns2 => "ns-2",
+            Self::Ns2Of2001 => "ns-2.1b8",
         }
     }
 }
@@ -79,16 +83,15 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
 
 /// Formats the table of rules as Markdown.
 pub(crate) fn markdown() -> String {
-    let mut table = "| key | `standard` | `ns-3` | `ns-2` |\n|---|---|---|---|\n".to_owned();
+    let mut table = "| key | `standard` | `ns-3` | `ns-2` | `ns-2.1b8` |\n|---|---|---|---|---|\n".to_owned();
     for Rule { path, values } in rules() {
-        let [standard, ns3, ns2] = values.each_ref().map(written);
-        let cell = |value: String| match value {
-            same if same == standard => String::new(),
+        let [standard, others @ ..] = values.each_ref().map(written);
+        let [ns3, ns2, ns2_of_2001] = others.map(|value| match value {
+            same if same.is_empty() || same == standard => String::new(),
             other => format!("`{other}`"),
-        };
-        let (ns3, ns2) = (cell(ns3), cell(ns2));
+        });
         let standard = if standard.is_empty() { "its default".to_owned() } else { format!("`{standard}`") };
-        let _ = writeln!(table, "| `{path}` | {standard} | {ns3} | {ns2} |");
+        let _ = writeln!(table, "| `{path}` | {standard} | {ns3} | {ns2} | {ns2_of_2001} |");
     }
     table
 }
@@ -96,7 +99,7 @@ pub(crate) fn markdown() -> String {
 /// A key, with its value by each of [`Conventions::ALL`].
 struct Rule {
     path: String,
-    values: [document::Value<'static>; 3],
+    values: [document::Value<'static>; 4],
 }
 
 fn is_default(value: &document::Value) -> bool {
@@ -131,7 +134,8 @@ fn collect(table: &DeTable<'static>, above: &str, rules: &mut Vec<(usize, Rule)>
         let path = if above.is_empty() { key.get_ref().to_string() } else { format!("{above}.{}", key.get_ref()) };
         let DeValue::Table(inner) = value.get_ref() else { unreachable!("`{path}` stands in a table of its values") };
         if inner.contains_key("standard") {
-            let values = Conventions::ALL.map(|of| inner[of.name()].clone());
+            let nothing = || Spanned::new(0..0, DeValue::String(Cow::Borrowed("")));
+            let values = Conventions::ALL.map(|of| inner.get(of.name()).cloned().unwrap_or_else(nothing));
             rules.push((key.span().start, Rule { path, values }));
         } else {
             collect(inner, &path, rules);
@@ -174,7 +178,7 @@ mod tests {
 
     #[test]
     fn each_simulators_conventions_are_its_rules_set_by_hand() {
-        for of in [Conventions::Ns3, Conventions::Ns2] {
+        for of in [Conventions::Ns3, Conventions::Ns2, Conventions::Ns2Of2001] {
             let key = [format!("conventions={}", of.name())];
             assert_eq!(network(&key), network(&by_hand(of)), "{of:?}");
             assert_ne!(network(&key), network(&[]), "{of:?}");
@@ -222,7 +226,8 @@ mod tests {
             // The default of a key that inherits another is described in words.
             let in_words = format!("Default `{}`.", standard.trim_matches('"'));
             assert!(standard == key.default || key.default.is_empty() && key.about.contains(&in_words), "{path}");
-            assert!(others.iter().any(|other| *other != standard), "{path}: all agree");
+            let differs = |other: &String| !other.is_empty() && *other != standard;
+            assert!(others.iter().any(differs), "{path}: all agree");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::refusal::Refusal;
 use super::schema::Tables;
 use super::source::Source;
 use super::vary::{self, Vary};
-use super::{base, ceilings, conditions, digest, hints};
+use super::{base, ceilings, conditions, digest, hints, variants};
 use crate::claims;
 use crate::study::{Axis, Extent};
 use sim::config::Network;
@@ -46,9 +46,11 @@ impl<'s> Draft<'s> {
     }
 
     /// Reads a scenario from parsed tables.
-    pub(super) fn of(source: Source<'s>, root: DeTable<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
+    pub(super) fn of(source: Source<'s>, mut root: DeTable<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
         known_at_top(&source, &root)?;
         ceilings::few_tables(&source, &root)?;
+        let chosen = chosen_conventions(&root, &wishes.set);
+        variants::leave_out(&mut root, &chosen);
         let (lab, network) = parted(&root);
         let head = lab_keys(&source, lab)?;
         let vary = vary::read(&source, &root)?;
@@ -310,6 +312,13 @@ fn parted<'s>(root: &DeTable<'s>) -> (DeTable<'s>, DeTable<'s>) {
         root.clone().into_iter().partition(|(key, _)| LAB_KEYS.contains(&key.get_ref().as_ref()));
     let by_itself = |key: &str| matches!(key, "vary" | "quick");
     (lab.into_iter().filter(|(key, _)| !by_itself(key.get_ref())).collect(), network)
+}
+
+/// The simulator whose conventions are asked for from outside, or else by the file.
+fn chosen_conventions(root: &DeTable, sets: &[String]) -> String {
+    let asked = sets.iter().rev().find_map(|set| set.split_once('=').filter(|(key, _)| key.trim() == conventions::KEY));
+    let own = root.get(conventions::KEY).and_then(|own| own.get_ref().as_str());
+    asked.map_or(own.unwrap_or("standard"), |(_, name)| name.trim().trim_matches('"')).to_owned()
 }
 
 fn lab_keys<'s>(source: &Source<'s>, mut lab: DeTable<'s>) -> Result<Head, Refusal> {

@@ -23,6 +23,7 @@ pub mod schema;
 mod source;
 #[cfg(test)]
 mod tests;
+mod variants;
 mod vary;
 
 pub use base::{Outline, outline};

@@ -335,6 +335,8 @@ pub enum FirstAccess {
     /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, whatever begins
     /// later and whatever response is owed (ns-3).
     Difs,
+    /// As `difs`, but a backoff too if the medium turns busy before DIFS is over (ns-2.1b8).
+    DifsOrBackOff,
     /// DIFS from arrival and a backoff, on an idle medium too (ns-2).
     BackOff,
 }

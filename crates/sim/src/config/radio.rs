@@ -23,7 +23,8 @@ pub struct Radio {
     pub channel_width: ChannelWidth,
     /// 802.11n: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
-    /// Rate of ACK, CTS, RTS and broadcast frames, of 802.11b, or 802.11a for a, g and n. Default: the lowest.
+    /// Rate of ACK, CTS, RTS and broadcast frames, of 802.11b, or 802.11a for a, g and n. Default: the lowest; with the
+    /// preamble `data-rate` that of data frames.
     pub basic_rate: Option<Rate>,
     /// 802.11g, and n at 2.4 GHz: protection of 802.11b stations nearby. Slot 20 us, smallest window 31, EIFS with an
     /// ACK at 1 Mb/s.
@@ -154,6 +155,8 @@ pub enum Preamble {
     Long,
     /// 96 us; 1 Mb/s frames keep the long one.
     Short,
+    /// 24 bytes at the rate of the frame that they precede, which lasts as long as its bytes do (ns-2.1b8).
+    DataRate,
 }
 
 /// Path loss model.

@@ -63,7 +63,8 @@ impl Station {
     pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
         let engaged = self.step != Step::Access || self.response.is_some() || self.turning;
         if engaged || self.busy || now < self.nav {
-            let excused = rules.first_access == FirstAccess::Difs && self.only_owes(now, rules);
+            let after_response = matches!(rules.first_access, FirstAccess::Difs | FirstAccess::DifsOrBackOff);
+            let excused = after_response && self.only_owes(now, rules);
             if self.contenders[category].backoff.is_none() && !excused {
                 self.draw(category);
             }
@@ -75,8 +76,8 @@ impl Station {
             let space = self.access[category].space;
             match rules.first_access {
                 FirstAccess::Immediate => {}
-                FirstAccess::Difs if rules.edca() => {}
-                FirstAccess::Difs => self.contenders[category].earliest = now + space,
+                FirstAccess::Difs | FirstAccess::DifsOrBackOff if rules.edca() => {}
+                FirstAccess::Difs | FirstAccess::DifsOrBackOff => self.contenders[category].earliest = now + space,
                 FirstAccess::BackOff => {
                     self.contenders[category].earliest = now + space;
                     self.draw(category);

@@ -135,6 +135,7 @@ impl Mode {
     #[inline]
     pub fn header(self) -> Duration {
         Duration::from_micros(match self {
+            Self::Dsss { rate, preamble: Preamble::DataRate } => return exactly(PLCP, rate),
             // 16.2.2.3: the short preamble is for 2 Mb/s and above.
             Self::Dsss { rate, preamble: Preamble::Short } if rate != DsssRate::K1000 => 96,
             Self::Dsss { .. } => 192,
@@ -150,6 +151,7 @@ impl Mode {
     #[inline]
     pub(super) fn payload(self, psdu: Bytes) -> Duration {
         match self {
+            Self::Dsss { rate, preamble: Preamble::DataRate } => exactly(psdu, rate),
             // 16.3.4: the PSDU lasts a whole number of microseconds.
             Self::Dsss { rate, .. } => Duration::from_micros((psdu.bits() * 1_000_000).div_ceil(rate.rate().as_bps())),
             // 17.4.3: whole symbols of 4 us; 4 bits a Mb/s in each.
@@ -176,6 +178,9 @@ impl Mode {
         let micros = time.as_nanos() / 1_000;
         let symbols = micros / 4;
         let (bits, around) = match self {
+            Self::Dsss { rate, preamble: Preamble::DataRate } => {
+                (time.as_nanos().saturating_mul(rate.rate().as_bps()) / 1_000_000_000, 0)
+            }
             Self::Dsss { rate, .. } => (micros.saturating_mul(rate.rate().as_bps()) / 1_000_000, 0),
             Self::Ofdm(rate) => (symbols.saturating_mul(rate.rate().as_bps() / 250_000), SERVICE + TAIL),
             Self::Ht { mcs, width, guard } => {
@@ -187,6 +192,15 @@ impl Mode {
         };
         Bytes::new(bits.saturating_sub(around) / 8)
     }
+}
+
+/// Length of preamble and PLCP header, 144 and 48 bits, where they count as bytes of the frame.
+const PLCP: Bytes = Bytes::new(24);
+
+/// Duration of these bytes, to the nanosecond above.
+#[inline]
+fn exactly(bytes: Bytes, rate: DsssRate) -> Duration {
+    Duration::from_nanos((bytes.bits() * 1_000_000_000).div_ceil(rate.rate().as_bps()))
 }
 
 /// Number of encoders (19.4.3; tables 19-27 to 19-34): a second one above 300 Mb/s.
@@ -208,7 +222,10 @@ mod tests {
     use proptest::prelude::*;
 
     fn modes() -> impl Strategy<Value = Mode> {
-        let dsss = (prop::sample::select(&DsssRate::ALL), prop::sample::select(&[Preamble::Long, Preamble::Short]));
+        let dsss = (
+            prop::sample::select(&DsssRate::ALL),
+            prop::sample::select(&[Preamble::Long, Preamble::Short, Preamble::DataRate]),
+        );
         let width = prop::sample::select(&[ChannelWidth::Mhz20, ChannelWidth::Mhz40]);
         let guard = prop::sample::select(&[GuardInterval::Long, GuardInterval::Short]);
         prop_oneof![

@@ -122,10 +122,18 @@ impl Radio {
     /// Mode of control and broadcast frames.
     pub(super) fn basic_mode(&self) -> Result<Mode, Refusal> {
         match self.standard {
-            Standard::B => self.dsss(self.basic_rate.unwrap_or(DsssRate::ALL[0].rate()), "basic_rate"),
+            Standard::B => self.dsss(self.basic_rate.unwrap_or(self.usual_basic_rate()), "basic_rate"),
             Standard::A | Standard::G | Standard::N => {
                 ofdm(self.basic_rate.unwrap_or(OfdmRate::ALL[0].rate()), "basic_rate")
             }
+        }
+    }
+
+    /// Rate of control frames of 802.11b where none is given.
+    fn usual_basic_rate(&self) -> Rate {
+        match self.preamble {
+            Preamble::Long | Preamble::Short => DsssRate::K1000.rate(),
+            Preamble::DataRate => self.data_rate.unwrap_or(DsssRate::K11000.rate()),
         }
     }
 
@@ -214,6 +222,12 @@ impl Radio {
         if self.preamble == Preamble::Short && !dsss {
             return Err(Refusal::new("preamble", "the short preamble belongs to 802.11b; leave `preamble` out"));
         }
+        if self.preamble == Preamble::DataRate && self.standard != Standard::B {
+            return Err(Refusal::new(
+                "preamble",
+                "only frames of 802.11b have it at their own rate; leave `preamble` out",
+            ));
+        }
         if self.standard == Standard::N {
             return Ok(());
         }
@@ -272,6 +286,7 @@ mod tests {
         let cases = [
             (Radio { data_rate: Some(Rate::mbps(54)), ..b() }, "data_rate"),
             (Radio { standard: Standard::A, preamble: Preamble::Short, ..b() }, "preamble"),
+            (Radio { standard: Standard::G, preamble: Preamble::DataRate, ..b() }, "preamble"),
             (Radio { mcs: Some(3), ..b() }, "mcs"),
             (Radio { channel_width: ChannelWidth::Mhz40, ..b() }, "channel_width"),
             (Radio { guard_interval: GuardInterval::Short, ..b() }, "guard_interval"),

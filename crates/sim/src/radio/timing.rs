@@ -6,7 +6,7 @@
 
 use super::mode::Mode;
 use super::settings::Refusal;
-use crate::config::{Radio, Standard};
+use crate::config::{Preamble, Radio, Standard};
 use units::{Bytes, Duration};
 
 /// Length of a data frame's header (24 B) and check sum (4 B).
@@ -82,7 +82,9 @@ impl Timing {
         timing.ack = timing.duration(timing.basic, ACK);
         [timing.cts, timing.rts] = [CTS, RTS].map(|psdu| timing.duration(announcing, psdu));
         timing.difs = timing.sifs + timing.slot * 2;
-        timing.eifs = timing.sifs + timing.duration(radio.slowest_mode(), ACK) + timing.difs;
+        // The simulator that has this preamble has no slower frames than these.
+        let slowest = if radio.preamble == Preamble::DataRate { timing.basic } else { radio.slowest_mode() };
+        timing.eifs = timing.sifs + timing.duration(slowest, ACK) + timing.difs;
         timing.response_timeout = timing.sifs + timing.slot + timing.basic.header();
         timing.cts_timeout = timing.sifs + timing.slot + announcing.header();
         Ok(timing)
@@ -143,6 +145,27 @@ mod tests {
         assert_eq!(b.ack, us(96 + 56));
         // EIFS uses the lowest rate of all, which keeps the long preamble.
         assert_eq!(b.eifs, us(10 + 304 + 50));
+    }
+
+    #[test]
+    fn a_preamble_at_the_data_rate_is_24_bytes_of_the_frame() {
+        let one_rate = Radio { preamble: Preamble::DataRate, ..Radio::default() };
+        let (b, _) = timing(&one_rate);
+        let ns = Duration::from_nanos;
+        // 24, 24 + 20, 24 + 14 and 24 + 576 B at 11 Mb/s: 17.4545, 32, 27.6363 and 436.3636 us. Header and body are each
+        // rounded up to a nanosecond.
+        assert_eq!((b.rts, b.cts, b.ack), (ns(32_001), ns(27_637), ns(27_637)));
+        let data = b.duration(b.basic, Bytes::new(576));
+        assert_eq!(data, ns(436_365));
+        // What a sender waits for: 47.45 us after the RTS, where ns-2.1b8a has SIFS + CTS + SIFS = 47.64.
+        assert_eq!((b.cts_timeout, b.eifs), (us(30) + ns(17_455), us(60) + ns(27_637)));
+        // 512 B of UDP with RTS: RTS, CTS, data and ACK, three SIFS and DIFS. ns-2's frame has no LLC and UDP headers, 16 B
+        // or 11.6 us less: 0.592 ms.
+        let exchange = b.rts + b.cts + data + b.ack + b.sifs * 3 + b.difs;
+        assert_eq!(exchange, ns(603_640));
+        // Control frames may have a rate of their own.
+        let slower = Radio { basic_rate: Some(Rate::mbps(2)), ..one_rate };
+        assert_eq!(timing(&slower).0.ack, us(152));
     }
 
     #[test]

@@ -83,7 +83,8 @@ scheme = [
 
 `only` restricts a set to cases with these labels of other axes; the same label can have several sets. Claims skip
 cases without a counterpart (`against`, `steps`), and tables show `-` there. Claims and charts refer to axes by name
-and to values by label; a plain value is its own label.
+and to values by label; a plain value is its own label. `only = { conventions = \"ns-2\" }` leaves a value, and claims and
+charts that name no other, out of the scenario with other conventions.
 
 ## `[quick]`
 

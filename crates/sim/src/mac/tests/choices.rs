@@ -17,9 +17,11 @@ fn on_an_idle_medium_a_packet_may_wait_for_difs_or_for_a_backoff_too() {
     let mut bench = Bench::new(with(FirstAccess::Immediate));
     bench.offer(1_000);
     assert_eq!((bench.deadline(), backoff(&bench)), (1_000, None));
-    let mut bench = Bench::new(with(FirstAccess::Difs));
-    bench.offer(1_000);
-    assert_eq!((bench.deadline(), backoff(&bench)), (1_050, None));
+    for waits in [FirstAccess::Difs, FirstAccess::DifsOrBackOff] {
+        let mut bench = Bench::new(with(waits));
+        bench.offer(1_000);
+        assert_eq!((bench.deadline(), backoff(&bench)), (1_050, None));
+    }
     let mut bench = Bench::new(with(FirstAccess::BackOff));
     bench.offer(1_000);
     let slots = u64::from(backoff(&bench).expect("drawn"));
@@ -28,13 +30,17 @@ fn on_an_idle_medium_a_packet_may_wait_for_difs_or_for_a_backoff_too() {
 
 #[test]
 fn what_begins_within_difs_costs_a_backoff_by_the_standard_and_none_in_ns_3() {
-    for (convention, draws) in [(FirstAccess::Immediate, true), (FirstAccess::Difs, false)] {
+    for (convention, sends, draws) in [
+        (FirstAccess::Immediate, 1_050, true),
+        (FirstAccess::Difs, 1_070, false),
+        (FirstAccess::DifsOrBackOff, 1_070, true),
+    ] {
         let mut bench = Bench::new(with(convention));
         bench.busy(0);
         bench.idle(1_000);
         bench.offer(1_020);
         // DIFS from the end of what was there, or from the packet's coming.
-        assert_eq!(bench.deadline(), if draws { 1_050 } else { 1_070 });
+        assert_eq!(bench.deadline(), sends);
         bench.busy(1_030);
         assert_eq!(backoff(&bench).is_some(), draws);
         bench.idle(2_000);
@@ -45,9 +51,12 @@ fn what_begins_within_difs_costs_a_backoff_by_the_standard_and_none_in_ns_3() {
 
 #[test]
 fn a_packet_that_joins_while_an_ack_is_owed_goes_difs_after_the_ack_in_ns_3() {
-    for (convention, draws) in
-        [(FirstAccess::Immediate, true), (FirstAccess::Difs, false), (FirstAccess::BackOff, true)]
-    {
+    for (convention, draws) in [
+        (FirstAccess::Immediate, true),
+        (FirstAccess::Difs, false),
+        (FirstAccess::DifsOrBackOff, false),
+        (FirstAccess::BackOff, true),
+    ] {
         // The packet is the answer to what has just come in, before the medium is reported idle.
         let mut bench = Bench::new(with(convention));
         bench.busy(0);

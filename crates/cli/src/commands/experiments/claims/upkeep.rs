@@ -125,7 +125,9 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
         }
     }
     let mut by_document: BTreeMap<String, Vec<Scenario>> = BTreeMap::new();
-    for (_, named) in scenarios {
+    // A claim on other conventions than the file's is in the scenario that has those.
+    let others = with_other_conventions(&scenarios, &old)?;
+    for named in scenarios.into_iter().map(|(_, named)| named).chain(others) {
         by_document.entry(named.document).or_default().push(named.scenario);
     }
     fs::create_dir_all(RECORD)
