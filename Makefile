@@ -185,9 +185,10 @@ claims-all: build
 	$(SLUICE) reproduce $(CLAIMED) --out target/claims-all || test $$? -eq 1
 	$(SLUICE) claims --check target/claims-all
 
-# The three tutorials, as a reader would follow them.
+# The three tutorials, as a reader would follow them, and the commands of all other pages.
 tutorials: compile
 	SLUICE=$(TESTED) python3 tests/tutorials.py
+	SLUICE=$(TESTED) python3 tests/commands.py
 
 # The cost of a few networks in instructions, compared with tests/instructions.csv.
 instructions: build

@@ -89,6 +89,23 @@ fn ids_work_where_there_is_no_repository() {
 }
 
 #[test]
+fn an_id_with_a_dot_is_an_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let at_once =
+        ["check bqm-fig5.1", "check bqm-fig6.1", "claims bqm-fig5.1", "claims bqm-fig5.1.4", "list bqm-fig5.1"];
+    for words in at_once {
+        let done = run(folder.path(), words);
+        assert!(matches!(done.status.code(), Some(0 | 1)), "{words}: {}", stderr(&done));
+        assert!(stdout(&done).contains(words.split_once(' ').unwrap().1.trim_start_matches("bqm-")), "{words}");
+    }
+    for command in ["run", "reproduce"] {
+        let wrong = sluice(folder.path()).args([command, "bqm-fig5.1", "--set", "duratoin=1 s"]).output().unwrap();
+        assert!(stderr(&wrong).contains("did you mean `duration`?"), "{command}: {}", stderr(&wrong));
+    }
+    assert!(stderr(&run(folder.path(), "run bqm-fig5.9")).contains("did you mean `bqm-fig5.1`?"));
+}
+
+#[test]
 fn scenarios_that_lie_here_go_before_those_that_are_carried() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("scenarios")).unwrap();

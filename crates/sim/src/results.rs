@@ -477,6 +477,17 @@ pub struct Routing {
     pub searches_failed: u64,
     /// Times that a link broke which routes went by.
     pub link_failures: u64,
+    /// Data packets of others that it sent by another route after a link broke (DSR).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub salvaged: u64,
+    /// Shorter routes of which it told their senders (DSR).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shortenings: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a queue did.

@@ -7,6 +7,7 @@ mod capture_margin;
 mod classes;
 #[path = "../../theory/tests/draws/mod.rs"]
 mod draws;
+mod dsr;
 mod edca;
 #[path = "../../theory/tests/edca_slots/mod.rs"]
 mod edca_slots;

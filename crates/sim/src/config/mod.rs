@@ -6,6 +6,7 @@
 pub mod bqm;
 mod class;
 mod consumption;
+mod dsr;
 mod draws;
 mod errors;
 mod mac;
@@ -32,6 +33,7 @@ pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
 pub use nodes::{CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
+pub use dsr::{Dsr, NearRequest, RouteCache};
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
 pub use tmac::{Turns, TurnsVariant};

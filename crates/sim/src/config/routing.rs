@@ -1,6 +1,6 @@
 //! The `[routing]` table.
 
-use super::Category;
+use super::{Category, Dsr};
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
@@ -15,6 +15,8 @@ pub struct Routing {
     pub route: Vec<Route>,
     /// AODV parameters; see `docs/routing.md`.
     pub aodv: Aodv,
+    /// DSR parameters; see `docs/routing.md`.
+    pub dsr: Dsr,
 }
 
 /// A routing protocol.
@@ -27,6 +29,8 @@ pub enum Protocol {
     Static,
     /// Ad hoc on-demand distance vector routing (RFC 3561).
     Aodv,
+    /// Dynamic source routing (RFC 4728).
+    Dsr,
 }
 
 /// A path given by hand.
@@ -43,7 +47,7 @@ pub struct Route {
     pub via: Vec<String>,
 }
 
-/// Position of AODV packets in queues.
+/// Position of routing packets in queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -185,7 +189,7 @@ pub struct Aodv {
     pub buffer_time: Duration,
     /// Packets queued for a broken link are dropped (ns-2), instead of failing one by one (ns-3).
     pub purge_on_failure: bool,
-    /// Position of AODV packets in queues.
+    /// Position of routing packets in queues.
     pub routing_priority: RoutingPriority,
     /// Access category of AODV packets, for `mac.access` "edca".
     pub category: Category,

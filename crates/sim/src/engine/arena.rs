@@ -19,6 +19,34 @@ impl Handle {
     }
 }
 
+/// Values that belong to those of an arena, by the same handles.
+#[derive(Debug)]
+pub(crate) struct Beside<T> {
+    slots: Vec<T>,
+}
+
+impl<T> Default for Beside<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new() }
+    }
+}
+
+impl<T: Copy> Beside<T> {
+    /// Sets what belongs to a value.
+    pub(crate) fn set(&mut self, handle: Handle, value: T) {
+        let slot = handle.slot();
+        if slot >= self.slots.len() {
+            self.slots.resize(slot + 1, value);
+        }
+        self.slots[slot] = value;
+    }
+
+    /// What belongs to a value, if it was set.
+    pub(crate) fn get(&self, handle: Handle) -> Option<T> {
+        self.slots.get(handle.slot()).copied()
+    }
+}
+
 /// Short-lived values, each named by a [`Handle`]. Grows to the largest number that ever live at once.
 #[derive(Debug)]
 pub(crate) struct Arena<T> {

@@ -5,7 +5,7 @@ mod events;
 mod numbered;
 mod random;
 
-pub(crate) use arena::{Arena, Handle};
+pub(crate) use arena::{Arena, Beside, Handle};
 pub use events::{EventKey, EventQueue};
 pub(crate) use numbered::{FlowId, List, NodeId, Number, PortId, Slot, WireId};
 pub(crate) use random::{Purpose, Stream};

@@ -1,6 +1,7 @@
 //! The network layer: packets with their headers, and the next hop of each.
 
 pub(crate) mod aodv;
+pub(crate) mod dsr;
 mod packet;
 mod routing;
 

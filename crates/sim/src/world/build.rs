@@ -47,7 +47,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
         let mut recorder = Recorder::new(step, flows, port_names(&nodes, &rules).into_iter());
-        if matches!(routing, Routing::Aodv(_)) {
+        if !matches!(routing, Routing::Static(_)) {
             recorder.follow_routes(nodes.len());
         }
         recorder

@@ -36,8 +36,9 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         }
     }
     let mut routing_packets = None;
-    if let Routing::Aodv(mesh) = &world.routing {
-        routing_packets = Some(mesh.nodes.iter().map(|node| node.counts.packets).sum::<u64>());
+    if !matches!(world.routing, Routing::Static(_)) {
+        let counts = world.nodes.numbers().filter_map(|node| world.routing.counts(node).map(|counts| counts.packets));
+        routing_packets = Some(counts.sum::<u64>());
         for (flow, result) in told().zip(&mut flows) {
             result.lost_packets = Some(flow.record.lost);
             result.hops = Some(flow.record.hops.result(world.hop_counts));
@@ -128,7 +129,7 @@ fn starving_warning(world: &World) -> Option<String> {
                     };
                     routes.hops(flow).iter().any(is_here)
                 }
-                Routing::Aodv(_) => true,
+                Routing::Aodv(_) | Routing::Dsr(_) => true,
             }
         };
         world.flows.numbers().zip(world.flows.iter()).any(passes)
@@ -235,10 +236,7 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     let queues = node.egress.ports().numbers().map(|port| queue_result(world, node, port, covered)).collect();
     let busy = busy_time(world, index);
     let radio_ports = node.egress.ports().iter().take(node.egress.layout().radio_ports()).map(Port::record);
-    let routing = match &world.routing {
-        Routing::Static(_) => None,
-        Routing::Aodv(mesh) => Some(mesh.nodes[index].counts),
-    };
+    let routing = world.routing.counts(index).copied();
     Node {
         name: node.name.clone(),
         queues,
@@ -278,6 +276,10 @@ fn check_packets(world: &World) {
     let (messages, routing) = match &world.routing {
         Routing::Static(_) => (0, 0),
         Routing::Aodv(mesh) => {
+            let held: u64 = mesh.nodes.iter().map(|node| node.held() as u64).sum();
+            (mesh.ledger.on_their_way(), mesh.delayed + held)
+        }
+        Routing::Dsr(mesh) => {
             let held: u64 = mesh.nodes.iter().map(|node| node.held() as u64).sum();
             (mesh.ledger.on_their_way(), mesh.delayed + held)
         }

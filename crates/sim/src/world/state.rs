@@ -184,8 +184,7 @@ impl Accounts<'_> {
                     losses.lose(connection, start, why);
                 }
             }
-            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.lost += 1,
-            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+            (Load::Routing { .. }, routing) => routing.ledger().lost += 1,
             (Load::Note(_), _) => unreachable!("notes have accounts of their own"),
         }
     }
@@ -195,8 +194,7 @@ impl Accounts<'_> {
         let packet = self.packets.remove(handle);
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => self.flows[flow].record.ledger.finished += 1,
-            (Load::Routing { .. }, Routing::Aodv(mesh)) => mesh.ledger.finished += 1,
-            (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
+            (Load::Routing { .. }, routing) => routing.ledger().finished += 1,
             (Load::Note(_), _) => unreachable!("notes have accounts of their own"),
         }
         self.release(&packet);
@@ -206,9 +204,14 @@ impl Accounts<'_> {
     #[inline]
     pub(crate) fn release(&mut self, packet: &Packet) {
         self.connections.packet_gone(packet.segment);
-        if let (Load::Routing { message, .. }, Routing::Aodv(mesh)) = (packet.load, &mut *self.routing) {
-            let message = mesh.messages.remove(message);
-            mesh.out.lists.release(&message);
+        let Load::Routing { message, .. } = packet.load else { return };
+        match &mut *self.routing {
+            Routing::Aodv(mesh) => {
+                let message = mesh.messages.remove(message);
+                mesh.out.lists.release(&message);
+            }
+            Routing::Dsr(mesh) => drop(mesh.messages.remove(message)),
+            Routing::Static(_) => {}
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Steps of the time series, and the end of the warm-up.
 
 use super::flows::Supply;
-use super::routing::Routing;
 use super::state::{Event, World};
 use crate::record::{NodeRecord, Standing};
-use crate::results;
 
 impl World {
     /// Ends a step of the time series.
@@ -58,9 +56,7 @@ impl World {
         if let Some(overflows) = &mut self.overflows {
             overflows.restart();
         }
-        if let Routing::Aodv(mesh) = &mut self.routing {
-            mesh.nodes.iter_mut().for_each(|node| node.counts = results::Routing::default());
-        }
+        self.routing.restart_counts();
     }
 
     /// Appends the windows of every TCP flow to the time series, which is recorded.

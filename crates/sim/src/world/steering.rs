@@ -106,7 +106,7 @@ impl World {
                     routes.hops(index).iter().for_each(|&(node, next)| pass(node.into(), next));
                 }
                 // Then a node has one port per category, whoever is next.
-                Routing::Aodv(_) => self.nodes.numbers().for_each(|node| pass(node, BROADCAST)),
+                Routing::Aodv(_) | Routing::Dsr(_) => self.nodes.numbers().for_each(|node| pass(node, BROADCAST)),
             }
         }
         passed.sort_unstable();

@@ -68,13 +68,14 @@ impl World {
     pub(crate) fn take_packet(&mut self, node: NodeId, from: u32, handle: Handle) {
         let packet = self.packets.get_mut(handle);
         packet.transit.accepted = true;
-        let packet = *packet;
+        let mut packet = *packet;
         let index = match packet.load {
             Load::Flow(index) => index,
             Load::Routing { .. } => return self.take_message(node, from, handle),
             Load::Note(content) => return self.take_note(node, from, content),
         };
         self.hear_neighbour(node, from);
+        self.open(handle, &mut packet);
         self.deliver(node, from, index, &packet);
     }
 

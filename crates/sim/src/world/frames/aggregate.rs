@@ -202,6 +202,9 @@ impl World {
             self.hear_neighbour(node, from);
             self.connections.packet_made(copy.segment);
             let copy = self.packets.insert(crate::net::Packet { transit: Transit::NONE, ..copy });
+            if let Routing::Dsr(mesh) = &mut self.routing {
+                mesh.copy(handle, copy);
+            }
             if let Some(last) = last {
                 self.packets.get_mut(last).transit.next = Some(copy);
             }
@@ -217,8 +220,9 @@ impl World {
         while let Some(first) = self.nodes[node].station.reorder(from, category).release() {
             let mut next = Some(first);
             while let Some(handle) = next {
-                let packet = self.packets.remove(handle);
+                let mut packet = self.packets.remove(handle);
                 next = packet.transit.next;
+                self.open(handle, &mut packet);
                 if let Load::Flow(index) = packet.load {
                     if !in_rows {
                         self.deliver(node, from, index, &packet);

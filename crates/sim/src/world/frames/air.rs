@@ -234,7 +234,7 @@ impl World {
     /// until one is concerned, another event comes first, or none is left. The listener `due` is reached now.
     #[inline]
     fn passes(&mut self, of: Handle, from: u32, due: u32) -> Stop {
-        let aside = self.watch.is_none() && self.rules.tmac.is_none();
+        let aside = self.watch.is_none() && self.rules.tmac.is_none() && !self.routing.overhears();
         let Self { medium, nodes, rules, events, until, now, handled, laid_out, .. } = self;
         let (passing, links, receivers) = medium.listeners(of);
         let frame = &passing.sent.frame;
@@ -345,6 +345,9 @@ impl World {
                 self.take_in_order(node, frame, intact);
             }
             Kind::Data { packet, .. } if answer.takes => self.take(node, frame.from, packet),
+            Kind::Data { packet, .. } if frame.to != u32::from(node) && self.routing.overhears() => {
+                self.overhear(node, packet);
+            }
             Kind::BlockAckReq { .. } if frame.to == u32::from(node) => self.move_window(node, frame),
             _ => {}
         }

@@ -1,10 +1,12 @@
 //! Builds routing: static routes, shortest or by hand, or AODV.
 
+use super::sourced::Sourced;
 use super::{Mesh, Routing};
-use crate::config::{Aodv, Network, Protocol, Route};
+use crate::config::{Aodv, Dsr, Network, Protocol, Route};
 use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
-use crate::mac::{BROADCAST, Conventions, Frame};
+use crate::mac::{BROADCAST, Conventions, Frame, LONGEST_MSDU};
 use crate::net::aodv::{self, Settings};
+use crate::net::dsr;
 use crate::net::{RouteError, Routes, msdu_bytes};
 use crate::radio::{Medium, Timing};
 use crate::world::error::BuildError;
@@ -15,6 +17,8 @@ use units::Duration;
 
 /// Shortest hello interval: about the duration of a hello message of 802.11b.
 const SHORTEST_HELLO: Duration = Duration::from_millis(1);
+/// Shortest wait for a reply of DSR: about the duration of a request of 802.11b.
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 pub(crate) fn routing(
     network: &Network,
@@ -40,14 +44,15 @@ pub(crate) fn routing(
             check_reach(medium, &rules.timing)?;
             mesh(network, &names, rules, seed).map(|mesh| Routing::Aodv(Box::new(mesh)))
         }
+        Protocol::Dsr => {
+            check_reach(medium, &rules.timing)?;
+            sourced(network, &names, flows, rules, seed).map(|mesh| Routing::Dsr(Box::new(mesh)))
+        }
     }
 }
 
 fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> Result<Mesh, BuildError> {
-    if !network.routing.route.is_empty() {
-        let message = "a path by hand needs `protocol = \"static\"`: AODV finds its own";
-        return Err(BuildError::new("routing.route", message));
-    }
+    refuse_paths(network)?;
     let given = &network.routing.aodv;
     check_aodv(given)?;
     let settings = Settings::new(given);
@@ -57,6 +62,60 @@ fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> 
     });
     let nodes = nodes.collect();
     Ok(Mesh::new(given, settings, nodes, rules.index(given.category)))
+}
+
+fn refuse_paths(network: &Network) -> Result<(), BuildError> {
+    if network.routing.route.is_empty() {
+        return Ok(());
+    }
+    let message = "a path by hand needs `protocol = \"static\"`: AODV and DSR find their own";
+    Err(BuildError::new("routing.route", message))
+}
+
+fn sourced(
+    network: &Network,
+    names: &[String],
+    flows: &[Flow],
+    rules: &Conventions,
+    seed: u64,
+) -> Result<Sourced, BuildError> {
+    refuse_paths(network)?;
+    let room = LONGEST_MSDU - dsr::longest_header();
+    let too_long = |flow: &&Flow| flow.supply.first().is_some_and(|length| msdu_bytes(length) > room);
+    if let Some(flow) = flows.iter().find(too_long) {
+        let message = format!("a packet has no room for a source route in one 802.11 frame, which takes {room} beside it");
+        return Err(BuildError::new(format!("flow.{}.traffic", flow.identity.name), message));
+    }
+    let given = &network.routing.dsr;
+    check_dsr(given)?;
+    let node = |(name, address): (&String, u32)| dsr::Dsr::new(address, given, Stream::new(seed, name, Purpose::Routing));
+    let nodes = names.iter().zip(0..).map(node).collect();
+    Ok(Sourced::new(given.clone(), nodes, rules.index(given.category)))
+}
+
+/// Refuses settings with which nodes would find no route, or ask without a pause.
+fn check_dsr(given: &Dsr) -> Result<(), BuildError> {
+    let refuse = |key: &str, message: String| Err(BuildError::new(format!("routing.dsr.{key}"), message));
+    let counts = [
+        ("buffer_packets", given.buffer_packets),
+        ("cache_links", given.cache_links),
+        ("cache_paths", given.cache_paths),
+        ("cache_overheard", given.cache_overheard),
+        ("request_backoff", u32::from(given.request_backoff)),
+        ("discovery_hop_limit", u32::from(given.discovery_hop_limit)),
+    ];
+    if let Some((key, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
+        return refuse(key, format!("`{key}` must be at least 1"));
+    }
+    let times = [
+        ("request_period", given.request_period),
+        ("max_request_period", given.max_request_period),
+        ("near_timeout", given.near_timeout),
+    ];
+    match times.into_iter().find(|&(_, time)| time < SHORTEST_WAIT) {
+        Some((key, _)) => refuse(key, format!("`{key}` must be at least {SHORTEST_WAIT}")),
+        None => Ok(()),
+    }
 }
 
 /// Refuses settings with which nodes would be silent for ever, or never rest.
@@ -204,7 +263,7 @@ fn paths_by_hand(network: &Network, names: &[String]) -> Result<Vec<Vec<u32>>, B
 }
 
 /// Checks that a TXOP has room for one exchange of a packet (the first) of each flow that uses it, at every node of its
-/// path; with AODV, at every node.
+/// path; with AODV and DSR, at every node.
 pub(crate) fn check_txop(
     flows: &[Flow],
     nodes: &List<NodeId, Node>,
@@ -214,10 +273,10 @@ pub(crate) fn check_txop(
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
         let limit = rules.access[usize::from(flow.category)].txop_limit;
         let Some(length) = flow.supply.first() else { continue };
-        // AODV may lead a flow by any node; what goes by fixed routes is sent by those on them.
+        // AODV and DSR may lead a flow by any node; what goes by fixed routes is sent by those on them.
         let (senders, all): (Vec<u32>, _) = match routing {
             Routing::Static(routes) => (radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
-            Routing::Aodv(_) => (Vec::new(), nodes.len()),
+            Routing::Aodv(_) | Routing::Dsr(_) => (Vec::new(), nodes.len()),
         };
         let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from.into()));
         for node in senders.chain((0..).take(all)) {

@@ -1,16 +1,19 @@
-//! Next hops of packets, by fixed routes or by AODV, and the effects of AODV's messages on queues and accounts.
+//! Next hops of packets, by fixed routes, AODV or DSR, and the effects of AODV's messages on queues and accounts.
 
 pub(crate) mod build;
+mod sourced;
 
 use super::flows::Flow;
 use super::state::{Accounts, Event, World};
 use super::watch::Witness;
+use sourced::Sourced;
 use crate::config::{Dscp, RoutingPriority};
 use crate::engine::{Arena, FlowId, Handle, List, NodeId, PortId};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::net::{Load, LossCause, Packet, Routes, Waiting, network_bytes};
 use crate::record::Ledger;
+use crate::results;
 use crate::trace::TraceEventKind;
 use units::{Duration, Instant};
 
@@ -18,6 +21,42 @@ use units::{Duration, Instant};
 pub(crate) enum Routing {
     Static(Routes),
     Aodv(Box<Mesh>),
+    Dsr(Box<Sourced>),
+}
+
+impl Routing {
+    /// Counts of messages.
+    pub(crate) fn ledger(&mut self) -> &mut Ledger {
+        match self {
+            Self::Static(_) => unreachable!("fixed routes need no messages"),
+            Self::Aodv(mesh) => &mut mesh.ledger,
+            Self::Dsr(mesh) => &mut mesh.ledger,
+        }
+    }
+
+    /// What the protocol of a node did; none with fixed routes.
+    pub(crate) fn counts(&self, node: NodeId) -> Option<&results::Routing> {
+        match self {
+            Self::Static(_) => None,
+            Self::Aodv(mesh) => Some(&mesh.nodes[node].counts),
+            Self::Dsr(mesh) => Some(&mesh.nodes[node].counts),
+        }
+    }
+
+    /// Restarts the counts of all nodes.
+    pub(crate) fn restart_counts(&mut self) {
+        match self {
+            Self::Static(_) => {}
+            Self::Aodv(mesh) => mesh.nodes.iter_mut().for_each(|node| node.counts = results::Routing::default()),
+            Self::Dsr(mesh) => mesh.nodes.iter_mut().for_each(|node| node.counts = results::Routing::default()),
+        }
+    }
+
+    /// True if nodes hear frames for others.
+    #[inline]
+    pub(crate) fn overhears(&self) -> bool {
+        matches!(self, Self::Dsr(mesh) if mesh.given.promiscuous)
+    }
 }
 
 /// A network that routes by AODV.
@@ -76,6 +115,7 @@ impl World {
         let flow = &self.flows[index];
         let next = match &mut self.routing {
             _ if flow.to == BROADCAST => Some(BROADCAST),
+            Routing::Dsr(_) => return self.route_by_source(node, previous.is_some(), packet),
             Routing::Static(routes) => Some(routes.next(index, node.into()).expect("a route goes on until its end")),
             Routing::Aodv(_) if packet.ttl == 0 => {
                 self.accounts(node).lose(packet, LossCause::Ttl);
@@ -155,10 +195,15 @@ impl World {
 
     /// Handles the end of a broadcast's random delay.
     pub(crate) fn delay_ends(&mut self, node: NodeId, packet: Handle) {
-        if let Routing::Aodv(mesh) = &mut self.routing {
-            mesh.delayed -= 1;
-        }
-        self.enqueue(node, packet, BROADCAST);
+        let to = match &mut self.routing {
+            Routing::Dsr(_) => self.delayed_to(packet),
+            Routing::Aodv(mesh) => {
+                mesh.delayed -= 1;
+                BROADCAST
+            }
+            Routing::Static(_) => unreachable!("fixed routes need no messages"),
+        };
+        self.enqueue(node, packet, to);
         self.serve(node);
     }
 
@@ -175,6 +220,9 @@ impl World {
                 (flows[flow].category, false, connections.flow_key(flow, packet))
             }
             (_, Routing::Aodv(mesh)) => (mesh.category, mesh.priority == RoutingPriority::HeadOfQueue, u32::MAX),
+            (_, Routing::Dsr(mesh)) => {
+                (mesh.category, mesh.given.routing_priority == RoutingPriority::HeadOfQueue, u32::MAX)
+            }
             (_, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
         };
         let &mut Packet { length, dscp, ecn, created, .. } = packet;
@@ -212,7 +260,7 @@ impl World {
 
     /// Handles a `Route` event of a node.
     pub(crate) fn routing_deadline(&mut self, node: NodeId) {
-        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let Routing::Aodv(mesh) = &mut self.routing else { return self.dsr_deadline(node) };
         if mesh.armed[node] != self.now {
             return;
         }
@@ -238,7 +286,7 @@ impl World {
     /// Takes a message.
     pub(crate) fn take_message(&mut self, node: NodeId, from: u32, handle: Handle) {
         let Load::Routing { message, to_all } = self.packets.get(handle).load else { return };
-        let Routing::Aodv(mesh) = &mut self.routing else { return };
+        let Routing::Aodv(mesh) = &mut self.routing else { return self.take_sourced(node, handle, to_all) };
         let message = mesh.messages.get(message);
         if !to_all {
             mesh.ledger.finished += 1;
@@ -253,10 +301,24 @@ impl World {
         }
     }
 
+    /// Takes the source route off a data packet that has arrived, if it has one.
+    #[inline]
+    pub(crate) fn open(&mut self, handle: Handle, packet: &mut Packet) {
+        if let Routing::Dsr(mesh) = &mut self.routing
+            && !matches!(packet.load, Load::Flow(flow) if self.flows[flow].to == BROADCAST)
+        {
+            mesh.open(handle, packet);
+        }
+    }
+
     /// Handles a packet that the MAC of a node has given up: to the routing protocol the link is broken.
     pub(crate) fn link_failed(&mut self, node: NodeId, handle: Handle, to: u32) {
         let packet = self.packets.get(handle);
-        let Routing::Aodv(mesh) = &mut self.routing else { return self.drop_packet(node, handle) };
+        let mesh = match &mut self.routing {
+            Routing::Static(_) => return self.drop_packet(node, handle),
+            Routing::Dsr(_) => return self.sourced_failed(node, handle, to),
+            Routing::Aodv(mesh) => mesh,
+        };
         let mut purge = mesh.purge_on_failure;
         let kept = match packet.load {
             Load::Routing { message, .. } => {

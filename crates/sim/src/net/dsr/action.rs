@@ -1,0 +1,34 @@
+//! Actions of a DSR node, and the context of every call.
+
+use super::header::{Header, Message};
+use crate::config;
+use crate::engine::Handle;
+use crate::net::LossCause;
+use units::{Duration, Instant};
+
+/// An action that a node asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Send a message after a delay: a request to all neighbours, another to the next hop of its header.
+    Send { message: Message, after: Duration },
+    /// Send a packet that was handed over to the next hop of this header, after a delay.
+    Forward { packet: Handle, header: Header, after: Duration },
+    /// Discard a packet that was handed over.
+    Discard { packet: Handle, why: LossCause },
+}
+
+/// Actions of nodes, in order. The host carries them out after each call and empties it.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    pub(crate) actions: Vec<Action>,
+    /// Scratch space of searches in a link cache: nodes reached, and the index of the node before each.
+    pub(super) reached: Vec<(u32, usize)>,
+}
+
+/// Context of every call: the time, the network's parameters, and the list of actions to extend.
+#[derive(Debug)]
+pub(crate) struct Context<'a> {
+    pub(crate) now: Instant,
+    pub(crate) given: &'a config::Dsr,
+    pub(crate) out: &'a mut Output,
+}

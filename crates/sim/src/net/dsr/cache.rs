@@ -1,0 +1,62 @@
+//! The route cache (RFC 4728, section 4.1): of links or of paths.
+
+use super::action::Context;
+use super::header::Broken;
+use super::links::Links;
+use super::paths::Paths;
+use super::route::Route;
+use crate::config::{self, RouteCache};
+use units::Instant;
+
+/// Route cache of a node.
+#[derive(Debug)]
+pub(crate) enum Cache {
+    Links(Links),
+    Paths(Paths),
+}
+
+impl Cache {
+    pub(super) fn new(address: u32, given: &config::Dsr) -> Self {
+        match given.cache {
+            RouteCache::Links => Self::Links(Links::new(address, given)),
+            RouteCache::Paths => Self::Paths(Paths::new(given)),
+        }
+    }
+
+    /// Adds a route from this node that it asked for or sends by.
+    pub(super) fn add(&mut self, route: &Route, cx: &Context) {
+        match self {
+            Self::Links(links) => links.add(route, expiry(cx)),
+            Self::Paths(paths) => paths.add(route, true, expiry(cx)),
+        }
+    }
+
+    /// Adds a route from this node that it overheard or passed a packet on by.
+    pub(super) fn notice(&mut self, route: &Route, cx: &Context) {
+        match self {
+            Self::Links(links) => links.add(route, expiry(cx)),
+            Self::Paths(paths) => paths.add(route, false, expiry(cx)),
+        }
+    }
+
+    /// Shortest route from this node. One that it `uses` itself is kept for longer.
+    pub(super) fn find(&mut self, destination: u32, uses: bool, cx: &mut Context) -> Option<Route> {
+        match self {
+            Self::Links(links) => links.find(destination, cx.now, &mut cx.out.reached),
+            Self::Paths(paths) => paths.find(destination, uses, cx.now),
+        }
+    }
+
+    /// Removes a link.
+    pub(super) fn remove(&mut self, broken: Broken) {
+        match self {
+            Self::Links(links) => links.remove(broken),
+            Self::Paths(paths) => paths.remove(broken),
+        }
+    }
+}
+
+/// When a route that is learnt now is forgotten.
+fn expiry(cx: &Context) -> Instant {
+    if cx.given.route_timeout.is_zero() { Instant::NEVER } else { cx.now + cx.given.route_timeout }
+}

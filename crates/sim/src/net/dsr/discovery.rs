@@ -1,0 +1,102 @@
+//! Route discovery: route requests (RFC 4728, 3.1, 3.3.3, 4.3) and their back-off.
+
+use super::action::{Action, Context};
+use super::header::{Content, Header, Message};
+use super::node::Dsr;
+use super::route::Route;
+use super::search::{Held, Search, Stage};
+use crate::config::NearRequest;
+use units::{Duration, Instant};
+
+impl Dsr {
+    /// Asks for a destination now, or when its back-off is over. A packet of another node is worth a request to neighbours
+    /// only.
+    pub(super) fn search(&mut self, destination: u32, own: bool, cx: &mut Context) {
+        let now = cx.now;
+        if let Some(search) = self.searches.iter_mut().find(|search| search.destination == destination) {
+            if search.due == Instant::NEVER {
+                search.due = now.max(search.began + search.wait);
+            }
+            return;
+        }
+        self.counts.searches += 1;
+        let mut search =
+            Search { destination, stage: Stage::Far, due: now, wait: cx.given.request_period, began: now };
+        self.begin_try(&mut search, !own || cx.given.near_request != NearRequest::Never, cx);
+        self.searches.push(search);
+    }
+
+    /// Begins a try with a request that neighbours do not pass on (3.3.3), or with one for all.
+    fn begin_try(&mut self, search: &mut Search, near: bool, cx: &mut Context) {
+        search.began = cx.now;
+        if near {
+            (search.stage, search.due) = (Stage::Near, cx.now + cx.given.near_timeout);
+            self.request(search.destination, 0, cx);
+        } else {
+            (search.stage, search.due) = (Stage::Far, cx.now + search.wait);
+            self.request(search.destination, cx.given.discovery_hop_limit, cx);
+        }
+    }
+
+    fn request(&mut self, target: u32, hops_left: u8, cx: &mut Context) {
+        self.request_id = self.request_id.wrapping_add(1);
+        let Some(route) = Route::of([self.address]) else { return };
+        // The news is as old as a second at most, and given on to the whole network once.
+        let fresh = |&(_, told): &(_, Instant)| cx.now.since(told) < Duration::from_secs(1);
+        let broken = self.told.filter(fresh).filter(|_| cx.given.spread_errors).map(|(broken, _)| broken);
+        if hops_left > 0 {
+            self.told = None;
+        }
+        let content = Content::Request { id: self.request_id, target, hops_left, broken };
+        self.counts.requests_sent += 1;
+        self.send(Message { header: Header::new(route), content }, cx.given.jitter, cx);
+    }
+
+    /// Continues the searches that are due.
+    pub(super) fn check_searches(&mut self, cx: &mut Context) {
+        for at in 0..self.searches.len() {
+            let mut search = self.searches[at];
+            if search.due > cx.now {
+                continue;
+            }
+            if search.stage == Stage::Near {
+                self.buffer.give_up_others(search.destination, cx);
+            }
+            let waits = self.buffer.waits(search.destination, true);
+            match search.stage {
+                Stage::Near if waits => {
+                    search.stage = Stage::Far;
+                    search.due = search.began + search.wait;
+                    self.request(search.destination, cx.given.discovery_hop_limit, cx);
+                }
+                Stage::Far if waits => {
+                    search.wait = (search.wait * u64::from(cx.given.request_backoff)).min(cx.given.max_request_period);
+                    self.begin_try(&mut search, cx.given.near_request == NearRequest::Each, cx);
+                }
+                _ => search.due = Instant::NEVER,
+            }
+            self.searches[at] = search;
+        }
+    }
+
+    /// Sends packets whose routes may have been found, one after the other by ns-2's rule.
+    pub(super) fn release(&mut self, cx: &mut Context) {
+        let mut after = Duration::ZERO;
+        for _ in 0..self.buffer.packets.len() {
+            let Some(held) = self.buffer.packets.pop_front() else { break };
+            let Held { packet, destination, salvaged, own, .. } = held;
+            if let Some(route) = self.cache.find(destination, own, cx) {
+                let header = Header { salvaged, ..Header::new(route) };
+                cx.out.actions.push(Action::Forward { packet, header, after });
+                after += cx.given.release_interval;
+            } else {
+                self.buffer.packets.push_back(held);
+            }
+        }
+    }
+
+    /// A search is over: a reply has come.
+    pub(super) fn end_search(&mut self, target: u32) {
+        self.searches.retain(|search| search.destination != target);
+    }
+}

@@ -1,0 +1,117 @@
+//! The DSR Options header (RFC 4728, section 6), without its bytes.
+
+use super::route::{MOST_NODES, Route};
+use crate::config::Dsr;
+use units::Bytes;
+
+/// Fixed portion of the header (6.1).
+const FIXED: u64 = 4;
+/// Source Route option without addresses (6.7); each node between the ends has four bytes more.
+const SOURCE_ROUTE: u64 = 4;
+/// Route Request option without addresses after the initiator's (6.2).
+const REQUEST: u64 = 8;
+/// Route Error option for an unreachable node (6.4).
+const ERROR: u64 = 16;
+/// An address.
+const ADDRESS: u64 = 4;
+
+/// Source route of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) route: Route,
+    /// Index of the node that sends it.
+    pub(crate) at: u8,
+    /// Number of nodes that have given it a new route.
+    pub(crate) salvaged: u8,
+}
+
+impl Header {
+    /// No header: of a broadcast packet.
+    pub(crate) const NONE: Self = Self { route: Route::EMPTY, at: 0, salvaged: 0 };
+
+    /// A header for a packet at the first node of its route.
+    pub(crate) fn new(route: Route) -> Self {
+        Self { route, ..Self::NONE }
+    }
+
+    /// Node that sends it.
+    pub(crate) fn sender(&self) -> Option<u32> {
+        self.route.at(self.at)
+    }
+
+    /// Next hop.
+    pub(crate) fn next(&self) -> Option<u32> {
+        self.route.at(self.at.saturating_add(1))
+    }
+
+    /// Length on the air, with the fixed portion.
+    pub(crate) fn length(&self) -> Bytes {
+        match self.route.hops() {
+            0 => Bytes::new(0),
+            hops => Bytes::new(FIXED + SOURCE_ROUTE + ADDRESS * (u64::from(hops) - 1)),
+        }
+    }
+}
+
+/// Length of the longest header of a data packet.
+pub(crate) fn longest_header() -> Bytes {
+    Bytes::new(FIXED + SOURCE_ROUTE + ADDRESS * (MOST_NODES as u64 - 2))
+}
+
+/// A link over which a node could not send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+}
+
+/// Content of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// A route request (6.2). The route of the header has the nodes that it came by, its initiator first.
+    Request {
+        id: u32,
+        target: u32,
+        /// Hops that it may go beyond those who hear it now.
+        hops_left: u8,
+        /// A link that the initiator was told of (3.4.4).
+        broken: Option<Broken>,
+    },
+    /// A route reply (6.3), from the node that gets it to the target.
+    Reply { route: Route },
+    /// A route error (6.4).
+    Error { broken: Broken },
+}
+
+/// A packet without data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) header: Header,
+    pub(crate) content: Content,
+}
+
+impl Message {
+    /// Length in the IP packet.
+    pub(crate) fn length(&self, given: &Dsr) -> Bytes {
+        let hops = |route: &Route| u64::from(route.hops());
+        match &self.content {
+            Content::Request { broken, .. } => {
+                let error = if broken.is_some() { ERROR } else { 0 };
+                Bytes::new(FIXED + REQUEST + ADDRESS * hops(&self.header.route) + error)
+            }
+            Content::Reply { route } => {
+                let option = u64::from(given.reply_bytes) + ADDRESS * hops(route);
+                self.header.length() + Bytes::new(option.next_multiple_of(4))
+            }
+            Content::Error { .. } => self.header.length() + Bytes::new(ERROR),
+        }
+    }
+
+    /// The node that it is for; none if it is a request.
+    pub(crate) fn destination(&self) -> Option<u32> {
+        match self.content {
+            Content::Request { .. } => None,
+            Content::Reply { .. } | Content::Error { .. } => self.header.route.nodes().last().copied(),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! A cache of links: a route may combine those of several routes.
+
+use super::header::Broken;
+use super::route::{MOST_NODES, Route};
+use crate::config;
+use units::Instant;
+
+/// A link known to a node.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    from: u32,
+    to: u32,
+    until: Instant,
+}
+
+/// Links known to a node, in the order of their ends.
+#[derive(Debug)]
+pub(crate) struct Links {
+    address: u32,
+    links: Vec<Link>,
+    limit: usize,
+}
+
+impl Links {
+    pub(super) fn new(address: u32, given: &config::Dsr) -> Self {
+        let limit = usize::try_from(given.cache_links).expect("32 bits are a size");
+        Self { address, links: Vec::new(), limit }
+    }
+
+    pub(super) fn add(&mut self, route: &Route, until: Instant) {
+        for pair in route.nodes().windows(2) {
+            match self.place(pair[0], pair[1]) {
+                Ok(found) => self.links[found].until = until,
+                Err(mut place) => {
+                    if self.links.len() == self.limit {
+                        let Some(oldest) = (0..self.links.len()).min_by_key(|&at| self.links[at].until) else { return };
+                        self.links.remove(oldest);
+                        place -= usize::from(oldest < place);
+                    }
+                    self.links.insert(place, Link { from: pair[0], to: pair[1], until });
+                }
+            }
+        }
+    }
+
+    /// Route with the fewest hops, by breadth.
+    pub(super) fn find(&self, destination: u32, now: Instant, reached: &mut Vec<(u32, usize)>) -> Option<Route> {
+        reached.clear();
+        reached.push((self.address, 0));
+        let mut at = 0;
+        while let Some(&(node, _)) = reached.get(at) {
+            if node == destination {
+                return trace(reached, at);
+            }
+            let first = self.links.partition_point(|link| link.from < node);
+            let out = self.links[first..].iter().take_while(|link| link.from == node);
+            for link in out.filter(|link| link.until > now) {
+                if reached.iter().all(|&(known, _)| known != link.to) {
+                    reached.push((link.to, at));
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+
+    pub(super) fn remove(&mut self, broken: Broken) {
+        if let Ok(place) = self.place(broken.from, broken.to) {
+            self.links.remove(place);
+        }
+    }
+
+    fn place(&self, from: u32, to: u32) -> Result<usize, usize> {
+        self.links.binary_search_by_key(&(from, to), |link| (link.from, link.to))
+    }
+}
+
+/// The way from the first node reached to the one at `at`; none if it is too long.
+fn trace(reached: &[(u32, usize)], mut at: usize) -> Option<Route> {
+    let mut back = [0; MOST_NODES];
+    for length in 0..MOST_NODES {
+        let (node, before) = reached[at];
+        back[length] = node;
+        if at == 0 {
+            return Route::of(back[..=length].iter().rev().copied());
+        }
+        at = before;
+    }
+    None
+}

@@ -1,0 +1,87 @@
+//! Learning from packets that go by or are overheard (RFC 4728, 3.3.1), and automatic route shortening (3.4.3).
+
+use super::action::Context;
+use super::header::{Content, Header, Message};
+use super::node::Dsr;
+use super::route::Route;
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// Gratuitous replies that are remembered at once.
+const MOST_SHORTENED: usize = 64;
+
+/// Recent gratuitous replies: the node that got each, the node that was overheard, and until when the next one waits.
+#[derive(Debug, Default)]
+pub(super) struct Shortened {
+    recent: VecDeque<(u32, u32, Instant)>,
+}
+
+impl Shortened {
+    /// Records a reply. False if one of the same kind was made a short time ago.
+    fn is_new(&mut self, told: u32, heard: u32, cx: &Context) -> bool {
+        self.recent.retain(|&(.., until)| until > cx.now);
+        if self.recent.len() == MOST_SHORTENED || self.recent.iter().any(|&(a, b, _)| (a, b) == (told, heard)) {
+            return false;
+        }
+        self.recent.push_back((told, heard, cx.now + cx.given.shortening_holdoff));
+        true
+    }
+}
+
+impl Dsr {
+    /// Learns from the source route of a packet that this node passes on: it is at `at`.
+    pub(super) fn learn_from(&mut self, header: &Header, cx: &Context) {
+        self.cache.notice(&header.route.rest_from(header.at), cx);
+        if cx.given.learn_reverse {
+            self.cache.notice(&header.route.back_from(header.at), cx);
+        }
+    }
+
+    /// Learns from a route, if this node is on it.
+    pub(super) fn learn_route(&mut self, route: &Route, cx: &Context) {
+        if let Some(own) = route.position(self.address) {
+            self.learn_from(&Header { at: own, ..Header::new(*route) }, cx);
+        }
+    }
+
+    /// Learns from a packet that a neighbour sends to another.
+    fn overhear(&mut self, header: &Header, cx: &Context) {
+        if header.route.contains(self.address) {
+            return self.learn_route(&header.route, cx);
+        }
+        let Some(me) = Route::of([self.address]) else { return };
+        let ways = [Some(header.route.rest_from(header.at)), cx.given.learn_reverse.then(|| header.route.back_from(header.at))];
+        for way in ways.iter().flatten() {
+            if let Some(route) = me.then(way) {
+                self.cache.notice(&route, cx);
+            }
+        }
+    }
+
+    /// Handles a data packet for another node that this one overhears. If it is farther on in the route, the nodes between
+    /// are not needed.
+    pub(crate) fn overhear_data(&mut self, header: &Header, cx: &mut Context) {
+        self.overhear(header, cx);
+        let Some(own) = header.route.position(self.address) else { return };
+        let (Some(heard), Some(&first)) = (header.sender(), header.route.nodes().first()) else { return };
+        if !cx.given.shortening || own <= header.at.saturating_add(1) || !self.shortened.is_new(first, heard, cx) {
+            return;
+        }
+        let (head, tail) = (header.route.first(header.at + 1), header.route.rest_from(own));
+        let (Some(shorter), Some(me)) = (head.then(&tail), Route::of([self.address])) else { return };
+        if let Some(back) = me.then(&header.route.back_from(header.at)) {
+            self.counts.shortenings += 1;
+            self.send_reply(back, shorter, Duration::ZERO, cx);
+        }
+    }
+
+    /// Handles a message for another node that this one overhears.
+    pub(crate) fn overhear_message(&mut self, message: &Message, cx: &Context) {
+        match &message.content {
+            Content::Error { broken } => self.cache.remove(*broken),
+            Content::Reply { route } => self.learn_route(route, cx),
+            Content::Request { .. } => return,
+        }
+        self.overhear(&message.header, cx);
+    }
+}

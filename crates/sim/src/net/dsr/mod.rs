@@ -1,0 +1,22 @@
+//! Dynamic source routing (RFC 4728) as a state machine per node: it is told of events and returns what to send. It knows
+//! no queue, no MAC and no radio. `docs/routing.md` lists what is implemented, and the rules in which ns-2 differs.
+
+mod action;
+mod cache;
+mod discovery;
+mod header;
+mod links;
+mod listen;
+mod maintenance;
+mod node;
+mod paths;
+mod receive;
+mod route;
+mod search;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use action::{Action, Context, Output};
+pub(crate) use header::{Content, Header, Message, longest_header};
+pub(crate) use maintenance::Failed;
+pub(crate) use node::Dsr;

@@ -1,0 +1,99 @@
+//! A node: its routes, its searches and the packets that wait for them.
+
+use super::action::{Action, Context};
+use super::cache::Cache;
+use super::header::{Broken, Header, Message};
+use super::listen::Shortened;
+use super::search::{Buffer, Held, Search, Seen};
+use crate::config;
+use crate::engine::{Handle, Stream};
+use crate::results::Routing as Counts;
+use units::{Duration, Instant};
+
+/// A node.
+#[derive(Debug)]
+pub(crate) struct Dsr {
+    pub(super) address: u32,
+    pub(super) request_id: u32,
+    pub(super) cache: Cache,
+    pub(super) searches: Vec<Search>,
+    pub(super) seen: Seen,
+    pub(super) buffer: Buffer,
+    pub(super) shortened: Shortened,
+    /// The broken link that it was told of last, and when.
+    pub(super) told: Option<(Broken, Instant)>,
+    pub(super) random: Stream,
+    /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
+    pub(crate) deadline: Instant,
+    pub(crate) counts: Counts,
+}
+
+impl Dsr {
+    /// Starts a node without routes. `random` draws the delays of its messages.
+    pub(crate) fn new(address: u32, given: &config::Dsr, random: Stream) -> Self {
+        Self {
+            address,
+            request_id: 0,
+            cache: Cache::new(address, given),
+            searches: Vec::new(),
+            seen: Seen::default(),
+            buffer: Buffer::new(given),
+            shortened: Shortened::default(),
+            told: None,
+            random,
+            deadline: Instant::NEVER,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Sends a packet of its own, or keeps it until a route is found.
+    pub(crate) fn originate(&mut self, packet: Handle, destination: u32, cx: &mut Context) {
+        if let Some(route) = self.cache.find(destination, true, cx) {
+            cx.out.actions.push(Action::Forward { packet, header: Header::new(route), after: Duration::ZERO });
+        } else {
+            self.hold(packet, destination, 0, true, cx);
+        }
+        self.rearm();
+    }
+
+    /// Takes a packet that has arrived for another node: its header for the next hop. None if it came by mistake.
+    pub(crate) fn forward(&mut self, mut header: Header, cx: &mut Context) -> Option<Header> {
+        header.at = header.at.saturating_add(1);
+        if header.sender() != Some(self.address) {
+            return None;
+        }
+        header.next()?;
+        self.learn_from(&header, cx);
+        Some(header)
+    }
+
+    pub(super) fn hold(&mut self, packet: Handle, destination: u32, salvaged: u8, own: bool, cx: &mut Context) {
+        let until = cx.now + cx.given.buffer_time;
+        self.buffer.hold(Held { packet, destination, until, salvaged, own }, cx);
+        self.search(destination, own, cx);
+    }
+
+    /// Handles the deadline.
+    pub(crate) fn timer(&mut self, cx: &mut Context) {
+        self.buffer.expire(cx);
+        self.check_searches(cx);
+        self.rearm();
+    }
+
+    /// Number of packets that it holds.
+    pub(crate) fn held(&self) -> usize {
+        self.buffer.packets.len()
+    }
+
+    pub(super) fn rearm(&mut self) {
+        let searches = self.searches.iter().map(|search| search.due).min().unwrap_or(Instant::NEVER);
+        let buffer = self.buffer.packets.front().map_or(Instant::NEVER, |held| held.until);
+        self.deadline = searches.min(buffer);
+    }
+
+    /// Sends a message after a random delay of at most `jitter`.
+    pub(super) fn send(&mut self, message: Message, jitter: Duration, cx: &mut Context) {
+        let after = Duration::from_nanos(self.random.up_to(jitter.as_nanos()));
+        cx.out.actions.push(Action::Send { message, after });
+    }
+}

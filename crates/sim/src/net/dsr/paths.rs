@@ -1,0 +1,110 @@
+//! A cache of paths in two parts, as ns-2's `MobiCache`: what the node asked for or uses, and what it overheard.
+
+use super::header::Broken;
+use super::route::Route;
+use crate::config;
+use units::Instant;
+
+/// A path known to a node, which begins there.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    route: Route,
+    until: Instant,
+}
+
+/// Paths of a kind. The place of the oldest is taken when none is free.
+#[derive(Debug)]
+struct Part {
+    paths: Vec<Path>,
+    limit: usize,
+    next: usize,
+}
+
+impl Part {
+    fn new(limit: u32) -> Self {
+        Self { paths: Vec::new(), limit: usize::try_from(limit).expect("32 bits are a size"), next: 0 }
+    }
+
+    /// Adds a path, unless one that is known begins with it; extends one with which it begins.
+    fn add(&mut self, route: &Route, until: Instant) {
+        for known in &mut self.paths {
+            let (own, new) = (known.route.nodes(), route.nodes());
+            if own.starts_with(new) || new.starts_with(own) {
+                known.until = until;
+                if new.len() > own.len() {
+                    known.route = *route;
+                }
+                return;
+            }
+        }
+        let path = Path { route: *route, until };
+        if let Some(free) = self.paths.iter_mut().find(|path| path.route.hops() == 0) {
+            *free = path;
+        } else if self.paths.len() < self.limit {
+            self.paths.push(path);
+        } else if let Some(victim) = self.paths.get_mut(self.next) {
+            *victim = path;
+            self.next = (self.next + 1) % self.limit;
+        }
+    }
+
+    /// Index and hops of the shortest way to a node.
+    fn find(&self, destination: u32, now: Instant) -> Option<(usize, u8)> {
+        let known = self.paths.iter().enumerate().filter(|(_, path)| path.until > now);
+        let hops = known.filter_map(|(index, path)| Some((index, path.route.position(destination)?)));
+        hops.filter(|&(_, hops)| hops > 0).min_by_key(|&(index, hops)| (hops, index))
+    }
+
+    fn remove(&mut self, broken: Broken) {
+        for path in &mut self.paths {
+            if path.route.uses(broken.from, broken.to) {
+                let before = path.route.position(broken.from).unwrap_or(0);
+                path.route = if before == 0 { Route::EMPTY } else { path.route.first(before + 1) };
+            }
+        }
+    }
+}
+
+/// Path cache of a node.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    wanted: Part,
+    overheard: Part,
+}
+
+impl Paths {
+    pub(super) fn new(given: &config::Dsr) -> Self {
+        Self { wanted: Part::new(given.cache_paths), overheard: Part::new(given.cache_overheard) }
+    }
+
+    pub(super) fn add(&mut self, route: &Route, wanted: bool, until: Instant) {
+        if route.hops() > 0 {
+            let part = if wanted { &mut self.wanted } else { &mut self.overheard };
+            part.add(route, until);
+        }
+    }
+
+    /// Shortest path; one that the node uses moves to those that it wants.
+    pub(super) fn find(&mut self, destination: u32, uses: bool, now: Instant) -> Option<Route> {
+        let (wanted, overheard) = (self.wanted.find(destination, now), self.overheard.find(destination, now));
+        let to = |part: &Part, (index, hops): (usize, u8)| part.paths[index].route.first(hops + 1);
+        match (wanted, overheard) {
+            (Some(own), other) if other.is_none_or(|other| own.1 <= other.1) => Some(to(&self.wanted, own)),
+            (_, Some(other)) => {
+                let route = to(&self.overheard, other);
+                if uses {
+                    let Path { route, until } = self.overheard.paths[other.0];
+                    self.overheard.paths[other.0].route = Route::EMPTY;
+                    self.wanted.add(&route, until);
+                }
+                Some(route)
+            }
+            (_, None) => None,
+        }
+    }
+
+    pub(super) fn remove(&mut self, broken: Broken) {
+        self.wanted.remove(broken);
+        self.overheard.remove(broken);
+    }
+}

@@ -1,0 +1,118 @@
+//! Handling of received messages: route requests (RFC 4728, 8.2.2, 8.2.4), replies (8.2.6) and errors (8.3.5).
+
+use super::action::{Action, Context};
+use super::header::{Broken, Content, Header, Message};
+use super::node::Dsr;
+use super::route::Route;
+use units::Duration;
+
+impl Dsr {
+    /// Handles a message of a neighbour.
+    pub(crate) fn receive(&mut self, mut message: Message, cx: &mut Context) {
+        if let Content::Request { id, target, hops_left, broken } = message.content {
+            if let Some(broken) = broken {
+                self.cache.remove(broken);
+            }
+            self.receive_request(message, (id, target, hops_left), cx);
+        } else {
+            message.header.at = message.header.at.saturating_add(1);
+            if message.header.sender() == Some(self.address) {
+                self.take(&message, cx);
+            }
+        }
+        self.rearm();
+    }
+
+    fn receive_request(&mut self, mut message: Message, asked: (u32, u32, u8), cx: &mut Context) {
+        let (id, target, hops_left) = asked;
+        let so_far = message.header.route;
+        let Some(&initiator) = so_far.nodes().first() else { return };
+        let mut with_me = so_far;
+        if !with_me.push(self.address) {
+            return;
+        }
+        if cx.given.learn_reverse {
+            self.cache.notice(&with_me.back_from(with_me.hops()), cx);
+        }
+        if target == self.address {
+            return self.reply(with_me, with_me.hops(), cx.given.jitter, cx);
+        }
+        if !self.seen.is_first(initiator, id) {
+            return;
+        }
+        if cx.given.replies_from_cache
+            && let Some(rest) = self.cache.find(target, false, cx)
+            && let Some(whole) = so_far.then(&rest)
+        {
+            return self.reply(whole, with_me.hops(), Duration::ZERO, cx);
+        }
+        if hops_left == 0 || with_me.is_full() {
+            return;
+        }
+        message.header.route = with_me;
+        if let Content::Request { hops_left, .. } = &mut message.content {
+            *hops_left -= 1;
+        }
+        self.counts.requests_forwarded += 1;
+        self.send(message, cx.given.jitter, cx);
+    }
+
+    /// Replies with a route, on which this node is at `own`, by the way back.
+    fn reply(&mut self, route: Route, own: u8, jitter: Duration, cx: &mut Context) {
+        let back = route.back_from(own);
+        self.cache.add(&back, cx);
+        self.send_reply(back, route, jitter, cx);
+    }
+
+    pub(super) fn send_reply(&mut self, back: Route, route: Route, jitter: Duration, cx: &mut Context) {
+        self.counts.replies_sent += 1;
+        self.send(Message { header: Header::new(back), content: Content::Reply { route } }, jitter, cx);
+    }
+
+    /// Takes a message that goes by its source route, and passes on one for another node.
+    fn take(&mut self, message: &Message, cx: &mut Context) {
+        let is_mine = message.destination() == Some(self.address);
+        match message.content {
+            Content::Reply { route } if is_mine => self.take_reply(&route, cx),
+            Content::Reply { route } if cx.given.learn_forwarded_replies => self.learn_route(&route, cx),
+            Content::Error { broken } => {
+                self.cache.remove(broken);
+                if is_mine {
+                    self.told = Some((broken, cx.now));
+                }
+            }
+            Content::Reply { .. } | Content::Request { .. } => {}
+        }
+        if is_mine {
+            return;
+        }
+        self.learn_from(&message.header, cx);
+        match message.content {
+            Content::Error { .. } => self.counts.errors_sent += 1,
+            _ => self.counts.replies_sent += 1,
+        }
+        cx.out.actions.push(Action::Send { message: *message, after: Duration::ZERO });
+    }
+
+    /// A reply to this node's request, or a shorter route that it did not ask for.
+    fn take_reply(&mut self, route: &Route, cx: &mut Context) {
+        if route.nodes().first() != Some(&self.address) {
+            return;
+        }
+        self.cache.add(route, cx);
+        if let Some(&target) = route.nodes().last() {
+            self.end_search(target);
+        }
+        self.release(cx);
+    }
+
+    /// Sends a route error to the first node of a route, of whose packet the node at `at` could not get rid.
+    pub(super) fn send_error(&mut self, header: &Header, broken: Broken, cx: &mut Context) {
+        let back = header.route.back_from(header.at);
+        if back.hops() == 0 {
+            return;
+        }
+        self.counts.errors_sent += 1;
+        self.send(Message { header: Header::new(back), content: Content::Error { broken } }, Duration::ZERO, cx);
+    }
+}

@@ -1,0 +1,125 @@
+//! Route searches of a node, the requests that it has seen, and the packets that wait for a route.
+
+use super::action::{Action, Context};
+use crate::config;
+use crate::engine::Handle;
+use crate::net::LossCause;
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// A search for a destination, until a reply comes: its back-off lasts beyond the packets that wait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search {
+    pub(super) destination: u32,
+    pub(super) stage: Stage,
+    /// When the next request is made, if a packet waits.
+    pub(super) due: Instant,
+    /// Time from the beginning of this try to the next.
+    pub(super) wait: Duration,
+    /// When this try began.
+    pub(super) began: Instant,
+}
+
+/// What a search waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The end of the time in which a neighbour answers.
+    Near,
+    /// The end of its back-off.
+    Far,
+}
+
+/// Nodes whose requests are remembered at once: `RequestTableSize`.
+const ORIGINATORS: usize = 64;
+
+/// Requests seen: of each initiator the newest id, and a bit for each of those before it.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    newest: VecDeque<(u32, u32, u64)>,
+}
+
+impl Seen {
+    /// Records a request. True if it is seen for the first time.
+    pub(super) fn is_first(&mut self, initiator: u32, id: u32) -> bool {
+        let Some(place) = self.newest.iter().position(|&(node, ..)| node == initiator) else {
+            if self.newest.len() == ORIGINATORS {
+                self.newest.pop_front();
+            }
+            self.newest.push_back((initiator, id, 1));
+            return true;
+        };
+        let (_, newest, bits) = &mut self.newest[place];
+        let ahead = id.wrapping_sub(*newest);
+        if ahead != 0 && ahead.cast_signed() > 0 {
+            *bits = bits.checked_shl(ahead).unwrap_or(0) | 1;
+            *newest = id;
+            return true;
+        }
+        let bit = 1_u64.checked_shl(newest.wrapping_sub(id)).unwrap_or(0);
+        let first = bit != 0 && *bits & bit == 0;
+        *bits |= bit;
+        first
+    }
+}
+
+/// A packet that waits for a route.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub(super) packet: Handle,
+    pub(super) destination: u32,
+    pub(super) until: Instant,
+    /// Nodes that have given it a new route.
+    pub(super) salvaged: u8,
+    /// True if this node made it.
+    pub(super) own: bool,
+}
+
+/// The send buffer.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    pub(super) packets: VecDeque<Held>,
+    limit: usize,
+}
+
+impl Buffer {
+    pub(super) fn new(given: &config::Dsr) -> Self {
+        let limit = usize::try_from(given.buffer_packets).expect("32 bits are a size");
+        Self { packets: VecDeque::new(), limit }
+    }
+
+    /// Adds a packet; without room the oldest is dropped.
+    pub(super) fn hold(&mut self, held: Held, cx: &mut Context) {
+        if self.packets.len() == self.limit
+            && let Some(oldest) = self.packets.pop_front()
+        {
+            cx.out.actions.push(Action::Discard { packet: oldest.packet, why: LossCause::Buffer });
+        }
+        self.packets.push_back(held);
+    }
+
+    /// Drops the packets that have waited for too long.
+    pub(super) fn expire(&mut self, cx: &mut Context) {
+        while let Some(&Held { packet, until, .. }) = self.packets.front()
+            && until <= cx.now
+        {
+            self.packets.pop_front();
+            cx.out.actions.push(Action::Discard { packet, why: LossCause::Buffer });
+        }
+    }
+
+    /// Drops the packets of others for a destination.
+    pub(super) fn give_up_others(&mut self, destination: u32, cx: &mut Context) {
+        self.packets.retain(|held| {
+            let goes = held.destination == destination && !held.own;
+            if goes {
+                cx.out.actions.push(Action::Discard { packet: held.packet, why: LossCause::NoRoute });
+            }
+            !goes
+        });
+    }
+
+    /// True if a packet for this destination waits; of this node's own, if `own`.
+    pub(super) fn waits(&self, destination: u32, own: bool) -> bool {
+        self.packets.iter().any(|held| held.destination == destination && (held.own || !own))
+    }
+}

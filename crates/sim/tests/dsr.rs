@@ -1,0 +1,126 @@
+//! DSR over real radios: what it finds, what it costs, and that its accounts balance (checked at the end of each run).
+
+use crate::networks::run;
+use proptest::prelude::*;
+use sim::results::Outcome;
+
+/// A chain of `nodes` with a flow from end to end.
+fn chain(nodes: u32, rate: &str, extra: &str) -> String {
+    format!(
+        "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\n[routing]\nprotocol = \"dsr\"\n{extra}\n\
+         [nodes]\ncount = {nodes}\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+         [[flow]]\nname = \"forward\"\nfrom = \"n0\"\nto = \"n{}\"\n\
+         traffic = {{ kind = \"cbr\", rate = \"{rate}\", packet = \"1000 B\" }}\n",
+        nodes - 1
+    )
+}
+
+fn lost(outcome: &Outcome) -> u64 {
+    let lost = outcome.flows[0].lost_packets.expect("DSR counts them");
+    lost.queue + lost.retries + lost.no_route + lost.buffer + lost.link + lost.ttl
+}
+
+#[test]
+fn a_light_load_over_five_hops_arrives_after_one_search() {
+    let outcome = run(&chain(6, "40 kb/s", ""), 1);
+    let flow = &outcome.flows[0];
+    assert_eq!((flow.sent_packets, flow.received_packets, lost(&outcome)), (100, 100, 0));
+    // The request for neighbours is in vain, 30 ms later one goes to all: the first packet waits, no other does.
+    assert!(flow.delay_s.max > 0.03 && flow.delay_s.max < 0.12, "{}", flow.delay_s.max);
+    let routing = |node: usize| outcome.nodes[node].routing.expect("DSR counts");
+    assert_eq!((routing(0).searches, routing(0).requests_sent, routing(5).replies_sent), (1, 2, 1));
+    // The request for neighbours; that for all, passed on four times; the reply over five hops.
+    assert_eq!(outcome.totals.routing_packets, Some(1 + 5 + 5));
+    // IP, the fixed part, a request without addresses but the initiator's.
+    assert_eq!(routing(0).bytes, 2 * (20 + 4 + 8));
+    // IP, the fixed part, a source route with four nodes between, a reply with five addresses and a byte of padding.
+    assert_eq!(routing(5).bytes, 20 + 4 + (4 + 16) + (3 + 20 + 1));
+    // Four addresses on the way.
+    assert_eq!(routing(4).bytes, (20 + 4 + 8 + 16) + routing(5).bytes);
+    assert_eq!(flow.hops.as_ref().map(|hops| (hops.min, hops.max)), Some((5, 5)));
+}
+
+#[test]
+fn a_source_route_costs_its_bytes_at_every_hop() {
+    let airtime = |protocol: &str| {
+        let text = chain(4, "40 kb/s", "").replace("\"dsr\"", &format!("\"{protocol}\""));
+        run(&text, 1).nodes[1].mac.airtime_s
+    };
+    // Three hops: 4 + 4 + 8 bytes beside those of static routes.
+    let with_padding = {
+        let text = chain(4, "40 kb/s", "").replace("\"dsr\"", "\"static\"").replace("1000 B", "1016 B");
+        run(&text.replace("40 kb/s", "40.64 kb/s"), 1).nodes[1].mac.airtime_s
+    };
+    let (dsr, fixed) = (airtime("dsr"), airtime("static"));
+    assert!(dsr > with_padding && with_padding > fixed, "{dsr} {with_padding} {fixed}");
+    assert!(dsr - with_padding < 0.02 * dsr, "{dsr} {with_padding}");
+}
+
+#[test]
+fn a_broken_link_is_told_of_and_its_packets_go_by_another_way() {
+    // `b` walks away at 10 s; `c` is there all the time, two hops on.
+    let text = "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\nerrors.model = \"none\"\n\
+        [routing]\nprotocol = \"dsr\"\n\
+        [[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\n\
+        [[node]]\nname = \"b\"\nposition = [\"25 m\", \"0 m\"]\n\
+        [[node]]\nname = \"d\"\nposition = [\"50 m\", \"0 m\"]\n\
+        waypoints = [{ time = \"10 s\", position = [\"50 m\", \"500 m\"], speed = \"40 m/s\" }]\n\
+        [[node]]\nname = \"e\"\nposition = [\"75 m\", \"0 m\"]\n\
+        [[node]]\nname = \"c\"\nposition = [\"50 m\", \"-5 m\"]\n\
+        [[flow]]\nname = \"call\"\nfrom = \"a\"\nto = \"e\"\n\
+        traffic = { kind = \"cbr\", rate = \"64 kb/s\", packet = \"160 B\" }\n";
+    let outcome = run(text, 1);
+    let flow = &outcome.flows[0];
+    assert!(lost(&outcome) <= 2 && flow.received_packets + 2 >= flow.sent_packets, "{:?}", flow.lost_packets);
+    let counts = |node: usize| outcome.nodes[node].routing.expect("DSR counts");
+    assert!(counts(1).link_failures + counts(0).link_failures > 0 || counts(4).link_failures == 0);
+}
+
+#[test]
+fn wrong_settings_are_refused_by_their_names() {
+    let refused = |extra: &str| {
+        let text = chain(3, "40 kb/s", extra);
+        let network: sim::config::Network = toml::from_str(&text).expect("a description");
+        sim::World::new(&network, 1).err().expect("it is wrong").to_string()
+    };
+    assert!(refused("dsr.request_period = \"0 s\"").contains("`request_period` must be at least 1 ms"));
+    assert!(refused("dsr.cache_links = 0").contains("`cache_links` must be at least 1"));
+    let by_hand = "[[routing.route]]\nfrom = \"n0\"\nto = \"n2\"\nvia = [\"n1\"]";
+    assert!(refused(by_hand).contains("AODV and DSR find their own"));
+    let text = chain(3, "40 kb/s", "").replace("1000 B", "2240 B");
+    let network: sim::config::Network = toml::from_str(&text).expect("a description");
+    let said = sim::World::new(&network, 1).err().expect("it is too long").to_string();
+    assert!(said.contains("no room for a source route"), "{said}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Moving nodes, any rules: the accounts balance, nothing panics.
+    #[test]
+    fn packets_are_accounted_for_with_any_rules(
+        seed in 0_u64..1000, options in any::<[bool; 10]>(), nodes in 4_u32..14, tcp in any::<bool>(),
+    ) {
+        let [paths, near, cache, taps, shorten, reverse, salvage, spread, purge, ns2] = options;
+        let (kind, traffic) = if tcp { ("greedy", "") } else { ("cbr", ", rate = \"64 kb/s\"") };
+        let packet = if tcp { "" } else { ", packet = \"400 B\"" };
+        let text = format!(
+            "duration = \"20 s\"\n[radio]\nrange = \"40 m\"\n[routing]\nprotocol = \"dsr\"\n[routing.dsr]\n\
+             cache = \"{}\"\ncache_paths = 3\ncache_overheard = 3\ncache_links = 12\nnear_request = \"{}\"\n\
+             replies_from_cache = {cache}\npromiscuous = {taps}\nshortening = {shorten}\nlearn_reverse = {reverse}\n\
+             salvage_search = {salvage}\nspread_errors = {spread}\npurge_on_failure = {purge}\n\
+             release_interval = \"{}\"\nreply_bytes = {}\nrouting_priority = \"{}\"\nbuffer_packets = 4\n\
+             [mobility]\nmodel = \"random-waypoint\"\narea = [\"150 m\", \"150 m\"]\nspeed = {{ from = \"20 m/s\", to = \"20 m/s\" }}\n\
+             [nodes]\ncount = {nodes}\n\
+             [[flow]]\nname = \"f\"\nfrom = \"any\"\nto = \"any\"\ncount = 4\ntransport = \"{}\"\n\
+             traffic = {{ kind = \"{kind}\"{traffic}{packet} }}\n",
+            if paths { "paths" } else { "links" },
+            if near { "each" } else { "never" },
+            if ns2 { "30 ms" } else { "0 s" },
+            if ns2 { 9 } else { 3 },
+            if ns2 { "head-of-queue" } else { "none" },
+            if tcp { "tcp" } else { "udp" },
+        );
+        run(&text, seed);
+    }
+}
