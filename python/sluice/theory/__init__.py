@@ -74,7 +74,7 @@ class Category(NamedTuple):
     throughput_bps: Array
 
 
-@model(by_group=True, stations="Of each category, how many stations have it.")
+@model(by_group=True, stations="How many stations have the category.")
 def edca(stations: Groups, *, group: Groups, aifsn: Groups, cw_min: Groups, cw_max: Groups, slot_s: Numbers,
         sifs_s: Numbers, frame_s: Groups, answer_s: Groups, payload_bytes: Groups,
         attempts: Groups = inf) -> Category:  # fmt: skip
@@ -92,11 +92,7 @@ class Unsaturated(NamedTuple):
     throughput_bps: Array
 
 
-@model(
-    by_group=True,
-    stations="Of each group, how many stations it has.",
-    arrivals_per_s="Of each group, Poisson arrivals at each station, in frames per second.",
-)
+@model(by_group=True, stations="Stations of the group.", arrivals_per_s="Poisson arrivals at a station, in frames/s.")
 def unsaturated(stations: Groups, arrivals_per_s: Groups, *, cw_min: Groups, cw_max: Groups, slot_s: Numbers,
         success_s: Groups, collision_s: Groups, payload_bytes: Groups, queue: bool = True) -> Unsaturated:  # fmt: skip
     """Solve the cell of groups of stations that do not always have a frame to send (Malone, Duffy, Leith 2007).
@@ -154,10 +150,7 @@ class LossQueue(NamedTuple):
     mean_number: Array
 
 
-@model(
-    arrivals_per_s="Arrivals per second, above zero.",
-    services_per_s="Services per second of a busy server, above zero.",
-)
+@model()
 def mm1k(arrivals_per_s: Numbers, services_per_s: Numbers, room: Numbers) -> LossQueue:
     """M/M/1/K: who finds the system full is lost. Any load."""
 
