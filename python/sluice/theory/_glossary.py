@@ -83,7 +83,7 @@ GLOSSARY = {
     "stations": "Stations that compete, 1 to 256.",
     "subframes": "MPDUs of an aggregate, 1 to 64.",
     "success_probability": "The probability that a transmission does not collide.",
-    "success_s": "From the start of a frame without a collision until slots count again: frame, SIFS, ACK, DIFS.",
+    "success_s": "From the start of a frame alone until slots count again, in seconds: frame, SIFS, ACK, DIFS.",
     "successes_per_s": "Successful frames per second.",
     "tau": "The probability that a station transmits in a slot that it may use.",
     "tau_best_effort": "The probability that a busy best-effort device transmits in a slot.",
