@@ -1,8 +1,10 @@
 """The closed forms: values of the crate's own tests, shapes, and what is refused."""
 
+import inspect
 import itertools
 import math
 import pickle
+import re
 import subprocess
 import sys
 
@@ -14,6 +16,7 @@ from hypothesis.extra import numpy as arrays
 
 import sluice
 from sluice import theory
+from sluice.theory._glossary import GLOSSARY
 
 # 802.11b at 11 Mb/s with 1000 B of payload, and 802.11a: the cells of crates/theory/tests/dcf.rs.
 WINDOWS = {"cw_min": 31, "cw_max": 1023, "slot_s": 20e-6}
@@ -216,6 +219,25 @@ def test_nonsense_is_an_exception_or_a_number(values):
             attempt()
         except sluice.TheoryError:
             continue
+
+
+def test_every_parameter_and_result_is_described():
+    used = set()
+    for thing in (getattr(theory, name) for name in theory.__all__):
+        names = list(getattr(thing, "_fields", None) or inspect.signature(thing).parameters)
+        told = re.findall(r"^(\w+)\n    [A-Z`1].*\.$", inspect.getdoc(thing), flags=re.MULTILINE)
+        assert told == names, thing
+        used.update(names)
+    assert used == set(GLOSSARY)
+
+
+def test_models_go_by_their_names_and_miss_arguments_by_theirs():
+    with pytest.raises(sluice.TheoryError, match="no model has the name mm2"):
+        sluice._sluice.theory("mm2", {}, 1)
+    with pytest.raises(sluice.TheoryError, match="services_per_s is missing"):
+        sluice._sluice.theory("mm1", {"arrivals_per_s": [1.0]}, 1)
+    with pytest.raises(TypeError, match="payload_bytes"):
+        theory.dcf(2, **{name: value for name, value in DSSS.items() if name != "payload_bytes"})
 
 
 def test_it_needs_numpy_and_says_so():
