@@ -206,15 +206,11 @@ impl Egress {
         self.note.as_mut()
     }
 
-    /// Categories whose packets may move on towards the MAC, to be [pulled](Self::pull) until none does; usually none, and
-    /// none until this is [over](Self::end_pulling).
+    /// Categories whose packets [may move on](Self::has_moved), to be [pulled](Self::pull) until none does, which is then
+    /// [over](Self::end_pulling).
     pub(crate) fn begin_pulling(&mut self) -> Range<u8> {
+        (self.moved, self.is_pulling) = (false, true);
         let categories = if self.layout.by_class { 1 } else { self.layout.lanes };
-        let begins = self.has_moved();
-        if begins {
-            (self.moved, self.is_pulling) = (false, true);
-        }
-        let categories = if begins { categories } else { 0 };
         0..u8::try_from(categories).expect("there are four categories")
     }
 
@@ -223,7 +219,7 @@ impl Egress {
         self.is_pulling = false;
     }
 
-    /// True if packets may move on towards the MAC.
+    /// True if packets may move on towards the MAC, and nobody sees to it.
     #[inline]
     pub(crate) fn has_moved(&self) -> bool {
         self.moved && !self.is_pulling

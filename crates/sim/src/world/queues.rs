@@ -98,10 +98,11 @@ impl World {
     /// that is under way.
     #[inline(never)]
     pub(super) fn pull_all(&mut self, node: NodeId) {
-        if self.nodes[node].absent {
+        let Node { egress, absent, .. } = &mut self.nodes[node];
+        if *absent || !egress.has_moved() {
             return;
         }
-        for category in self.nodes[node].egress.begin_pulling() {
+        for category in egress.begin_pulling() {
             self.pull(node, category);
         }
         self.nodes[node].egress.end_pulling();
