@@ -87,6 +87,24 @@ fn packets_in_the_hardware_are_out_of_reach_of_the_discipline() {
 }
 
 #[test]
+fn packets_that_arrive_together_pass_one_by_one() {
+    // Twelve flows with a packet each at the same instant, and a queue of five.
+    let text = |hardware: &str| {
+        let each = "count = 12\nstop = \"1 ms\"\ntraffic = { kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }";
+        sender("standard = \"802.11g\"", "", hardware)
+            .replace("limit = 50", "limit = 5")
+            .replace("12 s", "1 s")
+            .replace("warmup = \"2 s\"", "warmup = \"0 s\"")
+            .replace("traffic = { kind = \"saturated\", packet = \"1464 B\" }", each)
+    };
+    let lost = |hardware: &str| {
+        let outcome = run(&text(hardware), 1);
+        outcome.flows.iter().map(|flow| flow.sent_packets - flow.received_packets).sum::<u64>()
+    };
+    assert_eq!([lost("4 packets"), lost("7 packets"), lost("20 packets")], [3, 0, 0]);
+}
+
+#[test]
 fn hardware_queues_are_per_category() {
     let text = |hardware: &str| {
         sender("standard = \"802.11n\"\nmcs = 7", "", hardware)

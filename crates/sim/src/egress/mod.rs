@@ -71,6 +71,8 @@ pub(crate) struct Egress {
     hardware: Option<Box<Hardware>>,
     /// True if something has changed since no packet could be handed over.
     moved: bool,
+    /// True while packets are being handed over.
+    is_pulling: bool,
     /// Bitmask of categories that may have packets for the MAC.
     filled: u8,
     /// A note to the neighbours, which the MAC takes before any packet of a port.
@@ -110,7 +112,7 @@ impl Egress {
         let has_any = depth != HardwareQueue::Off && layout.radio_ports() > 0;
         let categories = if layout.by_class { 1 } else { layout.lanes };
         let hardware = has_any.then(|| Box::new(Hardware::new(depth, mac.hardware_queue_per, categories)));
-        Self { ports, layout, order, hardware, moved: false, filled: 0, note: None }
+        Self { ports, layout, order, hardware, moved: false, is_pulling: false, filled: 0, note: None }
     }
 
     /// Its ports, in order.
@@ -204,18 +206,23 @@ impl Egress {
         self.note.as_mut()
     }
 
-    /// Categories whose packets may move on towards the MAC, to be [pulled](Self::pull) until none does; usually none.
-    #[inline]
-    pub(crate) fn pullable(&mut self) -> Range<u8> {
+    /// Categories whose packets [may move on](Self::has_moved), to be [pulled](Self::pull) until none does, which is then
+    /// [over](Self::end_pulling).
+    pub(crate) fn begin_pulling(&mut self) -> Range<u8> {
+        (self.moved, self.is_pulling) = (false, true);
         let categories = if self.layout.by_class { 1 } else { self.layout.lanes };
-        let moved = if std::mem::take(&mut self.moved) { categories } else { 0 };
-        0..u8::try_from(moved).expect("there are four categories")
+        0..u8::try_from(categories).expect("there are four categories")
     }
 
-    /// True if packets may move on towards the MAC.
+    /// Packets have moved on.
+    pub(crate) fn end_pulling(&mut self) {
+        self.is_pulling = false;
+    }
+
+    /// True if packets may move on towards the MAC, and nobody sees to it.
     #[inline]
     pub(crate) fn has_moved(&self) -> bool {
-        self.moved
+        self.moved && !self.is_pulling
     }
 
     /// When a packet of a category that nothing else holds back may move on towards the MAC, and its port.
@@ -227,7 +234,7 @@ impl Egress {
     /// categories.
     #[inline]
     pub(crate) fn has_for(&self, free: u8) -> bool {
-        self.moved || free & self.filled != 0
+        self.has_moved() || free & self.filled != 0
     }
 
     /// Moves the next packet of a category on towards the MAC, if one may. Returns the port that it left.

@@ -79,9 +79,7 @@ impl World {
         if self.nodes[node].absent {
             return;
         }
-        for category in self.nodes[node].egress.pullable() {
-            self.pull(node, category);
-        }
+        self.pull_all(node);
         let mut paused = self.nodes[node].station.take_paused();
         while paused != 0 {
             self.resume_in_turn(node, u8::try_from(paused.trailing_zeros()).expect("a byte has eight bits"));
@@ -93,6 +91,21 @@ impl World {
             self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
             free &= free - 1;
         }
+    }
+
+    /// Moves packets on towards the MAC, as far as they may: also each packet at once when it arrives, so that those that
+    /// arrive together do not fill the queue while there is room below it. What a departure lets arrive is left to the loop
+    /// that is under way.
+    #[inline(never)]
+    pub(super) fn pull_all(&mut self, node: NodeId) {
+        let Node { egress, absent, .. } = &mut self.nodes[node];
+        if *absent || !egress.has_moved() {
+            return;
+        }
+        for category in egress.begin_pulling() {
+            self.pull(node, category);
+        }
+        self.nodes[node].egress.end_pulling();
     }
 
     /// Moves packets of a category on towards the MAC, as far as they may.

@@ -240,6 +240,9 @@ impl World {
         let mut accounts = Accounts { packets, connections, flows, routing, overflows, witness };
         let category = wire.is_none().then_some(category);
         egress.offer(*now, port, category, waiting, first, &mut accounts.dropping());
+        if egress.has_moved() {
+            self.pull_all(node);
+        }
         if let Some(wire) = wire {
             self.transmit(wire);
         }
