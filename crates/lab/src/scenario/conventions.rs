@@ -66,7 +66,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
     for Rule { path, values } in rules() {
         let value = &values[conventions as usize];
-        if is_default(value) {
+        if is_default(value) || (path.starts_with(OF_DSR) && !routes_by_dsr(network)) {
             continue;
         }
         let segments = path.split('.').rev();
@@ -79,6 +79,15 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
             document::fill(network, below);
         }
     }
+}
+
+/// The rules of DSR, which only its networks get: without it they would be idle.
+const OF_DSR: &str = "routing.dsr.";
+
+fn routes_by_dsr(network: &DeTable<'_>) -> bool {
+    let routing = network.get("routing").and_then(|routing| routing.get_ref().as_table());
+    let protocol = routing.and_then(|routing| routing.get("protocol"));
+    protocol.and_then(|protocol| protocol.get_ref().as_str()) == Some("dsr")
 }
 
 /// Formats the table of rules as Markdown.
@@ -164,8 +173,9 @@ mod tests {
     }
 
     /// Returns the rules of a simulator, as somebody would write them by hand.
-    fn by_hand(of: Conventions) -> Vec<String> {
-        let rules = rules().iter().filter(|rule| !is_default(&rule.values[of as usize]));
+    fn by_hand(of: Conventions, dsr: bool) -> Vec<String> {
+        let applies = |rule: &&Rule| !is_default(&rule.values[of as usize]) && (dsr || !rule.path.starts_with(OF_DSR));
+        let rules = rules().iter().filter(applies);
         rules.map(|rule| format!("{}={}", rule.path, written(&rule.values[of as usize]))).collect()
     }
 
@@ -180,11 +190,14 @@ mod tests {
     fn each_simulators_conventions_are_its_rules_set_by_hand() {
         for of in [Conventions::Ns3, Conventions::Ns2, Conventions::Ns2Of2001] {
             let key = [format!("conventions={}", of.name())];
-            assert_eq!(network(&key), network(&by_hand(of)), "{of:?}");
+            assert_eq!(network(&key), network(&by_hand(of, false)), "{of:?}");
+            let dsr = "routing.protocol=dsr".to_owned();
+            let with_dsr = network(&[key[0].clone(), dsr.clone()]);
+            assert_eq!(with_dsr, network(&[by_hand(of, true), vec![dsr]].concat()), "{of:?}");
             assert_ne!(network(&key), network(&[]), "{of:?}");
         }
         assert_eq!(network(&["conventions=standard".to_owned()]), network(&[]));
-        let defaults = by_hand(Conventions::Standard)
+        let defaults = by_hand(Conventions::Standard, true)
             .into_iter()
             .filter(|set| set.split_once('=').is_some_and(|(path, _)| !key(path).default.is_empty()));
         assert_eq!(network(&defaults.collect::<Vec<_>>()), network(&[]));

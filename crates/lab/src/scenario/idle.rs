@@ -16,7 +16,7 @@ use queue::Settings;
 use sim::config::{
     Access, BProtection, Capture, Congestion, ErrorModel, Flow, HardwareQueue, Load, MobilityModel, MostBytes, Network,
     Node, Propagation, Protocol, Queues, Radio, RateAlgorithm, Recovery, RepairBy, RepairWithin, ReplyWait, Role,
-    Route, RtsThreshold, Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
+    Route, RouteCache, RtsThreshold, Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
 };
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -277,7 +277,9 @@ fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
         ("record", ["reception"]) if at.network.flow.iter().all(|flow| flow.to != "broadcast") => {
             reason("no flow is broadcast", "write `to = \"broadcast\"` in a flow, or leave it out")
         }
-        ("record", ["hops"]) if at.network.routing.protocol != Protocol::Aodv => needs("routing.protocol = \"aodv\""),
+        ("record", ["hops"]) if at.network.routing.protocol == Protocol::Static => {
+            needs("routing.protocol = \"aodv\" or \"dsr\"")
+        }
         _ => None,
     }
 }
@@ -451,7 +453,22 @@ fn of_routing(rest: &[&str], at: &At) -> Option<Reason> {
         }
         ["aodv", "gratuitous_rrep"] if given.destination_only => needs("destination_only = false"),
         ["aodv", "category"] if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
+        ["dsr", rest @ ..] => of_dsr(rest, at),
         ["route", ENTRY] => unused_route(at.network.routing.route.get(at.index)?, at.network),
+        _ => None,
+    }
+}
+
+fn of_dsr(rest: &[&str], at: &At) -> Option<Reason> {
+    let given = &at.network.routing.dsr;
+    match rest {
+        _ if at.network.routing.protocol != Protocol::Dsr => needs("protocol = \"dsr\""),
+        ["cache_links"] if given.cache != RouteCache::Links => needs("cache = \"links\""),
+        ["cache_paths" | "cache_overheard"] if given.cache != RouteCache::Paths => needs("cache = \"paths\""),
+        ["shortening"] if !given.promiscuous => needs("promiscuous = true"),
+        ["shortening_holdoff"] if !(given.promiscuous && given.shortening) => needs("shortening = true"),
+        ["salvage_search"] if given.max_salvage_count == 0 => needs("max_salvage_count above 0"),
+        ["category"] if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
         _ => None,
     }
 }

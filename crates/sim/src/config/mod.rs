@@ -6,8 +6,8 @@
 pub mod bqm;
 mod class;
 mod consumption;
-mod dsr;
 mod draws;
+mod dsr;
 mod errors;
 mod mac;
 mod mobility;
@@ -24,6 +24,7 @@ pub use bqm::Bqm;
 pub use class::{Category, Class, Dscp};
 pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
+pub use dsr::{Dsr, NearRequest, RouteCache};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
     Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer, Lifetime,
@@ -33,7 +34,6 @@ pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
 pub use nodes::{CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
-pub use dsr::{Dsr, NearRequest, RouteCache};
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
 pub use tmac::{Turns, TurnsVariant};

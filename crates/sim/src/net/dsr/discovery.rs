@@ -20,8 +20,7 @@ impl Dsr {
             return;
         }
         self.counts.searches += 1;
-        let mut search =
-            Search { destination, stage: Stage::Far, due: now, wait: cx.given.request_period, began: now };
+        let mut search = Search { destination, stage: Stage::Far, due: now, wait: cx.given.request_period, began: now };
         self.begin_try(&mut search, !own || cx.given.near_request != NearRequest::Never, cx);
         self.searches.push(search);
     }

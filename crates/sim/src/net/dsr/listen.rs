@@ -50,7 +50,10 @@ impl Dsr {
             return self.learn_route(&header.route, cx);
         }
         let Some(me) = Route::of([self.address]) else { return };
-        let ways = [Some(header.route.rest_from(header.at)), cx.given.learn_reverse.then(|| header.route.back_from(header.at))];
+        let ways = [
+            Some(header.route.rest_from(header.at)),
+            cx.given.learn_reverse.then(|| header.route.back_from(header.at)),
+        ];
         for way in ways.iter().flatten() {
             if let Some(route) = me.then(way) {
                 self.cache.notice(&route, cx);

@@ -83,12 +83,14 @@ fn sourced(
     let room = LONGEST_MSDU - dsr::longest_header();
     let too_long = |flow: &&Flow| flow.supply.first().is_some_and(|length| msdu_bytes(length) > room);
     if let Some(flow) = flows.iter().find(too_long) {
-        let message = format!("a packet has no room for a source route in one 802.11 frame, which takes {room} beside it");
+        let message =
+            format!("a packet has no room for a source route in one 802.11 frame, which takes {room} beside it");
         return Err(BuildError::new(format!("flow.{}.traffic", flow.identity.name), message));
     }
     let given = &network.routing.dsr;
     check_dsr(given)?;
-    let node = |(name, address): (&String, u32)| dsr::Dsr::new(address, given, Stream::new(seed, name, Purpose::Routing));
+    let node =
+        |(name, address): (&String, u32)| dsr::Dsr::new(address, given, Stream::new(seed, name, Purpose::Routing));
     let nodes = names.iter().zip(0..).map(node).collect();
     Ok(Sourced::new(given.clone(), nodes, rules.index(given.category)))
 }

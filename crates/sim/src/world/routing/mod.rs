@@ -6,7 +6,6 @@ mod sourced;
 use super::flows::Flow;
 use super::state::{Accounts, Event, World};
 use super::watch::Witness;
-use sourced::Sourced;
 use crate::config::{Dscp, RoutingPriority};
 use crate::engine::{Arena, FlowId, Handle, List, NodeId, PortId};
 use crate::mac::BROADCAST;
@@ -15,6 +14,7 @@ use crate::net::{Load, LossCause, Packet, Routes, Waiting, network_bytes};
 use crate::record::Ledger;
 use crate::results;
 use crate::trace::TraceEventKind;
+use sourced::Sourced;
 use units::{Duration, Instant};
 
 /// Routing of packets.
