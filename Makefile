@@ -23,6 +23,7 @@ make book       the pages of docs as a book: target/book; needs mdbook
 
 Claims          claims-all: every claim with all seeds, a night
 Live use        test-live: all tests in a Linux guest (root)
+                attack: what other users try
                 stress, kills, conformance, live-repeat: for as long as STRESS_SECONDS, KILLS, CONFORMANCE_SECONDS, LIVE_REPEAT say
                 tables-live, testbed-live, swan-live: the figures of docs
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
@@ -232,6 +233,12 @@ guest:
 
 live-quick: charts
 	python3 tests/live/check_live.py --quick
+
+# What other users of the machine try against the queueing discipline.
+attack: attack-bpf
+
+attack-bpf: charts
+	python3 tests/live/check_live.py attack::
 
 test-live: charts
 	python3 tests/live/check_live.py

@@ -81,7 +81,7 @@ def load(processors):
 
 
 # The guest's clock runs away while it reads files of the host: what tests run is copied into its memory.
-COPY = "cp /host/tests /host/sluice /tmp; cd /tmp"
+COPY = "cp /host/tests /host/sluice /host/attacker /tmp; chmod 755 /tmp; cd /tmp"
 
 # Measurements, which take long: measure.py, testbed.py and swan.py.
 MEASURED = ["tables::", "testbed::", "swan::runs"]
@@ -138,7 +138,9 @@ def main():
 
 
 def binaries(share):
-    """Builds the tests for the guest and the program itself, and leaves both in `share`."""
+    """Builds the tests for the guest, the program itself, and that of an attacker, and leaves them in `share`."""
+    attacker = image.HERE / "attacker.c"
+    subprocess.run(["cc", "-O1", "-Wall", "-Wextra", "-Werror", "-static", attacker, "-o", share / "attacker"], check=True)
     command = [*BUILD, "--message-format=json-render-diagnostics"]
     messages = subprocess.run(command, check=True, cwd=image.ROOT, stdout=subprocess.PIPE, text=True).stdout
     artifacts = [message for message in map(json.loads, messages.splitlines()) if message.get("executable")]

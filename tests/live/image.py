@@ -36,6 +36,7 @@ USERLAND = ["ethtool", "iperf3", "iproute2", "iputils-ping", "iw", "kmod", "moun
 MODULES = [
     *("9p", "9pnet_virtio"),
     *("dummy", "ifb", "slip", "tun", "veth", "mac80211_hwsim", "ccm", "cmac", "ctr", "gcm", "tcp_diag"),
+    *("8021q", "ip6_tunnel", "ipip", "ppp_generic", "pppoe"),
     *("sch_cake", "sch_codel", "sch_fq", "sch_fq_codel", "sch_htb", "sch_netem", "sch_prio", "sch_tbf"),
 ]
 # What no test needs of the tree, by the beginning of its path.

@@ -59,7 +59,7 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
 fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<bool, Error> {
     let (state, left) = State::lock(folder, device, parent)?;
     if let Some(left) = &left {
-        put_back(&left.former, &mut Route::open()?)?;
+        put_back(&state, &left.former, &mut Route::open()?)?;
     }
     state.forget()?;
     #[cfg(feature = "bpf")]

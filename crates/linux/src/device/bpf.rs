@@ -30,6 +30,8 @@ mod conformance_credit;
 mod conformance_many;
 #[cfg(test)]
 mod conformance_shaper;
+#[cfg(test)]
+mod orders_tests;
 
 pub use discipline::Discipline;
 pub use governed::{FOLDER, Governed};

@@ -52,7 +52,7 @@ fn claim_locked(
 ) -> Result<(Former, State), Error> {
     let mut link = link.clone();
     if let Some(left) = left {
-        put_back(&left.former, route)?;
+        put_back(&state, &left.former, route)?;
         link = route.link(&link.name)?;
     }
     let (mut former, obstacle) = Former::read(route, &link, parent, &looks.users(link.index)?)?;
@@ -83,8 +83,8 @@ pub(crate) fn make_way(
 }
 
 /// Restores what a killed agent left. If another program has put a queue there since, that one stays.
-pub(crate) fn put_back(former: &Former, route: &mut Route) -> Result<(), Error> {
-    match former.restore(route) {
+pub(crate) fn put_back(state: &State, former: &Former, route: &mut Route) -> Result<(), Error> {
+    match state.put_back(former, route) {
         Err(Error::Replaced { .. }) => Ok(()),
         done => done,
     }

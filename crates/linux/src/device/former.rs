@@ -116,6 +116,16 @@ impl Former {
         self.segments.get_or_insert(segments);
     }
 
+    /// Returns the former number of segments that was noted here, if `other` is a place of the same interface.
+    pub(crate) fn segments_of(&self, other: &Self) -> Option<u32> {
+        self.segments.filter(|_| self.index == other.index)
+    }
+
+    /// Leaves the number of segments to another place of the interface.
+    pub(crate) fn without_segments(&self) -> Self {
+        Self { segments: None, ..self.clone() }
+    }
+
     /// The kernel's default is to come back instead.
     pub(crate) fn give_up(&mut self) {
         self.qdisc = None;

@@ -5,6 +5,7 @@
 //! is still the one that wrote its number down.
 
 use crate::device::former::Former;
+use crate::device::segments;
 use crate::device::wish::{is_name, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
@@ -94,18 +95,26 @@ impl State {
         former: &mut Former,
         route: &mut Route,
         link: &Link,
-        segments: u32,
+        limit: u32,
     ) -> Result<(), Error> {
         // A killed agent whose queue continues has written it down already. It is read now, because `link` may be older
         // than what a killed agent changed and this one has restored.
-        former.remember_segments(route.link(&link.name)?.gso_max_segs);
+        let now = route.link(&link.name)?.gso_max_segs;
+        let noted = segments::noted_by_others(&self.path, former);
+        former.remember_segments(noted.unwrap_or(now));
         self.keep(former)?;
-        route.set_segments(link.index, segments)
+        // The lowest limit that one of its places asked for.
+        route.set_segments(link.index, if noted.is_some() { limit.min(now) } else { limit })
+    }
+
+    /// Restores the former queue. The file stays.
+    pub(crate) fn put_back(&self, former: &Former, route: &mut Route) -> Result<(), Error> {
+        segments::restore(&self.path, former, route)
     }
 
     /// Restores the former queue and removes the file. If another program has put a queue there, that one stays.
     pub(crate) fn end(self, former: &Former, route: &mut Route) -> Result<(), Error> {
-        let restored = former.restore(route);
+        let restored = self.put_back(former, route);
         match restored {
             Ok(()) | Err(Error::Replaced { .. }) => self.forget().and(restored),
             failed => failed,
@@ -143,7 +152,7 @@ impl Restorer {
         if kept.process != std::process::id() {
             return Ok(());
         }
-        kept.former.restore(&mut Route::open()?)?;
+        segments::restore(path, &kept.former, &mut Route::open()?)?;
         fs::remove_file(path).map_err(|error| failed(path, error))
     }
 }
@@ -293,7 +302,7 @@ fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
 }
 
 /// Returns the number of this thread's network namespace.
-fn namespace() -> Result<u64, Error> {
+pub(crate) fn namespace() -> Result<u64, Error> {
     const NAMESPACE: &str = "/proc/thread-self/ns/net";
     let stat = rustix::fs::stat(NAMESPACE).map_err(|errno| failed(Path::new(NAMESPACE), errno.into()))?;
     Ok(stat.st_ino)

@@ -68,7 +68,7 @@ impl Txq {
         let mut wireless = Wireless::open()?;
         let (mut state, left) = State::lock(state_folder, device, ROOT)?;
         if let Some(left) = left {
-            put_back(&left.former, &mut route)?;
+            put_back(&state, &left.former, &mut route)?;
         }
         let claimed = claim(&mut wireless, &link, state_folder);
         let (phy, before, lock) = match claimed {

@@ -2,7 +2,8 @@
 //! shows those packets to a queue discipline.
 
 use super::medium::{Choices, Medium, SLOWEST};
-use super::{now, pause_until, shell};
+use super::{now, number_of, pause_until, shell};
+use linux::device::bpf::Slot;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::File;
 use std::net::UdpSocket;
@@ -112,6 +113,13 @@ pub(super) fn at(node: usize, line: &str) -> String {
         0 => shell(line),
         _ => shell(&format!("ip netns exec n{node} sh -ec '{line}'")),
     }
+}
+
+/// Makes our queue at a node.
+pub(super) fn install_at(node: usize, slot: &mut Slot) {
+    let device = format!("wlan{node}");
+    inside(node, || slot.announce(number_of(&device), now()).unwrap());
+    at(node, &format!("tc qdisc replace dev {device} root handle {:x}: sluice", slot.handle() >> 16));
 }
 
 /// Calls a function in the network namespace of a node.

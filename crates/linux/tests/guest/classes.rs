@@ -31,7 +31,7 @@ fn begin(discipline: &Discipline, rate: Option<Rate>, late_after: Option<Duratio
     let (measures, every) = (Measures::default(), Duration::from_millis(1));
     slot.begin(&Start { orders, measures, late_after, classes: true, marks: false, hops: false, every, at: now() })
         .unwrap();
-    install(&slot, "sl0");
+    install(&mut slot, "sl0");
     slot.take_interval(now()).unwrap();
     slot
 }
@@ -135,6 +135,33 @@ fn best_effort_keeps_to_its_rate_and_real_time_does_not_wait_behind_it() {
     println!("longest delay: real time {longest:?}, best effort {waiting:?}");
     assert!(longest <= Duration::from_nanos((CHUNK + 2 * LEN as u64) * 1_000_000_000 / LINK), "{longest:?}");
     assert!(waiting >= second, "{waiting:?}");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn signalling_beyond_its_share_of_the_link_does_not_go_before_others() {
+    /// From `class.h`, and 5 % in 1/256.
+    const BURST: u64 = 16_384;
+    const SHARE: u64 = 13;
+    let discipline = load();
+    let link = SlowLink::new(LINK);
+    let (best_effort, signalling) = (of_class(0), of_class(48));
+    let mut slot = begin(&discipline, None, None);
+    let mut next = now();
+    let until = next + Duration::from_secs(2);
+    while now() < until {
+        send(&best_effort, LEN);
+        send(&signalling, LEN);
+        next += OFFERED_EVERY;
+        pause_until(next);
+    }
+    let others = slot.take_interval(now()).unwrap().sent.bytes.count();
+    let first = slot.beside().class.unwrap().sent.bytes.count();
+    println!("signalling first: {first} B, others: {others} B");
+    assert!(first > BURST / 2 && first <= BURST + (first + others) * SHARE / 256 + LEN as u64, "{first} and {others}");
+    shell("tc qdisc del dev sl0 root");
+    link.end();
+    discipline.unload().unwrap();
 }
 
 #[test]

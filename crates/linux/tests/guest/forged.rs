@@ -1,7 +1,7 @@
 //! Forged departure times (`SO_TXTIME`, which needs no privilege) must not pass for completions: the field in which the
 //! queue marks packets that it hands down is open to programs. Guesses are tried here; a mark that was read is not.
 
-use super::chain::{Chain, at};
+use super::chain::{Chain, at, install_at};
 use super::{MECHANISM, dummy, load, now, pause_until, shell, towards};
 use control::Measures;
 use linux::device::bpf::Credit;
@@ -38,7 +38,7 @@ fn a_program_cannot_complete_packets_that_the_device_still_has() {
     let before = slot.below().unwrap().taken;
     // The radio reports no more data frames.
     chain.medium.swallow_one_in(1);
-    at(0, &format!("tc qdisc replace dev wlan0 root handle {:x}: sluice", slot.handle() >> 16));
+    install_at(0, &mut slot);
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.connect("10.8.0.2:9").unwrap();
     for _ in 0..PACKETS {

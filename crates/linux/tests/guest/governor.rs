@@ -18,7 +18,7 @@ impl Governor {
     pub(super) fn new(discipline: &Discipline, name: Name, parameters: &Parameters, interface: &str) -> Self {
         let controller = AnyController::new(name, parameters, &MECHANISM.hard.into()).unwrap();
         let mut slot = discipline.free_slot(MECHANISM, controller.needs().measures, now()).unwrap();
-        install(&slot, interface);
+        install(&mut slot, interface);
         // The kernel's own packets on a new interface are not counted.
         slot.take_interval(now()).unwrap();
         Self { slot, controller, next: now(), seen: Interval::default(), limit: MECHANISM.hard }

@@ -13,9 +13,6 @@ use units::{Duration, Instant};
 const PACKETS: usize = 2_000;
 /// The aim over pfifo, with everything on, set before there was anything to measure.
 const MOST_OVER_PFIFO: u64 = 1_300;
-/// Cost by credit on this kernel and a hundredth, as a bound against growth. It exceeds the aim since the discipline
-/// has service classes.
-const ON_RECORD_BY_CREDIT: u64 = 1_343;
 
 /// Returns the median time of a `send` of 1000 bytes into an empty queue, until the device has the packet. It includes
 /// one reading of the clock, for every discipline alike.
@@ -34,7 +31,7 @@ fn median(network: u8) -> u64 {
 
 #[test]
 #[ignore = "needs the guest and its clock 'instructions'"]
-fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo_but_by_credit_as_on_record() {
+fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo() {
     shell("modprobe -a sch_fq_codel sch_fq sch_cake");
     let discipline = load();
     dummy("one", 1);
@@ -56,7 +53,7 @@ fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo_but_by_credit_as_
     shell("tc qdisc del dev one root");
     let measures = Measures { service_weight: Some(0.02), idle_threshold: 2 };
     let mut slot = discipline.free_slot(MECHANISM, measures, now()).unwrap();
-    install(&slot, "one");
+    install(&mut slot, "one");
     let at_will = show("sluice");
     discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
     let by_credit = show("sluice, credit");
@@ -65,10 +62,8 @@ fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo_but_by_credit_as_
     show("pfifo beside it");
     shell("ip link del one");
     discipline.unload().unwrap();
-    let missed = by_credit.saturating_sub(plain + MOST_OVER_PFIFO);
-    println!("by credit the aim of {MOST_OVER_PFIFO} over pfifo is missed by {missed}");
     assert!(at_will <= plain + MOST_OVER_PFIFO, "{at_will} against {plain}");
-    assert!(by_credit <= plain + ON_RECORD_BY_CREDIT, "{by_credit} by credit, against {plain}");
+    assert!(by_credit <= plain + MOST_OVER_PFIFO, "{by_credit} by credit, against {plain}");
 }
 
 /// The largest hard limit, in packets.
@@ -107,7 +102,7 @@ fn no_call_holds_the_processor_for_long_however_much_waits() {
     // Almost nothing leaves.
     let link = SlowLink::new(1_000);
     let mut slot = discipline.free_slot(mechanism, Measures::default(), now()).unwrap();
-    install(&slot, "sl0");
+    install(&mut slot, "sl0");
     let socket = towards(9);
     rustix::net::sockopt::set_socket_send_buffer_size(&socket, 200_000_000).unwrap();
     let fill = || {

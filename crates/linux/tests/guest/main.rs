@@ -3,6 +3,7 @@
 #![cfg(feature = "bpf")]
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
+mod attack;
 mod chain;
 mod classes;
 mod downloads;
@@ -81,7 +82,13 @@ fn dummy(name: &str, network: u8) {
     shell(&format!("ip link set {name} up arp off"));
 }
 
-fn install(slot: &Slot, name: &str) {
+/// Returns the number of an interface of this thread's network namespace.
+fn number_of(name: &str) -> u32 {
+    rustix::net::netdevice::name_to_index(UdpSocket::bind("0.0.0.0:0").unwrap(), name).unwrap()
+}
+
+fn install(slot: &mut Slot, name: &str) {
+    slot.announce(number_of(name), now()).unwrap();
     shell(&format!("tc qdisc replace dev {name} root handle {:x}: sluice", slot.handle() >> 16));
 }
 

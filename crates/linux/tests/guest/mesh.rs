@@ -1,6 +1,6 @@
 //! Queues of mac80211 interfaces under release by credit.
 
-use super::chain::{Chain, NODES, Sink, at, send};
+use super::chain::{Chain, NODES, Sink, at, install_at, send};
 use super::queues::start;
 use super::{MECHANISM, load, now, pause_until, shell};
 use control::{AnyController, Controller as _, Interval, Name, Parameters, adth};
@@ -53,7 +53,7 @@ impl Node {
     fn new(discipline: &Discipline, node: usize, controller: AnyController) -> Self {
         let mut slot = discipline.free_slot(MECHANISM, controller.needs().measures, now()).unwrap();
         discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
-        at(node, &format!("tc qdisc replace dev wlan{node} root handle {:x}: sluice", slot.handle() >> 16));
+        install_at(node, &mut slot);
         slot.take_interval(now()).unwrap();
         let (below, seen, nodal, service) = Default::default();
         Self { slot, controller, next_update: now(), below, seen, nodal, service }

@@ -100,7 +100,7 @@ fn with_an_agent_that_is_silent_traffic_goes_on_under_the_fall_back_limit() {
     let discipline = load();
     let link = SlowLink::new(LINK);
     let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
-    install(&slot, "sl0");
+    install(&mut slot, "sl0");
     let Limit::Packets(fallback) = MECHANISM.fallback else { unreachable!("the tests' limits are packets") };
     let start = now();
     slot.take_interval(start).unwrap();

@@ -44,9 +44,9 @@ fn two_interfaces_have_queues_and_counters_of_their_own() {
     dummy("one", 1);
     dummy("two", 2);
     let mut one = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
-    install(&one, "one");
+    install(&mut one, "one");
     let mut two = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
-    install(&two, "two");
+    install(&mut two, "two");
     assert_ne!(one.handle(), two.handle());
     one.take_interval(now()).unwrap();
     two.take_interval(now()).unwrap();
@@ -69,8 +69,8 @@ fn two_interfaces_have_queues_and_counters_of_their_own() {
 fn the_next_agent_finds_the_queue_as_it_was_left() {
     let discipline = load();
     dummy("one", 1);
-    let slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
-    install(&slot, "one");
+    let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+    install(&mut slot, "one");
     let handle = slot.handle();
     // As at the end of a process, whatever ends it: the pins and the queue stay.
     drop((slot, discipline));
@@ -105,7 +105,7 @@ fn a_queue_that_is_refused_leaves_the_slot_to_whom_it_serves() {
     dummy("one", 1);
     dummy("two", 2);
     let mut one = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
-    install(&one, "one");
+    install(&mut one, "one");
     send(1, 5);
     // The slot is taken: the kernel refuses this queue, and destroys the part that it had begun.
     shell(&format!("! tc qdisc replace dev two root handle {:x}: sluice", one.handle() >> 16));
@@ -164,7 +164,7 @@ fn a_queue_that_goes_while_it_is_full_frees_its_packets_and_its_slot() {
         // So slow that almost nothing leaves.
         let link = SlowLink::new(1_000);
         let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
-        install(&slot, "sl0");
+        install(&mut slot, "sl0");
         // The command may have taken longer than an agent may be silent.
         slot.take_interval(now()).unwrap();
         send(9, 500);
@@ -187,7 +187,7 @@ fn an_interface_that_is_renamed_keeps_its_queue_and_one_that_moves_away_loses_it
     let discipline = load();
     dummy("one", 1);
     let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
-    install(&slot, "one");
+    install(&mut slot, "one");
     shell("ip link set one name uno");
     slot.take_interval(now()).unwrap();
     send(1, 10);
@@ -234,8 +234,8 @@ fn what_an_agent_left_that_was_killed_while_it_loaded_or_unloaded_is_taken_away(
     // What is in use stays.
     let discipline = load();
     dummy("one", 1);
-    let slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
-    install(&slot, "one");
+    let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+    install(&mut slot, "one");
     Discipline::unload_unused(folder).unwrap();
     assert!(folder.join("link").exists());
     shell("ip link del one");

@@ -2,7 +2,7 @@
 //! send TCP in a ring and one sends UDP of 80 bytes every 20 ms to one of them, with and without rate control.
 //! `tests/live/swan.py` makes the runs and judges the document's statements on them; a short one is a test.
 
-use super::chain::{Chain, at, inside};
+use super::chain::{Chain, at, inside, install_at};
 use super::medium::CELL;
 use super::{load, now, pause_until, run_number};
 use control::{AnyController, Controller as _, Limit, Name, Parameters, Seen, swan_rate};
@@ -74,7 +74,7 @@ impl Station {
         };
         slot.begin(&start).unwrap();
         discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
-        at(node, &format!("tc qdisc replace dev wlan{node} root handle {:x}: sluice", slot.handle() >> 16));
+        install_at(node, &mut slot);
         slot.take_interval(now()).unwrap();
         let interval = Duration::from_secs(1);
         Self { slot, controller, next: now() + interval, rates: Vec::new(), late: 0, rate: f64::INFINITY }

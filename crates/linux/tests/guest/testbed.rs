@@ -1,7 +1,7 @@
 //! ADTH's testbed on a real kernel: runs of a plan that `tests/live/testbed.py` makes from the scenarios `adth-e1`,
 //! `e3`, `e4` and `e6`, and leaves in /tmp/plan.jsonl. Each run prints its measurements as a line of JSON.
 
-use super::chain::{Chain, at, inside};
+use super::chain::{Chain, at, inside, install_at};
 use super::medium::{FASTEST, draw};
 use super::{load, now, pause_until};
 use control::{AnyController, Controller as _, Interval, Limit};
@@ -73,7 +73,7 @@ impl Station {
         let controller = settings.build_controller(0).unwrap();
         let mut slot = discipline.free_slot(mechanism, controller.needs().measures, now()).unwrap();
         discipline.release_by(&mut slot, Some(Credit::default())).unwrap();
-        at(node, &format!("tc qdisc replace dev wlan{node} root handle {:x}: sluice", slot.handle() >> 16));
+        install_at(node, &mut slot);
         let (seen, backlog_max, sojourn, service, limits) = Default::default();
         Self { slot, controller, limit: settings.limit, next: now(), seen, backlog_max, sojourn, service, limits }
     }

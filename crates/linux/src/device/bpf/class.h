@@ -16,6 +16,9 @@
 #define FIRST_OF_NEIGHBOURS 133
 #define LAST_OF_NEIGHBOURS 137
 
+/* Signalling that may come with priority after a pause, in bytes: some hundred requests of ARP. */
+#define SIGNALLING_BURST 16384
+
 enum class { BEST_EFFORT, KEEPS_GOING, REAL_TIME, REAL_TIME_NEW };
 
 static ALWAYS_INLINE enum class of_dscp(unsigned int dscp)
@@ -33,14 +36,15 @@ static ALWAYS_INLINE enum class of_dscp(unsigned int dscp)
 	}
 }
 
-static APART enum class class_of(struct __sk_buff *skb, unsigned int protocol, __u64 link, __u64 link_header)
+static APART enum class class_of(struct __sk_buff *context, const struct sk_buff *skb, __u64 link)
 {
 	__u8 buffer[IPV6_HEADER];
 	struct bpf_dynptr bytes;
+	unsigned int protocol;
 	const __u8 *header;
 	__u64 at;
 
-	if (bpf_dynptr_from_skb(skb, 0, &bytes) || !network(&bytes, &protocol, &at, link, link_header))
+	if (bpf_dynptr_from_skb(context, 0, &bytes) || !network(&bytes, skb, &protocol, &at, link))
 		return BEST_EFFORT;
 	if (protocol == ETHERTYPE_ARP)
 		return KEEPS_GOING;
@@ -54,6 +58,9 @@ static APART enum class class_of(struct __sk_buff *skb, unsigned int protocol, _
 	if (!header || header[0] >> 4 != 6)
 		return BEST_EFFORT;
 	if (header[6] != ICMPV6)
+		return of_dscp((header[0] & 15) << 2 | header[1] >> 6);
+	/* From a neighbour, not from beyond a router (RFC 4861, 7.1). */
+	if (header[7] != 255)
 		return of_dscp((header[0] & 15) << 2 | header[1] >> 6);
 	header = bpf_dynptr_slice(&bytes, at + IPV6_HEADER, buffer, 1);
 	return header && header[0] >= FIRST_OF_NEIGHBOURS && header[0] <= LAST_OF_NEIGHBOURS ? KEEPS_GOING : BEST_EFFORT;

@@ -4,20 +4,21 @@
 #include "class.h"
 #include "hops.h"
 
-/* Set by the loader: the link's kind, and the length of its header. */
+/* Set by the loader: the link's kind. */
 const volatile __u32 link = LINK_ETHERNET;
-const volatile __u32 link_header = ETHERNET_HEADER;
+
+KERNEL(void *bpf_cast_to_kern_ctx(void *context));
 
 SEC("tc")
 int class(struct __sk_buff *skb)
 {
-	return class_of(skb, __builtin_bswap16(skb->protocol), link, link_header);
+	return class_of(skb, bpf_cast_to_kern_ctx(skb), link);
 }
 
 SEC("tc")
 int hops(struct __sk_buff *skb)
 {
-	return hops_of(skb, __builtin_bswap16(skb->protocol), link, link_header);
+	return hops_of(skb, bpf_cast_to_kern_ctx(skb), link);
 }
 
 char terms[] SEC("license") = "Dual MIT/GPL";

@@ -12,12 +12,11 @@ const REAL_TIME: u32 = 2;
 const REAL_TIME_NEW: u32 = 3;
 
 /// `None` if this user may not load programs.
-fn load(constants: Option<[u32; 2]>) -> Option<Object> {
+fn load(link: Option<u32>) -> Option<Object> {
     let mut open = ObjectBuilder::default().open_memory(PROGRAM).unwrap();
-    if let Some(constants) = constants {
+    if let Some(link) = link {
         let mut map = open.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata")).unwrap();
-        let bytes: Vec<u8> = constants.into_iter().flat_map(u32::to_ne_bytes).collect();
-        map.initial_value_mut().unwrap()[..8].copy_from_slice(&bytes);
+        map.initial_value_mut().unwrap()[..4].copy_from_slice(&link.to_ne_bytes());
     }
     match open.load() {
         Ok(object) => Some(object),
@@ -59,7 +58,7 @@ fn ipv4(dscp: u8, ecn: u8) -> Vec<u8> {
 fn ipv6(dscp: u8, ecn: u8, next: u8, first: u8) -> Vec<u8> {
     let mut header = vec![0; 48];
     (header[0], header[1]) = (0x60 | dscp >> 2, dscp << 6 | ecn << 4);
-    (header[6], header[40]) = (next, first);
+    (header[6], header[7], header[40]) = (next, 255, first);
     header
 }
 
@@ -80,6 +79,24 @@ fn a_packet_is_of_the_class_that_its_code_point_says() {
                 assert_eq!(class(&object, &frame(tags, 0x86dd, &ipv6(dscp, ecn, 17, 0))), expected, "{dscp}");
             }
         }
+    }
+}
+
+/// A packet in a session of PPP over Ethernet.
+fn in_session(protocol: u16, rest: &[u8]) -> Vec<u8> {
+    [&[0x11, 0, 0, 1, 0, 30], &protocol.to_be_bytes()[..], rest].concat()
+}
+
+#[test]
+fn in_a_session_of_ppp_the_packets_own_header_is_read() {
+    let Some(object) = load(None) else { return };
+    for tags in [&[][..], &[0x8100], &[0x88a8, 0x8100]] {
+        let class = |protocol, rest: &[u8]| class(&object, &frame(tags, 0x8864, &in_session(protocol, rest)));
+        assert_eq!(class(0x0021, &ipv4(46, 0)), REAL_TIME);
+        assert_eq!(class(0x0057, &ipv6(47, 0, 17, 0)), REAL_TIME_NEW);
+        // Neither the protocol that negotiates addresses, nor what is cut off.
+        assert_eq!(class(0x8021, &ipv4(46, 0)), BEST_EFFORT);
+        assert_eq!(class(0x0021, &ipv4(46, 0)[..19]), BEST_EFFORT);
     }
 }
 
@@ -112,7 +129,11 @@ fn what_looks_for_neighbours_keeps_the_network_going() {
     assert_eq!(class(&object, &frame(&[], 0x0806, &[0; 28])), KEEPS_GOING, "ARP");
     for kind in 0..=255 {
         let expected = if (133..=137).contains(&kind) { KEEPS_GOING } else { BEST_EFFORT };
-        assert_eq!(class(&object, &frame(&[], 0x86dd, &ipv6(0, 0, 58, kind))), expected, "ICMPv6 {kind}");
+        let mut packet = ipv6(0, 0, 58, kind);
+        assert_eq!(class(&object, &frame(&[], 0x86dd, &packet)), expected, "ICMPv6 {kind}");
+        // One that a router has passed on is no neighbour's.
+        packet[7] = 254;
+        assert_eq!(class(&object, &frame(&[], 0x86dd, &packet)), BEST_EFFORT, "ICMPv6 {kind} from afar");
     }
 }
 
@@ -143,7 +164,15 @@ fn said_again(frame: &[u8]) -> u32 {
             protocol = word(at);
         }
     }
-    let rest = frame.get(at + 2..).unwrap_or_default();
+    let mut rest = frame.get(at + 2..).unwrap_or_default();
+    if protocol == Some(0x8864) {
+        protocol = match rest.get(6..8) {
+            Some([0x00, 0x21]) => Some(0x0800),
+            Some([0x00, 0x57]) => Some(0x86dd),
+            _ => None,
+        };
+        rest = rest.get(8..).unwrap_or_default();
+    }
     let of_dscp = |dscp: u8| match dscp & 63 {
         46 => REAL_TIME,
         47 => REAL_TIME_NEW,
@@ -153,7 +182,7 @@ fn said_again(frame: &[u8]) -> u32 {
     match (protocol, rest) {
         (Some(0x0806), _) => KEEPS_GOING,
         (Some(0x0800), [0x40..=0x4f, tos, ..]) if rest.len() >= 20 => of_dscp(tos >> 2),
-        (Some(0x86dd), [0x60..=0x6f, ..]) if rest.len() >= 40 && rest[6] == 58 => match rest.get(40) {
+        (Some(0x86dd), [0x60..=0x6f, ..]) if rest.len() >= 40 && rest[6..8] == [58, 255] => match rest.get(40) {
             Some(133..=137) => KEEPS_GOING,
             _ => BEST_EFFORT,
         },
@@ -177,12 +206,17 @@ fn any_bytes_have_the_class_that_the_same_rules_give_them_in_rust() {
         let tags: Vec<u16> = (0..tags).map(|_| one_of(&[0x8100, 0x88a8])).collect();
         let protocol = one_of(&[0x0800, 0x0800, 0x86dd, 0x86dd, 0x0806, 0x8100, 0xffff]);
         let dscp = one_of(&[0, 40, 46, 47, 48, 63]).to_le_bytes()[0];
+        let is_session = one_of(&[0, 0, 0, 1]) == 1;
         let mut rest = if protocol == 0x86dd { ipv6(dscp, 1, 17, 0) } else { ipv4(dscp, 1) };
         if one_of(&[0, 0, 1]) == 1 {
-            let at = usize::from(one_of(&[0, 1, 6, 20])).min(rest.len() - 1);
+            let at = usize::from(one_of(&[0, 1, 6, 7, 20])).min(rest.len() - 1);
             rest[at] = one_of(&[0, 0x45, 0x60, 58, 184, 255]).to_le_bytes()[0];
         }
-        let whole = frame(&tags, protocol, &rest);
+        let protocol_of_ppp = if protocol == 0x86dd { 0x0057 } else { 0x0021 };
+        let whole = match is_session {
+            true => frame(&tags, 0x8864, &in_session(protocol_of_ppp, &rest)),
+            false => frame(&tags, protocol, &rest),
+        };
         let most = whole.len() as u64;
         let length = if is_cut { 15 + draw(&mut state, most - 14) } else { most };
         let whole = &whole[..usize::try_from(length).unwrap()];
@@ -196,7 +230,7 @@ fn any_bytes_have_the_class_that_the_same_rules_give_them_in_rust() {
 #[test]
 fn on_other_links_the_packets_description_says_its_protocol() {
     // Test packets begin with an Ethernet header, whose protocol is in their description.
-    let Some(object) = load(Some([0xfffe, 14])) else { return };
+    let Some(object) = load(Some(0xfffe)) else { return };
     assert_eq!(class(&object, &frame(&[], 0x0800, &ipv4(46, 0))), REAL_TIME);
     assert_eq!(class(&object, &frame(&[], 0x86dd, &ipv6(47, 0, 17, 0))), REAL_TIME_NEW);
     assert_eq!(class(&object, &frame(&[0x8100], 0x0800, &ipv4(46, 0))), BEST_EFFORT, "tags are Ethernet's");

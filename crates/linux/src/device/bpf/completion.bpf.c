@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * Detects completions. A device is done with a packet when the packet is freed: for mac80211 when its status has
  * come, acknowledged or given up, or when it was dropped below. The program sees every packet that the machine frees,
- * and recognises ours by their mark. It is loaded while a queue releases by credit, and shares the maps of
+ * and recognises ours by their addresses. It is loaded while a queue releases by credit, and shares the maps of
  * sluice.bpf.c. */
 #include "kernel.h"
 #include "shared.h"
-#include "flight.h"
+#include "below.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct sk_buff {
@@ -14,37 +14,50 @@ struct sk_buff {
 };
 #pragma clang attribute pop
 
+/* An address as a pointer through which the kernel's memory may be read. */
+KERNEL(void *bpf_rdonly_cast(const void *address, __u32 type));
+#define TYPE_IN_KERNEL 1
+
 MAP(measured, ARRAY, 1, struct sluice_measured);
-MAP(flights, ARRAY, 1, struct flight);
 
-static ALWAYS_INLINE int freed(const struct sk_buff *skb)
+static ALWAYS_INLINE int done(__u32 index, __u64 id)
 {
-	__u64 mark = skb->tstamp;
-	__u32 slot = slot_of(mark);
-	struct sluice_measured *is;
-	struct flight *flight;
-	__u32 index;
+	__u32 slot = index / FLIGHTS;
+	struct sluice_measured *is = bpf_map_lookup_elem(&measured, &slot);
 
-	if (likely(slot >= MOST_QUEUES))
-		return 0;
-	index = slot * FLIGHTS + (__u32)mark % FLIGHTS;
-	is = bpf_map_lookup_elem(&measured, &slot);
-	flight = bpf_map_lookup_elem(&flights, &index);
-	if (is && flight)
-		complete(is, flight, mark, skb->len, bpf_ktime_get_ns());
+	if (is)
+		complete(is, &flights[index], id, bpf_ktime_get_ns());
 	return 0;
 }
 
-SEC("tp_btf/consume_skb")
-int sluice_consumed(__u64 *context)
+static ALWAYS_INLINE int freed(__u64 address)
 {
-	return freed((const struct sk_buff *)context[0]);
+	__u32 index = leave(address);
+	const struct sk_buff *skb;
+	__u64 mark;
+	__u32 slot;
+
+	if (unlikely(index < ALL_FLIGHTS))
+		return done(index, address);
+	skb = bpf_rdonly_cast((void *)address, __builtin_btf_type_id(*(struct sk_buff *)0, TYPE_IN_KERNEL));
+	mark = skb->tstamp;
+	slot = slot_of(mark);
+	/* A GSO packet is freed before its pieces: the first of those counts. */
+	if (likely(slot >= MOST_QUEUES) || skb->len > MOST_MSDU)
+		return 0;
+	return done(index_of(slot, mark), mark);
 }
 
-SEC("tp_btf/kfree_skb")
+SEC("raw_tp/consume_skb")
+int sluice_consumed(__u64 *context)
+{
+	return freed(context[0]);
+}
+
+SEC("raw_tp/kfree_skb")
 int sluice_dropped(__u64 *context)
 {
-	return freed((const struct sk_buff *)context[0]);
+	return freed(context[0]);
 }
 
 char terms[] SEC("license") = "Dual MIT/GPL";

@@ -1,6 +1,6 @@
 //! Detects when a device is done with a packet: a program, beside the discipline, that sees packets being freed.
 
-use super::maps::{FLIGHTS, MEASURED, refused};
+use super::maps::{BELOW, MEASURED, kept_as, refused};
 use crate::error::Error;
 use libbpf_rs::{ObjectBuilder, Result};
 use std::io;
@@ -23,7 +23,8 @@ fn load(folder: &Path) -> Result<()> {
     let mut open = ObjectBuilder::default().name("sluice_done")?.open_memory(PROGRAM)?;
     for mut map in open.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();
-        if [MEASURED, FLIGHTS].contains(&name.as_str()) {
+        let name = kept_as(&name);
+        if [MEASURED, BELOW].contains(&name) {
             map.reuse_pinned_map(folder.join(name))?;
         }
     }

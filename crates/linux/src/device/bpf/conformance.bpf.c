@@ -11,10 +11,10 @@ const volatile __u32 discards_at_once = RING_MASK + 1;
 
 /* A call: a packet is taken (0), comes (1) or is completed (2) at a time, or the limit becomes `packet` packets and
  * `len` bytes (3); or the bucket alone is asked, filled with `len` bytes (4) or given a rate (5), when a packet may
- * leave next. Answer: whether it was kept or what was taken, how many were dropped, and the mark of what was taken; the
- * completed packet is named by its mark. The first dropped one is at `before`. */
+ * leave next; or the mark with number `packet` (6). Answer: whether it was kept or what was taken, how many were
+ * dropped, and whether what was taken went below, by credit. The first dropped one is at `before`. */
 struct step {
-	__u64 call, now, len, packet, answer, dropped, mark, before;
+	__u64 call, now, len, packet, answer, dropped, below, before;
 };
 
 /* Many calls in one. */
@@ -43,21 +43,9 @@ MAP(calls, ARRAY, 1, struct steps);
 MAP(dropped, ARRAY, 1, struct numbers);
 
 struct queue;
-struct flight;
 static struct entry *entry_at(struct queue q, __u64 position);
-static struct flight *flight_at(struct queue q, __u64 position);
 static void entry_drop(struct queue q, struct entry *entry, host_t host);
 #include "fifo.h"
-
-MAP(flights, ARRAY, FLIGHTS, struct flight);
-
-static ALWAYS_INLINE struct flight *flight_at(struct queue q, __u64 position)
-{
-	__u32 index = (__u32)position % FLIGHTS;
-
-	(void)q;
-	return bpf_map_lookup_elem(&flights, &index);
-}
 
 static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 {
@@ -83,29 +71,33 @@ static ALWAYS_INLINE void entry_drop(struct queue q, struct entry *entry, host_t
 	note(entry->packet, host);
 }
 
-static ALWAYS_INLINE void take(struct queue q, struct step *step)
+/* With `all` not zero every call; else those with which packets come and leave, for the verifier's sake. */
+static ALWAYS_INLINE void take(struct queue q, struct step *step, int all)
 {
 	host_t host = { step };
 	struct flight *flight;
 	struct entry *entry;
+	__u32 index;
 
 	q.governed = is_governed(q.set, step->now);
 	step->dropped = step->answer = 0;
 	if (step->call == 3) {
 		q.set->limit_packets = step->packet;
 		q.set->limit_bytes = step->len;
-	} else if (step->call == 2) {
-		flight = flight_at(q, step->mark);
-		if (flight)
-			complete(q.is, flight, step->mark, step->len, step->now);
-	} else if (step->call == 4) {
+	} else if (all && step->call == 2) {
+		index = leave(step->packet);
+		if (index < ALL_FLIGHTS)
+			complete(q.is, &flights[index], step->packet, step->now);
+	} else if (all && step->call == 4) {
 		is_shaped(q, step->now);
 		fill(q, step->now, step->len);
 		step->answer = q.is->ready_at;
-	} else if (step->call == 5) {
+	} else if (all && step->call == 5) {
 		q.set->rate = step->packet;
 		is_shaped(q, step->now);
 		step->answer = q.is->ready_at;
+	} else if (all && step->call == 6) {
+		step->answer = mark_of(0, step->packet, q.set->key_first, q.set->key_second);
 	} else if (step->call == 1) {
 		entry = arrive(q, step->now, step->len, host);
 		if (entry)
@@ -116,9 +108,14 @@ static ALWAYS_INLINE void take(struct queue q, struct step *step)
 	} else {
 		interval(q);
 		look_below(q, 0, step->now);
-		entry = depart(q, step->now, &step->mark, host);
+		entry = depart(q, step->now, &flight, host);
 		if (entry)
 			step->answer = entry->packet;
+		step->below = all && entry && flight;
+		if (all && entry && flight) {
+			flight->id = entry->packet;
+			enter(entry->packet, index_of(0, q.is->handed_packets - 1));
+		}
 	}
 }
 
@@ -140,7 +137,7 @@ int step(void *context)
 	if (!step || !q.set || !q.is)
 		return -1;
 	step->before = 0;
-	take(q, step);
+	take(q, step, 1);
 	return 0;
 }
 
@@ -163,7 +160,7 @@ int steps(void *context)
 		struct step *step = &steps->of[(__u32)*at % CALLS];
 
 		step->before = before;
-		take(q, step);
+		take(q, step, 0);
 		before += step->dropped;
 	}
 	bpf_iter_num_destroy(&number);

@@ -82,7 +82,6 @@ impl InKernel {
         let mut settings = Settings::new(mechanism, measures, START);
         settings.valid_until = u64::MAX;
         settings.epoch = 1;
-        settings.secret = 0x5eed;
         let seen = Measured { idle_since: START.as_nanos(), service_average: NO_AVERAGE, ..Measured::default() };
         let new = Self { object, settings, reading: Reading::new(START, &seen) };
         new.map("measured").update(&[0; 4], &seen.to_bytes(), MapFlags::ANY).unwrap();
@@ -103,23 +102,23 @@ impl InKernel {
         self.step_by_credit(comes, now).0
     }
 
-    /// Also returns the mark that a taken packet must bear.
-    pub(super) fn step_by_credit(&self, comes: Option<Numbered>, now: Instant) -> (Decision, u64) {
+    /// Also tells whether a taken packet went below by credit.
+    pub(super) fn step_by_credit(&self, comes: Option<Numbered>, now: Instant) -> (Decision, bool) {
         let packet = comes.map_or(0, |packet| packet.number);
         let len = comes.map_or(0, |packet| packet.len.count());
         let words = self.call([u64::from(comes.is_some()), now.as_nanos(), len, packet, 0, 0, 0, 0]);
-        let [.., answer, dropped, mark, _] = words;
+        let [.., answer, dropped, below, _] = words;
         let numbers = if dropped > 0 { self.words("dropped") } else { Vec::new() };
         let decided = match comes {
             Some(_) => (answer != 0).then_some(packet),
             None => (answer != 0).then_some(answer),
         };
-        ((decided, numbers[..usize::try_from(dropped).unwrap()].to_vec()), mark)
+        ((decided, numbers[..usize::try_from(dropped).unwrap()].to_vec()), below != 0)
     }
 
     /// Completes a packet.
-    pub(super) fn complete(&self, mark: u64, now: Instant) {
-        self.call([2, now.as_nanos(), 1_000, 0, 0, 0, mark, 0]);
+    pub(super) fn complete(&self, number: u64, now: Instant) {
+        self.call([2, now.as_nanos(), 0, number, 0, 0, 0, 0]);
     }
 
     pub(super) fn call(&self, words: [u64; 8]) -> [u64; 8] {

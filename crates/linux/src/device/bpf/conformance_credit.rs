@@ -18,10 +18,13 @@ const CREDIT: Credit = Credit {
     look_every: Duration::from_millis(1),
 };
 
+const MECHANISM: Mechanism =
+    Mechanism { hard: Limit::Packets(60), fallback: Limit::Packets(60), overflow: End::Tail, purge: Purge::Tail };
+
 /// A packet that was handed to the device.
 #[derive(Clone, Copy, Debug)]
 struct Below {
-    mark: u64,
+    number: u64,
     arrived: Instant,
     handed: Instant,
     /// Time of its completion, and its service time.
@@ -80,7 +83,7 @@ impl InRust {
             return (None, dropped);
         };
         let arrived = Instant::from_nanos(now.as_nanos() - left.waited.as_nanos());
-        self.below.push_back(Below { mark: 0, arrived, handed: now, done: None });
+        self.below.push_back(Below { number: left.packet.number, arrived, handed: now, done: None });
         self.open += 1;
         (Some(left.packet.number), dropped)
     }
@@ -168,21 +171,17 @@ fn drive(mechanism: Mechanism, seed: u64) -> u32 {
                 assert_eq!(kernel.step_by_credit(Some(packet), now).0, rust.comes(packet, now), "{context}");
             }
             40..70 => {
-                let (decision, mark) = kernel.step_by_credit(None, now);
+                let (decision, _) = kernel.step_by_credit(None, now);
                 assert_eq!(decision, rust.taken(now), "{context}");
-                if decision.0.is_some() {
-                    rust.below.back_mut().unwrap().mark = mark;
-                } else if !rust.queue.is_empty() {
-                    held += 1;
-                }
+                held += u32::from(decision.0.is_none() && !rust.queue.is_empty());
             }
             // Sometimes one that is completed already; some are never.
             _ if rust.below.is_empty() => {}
             _ => {
                 let among = if draw(&mut state, 4) == 0 { rust.below.len() as u64 } else { 1 };
                 let index = usize::try_from(draw(&mut state, among)).unwrap();
-                if !rust.below[index].mark.is_multiple_of(13) {
-                    kernel.complete(rust.below[index].mark, now);
+                if !rust.below[index].number.is_multiple_of(13) {
+                    kernel.complete(rust.below[index].number, now);
                     rust.complete(index, now);
                 }
             }
@@ -209,20 +208,36 @@ fn release_by_credit_in_c_decides_and_measures_as_in_rust() {
 #[test]
 fn times_of_a_completion_are_read_after_it_is_known_to_be_whole() {
     const DISCIPLINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-    /// An atomic 'or' of eight bytes that returns what was there (RFC 9669, 5.3): fully ordered.
-    const ORDERED: (u8, i32) = (0xdb, 0x41);
+    /// An atomic comparison and exchange of eight bytes (RFC 9669, 5.3): fully ordered.
+    const ORDERED: (u8, i32) = (0xdb, 0xf1);
     let object = ObjectBuilder::default().open_memory(DISCIPLINE).unwrap();
     let dequeue = object.progs().find(|program| program.name() == "sluice_dequeue").unwrap();
-    let ordered = dequeue.insns().iter().filter(|one| (one.code, one.imm) == ORDERED).count();
+    /// Offset of `done` in `struct flight`.
+    const DONE: i16 = 48;
+    let ordered =
+        dequeue.insns().iter().filter(|one| (one.code, one.imm, one.off) == (ORDERED.0, ORDERED.1, DONE)).count();
     // One for each packet that may leave the account in a call.
     assert_eq!(ordered, 2);
 }
 
 #[test]
+fn marks_are_siphash_of_the_packets_number() {
+    let Some(mut kernel) = InKernel::new(MECHANISM, Measures::default()) else {
+        eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
+        return;
+    };
+    // The key and the message of eight bytes of the reference implementation, and its answer.
+    let (key, message, answer) =
+        ([0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908], 0x0706_0504_0302_0100, 0x93f5_f579_9a93_2462);
+    [kernel.settings.key_first, kernel.settings.key_second] = key;
+    kernel.write();
+    let mark = kernel.call([6, 0, 0, message, 0, 0, 0, 0])[4];
+    assert_eq!(mark, 0x51c0 << 48 | answer >> 24 << 8 | message & 255);
+}
+
+#[test]
 fn with_an_agent_that_is_silent_packets_leave_without_credit() {
-    let hard = Limit::Packets(60);
-    let mechanism = Mechanism { hard, fallback: hard, overflow: End::Tail, purge: Purge::Tail };
-    let Some(mut kernel) = InKernel::new(mechanism, Measures::default()) else {
+    let Some(mut kernel) = InKernel::new(MECHANISM, Measures::default()) else {
         eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
         return;
     };
@@ -234,8 +249,8 @@ fn with_an_agent_that_is_silent_packets_leave_without_credit() {
         kernel.step_by_credit(Some(Numbered { number, len: Bytes::new(1_000) }), START);
     }
     let leaves = |now| {
-        let ((number, _), mark) = kernel.step_by_credit(None, now);
-        (number, mark != 0)
+        let ((number, _), is_below) = kernel.step_by_credit(None, now);
+        (number, is_below)
     };
     // Nothing is known of the device yet: two packets, no more.
     assert_eq!([START; 3].map(leaves), [(Some(1), true), (Some(2), true), (None, false)]);

@@ -7,12 +7,11 @@
  *   struct entry                   a place in the ring with members since and len, both __u64
  *   entry_at(queue, position)      that place; null where the verifier must be told that it may be
  *   entry_drop(queue, entry, host) the packet in it is discarded
- *   flight_at(queue, position)     the place of a packet that was handed down; null as above
  *   discards_at_once               so many packets a call discards at most, for each of its reasons
  *
  * Times never run back within a queue: what bpf_ktime_get_ns says may, so differences end at zero. */
 
-#include "flight.h"
+#include "below.h"
 
 struct queue {
 	struct sluice_settings *set;
@@ -262,9 +261,7 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *
 
 	if (is->settled_packets == is->handed_packets)
 		return;
-	oldest = flight_at(q, is->settled_packets);
-	if (!oldest)
-		return;
+	oldest = &flights[index_of(q.slot, is->settled_packets)];
 	done = read_first(&oldest->done);
 	if (done) {
 		if (unlikely(real_time) && oldest->is_real_time)
@@ -275,12 +272,12 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *
 		is->pace = is->pace ? is->pace - is->pace / 8 + oldest->service / 8 : oldest->service + 1;
 	} else {
 		int is_full = is->handed_packets - is->settled_packets >= FLIGHTS;
-		__u64 mark = oldest->mark;
+		__u64 id = oldest->id;
 
 		if (!is_full && since(now, oldest->handed) < q.set->credit_expiry)
 			return;
 		/* It is being completed at this instant. */
-		if (!mark || !take_mark(oldest, mark))
+		if (!id || !take_id(oldest, id))
 			return;
 		is->lost_packets++;
 	}
@@ -314,23 +311,20 @@ static ALWAYS_INLINE int is_credit_used(struct queue q)
 	return below >= q.set->credit_packets || !is->pace || below * is->pace >= q.set->credit_time;
 }
 
-/* Hands the packet at the head to a device that reports completions. Returns its mark. */
-static ALWAYS_INLINE __u64 hand_down(struct queue q, const struct entry *first, __u64 now)
+/* Hands the packet at the head to a device that reports completions. Returns its place, where the host says its id. */
+static ALWAYS_INLINE struct flight *hand_down(struct queue q, const struct entry *first, __u64 now)
 {
-	__u64 position = q.port->handed_packets;
-	struct flight *flight = flight_at(q, position);
+	struct flight *flight = &flights[index_of(q.slot, q.port->handed_packets)];
 
-	if (!flight)
-		return 0;
 	flight->arrived = first->since;
 	flight->handed = now;
 	flight->len = first->len;
 	flight->is_real_time = is_real_time(q);
 	flight->done = 0;
-	flight->mark = mark_of(q.slot % MOST_QUEUES, position, q.set->secret);
+	flight->id = NOT_SAID;
 	q.port->handed_packets++;
 	q.is->departed = 0;
-	return flight->mark;
+	return flight;
 }
 
 /* Hands the packet at the head to a device that pushes back: it was done with the packet before when it took this
@@ -359,16 +353,16 @@ static ALWAYS_INLINE __u64 kept_waiting(struct queue q, const struct entry *firs
 }
 
 /* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits, or what
- * waits must wait for credit or for the rate. By credit the packet must bear the mark. Call interval() and look_below()
+ * waits must wait for credit or for the rate. By credit it also has a place below. Call interval() and look_below()
  * before. */
-static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, __u64 *mark, host_t host)
+static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, struct flight **flight, host_t host)
 {
 	int by_credit = is_by_credit(q);
 	struct sluice_measured *is = q.is;
 	struct entry *first;
 
 	purge(q, limit_of(q), now, host);
-	*mark = 0;
+	*flight = 0;
 	if (unlikely(!is->backlog_packets) || (by_credit && is_credit_used(q)) || is_shaped(q, now))
 		return 0;
 	first = unlink_entry(q, 0);
@@ -384,7 +378,7 @@ static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, __u64 *mark
 	}
 	fill(q, now, first->len);
 	if (by_credit)
-		*mark = hand_down(q, first, now);
+		*flight = hand_down(q, first, now);
 	else
 		hand_over(q, first, now);
 	return first;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Packets that were handed down to a device that never pushes back, until it is done with them. A packet bears a mark
- * that names its queue and its place here. Completions run in parallel to the queue, not under its lock: the two meet
- * in the mark, which one of them takes. */
+ * Packets that were handed down to a device that never pushes back, until it is done with them. A packet is known by
+ * its address, which no other has as long as it is not freed, and stays as it is. Pieces of a GSO packet have addresses
+ * of their own, which are not known before they are made; they inherit its departure time, and bear a mark there.
+ * Completions run in parallel to the queue, not under its lock: the two meet in `id`, which one of them takes. A test
+ * tries all orders of their steps. */
+
+#pragma once
 
 /* Places for each queue. */
 #define PLACE_BITS 8
@@ -11,9 +15,12 @@
 /* The longest packet that a radio takes in one piece (IEEE 802.11-2016, 9.2.4.7). */
 #define MOST_MSDU 2304
 
+/* A packet whose address was not said: its completion is missed. */
+#define NOT_SAID 0xffffffffffffffff
+
 struct flight {
-	/* Zero: the packet is completed or given up. */
-	__u64 mark;
+	/* Address of the packet, or mark of its pieces; zero: it is completed or given up. */
+	__u64 id;
 	__u64 arrived, handed, len;
 	/* Not zero: a packet of real time. */
 	__u64 is_real_time;
@@ -23,19 +30,50 @@ struct flight {
 
 static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 {
-	return likely(now > then) ? now - then : 0;
+	__s64 time = now - then;
+
+	return likely(time > 0) ? time : 0;
 }
 
-/* A program may give its own packets any departure time (SO_TXTIME), and so any mark; 40 bits of it come from a
- * secret, by SplitMix64 (Steele, Lea, Flood 2014). Known gap: a packet's mark is returned to its sender as a time stamp,
- * and the secret can be computed from it. The place is in the lowest bits. */
-static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position, __u64 secret)
-{
-	__u64 mixed = secret + position * 0x9e3779b97f4a7c15;
+#define ROTATED(word, bits) ((word) << (bits) | (word) >> (64 - (bits)))
 
-	mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
-	mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-	mixed = mixed >> 24 << PLACE_BITS;
+/* SipHash-2-4 (Aumasson, Bernstein 2012) of a word. */
+static APART __u64 siphash(__u64 word, __u64 key_first, __u64 key_second)
+{
+	__u64 a = key_first ^ 0x736f6d6570736575, b = key_second ^ 0x646f72616e646f6d;
+	__u64 c = key_first ^ 0x6c7967656e657261, d = key_second ^ 0x7465646279746573;
+
+	d ^= word;
+	for (int round = 0; round < 8; round++) {
+		if (round == 2) {
+			/* The last word tells the length. */
+			a ^= word;
+			d ^= 8ull << 56;
+		} else if (round == 4) {
+			a ^= 8ull << 56;
+			c ^= 0xff;
+		}
+		a += b;
+		b = ROTATED(b, 13) ^ a;
+		a = ROTATED(a, 32);
+		c += d;
+		d = ROTATED(d, 16) ^ c;
+		a += d;
+		d = ROTATED(d, 21) ^ a;
+		c += b;
+		b = ROTATED(b, 17) ^ c;
+		c = ROTATED(c, 32);
+	}
+	return a ^ b ^ c ^ d;
+}
+
+/* A program may give its own packets any departure time (SO_TXTIME), and so any mark, and is shown those of its own
+ * packets: 40 bits of each are a keyed pseudo-random function of its number, and each is good for one completion. The
+ * place is in the lowest bits. */
+static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position, __u64 key_first, __u64 key_second)
+{
+	__u64 mixed = siphash(position, key_first, key_second) >> 24 << PLACE_BITS;
+
 	return (__u64)(FIRST_MAJOR + slot) << MARK_BITS | mixed | position % FLIGHTS;
 }
 
@@ -45,18 +83,17 @@ static ALWAYS_INLINE __u32 slot_of(__u64 mark)
 	return (__u32)(mark >> MARK_BITS) - FIRST_MAJOR;
 }
 
-static ALWAYS_INLINE int take_mark(struct flight *flight, __u64 mark)
+static ALWAYS_INLINE int take_id(struct flight *flight, __u64 id)
 {
-	return __sync_val_compare_and_swap(&flight->mark, mark, 0) == mark;
+	return replace(&flight->id, id, 0) == id;
 }
 
-/* The device is done with a packet of `len` bytes. A GSO packet is freed before its pieces, which bear its mark: the
- * first of those counts. */
-static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *flight, __u64 mark, __u64 len, __u64 now)
+/* The device is done with a packet. */
+static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *flight, __u64 id, __u64 now)
 {
 	__u64 before;
 
-	if (flight->mark != mark || (flight->len > MOST_MSDU && len > MOST_MSDU) || !take_mark(flight, mark))
+	if (!take_id(flight, id))
 		return;
 	before = __sync_lock_test_and_set(&is->completed_at, now);
 	flight->service = since(now, before > flight->handed ? before : flight->handed);

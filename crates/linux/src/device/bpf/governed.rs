@@ -72,8 +72,12 @@ impl Governed {
         }
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
-        let _alone = alone(Path::new(FOLDER))?;
-        let discipline = Discipline::load(Path::new(FOLDER), mechanism.hard)?;
+        let folder = Path::new(FOLDER);
+        let _alone = alone(folder)?;
+        let discipline = Discipline::load(folder, mechanism.hard).inspect_err(|_| {
+            // The lock may have made it. It stays if it is not empty.
+            let _ = std::fs::remove_dir(folder);
+        })?;
         let credit = never_pushes_back(&link.name).then(Credit::default);
         let plan = Plan { mechanism, credit, start, looks, force };
         let installed = install(place, &mut route, &link, &discipline, &plan);
@@ -153,7 +157,11 @@ fn install(
         let slot = discipline.take_over(former.ours(), mechanism, start.measures, start.at).and_then(begin)?;
         return Ok((slot, former, state));
     }
-    let limited = discipline.free_slot(mechanism, start.measures, start.at).and_then(begin);
+    let announced = discipline.free_slot(mechanism, start.measures, start.at).and_then(|mut slot| {
+        slot.announce(link.index, start.at)?;
+        Ok(slot)
+    });
+    let limited = announced.and_then(begin);
     let slot = match limited {
         Ok(slot) => slot,
         Err(error) => {

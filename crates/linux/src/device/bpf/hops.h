@@ -15,14 +15,15 @@ static ALWAYS_INLINE __u64 hops_by(unsigned int time_to_live)
 }
 
 /* Returns the hops that a packet has travelled, including the one that it is about to take; zero if it does not say. */
-static APART __u64 hops_of(struct __sk_buff *skb, unsigned int protocol, __u64 link, __u64 link_header)
+static APART __u64 hops_of(struct __sk_buff *context, const struct sk_buff *skb, __u64 link)
 {
 	__u8 buffer[IPV6_HEADER];
 	struct bpf_dynptr bytes;
+	unsigned int protocol;
 	const __u8 *header;
 	__u64 at;
 
-	if (bpf_dynptr_from_skb(skb, 0, &bytes) || !network(&bytes, &protocol, &at, link, link_header))
+	if (bpf_dynptr_from_skb(context, 0, &bytes) || !network(&bytes, skb, &protocol, &at, link))
 		return 0;
 	if (protocol == ETHERTYPE_IP) {
 		header = bpf_dynptr_slice(&bytes, at, buffer, IP_HEADER);

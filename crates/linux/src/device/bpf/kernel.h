@@ -23,11 +23,22 @@ typedef long long __s64;
 	} name SEC(".maps")
 #define ARRAY 2
 
-/* A read before all later reads of the program, also on processors that would reorder them (ARM). Atomic operations
- * that return a value are fully ordered in BPF; loads with acquire semantics need Linux 6.15 and Clang 21. */
+/* Replaces a value if it is `from`; returns what it was. Atomic operations that return a value are fully ordered in
+ * BPF. */
+static ALWAYS_INLINE __u64 replace(__u64 *place, __u64 from, __u64 to)
+{
+	__u64 was = __sync_val_compare_and_swap(place, from, to);
+
+	/* Otherwise the compiler makes a truth value first, and then tests it. */
+	asm volatile("" : "+r"(was));
+	return was;
+}
+
+/* A read before all later reads of the program, also on processors that would reorder them (ARM). Loads with acquire
+ * semantics need Linux 6.15 and Clang 21. */
 static ALWAYS_INLINE __u64 read_first(__u64 *place)
 {
-	return __sync_fetch_and_or(place, 0);
+	return replace(place, 0, 0);
 }
 
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;

@@ -1,20 +1,25 @@
 //! Loads the discipline, registers it, keeps it under a folder, and removes it.
 
 use super::completions;
-use super::maps::{ELEMENTS, FLIGHTS, KIND, LINK, MEASURED, MOST_BELOW, QUEUES, RING, SETTINGS, SHARED, refused};
+use super::maps::{ELEMENTS, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, SHARED, kept_as, refused};
 use super::marking;
 use crate::error::{Error, Taken};
 use libbpf_rs::{MapCore, MapMut, Object, ObjectBuilder, OpenObject};
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FileType, FlockOperation, Mode, Stat, flock, fstat, lstat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use rustix::thread::{Timespec, nanosleep};
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-/// How often, a millisecond apart, an agent tries to get what others hold for a small part of a second each.
-const LONGEST_WAIT: u32 = 30_000;
+/// How often, a millisecond apart, an agent tries to get what others hold for a small part of a second each: shorter
+/// than its watchdog, which would end it.
+const LONGEST_WAIT: u32 = 4_000;
+/// Mode of the folder: whoever may open it may lock it, and whoever may write may replace what is kept there.
+const FOLDER_MODE: u32 = 0o700;
 
 /// Prepares the program with rings of `places` places.
 pub(super) fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
@@ -26,7 +31,6 @@ pub(super) fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
         match name.as_str() {
             SETTINGS | MEASURED => map.set_max_entries(ELEMENTS)?,
             RING => map.set_max_entries(ELEMENTS * places)?,
-            FLIGHTS => map.set_max_entries(QUEUES * MOST_BELOW)?,
             _ if name.ends_with(".rodata") => {
                 map.initial_value_mut()
                     .and_then(|constants| constants.get_mut(..4))
@@ -41,22 +45,18 @@ pub(super) fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
 
 /// Registers the kind and pins it, and what the agent needs, under `folder`.
 pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
-    let make = |source| Error::Kernel {
-        what: format!("make {} (is a file system of type bpf there?)", folder.display()),
-        source,
-    };
-    std::fs::create_dir_all(folder).map_err(make)?;
+    own(folder)?;
     // Left by an agent that was killed while it did this.
     for name in SHARED {
         if let Err(source) = std::fs::remove_file(folder.join(name))
             && source.kind() != io::ErrorKind::NotFound
         {
-            return Err(make(source));
+            return Err(failed(folder, source));
         }
     }
     // The link comes last: if it exists, the maps do.
     let keep = |map: &mut MapMut<'_>| match map.name().to_str() {
-        Some(name) if SHARED.contains(&name) => map.pin(folder.join(name)),
+        Some(name) if SHARED.contains(&kept_as(name)) => map.pin(folder.join(kept_as(name))),
         _ => Ok(()),
     };
     let register = |map: &mut MapMut<'_>| match map.name().to_str() {
@@ -68,24 +68,67 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     registered.map_err(|error| refused("register", &error))
 }
 
+/// Makes the folder, for this user alone. The file system may be open to everybody (mode 1777): refuses a folder that
+/// another user made, or in which others may put or remove anything.
+fn own(folder: &Path) -> Result<(), Error> {
+    match DirBuilder::new().mode(FOLDER_MODE).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(folder, error)),
+        _ => {}
+    }
+    let above = folder.parent().unwrap_or(folder);
+    for (path, may_be_sticky) in [(folder, false), (above, true)] {
+        let stat = lstat(path).map_err(|errno| failed(path, errno.into()))?;
+        let mode = Mode::from_raw_mode(stat.st_mode);
+        let is_open = mode.intersects(Mode::WGRP | Mode::WOTH) && !(may_be_sticky && mode.contains(Mode::SVTX));
+        let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+            return refuse("is not a folder: no queue discipline is kept there");
+        }
+        if stat.st_uid != 0 && stat.st_uid != geteuid().as_raw() {
+            return refuse("belongs to another user: no queue discipline is kept there");
+        }
+        if is_open {
+            return refuse("may be written by others: no queue discipline is kept there");
+        }
+    }
+    Ok(())
+}
+
 /// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads, and excludes all others
 /// while this is held: a slot must not be taken before its queue is installed, and new pins must not be removed. The
-/// lock is on the parent folder, which stays.
+/// lock is on the folder, which nobody else can open, and which goes when the discipline is unloaded.
 pub(super) fn alone(folder: &Path) -> Result<File, Error> {
-    let above = folder.parent().unwrap_or(folder);
-    let failed = |source: io::Error| Error::Kernel { what: format!("lock {}", above.display()), source };
-    let lock = File::open(above).map_err(failed)?;
     let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     for _ in 0..LONGEST_WAIT {
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(lock),
-            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-            Err(errno) => return Err(failed(errno.into())),
+        own(folder)?;
+        match File::open(folder) {
+            Ok(lock) => match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) if is_still(&lock, folder) => return Ok(lock),
+                Ok(()) | Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+                Err(errno) => return Err(failed(folder, errno.into())),
+            },
+            // It has just been unloaded.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(folder, error)),
         }
         // If a signal cuts the pause short, it is only shorter.
         let _ = nanosleep(&pause);
     }
-    Err(Taken::Lock { path: above.into() }.into())
+    Err(Taken::Lock { path: folder.into() }.into())
+}
+
+/// Tells whether the folder is still the one that was opened.
+fn is_still(opened: &File, folder: &Path) -> bool {
+    let same = |opened: Stat, now: Stat| (opened.st_dev, opened.st_ino) == (now.st_dev, now.st_ino);
+    matches!((fstat(opened), lstat(folder)), (Ok(opened), Ok(now)) if same(opened, now))
+}
+
+fn failed(folder: &Path, source: io::Error) -> Error {
+    let what = format!("keep the queue discipline in {} (a file system of type bpf)", folder.display());
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => Error::NotPermitted { what },
+        _ => Error::Kernel { what, source },
+    }
 }
 
 /// Removes the kind, as far as it exists. The link goes first: without it nobody takes the rest for whole.

@@ -23,12 +23,16 @@ const FEWEST_PLACES: u32 = 1 << 10;
 pub(super) const LINK: &str = "link";
 pub(super) const SETTINGS: &str = "settings";
 pub(super) const MEASURED: &str = "measured";
-pub(super) const FLIGHTS: &str = "flights";
 pub(super) const RING: &str = "ring";
+/// Tables of the packets below, variables of the programs.
+pub(super) const BELOW: &str = "below";
 /// Maps that outlive the agent.
-pub(super) const SHARED: [&str; 4] = [SETTINGS, MEASURED, RING, FLIGHTS];
-/// Places of each queue for packets that the device has; as in `flight.h`.
-pub(super) const MOST_BELOW: u32 = 256;
+pub(super) const SHARED: [&str; 4] = [SETTINGS, MEASURED, RING, BELOW];
+
+/// Returns the name under which a map is kept: the kernel allows no dots there, which a map of variables has.
+pub(super) fn kept_as(map: &str) -> &str {
+    map.strip_prefix(".bss.").unwrap_or(map)
+}
 
 /// Returns the number of places of a ring for this hard limit: a power of two.
 pub(super) fn places(most: Limit) -> Result<u32, Error> {

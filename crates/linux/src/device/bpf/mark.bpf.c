@@ -14,6 +14,7 @@ MAP(measured, ARRAY, 1, struct sluice_measured);
 /* Set by the loader: the queue. */
 const volatile __u32 queue = 0;
 
+KERNEL(void *bpf_cast_to_kern_ctx(void *context));
 /* The kernel's hash of the packet's flow: by addresses and ports. */
 static __u32 (*const bpf_get_hash_recalc)(struct __sk_buff *skb) = (void *)34;
 /* Marks, and corrects the checksum of an IPv4 header. Returns 1 if the packet can be marked, or was. */
@@ -29,7 +30,7 @@ int sluice_mark(struct __sk_buff *skb)
 
 	if (!set || !is || !set->mark_sets || bpf_ktime_get_ns() >= set->valid_until)
 		return TCX_NEXT;
-	class = class_of(skb, __builtin_bswap16(skb->protocol), is->link, is->header);
+	class = class_of(skb, bpf_cast_to_kern_ctx(skb), is->link);
 	if (class < (set->mark_new ? REAL_TIME_NEW : REAL_TIME))
 		return TCX_NEXT;
 	if (bpf_get_hash_recalc(skb) % set->mark_sets == set->mark_index && bpf_skb_ecn_set_ce(skb) > 0)

@@ -10,6 +10,9 @@
 
 /* Written by the agent at any time; the discipline obeys from the next packet that comes or leaves. */
 struct sluice_settings {
+	/* Number of the interface, and of its network namespace, on which a queue may be made with this element. */
+	__u64 interface;
+	__u64 namespace;
 	/* Until then (CLOCK_MONOTONIC, ns) the limit holds; later the agent counts as dead and the fall-back holds. */
 	__u64 valid_until;
 	/* Limits, both of which hold: packets, and bytes of the network layer. */
@@ -36,12 +39,15 @@ struct sluice_settings {
 	__u64 credit_expiry;
 	/* Interval at which a queue that waits for credit checks it, ns. */
 	__u64 credit_poll;
-	/* Random secret of the marks. */
-	__u64 secret;
+	/* Random secret key of the marks, see flight.h. */
+	__u64 key_first;
+	__u64 key_second;
 	/* Not zero: headers of packets are read, for classes or for hops. */
 	__u64 looks;
 	/* Not zero: real-time packets have a queue of their own with strict priority. */
 	__u64 classes;
+	/* Share of the bytes sent, in 1/256, that signalling may have with priority; more of it is best effort. */
+	__u64 signalling_share;
 	/* Not zero: hops of packets are read. */
 	__u64 hops;
 	/* Rate at which packets leave at most, in bit/s of the network layer; zero: as the device takes them. */
@@ -95,8 +101,6 @@ struct sluice_measured {
 	__u64 departed;
 	/* Position in the ring of the packet at the head. */
 	__u64 head;
-	/* Bytes of the link layer's header, which do not count. */
-	__u64 header;
 	/* By credit: packets handed down, completed, given up without a completion; and how many of the first are
 	 * accounted for. */
 	__u64 handed_packets;
@@ -117,6 +121,8 @@ struct sluice_measured {
 	__u64 link;
 	/* Whether real-time packets have, or had, a queue of their own. */
 	__u64 split;
+	/* Bytes of signalling that may come with priority before more is sent. */
+	__u64 signalling_room;
 	/* Leaky bucket: its level in bits times 10^9, at which time, the rate at which it drains, and when a packet
 	 * may leave. */
 	__u64 bucket;

@@ -8,6 +8,8 @@ include!(concat!(env!("OUT_DIR"), "/shared.rs"));
 
 /// Burst of the leaky bucket after a pause or a late departure: the longest packet of Wi-Fi, as in the simulator.
 const BURST: Bytes = Bytes::new(2_304);
+/// Share of a link for signalling with priority, in 1/256: 5 %.
+const SIGNALLING_SHARE: u64 = 13;
 /// Unit of the weight in the average service time: 1/32768.
 const WEIGHT_ONE: f64 = 32_768.0;
 
@@ -30,6 +32,7 @@ impl Settings {
             idle_threshold: measures.idle_threshold.into(),
             weight: weight(measures.service_weight),
             burst: BURST.bits(),
+            signalling_share: SIGNALLING_SHARE,
             ..Self::default()
         };
         settings.alive(now);
@@ -53,7 +56,7 @@ impl Settings {
 
     /// Copies the credit of a former agent, whose packets may be below.
     pub(super) fn keep_credit(&mut self, former: &Self) {
-        self.secret = former.secret;
+        (self.key_first, self.key_second) = (former.key_first, former.key_second);
         self.credit_packets = former.credit_packets;
         self.credit_time = former.credit_time;
         self.credit_expiry = former.credit_expiry;

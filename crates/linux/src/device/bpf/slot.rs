@@ -6,6 +6,7 @@ use super::reading::Reading;
 use super::shared::{Below, Credit};
 use super::shared::{Measured, Settings};
 use crate::device::contract::Beside;
+use crate::device::state::namespace;
 use crate::device::wish::Start;
 use crate::error::Error;
 use control::{Count, Interval, Limit, Measures, Orders};
@@ -42,7 +43,7 @@ impl Slot {
         let mut settings = Settings::new(mechanism, measures, now);
         settings.epoch = seen.epoch.wrapping_add(1);
         if seen.interface == 0 {
-            settings.secret = random()?;
+            (settings.key_first, settings.key_second) = (random()?, random()?);
         } else {
             let former = settings_map.lookup(&number.to_ne_bytes(), MapFlags::ANY);
             let former = former.map_err(|error| refused("read", &error))?;
@@ -62,6 +63,17 @@ impl Slot {
     /// Returns the handle that the queue must have: `51c0:` is `0x51c0_0000`.
     pub fn handle(&self) -> u32 {
         (FIRST + self.number) << 16
+    }
+
+    /// Lets the queue be made on an interface of this thread's network namespace, as long as the agent is heard: now,
+    /// and at each interval.
+    ///
+    /// # Errors
+    /// The settings cannot be written.
+    pub fn announce(&mut self, interface: u32, now: Instant) -> Result<(), Error> {
+        self.settings.alive(now);
+        (self.settings.interface, self.settings.namespace) = (interface.into(), namespace()?);
+        self.write()
     }
 
     /// Returns the number of the interface that it serves; `None` before the queue is made and after it is gone.

@@ -4,13 +4,9 @@
  * destroy. */
 #include "kernel.h"
 #include "shared.h"
+#include "network.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct sk_buff {
-	unsigned short protocol;
-	long long tstamp;
-	char cb[48];
-};
 struct qdisc_skb_cb {
 	unsigned int pkt_len;
 };
@@ -20,9 +16,19 @@ struct qdisc_skb_head {
 struct gnet_stats_queue {
 	__u32 backlog, drops;
 };
+struct ns_common {
+	unsigned int inum;
+};
+struct net {
+	struct ns_common ns;
+};
+typedef struct {
+	struct net *net;
+} possible_net_t;
 struct net_device {
 	int ifindex;
-	unsigned short hard_header_len, type;
+	unsigned short type;
+	possible_net_t nd_net;
 };
 struct netdev_queue {
 	struct net_device *dev;
@@ -56,6 +62,7 @@ KERNEL(void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb
 #define NET_XMIT_SUCCESS 0
 #define NET_XMIT_DROP 1
 #define NET_XMIT_CN 2
+#define EPERM 1
 #define EBUSY 16
 #define EINVAL 22
 #define MOST_PLACES (1 << 16)
@@ -88,12 +95,9 @@ struct entry {
 MAP(settings, ARRAY, 1, struct sluice_settings);
 MAP(measured, ARRAY, 1, struct sluice_measured);
 MAP(ring, ARRAY, 1, struct entry);
-MAP(flights, ARRAY, 1, struct flight);
 
 struct queue;
-struct flight;
 static struct entry *entry_at(struct queue q, __u64 position);
-static struct flight *flight_at(struct queue q, __u64 position);
 static void entry_drop(struct queue q, struct entry *entry, host_t host);
 #include "fifo.h"
 #include "class.h"
@@ -106,34 +110,28 @@ static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 	return bpf_map_lookup_elem(&ring, &index);
 }
 
-static ALWAYS_INLINE struct flight *flight_at(struct queue q, __u64 position)
+/* Bytes of a packet as the kernel counts them: what the link carries. */
+static ALWAYS_INLINE __u32 link_len(const struct sk_buff *skb)
 {
-	__u32 index = q.slot % MOST_QUEUES * FLIGHTS + (__u32)position % FLIGHTS;
-
-	return bpf_map_lookup_elem(&flights, &index);
+	return ((const struct qdisc_skb_cb *)skb->cb)->pkt_len;
 }
 
-/* The kernel's own account, of what the link carries: adds or removes a packet of `len` bytes of the network layer. */
-static ALWAYS_INLINE void count(struct queue q, struct Qdisc *sch, __u64 len)
-{
-	sch->q.qlen++;
-	sch->qstats.backlog += len + q.is->header;
-}
-
-static ALWAYS_INLINE void uncount(struct queue q, struct Qdisc *sch, __u64 len)
+/* A packet leaves the kernel's own account. */
+static ALWAYS_INLINE void uncount(struct Qdisc *sch, const struct sk_buff *skb)
 {
 	sch->q.qlen--;
-	sch->qstats.backlog -= len + q.is->header;
+	sch->qstats.backlog -= link_len(skb);
 }
 
 static ALWAYS_INLINE void entry_drop(struct queue q, struct entry *entry, host_t host)
 {
 	struct sk_buff *skb = bpf_kptr_xchg(&entry->skb, 0);
 
-	uncount(q, host.sch, entry->len);
+	(void)q;
 	host.sch->qstats.drops++;
 	if (!skb)
 		return;
+	uncount(host.sch, skb);
 	if (host.to_free)
 		bpf_qdisc_skb_drop(skb, host.to_free);
 	else
@@ -191,14 +189,14 @@ static ALWAYS_INLINE int find_real_time(struct queue *q)
 /* A packet arrives at a queue. */
 static ALWAYS_INLINE int put(struct queue q, struct sk_buff *skb, host_t host, enum class class, __u64 now)
 {
-	__u32 link_len = ((struct qdisc_skb_cb *)skb->cb)->pkt_len;
+	__u32 all = link_len(skb), before = before_network(skb);
 	struct entry *place;
 	__u64 dropped;
 
 	if (unlikely(q.is->left_places))
 		free_left(q, discards_at_once, host.to_free);
 	dropped = q.is->dropped_packets;
-	place = arrive(q, now, since(link_len, q.is->header), host);
+	place = arrive(q, now, likely(before < all) ? all - before : all, host);
 	if (unlikely(!place)) {
 		host.sch->qstats.drops++;
 		bpf_qdisc_skb_drop(skb, host.to_free);
@@ -207,12 +205,30 @@ static ALWAYS_INLINE int put(struct queue q, struct sk_buff *skb, host_t host, e
 	skb = bpf_kptr_xchg(&place->skb, skb);
 	if (skb)
 		bpf_qdisc_skb_drop(skb, host.to_free);
-	count(q, host.sch, place->len);
+	host.sch->q.qlen++;
+	host.sch->qstats.backlog += all;
 	if (class >= REAL_TIME)
 		q.port->real_time_bytes += place->len;
 	if (class == REAL_TIME_NEW)
 		q.port->real_time_new_bytes += place->len;
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
+}
+
+/* Anybody may send signalling, without admission: what exceeds its share does not go before others. */
+static ALWAYS_INLINE int is_within_share(struct queue q, __u32 len)
+{
+	if (q.is->signalling_room < len)
+		return 0;
+	q.is->signalling_room -= len;
+	return 1;
+}
+
+/* What is sent makes room for signalling. */
+static ALWAYS_INLINE void make_room(struct queue q, __u64 len)
+{
+	__u64 room = q.port->signalling_room + len * q.set->signalling_share / 256;
+
+	q.port->signalling_room = room < SIGNALLING_BURST ? room : SIGNALLING_BURST;
 }
 
 /* Enqueue for a queue that reads headers, for classes or hops. */
@@ -227,11 +243,12 @@ static APART int enqueue_looking(struct sk_buff *skb, struct Qdisc *sch, struct 
 	q.governed = is_governed(q.set, now);
 	if (q.set->hops) {
 		interval(q);
-		raise_to(&q.is->hops_max,
-			 hops_of((struct __sk_buff *)skb, __builtin_bswap16(skb->protocol), q.is->link, q.is->header));
+		raise_to(&q.is->hops_max, hops_of((struct __sk_buff *)skb, skb, q.is->link));
 	}
 	if (q.set->classes && q.governed)
-		class = class_of((struct __sk_buff *)skb, __builtin_bswap16(skb->protocol), q.is->link, q.is->header);
+		class = class_of((struct __sk_buff *)skb, skb, q.is->link);
+	if (class == KEEPS_GOING && !is_within_share(q, link_len(skb)))
+		class = BEST_EFFORT;
 	if (class != BEST_EFFORT) {
 		q.is->split = 1;
 		if (!find_real_time(&q))
@@ -275,18 +292,34 @@ static ALWAYS_INLINE __u64 look_again_at(struct queue q, const struct Qdisc *sch
 	return ready_at < now + LONGEST_WAIT ? ready_at : now + LONGEST_WAIT;
 }
 
+/* Says how a packet that goes below will be known. */
+static ALWAYS_INLINE void identify(struct queue q, struct flight *flight, struct sk_buff *skb)
+{
+	__u64 position = q.port->handed_packets - 1;
+
+	if (unlikely(flight->len > MOST_MSDU)) {
+		flight->id = mark_of(q.slot % MOST_QUEUES, position, q.set->key_first, q.set->key_second);
+		/* Nothing below reads the time at which a packet was to leave. */
+		skb->tstamp = flight->id;
+		return;
+	}
+	/* What is read from a map is a number, no pointer, and may be computed with. */
+	*(struct sk_buff *volatile *)&flight->id = skb;
+	enter(*(volatile __u64 *)&flight->id, index_of(q.slot, position));
+}
+
 /* A packet that has left the account leaves. */
-static ALWAYS_INLINE struct sk_buff *hand_out(struct queue q, struct Qdisc *sch, struct entry *first, __u64 mark)
+static ALWAYS_INLINE struct sk_buff *hand_out(struct queue q, struct Qdisc *sch, struct entry *first,
+					      struct flight *flight)
 {
 	struct sk_buff *skb;
 
-	uncount(q, sch, first->len);
 	skb = bpf_kptr_xchg(&first->skb, 0);
 	if (!skb)
 		return 0;
-	/* Nothing below reads the time at which a packet was to leave. */
-	if (mark)
-		skb->tstamp = mark;
+	uncount(sch, skb);
+	if (flight)
+		identify(q, flight, skb);
 	bpf_qdisc_bstats_update(sch, skb);
 	return skb;
 }
@@ -296,8 +329,8 @@ static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
 {
 	host_t host = { sch, 0 };
 	struct entry *first;
+	struct flight *flight;
 	struct queue q, rt;
-	__u64 mark;
 
 	if (!find(sch, &q))
 		return 0;
@@ -308,15 +341,19 @@ static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
 	interval(q);
 	interval(rt);
 	look_below(q, rt.is, now);
-	first = depart(rt, now, &mark, host);
+	first = depart(rt, now, &flight, host);
 	/* It was the last one of a queue without classes. */
 	if (!q.set->classes && !rt.is->backlog_packets)
 		q.is->split = 0;
-	if (first)
-		return hand_out(rt, sch, first, mark);
-	first = depart(q, now, &mark, host);
-	if (first)
-		return hand_out(q, sch, first, mark);
+	if (first) {
+		make_room(rt, first->len);
+		return hand_out(rt, sch, first, flight);
+	}
+	first = depart(q, now, &flight, host);
+	if (first) {
+		make_room(q, first->len);
+		return hand_out(q, sch, first, flight);
+	}
 	if (sch->q.qlen)
 		bpf_qdisc_watchdog_schedule(sch, look_again_at(q, sch, now), 0);
 	return 0;
@@ -328,8 +365,9 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	struct Qdisc *sch = (void *)context[0];
 	host_t host = { sch, 0 };
 	struct entry *first;
+	struct flight *flight;
 	struct queue q;
-	__u64 now, mark;
+	__u64 now;
 
 	/* The kernel asks once more after the last packet. */
 	if (!sch->q.qlen || !find(sch, &q))
@@ -340,9 +378,9 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	q.governed = is_governed(q.set, now);
 	interval(q);
 	look_below(q, 0, now);
-	first = depart(q, now, &mark, host);
+	first = depart(q, now, &flight, host);
 	if (first)
-		return hand_out(q, sch, first, mark);
+		return hand_out(q, sch, first, flight);
 	if (q.is->backlog_packets)
 		bpf_qdisc_watchdog_schedule(sch, look_again_at(q, sch, now), 0);
 	return 0;
@@ -365,16 +403,20 @@ int sluice_init(__u64 *context)
 		return -EINVAL;
 	if (q.is->interface)
 		return -EBUSY;
+	/* Whoever has a network namespace of his own may make queues there, but none of ours: only where an agent said so
+	 * a short time ago. */
+	if (!is_governed(q.set, bpf_ktime_get_ns()) || q.set->interface != (__u64)dev->ifindex ||
+	    q.set->namespace != dev->nd_net.net->ns.inum)
+		return -EPERM;
 	begin(q, bpf_ktime_get_ns());
+	q.is->signalling_room = SIGNALLING_BURST;
 	q.is->interface = dev->ifindex;
-	q.is->header = dev->hard_header_len;
 	q.is->link = dev->type;
 	q.is->split = 0;
 	rt = q;
 	if (!find_real_time(&rt))
 		return -EINVAL;
 	begin(rt, bpf_ktime_get_ns());
-	rt.is->header = q.is->header;
 	/* Zero in every new queue: it tells that this one has its slot. */
 	sch->limit = 1;
 	return 0;
