@@ -27,13 +27,13 @@ queue = { controller = \"alt\", limit = 300 }
 ";
 
 /// A running agent, and what it says.
-struct Agent {
-    child: Child,
-    log: std::io::Lines<BufReader<ChildStderr>>,
+pub(crate) struct Agent {
+    pub(crate) child: Child,
+    pub(crate) log: std::io::Lines<BufReader<ChildStderr>>,
 }
 
 impl Agent {
-    fn start(folder: &Path, adapt: impl FnOnce(&mut Command)) -> Self {
+    pub(crate) fn start(folder: &Path, adapt: impl FnOnce(&mut Command)) -> Self {
         let mut command = sluice(folder);
         command.args(["agent", "--config", "agent.toml", "--state", "state", "--json"]).stderr(Stdio::piped());
         adapt(&mut command);
@@ -43,7 +43,7 @@ impl Agent {
     }
 
     /// Reads the log until this happened to an interface; the words.
-    fn until(&mut self, device: &str, what: &str) -> String {
+    pub(crate) fn until(&mut self, device: &str, what: &str) -> String {
         for line in self.log.by_ref() {
             let line = line.unwrap();
             let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
@@ -62,7 +62,7 @@ impl Drop for Agent {
     }
 }
 
-fn make(name: &str) -> bool {
+pub(crate) fn make(name: &str) -> bool {
     is_own();
     let made = shell(&format!("ip link add {name} type veth peer name p{name}")).status.success();
     if !made {
@@ -71,11 +71,11 @@ fn make(name: &str) -> bool {
     made
 }
 
-fn queue(name: &str) -> String {
+pub(crate) fn queue(name: &str) -> String {
     stdout(&shell(&format!("tc -j qdisc show dev {name}")))
 }
 
-fn governed(name: &str, limit: u32) -> bool {
+pub(crate) fn governed(name: &str, limit: u32) -> bool {
     let queue = queue(name);
     queue.contains("\"pfifo\",\"handle\":\"51ce:\"") && queue.contains(&format!("{{\"limit\":{limit}}}"))
 }
@@ -109,7 +109,7 @@ fn inner_follow() {
     assert!(governed("v0", 500), "{}", queue("v0"));
     assert_eq!(agent.until("v1", "waiting"), "no interface v1");
     let mode = std::fs::metadata(folder.path().join("state")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o710, "the folder is the agent's, and the group may ask there");
+    assert_eq!(mode & 0o777, 0o711, "the folder is the agent's, and others may ask there");
 
     make("v1");
     agent.until("v1", "attached");

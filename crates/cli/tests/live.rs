@@ -202,7 +202,7 @@ fn inner_foreign_state() {
     let (mut child, _lines) = attach(folder.path(), &[]);
     let file = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path());
     let file = file.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
-    assert_eq!((mode(&state), mode(&file)), (0o710, 0o600));
+    assert_eq!((mode(&state), mode(&file)), (0o711, 0o600));
     // The number of another process, as when numbers are given again: later than in the same tick of 10 ms, by which the kernel
     // tells when a process started.
     #[expect(clippy::disallowed_methods, reason = "ticks of the kernel take real time")]

@@ -19,6 +19,7 @@ use crate::telemetry::events::AgentEvent;
 use crate::telemetry::status::Status;
 use control::AnyController;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 /// Callbacks of the program that embeds an agent.
 pub trait Host {
@@ -39,9 +40,9 @@ pub trait Host {
     /// The new settings cannot be read; the message says why, and the agent goes on with the old ones.
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>>;
 
-    /// Settings of admission; asked at the start and after each [`reload`](Self::reload). `None`: the agent takes no
-    /// part in it.
-    fn admission(&self) -> Option<Admission> {
+    /// Settings of admission, and the folder in which programs of this machine ask; asked at the start and after each
+    /// [`reload`](Self::reload). `None`: the agent takes no part in it.
+    fn admission(&self) -> Option<(Admission, PathBuf)> {
         None
     }
 }

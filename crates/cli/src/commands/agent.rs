@@ -1,9 +1,9 @@
 //! `sluice agent`.
 
-use super::live::{create, listening, restore_on_panic, write};
+use super::live::{create, listening, restore_on_panic, unwritable, write};
 use crate::args;
-use crate::console::complain;
 use crate::failure::Failure;
+use crate::outlet::Outlet;
 use lab::scenario;
 use linux::admission::Settings as Admission;
 use linux::agent::Host;
@@ -16,7 +16,6 @@ use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
 use linux::{Place, Wish, make_state_folder};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +24,8 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     let signals = Signals::take_over()?;
     restore_on_panic(wishes.iter().map(|wish| wish.place.clone()).collect());
     let admission = config.admission.clone();
-    let mut serving = Serving { args, listen: metrics(&config), admission, recordings: BTreeMap::new() };
+    let log = Outlet::stderr().map_err(|error| unwritable("to standard error", &error))?;
+    let mut serving = Serving { args, listen: metrics(&config), admission, recordings: BTreeMap::new(), log };
     serving.open(&config).map_err(Failure::wrong)?;
     // The queues come first: without the privilege for them the folder cannot be made either.
     let mut listen = Vec::new();
@@ -33,8 +33,9 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
         listen.push(listening(&args.state));
     }
     listen.extend(serving.listen.clone().map(|address| (address, Serves::Metrics)));
-    govern(wishes, Patience::Wait, listen, &signals, &mut serving)?;
-    Ok(())
+    let governed = govern(wishes, Patience::Wait, listen, &signals, &mut serving);
+    serving.finish();
+    Ok(governed?)
 }
 
 fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>), String> {
@@ -54,10 +55,28 @@ struct Serving<'a> {
     listen: Option<Address>,
     admission: Option<Admission>,
     /// Recordings by interface: path and open file.
-    recordings: BTreeMap<String, (PathBuf, File)>,
+    recordings: BTreeMap<String, (PathBuf, Outlet)>,
+    log: Outlet,
 }
 
 impl Serving<'_> {
+    fn complain(&mut self, text: impl std::fmt::Display) {
+        // Governing goes on, whoever reads of it.
+        let _ = self.log.line(text);
+    }
+
+    /// Writes the rest, and says which recordings are not whole.
+    fn finish(&mut self) {
+        for (device, (_, mut file)) in std::mem::take(&mut self.recordings) {
+            match file.finish() {
+                Ok(0) => {}
+                Ok(dropped) => self.complain(format_args!("{device}: its recording lacks {dropped} intervals")),
+                Err(error) => self.complain(format_args!("{device}: cannot write the recording: {error}")),
+            }
+        }
+        let _ = self.log.finish();
+    }
+
     /// Starts the recordings that are new in `config` and continues those that run.
     fn open(&mut self, config: &Config) -> Result<(), String> {
         let mut before = std::mem::take(&mut self.recordings);
@@ -78,17 +97,14 @@ impl Host for Serving<'_> {
         if let Some((_, file)) = self.recordings.get_mut(&status.device)
             && let Err(failure) = write(file, decision)
         {
-            complain(format_args!("{}: {failure}; it is not recorded any longer", status.device));
             self.recordings.remove(&status.device);
+            self.complain(format_args!("{}: {failure}; it is not recorded any longer", status.device));
         }
         ControlFlow::Continue(())
     }
 
     fn happened(&mut self, event: &AgentEvent) {
-        match serde_json::to_string(event) {
-            Ok(line) if self.args.json => complain(line),
-            _ => complain(event),
-        }
+        self.log.event(event, self.args.json);
     }
 
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
@@ -102,21 +118,22 @@ impl Host for Serving<'_> {
         let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
         restore_on_panic(places);
         if metrics(&config) != self.listen {
-            complain("metrics.listen takes effect at the next start");
+            self.complain("metrics.listen takes effect at the next start");
         }
         if config.admission.is_some() && self.admission.is_none() {
-            complain("admission takes effect at the next start");
+            self.complain("admission takes effect at the next start");
         }
         if let (Some(before), Some(after)) = (&mut self.admission, config.admission) {
-            if before.port != after.port {
-                complain("admission.port takes effect at the next start");
-            }
+            let is_moved = before.port != after.port;
             *before = after;
+            if is_moved {
+                self.complain("admission.port takes effect at the next start");
+            }
         }
         Some(Ok(wishes))
     }
 
-    fn admission(&self) -> Option<Admission> {
-        self.admission.clone()
+    fn admission(&self) -> Option<(Admission, PathBuf)> {
+        Some((self.admission.clone()?, self.args.state.clone()))
     }
 }

@@ -1,6 +1,6 @@
 //! Files in which running agents write down what to restore, and checks that such a file can be trusted.
 //!
-//! The folder belongs to the agents: nobody else may enter it, except the group, which may ask agents there. A file is
+//! The folder belongs to the agents: nobody else may list it or put anything into it. A file is
 //! accepted only if it is a plain file of this user that was not reached by a link. A process is signalled only if it
 //! is still the one that wrote its number down.
 //!
@@ -28,8 +28,8 @@ pub const STATE_FOLDER: &str = "/run/sluice";
 /// Most attempts to lock a file that others write and remove meanwhile.
 const ATTEMPTS: usize = 100;
 
-/// Mode of that folder: for its owner, and the group may open the sockets in it.
-pub(crate) const FOLDER_MODE: u32 = 0o710;
+/// Mode of that folder: for its owner; others may reach the sockets in it, each of which says who may use it.
+pub(crate) const FOLDER_MODE: u32 = 0o711;
 
 /// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so an unlocked one was
 /// left by a killed agent. If nothing was kept in it, it goes when this is dropped.
@@ -306,7 +306,7 @@ fn started(process: u32) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Makes the folder, for this user and the sockets' group; refuses one in which others could put files.
+/// Makes the folder, for this user; refuses one in which others could put files.
 ///
 /// # Errors
 /// The folder cannot be made, or others may write to it.
