@@ -54,7 +54,7 @@ fn inner_held_ports() {
     // Each is said, once.
     let mut said: Vec<String> = ["", "v0", "v0"].map(|device| agent.until(device, "failed")).into();
     said.sort();
-    for (said, port) in said.iter().zip([":9477", " 9479", " 9478"]) {
+    for (said, port) in said.iter().zip([" 9479", ":9477", " 9478"]) {
         assert!(said.contains(port) && said.contains("governing goes on"), "{port}: {said}");
     }
     drop((metrics, others));
@@ -103,6 +103,7 @@ fn inner_squat() {
     let mut call = call.stderr(Stdio::piped()).spawn().unwrap();
     // Its socket, which every user sees.
     let name = loop {
+        assert!(call.try_wait().unwrap().is_none(), "the call is refused");
         let sockets = std::fs::read_to_string("/proc/net/unix").unwrap();
         let found = sockets.split_whitespace().find_map(|word| word.strip_prefix("@sluice-"));
         if let Some(found) = found.filter(|found| found.len() == 16) {
@@ -239,7 +240,7 @@ os.rename('said.new', 'said')
         let mut admit = sluice(folder.path());
         admit.args(["admit", "--state", "none", "--rate", "1kb/s", "--to", "127.0.0.1", "--patience", "10ms"]);
         admit.args(["--retries", "0", "--refused", "best-effort", "--", "sh", "-c"]);
-        let wait = if kill { "sleep 600" } else { "true" };
+        let wait = if kill { "exec sleep 600" } else { "true" };
         admit.arg(format!("python3 -c \"$0\"; touch ready; {wait}")).arg(script);
         let mut child = admit.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while !folder.path().join("ready").exists() {}
@@ -335,7 +336,7 @@ fn inner_blocked() {
     assert_eq!(queue("v0"), before);
     // Every signal that can be caught and ends a process by default.
     let signals =
-        "HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 ALRM TERM STKFLT XCPU VTALRM PROF IO PWR SYS RTMIN RTMAX";
+        "HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 ALRM TERM STKFLT XCPU VTALRM PROF IO PWR SYS 34 64";
     for signal in signals.split(' ') {
         let mut child = attach(&|command| {
             command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -343,4 +344,132 @@ fn inner_blocked() {
         assert_eq!(end(&mut child, signal), Some(0), "{signal}");
         assert_eq!(queue("v0"), before, "{signal}");
     }
+}
+
+#[test]
+fn no_flag_and_no_advice_costs_a_shaper_but_the_one_that_says_so() {
+    in_namespace("attack::inner_shaper");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_shaper() {
+    if !make("v0") {
+        return;
+    }
+    run("ip link add many numtxqueues 4 type veth peer name pmany");
+    run("ip link set many up");
+    let folder = tempfile::tempdir().unwrap();
+    let attach = |device: &str, flags: &[&str]| {
+        let mut command = sluice(folder.path());
+        command.args(["attach", device, "--state", "state", "--backend", "fifo"]).args(flags);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        for _ in 0..250 {
+            if let Some(status) = child.try_wait().unwrap() {
+                let mut said = String::new();
+                std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
+                return (status.code(), said);
+            }
+            if queue(device).contains("\"handle\":\"51ce:\"") {
+                return (end(&mut child, "TERM"), "governed".into());
+            }
+            wait_a_bit();
+        }
+        panic!("{device} {flags:?}");
+    };
+    for (device, shaper) in [
+        ("v0", &["root handle 1: htb default 10", "parent 1:10 handle 10: pfifo limit 9"][..]),
+        ("v0", &["root handle 1: tbf rate 5mbit burst 5k limit 30k"]),
+        ("many", &["root handle 1: mq", "parent 1:2 handle 12: tbf rate 5mbit burst 5k limit 30k"]),
+    ] {
+        let _ = Command::new("tc").args(["qdisc", "del", "dev", device, "root"]).stderr(Stdio::null()).status();
+        for line in shaper {
+            if line.contains("1:10") {
+                run(&format!("tc class add dev {device} parent 1: classid 1:10 htb rate 5mbit burst 2k cburst 2k"));
+            }
+            run(&format!("tc qdisc replace dev {device} {line}"));
+        }
+        let before = queue(device);
+        for flags in [&[][..], &["--force"]] {
+            let (code, said) = attach(device, flags);
+            assert!(code == Some(2) && said.contains("--replace (replace = true) takes it away"), "{shaper:?} {said}");
+            assert_eq!(queue(device), before, "{shaper:?} {flags:?}");
+        }
+        let advice = stdout(&sluice(folder.path()).args(["doctor", device]).output().unwrap());
+        for taking in ["--force", "--replace", "root handle", &format!("attach {device} --controller")] {
+            assert!(!advice.contains(taking), "{shaper:?}: {advice}");
+        }
+        // It says so, and both are needed where nothing waits without the shaper.
+        let (code, said) = attach(device, &["--replace"]);
+        assert!(code == Some(2) && said.contains("nothing ever waits"), "{said}");
+        assert_eq!(queue(device), before);
+        assert_eq!(attach(device, &["--replace", "--force"]), (Some(0), "governed".into()));
+    }
+}
+
+#[test]
+fn a_reload_applies_all_settings_or_none() {
+    in_namespace("attack::inner_reload");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_reload() {
+    if !make("v0") || !make("v1") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let interface = |name: &str, more: &str| format!("[interface.{name}]\nforce = true\nbackend = \"fifo\"\n{more}\n");
+    let v0 = |queue: &str| interface("v0", &format!("queue = {queue}"));
+    let recording = folder.path().join("v1.jsonl");
+    let v1 = interface("v1", &format!("record = {recording:?}\nqueue = {{ limit = 70 }}"));
+    let good = "{ limit = 60, controller = \"adth\", adth.target_delay = \"50 ms\" }";
+    configure(folder.path(), &(v0(good) + &v1));
+    let manager = folder.path().join("manager");
+    let told = UnixDatagram::bind(&manager).unwrap();
+    let hear = || {
+        let mut buffer = [0; 4_096];
+        let length = told.recv(&mut buffer).unwrap();
+        String::from_utf8(buffer[..length].to_vec()).unwrap()
+    };
+    let mut agent = Agent::start(folder.path(), |command| {
+        command.env("NOTIFY_SOCKET", &manager);
+    });
+    agent.until("v0", "attached");
+    agent.until("v1", "attached");
+    while !hear().starts_with("READY=1") {}
+    let lines = || std::fs::read_to_string(&recording).unwrap().lines().count();
+    let (old_v0, old_v1) = (queue("v0"), queue("v1"));
+    let unwritable = interface("v0", "record = \"/nonexistent/v0.jsonl\"");
+    // A controller that this device cannot serve; a recording that cannot be written; a limit that the present queue
+    // cannot hold; a queue that cannot be taken up, beside changes that could be made; and nonsense.
+    for refused in [
+        v0("{ limit = 60, controller = \"wqm\" }") + &v1,
+        unwritable + &v1,
+        v0("{ limit = \"60 kB\", discipline = \"drop-head\" }") + &v1,
+        v0("{ limit = 33 }") + &v1.replace("70", "71") + "[interface.lo]\nbackend = \"fifo\"\n",
+        "[interface.v0]\nnonsense = 1\n".to_owned(),
+    ] {
+        configure(folder.path(), &refused);
+        run(&format!("kill -HUP {}", agent.child.id()));
+        let said = agent.until("", "failed");
+        assert!(said.starts_with("nothing is changed: "), "{said}");
+        let ready = loop {
+            let said = hear();
+            if said.starts_with("READY=1") {
+                break said;
+            }
+        };
+        assert!(ready.contains("STATUS=governs 2 of 2 queues; the last reload changed nothing: "), "{ready}");
+        assert_eq!((queue("v0"), queue("v1")), (old_v0.clone(), old_v1.clone()), "{refused}");
+        let before = lines();
+        while lines() == before {
+            wait_a_bit();
+        }
+    }
+    configure(folder.path(), &(v0("{ limit = 33 }") + &v1.replace("70", "71")));
+    run(&format!("kill -HUP {}", agent.child.id()));
+    while hear() != "READY=1\nSTATUS=governs 2 of 2 queues" {}
+    assert!(governed("v0", 33) && governed("v1", 71));
+    assert_eq!(end(&mut agent.child, "TERM"), Some(0));
 }

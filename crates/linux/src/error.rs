@@ -71,7 +71,7 @@ pub enum Error {
     /// Another agent or another program has it.
     #[error(transparent)]
     Taken(#[from] Taken),
-    /// It would do harm or nothing, and is done only with `--force`.
+    /// It would do harm or nothing, and is done only with `--force` or `--replace`.
     #[error(transparent)]
     Unforced(#[from] Unforced),
     /// A file cannot have been written by an agent, or must not be written by one.
@@ -325,7 +325,7 @@ pub enum Taken {
     },
 }
 
-/// Actions that need `--force`.
+/// Actions that need `--force` or `--replace`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unforced {
     /// Nothing ever waits in this queue.
@@ -335,7 +335,7 @@ pub enum Unforced {
         why: String,
     },
     /// The present queue would be lost.
-    #[error("the queue of {name} could not be restored: {obstacle}. --force replaces it anyway")]
+    #[error("the queue of {name} stays: {obstacle}. --replace (replace = true) takes it away")]
     Former {
         /// The interface.
         name: String,

@@ -22,11 +22,13 @@ use std::path::{Path, PathBuf};
 pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     let (config, wishes) = read(&args.config, &args.state).map_err(Failure::wrong)?;
     let signals = Signals::take_over()?;
-    restore_on_panic(wishes.iter().map(|wish| wish.place.clone()).collect());
+    let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
+    restore_on_panic(places.clone());
     let admission = config.admission.clone();
     let log = Outlet::stderr().map_err(|error| unwritable("to standard error", &error))?;
-    let mut serving = Serving { args, listen: metrics(&config), admission, recordings: BTreeMap::new(), log };
-    serving.open(&config).map_err(Failure::wrong)?;
+    let mut serving =
+        Serving { args, listen: metrics(&config), admission, recordings: Recordings::new(), log, places, next: None };
+    serving.recordings = serving.new_recordings(&config).map_err(Failure::wrong)?;
     // The queues come first: without the privilege for them the folder cannot be made either.
     let mut listen = Vec::new();
     if make_state_folder(&args.state).is_ok() {
@@ -54,9 +56,21 @@ struct Serving<'a> {
     /// The address that serves metrics; it is fixed at the start.
     listen: Option<Address>,
     admission: Option<Admission>,
-    /// Recordings by interface: path and open file.
-    recordings: BTreeMap<String, (PathBuf, Outlet)>,
+    recordings: Recordings,
     log: Outlet,
+    /// Places that a panic restores.
+    places: Vec<Place>,
+    /// Settings that were read again and do not apply yet.
+    next: Option<Next>,
+}
+
+/// Recordings by interface: path and open file.
+type Recordings = BTreeMap<String, (PathBuf, Outlet)>;
+
+struct Next {
+    config: Config,
+    recordings: Recordings,
+    places: Vec<Place>,
 }
 
 impl Serving<'_> {
@@ -77,18 +91,26 @@ impl Serving<'_> {
         let _ = self.log.finish();
     }
 
-    /// Starts the recordings that are new in `config` and continues those that run.
-    fn open(&mut self, config: &Config) -> Result<(), String> {
-        let mut before = std::mem::take(&mut self.recordings);
+    /// Creates the files of recordings that are new in `config`. Those that run go on.
+    fn new_recordings(&self, config: &Config) -> Result<Recordings, String> {
+        let mut new = Recordings::new();
         for (device, interface) in &config.interface {
             let Some(path) = &interface.record else { continue };
-            let recording = match before.remove(device).filter(|(open, _)| open == path) {
-                Some(recording) => recording,
-                None => (path.clone(), create(path).map_err(|failure| failure.to_string())?),
-            };
-            self.recordings.insert(device.clone(), recording);
+            if self.recordings.get(device).is_none_or(|(open, _)| open != path) {
+                let file = create(path).map_err(|failure| failure.to_string())?;
+                new.insert(device.clone(), (path.clone(), file));
+            }
         }
-        Ok(())
+        Ok(new)
+    }
+
+    /// Goes on with the recordings that are in `config`, and with the new ones.
+    fn record(&mut self, config: &Config, new: Recordings) {
+        let is_wanted = |device: &String, open: &PathBuf| {
+            config.interface.get(device).and_then(|interface| interface.record.as_ref()) == Some(open)
+        };
+        self.recordings.retain(|device, (open, _)| is_wanted(device, open));
+        self.recordings.extend(new);
     }
 }
 
@@ -112,25 +134,36 @@ impl Host for Serving<'_> {
             Ok(read) => read,
             Err(why) => return Some(Err(why)),
         };
-        if let Err(why) = self.open(&config) {
-            return Some(Err(why));
-        }
+        let recordings = match self.new_recordings(&config) {
+            Ok(recordings) => recordings,
+            Err(why) => return Some(Err(why)),
+        };
         let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
-        restore_on_panic(places);
-        if metrics(&config) != self.listen {
-            self.complain("metrics.listen takes effect at the next start");
-        }
-        if config.admission.is_some() && self.admission.is_none() {
-            self.complain("admission takes effect at the next start");
-        }
-        if let (Some(before), Some(after)) = (&mut self.admission, config.admission) {
-            let is_moved = before.port != after.port;
-            *before = after;
-            if is_moved {
-                self.complain("admission.port takes effect at the next start");
+        restore_on_panic(self.places.iter().chain(&places).cloned().collect());
+        self.next = Some(Next { config, recordings, places });
+        Some(Ok(wishes))
+    }
+
+    fn reloaded(&mut self, applies: bool) {
+        let Some(Next { config, recordings, places }) = self.next.take() else { return };
+        if applies {
+            self.places = places;
+            self.record(&config, recordings);
+            if metrics(&config) != self.listen {
+                self.complain("metrics.listen takes effect at the next start");
+            }
+            if config.admission.is_some() && self.admission.is_none() {
+                self.complain("admission takes effect at the next start");
+            }
+            if let (Some(before), Some(after)) = (&mut self.admission, config.admission) {
+                let is_moved = before.port != after.port;
+                *before = after;
+                if is_moved {
+                    self.complain("admission.port takes effect at the next start");
+                }
             }
         }
-        Some(Ok(wishes))
+        restore_on_panic(self.places.clone());
     }
 
     fn admission(&self) -> Option<(Admission, PathBuf)> {

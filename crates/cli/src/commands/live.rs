@@ -48,9 +48,8 @@ fn attach(args: &args::Attach) -> Result<(), Failure> {
     if !dry_run {
         restore_on_panic(vec![place.clone()]);
     }
-    let (backend, force, gso_segments) = (args.backend, args.force, args.gso_segments);
-    let wish =
-        Wish { place, settings, backend, dry_run, force, gso_segments, classes: args.classes, notes: args.notes };
+    let args::Attach { backend, force, replace, gso_segments, classes, notes, .. } = *args;
+    let wish = Wish { place, settings, backend, dry_run, force, replace, gso_segments, classes, notes };
     govern_one(wish, listen, &mut host)
 }
 
@@ -73,6 +72,7 @@ fn record(args: &args::Record) -> Result<(), Failure> {
         backend,
         dry_run: true,
         force: false,
+        replace: false,
         gso_segments: None,
         classes: false,
         notes: false,

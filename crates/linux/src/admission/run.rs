@@ -66,7 +66,6 @@ pub fn run(
         for one in news {
             tell(now(), one);
             if let Some(ended) = admission.follow(one)? {
-                admission.source.end();
                 return Ok(ended);
             }
         }
@@ -75,7 +74,6 @@ pub fn run(
         }
         let woken = wait(&signals, &admission).map_err(failed)?;
         if let Some(ended) = admission.pass_on(&signals) {
-            admission.source.end();
             return Ok(ended);
         }
         if woken.by_command

@@ -213,7 +213,7 @@ impl Source {
     }
 
     /// Tells the nodes of the path that the flow has ended or is none.
-    pub fn end(&mut self) {
+    fn end(&mut self) {
         self.present = Instant::NEVER;
         self.send(Kind::Present, 0, Rate::bps(0));
     }
@@ -255,5 +255,11 @@ impl Source {
             self.is_named = true;
         }
         Ok(())
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.end();
     }
 }

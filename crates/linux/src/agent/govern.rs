@@ -6,11 +6,13 @@ use crate::agent::Host;
 use crate::agent::confine::{Opens, confine};
 use crate::agent::governor::{Done, Governor, Round};
 use crate::agent::links::Links;
+use crate::agent::manager::Manager;
+use crate::agent::reload::Reload;
 use crate::agent::signals::{Signals, Told};
 use crate::agent::wakes::Wakes;
 use crate::device::contract::Keeps;
 use crate::device::looks::Looks;
-use crate::device::wish::{Place, Wish};
+use crate::device::wish::Wish;
 use crate::error::Error;
 use crate::kernel::rtnetlink::Route;
 use crate::kernel::{now, slept};
@@ -19,17 +21,11 @@ use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::serve::{Address, Listener, Server, Serves};
 use crate::telemetry::status::Status;
 use rustix::rand::{GetRandomFlags, getrandom};
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
 /// Longest time between two looks at the clients.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
-/// Shortest time between two reports of how many queues are governed.
-const NEWS: Duration = Duration::from_secs(1);
 /// Time between two attempts to listen.
 const TRIED_EVERY: Duration = Duration::from_secs(2);
 /// The machine slept if its clocks moved apart by more than this.
@@ -68,15 +64,15 @@ pub fn govern(
 
 /// What the service manager knows of an agent. It is told `READY=1` once each queue was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Readiness {
+pub(super) enum Readiness {
     /// A missing privilege ends the agent.
     Starting,
     Reloading,
     Ready,
 }
 
-struct Agent {
-    governors: Vec<Governor>,
+pub(super) struct Agent {
+    pub(super) governors: Vec<Governor>,
     /// Clients, as servers number them.
     statuses: Vec<Status>,
     patience: Patience,
@@ -91,11 +87,13 @@ struct Agent {
     /// When sockets that do not listen try again.
     again: Instant,
     /// Present if admission is configured.
-    port: Option<Port>,
+    pub(super) port: Option<Port>,
     /// Present if a queue's controller exchanges notes.
-    notes: Option<Notes>,
-    manager: Manager,
-    readiness: Readiness,
+    pub(super) notes: Option<Notes>,
+    pub(super) manager: Manager,
+    /// Present while other settings are being applied.
+    pub(super) reload: Option<Reload>,
+    pub(super) readiness: Readiness,
     housekeeping: Instant,
     slept: Duration,
 }
@@ -121,6 +119,7 @@ impl Agent {
             port: None,
             notes: None,
             manager: Manager::find(now),
+            reload: None,
             readiness: Readiness::Starting,
             housekeeping: now,
             slept: slept(),
@@ -185,7 +184,7 @@ impl Agent {
     }
 
     /// Lets every socket listen that can. Failures are reported once, and tried again later.
-    fn listen(&mut self, host: &mut dyn Host) {
+    pub(super) fn listen(&mut self, host: &mut dyn Host) {
         let mut done: Vec<(String, &str, Result<AgentEventKind, Error>)> = Vec::new();
         for listener in std::mem::take(&mut self.listeners) {
             let address = listener.address().to_string();
@@ -265,8 +264,9 @@ impl Agent {
             if woken.by_signal {
                 match signals.read()? {
                     Some(Told::Reload) => {
-                        let Some(wishes) = host.reload() else { return Ok(()) };
-                        self.reload(wishes, host)?;
+                        if !self.reload(host)? {
+                            return Ok(());
+                        }
                     }
                     Some(Told::End) => return Ok(()),
                     Some(Told::Nothing) | None => {}
@@ -293,6 +293,7 @@ impl Agent {
             if done == Done::Enough {
                 return Ok(());
             }
+            self.settle(host);
             self.tell_manager();
             self.serve(woken.by_clients, done == Done::Something, now);
         }
@@ -336,7 +337,14 @@ impl Agent {
             }
         }
         if let Some(at) = attempt {
-            self.check(at, host, Governor::take_up)?;
+            let place = &self.governors[at].wish.place;
+            if self.reload.as_ref().is_some_and(|reload| reload.touched.contains(place)) {
+                if let Err(error) = self.with(at, now, host, Governor::take_up) {
+                    self.roll_back(&error.to_string(), host);
+                }
+            } else {
+                self.check(at, host, Governor::take_up)?;
+            }
         }
         Ok(most)
     }
@@ -369,53 +377,6 @@ impl Agent {
         if due {
             self.housekeeping = now + HOUSEKEEPING;
         }
-    }
-
-    /// Applies other settings.
-    fn reload(&mut self, wishes: Result<Vec<Wish>, String>, host: &mut dyn Host) -> Result<(), Error> {
-        let begun = now();
-        self.manager.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", begun.as_nanos() / 1_000));
-        match wishes {
-            Err(why) => tell(host, "", AgentEventKind::Failed, format!("nothing is changed: {why}")),
-            Ok(wishes) => {
-                self.change(wishes, host)?;
-                if self.notes.is_none() && self.governors.iter().any(|governor| governor.wish.notes) {
-                    // As with admission, its sockets can no longer be made.
-                    tell(host, "", AgentEventKind::Failed, "notes take effect at the next start");
-                }
-                if let Some(port) = &mut self.port {
-                    port.change(host.admission().map(|(settings, _)| settings).as_ref());
-                }
-                self.listen(host);
-            }
-        }
-        self.readiness = Readiness::Reloading;
-        Ok(())
-    }
-
-    fn change(&mut self, wishes: Vec<Wish>, host: &mut dyn Host) -> Result<(), Error> {
-        let wanted: BTreeSet<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
-        let manager = &mut self.manager;
-        self.governors.retain_mut(|governor| {
-            let stays = wanted.contains(&governor.wish.place);
-            if !stays {
-                // The result has been reported.
-                let _ = governor.end(true, host);
-                manager.live(now());
-            }
-            stays
-        });
-        let places = self.governors.iter().enumerate().map(|(at, governor)| (governor.wish.place.clone(), at));
-        let places: BTreeMap<Place, usize> = places.collect();
-        for wish in wishes {
-            match places.get(&wish.place) {
-                Some(at) => self.check(*at, host, |governor, round| governor.change(wish, round))?,
-                // The loop takes it up.
-                None => self.governors.push(Governor::new(wish, random()?, now())?),
-            }
-            self.manager.live(now());
-        }
-        Ok(())
     }
 
     /// Calls a governor, which loses its queue if the call fails.
@@ -451,7 +412,7 @@ impl Agent {
         self.patience == Patience::End || self.readiness == Readiness::Starting && is_denied
     }
 
-    fn with<T>(
+    pub(super) fn with<T>(
         &mut self,
         at: usize,
         now: Instant,
@@ -463,84 +424,21 @@ impl Agent {
         what(&mut self.governors[at], &mut round)
     }
 
-    fn lost(&mut self, at: usize, error: &Error, host: &mut dyn Host) {
+    pub(super) fn lost(&mut self, at: usize, error: &Error, host: &mut dyn Host) {
         self.with(at, now(), host, |governor, round| governor.fail(error, round));
     }
 }
 
 /// Reports an event.
-fn tell(host: &mut dyn Host, device: &str, what: AgentEventKind, words: impl Into<String>) {
+pub(super) fn tell(host: &mut dyn Host, device: &str, what: AgentEventKind, words: impl Into<String>) {
     host.happened(&AgentEvent::new(clock(), device, what, words));
 }
 
 /// Returns a random number of 32 bits, not zero, that very likely no other machine has.
-fn random() -> Result<u64, Error> {
+pub(super) fn random() -> Result<u64, Error> {
     let mut bytes = [0; 4];
     // The kernel returns so few bytes whole or not at all.
     getrandom(&mut bytes, GetRandomFlags::empty())
         .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
     Ok(u64::from(u32::from_ne_bytes(bytes)).max(1))
-}
-
-/// The service manager, if there is one: systemd's protocol of datagrams (`sd_notify(3)`).
-#[derive(Debug)]
-struct Manager {
-    socket: Option<(UnixDatagram, SocketAddr)>,
-    /// Longest time between two messages before its watchdog fires.
-    patience: Option<Duration>,
-    /// The next message for the watchdog.
-    next: Instant,
-    /// Queues that are governed and queues in all, as last told, and when.
-    told: Option<((usize, usize), Instant)>,
-}
-
-impl Manager {
-    /// Finds the service manager that the environment names.
-    fn find(now: Instant) -> Self {
-        let address = std::env::var_os("NOTIFY_SOCKET").and_then(|path| address(&path));
-        let socket = address.and_then(|address| Some((UnixDatagram::unbound().ok()?, address)));
-        let number = |name: &str| std::env::var_os(name)?.to_str()?.parse::<u64>().ok();
-        let is_ours = number("WATCHDOG_PID").is_none_or(|process| process == u64::from(std::process::id()));
-        let patience = number("WATCHDOG_USEC").filter(|micros| *micros > 0 && is_ours && socket.is_some());
-        Self { socket, patience: patience.map(Duration::from_micros), next: now, told: None }
-    }
-
-    /// Returns when the watchdog is due.
-    fn next(&self) -> Instant {
-        if self.patience.is_some() { self.next } else { Instant::NEVER }
-    }
-
-    /// Tells the watchdog that the agent lives, if that is due.
-    fn live(&mut self, now: Instant) {
-        if let Some(patience) = self.patience.filter(|_| self.next <= now) {
-            self.tell("WATCHDOG=1");
-            self.next = now + patience / 2;
-        }
-    }
-
-    /// Tells how many of all queues are governed: if the agent `is_ready` now, or if that changed, at most once in
-    /// [`NEWS`] unless it `is_final`.
-    fn count(&mut self, count: (usize, usize), is_ready: bool, is_final: bool, now: Instant) {
-        let is_news = self.told.is_none_or(|(told, at)| told != count && (is_final || at + NEWS <= now));
-        if is_ready || is_news {
-            let (ready, (governed, all)) = (if is_ready { "READY=1\n" } else { "" }, count);
-            self.tell(&format!("{ready}STATUS=governs {governed} of {all} queues"));
-            self.told = Some((count, now));
-        }
-    }
-
-    /// Sends it a message. It may be gone or busy, which is no failure of the agent.
-    fn tell(&self, news: &str) {
-        if let Some((socket, address)) = &self.socket {
-            let _ = socket.send_to_addr(news.as_bytes(), address);
-        }
-    }
-}
-
-/// An address: a path, or a name that begins with `@` and is in no file system.
-fn address(path: &OsStr) -> Option<SocketAddr> {
-    match path.as_bytes().split_first()? {
-        (b'@', name) => SocketAddr::from_abstract_name(name).ok(),
-        _ => SocketAddr::from_pathname(path).ok(),
-    }
 }
