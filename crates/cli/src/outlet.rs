@@ -53,7 +53,7 @@ impl Outlet {
     /// Returns standard error.
     pub(crate) fn stderr() -> io::Result<Self> {
         let mut to = Self::new(io::stderr().as_fd().try_clone_to_owned()?)?;
-        if let Ok(journal) = std::env::var("JOURNAL_STREAM") {
+        if let Some(journal) = std::env::var_os("JOURNAL_STREAM").and_then(|journal| journal.into_string().ok()) {
             let file = File::from(io::stderr().as_fd().try_clone_to_owned()?);
             to.is_journal = file.metadata().is_ok_and(|file| is_at(&journal, &file));
         }
@@ -156,7 +156,7 @@ impl Outlet {
             // If a signal cuts it short, it is only shorter.
             let _ = self.has_room(LAST_WAIT);
         }
-        let rest = self.queue.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let rest = self.queue.split(|byte| *byte == b'\n').count() as u64 - 1;
         self.queue.clear();
         Ok(self.dropped + rest)
     }
@@ -202,7 +202,7 @@ mod tests {
         let dropped = to.finish().unwrap();
         drop(to);
         let text = reader.join().unwrap();
-        let expected: String = (0..lines - dropped).map(|number| format!("line {number}\n")).collect();
+        let expected = (0..lines - dropped).map(|number| format!("line {number}\n")).collect::<Vec<_>>().concat();
         assert_eq!(text.len(), expected.len());
         assert_eq!(text, expected);
     }

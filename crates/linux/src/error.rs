@@ -99,10 +99,12 @@ pub enum Error {
         socket: PathBuf,
     },
     /// A capability is missing.
-    #[error("not permitted to {what}: that needs CAP_NET_ADMIN; run it with sudo")]
+    #[error("not permitted to {what}: that needs {needs}; run it with sudo")]
     NotPermitted {
         /// The action: `change the queue of wlan0`.
         what: String,
+        /// The missing capability, or the user.
+        needs: &'static str,
     },
     /// A system call failed.
     #[error("cannot {what}: {source}")]

@@ -96,16 +96,16 @@ impl Port {
     /// Listens for programs, and at those named interfaces that exist, by their numbers. Returns the events: of programs
     /// without an interface's name.
     pub(crate) fn follow(&mut self, number: impl Fn(&str) -> Option<u32>) -> Vec<(String, Result<(), Error>)> {
-        let named = self
-            .name
-            .is_some()
-            .then_some(Ok(()))
-            .unwrap_or_else(|| self.programs.name(&self.path, MODE, |_| Ok(())).map(|name| self.name = Some(name)));
+        let mut news: Vec<(String, Result<(), Error>)> = Vec::new();
+        if self.name.is_none() {
+            match self.programs.name(&self.path, MODE, |_| Ok(())) {
+                Ok(name) => self.name = Some(name),
+                Err(error) => news.push((String::new(), Err(error))),
+            }
+        }
         let names = &self.settings.interfaces;
         // Closing a socket removes it from the epoll.
         self.interfaces.retain(|open| names.contains(&open.name) && number(&open.name) == Some(open.index));
-        let mut news: Vec<(String, Result<(), Error>)> =
-            named.err().map(|error| (String::new(), Err(error))).into_iter().collect();
         for name in names {
             let Some(index) = number(name) else { continue };
             if self.interfaces.iter().any(|open| open.name == *name) {
@@ -204,8 +204,7 @@ impl Port {
 
     /// Reads the messages of a turn: no more of one socket than of another.
     fn receive(&self) -> Vec<(Peer, Message)> {
-        let mut came: Vec<(Peer, Message)> =
-            (0..TURN).map_while(|_| from_program(self.programs.as_fd())).flatten().collect();
+        let mut came = from_programs(self.programs.as_fd());
         for open in &self.interfaces {
             for _ in 0..TURN {
                 let mut buffer = [0; LENGTH + 1];
@@ -247,12 +246,27 @@ pub(crate) fn program_name(number: u64) -> String {
     format!("{PROGRAM}{number:016x}")
 }
 
-/// Reads one message of a program; `None` when there is no other. What is no message is `Some(None)`.
-fn from_program(socket: BorrowedFd<'_>) -> Option<Option<(Peer, Message)>> {
+/// Reads the messages of programs for a turn.
+fn from_programs(socket: BorrowedFd<'_>) -> Vec<(Peer, Message)> {
+    let mut came = Vec::new();
+    for _ in 0..TURN {
+        match from_program(socket) {
+            Ok(message) => came.extend(message),
+            Err(_) => break,
+        }
+    }
+    came
+}
+
+/// Reads one datagram of a program; `None` if it is no message.
+///
+/// # Errors
+/// There is no other datagram.
+fn from_program(socket: BorrowedFd<'_>) -> Result<Option<(Peer, Message)>, Errno> {
     let mut buffer = [0; LENGTH + 1];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut buffer)], &mut control, RecvFlags::empty()).ok()?;
+    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut buffer)], &mut control, RecvFlags::empty())?;
     let user = control.drain().find_map(|one| match one {
         RecvAncillaryMessage::ScmCredentials(of) => Some(of.uid.as_raw()),
         _ => None,
@@ -262,8 +276,9 @@ fn from_program(socket: BorrowedFd<'_>) -> Option<Option<(Peer, Message)>> {
         let digits = std::str::from_utf8(name).ok()?.strip_prefix(PROGRAM)?;
         u64::from_str_radix(digits, 16).ok().filter(|number| program_name(*number).as_bytes() == name)
     });
-    let message = Message::read(buffer.get(..received.bytes)?);
-    Some((|| Some((Peer::Program(Program { name: name?, user: user? }), message.ok()?)))())
+    let message = Message::read(&buffer[..received.bytes.min(LENGTH + 1)]).ok();
+    let program = name.zip(user).map(|(name, user)| Peer::Program(Program { name, user }));
+    Ok(program.zip(message))
 }
 
 /// Routes of the kernel.

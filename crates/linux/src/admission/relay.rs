@@ -144,7 +144,7 @@ impl Relay {
         let lowered = Message { bottleneck: bottleneck.min(left), ..message };
         match message.kind {
             Kind::Probe if Rate::bps(0) < message.rate && message.rate <= lowered.bottleneck => {
-                self.ledger.reserve(now, &message)
+                self.ledger.reserve(now, &message);
             }
             Kind::Present => self.ledger.keep(now, &message),
             _ => {}
@@ -187,21 +187,18 @@ impl Relay {
             return;
         }
         let mut asked = Asked { program, destination, flow_port: message.port, number: message.number, heard: now };
-        match known {
-            Some(place) => {
-                // Saying that it is there does not change which probe it waits for.
-                if message.kind != Kind::Probe {
-                    asked.number = self.programs[place].number;
-                }
-                self.programs[place] = asked;
+        if let Some(place) = known {
+            // Saying that it is there does not change which probe it waits for.
+            if message.kind != Kind::Probe {
+                asked.number = self.programs[place].number;
             }
-            None => {
-                if self.programs.len() == MOST_PROGRAMS {
-                    self.forget_one();
-                }
-                self.programs.push(asked);
-            }
+            self.programs[place] = asked;
+            return;
         }
+        if self.programs.len() == MOST_PROGRAMS {
+            self.forget_one();
+        }
+        self.programs.push(asked);
     }
 
     /// Forgets the program, of the user with the most programs, that was heard longest ago.
@@ -271,14 +268,12 @@ impl Relay {
     pub(crate) fn marked(&mut self, now: Instant, flow: Flow, routes: &mut dyn Routes) -> Option<Posted> {
         let Flow { source, destination, port } = flow;
         self.marked.retain(|marked| now.since(marked.last) < ALONE_FOR);
-        let marked = match self.marked.iter().position(|marked| marked.flow == flow) {
-            Some(place) => &mut self.marked[place],
-            None => {
-                if self.marked.len() < MOST_MARKED {
-                    self.marked.push(Marked { flow, first: now, last: now, asked: None });
-                }
-                return None;
+        let is_full = self.marked.len() == MOST_MARKED;
+        let Some(marked) = self.marked.iter_mut().find(|marked| marked.flow == flow) else {
+            if !is_full {
+                self.marked.push(Marked { flow, first: now, last: now, asked: None });
             }
+            return None;
         };
         marked.last = now;
         if now.since(marked.asked.unwrap_or(marked.first)) < REGULATION_EVERY {

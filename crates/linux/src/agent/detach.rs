@@ -41,7 +41,7 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
     let what = format!("end process {}, which governs {device}", agent.process);
     match agent.terminate() {
         Ok(()) => {}
-        Err(Errno::PERM) => return Err(Error::NotPermitted { what }),
+        Err(Errno::PERM) => return Err(Error::NotPermitted { what, needs: "its user or CAP_KILL" }),
         Err(errno) => return Err(Error::Kernel { what, source: errno.into() }),
     }
     let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };

@@ -188,16 +188,17 @@ impl Agent {
         let mut done: Vec<(String, &str, Result<AgentEventKind, Error>)> = Vec::new();
         for listener in std::mem::take(&mut self.listeners) {
             let address = listener.address().to_string();
-            let listened = listener.listen().and_then(|server| match self.wakes.add_clients(&server) {
-                Ok(()) => Ok(self.servers.push(server)),
-                // It is closed; the kernel has no memory for more.
-                Err(_) => Ok(()),
-            });
-            let listened = listened.map_err(|(listener, error)| {
-                self.listeners.push(listener);
-                error
-            });
-            done.push((address, "", listened.map(|()| AgentEventKind::Listening)));
+            let listened = match listener.listen().map_err(|refused| *refused) {
+                Ok(server) => self.wakes.add_clients(&server).map(|()| {
+                    self.servers.push(server);
+                    AgentEventKind::Listening
+                }),
+                Err((listener, error)) => {
+                    self.listeners.push(listener);
+                    Err(error)
+                }
+            };
+            done.push((address, "", listened));
         }
         if let Some(port) = &mut self.port {
             let news = port.follow(|name| self.links.named(name).map(|link| link.index));
@@ -264,7 +265,7 @@ impl Agent {
             if woken.by_signal {
                 match signals.read()? {
                     Some(Told::Reload) => {
-                        if !self.reload(host)? {
+                        if !self.reload(host) {
                             return Ok(());
                         }
                     }

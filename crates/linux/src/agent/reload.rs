@@ -25,23 +25,23 @@ pub(super) struct Reload {
 
 impl Agent {
     /// Begins to apply other settings. Returns false if the host wants to end.
-    pub(super) fn reload(&mut self, host: &mut dyn Host) -> Result<bool, Error> {
+    pub(super) fn reload(&mut self, host: &mut dyn Host) -> bool {
         if self.reload.is_some() {
             self.roll_back("the settings are read again", host);
         }
-        let Some(wishes) = host.reload() else { return Ok(false) };
+        let Some(wishes) = host.reload() else { return false };
         self.manager.reloads(now());
         self.readiness = Readiness::Reloading;
         let wishes = match wishes {
             Ok(wishes) => wishes,
             Err(why) => {
                 self.refuse(&why, host);
-                return Ok(true);
+                return true;
             }
         };
         if let Err(error) = self.check_all(&wishes, host) {
             self.refuse(&error.to_string(), host);
-            return Ok(true);
+            return true;
         }
         let of = |governor: &Governor| (governor.wish.place.clone(), governor.wish.clone());
         let before: BTreeMap<Place, Wish> = self.governors.iter().map(of).collect();
@@ -61,7 +61,7 @@ impl Agent {
             }
             self.manager.live(now());
         }
-        Ok(true)
+        true
     }
 
     /// Checks all settings against the queues that are governed.

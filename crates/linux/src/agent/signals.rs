@@ -46,7 +46,9 @@ impl Signals {
     /// The kernel refuses.
     pub fn take_over() -> Result<Self, Error> {
         let mut taken = SigSet::all();
-        HARMLESS.into_iter().for_each(|signal| taken.remove(signal));
+        for signal in HARMLESS {
+            taken.remove(signal);
+        }
         let failed = |errno: nix::Error| Error::Kernel { what: "take over signals".into(), source: errno.into() };
         taken.thread_block().map_err(failed)?;
         let read = SignalFd::with_flags(&taken, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(failed)?;

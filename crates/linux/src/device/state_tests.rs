@@ -117,7 +117,7 @@ mod stopped {
     #[test]
     #[ignore = "runs in another process"]
     fn inner_stopped() {
-        let wanted = std::env::var(CALL).unwrap();
+        let wanted = std::env::var_os(CALL).unwrap().into_string().unwrap();
         let (action, name) = wanted.split_once(' ').unwrap();
         let (_, calls) = CALLS.into_iter().find(|(known, _)| *known == name).unwrap();
         let action = match action {
@@ -126,7 +126,7 @@ mod stopped {
         };
         let (mut state, found) = State::take(&folder(), DEVICE, ROOT, OFlags::empty()).unwrap();
         assert_eq!(found.unwrap().former, before());
-        let rules = calls.iter().map(|call| (i64::from(*call), Vec::new())).collect();
+        let rules = calls.iter().map(|call| (*call, Vec::new())).collect();
         let architecture = std::env::consts::ARCH.try_into().unwrap();
         let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, architecture).unwrap();
         apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
@@ -163,7 +163,7 @@ fn inner_full() {
         assert!(matches!(&kept, Err(Error::Kernel { source, .. }) if source.kind() == why), "{kept:?}");
     };
     // No room for bytes.
-    fs::write(folder.join("other"), [7; 1 << 16]).unwrap_err();
+    fs::write(folder.join("other"), vec![7; 1 << 16]).unwrap_err();
     is_full(state.keep(&after()), io::ErrorKind::StorageFull);
     assert_eq!(kept(&folder), Some(before()));
     drop(state);
@@ -188,7 +188,7 @@ fn inner_full() {
 /// Kills of a process that does nothing but write: 50, or as many as `STATE_KILLS` says.
 #[test]
 fn what_was_written_down_survives_kills_at_any_moment() {
-    let kills = std::env::var("STATE_KILLS").map_or(50, |number| number.parse().unwrap());
+    let kills = std::env::var_os("STATE_KILLS").map_or(50, |number| number.to_str().unwrap().parse().unwrap());
     let (_temporary, folder) = left();
     let mut found = [0; 2];
     for kill in 0..kills {

@@ -32,7 +32,7 @@ impl Unnamed {
         Ok(Self { socket: open(kind)?, probe: open(SocketType::DGRAM)?, hidden: None })
     }
 
-    /// Gives it this name once it is made `ready`. The file appears with its mode, and replaces one that a killed process
+    /// Gives it this name once it can `listen`. The file appears with its mode, and replaces one that a killed process
     /// left.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Unnamed {
         &mut self,
         path: &Path,
         mode: Mode,
-        ready: impl FnOnce(&OwnedFd) -> Result<(), Errno>,
+        listen: impl FnOnce(&OwnedFd) -> Result<(), Errno>,
     ) -> Result<Name, Error> {
         if self.answers(path) {
             return Err(Taken::Socket { socket: path.into() }.into());
@@ -49,18 +49,18 @@ impl Unnamed {
         if path.symlink_metadata().is_ok_and(|found| !found.file_type().is_socket()) {
             return Err(Error::Distrusted { path: path.into(), why: "exists and is not a socket" });
         }
-        let made = (|| {
+        let named = (|| {
             let hidden = match &self.hidden {
                 Some(hidden) => hidden,
                 None => self.hidden.insert(bind_hidden(&self.socket, path)?),
             };
             chmod(hidden, mode)?;
-            ready(&self.socket)?;
+            listen(&self.socket)?;
             let inode = stat(hidden)?.st_ino;
             rename(hidden, path)?;
             Ok(Name { path: path.into(), inode })
         })();
-        made.map_err(|errno: Errno| {
+        named.map_err(|errno: Errno| {
             let what = format!("listen at {}", path.display());
             Error::Kernel { what, source: errno.into() }
         })

@@ -119,14 +119,14 @@ impl Listener {
     ///
     /// # Errors
     /// Another process listens there, or the system refuses; with the listener.
-    pub fn listen(mut self) -> Result<Server, (Self, Error)> {
+    pub fn listen(mut self) -> Result<Server, Box<(Self, Error)>> {
         match self.begin() {
             Ok((epoll, file)) => {
                 let Self { socket: listener, serves, .. } = self;
                 let clients = [const { None }; MOST_CLIENTS];
                 Ok(Server { epoll, listener, serves, clients, came: 0, resting: false, _file: file })
             }
-            Err(error) => Err((self, error)),
+            Err(error) => Err(Box::new((self, error))),
         }
     }
 
@@ -159,7 +159,7 @@ impl Server {
     /// # Errors
     /// As of [`Listener::open`] and [`Listener::listen`].
     pub fn bind(address: &Address, serves: Serves) -> Result<Self, Error> {
-        Listener::open(address.clone(), serves)?.listen().map_err(|(_, error)| error)
+        Listener::open(address.clone(), serves)?.listen().map_err(|refused| refused.1)
     }
 
     /// Does what can be done without waiting: accepts clients, reads requests, sends answers. `now` is
