@@ -17,7 +17,7 @@ make check      between two edits: format, lints, unit tests of the crates that 
 make test       for every change; about twelve minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
-                slow plain instructions claims-quick kernel-tcp test-live wheel-test
+                slow plain instructions claims-quick kernel-tcp test-live attack wheel-test
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make book       the pages of docs as a book: target/book; needs mdbook
 
@@ -48,7 +48,7 @@ test:
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
-	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick kernel-tcp test-live wheel-test"
+	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick kernel-tcp test-live attack wheel-test"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -262,6 +262,14 @@ stress: charts
 kills: export KILLS := $(or $(KILLS),1000)
 kills: charts
 	python3 tests/live/check_live.py kills::
+
+# What an attacker tries, as tests that must fail to do harm: in namespaces; then, in the guest, those that need a kernel with
+# our discipline.
+attack: export STATE_KILLS := $(or $(STATE_KILLS),10000)
+attack: charts
+	cargo test -p sluice-linux --locked --lib $(BPF) -- device::state admission::
+	cargo test -p sluice-cli --locked --test all $(BPF) -- attack:: admission::
+	python3 tests/live/check_live.py attack::
 
 # Shows whether the guest's results depend on the host's load: counts how each test ended.
 live-repeat: export LIVE_REPEAT := $(or $(LIVE_REPEAT),5)

@@ -120,12 +120,15 @@ def main():
     with step("systemd finds nothing wrong with the unit"):
         said = tree.run("systemd-analyze verify $(dpkg -L sluice | grep 'sluice.service$') 2>&1")
         check("sluice" not in said, said)
-    with step("the agent takes up the installed configuration and ends at SIGTERM"):
+    with step("the installed configuration governs nothing; one of the user's is taken up and ends at SIGTERM"):
+        said = tree.run("sluice agent --config /etc/sluice/agent.toml 2>&1 || true")
+        check("no interface is named" in said, said)
+        own = '[interface.nosuch0]\nrecord = "/var/log/sluice/a.jsonl"\nqueue = { controller = "adth", adth.target_delay = "70 ms" }\n'
+        configuration.write_text(configuration.read_text() + own)
         # As the unit's LogsDirectory makes it.
         tree.run("mkdir /var/log/sluice; timeout --preserve-status -s TERM 3 sluice agent --config /etc/sluice/agent.toml")
         check(list((tree.place / "var/log/sluice").iterdir()), "it records nothing")
     with step("an upgrade keeps what the user wrote"):
-        configuration.write_text(configuration.read_text().replace('"50 ms"', '"70 ms"'))
         tree.run("dpkg --force-confdef --force-confold -i /tmp/newer.deb")
         check('"70 ms"' in configuration.read_text(), "the configuration is the package's again")
         check("+newer" in tree.run("dpkg-query -W sluice"), "it is not the next version")

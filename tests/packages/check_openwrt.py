@@ -36,7 +36,7 @@ test -f $(PKG_BUILD_DIR)/$(1)/Cargo.toml
 echo "cargo --profile=$(CARGO_PKG_PROFILE) --path=$(1) $(2)" > $(TOPDIR)/cargo
 endef
 """
-FILES = {"usr/sbin/sluice": 0o755, "etc/init.d/sluice": 0o755, "etc/sluice/agent.toml": 0o600}
+FILES = {"usr/sbin/sluice": 0o755, "etc/init.d/sluice": 0o755, "etc/config/sluice": 0o600}
 
 
 def main():

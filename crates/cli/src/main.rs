@@ -6,6 +6,8 @@ mod args;
 mod commands;
 mod console;
 mod failure;
+#[cfg(target_os = "linux")]
+mod outlet;
 #[cfg(feature = "simulator")]
 mod progress;
 #[cfg(target_os = "linux")]

@@ -26,14 +26,14 @@ backend = \"fifo\"
 queue = { controller = \"alt\", limit = 300 }
 ";
 
-/// A running agent and its log.
-struct Agent {
-    child: Child,
-    log: std::io::Lines<BufReader<ChildStderr>>,
+/// A running agent, and what it says.
+pub(crate) struct Agent {
+    pub(crate) child: Child,
+    pub(crate) log: std::io::Lines<BufReader<ChildStderr>>,
 }
 
 impl Agent {
-    fn start(folder: &Path, adapt: impl FnOnce(&mut Command)) -> Self {
+    pub(crate) fn start(folder: &Path, adapt: impl FnOnce(&mut Command)) -> Self {
         let mut command = sluice(folder);
         command.args(["agent", "--config", "agent.toml", "--state", "state", "--json"]).stderr(Stdio::piped());
         adapt(&mut command);
@@ -42,8 +42,8 @@ impl Agent {
         Self { child, log }
     }
 
-    /// Reads the log up to this event at an interface and returns its text.
-    fn until(&mut self, device: &str, what: &str) -> String {
+    /// Reads the log until this happened to an interface; the words.
+    pub(crate) fn until(&mut self, device: &str, what: &str) -> String {
         for line in self.log.by_ref() {
             let line = line.unwrap();
             let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
@@ -62,7 +62,7 @@ impl Drop for Agent {
     }
 }
 
-fn make(name: &str) -> bool {
+pub(crate) fn make(name: &str) -> bool {
     is_own();
     let made = shell(&format!("ip link add {name} type veth peer name p{name}")).status.success();
     if !made {
@@ -71,11 +71,11 @@ fn make(name: &str) -> bool {
     made
 }
 
-fn queue(name: &str) -> String {
+pub(crate) fn queue(name: &str) -> String {
     stdout(&shell(&format!("tc -j qdisc show dev {name}")))
 }
 
-fn governed(name: &str, limit: u32) -> bool {
+pub(crate) fn governed(name: &str, limit: u32) -> bool {
     let queue = queue(name);
     queue.contains("\"pfifo\",\"handle\":\"51ce:\"") && queue.contains(&format!("{{\"limit\":{limit}}}"))
 }
@@ -109,7 +109,7 @@ fn inner_follow() {
     assert!(governed("v0", 500), "{}", queue("v0"));
     assert_eq!(agent.until("v1", "waiting"), "no interface v1");
     let mode = std::fs::metadata(folder.path().join("state")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o710, "the folder is the agent's, and the group may ask there");
+    assert_eq!(mode & 0o777, 0o711, "the folder is the agent's, and others may ask there");
 
     make("v1");
     agent.until("v1", "attached");
@@ -179,9 +179,10 @@ fn inner_reload() {
     let one = CONFIG.split("[interface.v1]").next().unwrap().replace("v0", "v2");
     std::fs::write(&file, one).unwrap();
     run(&hang_up);
+    // What is no longer wanted goes once the rest is settled.
+    assert_eq!(agent.until("v2", "waiting"), "no interface v2");
     agent.until("v0", "restored");
     assert!(!queue("v0").contains("51ce"), "{}", queue("v0"));
-    assert_eq!(agent.until("v2", "waiting"), "no interface v2");
     assert_eq!(end(&mut agent.child, "INT"), Some(0));
 }
 
@@ -358,18 +359,65 @@ fn the_packages_configurations_and_scripts_are_sound() {
     let unit = read("systemd/sluice.service");
     let logs = unit.lines().find_map(|line| line.strip_prefix("LogsDirectory=")).unwrap();
     let logs = Path::new("/var/log").join(logs);
-    for file in ["agent.toml", "openwrt/files/agent.toml"] {
-        let config: linux::agent::config::Config = lab::scenario::load(&packaging.join(file)).unwrap();
-        let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
-        assert_eq!(wishes.len(), config.interface.len());
-        let recordings = config.interface.values().filter_map(|interface| interface.record.as_deref());
-        recordings.for_each(|recording| assert_eq!(recording.parent(), Some(&*logs)));
-    }
+    // As it is shipped it names nobody's interface; its examples are those of a configuration.
+    let folder = tempfile::tempdir().unwrap();
+    let config = |text: &str| -> linux::agent::config::Config {
+        let path = folder.path().join("agent.toml");
+        std::fs::write(&path, text).unwrap();
+        lab::scenario::load(&path).unwrap()
+    };
+    let shipped = read("agent.toml");
+    assert!(config(&shipped).wishes(Path::new("/run/sluice")).unwrap_err().contains("no interface is named"));
+    let example =
+        |line: &str| line.strip_prefix('#').filter(|rest| !rest.starts_with([' ', '#'])).unwrap_or(line).to_owned();
+    let examples = config(&shipped.lines().map(example).collect::<Vec<_>>().join("\n"));
+    let wishes = examples.wishes(Path::new("/run/sluice")).unwrap();
+    assert_eq!((wishes.len(), examples.interface.len()), (3, 3));
+    let recordings = examples.interface.values().filter_map(|interface| interface.record.as_deref());
+    recordings.for_each(|recording| assert_eq!(recording.parent(), Some(&*logs)));
     let version = env!("CARGO_PKG_VERSION");
     assert!(read("debian/changelog").starts_with(&format!("sluice ({version}-")));
     assert!(read("openwrt/Makefile").contains(&format!("PKG_VERSION:={version}\n")));
     let script = packaging.join("openwrt/files/sluice.init");
     assert!(Command::new("sh").arg("-n").arg(&script).status().unwrap().success());
+}
+
+/// A router's functions for settings, for the sections of the packaged file, with everything switched on.
+const UCI: &str = r#"
+config_load() { :; }
+config_get_bool() { case $2.$3 in main.enabled) v=1 ;; *) v=$4 ;; esac; eval "$1=$v"; }
+config_get() {
+	case $2.$3 in
+		wifi.device) v='*wifi' ;; wifi.backend) v=txq ;; wan.device) v=wan ;; wan.parent) v=1:10 ;;
+		*.controller) v=ebdp ;; *) v=$4 ;;
+	esac
+	eval "$1=\$v"
+}
+config_list_foreach() { [ "$1" = wan ] && "$3" 'discipline = "drop-tail"'; return 0; }
+config_foreach() { "$1" wifi; "$1" wan; }
+procd_open_instance() { :; }
+procd_set_param() { :; }
+procd_close_instance() { :; }
+"#;
+
+#[test]
+fn openwrt_settings_become_a_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/openwrt/files/sluice.init");
+    for net in ["phy0/device/net/phy0-ap0", "phy0/device/net/phy0-ap1", "phy1/device/net/phy1-sta0"] {
+        std::fs::create_dir_all(folder.path().join("class/ieee80211").join(net)).unwrap();
+    }
+    let made = folder.path().join("etc/sluice.toml");
+    let run = format!("{UCI}\n. {script:?}\nCONFIG={made:?}\nstart_service");
+    let output = Command::new("sh").args(["-euc", &run]).env("SYS", folder.path()).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let config: linux::agent::config::Config = lab::scenario::load(&made).unwrap();
+    let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
+    let made: Vec<(&str, u32, linux::Backend)> =
+        wishes.iter().map(|wish| (wish.place.device.as_str(), wish.place.parent, wish.backend)).collect();
+    let (root, txq) = (linux::class("root").unwrap(), linux::Backend::Txq);
+    let expected = [("phy0-ap0", root, txq), ("phy1-sta0", root, txq), ("wan", 0x1_0010, linux::Backend::Auto)];
+    assert_eq!(made, expected);
 }
 
 #[test]

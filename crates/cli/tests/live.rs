@@ -203,9 +203,9 @@ fn inner_foreign_state() {
     let (mut child, _lines) = attach(folder.path(), &[]);
     let file = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path());
     let file = file.into_iter().find(|path| path.extension().is_some_and(|kind| kind == "json")).unwrap();
-    assert_eq!((mode(&state), mode(&file)), (0o710, 0o600));
-    // The number of another process, as if the kernel had used it again. The pause exceeds the tick of 10 ms in which
-    // the kernel reports when a process started.
+    assert_eq!((mode(&state), mode(&file)), (0o711, 0o600));
+    // The number of another process, as when numbers are given again: later than in the same tick of 10 ms, by which the kernel
+    // tells when a process started.
     #[expect(clippy::disallowed_methods, reason = "ticks of the kernel take real time")]
     std::thread::sleep(std::time::Duration::from_millis(30));
     let mut stranger = Command::new("sleep").arg("60").spawn().unwrap();

@@ -4,6 +4,7 @@ mod additions;
 mod admission;
 mod agent;
 mod agent_keys;
+mod attack;
 mod bad_input;
 mod ceilings;
 mod claims;

@@ -1,8 +1,11 @@
 //! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. `docs/live-admission.md`
 //! describes it.
 
+mod keeper;
+mod ledger;
 mod marks;
 pub mod message;
+mod origin;
 pub(crate) mod pace;
 pub(crate) mod port;
 mod relay;
@@ -17,6 +20,9 @@ use units::Rate;
 /// Default UDP port of agents.
 pub const PORT: NonZeroU16 = NonZeroU16::new(9_478).expect("not zero");
 
+/// Name of the socket, in the state folder, at which programs of this machine ask.
+pub const SOCKET: &str = "admission.sock";
+
 /// The table `[admission]`: the agent answers and forwards probes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -28,8 +34,8 @@ pub struct Settings {
     /// The UDP port, the same at all agents of a network. Default 9478.
     #[serde(default = "port")]
     pub port: NonZeroU16,
-    /// Upper bound on what this node admits for one probe, in network-layer bytes, beside that of its controllers.
-    /// Default: none.
+    /// Upper bound on the sum of the flows that this node admits, in network-layer bytes, beside that of its
+    /// controllers. Default: none.
     #[serde(default)]
     pub at_most: Option<Rate>,
 }

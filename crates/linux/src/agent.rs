@@ -6,8 +6,10 @@ pub(crate) mod detach;
 pub mod govern;
 mod governor;
 mod links;
+mod manager;
 mod needs;
 mod pace;
+mod reload;
 pub mod signals;
 mod wakes;
 
@@ -19,6 +21,7 @@ use crate::telemetry::events::AgentEvent;
 use crate::telemetry::status::Status;
 use control::AnyController;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 /// Callbacks of the program that embeds an agent.
 pub trait Host {
@@ -39,9 +42,15 @@ pub trait Host {
     /// The new settings cannot be read; the message says why, and the agent goes on with the old ones.
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>>;
 
-    /// Settings of admission; asked at the start and after each [`reload`](Self::reload). `None`: the agent takes no
-    /// part in it.
-    fn admission(&self) -> Option<Admission> {
+    /// Called after each [`reload`](Self::reload): whether what it returned applies now. If not, what was before still
+    /// does, here too.
+    fn reloaded(&mut self, applies: bool) {
+        let _ = applies;
+    }
+
+    /// Settings of admission, and the folder in which programs of this machine ask; asked at the start and after each
+    /// [`reload`](Self::reload). `None`: the agent takes no part in it.
+    fn admission(&self) -> Option<(Admission, PathBuf)> {
         None
     }
 }

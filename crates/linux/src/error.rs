@@ -71,7 +71,7 @@ pub enum Error {
     /// Another agent or another program has it.
     #[error(transparent)]
     Taken(#[from] Taken),
-    /// It would do harm or nothing, and is done only with `--force`.
+    /// It would do harm or nothing, and is done only with `--force` or `--replace`.
     #[error(transparent)]
     Unforced(#[from] Unforced),
     /// A file cannot have been written by an agent, or must not be written by one.
@@ -99,10 +99,12 @@ pub enum Error {
         socket: PathBuf,
     },
     /// A capability is missing.
-    #[error("not permitted to {what}: that needs CAP_NET_ADMIN; run it with sudo")]
+    #[error("not permitted to {what}: that needs {needs}; run it with sudo")]
     NotPermitted {
         /// The action: `change the queue of wlan0`.
         what: String,
+        /// The missing capability, or the user.
+        needs: &'static str,
     },
     /// A system call failed.
     #[error("cannot {what}: {source}")]
@@ -325,7 +327,7 @@ pub enum Taken {
     },
 }
 
-/// Actions that need `--force`.
+/// Actions that need `--force` or `--replace`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unforced {
     /// Nothing ever waits in this queue.
@@ -335,7 +337,7 @@ pub enum Unforced {
         why: String,
     },
     /// The present queue would be lost.
-    #[error("the queue of {name} could not be restored: {obstacle}. --force replaces it anyway")]
+    #[error("the queue of {name} stays: {obstacle}. --replace (replace = true) takes it away")]
     Former {
         /// The interface.
         name: String,

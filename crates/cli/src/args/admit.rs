@@ -4,6 +4,7 @@ use clap::{Args as Group, ValueEnum};
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
 use std::num::NonZeroU16;
+use std::path::PathBuf;
 use units::{Duration, Positive, Rate};
 
 /// Ask the path to a destination whether it can carry a real-time flow, then run a command whose packets are real time.
@@ -49,9 +50,9 @@ pub(crate) struct Admit {
     /// The time for which the flow counts as newly admitted.
     #[arg(long, value_name = "TIME", default_value = "10 s")]
     pub(crate) new_for: Duration,
-    /// The UDP port of agents.
-    #[arg(long, value_name = "PORT", default_value_t = linux::admission::PORT)]
-    pub(crate) agent_port: NonZeroU16,
+    /// The folder in which the agent of this machine listens.
+    #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
+    pub(crate) state: PathBuf,
     /// Write each step to standard error, as one JSON object per line.
     #[arg(long)]
     pub(crate) json: bool,

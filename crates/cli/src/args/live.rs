@@ -42,10 +42,13 @@ pub(crate) struct Attach {
     /// Measure the present queue and show the decisions, but change nothing. Needs no privilege.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Continue even if the former queue cannot be restored, in which case the kernel's default replaces it, and even
-    /// where packets never wait, so that a limit has no effect: at the root of veth, loopback, a bridge.
+    /// Go on even where nothing ever waits, so that a limit has no effect: at the root of veth, loopback, a bridge.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Take away a queue that a user made, even if it cannot be restored, in which case the kernel's default comes back,
+    /// or if it is what limits the link's rate.
+    #[arg(long)]
+    pub(crate) replace: bool,
     /// The largest number of segments (GSO) in a packet of the interface while it is governed: with 1 a limit in packets
     /// counts the link's packets.
     #[arg(long, value_name = "N")]

@@ -1,9 +1,10 @@
 //! `sluice admit`.
 
 use crate::args;
-use crate::console::complain;
 use crate::failure::{CANNOT_RUN, Failure, NO_ANSWER, NOT_FOUND, REFUSED};
+use crate::outlet::Outlet;
 use control::GateParams;
+use linux::admission::SOCKET;
 use linux::admission::run::{Ended, Refused, run};
 use linux::admission::source::{News, Path, Wanted, Why};
 use linux::admission::supervised::NotStarted;
@@ -13,10 +14,10 @@ use std::io::ErrorKind;
 use std::process::Command;
 
 pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
-    let args::Admit { rate, patience, retries, stagger, new_for, agent_port, json, .. } = *args;
+    let args::Admit { rate, patience, retries, stagger, new_for, json, .. } = *args;
     let gate = GateParams { patience, retries, stagger, new_for };
     let (destination, port) = args.to;
-    let wanted = Wanted { rate, destination, port, agent: agent_port, gate };
+    let wanted = Wanted { rate, destination, port, agent: args.state.join(SOCKET), gate };
     let [program, words @ ..] = &args.command[..] else { return Err(Failure::wrong("there is no command")) };
     let mut command = Command::new(program);
     command.args(words);
@@ -25,13 +26,16 @@ pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
         args::Refused::BestEffort => Refused::BestEffort,
     };
     let begun = now();
+    // A reader that stands still must not keep the command's sockets waiting.
+    let mut log =
+        Outlet::stderr().map_err(|error| Failure::failed(format!("cannot write to standard error: {error}")))?;
     let mut tell = |at: units::Instant, news: News| {
         if json {
             let mut object = object(news);
             object["at_s"] = at.since(begun).as_secs_f64().into();
-            complain(object);
+            let _ = log.line(object);
         } else if let Some(words) = words_of(news, args) {
-            complain(words);
+            let _ = log.line(words);
         }
     };
     let ended = run(wanted, refused, command, &mut tell).map_err(|error| match error {
@@ -85,8 +89,8 @@ fn words_of(news: News, args: &args::Admit) -> Option<String> {
             "no answer from {to}: no route leads there, or a node on the way has no agent with [admission]"
         )),
         News::Refuse(Why::NoAnswer { has_agent: false }) => Some(format!(
-            "no answer: no agent of this machine listens at UDP port {}; is [admission] in its configuration?",
-            args.agent_port
+            "no answer: no agent of this machine listens in {}; is [admission] in its configuration?",
+            args.state.display()
         )),
         News::Unreached { sockets } => Some(format!("{sockets} sockets of the command keep their former class")),
     }

@@ -1,9 +1,9 @@
 //! `sluice agent`.
 
-use super::live::{create, listening, restore_on_panic, write};
+use super::live::{create, listening, restore_on_panic, unwritable, write};
 use crate::args;
-use crate::console::complain;
 use crate::failure::Failure;
+use crate::outlet::Outlet;
 use lab::scenario;
 use linux::admission::Settings as Admission;
 use linux::agent::Host;
@@ -16,25 +16,28 @@ use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
 use linux::{Place, Wish, make_state_folder};
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     let (config, wishes) = read(&args.config, &args.state).map_err(Failure::wrong)?;
     let signals = Signals::take_over()?;
-    restore_on_panic(wishes.iter().map(|wish| wish.place.clone()).collect());
+    let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
+    restore_on_panic(places.clone());
     let admission = config.admission.clone();
-    let mut serving = Serving { args, listen: metrics(&config), admission, recordings: BTreeMap::new() };
-    serving.open(&config).map_err(Failure::wrong)?;
+    let log = Outlet::stderr().map_err(|error| unwritable("to standard error", &error))?;
+    let mut serving =
+        Serving { args, listen: metrics(&config), admission, recordings: Recordings::new(), log, places, next: None };
+    serving.recordings = serving.new_recordings(&config).map_err(Failure::wrong)?;
     // The queues come first: without the privilege for them the folder cannot be made either.
     let mut listen = Vec::new();
     if make_state_folder(&args.state).is_ok() {
         listen.push(listening(&args.state));
     }
     listen.extend(serving.listen.clone().map(|address| (address, Serves::Metrics)));
-    govern(wishes, Patience::Wait, listen, &signals, &mut serving)?;
-    Ok(())
+    let governed = govern(wishes, Patience::Wait, listen, &signals, &mut serving);
+    serving.finish();
+    Ok(governed?)
 }
 
 fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>), String> {
@@ -53,23 +56,61 @@ struct Serving<'a> {
     /// The address that serves metrics; it is fixed at the start.
     listen: Option<Address>,
     admission: Option<Admission>,
-    /// Recordings by interface: path and open file.
-    recordings: BTreeMap<String, (PathBuf, File)>,
+    recordings: Recordings,
+    log: Outlet,
+    /// Places that a panic restores.
+    places: Vec<Place>,
+    /// Settings that were read again and do not apply yet.
+    next: Option<Next>,
+}
+
+/// Recordings by interface: path and open file.
+type Recordings = BTreeMap<String, (PathBuf, Outlet)>;
+
+struct Next {
+    config: Config,
+    recordings: Recordings,
+    places: Vec<Place>,
 }
 
 impl Serving<'_> {
-    /// Starts the recordings that are new in `config` and continues those that run.
-    fn open(&mut self, config: &Config) -> Result<(), String> {
-        let mut before = std::mem::take(&mut self.recordings);
+    fn complain(&mut self, text: impl std::fmt::Display) {
+        // Governing goes on, whoever reads of it.
+        let _ = self.log.line(text);
+    }
+
+    /// Writes the rest, and says which recordings are not whole.
+    fn finish(&mut self) {
+        for (device, (_, mut file)) in std::mem::take(&mut self.recordings) {
+            match file.finish() {
+                Ok(0) => {}
+                Ok(dropped) => self.complain(format_args!("{device}: its recording lacks {dropped} intervals")),
+                Err(error) => self.complain(format_args!("{device}: cannot write the recording: {error}")),
+            }
+        }
+        let _ = self.log.finish();
+    }
+
+    /// Creates the files of recordings that are new in `config`. Those that run go on.
+    fn new_recordings(&self, config: &Config) -> Result<Recordings, String> {
+        let mut new = Recordings::new();
         for (device, interface) in &config.interface {
             let Some(path) = &interface.record else { continue };
-            let recording = match before.remove(device).filter(|(open, _)| open == path) {
-                Some(recording) => recording,
-                None => (path.clone(), create(path).map_err(|failure| failure.to_string())?),
-            };
-            self.recordings.insert(device.clone(), recording);
+            if self.recordings.get(device).is_none_or(|(open, _)| open != path) {
+                let file = create(path).map_err(|failure| failure.to_string())?;
+                new.insert(device.clone(), (path.clone(), file));
+            }
         }
-        Ok(())
+        Ok(new)
+    }
+
+    /// Goes on with the recordings that are in `config`, and with the new ones.
+    fn record(&mut self, config: &Config, new: Recordings) {
+        let is_wanted = |device: &String, open: &PathBuf| {
+            config.interface.get(device).and_then(|interface| interface.record.as_ref()) == Some(open)
+        };
+        self.recordings.retain(|device, (open, _)| is_wanted(device, open));
+        self.recordings.extend(new);
     }
 }
 
@@ -78,17 +119,14 @@ impl Host for Serving<'_> {
         if let Some((_, file)) = self.recordings.get_mut(&status.device)
             && let Err(failure) = write(file, decision)
         {
-            complain(format_args!("{}: {failure}; it is not recorded any longer", status.device));
             self.recordings.remove(&status.device);
+            self.complain(format_args!("{}: {failure}; it is not recorded any longer", status.device));
         }
         ControlFlow::Continue(())
     }
 
     fn happened(&mut self, event: &AgentEvent) {
-        match serde_json::to_string(event) {
-            Ok(line) if self.args.json => complain(line),
-            _ => complain(event),
-        }
+        self.log.event(event, self.args.json);
     }
 
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
@@ -96,27 +134,39 @@ impl Host for Serving<'_> {
             Ok(read) => read,
             Err(why) => return Some(Err(why)),
         };
-        if let Err(why) = self.open(&config) {
-            return Some(Err(why));
-        }
+        let recordings = match self.new_recordings(&config) {
+            Ok(recordings) => recordings,
+            Err(why) => return Some(Err(why)),
+        };
         let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
-        restore_on_panic(places);
-        if metrics(&config) != self.listen {
-            complain("metrics.listen takes effect at the next start");
-        }
-        if config.admission.is_some() && self.admission.is_none() {
-            complain("admission takes effect at the next start");
-        }
-        if let (Some(before), Some(after)) = (&mut self.admission, config.admission) {
-            if before.port != after.port {
-                complain("admission.port takes effect at the next start");
-            }
-            *before = after;
-        }
+        restore_on_panic(self.places.iter().chain(&places).cloned().collect());
+        self.next = Some(Next { config, recordings, places });
         Some(Ok(wishes))
     }
 
-    fn admission(&self) -> Option<Admission> {
-        self.admission.clone()
+    fn reloaded(&mut self, applies: bool) {
+        let Some(Next { config, recordings, places }) = self.next.take() else { return };
+        if applies {
+            self.places = places;
+            self.record(&config, recordings);
+            if metrics(&config) != self.listen {
+                self.complain("metrics.listen takes effect at the next start");
+            }
+            if config.admission.is_some() && self.admission.is_none() {
+                self.complain("admission takes effect at the next start");
+            }
+            if let (Some(before), Some(after)) = (&mut self.admission, config.admission) {
+                let is_moved = before.port != after.port;
+                *before = after;
+                if is_moved {
+                    self.complain("admission.port takes effect at the next start");
+                }
+            }
+        }
+        restore_on_panic(self.places.clone());
+    }
+
+    fn admission(&self) -> Option<(Admission, PathBuf)> {
+        Some((self.admission.clone()?, self.args.state.clone()))
     }
 }

@@ -3,9 +3,11 @@
 use super::decisions::{line, row, settings};
 use super::{admit, agent, doctor, status, watch};
 use crate::args::{self, Live};
-use crate::console::{complain, print, print_json};
+use crate::console::print;
 use crate::failure::{FAILED, Failure, HOLDS};
+use crate::outlet::Outlet;
 use control::{AnyController, Reads};
+use lab::printable;
 use linux::agent::Host;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::signals::Signals;
@@ -16,8 +18,6 @@ use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
 use linux::{Backend, Device, Place, Quality, Restorer, Wish};
 use queue::Settings;
-use std::fs::File;
-use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -40,16 +40,16 @@ fn attach(args: &args::Attach) -> Result<(), Failure> {
     controller(&settings, 0)?;
     let (place, dry_run) = (place(&args.queue), args.dry_run);
     let folder = place.state_folder.clone();
-    let mut host = Attaching { json: args.json, rows: true, file: None, dry_run, broken: None };
+    let mut host = Attaching::new(args.json, dry_run)?;
+    host.rows = Some(Outlet::stdout().map_err(|error| unwritable("to standard output", &error))?);
     host.file = args.record.as_deref().map(create).transpose()?;
     // Without a privilege there is no folder for a socket, and a dry run needs none.
     let listen = if dry_run { Vec::new() } else { vec![listening(&folder)] };
     if !dry_run {
         restore_on_panic(vec![place.clone()]);
     }
-    let (backend, force, gso_segments) = (args.backend, args.force, args.gso_segments);
-    let wish =
-        Wish { place, settings, backend, dry_run, force, gso_segments, classes: args.classes, notes: args.notes };
+    let args::Attach { backend, force, replace, gso_segments, classes, notes, .. } = *args;
+    let wish = Wish { place, settings, backend, dry_run, force, replace, gso_segments, classes, notes };
     govern_one(wish, listen, &mut host)
 }
 
@@ -63,8 +63,8 @@ fn detach(args: &args::Detach) -> Result<(), Failure> {
 fn record(args: &args::Record) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
     controller(&settings, 0)?;
-    let file = Some(create(&args.file)?);
-    let mut host = Attaching { json: false, rows: false, file, dry_run: true, broken: None };
+    let mut host = Attaching::new(false, true)?;
+    host.file = Some(create(&args.file)?);
     let (place, backend) = (place(&args.queue), Backend::Auto);
     let wish = Wish {
         place,
@@ -72,6 +72,7 @@ fn record(args: &args::Record) -> Result<(), Failure> {
         backend,
         dry_run: true,
         force: false,
+        replace: false,
         gso_segments: None,
         classes: false,
         notes: false,
@@ -81,7 +82,9 @@ fn record(args: &args::Record) -> Result<(), Failure> {
 
 fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) -> Result<(), Failure> {
     let signals = Signals::take_over()?;
-    govern(vec![wish], Patience::End, listen, &signals, host)?;
+    let governed = govern(vec![wish], Patience::End, listen, &signals, host);
+    host.finish();
+    governed?;
     host.broken.take().map_or(Ok(()), Err)
 }
 
@@ -94,18 +97,48 @@ pub(super) fn listening(folder: &Path) -> (Address, Serves) {
 /// One interface in the foreground.
 struct Attaching {
     json: bool,
-    /// Print each interval.
-    rows: bool,
-    file: Option<File>,
+    /// Prints each interval.
+    rows: Option<Outlet>,
+    log: Outlet,
+    file: Option<Outlet>,
     dry_run: bool,
     broken: Option<Failure>,
 }
 
 impl Attaching {
+    fn new(json: bool, dry_run: bool) -> Result<Self, Failure> {
+        let log = Outlet::stderr().map_err(|error| unwritable("to standard error", &error))?;
+        Ok(Self { json, rows: None, log, file: None, dry_run, broken: None })
+    }
+
+    fn complain(&mut self, text: impl std::fmt::Display) {
+        // Governing goes on, whoever reads of it.
+        let _ = self.log.line(text);
+    }
+
+    /// Writes the rest, and says what nobody read in time. A recording that is not whole is a failure.
+    fn finish(&mut self) {
+        if let Some(dropped @ 1..) = self.rows.as_mut().and_then(|rows| rows.finish().ok()) {
+            self.complain(format_args!("{dropped} lines were dropped: nothing read them in time"));
+        }
+        match self.file.as_mut().map(Outlet::finish) {
+            Some(Ok(dropped @ 1..)) => {
+                let words = format!("the recording lacks {dropped} intervals: nothing read them in time");
+                self.broken.get_or_insert(Failure::failed(words));
+            }
+            Some(Err(error)) => drop(self.broken.get_or_insert(unwritable("the recording", &error))),
+            Some(Ok(0)) | None => {}
+        }
+        let _ = self.log.finish();
+    }
+
     /// Shows and records a decision. After a failed write there are no further attempts.
     fn take(&mut self, decision: &Decision) -> Result<(), Failure> {
-        let shown = if self.rows { tell(decision, self.json) } else { Ok(()) };
-        self.rows &= shown.is_ok();
+        let json = self.json;
+        let shown = self.rows.as_mut().map_or(Ok(()), |rows| tell(rows, decision, json));
+        if shown.is_err() {
+            self.rows = None;
+        }
         let recorded = self.file.as_mut().map_or(Ok(()), |file| write(file, decision));
         if recorded.is_err() {
             self.file = None;
@@ -116,8 +149,8 @@ impl Attaching {
 
 impl Host for Attaching {
     fn attached(&mut self, device: &dyn Device, controller: &AnyController, remarks: &[String]) {
-        if self.rows {
-            complain(opening(device, controller, self.dry_run, remarks).trim_end());
+        if self.rows.is_some() {
+            self.complain(opening(device, controller, self.dry_run, remarks).trim_end());
         }
     }
 
@@ -125,7 +158,7 @@ impl Host for Attaching {
         let Err(failure) = self.take(decision) else { return ControlFlow::Continue(()) };
         let ends = self.dry_run;
         if !ends {
-            complain(format_args!("{failure}; the controller continues"));
+            self.complain(format_args!("{failure}; governing goes on"));
         }
         self.broken = Some(failure);
         if ends { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -134,7 +167,7 @@ impl Host for Attaching {
     fn happened(&mut self, event: &AgentEvent) {
         // `attached` has already printed more about this event.
         if event.what != AgentEventKind::Attached {
-            complain(event);
+            self.log.event(event, false);
         }
     }
 
@@ -162,12 +195,15 @@ pub(super) fn restore_on_panic(places: Vec<Place>) {
         })
         .collect();
     std::panic::set_hook(Box::new(move |panic| {
-        complain(format_args!("error: this is a fault in Sluice: {panic}"));
-        for (device, restorer) in &places {
-            match restorer.restore() {
-                Ok(()) => complain(format_args!("{device} has its former queue back")),
-                Err(error) => complain(format_args!("error: {error}; `sluice detach {device}` tries again")),
-            }
+        // First the queues: whoever reads the words may keep them waiting.
+        let restored = places.iter().map(|(device, restorer)| match restorer.restore() {
+            Ok(()) => format!("{device} has its former queue back\n"),
+            Err(error) => format!("error: {error}; `sluice detach {device}` tries again\n"),
+        });
+        let restored: String = restored.collect();
+        if let Ok(mut log) = Outlet::stderr() {
+            let _ = log.line(format_args!("error: this is a fault in Sluice: {panic}\n{}", restored.trim_end()));
+            let _ = log.finish();
         }
         std::process::exit(i32::from(FAILED));
     }));
@@ -199,16 +235,19 @@ fn opening(device: &dyn Device, controller: &AnyController, dry_run: bool, remar
     text
 }
 
-fn tell(decision: &Decision, json: bool) -> Result<(), Failure> {
-    if json { print_json(&line(decision)?) } else { print(&(row(decision) + "\n")) }
+fn tell(rows: &mut Outlet, decision: &Decision, json: bool) -> Result<(), Failure> {
+    let told = if json { rows.put(&printable::json(&line(decision)?)) } else { rows.line(row(decision)) };
+    told.map_err(|error| unwritable("to standard output", &error))
 }
 
-pub(super) fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|error| Failure::unwritten(&error, format!("cannot write {}: {error}", path.display())))
+pub(super) fn create(path: &Path) -> Result<Outlet, Failure> {
+    Outlet::create(path).map_err(|error| unwritable(&path.display().to_string(), &error))
 }
 
-pub(super) fn write(file: &mut File, decision: &Decision) -> Result<(), Failure> {
-    let line = line(decision)?;
-    file.write_all(line.as_bytes())
-        .map_err(|error| Failure::unwritten(&error, format!("cannot write the recording: {error}")))
+pub(super) fn write(file: &mut Outlet, decision: &Decision) -> Result<(), Failure> {
+    file.put(&line(decision)?).map_err(|error| unwritable("the recording", &error))
+}
+
+pub(super) fn unwritable(what: &str, error: &std::io::Error) -> Failure {
+    Failure::unwritten(error, format!("cannot write {what}: {error}"))
 }

@@ -3,7 +3,6 @@
 
 use crate::admission::message::Flow;
 use crate::error::Error;
-use crate::kernel::netlink::failed;
 use crate::kernel::socket::{LOAD, LOAD_BYTE, PACKET_TYPE, RETURN, attach_filter, jump, statement};
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
@@ -58,7 +57,11 @@ impl Marks {
             set_socket_recv_buffer_size(&socket, ROOM)?;
             Ok(socket)
         };
-        let socket = open().map_err(|errno: Errno| failed("receive packets that arrive marked", errno))?;
+        let what = "receive packets that arrive marked".to_owned();
+        let socket = open().map_err(|errno: Errno| match errno {
+            Errno::PERM | Errno::ACCESS => Error::NotPermitted { what, needs: "CAP_NET_RAW" },
+            errno => Error::Kernel { what, source: errno.into() },
+        })?;
         Ok(Self { socket, rests: None })
     }
 

@@ -3,7 +3,7 @@
 //! | bytes | field |
 //! |---|---|
 //! | 0 to 3 | `SWAN` in ASCII |
-//! | 4 | version, 1 |
+//! | 4 | version, 2 |
 //! | 5 | kind: 1 probe, 2 answer, 3 regulate, 4 present |
 //! | 6 | agents that it has passed, up to [`MOST_HOPS`] |
 //! | 7 | zero |
@@ -13,6 +13,8 @@
 //! | 40 to 55 | destination of the flow |
 //! | 56 and 57 | port of the flow at its destination; zero where it is not known |
 //! | 58 and 59 | zero |
+//! | 60 to 67 | flow: a number of its source's choice |
+//! | 68 to 75 | rate that the flow needs, in bit/s; zero when it has ended |
 //!
 //! Numbers are big-endian. An address takes 16 bytes; one of IPv4 is mapped into IPv6 (RFC 4291, section 2.5.5.2).
 
@@ -20,12 +22,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use units::Rate;
 
 /// Length of every message, in bytes.
-pub const LENGTH: usize = 60;
+pub const LENGTH: usize = 76;
 /// Most agents that a message may pass: more than any path of a mesh, and the end of a loop.
 pub const MOST_HOPS: u8 = 32;
 
-const MAGIC: [u8; 4] = *b"SWAN";
-const VERSION: u8 = 1;
+pub(crate) const MAGIC: [u8; 4] = *b"SWAN";
+pub(crate) const VERSION: u8 = 2;
 
 /// Kinds of messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +38,8 @@ pub enum Kind {
     Answer,
     /// On its way to the source: packets of the flow arrive marked.
     Regulate,
-    /// Within the source's machine only: the flow still exists and wants to be told of requests to regulate.
+    /// On its way to the destination: the flow still exists, and wants to be told of requests to regulate; with rate
+    /// zero that it has ended. It is not answered.
     Present,
 }
 
@@ -58,6 +61,11 @@ pub struct Message {
     pub destination: IpAddr,
     /// The flow's port at its destination; zero if it is not known.
     pub port: u16,
+    /// The flow, by a random number of its source's choice, the same in all of its messages. Zero in requests to
+    /// regulate.
+    pub flow: u64,
+    /// Rate that the flow needs, in network-layer bytes; zero when it has ended, and in requests to regulate.
+    pub rate: Rate,
 }
 
 /// The bottleneck of a path on which no node set a bound.
@@ -116,12 +124,14 @@ impl Message {
             source: address(24),
             destination: address(40),
             port: u16::from_be_bytes(part(bytes, 56)),
+            flow: u64::from_be_bytes(part(bytes, 60)),
+            rate: Rate::bps(u64::from_be_bytes(part(bytes, 68))),
         })
     }
 
     /// Serialises the message.
     pub fn write(&self) -> [u8; LENGTH] {
-        let Self { kind, hops, number, bottleneck, source, destination, port } = *self;
+        let Self { kind, hops, number, bottleneck, source, destination, port, flow, rate } = *self;
         let address = |address| match address {
             IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
             IpAddr::V6(address) => address.octets(),
@@ -134,6 +144,8 @@ impl Message {
         bytes[24..40].copy_from_slice(&address(source));
         bytes[40..56].copy_from_slice(&address(destination));
         bytes[56..58].copy_from_slice(&port.to_be_bytes());
+        bytes[60..68].copy_from_slice(&flow.to_be_bytes());
+        bytes[68..].copy_from_slice(&rate.as_bps().to_be_bytes());
         bytes
     }
 
@@ -165,10 +177,19 @@ fn part<const N: usize>(bytes: &[u8; LENGTH], at: usize) -> [u8; N] {
 /// The other end of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A program of this machine, by its port on loopback.
-    Program(u16),
+    /// A program of this machine.
+    Program(Program),
     /// A node on the link.
     Neighbour(Neighbour),
+}
+
+/// A program of this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Program {
+    /// Number in the name of its socket, of its own choice.
+    pub(crate) name: u64,
+    /// Its user, from the kernel.
+    pub(crate) user: u32,
 }
 
 /// A node on the link.
@@ -203,10 +224,11 @@ mod tests {
 
     fn messages() -> impl Strategy<Value = Message> {
         let kind = prop::sample::select(Kind::ALL.to_vec());
-        (kind, 0..=MOST_HOPS, any::<u64>(), any::<u64>(), addresses(), addresses(), any::<u16>()).prop_map(
-            |(kind, hops, number, bottleneck, source, destination, port)| {
-                let bottleneck = Rate::bps(bottleneck);
-                Message { kind, hops, number, bottleneck, source, destination, port }
+        let of_flow = (any::<u16>(), any::<u64>(), any::<u64>());
+        (kind, 0..=MOST_HOPS, any::<u64>(), any::<u64>(), addresses(), addresses(), of_flow).prop_map(
+            |(kind, hops, number, bottleneck, source, destination, (port, flow, rate))| {
+                let (bottleneck, rate) = (Rate::bps(bottleneck), Rate::bps(rate));
+                Message { kind, hops, number, bottleneck, source, destination, port, flow, rate }
             },
         )
     }
@@ -222,14 +244,18 @@ mod tests {
             source: "10.9.0.1".parse().unwrap(),
             destination: "2001:db8::7".parse().unwrap(),
             port: 5_004,
+            flow: 9,
+            rate: Rate::kbps(255),
         };
-        let mut expected = b"SWAN\x01\x02\x03\x00\x01\x02\x03\x04\x05\x06\x07\x08".to_vec();
+        let mut expected = b"SWAN\x02\x02\x03\x00\x01\x02\x03\x04\x05\x06\x07\x08".to_vec();
         // 200,000 is 0x30d40.
         expected.extend([0, 0, 0, 0, 0, 0x03, 0x0d, 0x40]);
         expected.extend([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 9, 0, 1]);
         expected.extend([0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]);
         // 5,004 is 0x138c.
         expected.extend([0x13, 0x8c, 0, 0]);
+        // 255,000 is 0x3e418.
+        expected.extend([0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x03, 0xe4, 0x18]);
         assert_eq!(message.write().to_vec(), expected);
         assert_eq!(Message::read(&expected), Ok(message));
     }
@@ -245,6 +271,8 @@ mod tests {
             source: unspecified,
             destination: unspecified,
             port: 0,
+            flow: 0,
+            rate: Rate::bps(0),
         };
         let with = |at: usize, byte| {
             let mut bytes = probe.write();
@@ -252,21 +280,22 @@ mod tests {
             Message::read(&bytes)
         };
         assert_eq!(with(0, b's'), Err(Malformed::Foreign));
-        assert_eq!(with(4, 2), Err(Malformed::Version(2)));
+        assert_eq!(with(4, 1), Err(Malformed::Version(1)));
         assert_eq!(with(5, 5), Err(Malformed::Kind(5)));
         assert_eq!(with(6, MOST_HOPS).map(|message| message.hops), Ok(MOST_HOPS));
         assert_eq!(with(6, MOST_HOPS + 1), Err(Malformed::Hops(33)));
         assert_eq!(with(7, 1), Err(Malformed::Reserved));
         assert_eq!(with(59, 1), Err(Malformed::Reserved));
         assert_eq!(Message::read(&[]), Err(Malformed::Length(0)));
-        assert_eq!(Malformed::Length(61).to_string(), "61 bytes are not a message of 60");
+        assert_eq!(Malformed::Length(61).to_string(), "61 bytes are not a message of 76");
     }
 
     #[test]
     fn a_message_ends_after_the_most_hops() {
         let unspecified = IpAddr::from(Ipv4Addr::UNSPECIFIED);
         let (kind, number, source, destination) = (Kind::Probe, 1, unspecified, unspecified);
-        let mut message = Message { kind, hops: 0, number, bottleneck: UNBOUNDED, source, destination, port: 0 };
+        let (bottleneck, rate) = (UNBOUNDED, Rate::bps(0));
+        let mut message = Message { kind, hops: 0, number, bottleneck, source, destination, port: 0, flow: 0, rate };
         let mut passed = 0;
         while let Some(next) = message.passed() {
             (message, passed) = (next, passed + 1);
@@ -306,9 +335,9 @@ mod tests {
         /// Varies only what may vary, so that most inputs are messages.
         #[test]
         fn what_is_read_is_written_as_it_was(mut bytes in prop::collection::vec(any::<u8>(), LENGTH), kind in 1..=4_u8) {
-            bytes[..5].copy_from_slice(b"SWAN\x01");
+            bytes[..5].copy_from_slice(b"SWAN\x02");
             (bytes[5], bytes[6], bytes[7]) = (kind, bytes[6] % (MOST_HOPS + 1), 0);
-            bytes[58..].fill(0);
+            bytes[58..60].fill(0);
             prop_assert_eq!(Message::read(&bytes).unwrap().write().to_vec(), bytes);
         }
     }

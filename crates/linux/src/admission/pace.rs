@@ -1,31 +1,80 @@
-//! Limits how many messages an agent accepts: from each sender, and from all together.
+//! Limits what messages cost an agent: how often it wakes up for them, how many routes it asks the kernel for, and how
+//! many it accepts from each sender and from all together. Messages of flows that are admitted have a share of their
+//! own, which strangers cannot use up.
 
-use crate::admission::message::Peer;
+use crate::admission::message::{Neighbour, Peer};
 use units::{Duration, Instant};
 
+/// Time between two turns of reading: a wake-up costs much more than a message.
+const BETWEEN_TURNS: Duration = Duration::from_millis(5);
+/// Most messages read from a socket in a turn: 6,400 per second. The kernel drops what its buffer has no room for.
+pub(crate) const TURN: usize = 32;
 /// Messages per second of one sender, and its burst.
 const OF_ONE: u64 = 50;
-/// Messages per second of all senders, and their burst.
+/// Messages per second of all neighbours, and their burst. As many again for flows that are admitted.
 const OF_ALL: u64 = 200;
+/// Messages per second whose senders are checked by a route, and their burst. As many again for flows that are admitted.
+const CHECKS: u64 = 1_000;
 /// Most senders told apart; beyond that the one that was quiet for longest starts anew.
 const MOST_SENDERS: usize = 64;
 
-/// The two limits.
+/// Returns when messages may be read again after a turn that has read some.
+pub(crate) fn next_turn(now: Instant) -> Instant {
+    now + BETWEEN_TURNS
+}
+
+/// A message's standing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It belongs to a flow that is admitted, or answers a probe that is under way.
+    Known,
+    Stranger,
+}
+
+/// Who sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sender {
+    /// A user of this machine, however many programs he runs.
+    User(u32),
+    Neighbour(Neighbour),
+}
+
+/// The limits.
 #[derive(Debug)]
 pub(crate) struct Pace {
     all: Bucket,
-    senders: Vec<(Peer, Bucket)>,
+    checks: Bucket,
+    /// The same for messages that are known.
+    known: Bucket,
+    known_checks: Bucket,
+    senders: Vec<(Sender, Bucket)>,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        Self { all: Bucket::new(OF_ALL), senders: Vec::new() }
+        let (all, checks) = (Bucket::new(OF_ALL), Bucket::new(CHECKS));
+        Self { all, checks, known: all, known_checks: checks, senders: Vec::new() }
     }
 }
 
 impl Pace {
-    /// Tells whether one more message of a sender is allowed, and counts it.
-    pub(crate) fn allows(&mut self, now: Instant, from: Peer) -> bool {
+    /// Tells whether one more message may be checked, which costs some routes, and counts it.
+    pub(crate) fn checks(&mut self, now: Instant, standing: Standing) -> bool {
+        match standing {
+            Standing::Known => self.known_checks.take(now),
+            Standing::Stranger => self.checks.take(now),
+        }
+    }
+
+    /// Tells whether one more message of a sender, who is who he says, is allowed, and counts it.
+    pub(crate) fn allows(&mut self, now: Instant, from: Peer, standing: Standing) -> bool {
+        if standing == Standing::Known {
+            return self.known.take(now);
+        }
+        let from = match from {
+            Peer::Program(program) => Sender::User(program.user),
+            Peer::Neighbour(neighbour) => Sender::Neighbour(neighbour),
+        };
         let place = match self.senders.iter().position(|(sender, _)| *sender == from) {
             Some(place) => place,
             None if self.senders.len() < MOST_SENDERS => {
@@ -39,13 +88,8 @@ impl Pace {
                 place
             }
         };
-        // A sender that exceeds its limit takes nothing from the others.
-        self.senders[place].1.take(now) && self.all.take(now)
-    }
-
-    /// Returns the instant from which a message is allowed again.
-    pub(crate) fn rests_until(&self, now: Instant) -> Instant {
-        self.all.next(now)
+        // A sender that exceeds its limit takes nothing from the others, nor do neighbours from programs.
+        self.senders[place].1.take(now) && (matches!(from, Sender::User(_)) || self.all.take(now))
     }
 }
 
@@ -79,51 +123,70 @@ impl Bucket {
         self.filled = after;
         true
     }
-
-    fn next(&self, now: Instant) -> Instant {
-        now.max(self.begins(now) + self.each)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admission::message::Program;
+    use Standing::{Known, Stranger};
 
-    fn program(port: u16) -> Peer {
-        Peer::Program(port)
+    const START: Instant = Instant::from_nanos(5_000_000_000);
+
+    fn program(user: u32) -> Peer {
+        Peer::Program(Program { name: 7, user })
+    }
+
+    fn neighbour(address: u32) -> Peer {
+        Peer::Neighbour(Neighbour { index: 1, address: address.into() })
     }
 
     #[test]
     fn a_sender_has_fifty_messages_at_once_and_then_one_each_20_ms() {
-        let (mut pace, start) = (Pace::default(), Instant::from_nanos(5_000_000_000));
-        let taken = (0..100).filter(|_| pace.allows(start, program(1))).count();
+        let mut pace = Pace::default();
+        // A user is one sender, with however many programs.
+        let of_one = |name| Peer::Program(Program { name, user: 1 });
+        let taken = (0..100).filter(|name| pace.allows(START, of_one(*name), Stranger)).count();
         assert_eq!(taken, 50);
-        let later = |millis| start + Duration::from_millis(millis);
-        assert!(!pace.allows(later(19), program(1)));
-        assert!(pace.allows(later(20), program(1)));
-        assert!(!pace.allows(later(39), program(1)));
+        let later = |millis| START + Duration::from_millis(millis);
+        assert!(!pace.allows(later(19), program(1), Stranger));
+        assert!(pace.allows(later(20), program(1), Stranger));
+        assert!(!pace.allows(later(39), program(1), Stranger));
         // After a minute of silence it has the tokens of a second, not of a minute.
-        let taken = (0..100).filter(|_| pace.allows(later(60_000), program(1))).count();
+        let taken = (0..100).filter(|_| pace.allows(later(60_000), program(1), Stranger)).count();
         assert_eq!(taken, 50);
     }
 
     #[test]
-    fn all_have_two_hundred_whoever_they_are_and_however_many() {
-        let (mut pace, start) = (Pace::default(), Instant::from_nanos(5_000_000_000));
-        let taken = (0..1_000).filter(|port| pace.allows(start, program(*port))).count();
+    fn neighbours_have_two_hundred_whoever_they_are_and_however_many_and_programs_their_own() {
+        let mut pace = Pace::default();
+        let taken = (0..1_000).filter(|address| pace.allows(START, neighbour(*address), Stranger)).count();
         assert_eq!(taken, 200);
+        assert!(pace.allows(START, program(1), Stranger));
         assert_eq!(pace.senders.len(), MOST_SENDERS);
-        assert_eq!(pace.rests_until(start), start + Duration::from_millis(5));
-        assert!(pace.allows(start + Duration::from_millis(5), program(7)));
+        assert!(!pace.allows(START + Duration::from_millis(4), neighbour(7), Stranger));
+        assert!(pace.allows(START + Duration::from_millis(5), neighbour(7), Stranger));
     }
 
     #[test]
     fn one_that_sends_too_much_takes_nothing_from_others() {
-        let (mut pace, start) = (Pace::default(), Instant::from_nanos(5_000_000_000));
+        let mut pace = Pace::default();
         for _ in 0..10_000 {
-            pace.allows(start, program(1));
+            pace.allows(START, program(1), Stranger);
         }
-        let taken = (0..100).filter(|_| pace.allows(start, program(2))).count();
+        let taken = (0..100).filter(|_| pace.allows(START, program(2), Stranger)).count();
         assert_eq!(taken, 50);
+    }
+
+    #[test]
+    fn strangers_take_nothing_from_flows_that_are_admitted_and_those_have_a_limit_too() {
+        let mut pace = Pace::default();
+        for user in 0..10_000 {
+            pace.checks(START, Stranger);
+            pace.allows(START, neighbour(user), Stranger);
+        }
+        assert!(!pace.checks(START, Stranger) && !pace.allows(START, neighbour(7), Stranger));
+        assert_eq!((0..10_000).filter(|_| pace.checks(START, Known)).count(), 1_000);
+        assert_eq!((0..10_000).filter(|_| pace.allows(START, neighbour(7), Known)).count(), 200);
     }
 }

@@ -1,38 +1,51 @@
 //! Sockets of admission: one UDP port at each named interface and at loopback and, if allowed, a packet socket that
 //! sees marked packets. Nothing blocks, and each turn reads a bounded number of messages.
 
-use crate::admission::Settings;
 use crate::admission::marks::Marks;
-use crate::admission::message::{LENGTH, Message};
-use crate::admission::message::{Neighbour, Peer};
-use crate::admission::relay::{Hop, Posted, Relay, Routes};
+use crate::admission::message::{LENGTH, MAGIC, Message, Neighbour, Peer, Program, VERSION};
+use crate::admission::pace::{TURN, next_turn};
+use crate::admission::relay::{Hop, Posted, Relay, Room, Routes};
+use crate::admission::{SOCKET, Settings};
 use crate::error::Error;
+use crate::kernel::named::{Name, Unnamed};
 use crate::kernel::routes::{self, NextHop};
 use crate::kernel::socket::{
-    LOAD_BYTE, LOAD_HALF, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump, statement,
+    LOAD, LOAD_BYTE, LOAD_HALF, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump,
+    statement,
 };
 use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::fs::Mode;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, bind, recvfrom, sendto};
+use rustix::net::sockopt::set_socket_passcred;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketAddrUnix, SocketType, bind, recvfrom,
+    recvmsg, sendto,
+};
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
 use units::{Instant, Rate};
 
-/// Name of loopback, which is the same in every network namespace.
-const LOOPBACK: &str = "lo";
-/// Most messages read in a turn.
-const TURN: usize = 64;
+/// Mode of the socket of programs: everybody may ask. The folder lets nobody else make a socket of that name.
+const MODE: Mode = Mode::from_raw_mode(0o666);
+/// How the names of programs' sockets begin, in no file system; 16 hexadecimal digits follow.
+const PROGRAM: &str = "sluice-";
 
 /// The sockets of an agent. Its descriptor ([`AsFd`]) is readable while there is something to do.
 pub(crate) struct Port {
     settings: Settings,
     epoll: OwnedFd,
-    programs: OwnedFd,
+    programs: Unnamed,
+    path: PathBuf,
+    /// The name of `programs`, once it has one.
+    name: Option<Name>,
     interfaces: Vec<Interface>,
     marks: Option<Marks>,
     relay: Relay,
     routes: Table,
-    /// Nothing is read before this instant, because there was too much.
+    /// Nothing is read before this instant: messages are read in turns.
     rests: Option<Instant>,
 }
 
@@ -49,17 +62,15 @@ impl AsFd for Port {
 }
 
 impl Port {
-    /// Listens at loopback, for programs of this machine. Also returns why marked packets cannot be noticed, if so.
+    /// Makes the sockets that a running agent may not make, for programs that ask in this folder. Also returns why marked
+    /// packets cannot be noticed, if so.
     ///
     /// # Errors
-    /// Another agent listens there, or the kernel refuses.
-    pub(crate) fn open(settings: &Settings) -> Result<(Self, Option<Error>), Error> {
-        let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, settings.port.get());
-        let failed = |errno: Errno| Error::Kernel { what: format!("listen at {address} (UDP)"), source: errno.into() };
-        let programs = datagrams().map_err(failed)?;
-        // A socket that is bound to no interface would get in the way of those that are.
-        bind_to_interface(&programs, LOOPBACK).map_err(failed)?;
-        bind(&programs, &address).map_err(failed)?;
+    /// The kernel refuses.
+    pub(crate) fn open(settings: &Settings, folder: &Path) -> Result<(Self, Option<Error>), Error> {
+        let failed = |errno: Errno| Error::Kernel { what: "make sockets for admission".into(), source: errno.into() };
+        let programs = Unnamed::open(SocketType::DGRAM).map_err(failed)?;
+        set_socket_passcred(&programs, true).map_err(failed)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
         epoll::add(&epoll, &programs, EventData::new_u64(0), EventFlags::IN).map_err(failed)?;
         let (marks, blind) = match Marks::open() {
@@ -70,8 +81,9 @@ impl Port {
             epoll::add(&epoll, marks, EventData::new_u64(0), EventFlags::IN).map_err(failed)?;
         }
         let (relay, routes) = (Relay::default(), Table(routes::Routes::open()?));
-        let settings = settings.clone();
-        Ok((Self { settings, epoll, programs, interfaces: Vec::new(), marks, relay, routes, rests: None }, blind))
+        let (settings, path, interfaces) = (settings.clone(), folder.join(SOCKET), Vec::new());
+        let port = Self { settings, epoll, programs, path, name: None, interfaces, marks, relay, routes, rests: None };
+        Ok((port, blind))
     }
 
     /// Applies other settings, except for the port, which stays. `None`: listens at no interface.
@@ -81,12 +93,19 @@ impl Port {
         self.settings = Settings { interfaces, port, at_most };
     }
 
-    /// Listens at those named interfaces that exist, by their numbers. Returns the events.
+    /// Listens for programs, and at those named interfaces that exist, by their numbers. Returns the events: of programs
+    /// without an interface's name.
     pub(crate) fn follow(&mut self, number: impl Fn(&str) -> Option<u32>) -> Vec<(String, Result<(), Error>)> {
+        let mut news: Vec<(String, Result<(), Error>)> = Vec::new();
+        if self.name.is_none() {
+            match self.programs.name(&self.path, MODE, |_| Ok(())) {
+                Ok(name) => self.name = Some(name),
+                Err(error) => news.push((String::new(), Err(error))),
+            }
+        }
         let names = &self.settings.interfaces;
         // Closing a socket removes it from the epoll.
         self.interfaces.retain(|open| names.contains(&open.name) && number(&open.name) == Some(open.index));
-        let mut news = Vec::new();
         for name in names {
             let Some(index) = number(name) else { continue };
             if self.interfaces.iter().any(|open| open.name == *name) {
@@ -108,12 +127,17 @@ impl Port {
         let socket = datagrams()?;
         bind_to_interface(&socket, name)?;
         let length = u32::try_from(LENGTH + 8).map_err(|_| Errno::INVAL)?;
-        // Straight from a neighbour, and of a message's length with the UDP header.
+        // Straight from a neighbour, of a message's length with the UDP header, and beginning as messages do: garbage
+        // does not even wake the agent.
         let program = [
             statement(LOAD_BYTE, NETWORK_HEADER + 8),
-            jump(TTL.into(), 0, 3),
+            jump(TTL.into(), 0, 7),
             statement(LOAD_HALF, 4),
-            jump(length, 0, 1),
+            jump(length, 0, 5),
+            statement(LOAD, 8),
+            jump(u32::from_be_bytes(MAGIC), 0, 3),
+            statement(LOAD_BYTE, 12),
+            jump(VERSION.into(), 0, 1),
             statement(RETURN, u32::MAX),
             statement(RETURN, 0),
         ];
@@ -131,21 +155,17 @@ impl Port {
 
     /// Handles what has arrived. `available` is what the controllers of this node can still admit.
     pub(crate) fn work(&mut self, now: Instant, available: Option<Rate>) {
-        let available = [available, self.settings.at_most].into_iter().flatten().min();
-        let mut until = self.relay.rests_until(now);
-        for _ in 0..TURN {
-            if until > now {
-                break;
-            }
-            let Some((from, message)) = self.receive() else { break };
-            if let Ok(message) = Message::read(&message) {
-                for posted in self.relay.take(now, from, message, available, &mut self.routes) {
+        let room = Room { available, at_most: self.settings.at_most };
+        if self.rests.is_none_or(|until| until <= now) {
+            let mut came = self.receive();
+            let any = !came.is_empty();
+            for (from, message) in came.drain(..) {
+                for posted in self.relay.take(now, from, message, room, &mut self.routes) {
                     self.send(&posted);
                 }
             }
-            until = self.relay.rests_until(now);
+            self.rest(any.then(|| next_turn(now)));
         }
-        self.rest((until > now).then_some(until));
         self.look(now);
     }
 
@@ -166,14 +186,14 @@ impl Port {
         }
     }
 
-    /// Pauses reading until then: the kernel drops what its buffers have no room for.
+    /// Pauses reading until then: the kernel keeps what its buffers have room for.
     fn rest(&mut self, until: Option<Instant>) {
         let before = std::mem::replace(&mut self.rests, until);
         if before.is_some() == until.is_some() {
             return;
         }
         let interest = self.interest();
-        for socket in self.interfaces.iter().map(|open| &open.socket).chain([&self.programs]) {
+        for socket in self.interfaces.iter().map(|open| open.socket.as_fd()).chain([self.programs.as_fd()]) {
             let _ = epoll::modify(&self.epoll, socket, EventData::new_u64(0), interest);
         }
     }
@@ -182,36 +202,83 @@ impl Port {
         if self.rests.is_some() { EventFlags::empty() } else { EventFlags::IN }
     }
 
-    /// Reads one datagram from any socket. One that is too long keeps a length that makes it invalid.
-    fn receive(&self) -> Option<(Peer, Vec<u8>)> {
-        let mut buffer = [0; LENGTH + 1];
-        let mut from = |socket: &OwnedFd| {
-            let received = recvfrom(socket, &mut buffer[..], RecvFlags::empty());
-            // Errors that the kernel reports for earlier messages are read here, too, and ignored.
-            let (_, length, address) = received.ok()?;
-            let address = SocketAddrV4::try_from(address?).ok()?;
-            Some((address, buffer[..length].to_vec()))
-        };
-        if let Some((address, bytes)) = from(&self.programs) {
-            return Some((Peer::Program(address.port()), bytes));
+    /// Reads the messages of a turn: no more of one socket than of another.
+    fn receive(&self) -> Vec<(Peer, Message)> {
+        let mut came = from_programs(self.programs.as_fd());
+        for open in &self.interfaces {
+            for _ in 0..TURN {
+                let mut buffer = [0; LENGTH + 1];
+                // Errors that the kernel reports for earlier messages are read here, too, and end the turn.
+                let Ok((_, length, address)) = recvfrom(&open.socket, &mut buffer[..], RecvFlags::empty()) else {
+                    break;
+                };
+                let address = address.and_then(|address| SocketAddrV4::try_from(address).ok());
+                if let (Some(address), Ok(message)) = (address, Message::read(&buffer[..length])) {
+                    let neighbour = Neighbour { index: open.index, address: *address.ip() };
+                    came.push((Peer::Neighbour(neighbour), message));
+                }
+            }
         }
-        self.interfaces.iter().find_map(|open| {
-            let (address, bytes) = from(&open.socket)?;
-            Some((Peer::Neighbour(Neighbour { index: open.index, address: *address.ip() }), bytes))
-        })
+        came
     }
 
     /// Sends a message. One that cannot be sent is lost like any other.
     fn send(&self, posted: &Posted) {
-        let (socket, address) = match posted.to {
-            Peer::Program(port) => (&self.programs, SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)),
+        let bytes = posted.message.write();
+        match posted.to {
+            Peer::Program(program) => {
+                let Ok(address) = SocketAddrUnix::new_abstract_name(program_name(program.name).as_bytes()) else {
+                    return;
+                };
+                let _ = sendto(&self.programs, &bytes, SendFlags::DONTWAIT, &address);
+            }
             Peer::Neighbour(Neighbour { index, address }) => {
                 let Some(open) = self.interfaces.iter().find(|open| open.index == index) else { return };
-                (&open.socket, SocketAddrV4::new(address, self.settings.port.get()))
+                let address = SocketAddrV4::new(address, self.settings.port.get());
+                let _ = sendto(&open.socket, &bytes, SendFlags::DONTWAIT, &address);
             }
-        };
-        let _ = sendto(socket, &posted.message.write(), SendFlags::DONTWAIT, &address);
+        }
     }
+}
+
+/// Returns the name of a program's socket.
+pub(crate) fn program_name(number: u64) -> String {
+    format!("{PROGRAM}{number:016x}")
+}
+
+/// Reads the messages of programs for a turn.
+fn from_programs(socket: BorrowedFd<'_>) -> Vec<(Peer, Message)> {
+    let mut came = Vec::new();
+    for _ in 0..TURN {
+        match from_program(socket) {
+            Ok(message) => came.extend(message),
+            Err(_) => break,
+        }
+    }
+    came
+}
+
+/// Reads one datagram of a program; `None` if it is no message.
+///
+/// # Errors
+/// There is no other datagram.
+fn from_program(socket: BorrowedFd<'_>) -> Result<Option<(Peer, Message)>, Errno> {
+    let mut buffer = [0; LENGTH + 1];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut buffer)], &mut control, RecvFlags::empty())?;
+    let user = control.drain().find_map(|one| match one {
+        RecvAncillaryMessage::ScmCredentials(of) => Some(of.uid.as_raw()),
+        _ => None,
+    });
+    let address = received.address.and_then(|address| SocketAddrUnix::try_from(address).ok());
+    let name = address.as_ref().and_then(SocketAddrUnix::abstract_name).and_then(|name| {
+        let digits = std::str::from_utf8(name).ok()?.strip_prefix(PROGRAM)?;
+        u64::from_str_radix(digits, 16).ok().filter(|number| program_name(*number).as_bytes() == name)
+    });
+    let message = Message::read(&buffer[..received.bytes.min(LENGTH + 1)]).ok();
+    let program = name.zip(user).map(|(name, user)| Peer::Program(Program { name, user }));
+    Ok(program.zip(message))
 }
 
 /// Routes of the kernel.

@@ -3,20 +3,25 @@
 //! A message is accepted only from a neighbour through which the sender that it names is reached. So an answer goes to
 //! who asked, and nobody can name another as the source of a probe or as the destination of an answer.
 
-use crate::admission::message::{Flow, Neighbour, Peer};
+use crate::admission::ledger::Ledger;
+use crate::admission::message::{Flow, Neighbour, Peer, Program};
 use crate::admission::message::{Kind, Message, UNBOUNDED};
-use crate::admission::pace::Pace;
+use crate::admission::pace::{Pace, Standing};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, Rate};
 
-/// Most programs of this machine that are remembered.
+/// Most programs of this machine that are remembered. For one more, the user with the most programs loses the one that
+/// was heard longest ago.
 const MOST_PROGRAMS: usize = 64;
 /// A program is forgotten after this much silence. It says that it is there three times in that time.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 /// Least time between two requests to regulate of one flow, as in the simulator. Without it a flow of fifty packets per
 /// second would bring as many requests, which all say the same.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);
-/// Most flows whose last request to regulate is remembered.
+/// A marked packet that comes alone for this time asks for nothing: congestion marks many, and anybody on the link can
+/// forge one.
+const ALONE_FOR: Duration = Duration::from_secs(1);
+/// Most flows whose marked packets are remembered.
 const MOST_MARKED: usize = 64;
 
 /// First hop of a route.
@@ -41,18 +46,28 @@ pub(crate) struct Posted {
     pub(crate) message: Message,
 }
 
+/// What this node can still admit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    /// By its controllers; `None` if none bounds it.
+    pub(crate) available: Option<Rate>,
+    /// Most that all flows together may have; `None` if nothing bounds it.
+    pub(crate) at_most: Option<Rate>,
+}
+
 /// The state of an agent in admission.
 #[derive(Debug, Default)]
 pub(crate) struct Relay {
-    programs: Vec<Program>,
+    programs: Vec<Asked>,
+    ledger: Ledger,
     marked: Vec<Marked>,
     pace: Pace,
 }
 
 /// A program of this machine that has asked.
 #[derive(Clone, Copy, Debug)]
-struct Program {
-    port: u16,
+struct Asked {
+    program: Program,
     destination: Ipv4Addr,
     /// Port of the flow; zero if it is not known.
     flow_port: u16,
@@ -64,79 +79,160 @@ struct Program {
 #[derive(Clone, Copy, Debug)]
 struct Marked {
     flow: Flow,
-    asked: Instant,
+    first: Instant,
+    last: Instant,
+    asked: Option<Instant>,
 }
 
 impl Relay {
-    /// Returns the messages to send for one that has come. `available` is what this node can still admit.
+    /// Returns the messages to send for one that has come.
     pub(crate) fn take(
         &mut self,
         now: Instant,
         from: Peer,
         message: Message,
-        available: Option<Rate>,
+        room: Room,
         routes: &mut dyn Routes,
     ) -> Vec<Posted> {
-        if !self.pace.allows(now, from) {
-            return Vec::new();
-        }
         let (IpAddr::V4(source), IpAddr::V4(destination)) = (message.source, message.destination) else {
             return Vec::new();
         };
-        let lowered = Message { bottleneck: message.bottleneck.min(available.unwrap_or(UNBOUNDED)), ..message };
-        match from {
-            Peer::Program(port) => self.ask(now, port, lowered, destination, routes).into_iter().collect(),
-            Peer::Neighbour(neighbour) => match message.kind {
-                Kind::Probe => pass(neighbour, lowered, message, source, destination, routes).into_iter().collect(),
-                Kind::Answer | Kind::Regulate => self.hand_back(now, neighbour, message, source, destination, routes),
-                // Only programs of this machine may say that.
-                Kind::Present => Vec::new(),
-            },
+        let mut standing = Standing::Stranger;
+        if let Peer::Neighbour(neighbour) = from {
+            standing = self.standing(now, &message);
+            let end = match message.kind {
+                Kind::Probe | Kind::Present => source,
+                Kind::Answer | Kind::Regulate => destination,
+            };
+            // First that, so that whoever names others takes nothing from them.
+            if !self.pace.checks(now, standing) || !is_via(neighbour, end, routes) {
+                return Vec::new();
+            }
         }
+        if !self.pace.allows(now, from, standing) {
+            return Vec::new();
+        }
+        match (from, message.kind) {
+            (Peer::Program(program), Kind::Probe | Kind::Present) => {
+                self.ask(now, program, message, destination, room, routes).into_iter().collect()
+            }
+            // Programs neither answer nor regulate.
+            (Peer::Program(_), _) => Vec::new(),
+            (Peer::Neighbour(neighbour), Kind::Probe | Kind::Present) => {
+                self.pass(now, neighbour, message, destination, room, routes).into_iter().collect()
+            }
+            (Peer::Neighbour(neighbour), _) => self.hand_back(now, neighbour, message, source, destination, routes),
+        }
+    }
+
+    /// Tells whether a neighbour's message belongs to a flow that is admitted, or answers a program's probe. Whoever has
+    /// not seen the flow's messages does not know the numbers.
+    fn standing(&self, now: Instant, message: &Message) -> Standing {
+        let is_known = match message.kind {
+            Kind::Answer if self.programs.iter().any(|asked| asked.number == message.number) => true,
+            // It has no number.
+            Kind::Regulate => self.programs.iter().any(|asked| IpAddr::from(asked.destination) == message.destination),
+            _ => self.ledger.knows(now, message),
+        };
+        if is_known { Standing::Known } else { Standing::Stranger }
+    }
+
+    /// Lowers a probe's bottleneck to what this node can still admit, and keeps that for the flow.
+    fn lower(&mut self, now: Instant, message: Message, room: Room) -> Message {
+        let bottleneck = message.bottleneck.min(room.available.unwrap_or(UNBOUNDED));
+        let left = self.ledger.left(now, &message, room.at_most.unwrap_or(UNBOUNDED));
+        let lowered = Message { bottleneck: bottleneck.min(left), ..message };
+        match message.kind {
+            Kind::Probe if Rate::bps(0) < message.rate && message.rate <= lowered.bottleneck => {
+                self.ledger.reserve(now, &message);
+            }
+            Kind::Present => self.ledger.keep(now, &message),
+            _ => {}
+        }
+        lowered
     }
 
     /// Handles a program of this machine that asks or says that it is there.
     fn ask(
         &mut self,
         now: Instant,
-        port: u16,
+        program: Program,
         message: Message,
         destination: Ipv4Addr,
+        room: Room,
         routes: &mut dyn Routes,
     ) -> Option<Posted> {
-        let is_probe = match message.kind {
-            Kind::Probe => true,
-            Kind::Present => false,
-            Kind::Answer | Kind::Regulate => return None,
-        };
-        if !self.remember(now, port, destination, &message) || !is_probe {
-            return None;
-        }
-        match routes.to(destination)? {
-            Hop::Here => Some(Posted { to: Peer::Program(port), message: Message { kind: Kind::Answer, ..message } }),
-            Hop::Via(neighbour, own) => {
-                let message = Message { source: own.into(), ..message }.passed()?;
+        self.remember(now, program, destination, &message);
+        match (routes.to(destination)?, message.kind) {
+            // What stays in this machine takes nothing from the link.
+            (Hop::Here, Kind::Probe) => {
+                let bottleneck = [Some(message.bottleneck), room.available, room.at_most].into_iter().flatten().min();
+                let message = Message { kind: Kind::Answer, bottleneck: bottleneck?, ..message };
+                Some(Posted { to: Peer::Program(program), message })
+            }
+            (Hop::Here, _) => None,
+            (Hop::Via(neighbour, own), _) => {
+                let message = self.lower(now, Message { source: own.into(), ..message }, room).passed()?;
                 Some(Posted { to: Peer::Neighbour(neighbour), message })
             }
         }
     }
 
-    /// Remembers a program; returns false if there are too many.
-    fn remember(&mut self, now: Instant, port: u16, destination: Ipv4Addr, message: &Message) -> bool {
-        self.programs.retain(|program| now.since(program.heard) < FORGOTTEN_AFTER);
-        let mut program = Program { port, destination, flow_port: message.port, number: message.number, heard: now };
-        match self.programs.iter().position(|known| known.port == port) {
-            Some(place) => {
-                // Saying that it is there does not change which probe it waits for.
-                if message.kind != Kind::Probe {
-                    program.number = self.programs[place].number;
-                }
-                self.programs[place] = program;
-            }
-            None if self.programs.len() == MOST_PROGRAMS => return false,
-            None => self.programs.push(program),
+    /// Remembers a program, or forgets it if its flow has ended.
+    fn remember(&mut self, now: Instant, program: Program, destination: Ipv4Addr, message: &Message) {
+        self.programs.retain(|asked| now.since(asked.heard) < FORGOTTEN_AFTER);
+        let known = self.programs.iter().position(|asked| asked.program == program);
+        if message.kind == Kind::Present && message.rate == Rate::bps(0) {
+            known.map(|place| self.programs.remove(place));
+            return;
         }
-        true
+        let mut asked = Asked { program, destination, flow_port: message.port, number: message.number, heard: now };
+        if let Some(place) = known {
+            // Saying that it is there does not change which probe it waits for.
+            if message.kind != Kind::Probe {
+                asked.number = self.programs[place].number;
+            }
+            self.programs[place] = asked;
+            return;
+        }
+        if self.programs.len() == MOST_PROGRAMS {
+            self.forget_one();
+        }
+        self.programs.push(asked);
+    }
+
+    /// Forgets the program, of the user with the most programs, that was heard longest ago.
+    fn forget_one(&mut self) {
+        let of = |user| self.programs.iter().filter(|asked| asked.program.user == user).count();
+        let most = self.programs.iter().map(|asked| of(asked.program.user)).max().unwrap_or_default();
+        let of_most = self.programs.iter().enumerate().filter(|(_, asked)| of(asked.program.user) == most);
+        if let Some((place, _)) = of_most.min_by_key(|(_, asked)| asked.heard) {
+            self.programs.remove(place);
+        }
+    }
+
+    /// Handles a neighbour's probe, or his word that a flow still exists: lowers its bottleneck and forwards it, or
+    /// answers it if it has arrived.
+    fn pass(
+        &mut self,
+        now: Instant,
+        from: Neighbour,
+        message: Message,
+        destination: Ipv4Addr,
+        room: Room,
+        routes: &mut dyn Routes,
+    ) -> Option<Posted> {
+        match (routes.to(destination)?, message.kind) {
+            // The destination returns it unchanged, as in the document: what the destination hears, its last neighbour
+            // hears, too.
+            (Hop::Here, Kind::Probe) => {
+                let answer = Message { kind: Kind::Answer, hops: 1, ..message };
+                Some(Posted { to: Peer::Neighbour(from), message: answer })
+            }
+            (Hop::Here, _) => None,
+            (Hop::Via(next, _), _) if next == from => None,
+            (Hop::Via(next, _), _) => forward(from, next, self.lower(now, message, room)),
+        }
     }
 
     /// Forwards an answer, or a request to regulate, towards the source.
@@ -149,41 +245,47 @@ impl Relay {
         destination: Ipv4Addr,
         routes: &mut dyn Routes,
     ) -> Vec<Posted> {
-        if !is_via(from, destination, routes) {
-            return Vec::new();
-        }
         match routes.to(source) {
             None => Vec::new(),
             Some(Hop::Via(next, _)) => forward(from, next, message).into_iter().collect(),
             Some(Hop::Here) => {
-                let concerns = |program: &&Program| {
-                    let is_flow = program.destination == destination && now.since(program.heard) < FORGOTTEN_AFTER;
+                let concerns = |asked: &&Asked| {
+                    let is_flow = asked.destination == destination && now.since(asked.heard) < FORGOTTEN_AFTER;
                     is_flow
                         && match message.kind {
-                            Kind::Answer => program.number == message.number,
-                            _ => [program.flow_port, message.port].contains(&0) || program.flow_port == message.port,
+                            Kind::Answer => asked.number == message.number,
+                            _ => [asked.flow_port, message.port].contains(&0) || asked.flow_port == message.port,
                         }
                 };
                 let concerned = self.programs.iter().filter(concerns);
-                concerned.map(|program| Posted { to: Peer::Program(program.port), message }).collect()
+                concerned.map(|asked| Posted { to: Peer::Program(asked.program), message }).collect()
             }
         }
     }
 
-    /// Handles a marked packet of a flow to this machine: returns the request to regulate, if one is due.
+    /// Handles a marked packet of a flow to this machine: returns the request to regulate, if one is due. The first
+    /// packet asks for nothing.
     pub(crate) fn marked(&mut self, now: Instant, flow: Flow, routes: &mut dyn Routes) -> Option<Posted> {
         let Flow { source, destination, port } = flow;
-        self.marked.retain(|marked| now.since(marked.asked) < REGULATION_EVERY);
-        if self.marked.len() == MOST_MARKED || self.marked.iter().any(|marked| marked.flow == flow) {
+        self.marked.retain(|marked| now.since(marked.last) < ALONE_FOR);
+        let is_full = self.marked.len() == MOST_MARKED;
+        let Some(marked) = self.marked.iter_mut().find(|marked| marked.flow == flow) else {
+            if !is_full {
+                self.marked.push(Marked { flow, first: now, last: now, asked: None });
+            }
+            return None;
+        };
+        marked.last = now;
+        if now.since(marked.asked.unwrap_or(marked.first)) < REGULATION_EVERY {
             return None;
         }
-        self.marked.push(Marked { flow, asked: now });
+        marked.asked = Some(now);
         // The agent does not speak for packets that this machine only forwards.
         if routes.to(destination) != Some(Hop::Here) {
             return None;
         }
         let Some(Hop::Via(next, _)) = routes.to(source) else { return None };
-        if !self.pace.allows(now, Peer::Neighbour(next)) {
+        if !self.pace.allows(now, Peer::Neighbour(next), Standing::Known) {
             return None;
         }
         let message = Message {
@@ -194,36 +296,10 @@ impl Relay {
             source: source.into(),
             destination: destination.into(),
             port,
+            flow: 0,
+            rate: Rate::bps(0),
         };
         Some(Posted { to: Peer::Neighbour(next), message })
-    }
-
-    /// Returns when messages are accepted again; `now` if they are.
-    pub(crate) fn rests_until(&self, now: Instant) -> Instant {
-        self.pace.rests_until(now)
-    }
-}
-
-/// Handles a probe of a neighbour: lowers its bottleneck and forwards it, or answers it if it has arrived.
-fn pass(
-    from: Neighbour,
-    lowered: Message,
-    message: Message,
-    source: Ipv4Addr,
-    destination: Ipv4Addr,
-    routes: &mut dyn Routes,
-) -> Option<Posted> {
-    if !is_via(from, source, routes) {
-        return None;
-    }
-    match routes.to(destination)? {
-        // The destination returns it unchanged, as in the document: what the destination hears, its last neighbour
-        // hears, too.
-        Hop::Here => {
-            let answer = Message { kind: Kind::Answer, hops: 1, ..message };
-            Some(Posted { to: Peer::Neighbour(from), message: answer })
-        }
-        Hop::Via(next, _) => forward(from, next, lowered),
     }
 }
 

@@ -12,7 +12,7 @@ const NOWHERE: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const BY_A: Neighbour = Neighbour { index: 1, address: A };
 const BY_C: Neighbour = Neighbour { index: 2, address: C };
 const START: Instant = Instant::from_nanos(1_000_000_000_000);
-const ROOM: Option<Rate> = Some(Rate::kbps(300));
+const ROOM: Room = Room { available: Some(Rate::kbps(300)), at_most: None };
 
 struct OfB;
 
@@ -29,12 +29,18 @@ impl Routes for OfB {
 
 fn message(kind: Kind, source: Ipv4Addr, destination: Ipv4Addr) -> Message {
     let (source, destination) = (source.into(), destination.into());
-    Message { kind, hops: 1, number: 7, bottleneck: Rate::mbps(1), source, destination, port: 0 }
+    let (bottleneck, rate) = (Rate::mbps(1), Rate::kbps(200));
+    Message { kind, hops: 1, number: 7, bottleneck, source, destination, port: 0, flow: 5, rate }
 }
 
 /// A relay that has seen nothing before.
 fn taken(from: Peer, message: Message) -> Vec<Posted> {
     Relay::default().take(START, from, message, ROOM, &mut OfB)
+}
+
+/// A program of the first user.
+fn program(name: impl Into<u64>) -> Peer {
+    Peer::Program(Program { name: name.into(), user: 1 })
 }
 
 const FROM_A: Peer = Peer::Neighbour(BY_A);
@@ -56,7 +62,8 @@ fn a_probe_is_lowered_and_goes_on_and_its_answer_comes_back_as_it_is() {
 #[test]
 fn a_node_that_says_nothing_sets_no_bound_and_one_that_is_full_sets_zero() {
     let lowered = |available| {
-        let posted = Relay::default().take(START, FROM_A, message(Kind::Probe, A, D), available, &mut OfB);
+        let room = Room { available, at_most: None };
+        let posted = Relay::default().take(START, FROM_A, message(Kind::Probe, A, D), room, &mut OfB);
         posted[0].message.bottleneck
     };
     assert_eq!(lowered(None), Rate::mbps(1));
@@ -76,7 +83,7 @@ fn who_names_another_as_source_or_destination_is_not_heard() {
     for (source, destination) in [(C, A), (D, A), (NOWHERE, D), (B[1], D), (A, A)] {
         assert_eq!(taken(FROM_A, message(Kind::Probe, source, destination)), [], "{source} {destination}");
     }
-    // A answers only for itself, and tells nobody that it is there.
+    // A answers only for itself, and speaks of no flow of others.
     for kind in [Kind::Answer, Kind::Regulate, Kind::Present] {
         for destination in [C, D, NOWHERE, B[1]] {
             assert_eq!(taken(FROM_A, message(kind, C, destination)), [], "{kind:?} {destination}");
@@ -104,19 +111,19 @@ fn a_program_gets_the_answer_to_its_last_probe_and_requests_for_its_flow() {
     let mut relay = Relay::default();
     let unspecified = Ipv4Addr::UNSPECIFIED;
     let asked = Message { hops: 0, port: 5_004, ..message(Kind::Probe, unspecified, D) };
-    let posted = relay.take(START, Peer::Program(40_000), asked, ROOM, &mut OfB);
+    let posted = relay.take(START, program(40_000_u64), asked, ROOM, &mut OfB);
     let sent = Message { hops: 1, bottleneck: Rate::kbps(300), source: B[1].into(), ..asked };
     assert_eq!(posted, [Posted { to: FROM_C, message: sent }]);
     // Another program with a flow to the same destination.
     let other = Message { number: 8, port: 0, ..asked };
-    relay.take(START, Peer::Program(40_001), other, ROOM, &mut OfB);
+    relay.take(START, program(40_001_u64), other, ROOM, &mut OfB);
 
     let mut back = |kind, number, port, at| {
         let message = Message { number, port, ..message(kind, B[1], D) };
         let posted = relay.take(at, FROM_C, message, ROOM, &mut OfB);
         posted.iter().map(|posted| posted.to).collect::<Vec<_>>()
     };
-    let [first, second] = [Peer::Program(40_000), Peer::Program(40_001)];
+    let [first, second] = [program(40_000_u64), program(40_001_u64)];
     assert_eq!(back(Kind::Answer, 7, 5_004, START), [first]);
     assert_eq!(back(Kind::Answer, 9, 5_004, START), [], "a number that nobody waits for");
     assert_eq!(back(Kind::Regulate, 0, 5_004, START), [first, second], "the second may be any flow");
@@ -127,12 +134,14 @@ fn a_program_gets_the_answer_to_its_last_probe_and_requests_for_its_flow() {
 
 #[test]
 fn a_program_that_says_that_it_is_there_goes_on_waiting_for_its_answer() {
-    let (mut relay, program) = (Relay::default(), Peer::Program(40_000));
+    let (mut relay, program) = (Relay::default(), program(40_000_u64));
     let asked = message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D);
     relay.take(START, program, asked, ROOM, &mut OfB);
     let later = START + Duration::from_secs(29);
     let present = Message { kind: Kind::Present, number: 0, ..asked };
-    assert_eq!(relay.take(later, program, present, ROOM, &mut OfB), []);
+    // The word goes on along the path.
+    let posted = relay.take(later, program, present, ROOM, &mut OfB);
+    assert_eq!(posted.iter().map(|posted| posted.to).collect::<Vec<_>>(), [FROM_C]);
     let answer = relay.take(later + Duration::from_secs(29), FROM_C, message(Kind::Answer, B[1], D), ROOM, &mut OfB);
     assert_eq!(answer.len(), 1);
 }
@@ -140,44 +149,123 @@ fn a_program_that_says_that_it_is_there_goes_on_waiting_for_its_answer() {
 #[test]
 fn a_flow_to_this_very_machine_is_answered_at_once() {
     let asked = message(Kind::Probe, Ipv4Addr::UNSPECIFIED, B[0]);
-    let posted = taken(Peer::Program(40_000), asked);
+    let posted = taken(program(40_000_u64), asked);
     let answer = Message { kind: Kind::Answer, bottleneck: Rate::kbps(300), ..asked };
-    assert_eq!(posted, [Posted { to: Peer::Program(40_000), message: answer }]);
+    assert_eq!(posted, [Posted { to: program(40_000_u64), message: answer }]);
 }
 
 #[test]
-fn programs_that_are_too_many_are_not_served_until_others_are_forgotten() {
+fn a_user_with_too_many_programs_takes_no_place_of_another_users() {
     let mut relay = Relay::default();
     let asked = message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D);
-    let mut ask = |port, at| relay.take(at, Peer::Program(port), asked, ROOM, &mut OfB).len();
-    assert_eq!((1..=64).map(|port| ask(port, START)).sum::<usize>(), 64);
-    assert_eq!(ask(65, START), 0);
-    assert_eq!(ask(65, START + FORGOTTEN_AFTER), 1);
+    let other = Peer::Program(Program { name: 9_999, user: 2 });
+    let at = |seconds| START + Duration::from_secs(seconds);
+    relay.take(at(0), other, Message { number: 77, ..asked }, ROOM, &mut OfB);
+    let mut names = 0..1_000_u64;
+    for seconds in 1..=20 {
+        for name in names.by_ref().take(50) {
+            assert_eq!(relay.take(at(seconds), program(name), asked, ROOM, &mut OfB).len(), 1);
+        }
+    }
+    assert_eq!(relay.programs.len(), MOST_PROGRAMS);
+    let answer = Message { number: 77, ..message(Kind::Answer, B[1], D) };
+    let posted = relay.take(at(20), FROM_C, answer, ROOM, &mut OfB);
+    assert_eq!(posted.iter().map(|posted| posted.to).collect::<Vec<_>>(), [other]);
+    // Another user's program is served while the first one sends all that he may.
+    assert_eq!(relay.take(at(20), program(9_u64), asked, ROOM, &mut OfB), []);
+    assert_eq!(relay.take(at(20), other, asked, ROOM, &mut OfB).len(), 1);
 }
 
 #[test]
-fn the_source_of_marked_packets_is_asked_ten_times_a_second_at_most() {
+fn what_a_node_admits_together_stays_below_its_bound() {
+    let mut relay = Relay::default();
+    let room = Room { available: None, at_most: Some(Rate::kbps(500)) };
+    let at = |seconds| START + Duration::from_secs(seconds);
+    let mut probe = |flow, at| {
+        let probe = Message { flow, ..message(Kind::Probe, A, D) };
+        relay.take(at, FROM_A, probe, room, &mut OfB)[0].message.bottleneck
+    };
+    // Each needs 200 kb/s: two fit.
+    let left: Vec<Rate> = (0..8).map(|flow| probe(flow, at(0))).collect();
+    assert_eq!(left, [500, 300, 100, 100, 100, 100, 100, 100].map(Rate::kbps));
+    assert_eq!(probe(1, at(0)), Rate::kbps(300), "a flow that asks again does not stand in its own way");
+    // The second was refused elsewhere and says so; the first lives, and after 3 s only that counts.
+    let present = |flow, rate| Message { flow, rate, ..message(Kind::Present, A, D) };
+    relay.take(at(1), FROM_A, present(0, Rate::kbps(200)), room, &mut OfB);
+    let ended = relay.take(at(1), FROM_A, present(1, Rate::bps(0)), room, &mut OfB);
+    assert_eq!(ended.iter().map(|posted| posted.to).collect::<Vec<_>>(), [FROM_C], "the others of the path hear it");
+    let mut probe = |flow, at| {
+        let probe = Message { flow, ..message(Kind::Probe, A, D) };
+        relay.take(at, FROM_A, probe, room, &mut OfB)[0].message.bottleneck
+    };
+    assert_eq!(probe(9, at(1)), Rate::kbps(300));
+    assert_eq!(probe(10, at(30)), Rate::kbps(300));
+    assert_eq!(probe(11, at(40)), Rate::kbps(500));
+}
+
+/// Probes under the addresses of others, as fast as they are read, beside a flow that is admitted.
+#[test]
+fn forged_sources_take_nothing_from_flows_nor_from_those_who_ask() {
+    let mut relay = Relay::default();
+    let (caller, asked) = (program(1_u64), Message { hops: 0, ..message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D) });
+    relay.take(START, caller, asked, ROOM, &mut OfB);
+    let forged = |host| {
+        let address = Ipv4Addr::new(10, 9, 1, host);
+        (Peer::Neighbour(Neighbour { index: 1, address }), message(Kind::Probe, address, D))
+    };
+    for millis in (0..10_000).step_by(5) {
+        let now = START + Duration::from_millis(millis);
+        for host in 100..132 {
+            let (from, probe) = forged(host);
+            assert_eq!(relay.take(now, from, probe, ROOM, &mut OfB), []);
+        }
+        if millis % 1_000 == 0 {
+            // It is asked to regulate, asks, and is answered; what another forwards through this node goes on, too.
+            assert_eq!(relay.take(now, FROM_C, message(Kind::Regulate, B[1], D), ROOM, &mut OfB).len(), 1);
+            assert_eq!(relay.take(now, caller, asked, ROOM, &mut OfB).len(), 1);
+            assert_eq!(relay.take(now, FROM_C, message(Kind::Answer, B[1], D), ROOM, &mut OfB).len(), 1);
+        }
+    }
+}
+
+#[test]
+fn the_source_of_marked_packets_is_asked_ten_times_a_second_at_most_and_for_one_packet_never() {
     let mut relay = Relay::default();
     let flow = Flow { source: A, destination: B[0], port: 5_004 };
-    let message = Message { number: 0, bottleneck: Rate::bps(0), port: 5_004, ..message(Kind::Regulate, A, B[0]) };
+    let nothing = Rate::bps(0);
+    let message = Message {
+        number: 0,
+        bottleneck: nothing,
+        port: 5_004,
+        flow: 0,
+        rate: nothing,
+        ..message(Kind::Regulate, A, B[0])
+    };
     let expected = Some(Posted { to: FROM_A, message });
     let at = |millis| START + Duration::from_millis(millis);
-    assert_eq!(relay.marked(at(0), flow, &mut OfB), expected);
+    assert_eq!(relay.marked(at(0), flow, &mut OfB), None, "anybody can forge one");
     assert_eq!(relay.marked(at(99), flow, &mut OfB), None);
-    assert_eq!(relay.marked(at(99), Flow { port: 5_006, ..flow }, &mut OfB).map(|posted| posted.to), Some(FROM_A));
     assert_eq!(relay.marked(at(100), flow, &mut OfB), expected);
+    assert_eq!(relay.marked(at(100), Flow { port: 5_006, ..flow }, &mut OfB), None);
+    assert_eq!(relay.marked(at(199), flow, &mut OfB), None);
+    assert_eq!(relay.marked(at(200), Flow { port: 5_006, ..flow }, &mut OfB).map(|posted| posted.to), Some(FROM_A));
+    assert_eq!(relay.marked(at(200), flow, &mut OfB), expected);
+    // Alone again after a second of silence.
+    assert_eq!(relay.marked(at(1_200), flow, &mut OfB), None);
     // Packets that are only forwarded, and those without a route.
-    assert_eq!(relay.marked(at(500), Flow { destination: D, ..flow }, &mut OfB), None);
-    assert_eq!(relay.marked(at(900), Flow { source: NOWHERE, ..flow }, &mut OfB), None);
+    for other in [Flow { destination: D, ..flow }, Flow { source: NOWHERE, ..flow }] {
+        assert_eq!(relay.marked(at(1_500), other, &mut OfB), None);
+        assert_eq!(relay.marked(at(1_700), other, &mut OfB), None);
+    }
 }
 
 #[test]
 fn flows_that_are_too_many_are_asked_later() {
     let mut relay = Relay::default();
     let flow = |port| Flow { source: A, destination: B[0], port };
-    let asked = (0..1_000).filter(|port| relay.marked(START, flow(*port), &mut OfB).is_some()).count();
-    // Limit of what one neighbour may be sent at once.
-    assert_eq!(asked, 50);
+    let mut asked = |at| (0..1_000).filter(|port| relay.marked(at, flow(*port), &mut OfB).is_some()).count();
+    assert_eq!(asked(START), 0);
+    assert_eq!(asked(START + Duration::from_millis(100)), MOST_MARKED);
 }
 
 proptest! {
@@ -193,7 +281,7 @@ proptest! {
         number in any::<u64>(),
     ) {
         let mut relay = Relay::default();
-        relay.take(START, Peer::Program(1), message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D), ROOM, &mut OfB);
+        relay.take(START, program(1_u64), message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D), ROOM, &mut OfB);
         let came = Message { hops, number, ..message(kind, ends.0, ends.1) };
         let posted = relay.take(START, from, came, ROOM, &mut OfB);
         let to_neighbours = posted.iter().filter(|posted| matches!(posted.to, Peer::Neighbour(_))).count();
@@ -213,13 +301,14 @@ proptest! {
         let asked = message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D);
         for (port, time) in (0..=u16::MAX).zip(&times) {
             let at = Instant::from_nanos(*time);
-            relay.take(at, Peer::Program(port), asked, ROOM, &mut OfB);
+            relay.take(at, program(port), asked, ROOM, &mut OfB);
             relay.marked(at, flow, &mut OfB);
             prop_assert!(relay.programs.len() <= MOST_PROGRAMS && relay.marked.len() <= MOST_MARKED);
         }
         let last = Instant::from_nanos(times.iter().copied().max().unwrap_or_default());
         let later = last + Duration::from_secs(60);
-        prop_assert_eq!(relay.take(later, Peer::Program(1), asked, ROOM, &mut OfB).len(), 1);
-        prop_assert!(relay.marked(later, flow, &mut OfB).is_some());
+        prop_assert_eq!(relay.take(later, program(1_u64), asked, ROOM, &mut OfB).len(), 1);
+        relay.marked(later, flow, &mut OfB);
+        prop_assert!(relay.marked(later + REGULATION_EVERY, flow, &mut OfB).is_some());
     }
 }

@@ -56,7 +56,8 @@ pub fn run(
     // Orphaned processes of the command become children of this process, so that their sockets can be given another
     // class.
     set_child_subreaper(Some(rustix::process::getpid())).map_err(failed)?;
-    let source = Source::open(wanted, seed().map_err(failed)?).map_err(NotStarted::Supervision)?;
+    let random = random().map_err(failed)?;
+    let source = Source::open(wanted, random).map_err(NotStarted::Supervision)?;
     let mut admission =
         Admission { source, refused, command: Some(command), running: None, class: Class::BestEffort, stopped: None };
     let begun = now();
@@ -76,9 +77,12 @@ pub fn run(
             return Ok(ended);
         }
         if woken.by_command
-            && let Some(running) = &admission.running
+            && let Some(running) = &mut admission.running
         {
-            running.serve().map_err(NotStarted::Supervision)?;
+            running.serve(now()).map_err(NotStarted::Supervision)?;
+        }
+        if let Some(running) = &mut admission.running {
+            running.work(now());
         }
         news = admission.source.work(now());
     }
@@ -172,7 +176,8 @@ struct Woken {
 
 /// Waits for a signal, a message, a request for a socket, or the source's next deadline.
 fn wait(signals: &SignalFd, admission: &Admission) -> Result<Woken, Errno> {
-    let until = admission.source.next();
+    let of_command = admission.running.as_ref().map_or(Instant::NEVER, Supervised::next);
+    let until = admission.source.next().min(of_command);
     let left = std::time::Duration::from_nanos(until.since(now()).as_nanos());
     let timeout = Timespec::try_from(left).expect("2^64 nanoseconds are fewer than 2^63 seconds");
     let mut polled = vec![PollFd::new(signals, PollFlags::IN), PollFd::new(&admission.source, PollFlags::IN)];
@@ -195,10 +200,11 @@ fn take_over() -> Result<SignalFd, Error> {
 }
 
 /// Random, so that a probe's number cannot be known without having seen the probe.
-fn seed() -> Result<u64, Errno> {
-    let mut seed = [0; 8];
-    getrandom(&mut seed, GetRandomFlags::empty())?;
-    Ok(u64::from_ne_bytes(seed))
+fn random() -> Result<[u64; 3], Errno> {
+    let mut bytes = [0; 24];
+    // The kernel returns so few bytes whole or not at all.
+    getrandom(&mut bytes, GetRandomFlags::empty())?;
+    Ok(std::array::from_fn(|at| u64::from_ne_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]))))
 }
 
 fn failed(errno: Errno) -> Error {

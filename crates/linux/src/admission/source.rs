@@ -1,14 +1,21 @@
 //! A program that asks for admission: its gate, and the messages between it and the agent of its machine.
 
 use crate::admission::message::{Kind, LENGTH, Message, UNBOUNDED};
+use crate::admission::port::program_name;
 use crate::admission::relay::FORGOTTEN_AFTER;
 use crate::admission::supervised::Class;
 use crate::error::Error;
 use control::{Act, FlowGate, Gate as _, GateParams};
-use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
-use std::num::NonZeroU16;
-use std::os::fd::{AsFd, BorrowedFd};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, connect, recv, send,
+    socket_with,
+};
+use rustix::time::Timespec;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use units::{Instant, Rate};
 
 /// Most messages read at once.
@@ -23,8 +30,8 @@ pub struct Wanted {
     pub destination: Ipv4Addr,
     /// Port at the destination; zero if it is not known.
     pub port: u16,
-    /// UDP port of agents.
-    pub agent: NonZeroU16,
+    /// Socket of the agent of this machine, in a folder in which only the agent's user can make one.
+    pub agent: PathBuf,
     /// Parameters of the gate.
     pub gate: GateParams,
 }
@@ -74,9 +81,16 @@ pub enum Why {
 #[derive(Debug)]
 pub struct Source {
     wanted: Wanted,
-    socket: UdpSocket,
-    gate: FlowGate,
+    socket: OwnedFd,
+    /// Number of the flow.
+    flow: u64,
+    /// Number in the socket's name.
+    name: u64,
+    /// Whether the socket has its name, which it gets once it is connected: from then on only that agent reaches it.
+    is_named: bool,
+    /// Whether the socket is connected to an agent that lives, as far as is known.
     has_agent: bool,
+    gate: FlowGate,
     /// Until then the flow counts as newly admitted.
     new_until: Instant,
     /// When to tell the agent next that the program is there.
@@ -90,18 +104,18 @@ impl AsFd for Source {
 }
 
 impl Source {
-    /// Makes a source that has not asked yet. The numbers of its probes follow from the seed.
+    /// Makes a source that has not asked yet. By `random` numbers, of which none may follow from another: the numbers of
+    /// its probes, which nobody may guess, the flow's, which the path sees, and its socket's, which this machine sees.
     ///
     /// # Errors
     /// The kernel gives no socket.
-    pub fn open(wanted: Wanted, seed: u64) -> Result<Self, Error> {
-        let failed = |source| Error::Kernel { what: "ask the agent of this machine".into(), source };
-        let socket = UdpSocket::bind(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-        socket.connect(SocketAddrV4::new(Ipv4Addr::LOCALHOST, wanted.agent.get())).map_err(failed)?;
-        socket.set_nonblocking(true).map_err(failed)?;
+    pub fn open(wanted: Wanted, [seed, flow, name]: [u64; 3]) -> Result<Self, Error> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None)
+            .map_err(|errno| Error::Kernel { what: "ask the agent of this machine".into(), source: errno.into() })?;
         let gate = FlowGate::new(&wanted.gate, seed);
         let (new_until, present) = (Instant::ZERO, Instant::NEVER);
-        Ok(Self { wanted, socket, gate, has_agent: true, new_until, present })
+        Ok(Self { wanted, socket, flow, name, is_named: false, has_agent: false, gate, new_until, present })
     }
 
     /// Sends the first probe.
@@ -132,16 +146,8 @@ impl Source {
         let mut news = Vec::new();
         for _ in 0..TURN {
             let mut buffer = [0; LENGTH + 1];
-            let received = match self.socket.recv(&mut buffer) {
-                Ok(length) => Message::read(&buffer[..length]),
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-                    self.has_agent = false;
-                    continue;
-                }
-                Err(_) => break,
-            };
-            if let Ok(message) = received {
-                self.has_agent = true;
+            let Ok((_, length)) = recv(&self.socket, &mut buffer[..], RecvFlags::empty()) else { break };
+            if let Ok(message) = Message::read(&buffer[..length]) {
                 self.take(now, &message, &mut news);
             }
         }
@@ -151,7 +157,7 @@ impl Source {
         }
         if self.present <= now {
             self.present = now + FORGOTTEN_AFTER / 3;
-            self.send(Kind::Present, 0);
+            self.send(Kind::Present, 0, self.wanted.rate);
         }
         if self.new_until <= now {
             self.new_until = Instant::ZERO;
@@ -189,29 +195,71 @@ impl Source {
         match act {
             Act::Keep => None,
             Act::Probe { number } => {
-                self.send(Kind::Probe, number);
+                self.send(Kind::Probe, number, self.wanted.rate);
                 Some(News::Probe)
             }
             Act::Admit => {
                 self.new_until = now + self.wanted.gate.new_for;
+                // Every node of the path keeps the flow's rate only for a short time until it hears this.
+                self.present = now;
                 answer.map(News::Admit)
             }
             Act::Refuse => {
-                self.present = Instant::NEVER;
+                self.end();
                 let no_answer = Why::NoAnswer { has_agent: self.has_agent };
                 Some(News::Refuse(answer.map_or(no_answer, Why::Bottleneck)))
             }
         }
     }
 
+    /// Tells the nodes of the path that the flow has ended or is none.
+    fn end(&mut self) {
+        self.present = Instant::NEVER;
+        self.send(Kind::Present, 0, Rate::bps(0));
+    }
+
     /// Sends a message. One that cannot be sent is lost like any other.
-    fn send(&mut self, kind: Kind, number: u64) {
+    fn send(&mut self, kind: Kind, number: u64, rate: Rate) {
         let Wanted { destination, port, .. } = self.wanted;
         let (source, destination) = (Ipv4Addr::UNSPECIFIED.into(), destination.into());
-        let message = Message { kind, hops: 0, number, bottleneck: UNBOUNDED, source, destination, port };
-        match self.socket.send(&message.write()) {
-            Err(error) if error.kind() == ErrorKind::ConnectionRefused => self.has_agent = false,
-            _ => {}
+        let flow = self.flow;
+        let message = Message { kind, hops: 0, number, bottleneck: UNBOUNDED, source, destination, port, flow, rate };
+        let bytes = message.write();
+        let mut sent = if self.has_agent { self.post(&bytes) } else { Err(Errno::NOTCONN) };
+        // The next agent has another socket of the same name.
+        if matches!(sent, Err(Errno::NOTCONN | Errno::CONNREFUSED)) {
+            self.has_agent = self.connect().is_ok();
+            if self.has_agent {
+                sent = self.post(&bytes);
+            }
         }
+        self.has_agent &= sent != Err(Errno::CONNREFUSED);
+    }
+
+    /// Sends bytes; waits a short time while other programs fill the agent's buffer.
+    fn post(&self, bytes: &[u8]) -> Result<(), Errno> {
+        let sent = send(&self.socket, bytes, SendFlags::empty());
+        if sent == Err(Errno::AGAIN) {
+            let most = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+            poll(&mut [PollFd::new(&self.socket, PollFlags::OUT)], Some(&most))?;
+            return send(&self.socket, bytes, SendFlags::empty()).map(drop);
+        }
+        sent.map(drop)
+    }
+
+    /// Connects to the agent, then takes the name at which it answers. In this order nobody else can send to it.
+    fn connect(&mut self) -> Result<(), Errno> {
+        connect(&self.socket, &SocketAddrUnix::new(&self.wanted.agent)?)?;
+        if !self.is_named {
+            bind(&self.socket, &SocketAddrUnix::new_abstract_name(program_name(self.name).as_bytes())?)?;
+            self.is_named = true;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.end();
     }
 }

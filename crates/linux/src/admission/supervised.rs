@@ -1,16 +1,17 @@
 //! Runs a command whose sockets have a given class, without privileges.
 //!
 //! The command and its children run under a filter of system calls (seccomp) that asks this process for each new TCP or
-//! UDP socket. This process makes the socket with the class and hands it over. Sockets that are open already get
-//! another class through copies of their descriptors (`pidfd_getfd`), which a process may make of its descendants. If a
-//! program sets a class itself (`IP_TOS`, `IPV6_TCLASS`), that has no effect, and no error.
+//! UDP socket. If the asking thread has this process's network, user, control group and label, this process makes the
+//! socket with the class and hands it over: the socket is the same as if the thread had made it. Otherwise the thread
+//! makes its own, which gets its class shortly after. Sockets that are open already get another class through copies of
+//! their descriptors (`pidfd_getfd`), which a process may make of its descendants. If a program sets a class itself
+//! (`IP_TOS`, `IPV6_TCLASS`), that has no effect, and no error.
 //!
 //! Needs Linux 5.14 with seccomp. Sockets that the filter does not see keep class zero until the next change: those of
 //! `io_uring` and of 32-bit programs; per-packet options are not seen either.
-//!
-//! Known gap: sockets are made in the network namespace and with the credentials of this process, also where the
-//! command has others.
 
+use crate::admission::keeper::Keeper;
+use crate::admission::origin::{Origin, process_of};
 use crate::error::Error;
 use crate::kernel::socket::Statement;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -27,6 +28,7 @@ use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::mpsc;
+use units::{Duration, Instant};
 
 /// Class of a socket's packets: the type-of-service byte of IPv4, the traffic class of IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +61,16 @@ pub struct Supervised {
     /// The first process of the command.
     pub process: Pid,
     class: Class,
+    /// Processes that have made sockets of their own, and when to give those the class.
+    late: Vec<(Instant, Pid)>,
+    _keeper: Keeper,
 }
+
+/// Times after a thread's request at which its own socket gets the class: it exists within microseconds, unless the
+/// machine is busy.
+const LATE: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(10), Duration::from_millis(200)];
+/// Most processes whose own sockets wait for their class.
+const MOST_LATE: usize = 64;
 
 impl AsFd for Supervised {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -95,18 +106,28 @@ impl Supervised {
         std::thread::Builder::new().name("command".into()).spawn(supervising).map_err(failed)?;
         let ended = || failed(std::io::ErrorKind::Other.into());
         let (process, listener) = told.recv().map_err(|_| ended())??;
-        Ok(Self { listener, process, class })
+        let keeper = Keeper::start(&listener).map_err(NotStarted::Supervision)?;
+        Ok(Self { listener, process, class, late: Vec::new(), _keeper: keeper })
     }
 
-    /// Makes the requested socket. A requester that has ended is no error.
+    /// Makes the requested socket, or lets the requester make it. A requester that has ended is no error.
     ///
     /// # Errors
     /// The kernel does not deliver the request.
-    pub fn serve(&self) -> Result<(), Error> {
+    pub fn serve(&mut self, now: Instant) -> Result<(), Error> {
         let Some(wanted) = receive(&self.listener).map_err(|errno| failed("read a request for a socket", errno))?
         else {
             return Ok(());
         };
+        let origin = wanted.thread.and_then(Origin::of);
+        if origin.is_none() || origin != Origin::own() {
+            let process = wanted.thread.and_then(process_of);
+            let_through(&self.listener, &wanted);
+            if let Some(process) = process.filter(|_| self.late.len() < MOST_LATE * LATE.len()) {
+                self.late.extend(LATE.map(|after| (now + after, process)));
+            }
+            return Ok(());
+        }
         match self.make(&wanted) {
             Ok(socket) => hand_over(&self.listener, &wanted, &socket),
             Err(errno) => refuse(&self.listener, &wanted, errno),
@@ -122,6 +143,23 @@ impl Supervised {
         let socket = socket_with(AddressFamily::from_raw(family), kind, flags, protocol)?;
         set_class(&socket, self.class)?;
         Ok(socket)
+    }
+
+    /// Returns the next instant at which sockets of a process get their class.
+    pub fn next(&self) -> Instant {
+        self.late.iter().map(|(at, _)| *at).min().unwrap_or(Instant::NEVER)
+    }
+
+    /// Gives sockets that processes have made themselves their class.
+    pub fn work(&mut self, now: Instant) {
+        let class = self.class;
+        let mut due: Vec<Pid> = self.late.extract_if(.., |(at, _)| *at <= now).map(|(_, process)| process).collect();
+        due.sort_unstable_by_key(|process| process.as_raw_nonzero());
+        due.dedup();
+        // One that has ended, or that this process may not reach, keeps its class.
+        for process in due {
+            let _ = change_sockets(process, class);
+        }
     }
 
     /// Gives all present and future sockets another class. Returns how many could not be changed.
@@ -208,9 +246,11 @@ fn descendants() -> Vec<Pid> {
 }
 
 /// A request for a socket.
-struct Wanted {
+pub(super) struct Wanted {
     /// Number of the request, from the kernel.
     id: u64,
+    /// The thread that asks.
+    thread: Option<Pid>,
     family: u32,
     kind: u32,
     protocol: u32,
@@ -292,7 +332,7 @@ fn install(filter: &[Statement]) -> Result<OwnedFd, Errno> {
 }
 
 /// Reads the next request, or `None` if its process has ended.
-fn receive(listener: &OwnedFd) -> Result<Option<Wanted>, Errno> {
+pub(super) fn receive(listener: &OwnedFd) -> Result<Option<Wanted>, Errno> {
     // `struct seccomp_notif`: number, process, flags, and `struct seccomp_data`, with room for later kernels. It must
     // be zero.
     let mut request = [0_u64; 64];
@@ -304,7 +344,10 @@ fn receive(listener: &OwnedFd) -> Result<Option<Wanted>, Errno> {
     // Arguments of type `int`: the lower half of a register.
     #[expect(clippy::cast_possible_truncation, reason = "the kernel takes no more of it either")]
     let argument = |n: usize| request[4 + n] as u32;
-    Ok(Some(Wanted { id: request[0], family: argument(0), kind: argument(1), protocol: argument(2) }))
+    #[expect(clippy::cast_possible_truncation, reason = "the other half are flags")]
+    let thread = Pid::from_raw((request[1] as u32).cast_signed());
+    let (id, family, kind, protocol) = (request[0], argument(0), argument(1), argument(2));
+    Ok(Some(Wanted { id, thread, family, kind, protocol }))
 }
 
 /// Hands the socket to the process, unless that has ended.
@@ -325,7 +368,16 @@ fn hand_over(listener: &OwnedFd, wanted: &Wanted, socket: &OwnedFd) {
 }
 
 fn refuse(listener: &OwnedFd, wanted: &Wanted, why: Errno) {
-    let mut answer = libc::seccomp_notif_resp { id: wanted.id, val: 0, error: -why.raw_os_error(), flags: 0 };
+    answer(listener, libc::seccomp_notif_resp { id: wanted.id, val: 0, error: -why.raw_os_error(), flags: 0 });
+}
+
+/// Lets the thread make the socket itself.
+pub(super) fn let_through(listener: &OwnedFd, wanted: &Wanted) {
+    let flags = u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).expect("it is one");
+    answer(listener, libc::seccomp_notif_resp { id: wanted.id, val: 0, error: 0, flags });
+}
+
+fn answer(listener: &OwnedFd, mut answer: libc::seccomp_notif_resp) {
     // A process that has ended needs no answer.
     let _ = control(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, (&raw mut answer).cast());
 }

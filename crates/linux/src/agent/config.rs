@@ -46,9 +46,12 @@ pub struct Interface {
     /// Measure and decide; change nothing. Default false.
     #[serde(default)]
     pub dry_run: bool,
-    /// Go on even if the former queue cannot be restored, or if nothing ever waits. Default false.
+    /// Go on even if nothing ever waits. Default false.
     #[serde(default)]
     pub force: bool,
+    /// Go on even if a user's queue cannot be restored, or limits the link's rate. Default false.
+    #[serde(default)]
+    pub replace: bool,
     /// Largest number of segments (GSO) in a packet while the interface is governed: with 1 a limit in packets counts
     /// the link's packets. Default: unchanged.
     #[serde(default)]
@@ -94,14 +97,24 @@ impl Config {
         }
         let wish = |(device, interface): (&String, &Interface)| {
             named("interface", device)?;
-            let Interface { queue: settings, backend, parent, dry_run, force, gso_segments, classes, notes, record: _ } =
-                interface.clone();
+            let Interface {
+                queue: settings,
+                backend,
+                parent,
+                dry_run,
+                force,
+                replace,
+                gso_segments,
+                classes,
+                notes,
+                record: _,
+            } = interface.clone();
             if notes && dry_run {
                 return Err(format!("interface.{device}: a dry run exchanges no notes: leave out notes or dry_run"));
             }
             settings.build_controller(0).map_err(|why| format!("interface.{device}.queue: {why}"))?;
             let place = Place { device: device.clone(), parent, state_folder: folder.into() };
-            Ok(Wish { place, settings, backend, dry_run, force, gso_segments, classes, notes })
+            Ok(Wish { place, settings, backend, dry_run, force, replace, gso_segments, classes, notes })
         };
         self.interface.iter().map(wish).collect()
     }

@@ -118,8 +118,9 @@ mod filter {
         libc::SYS_write,
         libc::SYS_writev,
     ];
-    /// Netlink, clients, the service manager, and waiting for them. `listen` is no longer needed.
-    const SOCKETS: [i64; 16] = [
+    /// Netlink, clients, the service manager, and waiting for them. Sockets that are to listen are there already, and may
+    /// get their names later.
+    const SOCKETS: [i64; 17] = [
         libc::SYS_accept4,
         libc::SYS_bind,
         libc::SYS_epoll_create1,
@@ -128,6 +129,7 @@ mod filter {
         libc::SYS_epoll_pwait2,
         libc::SYS_getsockname,
         libc::SYS_getsockopt,
+        libc::SYS_listen,
         libc::SYS_ppoll,
         libc::SYS_recvfrom,
         libc::SYS_recvmsg,

@@ -41,7 +41,7 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
     let what = format!("end process {}, which governs {device}", agent.process);
     match agent.terminate() {
         Ok(()) => {}
-        Err(Errno::PERM) => return Err(Error::NotPermitted { what }),
+        Err(Errno::PERM) => return Err(Error::NotPermitted { what, needs: "its user or CAP_KILL" }),
         Err(errno) => return Err(Error::Kernel { what, source: errno.into() }),
     }
     let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
@@ -57,12 +57,13 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
 
 /// Restores what a killed agent left. Returns whether there was anything.
 fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<bool, Error> {
-    let (state, left) = State::lock(folder, device, parent)?;
-    if let Some(left) = &left {
-        put_back(&state, &left.former, &mut Route::open()?)?;
+    let left = State::left(folder, device, parent)?;
+    let is_left = left.is_some();
+    if let Some((state, left)) = left {
+        put_back(&left.former, &mut Route::open()?)?;
+        state.forget()?;
     }
-    state.forget()?;
     #[cfg(feature = "bpf")]
     crate::device::bpf::Discipline::unload_unused(Path::new(crate::device::bpf::FOLDER))?;
-    Ok(left.is_some())
+    Ok(is_left)
 }

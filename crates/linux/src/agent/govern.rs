@@ -6,31 +6,28 @@ use crate::agent::Host;
 use crate::agent::confine::{Opens, confine};
 use crate::agent::governor::{Done, Governor, Round};
 use crate::agent::links::Links;
-use crate::agent::signals::Signals;
+use crate::agent::manager::Manager;
+use crate::agent::reload::Reload;
+use crate::agent::signals::{Signals, Told};
 use crate::agent::wakes::Wakes;
 use crate::device::contract::Keeps;
 use crate::device::looks::Looks;
-use crate::device::wish::{Place, Wish};
+use crate::device::wish::Wish;
 use crate::error::Error;
 use crate::kernel::rtnetlink::Route;
 use crate::kernel::{now, slept};
 use crate::notes::port::Port as Notes;
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
-use crate::telemetry::serve::{Address, Server, Serves};
+use crate::telemetry::serve::{Address, Listener, Server, Serves};
 use crate::telemetry::status::Status;
-use nix::sys::signal::Signal;
 use rustix::rand::{GetRandomFlags, getrandom};
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
-use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
 /// Longest time between two looks at the clients.
 const HOUSEKEEPING: Duration = Duration::from_secs(1);
-/// Shortest time between two reports of how many queues are governed.
-const NEWS: Duration = Duration::from_secs(1);
+/// Time between two attempts to listen.
+const TRIED_EVERY: Duration = Duration::from_secs(2);
 /// The machine slept if its clocks moved apart by more than this.
 const SLEEP: Duration = Duration::from_millis(100);
 
@@ -67,15 +64,15 @@ pub fn govern(
 
 /// What the service manager knows of an agent. It is told `READY=1` once each queue was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Readiness {
+pub(super) enum Readiness {
     /// A missing privilege ends the agent.
     Starting,
     Reloading,
     Ready,
 }
 
-struct Agent {
-    governors: Vec<Governor>,
+pub(super) struct Agent {
+    pub(super) governors: Vec<Governor>,
     /// Clients, as servers number them.
     statuses: Vec<Status>,
     patience: Patience,
@@ -83,12 +80,20 @@ struct Agent {
     looks: Looks,
     wakes: Wakes,
     servers: Vec<Server>,
+    /// Sockets that do not listen yet.
+    listeners: Vec<Listener>,
+    /// Last reported failure of each socket, by its address or interface.
+    deaf: BTreeMap<String, String>,
+    /// When sockets that do not listen try again.
+    again: Instant,
     /// Present if admission is configured.
-    port: Option<Port>,
+    pub(super) port: Option<Port>,
     /// Present if a queue's controller exchanges notes.
-    notes: Option<Notes>,
-    manager: Manager,
-    readiness: Readiness,
+    pub(super) notes: Option<Notes>,
+    pub(super) manager: Manager,
+    /// Present while other settings are being applied.
+    pub(super) reload: Option<Reload>,
+    pub(super) readiness: Readiness,
     housekeeping: Instant,
     slept: Duration,
 }
@@ -108,9 +113,13 @@ impl Agent {
             looks: Looks::open()?,
             wakes,
             servers: Vec::new(),
+            listeners: Vec::new(),
+            deaf: BTreeMap::new(),
+            again: Instant::NEVER,
             port: None,
             notes: None,
             manager: Manager::find(now),
+            reload: None,
             readiness: Readiness::Starting,
             housekeeping: now,
             slept: slept(),
@@ -141,68 +150,98 @@ impl Agent {
         if let Some(error) = first.filter(|_| refused == self.governors.len()) {
             return Err(error);
         }
-        for (address, serves) in listen {
-            let server = Server::bind(&address, serves)?;
-            self.wakes.add_clients(&server)?;
-            self.servers.push(server);
-        }
-        self.open_notes(host)?;
-        self.open_port(host)
-    }
-
-    /// Opens the sockets of notes, if any queue wants them.
-    fn open_notes(&mut self, host: &mut dyn Host) -> Result<(), Error> {
-        if self.governors.iter().all(|governor| !governor.wish.notes) {
-            return Ok(());
-        }
-        let notes = Notes::open(random()?)?;
-        self.wakes.add_notes(&notes)?;
-        self.notes = Some(notes);
-        let failed = self.follow_notes(host);
-        if self.patience == Patience::End { failed } else { Ok(()) }
-    }
-
-    /// Exchanges notes at those of the interfaces that exist. The first failure has been reported, too.
-    fn follow_notes(&mut self, host: &mut dyn Host) -> Result<(), Error> {
-        let Some(notes) = &mut self.notes else { return Ok(()) };
-        let wishes = self.governors.iter().map(|governor| &governor.wish).filter(|wish| wish.notes);
-        let names: Vec<&str> = wishes.map(|wish| wish.place.device.as_str()).collect();
-        let mut all = Ok(());
-        for (device, opened) in notes.follow(&names, |name| self.links.named(name).map(|link| link.index)) {
-            let (what, words) = match &opened {
-                Ok(()) => (AgentEventKind::Notes, "notes are exchanged with neighbours".to_owned()),
-                Err(error) => (AgentEventKind::Failed, error.to_string()),
-            };
-            host.happened(&AgentEvent::new(clock(), device, what, words));
-            all = all.and(opened);
-        }
-        all
-    }
-
-    /// Opens the sockets of admission, if it is configured.
-    fn open_port(&mut self, host: &mut dyn Host) -> Result<(), Error> {
-        let Some(admission) = host.admission() else { return Ok(()) };
-        let (port, blind) = Port::open(&admission)?;
-        self.wakes.add_admission(&port)?;
-        self.port = Some(port);
-        if let Some(why) = blind {
-            let words = format!("continues without detecting packets that arrive marked: {why}");
-            host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
-        }
-        self.follow_admission(host);
+        self.open(listen, host);
+        self.listen(host);
         Ok(())
     }
 
-    /// Listens at those interfaces of admission that exist.
-    fn follow_admission(&mut self, host: &mut dyn Host) {
-        let Some(port) = &mut self.port else { return };
-        for (device, opened) in port.follow(|name| self.links.named(name).map(|link| link.index)) {
-            let (what, words) = match opened {
-                Ok(()) => (AgentEventKind::Admission, "probes are answered and forwarded".to_owned()),
-                Err(error) => (AgentEventKind::Failed, error.to_string()),
-            };
-            host.happened(&AgentEvent::new(clock(), device, what, words));
+    /// Makes all sockets. No failure ends governing: whoever holds a port, or takes all of its kind, must not get that.
+    fn open(&mut self, listen: Vec<(Address, Serves)>, host: &mut dyn Host) {
+        for (address, serves) in listen {
+            match Listener::open(address, serves) {
+                Ok(listener) => self.listeners.push(listener),
+                Err(error) => tell(host, "", AgentEventKind::Failed, error.to_string()),
+            }
         }
+        if self.governors.iter().any(|governor| governor.wish.notes) {
+            let opened = random().and_then(Notes::open).and_then(|notes| self.wakes.add_notes(&notes).map(|()| notes));
+            self.notes = opened.map_err(|error| tell(host, "", AgentEventKind::Failed, error.to_string())).ok();
+        }
+        if let Some((admission, folder)) = host.admission() {
+            let opened = Port::open(&admission, &folder)
+                .and_then(|(port, blind)| self.wakes.add_admission(&port).map(|()| (port, blind)));
+            match opened {
+                Ok((port, blind)) => {
+                    self.port = Some(port);
+                    if let Some(why) = blind {
+                        let words = format!("continues without detecting packets that arrive marked: {why}");
+                        tell(host, "", AgentEventKind::Failed, words);
+                    }
+                }
+                Err(error) => tell(host, "", AgentEventKind::Failed, error.to_string()),
+            }
+        }
+    }
+
+    /// Lets every socket listen that can. Failures are reported once, and tried again later.
+    pub(super) fn listen(&mut self, host: &mut dyn Host) {
+        let mut done: Vec<(String, &str, Result<AgentEventKind, Error>)> = Vec::new();
+        for listener in std::mem::take(&mut self.listeners) {
+            let address = listener.address().to_string();
+            let listened = match listener.listen().map_err(|refused| *refused) {
+                Ok(server) => self.wakes.add_clients(&server).map(|()| {
+                    self.servers.push(server);
+                    AgentEventKind::Listening
+                }),
+                Err((listener, error)) => {
+                    self.listeners.push(listener);
+                    Err(error)
+                }
+            };
+            done.push((address, "", listened));
+        }
+        if let Some(port) = &mut self.port {
+            let news = port.follow(|name| self.links.named(name).map(|link| link.index));
+            let of = |(device, opened): (String, Result<(), Error>)| {
+                (device, "admission", opened.map(|()| AgentEventKind::Admission))
+            };
+            done.extend(news.into_iter().map(of));
+        }
+        if let Some(notes) = &mut self.notes {
+            let wishes = self.governors.iter().map(|governor| &governor.wish).filter(|wish| wish.notes);
+            let names: Vec<&str> = wishes.map(|wish| wish.place.device.as_str()).collect();
+            let news = notes.follow(&names, |name| self.links.named(name).map(|link| link.index));
+            let of = |(device, opened): (String, Result<(), Error>)| {
+                (device, "notes", opened.map(|()| AgentEventKind::Notes))
+            };
+            done.extend(news.into_iter().map(of));
+        }
+        let mut failed = false;
+        for (name, service, listened) in done {
+            let key = format!("{name} {service}");
+            let device = if service.is_empty() { "" } else { &name };
+            match listened {
+                Ok(what) => {
+                    let was_deaf = self.deaf.remove(&key).is_some();
+                    let words = match what {
+                        AgentEventKind::Admission => "probes are answered and forwarded".into(),
+                        AgentEventKind::Notes => "notes are exchanged with neighbours".into(),
+                        _ if was_deaf => format!("listens at {name} from now on"),
+                        // At the start that is no news.
+                        _ => continue,
+                    };
+                    tell(host, device, what, words);
+                }
+                Err(error) => {
+                    failed = true;
+                    let words = format!("{error}; governing goes on, and this is tried again every {TRIED_EVERY}");
+                    if self.deaf.insert(key, words.clone()).as_ref() != Some(&words) {
+                        tell(host, device, AgentEventKind::Failed, words);
+                    }
+                }
+            }
+        }
+        self.again = if failed { now() + TRIED_EVERY } else { Instant::NEVER };
     }
 
     /// Gives up what is no longer needed.
@@ -214,7 +253,7 @@ impl Agent {
         let opens = if talks { Opens::Datagrams } else { Opens::Netlink };
         if let Some(why) = confine(keeps, opens)? {
             let words = format!("continues without a filter of its system calls ({why})");
-            host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
+            tell(host, "", AgentEventKind::Failed, words);
         }
         Ok(())
     }
@@ -225,22 +264,24 @@ impl Agent {
             let now = now();
             if woken.by_signal {
                 match signals.read()? {
-                    Some(Signal::SIGHUP) => {
-                        let Some(wishes) = host.reload() else { return Ok(()) };
-                        self.reload(wishes, host)?;
+                    Some(Told::Reload) => {
+                        if !self.reload(host) {
+                            return Ok(());
+                        }
                     }
-                    Some(_) => return Ok(()),
-                    None => {}
+                    Some(Told::End) => return Ok(()),
+                    Some(Told::Nothing) | None => {}
                 }
             }
             if woken.by_links {
                 self.links.refresh()?;
-                self.follow_admission(host);
-                // A failure has been reported; the queue continues without notes.
-                let _ = self.follow_notes(host);
+                self.listen(host);
                 for at in 0..self.governors.len() {
                     self.check(at, host, Governor::follow)?;
                 }
+            }
+            if self.again <= now {
+                self.listen(host);
             }
             if let Some(notes) = self.notes.as_mut().filter(|notes| woken.by_notes || notes.next() <= now) {
                 notes.work(now);
@@ -253,6 +294,7 @@ impl Agent {
             if done == Done::Enough {
                 return Ok(());
             }
+            self.settle(host);
             self.tell_manager();
             self.serve(woken.by_clients, done == Done::Something, now);
         }
@@ -266,7 +308,7 @@ impl Agent {
             if self.servers.iter().any(|server| server.clients() > 0) { self.housekeeping } else { Instant::NEVER };
         let admission = self.port.as_ref().map_or(Instant::NEVER, Port::next);
         let notes = self.notes.as_ref().map_or(Instant::NEVER, Notes::next);
-        due.min(told).min(clients).min(admission).min(notes)
+        due.min(told).min(clients).min(admission).min(notes).min(self.again)
     }
 
     /// Handles everything that is due: intervals and looks, then one attempt to take up a queue, which may take
@@ -296,7 +338,14 @@ impl Agent {
             }
         }
         if let Some(at) = attempt {
-            self.check(at, host, Governor::take_up)?;
+            let place = &self.governors[at].wish.place;
+            if self.reload.as_ref().is_some_and(|reload| reload.touched.contains(place)) {
+                if let Err(error) = self.with(at, now, host, Governor::take_up) {
+                    self.roll_back(&error.to_string(), host);
+                }
+            } else {
+                self.check(at, host, Governor::take_up)?;
+            }
         }
         Ok(most)
     }
@@ -329,69 +378,6 @@ impl Agent {
         if due {
             self.housekeeping = now + HOUSEKEEPING;
         }
-    }
-
-    /// Applies other settings.
-    fn reload(&mut self, wishes: Result<Vec<Wish>, String>, host: &mut dyn Host) -> Result<(), Error> {
-        let begun = now();
-        self.manager.tell(&format!("RELOADING=1\nMONOTONIC_USEC={}", begun.as_nanos() / 1_000));
-        match wishes {
-            Err(why) => host.happened(&AgentEvent::new(
-                clock(),
-                "",
-                AgentEventKind::Failed,
-                format!("nothing is changed: {why}"),
-            )),
-            Ok(wishes) => {
-                self.change(wishes, host)?;
-                self.change_notes(host);
-                self.change_admission(host);
-            }
-        }
-        self.readiness = Readiness::Reloading;
-        Ok(())
-    }
-
-    fn change(&mut self, wishes: Vec<Wish>, host: &mut dyn Host) -> Result<(), Error> {
-        let wanted: BTreeSet<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
-        let manager = &mut self.manager;
-        self.governors.retain_mut(|governor| {
-            let stays = wanted.contains(&governor.wish.place);
-            if !stays {
-                // The result has been reported.
-                let _ = governor.end(true, host);
-                manager.live(now());
-            }
-            stays
-        });
-        let places = self.governors.iter().enumerate().map(|(at, governor)| (governor.wish.place.clone(), at));
-        let places: BTreeMap<Place, usize> = places.collect();
-        for wish in wishes {
-            match places.get(&wish.place) {
-                Some(at) => self.check(*at, host, |governor, round| governor.change(wish, round))?,
-                // The loop takes it up.
-                None => self.governors.push(Governor::new(wish, random()?, now())?),
-            }
-            self.manager.live(now());
-        }
-        Ok(())
-    }
-
-    /// Exchanges notes where the settings say so. What was off at the start stays off, as with admission.
-    fn change_notes(&mut self, host: &mut dyn Host) {
-        if self.notes.is_none() && self.governors.iter().any(|governor| governor.wish.notes) {
-            let words = "notes take effect at the next start";
-            host.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
-        }
-        let _ = self.follow_notes(host);
-    }
-
-    /// Applies other settings of admission. If it was off at the start it stays off: its sockets can no longer be
-    /// opened.
-    fn change_admission(&mut self, host: &mut dyn Host) {
-        let Some(port) = &mut self.port else { return };
-        port.change(host.admission().as_ref());
-        self.follow_admission(host);
     }
 
     /// Calls a governor, which loses its queue if the call fails.
@@ -427,7 +413,7 @@ impl Agent {
         self.patience == Patience::End || self.readiness == Readiness::Starting && is_denied
     }
 
-    fn with<T>(
+    pub(super) fn with<T>(
         &mut self,
         at: usize,
         now: Instant,
@@ -439,79 +425,21 @@ impl Agent {
         what(&mut self.governors[at], &mut round)
     }
 
-    fn lost(&mut self, at: usize, error: &Error, host: &mut dyn Host) {
+    pub(super) fn lost(&mut self, at: usize, error: &Error, host: &mut dyn Host) {
         self.with(at, now(), host, |governor, round| governor.fail(error, round));
     }
 }
 
+/// Reports an event.
+pub(super) fn tell(host: &mut dyn Host, device: &str, what: AgentEventKind, words: impl Into<String>) {
+    host.happened(&AgentEvent::new(clock(), device, what, words));
+}
+
 /// Returns a random number of 32 bits, not zero, that very likely no other machine has.
-fn random() -> Result<u64, Error> {
+pub(super) fn random() -> Result<u64, Error> {
     let mut bytes = [0; 4];
     // The kernel returns so few bytes whole or not at all.
     getrandom(&mut bytes, GetRandomFlags::empty())
         .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
     Ok(u64::from(u32::from_ne_bytes(bytes)).max(1))
-}
-
-/// The service manager, if there is one: systemd's protocol of datagrams (`sd_notify(3)`).
-#[derive(Debug)]
-struct Manager {
-    socket: Option<(UnixDatagram, SocketAddr)>,
-    /// Longest time between two messages before its watchdog fires.
-    patience: Option<Duration>,
-    /// The next message for the watchdog.
-    next: Instant,
-    /// Queues that are governed and queues in all, as last told, and when.
-    told: Option<((usize, usize), Instant)>,
-}
-
-impl Manager {
-    /// Finds the service manager that the environment names.
-    fn find(now: Instant) -> Self {
-        let address = std::env::var_os("NOTIFY_SOCKET").and_then(|path| address(&path));
-        let socket = address.and_then(|address| Some((UnixDatagram::unbound().ok()?, address)));
-        let number = |name: &str| std::env::var_os(name)?.to_str()?.parse::<u64>().ok();
-        let is_ours = number("WATCHDOG_PID").is_none_or(|process| process == u64::from(std::process::id()));
-        let patience = number("WATCHDOG_USEC").filter(|micros| *micros > 0 && is_ours && socket.is_some());
-        Self { socket, patience: patience.map(Duration::from_micros), next: now, told: None }
-    }
-
-    /// Returns when the watchdog is due.
-    fn next(&self) -> Instant {
-        if self.patience.is_some() { self.next } else { Instant::NEVER }
-    }
-
-    /// Tells the watchdog that the agent lives, if that is due.
-    fn live(&mut self, now: Instant) {
-        if let Some(patience) = self.patience.filter(|_| self.next <= now) {
-            self.tell("WATCHDOG=1");
-            self.next = now + patience / 2;
-        }
-    }
-
-    /// Tells how many of all queues are governed: if the agent `is_ready` now, or if that changed, at most once in
-    /// [`NEWS`] unless it `is_final`.
-    fn count(&mut self, count: (usize, usize), is_ready: bool, is_final: bool, now: Instant) {
-        let is_news = self.told.is_none_or(|(told, at)| told != count && (is_final || at + NEWS <= now));
-        if is_ready || is_news {
-            let (ready, (governed, all)) = (if is_ready { "READY=1\n" } else { "" }, count);
-            self.tell(&format!("{ready}STATUS=governs {governed} of {all} queues"));
-            self.told = Some((count, now));
-        }
-    }
-
-    /// Sends it a message. It may be gone or busy, which is no failure of the agent.
-    fn tell(&self, news: &str) {
-        if let Some((socket, address)) = &self.socket {
-            let _ = socket.send_to_addr(news.as_bytes(), address);
-        }
-    }
-}
-
-/// An address: a path, or a name that begins with `@` and is in no file system.
-fn address(path: &OsStr) -> Option<SocketAddr> {
-    match path.as_bytes().split_first()? {
-        (b'@', name) => SocketAddr::from_abstract_name(name).ok(),
-        _ => SocketAddr::from_pathname(path).ok(),
-    }
 }

@@ -292,6 +292,25 @@ impl Governor {
         }
     }
 
+    /// Checks other settings, and changes nothing.
+    pub(super) fn check(&self, wish: &Wish) -> Result<(), Error> {
+        let controller = controller(wish, self.seed)?;
+        match &self.phase {
+            // Another queue would be taken up, and may suit it.
+            Phase::Governing(governing) if self.is_same_queue(wish) => {
+                let radio = radio(&controller, governing.index)?;
+                suits(&controller, governing.device.as_ref(), radio.as_deref())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Tells whether settings are for the queue that is there.
+    fn is_same_queue(&self, wish: &Wish) -> bool {
+        let of = |wish: &Wish| (wish.backend, wish.dry_run, wish.gso_segments);
+        of(wish) == of(&self.wish)
+    }
+
     /// Applies other settings. Waiting packets are kept if the device can do that.
     pub(super) fn change(&mut self, wish: Wish, round: &mut Round) -> Result<(), Error> {
         if let Phase::Ended { .. } = self.phase {
@@ -305,17 +324,22 @@ impl Governor {
             controller.begin_from(limit);
         }
         let start = start(&wish, &controller, round.now);
+        let is_same_queue = self.is_same_queue(&wish);
         let Phase::Governing(governing) = &mut self.phase else {
             self.wish = wish;
             return Ok(());
         };
         let radio = radio(&controller, governing.index)?;
-        suits(&controller, governing.device.as_ref(), radio.as_deref())?;
+        let suited = suits(&controller, governing.device.as_ref(), radio.as_deref());
+        let suits = match suited {
+            Err(error) if is_same_queue => return Err(error),
+            suited => suited.is_ok(),
+        };
         governing.radio = radio;
         // The new controller must not see what was counted under the old settings.
         let seen = governing.device.take_interval(round.now)?;
         self.status.pass_over(&seen, &governing.device.beside());
-        let adapted = wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;
+        let adapted = suits && wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;
         governing.interval = interval(&controller);
         governing.every = governing.device.capabilities().look_every;
         (governing.next_interval, governing.next_look) = first(round.now, governing.interval, start.every);
@@ -463,6 +487,7 @@ mod tests {
             backend: Backend::Auto,
             dry_run: true,
             force: false,
+            replace: false,
             gso_segments: None,
             classes: false,
             notes: false,

@@ -5,41 +5,83 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// The signals that end the agent. They are blocked for this thread and those that it starts, and read by
-/// [`govern`](crate::agent::govern::govern).
+/// All signals that would end the agent before it has restored anything. They are blocked for this thread and those
+/// that it starts, and read by [`govern`](crate::agent::govern::govern).
 #[derive(Debug)]
-pub struct Signals(SignalFd);
+pub struct Signals {
+    read: SignalFd,
+    taken: SigSet,
+}
+
+/// Meaning of a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Read the settings again.
+    Reload,
+    /// End.
+    End,
+    /// Nothing: a file is as large as it may become, which the write reports.
+    Nothing,
+}
+
+/// Signals that end no process by default: news of children and of the terminal, and the stops, after which the agent
+/// goes on.
+const HARMLESS: [Signal; 7] = [
+    Signal::SIGCHLD,
+    Signal::SIGCONT,
+    Signal::SIGTSTP,
+    Signal::SIGTTIN,
+    Signal::SIGTTOU,
+    Signal::SIGURG,
+    Signal::SIGWINCH,
+];
 
 impl Signals {
-    /// Takes over SIGINT, SIGTERM, SIGQUIT and SIGHUP. Call it before anything is changed, so that no signal comes
-    /// between a change and its undoing.
+    /// Takes over every signal that can be caught and would end the process, real-time signals too. Call it before
+    /// anything is changed, so that no signal comes between a change and its undoing. Those of a fault of this program
+    /// (SIGSEGV and the like) still end it at once when they are one; sent by another process they are an end like
+    /// others.
     ///
     /// # Errors
     /// The kernel refuses.
     pub fn take_over() -> Result<Self, Error> {
-        let mut set = SigSet::empty();
-        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGQUIT, Signal::SIGHUP] {
-            set.add(signal);
+        let mut taken = SigSet::all();
+        for signal in HARMLESS {
+            taken.remove(signal);
         }
         let failed = |errno: nix::Error| Error::Kernel { what: "take over signals".into(), source: errno.into() };
-        set.thread_block().map_err(failed)?;
-        SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self).map_err(failed)
+        taken.thread_block().map_err(failed)?;
+        let read = SignalFd::with_flags(&taken, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(failed)?;
+        Ok(Self { read, taken })
     }
 
-    /// Returns the signal that has come, if any.
+    /// Returns what the next signal means, if one has come.
     ///
     /// # Errors
     /// The kernel refuses.
-    pub fn read(&self) -> Result<Option<Signal>, Error> {
+    pub fn read(&self) -> Result<Option<Told>, Error> {
         let failed = |errno: nix::Error| Error::Kernel { what: "read a signal".into(), source: errno.into() };
-        let told = self.0.read_signal().map_err(failed)?;
-        Ok(told.and_then(|told| Signal::try_from(told.ssi_signo.cast_signed()).ok()))
+        let told = self.read.read_signal().map_err(failed)?;
+        Ok(told.map(|told| match Signal::try_from(told.ssi_signo.cast_signed()) {
+            Ok(Signal::SIGHUP) => Told::Reload,
+            Ok(Signal::SIGXFSZ | Signal::SIGPIPE) => Told::Nothing,
+            // Those without a name are real-time signals.
+            _ => Told::End,
+        }))
     }
 }
 
 /// Readable when a signal has come.
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.read.as_fd()
+    }
+}
+
+/// From now on signals end the process again: everything is restored, and what is left may wait for a reader.
+impl Drop for Signals {
+    fn drop(&mut self) {
+        while let Ok(Some(_)) = self.read() {}
+        let _ = self.taken.thread_unblock();
     }
 }

@@ -23,7 +23,7 @@ pub struct Attached {
 ///
 /// # Errors
 /// There is no such interface, the privilege is missing, the device cannot hold the settings, another agent is there,
-/// or (unless forced) the former queue could not be restored or nothing ever waits in the queue.
+/// or (unless the wish agrees to it) the former queue could not be restored or nothing ever waits in the queue.
 pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
     if let Some(segments) = wish.gso_segments {
@@ -33,7 +33,7 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 }
 
 fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
-    let Wish { place, settings, backend, dry_run, force, gso_segments: _, classes, notes: _ } = wish;
+    let Wish { place, settings, backend, dry_run, force: _, replace, gso_segments: _, classes, notes: _ } = wish;
     let idle = driver::idle(place, looks)?;
     if *classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq)) {
         return Err(Unfit::Classes.into());
@@ -42,7 +42,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
         let remarks = idle.into_iter().map(|idle| idle.why).collect();
         return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), remarks });
     }
-    let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), *force)?;
+    let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), wish)?;
     let better = match backend {
         Backend::Fifo => None,
         Backend::Bpf => return Ok(Attached { device: bpf(wish, start, looks)?, remarks: own }),
@@ -56,16 +56,18 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
     if *backend == Backend::Auto && place.parent == ROOT && txq::holds(&place.device)? {
         return Ok(Attached { device: txq(wish, start)?, remarks: better.into_iter().collect() });
     }
-    let mut remarks = in_vain(idle.as_ref(), *force)?;
+    let mut remarks = in_vain(idle.as_ref(), wish)?;
     remarks.extend(better);
-    Ok(Attached { device: Box::new(Fifo::attach(place, Kind::of(settings)?, start, looks, *force)?), remarks })
+    Ok(Attached { device: Box::new(Fifo::attach(place, Kind::of(settings)?, start, looks, *replace)?), remarks })
 }
 
-/// Takes up a queue in which nothing ever waits only if it is `force`d, and then returns that remark. If a user's queue
+/// Takes up a queue in which nothing ever waits only if it is forced, and then returns that remark. If a user's queue
 /// would be lost, the device refuses and says that instead.
-fn in_vain(idle: Option<&Idle>, force: bool) -> Result<Vec<String>, Error> {
+fn in_vain(idle: Option<&Idle>, wish: &Wish) -> Result<Vec<String>, Error> {
     match idle {
-        Some(idle) if !force && !idle.is_precious => Err(Unforced::Idle { why: idle.why.clone() }.into()),
+        Some(idle) if !wish.force && (wish.replace || !idle.is_precious) => {
+            Err(Unforced::Idle { why: idle.why.clone() }.into())
+        }
         idle => Ok(idle.map(|idle| idle.why.clone()).into_iter().collect()),
     }
 }
@@ -83,7 +85,7 @@ fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Err
         crate::device::bpf::Mechanism::of(&wish.settings)?,
         start,
         looks,
-        wish.force,
+        wish.replace,
     )?;
     Ok(Box::new(device))
 }
@@ -147,6 +149,7 @@ mod tests {
                 backend: Backend::Auto,
                 dry_run: false,
                 force: false,
+                replace: false,
                 gso_segments: None,
                 classes: false,
                 notes: false,

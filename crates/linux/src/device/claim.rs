@@ -1,6 +1,6 @@
 //! Takes a place: locks it, restores what a killed agent left, reads the present queue, and installs ours.
 
-use crate::device::former::Former;
+use crate::device::former::{Former, Obstacle};
 use crate::device::looks::Looks;
 use crate::device::state::{Kept, State};
 use crate::device::wish::Place;
@@ -8,16 +8,16 @@ use crate::error::{Error, Unforced};
 use crate::kernel::rtnetlink::{Link, Route};
 
 /// Locks a place and reads its present queue. First restores what a killed agent left. Refuses a queue that could not
-/// be restored later, unless `force`d: then the kernel's default comes back.
+/// be restored later, or that limits the link's rate, unless it is to be `replace`d.
 pub(crate) fn claim(
     place: &Place,
     route: &mut Route,
     looks: &Looks,
     link: &Link,
-    force: bool,
+    replace: bool,
 ) -> Result<(Former, State), Error> {
     let locked = State::lock(&place.state_folder, &place.device, place.parent)?;
-    claim_locked(locked, route, looks, link, place.parent, force)
+    claim_locked(locked, route, looks, link, place.parent, replace)
 }
 
 /// As [`claim`]; but a discipline of `kind` that a killed agent left stays, and the queue before it is still the one to
@@ -28,7 +28,7 @@ pub(crate) fn claim_or_keep(
     route: &mut Route,
     looks: &Looks,
     link: &Link,
-    force: bool,
+    replace: bool,
     kind: &str,
 ) -> Result<(Former, State, bool), Error> {
     let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
@@ -36,7 +36,7 @@ pub(crate) fn claim_or_keep(
     match left {
         Some(kept) if kept.former.is_replaced_by(here.as_ref(), link, kind) => Ok((kept.former, state, true)),
         left => {
-            let (former, state) = claim_locked((state, left), route, looks, link, place.parent, force)?;
+            let (former, state) = claim_locked((state, left), route, looks, link, place.parent, replace)?;
             Ok((former, state, false))
         }
     }
@@ -48,7 +48,7 @@ fn claim_locked(
     looks: &Looks,
     link: &Link,
     parent: u32,
-    force: bool,
+    replace: bool,
 ) -> Result<(Former, State), Error> {
     let mut link = link.clone();
     if let Some(left) = left {
@@ -56,12 +56,14 @@ fn claim_locked(
         link = route.link(&link.name)?;
     }
     let (mut former, obstacle) = Former::read(route, &link, parent, &looks.users(link.index)?)?;
-    if let Some(obstacle) = obstacle {
-        if !force {
+    match obstacle {
+        Some(obstacle) if !replace => {
             state.forget()?;
-            return Err(Unforced::Former { name: link.name, obstacle }.into());
+            return Err(Unforced::Former { name: link.name, obstacle: obstacle.why() }.into());
         }
-        former.give_up();
+        // The kernel's default comes back instead.
+        Some(Obstacle::Lost(_)) => former.give_up(),
+        Some(Obstacle::Shapes(_)) | None => {}
     }
     Ok((former, state))
 }

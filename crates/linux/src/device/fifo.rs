@@ -87,13 +87,13 @@ impl Fifo {
     ///
     /// # Errors
     /// There is no such interface, the privilege is missing, another agent is there, or the former queue could not be
-    /// restored (unless `force`d: then the kernel's default comes back).
-    pub fn attach(place: &Place, kind: Kind, start: &Start, looks: &Looks, force: bool) -> Result<Self, Error> {
+    /// restored (unless it is to be `replace`d: then the kernel's default comes back).
+    pub fn attach(place: &Place, kind: Kind, start: &Start, looks: &Looks, replace: bool) -> Result<Self, Error> {
         let options = kind.options(start.orders.limit)?;
         let mut route = Route::open()?;
         let link = route.link(&place.device)?;
         let parent = place.parent;
-        let (former, state) = claim(place, &mut route, looks, &link, force)?;
+        let (former, state) = claim(place, &mut route, looks, &link, replace)?;
         let handle = former.ours();
         let state = make_way(&former, state, &mut route, kind.as_str(), Some(options))?;
         let at_head = kind == Kind::PfifoHeadDrop;

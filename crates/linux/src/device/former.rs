@@ -4,12 +4,31 @@ use crate::device::options::to_make_again;
 use crate::error::Error;
 use crate::kernel::nl80211::Wireless;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
+use crate::kernel::wire::{attributes, u32_at, u64_at};
 use serde::{Deserialize, Serialize};
 
 /// Disciplines that can be created again from the options that the kernel shows. All but codel and fq are tested; for
 /// those two it follows from the kernel's source.
 const RESTORABLE: [&str; 9] =
     ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake"];
+
+/// What would be lost if the queue of a place were replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Obstacle {
+    /// It cannot be restored later.
+    Lost(String),
+    /// It can, but meanwhile nothing would limit the link's rate as a user wants it.
+    Shapes(String),
+}
+
+impl Obstacle {
+    /// Returns it in words.
+    pub(crate) fn why(self) -> String {
+        match self {
+            Self::Lost(why) | Self::Shapes(why) => why,
+        }
+    }
+}
 
 /// The former queue of a place, and ours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,18 +70,21 @@ struct FormerPhy {
 }
 
 impl Former {
-    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and why it could not be
-    /// restored, if so.
+    /// Reads the queue at `parent` of an interface with the users' disciplines `qdiscs`, and why it should not be
+    /// replaced, if so.
     pub(crate) fn read(
         route: &mut Route,
         link: &Link,
         parent: u32,
         qdiscs: &[Qdisc],
-    ) -> Result<(Self, Option<String>), Error> {
+    ) -> Result<(Self, Option<Obstacle>), Error> {
         let own = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
         let obstacle = match own {
             None if parent == ROOT => default_obstacle(qdiscs),
-            None => Some("there is no queue with a handle in that class; put a pfifo with a handle there first".into()),
+            None => {
+                let why = "there is no queue with a handle in that class; put a pfifo with a handle there first";
+                Some(Obstacle::Lost(why.into()))
+            }
             Some(qdisc) => obstacle(qdisc, qdiscs, route)?,
         };
         let saved =
@@ -200,23 +222,70 @@ const fn our_handle(parent: u32) -> u32 {
 }
 
 /// Tells whether somebody has put a queue of his own under a root that the kernel made by itself (`mq`).
-fn default_obstacle(qdiscs: &[Qdisc]) -> Option<String> {
+fn default_obstacle(qdiscs: &[Qdisc]) -> Option<Obstacle> {
     let own = qdiscs.iter().find(|qdisc| qdisc.parent < 0xffff_0000)?;
-    Some(format!("{} is below its root and would be lost", shown(Some(own))))
+    Some(Obstacle::Lost(format!("{} is below its root and would be lost", shown(Some(own)))))
 }
 
-fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option<String>, Error> {
+fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option<Obstacle>, Error> {
     let child = qdiscs.iter().find(|child| child.parent != ROOT && child.parent >> 16 == qdisc.handle >> 16);
     if let Some(child) = child {
-        return Ok(Some(format!("{} is below {} and would be lost", shown(Some(child)), shown(Some(qdisc)))));
+        let why = format!("{} is below {} and would be lost", shown(Some(child)), shown(Some(qdisc)));
+        return Ok(Some(Obstacle::Lost(why)));
     }
     if !RESTORABLE.contains(&qdisc.kind.as_str()) {
         let known = RESTORABLE.join(", ");
-        return Ok(Some(format!(
+        return Ok(Some(Obstacle::Lost(format!(
             "{} cannot be created again from what the kernel shows of it; {known} can",
             qdisc.kind
-        )));
+        ))));
     }
     let filters = route.has_filters(qdisc.index, qdisc.handle)?;
-    Ok(filters.then(|| format!("the filters of {} would be lost", shown(Some(qdisc)))))
+    if filters {
+        return Ok(Some(Obstacle::Lost(format!("the filters of {} would be lost", shown(Some(qdisc))))));
+    }
+    Ok(shapes(qdisc).then(|| {
+        let why = format!("{} limits the rate of the link, and nothing would meanwhile", shown(Some(qdisc)));
+        Obstacle::Shapes(why)
+    }))
+}
+
+/// Tells whether a discipline that can be restored limits a rate (`linux/pkt_sched.h`). The others that do cannot be
+/// restored.
+fn shapes(qdisc: &Qdisc) -> bool {
+    /// `TCA_CAKE_BASE_RATE64` and `TCA_CAKE_AUTORATE`.
+    const CAKE: [u16; 2] = [2, 9];
+    /// `TCA_FQ_FLOW_MAX_RATE`, of which the largest number is none.
+    const FQ_MAX_RATE: u16 = 7;
+    let mut options = attributes(qdisc.options.as_deref().unwrap_or_default());
+    options.any(|(kind, value)| match qdisc.kind.as_str() {
+        "cake" if kind == CAKE[0] => u64_at(value, 0).is_some_and(|rate| rate > 0),
+        "cake" if kind == CAKE[1] => u32_at(value, 0).is_some_and(|is_on| is_on > 0),
+        "fq" if kind == FQ_MAX_RATE => u32_at(value, 0).is_some_and(|rate| rate < u32::MAX),
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cake_with_a_rate_and_fq_with_a_greatest_rate_limit_the_link() {
+        let option = |kind: u16, value: &[u8]| {
+            let length = u16::try_from(4 + value.len()).unwrap();
+            [&length.to_ne_bytes()[..], &kind.to_ne_bytes(), value].concat()
+        };
+        let limits = |kind: &str, options: Vec<u8>| {
+            shapes(&Qdisc { kind: kind.into(), options: Some(options), ..Qdisc::default() })
+        };
+        // 20 Mb/s is 2,500,000 B/s.
+        assert!(limits("cake", option(2, &2_500_000_u64.to_ne_bytes())));
+        assert!(!limits("cake", option(2, &0_u64.to_ne_bytes())), "unlimited");
+        assert!(limits("cake", [option(2, &0_u64.to_ne_bytes()), option(9, &1_u32.to_ne_bytes())].concat()));
+        assert!(limits("fq", option(7, &2_500_000_u32.to_ne_bytes())));
+        assert!(!limits("fq", option(7, &u32::MAX.to_ne_bytes())));
+        assert!(!limits("fq_codel", option(7, &1_u32.to_ne_bytes())), "its option 7 is another");
+        assert!(!limits("pfifo", 1_000_u32.to_ne_bytes().to_vec()));
+    }
 }

@@ -1,35 +1,46 @@
 //! Files in which running agents write down what to restore, and checks that such a file can be trusted.
 //!
-//! The folder belongs to the agents: nobody else may enter it, except the group, which may ask agents there. A file is
+//! The folder belongs to the agents: nobody else may list it or put anything into it. A file is
 //! accepted only if it is a plain file of this user that was not reached by a link. A process is signalled only if it
 //! is still the one that wrote its number down.
+//!
+//! A file is never written in place: a new one, complete and on the disk, takes its name. At every moment, and on a full
+//! disk, the name has either the former or the new contents. The new file is locked before it gets the name, so that
+//! the name always belongs to a locked file while an agent lives; who waited for the lock of the old one finds that it
+//! no longer has the name.
 
 use crate::device::former::Former;
 use crate::device::segments;
 use crate::device::wish::{is_name, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, fsync, lstat, rename};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// Default folder in which agents write down what to restore.
 pub const STATE_FOLDER: &str = "/run/sluice";
 
-/// Mode of that folder: for its owner, and the group may open the sockets in it.
-pub(crate) const FOLDER_MODE: u32 = 0o710;
+/// Most attempts to lock a file that others write and remove meanwhile.
+const ATTEMPTS: usize = 100;
+
+/// Mode of that folder: for its owner; others may reach the sockets in it, each of which says who may use it.
+pub(crate) const FOLDER_MODE: u32 = 0o711;
 
 /// The file in which a running agent keeps a [`Former`]. It is locked while the agent lives, so an unlocked one was
-/// left by a killed agent.
+/// left by a killed agent. If nothing was kept in it, it goes when this is dropped.
 #[derive(Debug)]
 pub(crate) struct State {
     path: PathBuf,
+    /// Its lock is held until it is closed.
     file: File,
+    /// Whether there is something to restore.
+    is_kept: bool,
 }
 
 /// Contents of a state file.
@@ -47,46 +58,93 @@ pub(crate) struct Kept {
 impl State {
     /// Opens and locks the file for a place; also returns what a killed agent left in it.
     pub(crate) fn lock(folder: &Path, device: &str, parent: u32) -> Result<(Self, Option<Kept>), Error> {
-        let path = path(folder, device, parent)?;
         make_state_folder(folder)?;
-        let mut file = open(&path, OFlags::RDWR | OFlags::CREATE)?;
-        let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
-        let kept: Option<Kept> = serde_json::from_str(&text).ok();
-        match locked {
-            Ok(()) => {}
-            Err(Errno::WOULDBLOCK) => {
-                let process = kept.map(|kept| kept.process);
-                let (device, detach) = (device.into(), detach_command(device, parent));
-                return Err(Taken::Governed { device, process, detach }.into());
-            }
-            Err(errno) => return Err(failed(&path, errno.into())),
-        }
-        if kept.is_none() && !text.is_empty() {
-            let why = "is damaged: look at `tc qdisc`, repair the queue and remove the file";
-            return Err(Error::Distrusted { path, why });
-        }
-        let mut state = Self { path, file };
-        if let Some(left) = &kept {
+        let (mut state, left) = Self::take(folder, device, parent, OFlags::CREATE)?;
+        if let Some(left) = &left {
             // From now on the file names this process: `detach` must not signal a number that may belong to anybody.
             state.keep(&left.former)?;
         }
-        Ok((state, kept))
+        Ok((state, left))
     }
 
-    /// Writes down what to restore, before anything is changed.
+    /// Locks what a killed agent left at a place; `None` if there is nothing. Makes no file and writes none, so that it
+    /// works on a full disk.
+    pub(crate) fn left(folder: &Path, device: &str, parent: u32) -> Result<Option<(Self, Kept)>, Error> {
+        if matches!(lstat(path(folder, device, parent)?), Err(Errno::NOENT)) {
+            return Ok(None);
+        }
+        let (state, left) = match Self::take(folder, device, parent, OFlags::empty()) {
+            Err(Error::Kernel { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            taken => taken?,
+        };
+        // An empty one goes when the state is dropped.
+        Ok(left.map(|left| (state, left)))
+    }
+
+    fn take(folder: &Path, device: &str, parent: u32, flags: OFlags) -> Result<(Self, Option<Kept>), Error> {
+        let path = path(folder, device, parent)?;
+        for _ in 0..ATTEMPTS {
+            let mut file = open(&path, OFlags::RDWR | flags)?;
+            let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
+            if !has_name(&file, &path)? {
+                // Its agent has ended, or has written it anew, between the two calls.
+                continue;
+            }
+            let mut text = String::new();
+            file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
+            let kept: Option<Kept> = serde_json::from_str(&text).ok();
+            match locked {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => {
+                    let process = kept.map(|kept| kept.process);
+                    let (device, detach) = (device.into(), detach_command(device, parent));
+                    return Err(Taken::Governed { device, process, detach }.into());
+                }
+                Err(errno) => return Err(failed(&path, errno.into())),
+            }
+            if kept.is_none() && !text.is_empty() {
+                let why = "is damaged: look at `tc qdisc`, repair the queue and remove the file";
+                return Err(Error::Distrusted { path, why });
+            }
+            return Ok((Self { path, file, is_kept: kept.is_some() }, kept));
+        }
+        Err(Taken::Attaching { device: device.into() }.into())
+    }
+
+    /// Writes down what to restore, before anything is changed. After a failure the file is what it was.
     pub(crate) fn keep(&mut self, former: &Former) -> Result<(), Error> {
         let process = std::process::id();
         let kept = Kept { process, started: started(process), former: former.clone() };
         let text = serde_json::to_vec(&kept).map_err(|error| failed(&self.path, error.into()))?;
-        let write = |file: &mut File| {
-            file.rewind()?;
-            file.set_len(0)?;
-            file.write_all(&text)?;
-            file.sync_all()
+        let new = new_path(&self.path);
+        // A killed agent may have left one; whoever has the lock is its only writer.
+        let _ = fs::remove_file(&new);
+        let write = || {
+            let mut file = open(&new, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)?;
+            let mut named = || -> io::Result<()> {
+                flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+                file.write_all(&text)?;
+                file.sync_all()?;
+                Ok(rename(&new, &self.path)?)
+            };
+            named().map_err(|error| failed(&self.path, error))?;
+            Ok(file)
         };
-        write(&mut self.file).map_err(|error| failed(&self.path, error))
+        match write() {
+            Ok(file) => (self.file, self.is_kept) = (file, true),
+            Err(error) => {
+                let _ = fs::remove_file(&new);
+                return Err(error);
+            }
+        }
+        // Now the new name is on the disk, too. A failure here is no reason not to govern: the file is complete, and a
+        // power cut that takes its name takes the queue as well.
+        if let Some(folder) = self.path.parent()
+            && let Ok(folder) = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
+        {
+            let _ = fsync(folder);
+        }
+        Ok(())
     }
 
     /// Limits packets of the interface to so many segments. The former number is written down first.
@@ -122,8 +180,19 @@ impl State {
     }
 
     /// Removes the file: there is nothing to restore any more.
-    pub(crate) fn forget(self) -> Result<(), Error> {
+    pub(crate) fn forget(mut self) -> Result<(), Error> {
+        self.is_kept = false;
+        let _ = fs::remove_file(new_path(&self.path));
         fs::remove_file(&self.path).map_err(|error| failed(&self.path, error))
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if !self.is_kept && has_name(&self.file, &self.path).unwrap_or(false) {
+            // An empty file harms nobody.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 
@@ -188,22 +257,30 @@ impl AgentProcess {
 /// Returns the process that governs a place now, if any.
 pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Option<AgentProcess>, Error> {
     let path = path(folder, device, parent)?;
-    if matches!(lstat(&path), Err(Errno::NOENT)) {
-        return Ok(None);
+    for _ in 0..ATTEMPTS {
+        if matches!(lstat(&path), Err(Errno::NOENT)) {
+            return Ok(None);
+        }
+        let mut file = match open(&path, OFlags::RDONLY) {
+            Err(Error::Kernel { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let locked = flock(&file, FlockOperation::NonBlockingLockShared);
+        if !has_name(&file, &path)? {
+            continue;
+        }
+        match locked {
+            Ok(()) => return Ok(None),
+            Err(Errno::WOULDBLOCK) => {}
+            Err(errno) => return Err(failed(&path, errno.into())),
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
+        // An agent that has locked the file and not written it yet is about to.
+        let Ok(Kept { process, started, .. }) = serde_json::from_str(&text) else { break };
+        return Ok(Some(AgentProcess { process, started }));
     }
-    let mut file = open(&path, OFlags::RDONLY)?;
-    match flock(&file, FlockOperation::NonBlockingLockShared) {
-        Ok(()) => return Ok(None),
-        Err(Errno::WOULDBLOCK) => {}
-        Err(errno) => return Err(failed(&path, errno.into())),
-    }
-    let mut text = String::new();
-    file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
-    match serde_json::from_str::<Kept>(&text) {
-        Ok(Kept { process, started, .. }) => Ok(Some(AgentProcess { process, started })),
-        // The agent has locked the file and not written it yet.
-        Err(_) => Err(Taken::Attaching { device: device.into() }.into()),
-    }
+    Err(Taken::Attaching { device: device.into() }.into())
 }
 
 /// Returns the other places of a device that have state files: governed ones, and those of killed agents.
@@ -238,7 +315,7 @@ fn started(process: u32) -> Option<u64> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// Makes the folder, for this user and the sockets' group; refuses one in which others could put files.
+/// Makes the folder, for this user; refuses one in which others could put files.
 ///
 /// # Errors
 /// The folder cannot be made, or others may write to it.
@@ -292,6 +369,21 @@ pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
     Ok(File::from(file))
 }
 
+/// Tells whether an open file is still the one that has this name.
+fn has_name(file: &File, path: &Path) -> Result<bool, Error> {
+    let open = fstat(file).map_err(|errno| failed(path, errno.into()))?;
+    match lstat(path) {
+        Ok(named) => Ok((open.st_dev, open.st_ino) == (named.st_dev, named.st_ino)),
+        Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(failed(path, errno.into())),
+    }
+}
+
+/// Returns the name of a state file that is not complete yet.
+fn new_path(path: &Path) -> PathBuf {
+    path.with_extension("new")
+}
+
 /// Interfaces of different network namespaces may have the same name.
 fn path(folder: &Path, device: &str, parent: u32) -> Result<PathBuf, Error> {
     if !is_name(device) {
@@ -311,7 +403,11 @@ pub(crate) fn namespace() -> Result<u64, Error> {
 fn failed(path: &Path, source: io::Error) -> Error {
     let what = format!("keep the former queue in {}", path.display());
     match source.kind() {
-        io::ErrorKind::PermissionDenied => Error::NotPermitted { what },
+        io::ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "the folder's user" },
         _ => Error::Kernel { what, source },
     }
 }
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

@@ -69,8 +69,10 @@ pub struct Wish {
     pub backend: Backend,
     /// Measure and decide; change nothing.
     pub dry_run: bool,
-    /// Go on even if the former queue cannot be restored, and even if nothing ever waits.
+    /// Go on even if nothing ever waits.
     pub force: bool,
+    /// Go on even if the former queue cannot be restored, or limits the link's rate.
+    pub replace: bool,
     /// Largest number of segments in a packet of the interface while it is governed. `None`: unchanged.
     pub gso_segments: Option<NonZeroU32>,
     /// Gives real-time packets a queue of their own, with strict priority. Always done for a controller that orders a

@@ -1,7 +1,7 @@
 //! Findings about the queue of an interface.
 
 use crate::device::driver::Driver;
-use crate::device::former::Former;
+use crate::device::former::{Former, Obstacle};
 use crate::device::txq;
 use crate::device::wish::shown_place;
 use crate::doctor::machine::Finding;
@@ -30,9 +30,11 @@ pub(super) fn findings(
     let (driver, how) = Driver::of(link, qdiscs);
     let waits = Finding::good("driver", how);
     let classes = if parent == ROOT { users_classes(link, route, qdiscs)? } else { None };
+    let obstacle = obstacle.map(Obstacle::why);
     let possible = match (parent, &classes, &obstacle) {
         (ROOT, Some(classes), _) => in_a_class(link, classes),
-        (ROOT, None, _) => possible(link, driver, can_bpf),
+        (ROOT, None, Some(why)) => stays(why),
+        (ROOT, None, None) => possible(link, driver, can_bpf),
         (_, _, None) => in_a_class(link, &[parent]),
         (_, _, Some(_)) => in_a_class(link, &[]),
     };
@@ -49,11 +51,7 @@ pub(super) fn findings(
             Finding::good("former queue", format!("{here}; it can be restored"))
         }
         // Never advise to give up what a user made.
-        Some(why) if classes.is_some() => Finding::bad("former queue", why, "govern a class of the shaper, as above"),
-        Some(why) if parent != ROOT => Finding::bad("former queue", why, "as above"),
-        Some(why) => {
-            Finding::bad("former queue", why, "use attach --force; the kernel's default comes back when it ends")
-        }
+        Some(why) => Finding::bad("former queue", why, "as above: leave it as it is"),
     });
     if link.gso_max_segs > 1 {
         let found = "one packet of the queue may hold many segments (GSO), so a limit in packets is imprecise";
@@ -69,8 +67,9 @@ pub(super) fn findings(
 /// Returns the classes of a shaper that a user set up, and whose queues can be governed; `None` if the root is the
 /// kernel's or has no classes.
 fn users_classes(link: &Link, route: &mut Route, qdiscs: &[Qdisc]) -> Result<Option<Vec<u32>>, Error> {
-    let Some(root) = qdiscs.iter().find(|qdisc| qdisc.parent == ROOT) else { return Ok(None) };
-    if !CLASSFUL.contains(&root.kind.as_str()) {
+    let is_classful = |qdisc: &Qdisc| qdisc.parent == ROOT && CLASSFUL.contains(&qdisc.kind.as_str());
+    // Also under a root of the kernel's, which has no handle: `mq`.
+    if !qdiscs.iter().any(|qdisc| is_classful(qdisc) || qdisc.parent < 0xffff_0000) {
         return Ok(None);
     }
     // Anywhere below: a class of a class has a queue of its own.
@@ -99,7 +98,20 @@ fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
         );
     }
     let commands: Vec<String> = classes.iter().map(command).collect();
-    Finding::good(TOPIC, format!("the kernel's FIFO in a class of the shaper: {}", commands.join(", or ")))
+    Finding::good(
+        TOPIC,
+        format!("the kernel's FIFO in a class of the queue that a user made: {}", commands.join(", or ")),
+    )
+}
+
+/// Returns the advice for a queue of a user's without classes, which must not be replaced.
+fn stays(why: &str) -> Finding {
+    Finding::bad(
+        "attach",
+        format!("a user's queue is here: {why}"),
+        "leave it as it is: cake, fq_codel and a shaper's own queue bound delays themselves. To govern a rate by Sluice instead, \
+         set it with htb and govern a class of that",
+    )
 }
 
 /// Returns what `sluice attach` would do with this interface, and the command for it.

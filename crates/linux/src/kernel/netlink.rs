@@ -98,7 +98,7 @@ fn refusal(payload: &[u8]) -> Result<(), Errno> {
 /// Returns the error of a request for the action `what`.
 pub(crate) fn failed(what: &str, errno: Errno) -> Error {
     match errno {
-        Errno::PERM | Errno::ACCESS => Error::NotPermitted { what: what.into() },
+        Errno::PERM | Errno::ACCESS => Error::NotPermitted { what: what.into(), needs: "CAP_NET_ADMIN" },
         errno => Error::Kernel { what: what.into(), source: errno.into() },
     }
 }

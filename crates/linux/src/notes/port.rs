@@ -3,7 +3,7 @@
 
 use super::message::{LONGEST, read, write};
 use crate::admission::message::{Neighbour, Peer};
-use crate::admission::pace::Pace;
+use crate::admission::pace::{Pace, Standing, TURN, next_turn};
 use crate::error::Error;
 use crate::kernel::socket::{
     LOAD_BYTE, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump, statement,
@@ -22,8 +22,6 @@ use units::{Duration, Instant};
 const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 109);
 /// UDP port of notes, the one above admission's.
 const PORT: u16 = 9_479;
-/// Most notes read in a turn.
-const TURN: usize = 64;
 
 /// The sockets of an agent. Its descriptor ([`AsFd`]) is readable while there is something to read.
 pub(crate) struct Port {
@@ -32,7 +30,7 @@ pub(crate) struct Port {
     pace: Pace,
     /// Draws the jitter of notes.
     chance: Random,
-    /// Nothing is read before this instant, because there was too much.
+    /// Nothing is read before this instant: notes are read in turns.
     rests: Option<Instant>,
 }
 
@@ -133,26 +131,28 @@ impl Port {
         }
     }
 
+    /// Reads the notes of a turn: no more of one interface than of another.
     fn hear(&mut self, now: Instant) {
-        let mut until = self.pace.rests_until(now);
-        for _ in 0..TURN {
-            if until > now {
-                break;
-            }
-            let received = self.interfaces.iter_mut().find_map(|open| Some((receive(&open.socket)?, open)));
-            let Some(((address, bytes), open)) = received else { break };
-            let from = Peer::Neighbour(Neighbour { index: open.index, address });
-            if self.pace.allows(now, from)
-                && let Ok(note) = read(&bytes)
-            {
-                open.neighbours.hear(now, address.to_bits(), &note);
-            }
-            until = self.pace.rests_until(now);
+        if self.rests.is_some_and(|until| now < until) {
+            return;
         }
-        self.rest((until > now).then_some(until));
+        let mut any = false;
+        for open in &mut self.interfaces {
+            for _ in 0..TURN {
+                let Some((address, bytes)) = receive(&open.socket) else { break };
+                any = true;
+                let from = Peer::Neighbour(Neighbour { index: open.index, address });
+                if self.pace.allows(now, from, Standing::Stranger)
+                    && let Ok(note) = read(&bytes)
+                {
+                    open.neighbours.hear(now, address.to_bits(), &note);
+                }
+            }
+        }
+        self.rest(any.then(|| next_turn(now)));
     }
 
-    /// Pauses reading until then: the kernel drops what its buffers have no room for.
+    /// Pauses reading until then: the kernel keeps what its buffers have room for.
     fn rest(&mut self, until: Option<Instant>) {
         let before = std::mem::replace(&mut self.rests, until);
         if before.is_some() == until.is_some() {

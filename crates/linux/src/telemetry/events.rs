@@ -44,6 +44,8 @@ pub enum AgentEventKind {
     Failed,
     /// The former queue is restored.
     Restored,
+    /// A socket for status or metrics listens that could not before.
+    Listening,
     /// Probes of admission are answered and forwarded at the interface.
     Admission,
     /// Notes are exchanged with neighbours at the interface.
@@ -65,6 +67,7 @@ impl AgentEventKind {
             Self::Resumed => "resumed",
             Self::Failed => "failed",
             Self::Restored => "restored",
+            Self::Listening => "listening",
             Self::Admission => "admission",
             Self::Notes => "notes",
         }

@@ -13,18 +13,18 @@ pub use address::Address;
 pub use client::WATCH_EVERY;
 pub use request::{Request, Serves};
 
-use crate::error::{Error, Taken};
+use crate::error::Error;
+use crate::kernel::named::{Name, Unnamed};
 use crate::telemetry::status::Status;
 use client::{Client, Done};
 use rustix::event::epoll::{self, EventData, EventFlags};
-use rustix::fs::{Mode, chmod, stat};
+use rustix::fs::Mode;
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen, socket_with,
-};
+use rustix::net::sockopt::set_socket_reuseaddr;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, accept_with, bind, getsockname, listen, socket_with};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use units::Instant;
 
 /// Most clients at once. For one more, the oldest that does not watch is dropped; if all watch, the new one is turned
@@ -32,8 +32,25 @@ use units::Instant;
 pub const MOST_CLIENTS: usize = 16;
 
 const LISTENER: u64 = u64::MAX;
+/// Most clients that wait to be accepted.
+const BACKLOG: i32 = 16;
 /// Mode of the socket: for owner and group.
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::WGRP);
+
+/// A socket that does not listen yet. It is made at once, because a running agent may make none, and listens as soon as
+/// nobody is in the way.
+#[derive(Debug)]
+pub struct Listener {
+    address: Address,
+    serves: Serves,
+    socket: Socket,
+}
+
+#[derive(Debug)]
+enum Socket {
+    Named(Unnamed, PathBuf),
+    Loopback(OwnedFd, SocketAddr),
+}
 
 /// A listening socket and its clients. Its descriptor ([`AsFd`]) is readable while there is something to do: put it into
 /// the loop's epoll once, and call [`ready`](Self::ready) then.
@@ -41,15 +58,15 @@ const MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::WG
 pub struct Server {
     /// Epoll of the listener and the clients: one descriptor for the loop.
     epoll: OwnedFd,
-    listener: OwnedFd,
+    listener: Socket,
     serves: Serves,
     clients: [Option<Client>; MOST_CLIENTS],
     /// Number of clients accepted so far.
     came: u64,
     /// The system gave no descriptor for a client; the listener is left alone until the next [`tell`](Self::tell).
     resting: bool,
-    /// The socket's file and its inode, to be removed at the end.
-    file: Option<(PathBuf, u64)>,
+    /// The socket's file, removed at the end.
+    _file: Option<Name>,
 }
 
 impl AsFd for Server {
@@ -58,23 +75,91 @@ impl AsFd for Server {
     }
 }
 
-impl Server {
-    /// Listens at `address`. A socket file has mode 0660, and replaces one that a killed process left.
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Named(socket, _) => socket.as_fd(),
+            Self::Loopback(socket, _) => socket.as_fd(),
+        }
+    }
+}
+
+impl Listener {
+    /// Makes the socket for an address.
     ///
     /// # Errors
-    /// Another process listens there, or the system refuses.
-    pub fn bind(address: &Address, serves: Serves) -> Result<Self, Error> {
-        let failed = |errno: Errno| Error::Kernel { what: format!("listen at {address}"), source: errno.into() };
-        let (listener, file) = match address {
-            Address::Path(path) => {
-                let (listener, inode) = listen_in_folder(path)?;
-                (listener, Some((path.clone(), inode)))
+    /// The system gives none, such as one of IPv6 where there is no IPv6.
+    pub fn open(address: Address, serves: Serves) -> Result<Self, Error> {
+        let open = || {
+            Ok(match &address {
+                Address::Path(path) => Socket::Named(Unnamed::open(SocketType::STREAM)?, path.clone()),
+                Address::Loopback(at) => {
+                    let family = if at.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+                    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+                    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+                    // Lets the port be taken at once, also if clients of a former agent left connections waiting.
+                    set_socket_reuseaddr(&socket, true)?;
+                    Socket::Loopback(socket, *at)
+                }
+            })
+        };
+        match open() {
+            Ok(socket) => Ok(Self { address, serves, socket }),
+            Err(errno) => Err(failed(&address, errno)),
+        }
+    }
+
+    /// Returns the address at which it is to listen.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Listens. A socket file has mode 0660, and replaces one that a killed process left. After a failure it can be
+    /// tried again.
+    ///
+    /// # Errors
+    /// Another process listens there, or the system refuses; with the listener.
+    pub fn listen(mut self) -> Result<Server, Box<(Self, Error)>> {
+        match self.begin() {
+            Ok((epoll, file)) => {
+                let Self { socket: listener, serves, .. } = self;
+                let clients = [const { None }; MOST_CLIENTS];
+                Ok(Server { epoll, listener, serves, clients, came: 0, resting: false, _file: file })
             }
-            Address::Loopback(at) => (listen_on_loopback(*at).map_err(failed)?, None),
+            Err(error) => Err(Box::new((self, error))),
+        }
+    }
+
+    fn begin(&mut self) -> Result<(OwnedFd, Option<Name>), Error> {
+        let failed = |errno| failed(&self.address, errno);
+        let file = match &mut self.socket {
+            Socket::Named(socket, path) => Some(socket.name(path, MODE, |socket| listen(socket, BACKLOG))?),
+            Socket::Loopback(socket, at) => {
+                // It has its address if only the second step failed at an earlier attempt.
+                if !matches!(getsockname(&*socket).map(SocketAddr::try_from), Ok(Ok(is)) if is.port() != 0) {
+                    bind(&*socket, at).map_err(failed)?;
+                }
+                listen(&*socket, BACKLOG).map_err(failed)?;
+                None
+            }
         };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
-        epoll::add(&epoll, &listener, EventData::new_u64(LISTENER), EventFlags::IN).map_err(failed)?;
-        Ok(Self { epoll, listener, serves, clients: [const { None }; MOST_CLIENTS], came: 0, resting: false, file })
+        epoll::add(&epoll, &self.socket, EventData::new_u64(LISTENER), EventFlags::IN).map_err(failed)?;
+        Ok((epoll, file))
+    }
+}
+
+fn failed(address: &Address, errno: Errno) -> Error {
+    Error::Kernel { what: format!("listen at {address}"), source: errno.into() }
+}
+
+impl Server {
+    /// Makes a socket and listens, as [`Listener`].
+    ///
+    /// # Errors
+    /// As of [`Listener::open`] and [`Listener::listen`].
+    pub fn bind(address: &Address, serves: Serves) -> Result<Self, Error> {
+        Listener::open(address.clone(), serves)?.listen().map_err(|refused| refused.1)
     }
 
     /// Does what can be done without waiting: accepts clients, reads requests, sends answers. `now` is
@@ -166,71 +251,4 @@ impl Server {
         let others = clients.filter_map(|(slot, client)| Some((client.as_ref()?.age()?, slot)));
         others.min().map(|(_, slot)| slot)
     }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Some((path, inode)) = &self.file
-            && stat(path).is_ok_and(|found| found.st_ino == *inode)
-        {
-            // The next server replaces what is left.
-            let _ = std::fs::remove_file(path);
-        }
-    }
-}
-
-fn listen_on_loopback(address: SocketAddr) -> Result<OwnedFd, Errno> {
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-    let socket = stream(family)?;
-    // Lets the port be taken at once, also if clients of a former agent left connections waiting.
-    rustix::net::sockopt::set_socket_reuseaddr(&socket, true)?;
-    bind(&socket, &address)?;
-    listen(&socket, 16)?;
-    Ok(socket)
-}
-
-/// Listens at `path`; returns the file's inode, too. The file appears with its mode, ready for connections.
-fn listen_in_folder(path: &Path) -> Result<(OwnedFd, u64), Error> {
-    let shown = path.display();
-    let failed = |errno: Errno| Error::Kernel { what: format!("listen at {shown}"), source: errno.into() };
-    if answers(path) {
-        return Err(Taken::Socket { socket: path.into() }.into());
-    }
-    if path.symlink_metadata().is_ok_and(|found| !is_socket(&found)) {
-        return Err(Error::Distrusted { path: path.into(), why: "exists and is not a socket" });
-    }
-    let mut hidden = path.as_os_str().to_owned();
-    hidden.push(format!(".{}", std::process::id()));
-    let hidden = PathBuf::from(hidden);
-    let made = (|| {
-        let socket = stream(AddressFamily::UNIX)?;
-        let _ = std::fs::remove_file(&hidden);
-        bind(&socket, &SocketAddrUnix::new(&hidden)?)?;
-        // Nobody can connect between these two: nothing listens yet.
-        chmod(&hidden, MODE)?;
-        listen(&socket, 16)?;
-        let inode = stat(&hidden)?.st_ino;
-        rustix::fs::rename(&hidden, path)?;
-        Ok((socket, inode))
-    })();
-    made.map_err(|errno| {
-        let _ = std::fs::remove_file(&hidden);
-        failed(errno)
-    })
-}
-
-fn is_socket(found: &std::fs::Metadata) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    found.file_type().is_socket()
-}
-
-/// Tells whether a process listens at `path`.
-fn answers(path: &Path) -> bool {
-    let connected = stream(AddressFamily::UNIX).and_then(|socket| connect(&socket, &SocketAddrUnix::new(path)?));
-    // A full queue of clients belongs to a process.
-    matches!(connected, Ok(()) | Err(Errno::AGAIN))
-}
-
-fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
-    socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
 }

@@ -6,7 +6,7 @@ use super::{dummy, now, pause_until, shell};
 use units::Duration;
 
 /// Nothing ever waits on a dummy interface, which does not matter here.
-const ATTACH: &str = "--force --backend bpf --set controller=adth --set adth.target_delay=50ms";
+const ATTACH: &str = "--force --replace --backend bpf --set controller=adth --set adth.target_delay=50ms";
 
 fn attached(interface: &str) -> Program {
     Program::attached(&format!("attach {interface} {ATTACH}"), interface)

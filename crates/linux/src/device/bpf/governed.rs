@@ -59,13 +59,13 @@ impl Governed {
     ///
     /// # Errors
     /// There is no such interface, the privilege is missing, the kernel has no such disciplines, another agent is
-    /// there, or the former queue could not be restored (unless `force`d: then the kernel's default comes back).
+    /// there, or the former queue could not be restored (unless it is to be `replace`d).
     pub fn attach(
         place: &Place,
         mechanism: Mechanism,
         start: &Start,
         looks: &Looks,
-        force: bool,
+        replace: bool,
     ) -> Result<Self, Error> {
         if place.parent != ROOT {
             return Err(Unfit::Class { why: "the kernel allows a BPF queue only as the root of an interface" }.into());
@@ -79,7 +79,7 @@ impl Governed {
             let _ = std::fs::remove_dir(folder);
         })?;
         let credit = never_pushes_back(&link.name).then(Credit::default);
-        let plan = Plan { mechanism, credit, start, looks, force };
+        let plan = Plan { mechanism, credit, start, looks, replace };
         let installed = install(place, &mut route, &link, &discipline, &plan);
         match installed {
             Ok((slot, former, state)) => {
@@ -134,7 +134,7 @@ struct Plan<'s> {
     start: &'s Start,
     looks: &'s Looks,
     /// Replaces a former queue that could not be restored.
-    force: bool,
+    replace: bool,
 }
 
 /// Installs a queue of the loaded discipline.
@@ -145,8 +145,8 @@ fn install(
     discipline: &Discipline,
     plan: &Plan,
 ) -> Result<(Slot, Former, State), Error> {
-    let Plan { mechanism, credit, start, looks, force } = *plan;
-    let (former, state, stands) = claim_or_keep(place, route, looks, link, force, KIND)?;
+    let Plan { mechanism, credit, start, looks, replace } = *plan;
+    let (former, state, stands) = claim_or_keep(place, route, looks, link, replace, KIND)?;
     let begin = |mut slot: Slot| {
         slot.begin(start)?;
         discipline.release_by(&mut slot, credit)?;

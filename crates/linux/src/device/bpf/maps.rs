@@ -67,7 +67,7 @@ pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Er
 pub(super) fn refused(what: &str, error: &libbpf_rs::Error) -> Error {
     let what = format!("{what} the queue discipline");
     match error.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied => Error::NotPermitted { what },
+        libbpf_rs::ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "CAP_BPF and CAP_PERFMON" },
         _ => Error::Kernel { what, source: io::Error::other(format!("{error:#}")) },
     }
 }

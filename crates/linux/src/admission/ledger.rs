@@ -1,0 +1,126 @@
+//! What the flows through this node need together. A probe that this node can admit keeps its rate for a short time, and
+//! the source's word that the flow exists keeps it on; so the sum of all flows stays below a bound.
+
+use crate::admission::message::{Message, UNBOUNDED};
+use crate::admission::relay::FORGOTTEN_AFTER;
+use std::net::IpAddr;
+use units::{Duration, Instant, Rate};
+
+/// Most flows. Beyond that nothing is admitted where a sum is bounded.
+const MOST_FLOWS: usize = 256;
+/// For so long a probe keeps its rate: longer than a source waits for its answer, with all repetitions.
+const PROBED_FOR: Duration = Duration::from_secs(3);
+
+/// The flows.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger(Vec<Entry>);
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    flow: u64,
+    source: IpAddr,
+    rate: Rate,
+    until: Instant,
+}
+
+impl Entry {
+    fn is_of(&self, message: &Message) -> bool {
+        (self.flow, self.source) == (message.flow, message.source)
+    }
+}
+
+impl Ledger {
+    /// Tells whether a message is of a flow that is written down.
+    pub(crate) fn knows(&self, now: Instant, message: &Message) -> bool {
+        self.0.iter().any(|entry| entry.is_of(message) && now < entry.until)
+    }
+
+    /// Returns what a bound leaves for the flow of a message beside the others.
+    pub(crate) fn left(&mut self, now: Instant, message: &Message, bound: Rate) -> Rate {
+        self.0.retain(|entry| now < entry.until);
+        let others = self.0.iter().filter(|entry| !entry.is_of(message));
+        let sum = others.fold(0_u64, |sum, entry| sum.saturating_add(entry.rate.as_bps()));
+        if bound == UNBOUNDED {
+            return bound;
+        }
+        let is_full = self.0.len() == MOST_FLOWS && !self.knows(now, message);
+        Rate::bps(if is_full { 0 } else { bound.as_bps().saturating_sub(sum) })
+    }
+
+    /// Keeps a probe's rate until its answer has come.
+    pub(crate) fn reserve(&mut self, now: Instant, probe: &Message) {
+        self.set(probe, now + PROBED_FOR);
+    }
+
+    /// Keeps a flow's rate, also one that is not known, because this agent began later; forgets a flow that has ended.
+    pub(crate) fn keep(&mut self, now: Instant, present: &Message) {
+        if present.rate == Rate::bps(0) {
+            self.0.retain(|entry| !entry.is_of(present));
+        } else {
+            self.set(present, now + FORGOTTEN_AFTER);
+        }
+    }
+
+    fn set(&mut self, message: &Message, until: Instant) {
+        let Message { flow, source, rate, .. } = *message;
+        let is_full = self.0.len() >= MOST_FLOWS;
+        match self.0.iter_mut().find(|entry| entry.is_of(message)) {
+            Some(entry) => (entry.rate, entry.until) = (rate, entry.until.max(until)),
+            None if !is_full => self.0.push(Entry { flow, source, rate, until }),
+            None => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::message::Kind;
+    use std::net::Ipv4Addr;
+
+    const START: Instant = Instant::from_nanos(1_000_000_000_000);
+
+    fn message(flow: u64, kbps: u64) -> Message {
+        let (source, destination) = (Ipv4Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into());
+        let (kind, rate) = (Kind::Probe, Rate::kbps(kbps));
+        Message { kind, hops: 0, number: 0, bottleneck: UNBOUNDED, source, destination, port: 0, flow, rate }
+    }
+
+    #[test]
+    fn the_bound_is_of_the_sum_and_of_no_flow_itself() {
+        let (mut ledger, bound) = (Ledger::default(), Rate::kbps(500));
+        for (flow, left) in [(1, 500), (2, 300), (3, 100)] {
+            assert_eq!(ledger.left(START, &message(flow, 200), bound), Rate::kbps(left));
+            ledger.reserve(START, &message(flow, 200));
+        }
+        // Probed again, a flow does not stand in its own way: beside 2 and 3 there is room for 100.
+        assert_eq!(ledger.left(START, &message(1, 200), bound), Rate::kbps(100));
+        assert_eq!(ledger.left(START, &message(4, 1), bound), Rate::bps(0));
+        assert_eq!(ledger.left(START, &message(4, 1), UNBOUNDED), UNBOUNDED);
+    }
+
+    #[test]
+    fn a_probe_keeps_its_rate_for_3_s_and_the_sources_word_for_30_s_or_until_its_end() {
+        let (mut ledger, bound) = (Ledger::default(), Rate::kbps(500));
+        let at = |millis| START + Duration::from_millis(millis);
+        ledger.reserve(START, &message(1, 200));
+        assert_eq!(ledger.left(at(2_999), &message(2, 1), bound), Rate::kbps(300));
+        assert_eq!(ledger.left(at(3_000), &message(2, 1), bound), bound);
+        ledger.keep(at(3_000), &message(1, 200));
+        // A probe does not shorten it.
+        ledger.reserve(at(3_000), &message(1, 200));
+        assert!(ledger.knows(at(32_999), &message(1, 0)) && !ledger.knows(at(33_000), &message(1, 0)));
+        assert_eq!(ledger.left(at(32_999), &message(2, 1), bound), Rate::kbps(300));
+        ledger.keep(at(32_999), &message(1, 0));
+        assert_eq!(ledger.left(at(32_999), &message(2, 1), bound), bound);
+    }
+
+    #[test]
+    fn flows_that_are_too_many_are_not_admitted_where_a_sum_is_bounded() {
+        let mut ledger = Ledger::default();
+        (0..1_000).for_each(|flow| ledger.keep(START, &message(flow, 1)));
+        assert_eq!(ledger.0.len(), MOST_FLOWS);
+        assert_eq!(ledger.left(START, &message(5_000, 1), Rate::mbps(100)), Rate::bps(0));
+        assert_eq!(ledger.left(START, &message(5, 1), Rate::kbps(300)), Rate::kbps(45));
+    }
+}

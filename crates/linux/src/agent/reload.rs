@@ -1,0 +1,133 @@
+//! Other settings while an agent runs: all of them apply, or none.
+//!
+//! First each is checked, which changes nothing. Then queues are changed and taken up, between the intervals of those
+//! that are governed, and queues that are no longer wanted stay. If all succeed those are let go; if one fails, all get
+//! their former settings back.
+
+use crate::agent::Host;
+use crate::agent::govern::{Agent, Readiness, random, tell};
+use crate::agent::governor::Governor;
+use crate::device::wish::{Place, Wish};
+use crate::error::Error;
+use crate::kernel::now;
+use crate::telemetry::events::AgentEventKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Settings that are being applied.
+#[derive(Debug)]
+pub(super) struct Reload {
+    /// All former settings.
+    before: BTreeMap<Place, Wish>,
+    /// Places that are new or have other settings.
+    pub(super) touched: BTreeSet<Place>,
+    wanted: BTreeSet<Place>,
+}
+
+impl Agent {
+    /// Begins to apply other settings. Returns false if the host wants to end.
+    pub(super) fn reload(&mut self, host: &mut dyn Host) -> bool {
+        if self.reload.is_some() {
+            self.roll_back("the settings are read again", host);
+        }
+        let Some(wishes) = host.reload() else { return false };
+        self.manager.reloads(now());
+        self.readiness = Readiness::Reloading;
+        let wishes = match wishes {
+            Ok(wishes) => wishes,
+            Err(why) => {
+                self.refuse(&why, host);
+                return true;
+            }
+        };
+        if let Err(error) = self.check_all(&wishes, host) {
+            self.refuse(&error.to_string(), host);
+            return true;
+        }
+        let of = |governor: &Governor| (governor.wish.place.clone(), governor.wish.clone());
+        let before: BTreeMap<Place, Wish> = self.governors.iter().map(of).collect();
+        let is_touched = |wish: &&Wish| before.get(&wish.place) != Some(*wish);
+        let touched = wishes.iter().filter(is_touched).map(|wish| wish.place.clone()).collect();
+        let wanted = wishes.iter().map(|wish| wish.place.clone()).collect();
+        self.reload = Some(Reload { before, touched, wanted });
+        for wish in wishes {
+            let changed = match self.at(&wish.place) {
+                Some(at) => self.with(at, now(), host, |governor, round| governor.change(wish, round)),
+                // The loop takes it up.
+                None => random().and_then(|seed| Governor::new(wish, seed, now())).map(|new| self.governors.push(new)),
+            };
+            if let Err(error) = changed {
+                self.roll_back(&error.to_string(), host);
+                break;
+            }
+            self.manager.live(now());
+        }
+        true
+    }
+
+    /// Checks all settings against the queues that are governed.
+    fn check_all(&mut self, wishes: &[Wish], host: &mut dyn Host) -> Result<(), Error> {
+        wishes.iter().try_for_each(|wish| match self.at(&wish.place) {
+            Some(at) => self.with(at, now(), host, |governor, _| governor.check(wish)),
+            None => Governor::new(wish.clone(), 1, now()).map(drop),
+        })
+    }
+
+    fn at(&self, place: &Place) -> Option<usize> {
+        self.governors.iter().position(|governor| governor.wish.place == *place)
+    }
+
+    /// Finishes a reload once each queue that it touches is governed or waits for its interface.
+    pub(super) fn settle(&mut self, host: &mut dyn Host) {
+        let now = now();
+        let is_tried = |governor: &Governor| governor.is_governing() || governor.next() > now;
+        let Some(reload) = &self.reload else { return };
+        if self.governors.iter().any(|one| reload.touched.contains(&one.wish.place) && !is_tried(one)) {
+            return;
+        }
+        let Some(Reload { wanted, .. }) = self.reload.take() else { return };
+        self.keep_only(|place| wanted.contains(place), host);
+        host.reloaded(true);
+        if self.notes.is_none() && self.governors.iter().any(|governor| governor.wish.notes) {
+            // As with admission, its sockets can no longer be made.
+            tell(host, "", AgentEventKind::Failed, "notes take effect at the next start");
+        }
+        if let Some(port) = &mut self.port {
+            port.change(host.admission().map(|(settings, _)| settings).as_ref());
+        }
+        self.listen(host);
+    }
+
+    /// Gives all queues their former settings.
+    pub(super) fn roll_back(&mut self, why: &str, host: &mut dyn Host) {
+        let Some(Reload { before, .. }) = self.reload.take() else { return };
+        self.keep_only(|place| before.contains_key(place), host);
+        for at in 0..self.governors.len() {
+            let Some(wish) = before.get(&self.governors[at].wish.place).cloned() else { continue };
+            let changed = self.with(at, now(), host, |governor, round| governor.change(wish, round));
+            if let Err(error) = changed {
+                self.lost(at, &error, host);
+            }
+        }
+        self.refuse(why, host);
+    }
+
+    fn refuse(&mut self, why: &str, host: &mut dyn Host) {
+        host.reloaded(false);
+        self.manager.refuse(why);
+        tell(host, "", AgentEventKind::Failed, format!("nothing is changed: {why}"));
+    }
+
+    /// Lets the queues go at all other places.
+    fn keep_only(&mut self, is_kept: impl Fn(&Place) -> bool, host: &mut dyn Host) {
+        let manager = &mut self.manager;
+        self.governors.retain_mut(|governor| {
+            let stays = is_kept(&governor.wish.place);
+            if !stays {
+                // The result has been reported.
+                let _ = governor.end(true, host);
+                manager.live(now());
+            }
+            stays
+        });
+    }
+}

@@ -1,0 +1,107 @@
+//! UNIX sockets that are made while an agent may make sockets and get their names later, as often as that has to be
+//! tried: a name can be taken, or its folder full.
+
+use crate::error::{Error, Taken};
+use rustix::fs::{Mode, chmod, rename, stat};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, sendto, socket_with};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+/// A socket without a name.
+#[derive(Debug)]
+pub(crate) struct Unnamed {
+    socket: OwnedFd,
+    /// Finds out whether another socket has a name. A datagram socket may try any number of times.
+    probe: OwnedFd,
+    /// The name that it has until its mode is set.
+    hidden: Option<PathBuf>,
+}
+
+/// A socket's file, which goes with it.
+#[derive(Debug)]
+pub(crate) struct Name {
+    path: PathBuf,
+    inode: u64,
+}
+
+impl Unnamed {
+    pub(crate) fn open(kind: SocketType) -> Result<Self, Errno> {
+        let open = |kind| socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None);
+        Ok(Self { socket: open(kind)?, probe: open(SocketType::DGRAM)?, hidden: None })
+    }
+
+    /// Gives it this name once it can `listen`. The file appears with its mode, and replaces one that a killed process
+    /// left.
+    ///
+    /// # Errors
+    /// Another socket or another file has the name, or the system refuses.
+    pub(crate) fn name(
+        &mut self,
+        path: &Path,
+        mode: Mode,
+        listen: impl FnOnce(&OwnedFd) -> Result<(), Errno>,
+    ) -> Result<Name, Error> {
+        if self.answers(path) {
+            return Err(Taken::Socket { socket: path.into() }.into());
+        }
+        if path.symlink_metadata().is_ok_and(|found| !found.file_type().is_socket()) {
+            return Err(Error::Distrusted { path: path.into(), why: "exists and is not a socket" });
+        }
+        let named = (|| {
+            let hidden = match &self.hidden {
+                Some(hidden) => hidden,
+                None => self.hidden.insert(bind_hidden(&self.socket, path)?),
+            };
+            chmod(hidden, mode)?;
+            listen(&self.socket)?;
+            let inode = stat(hidden)?.st_ino;
+            rename(hidden, path)?;
+            Ok(Name { path: path.into(), inode })
+        })();
+        named.map_err(|errno: Errno| {
+            let what = format!("listen at {}", path.display());
+            Error::Kernel { what, source: errno.into() }
+        })
+    }
+
+    /// Tells whether a socket of a living process has this name.
+    fn answers(&self, path: &Path) -> bool {
+        let empty = |address: &SocketAddrUnix| sendto(&self.probe, &[], SendFlags::DONTWAIT, address);
+        // It is of another type, or its queue is full.
+        matches!(SocketAddrUnix::new(path).and_then(|it| empty(&it)), Ok(_) | Err(Errno::PROTOTYPE | Errno::AGAIN))
+    }
+}
+
+fn bind_hidden(socket: &OwnedFd, path: &Path) -> Result<PathBuf, Errno> {
+    let mut hidden = path.as_os_str().to_owned();
+    hidden.push(format!(".{}", std::process::id()));
+    let hidden = PathBuf::from(hidden);
+    let _ = std::fs::remove_file(&hidden);
+    bind(socket, &SocketAddrUnix::new(&hidden)?)?;
+    Ok(hidden)
+}
+
+impl AsFd for Unnamed {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        if let Some(hidden) = &self.hidden {
+            let _ = std::fs::remove_file(hidden);
+        }
+    }
+}
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        if stat(&self.path).is_ok_and(|found| found.st_ino == self.inode) {
+            // The next socket replaces what is left.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
