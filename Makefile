@@ -234,12 +234,6 @@ guest:
 live-quick: charts
 	python3 tests/live/check_live.py --quick
 
-# What other users of the machine try against the queueing discipline.
-attack: attack-bpf
-
-attack-bpf: charts
-	python3 tests/live/check_live.py attack::
-
 test-live: charts
 	python3 tests/live/check_live.py
 

@@ -60,7 +60,7 @@ fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<bool, Error>
     let left = State::left(folder, device, parent)?;
     let is_left = left.is_some();
     if let Some((state, left)) = left {
-        put_back(&left.former, &mut Route::open()?)?;
+        put_back(&state, &left.former, &mut Route::open()?)?;
         state.forget()?;
     }
     #[cfg(feature = "bpf")]

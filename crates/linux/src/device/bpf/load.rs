@@ -126,7 +126,7 @@ fn is_still(opened: &File, folder: &Path) -> bool {
 fn failed(folder: &Path, source: io::Error) -> Error {
     let what = format!("keep the queue discipline in {} (a file system of type bpf)", folder.display());
     match source.kind() {
-        io::ErrorKind::PermissionDenied => Error::NotPermitted { what },
+        io::ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "the folder's user" },
         _ => Error::Kernel { what, source },
     }
 }
