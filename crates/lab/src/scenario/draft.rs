@@ -29,7 +29,9 @@ const LONGEST_ID: usize = 100;
 /// A scenario with the place of every word.
 pub(super) struct Draft<'s> {
     pub(super) source: Source<'s>,
-    /// The whole file, with the place of each key and value.
+    /// The whole file as it is written, with its base.
+    written: DeTable<'s>,
+    /// The file without what belongs to other conventions, with the place of each key and value.
     pub(super) root: DeTable<'s>,
     /// The network's part of the file, with the keys set from outside.
     pub(super) network: DeTable<'s>,
@@ -49,12 +51,13 @@ impl<'s> Draft<'s> {
     pub(super) fn of(source: Source<'s>, mut root: DeTable<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
         known_at_top(&source, &root)?;
         ceilings::few_tables(&source, &root)?;
+        let written = root.clone();
         let chosen = chosen_conventions(&root, &wishes.set);
         variants::leave_out(&mut root, &chosen);
         let (lab, network) = parted(&root);
         let head = lab_keys(&source, lab)?;
         let vary = vary::read(&source, &root)?;
-        let mut draft = Self { source, root, network, set: Vec::new(), extent: Extent::Full, head, vary };
+        let mut draft = Self { source, written, root, network, set: Vec::new(), extent: Extent::Full, head, vary };
         draft.shorten(wishes)?;
         for k in 0..wishes.set.len() {
             draft.set(Change::asked(&source, k)?)?;
@@ -179,7 +182,11 @@ impl<'s> Draft<'s> {
 
     /// Returns the file word for word, or with its base as one file.
     fn text(&self) -> String {
-        if self.source.base.is_some() { base::expanded(&self.source, &self.root) } else { self.source.text.to_owned() }
+        if self.source.base.is_some() {
+            base::expanded(&self.source, &self.written)
+        } else {
+            self.source.text.to_owned()
+        }
     }
 
     /// Returns the simulator whose conventions the network follows.

@@ -11,8 +11,9 @@ use toml::de::{DeArray, DeTable, DeValue};
 /// The tables of claims, charts and tables, which name labels.
 const NAMING: [&str; 3] = ["claim", "chart", "table"];
 
-/// Leaves out of a file what belongs to other conventions than the `chosen` ones: values of axes that say so, values that
-/// occur only with these, and claims, charts and tables that name them alone. An axis may itself vary the conventions.
+/// Leaves out of a file what belongs to other conventions than the `chosen` ones: values of axes that say so, values
+/// that occur only with these, and claims, charts and tables that name them alone. An axis may itself vary the
+/// conventions.
 pub(super) fn leave_out(root: &mut DeTable<'_>, chosen: &str) {
     let Some(DeValue::Table(vary)) = root.get_mut("vary").map(Spanned::get_mut) else { return };
     if vary.contains_key(KEY) {

@@ -152,15 +152,15 @@ mod tests {
         let one_rate = Radio { preamble: Preamble::DataRate, ..Radio::default() };
         let (b, _) = timing(&one_rate);
         let ns = Duration::from_nanos;
-        // 24, 24 + 20, 24 + 14 and 24 + 576 B at 11 Mb/s: 17.4545, 32, 27.6363 and 436.3636 us. Header and body are each
-        // rounded up to a nanosecond.
+        // 24, 24 + 20, 24 + 14 and 24 + 576 B at 11 Mb/s: 17.4545, 32, 27.6363 and 436.3636 us. Header and body are
+        // each rounded up to a nanosecond.
         assert_eq!((b.rts, b.cts, b.ack), (ns(32_001), ns(27_637), ns(27_637)));
         let data = b.duration(b.basic, Bytes::new(576));
         assert_eq!(data, ns(436_365));
         // What a sender waits for: 47.45 us after the RTS, where ns-2.1b8a has SIFS + CTS + SIFS = 47.64.
         assert_eq!((b.cts_timeout, b.eifs), (us(30) + ns(17_455), us(60) + ns(27_637)));
-        // 512 B of UDP with RTS: RTS, CTS, data and ACK, three SIFS and DIFS. ns-2's frame has no LLC and UDP headers, 16 B
-        // or 11.6 us less: 0.592 ms.
+        // 512 B of UDP with RTS: RTS, CTS, data and ACK, three SIFS and DIFS. ns-2's frame has no LLC and UDP headers,
+        // 16 B or 11.6 us less: 0.592 ms.
         let exchange = b.rts + b.cts + data + b.ack + b.sifs * 3 + b.difs;
         assert_eq!(exchange, ns(603_640));
         // Control frames may have a rate of their own.
