@@ -18,8 +18,12 @@ fn drawn() -> impl Strategy<Value = Drawn> {
         let pair = (0..nodes, 0..nodes);
         let step = (0_u8..8, 0..nodes, 0..nodes, 0_u16..1500);
         let links = prop::collection::vec(pair, 2..20);
-        (links, prop::collection::vec(step, 1..60), any::<[bool; 8]>())
-            .prop_map(move |(links, steps, options)| Drawn { nodes, links, steps, options })
+        (links, prop::collection::vec(step, 1..60), any::<[bool; 8]>()).prop_map(move |(links, steps, options)| Drawn {
+            nodes,
+            links,
+            steps,
+            options,
+        })
     })
 }
 

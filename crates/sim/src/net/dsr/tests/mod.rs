@@ -18,10 +18,19 @@ const HOP: Duration = Duration::from_millis(1);
 #[derive(Clone, Copy, Debug)]
 enum Event {
     /// A message leaves, after its delay.
-    Leave { from: u32, message: Message },
+    Leave {
+        from: u32,
+        message: Message,
+    },
     /// A packet leaves, after its delay.
-    Data { from: u32, packet: Handle, header: Header },
-    Timer { node: u32 },
+    Data {
+        from: u32,
+        packet: Handle,
+        header: Header,
+    },
+    Timer {
+        node: u32,
+    },
 }
 
 /// Outcome of a data packet.
