@@ -12,6 +12,8 @@ AODV = {
     "ns-3": {"routing.aodv.hello": "false"},
     "ns-2": {"routing.aodv.routing_priority": "none"},
 }
+# What ns-2's DSR sends, and how often it asks, is in no trace that these programs count.
+DSR = {"routing.protocol": "dsr"}
 # Seconds before results count, where cost is measured.
 WARM_UP = 1
 # In our programs for ns-3 no frame is too old.
@@ -228,6 +230,8 @@ def tcp_chains():
                    measures | {"routing packets, 1/s": routing_rate}, 60.0, settings,
                    ("ns3-tcp-chain", f"--hops={hops}", "--routing=aodv"), ("tcp-chain.tcl", "hops", hops),
                    conventions=AODV, **({"cost": 60, "counted": (5, 20)} if hops in (1, 10) else {}))
+        yield Case("j", f"tcp dsr {hops}", "peer-tcp-chain", measures, 60.0, settings | DSR, (),
+                   ("tcp-chain.tcl", "hops", hops, "routing", "dsr"))
 
 
 def slow_tcp_chains():
@@ -291,6 +295,9 @@ CASES = [
     *ampdus(),
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
          ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=110, counted=(12, 30)),
+    Case("g", "mobile dsr", "peer-mobile",
+         {label: measure for label, measure in MOBILE.items() if label != "routing packets, 1/s"}, 110.0, DSR, (),
+         ("mobile.tcl", "movement", "{movement}", "routing", "DSR")),
     *tcps(),
     *aqms(),
     *tcp_chains(),

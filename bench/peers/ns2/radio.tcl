@@ -87,8 +87,8 @@ proc place {i x y} {
 
 # What a source must call a packet's size so that `payload` bytes are on the air as long as elsewhere.
 proc packet_size {payload phy routing} {
-    # 8 UDP, 20 IP, 8 LLC, 24 MAC and 4 check sum elsewhere; 34 here, and 20 more with AODV.
-    set size [expr {$payload + 64 - 34 - ($routing eq "AODV" ? 20 : 0)}]
+    # 8 UDP, 20 IP, 8 LLC, 24 MAC and 4 check sum elsewhere; 34 here, and 20 more with AODV and DSR.
+    set size [expr {$payload + 64 - 34 - ($routing in {AODV DSR} ? 20 : 0)}]
     expr {$phy eq "a" ? $size - 20 : $size}
 }
 
@@ -128,11 +128,11 @@ proc add_saturated {name from to payload size share} {
 # A greedy TCP connection from a node to another, with the parameters of README.md: `sack` is that of network (j), `newreno`
 # that of network (k). On the air 20 B of TCP, 20 B of IP, 8 B of LLC, 24 B of MAC and 4 B of check sum come on top, and
 # with `sack` 12 B of timestamps; ns-2 counts 34 of these itself, with AODV too, since its AODV adds no IP header to TCP.
-proc add_download {name from to recovery segment} {
+proc add_download {name from to recovery segment {counted 0}} {
     global ns node flow_names flow_payload sinks sources
     set sack [expr {$recovery eq "sack"}]
     Agent/TCP set packetSize_ $segment
-    Agent/TCP set tcpip_base_hdr_size_ 42
+    Agent/TCP set tcpip_base_hdr_size_ [expr {42 - $counted}]
     Agent/TCP set timestamps_ $sack
     Agent/TCP set ts_option_size_ [expr {$sack ? 12 : 0}]
     Agent/TCP set windowInit_ [expr {$sack ? 10 : 2}]
@@ -142,7 +142,7 @@ proc add_download {name from to recovery segment} {
     Agent/TCP set minrto_ [expr {$sack ? 1.0 : 0.2}]
     Agent/TCP set rtxcur_init_ 1.0
     Agent/TCP set tcpTick_ 0.001
-    Agent/TCPSink set packetSize_ [expr {$sack ? 54 : 42}]
+    Agent/TCPSink set packetSize_ [expr {($sack ? 54 : 42) - $counted}]
     Agent/TCPSink/Sack1/DelAck set interval_ 200ms
     set source [new Agent/TCP/[expr {$sack ? "Sack1" : "Newreno"}]]
     $ns attach-agent $node($from) $source

@@ -114,3 +114,16 @@ fn a_sweep_writes_a_trace_a_run_and_a_series_a_case() {
     assert_eq!(lines.len(), 1 + 6);
     assert!(lines[1].starts_with("0.5,") && lines[6].starts_with("3,"), "{text}");
 }
+
+#[test]
+fn a_capture_of_dsr_is_refused_because_its_header_would_be_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let chain = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/chain.toml");
+    let words = ["run", chain, "--set", "routing.protocol=dsr", "--set", "duration=2 s"];
+    let refused = sluice(folder.path()).args(words).args(["--pcap", "frames"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("captures have no DSR header"), "{}", stderr(&refused));
+    let traced = sluice(folder.path()).args(words).args(["--trace", "events.jsonl"]).output().unwrap();
+    assert!(traced.status.success(), "{}", stderr(&traced));
+    assert!(fs::read_to_string(folder.path().join("events.jsonl")).unwrap().contains("\"flow\":\"routing\""));
+}

@@ -1,0 +1,181 @@
+//! Headers, caches and short exchanges, worked out by hand.
+
+use super::*;
+use crate::config::{NearRequest, RouteCache};
+use crate::net::dsr::longest_header;
+use units::Bytes;
+
+fn route(nodes: &[u32]) -> Route {
+    Route::of(nodes.iter().copied()).expect("no node twice")
+}
+
+fn message(nodes: &[u32], content: Content) -> Message {
+    Message { header: Header::new(route(nodes)), content }
+}
+
+#[test]
+fn headers_are_as_long_as_the_rfc_says() {
+    let given = config::Dsr::default();
+    let ns2 = config::Dsr { reply_bytes: 9, ..given.clone() };
+    let bytes = Bytes::new;
+    // The fixed portion of 4 B, the option's 4 B, 4 B for each node between the ends.
+    assert_eq!(Header::new(route(&[0, 1])).length(), bytes(8));
+    assert_eq!(Header::new(route(&[0, 1, 2, 3])).length(), bytes(16));
+    assert_eq!((Header::NONE.length(), longest_header()), (bytes(0), bytes(64)));
+    let broken = Broken { from: 1, to: 2 };
+    let request = |broken| Content::Request { id: 1, target: 9, hops_left: 3, broken };
+    assert_eq!(message(&[0], request(None)).length(&given), bytes(12));
+    assert_eq!(message(&[0, 1, 2], request(None)).length(&given), bytes(20));
+    assert_eq!(message(&[0], request(Some(broken))).length(&given), bytes(28));
+    // 3 B and two addresses, padded to 12 B, behind a source route of two hops.
+    let reply = Content::Reply { route: route(&[0, 1, 2]) };
+    assert_eq!(message(&[2, 1, 0], reply).length(&given), bytes(12 + 12));
+    // ns-2 counts 5 B and three addresses, aligned to 20 B.
+    assert_eq!(message(&[2, 1, 0], reply).length(&ns2), bytes(12 + 20));
+    assert_eq!(message(&[1, 0], Content::Error { broken }).length(&given), bytes(8 + 16));
+}
+
+#[test]
+fn a_route_has_each_node_once() {
+    assert_eq!(Route::of([1, 2, 1]), None);
+    assert_eq!(Route::of(0..17), None);
+    let way = route(&[4, 5, 6, 7]);
+    assert_eq!((way.back_from(2), way.rest_from(2)), (route(&[6, 5, 4]), route(&[6, 7])));
+    assert_eq!((way.hops(), way.position(6), way.uses(5, 6), way.uses(6, 5)), (3, Some(2), true, false));
+    assert_eq!(route(&[1, 4]).then(&way), None);
+    assert_eq!((way.back_from(9), way.rest_from(9)), (route(&[7, 6, 5, 4]), Route::EMPTY));
+}
+
+#[test]
+fn a_search_asks_the_neighbours_and_30_ms_later_all() {
+    let mut net = Net::chain(4);
+    let packet = net.send(0, 3);
+    net.run(Duration::from_millis(60));
+    assert_eq!(net.data[packet].fate, Fate::Arrived { hops: 3 });
+    let asked: Vec<_> = net.sent.iter().filter(|(_, message)| message.destination().is_none()).collect();
+    // In vain to neighbours; then by 0, 1 and 2.
+    assert_eq!(asked.iter().map(|(from, _)| *from).collect::<Vec<_>>(), [0, 0, 1, 2]);
+    let replies = net.sent.iter().filter(|(_, message)| matches!(message.content, Content::Reply { .. }));
+    assert_eq!(replies.map(|(from, _)| *from).collect::<Vec<_>>(), [3, 2, 1]);
+    // The next packet needs no message, nor does one of a node on the way, in either direction.
+    let before = net.sent.len();
+    for (from, to) in [(0, 3), (1, 3), (3, 0), (2, 0)] {
+        let packet = net.send(from, to);
+        net.run(Duration::from_millis(20));
+        assert!(net.arrived(packet), "{from} to {to}");
+    }
+    assert_eq!(net.sent.len(), before);
+}
+
+#[test]
+fn requests_back_off() {
+    let asked = |given: config::Dsr| {
+        let mut net = Net::new(2, &[], &config::Dsr { jitter: Duration::ZERO, ..given });
+        net.send(0, 1);
+        let mut times = Vec::new();
+        for millis in 0..29_000_u64 {
+            net.run(Duration::from_millis(1));
+            if net.sent.len() > times.len() {
+                times.push(millis);
+            }
+        }
+        times
+    };
+    // To neighbours; to all 30 ms later, then after 0.5, 1, 2, 4 and 8 s.
+    let rfc = asked(config::Dsr::default());
+    assert_eq!(rfc.len(), 7, "{rfc:?}");
+    assert!(rfc[1].abs_diff(rfc[0] + 30) <= 2 && rfc[2].abs_diff(500) <= 3 && rfc[3].abs_diff(1500) <= 5, "{rfc:?}");
+    assert!(rfc[6].abs_diff(15_500) <= 10, "{rfc:?}");
+    // Both kinds each time, after 2, 8 and 10 s.
+    let ns2 = config::Dsr {
+        request_period: Duration::from_secs(2),
+        request_backoff: 4,
+        near_request: NearRequest::Each,
+        ..config::Dsr::default()
+    };
+    let ns2 = asked(ns2);
+    assert_eq!(ns2.len(), 8, "{ns2:?}");
+    assert!(ns2[2].abs_diff(2000) <= 4 && ns2[4].abs_diff(10_000) <= 8 && ns2[6].abs_diff(20_000) <= 12, "{ns2:?}");
+}
+
+#[test]
+fn a_packet_is_salvaged_and_its_sender_told() {
+    // 0 - 1 - 2 - 3 and 1 - 4 - 3.
+    let mut net = Net::chain(4);
+    net.nodes.push(Dsr::new(4, &net.given, Stream::new(7, "n4", Purpose::Routing)));
+    net.links.push(Vec::new());
+    let first = net.send(0, 3);
+    net.run(Duration::from_millis(100));
+    assert!(net.arrived(first));
+    net.join(1, 4);
+    net.join(4, 3);
+    let other = net.send(4, 3);
+    net.send(1, 4);
+    net.run(Duration::from_millis(100));
+    assert!(net.arrived(other));
+    net.cut(1, 2);
+    net.sent.clear();
+    let saved = net.send(0, 3);
+    net.run(Duration::from_millis(20));
+    assert_eq!(net.data[saved].fate, Fate::Arrived { hops: 3 });
+    assert_eq!(net.nodes[1].counts.salvaged, 1);
+    let errors = net.sent.iter().filter(|(_, message)| matches!(message.content, Content::Error { .. }));
+    let broken = Broken { from: 1, to: 2 };
+    assert_eq!(errors.map(|(_, message)| message.content).collect::<Vec<_>>(), [Content::Error { broken }]);
+    // The sender does not try that link again.
+    let next = net.send(0, 3);
+    net.run(Duration::from_millis(100));
+    assert!(net.arrived(next));
+    assert_eq!(net.nodes[1].counts.link_failures, 1);
+}
+
+#[test]
+fn without_salvage_the_packet_is_lost() {
+    let given = config::Dsr { max_salvage_count: 0, jitter: Duration::ZERO, ..config::Dsr::default() };
+    let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)], &given);
+    net.send(0, 3);
+    net.run(Duration::from_millis(100));
+    net.cut(1, 2);
+    let lost = net.send(0, 3);
+    net.run(Duration::from_millis(100));
+    assert_eq!(net.data[lost].fate, Fate::Lost);
+}
+
+#[test]
+fn a_node_that_comes_near_shortens_the_route() {
+    for cache in [RouteCache::Links, RouteCache::Paths] {
+        let given = config::Dsr { cache, jitter: Duration::ZERO, ..config::Dsr::default() };
+        let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)], &given);
+        net.send(0, 3);
+        net.run(Duration::from_millis(100));
+        net.join(0, 2);
+        let long = net.send(0, 3);
+        net.run(Duration::from_millis(100));
+        let short = net.send(0, 3);
+        net.run(Duration::from_millis(100));
+        let hops = |packet: usize| net.data[packet].fate;
+        assert_eq!((hops(long), hops(short)), (Fate::Arrived { hops: 3 }, Fate::Arrived { hops: 2 }), "{cache:?}");
+        assert_eq!(net.nodes[2].counts.shortenings, 1);
+        // Another is overheard soon after: no second reply.
+        net.tell(2, |dsr, cx| dsr.overhear_data(&Header::new(route(&[0, 1, 2, 3])), cx));
+        assert_eq!(net.nodes[2].counts.shortenings, 1);
+    }
+}
+
+#[test]
+fn caches_are_bounded_and_forget() {
+    for cache in [RouteCache::Links, RouteCache::Paths] {
+        let given = config::Dsr { cache, cache_links: 6, cache_paths: 2, cache_overheard: 2, ..config::Dsr::default() };
+        let mut dsr = Dsr::new(0, &given, Stream::new(7, "n0", Purpose::Routing));
+        let mut out = Output::default();
+        let mut cx = Context { now: Instant::ZERO, given: &given, out: &mut out };
+        for last in 10..40 {
+            dsr.cache.add(&route(&[0, last, last + 100]), &cx);
+            assert_eq!(dsr.cache.find(last + 100, true, &mut cx), Some(route(&[0, last, last + 100])));
+        }
+        let known = (10..40).filter(|&last| dsr.cache.find(last + 100, false, &mut cx).is_some()).count();
+        assert!((2..=3).contains(&known), "{cache:?}: {known}");
+        cx.now = Instant::ZERO + Duration::from_secs(301);
+        assert!((10..40).all(|last| dsr.cache.find(last + 100, false, &mut cx).is_none()), "{cache:?}");
+    }
+}
