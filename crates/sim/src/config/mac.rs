@@ -40,8 +40,8 @@ pub struct Mac {
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
     /// Depth of the hardware queues below the ports, the frame that is being sent included: "64 packets",
-    /// "2 aggregates" or "4 ms" of airtime. What is in them is out of reach of `[queue]`. Default "off", none; with
-    /// `queues = "mac80211"` 2016 packets.
+    /// "2 aggregates" or "4 ms" of airtime. What is in them is out of reach of `[queue]`. Default "off", for mac80211 2016
+    /// packets.
     #[serde(skip_serializing_if = "HardwareQueue::is_off")]
     pub hardware_queue: HardwareQueue,
     /// Which packets share a hardware queue. Default `category`.
