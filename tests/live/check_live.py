@@ -91,13 +91,14 @@ PARTS = [
     Part(["downloads::", "rivals::"], "virtual", image.KERNEL),
     Part(["kills::", "leaving::"], "virtual", image.KERNEL),
     Part(
-        [*("downloads::", "rivals::", "kills::", "leaving::", "instructions::", "stress::"), *MEASURED],
+        [*("downloads::", "rivals::", "kills::", "leaving::", "instructions::", "stress::", "parallel::"), *MEASURED],
         "virtual",
         image.KERNEL,
         skip=True,
     ),
     Part(["stress::"], "two", image.KERNEL, line=guest.CHECKS),
     Part(["queues::"], "virtual", image.OLDEST),
+    Part(["parallel::"], "host", image.KERNEL),
     Part(["instructions::"], "instructions", image.KERNEL),
 ]
 QUICK = [Part(["queues::", "kills::"], "virtual", image.KERNEL, settings={"KILLS": 20})]

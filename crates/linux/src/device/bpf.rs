@@ -1,11 +1,11 @@
 //! Sluice's own queue discipline, in BPF: holds packets as crate `queue`'s first-in-first-out queue does, under a limit
 //! that the agent moves, and times each packet.
 //!
-//! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate. For devices that never push back, `bpf/flight.h` and
-//! `bpf/completion.bpf.c` detect when the device is done with a packet. `bpf/class.h` separates real-time packets, and
-//! `bpf/mark.bpf.c` marks them. `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16 and later with
-//! `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of them that runs on any recent kernel: a test drives
-//! it beside crate `queue` and requires every decision and counter to be equal.
+//! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate. For devices that never push back, `bpf/flight.h`,
+//! `bpf/below.h` and `bpf/completion.bpf.c` detect when the device is done with a packet. `bpf/class.h` separates
+//! real-time packets, and `bpf/mark.bpf.c` marks them. `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16
+//! and later with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of them that runs on any recent kernel:
+//! a test drives it beside crate `queue` and requires every decision and counter to be equal.
 
 mod completions;
 mod discipline;

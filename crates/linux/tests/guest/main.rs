@@ -19,6 +19,7 @@ mod medium;
 mod mesh;
 mod network;
 mod overload;
+mod parallel;
 mod program;
 mod queues;
 mod rate_steps;

@@ -213,9 +213,10 @@ fn any_bytes_have_the_class_that_the_same_rules_give_them_in_rust() {
             rest[at] = one_of(&[0, 0x45, 0x60, 58, 184, 255]).to_le_bytes()[0];
         }
         let protocol_of_ppp = if protocol == 0x86dd { 0x0057 } else { 0x0021 };
-        let whole = match is_session {
-            true => frame(&tags, 0x8864, &in_session(protocol_of_ppp, &rest)),
-            false => frame(&tags, protocol, &rest),
+        let whole = if is_session {
+            frame(&tags, 0x8864, &in_session(protocol_of_ppp, &rest))
+        } else {
+            frame(&tags, protocol, &rest)
         };
         let most = whole.len() as u64;
         let length = if is_cut { 15 + draw(&mut state, most - 14) } else { most };

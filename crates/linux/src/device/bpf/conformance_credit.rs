@@ -208,14 +208,12 @@ fn release_by_credit_in_c_decides_and_measures_as_in_rust() {
 #[test]
 fn times_of_a_completion_are_read_after_it_is_known_to_be_whole() {
     const DISCIPLINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-    /// An atomic comparison and exchange of eight bytes (RFC 9669, 5.3): fully ordered.
-    const ORDERED: (u8, i32) = (0xdb, 0xf1);
+    /// An atomic comparison and exchange of eight bytes (RFC 9669, 5.3), which is fully ordered, at the offset of `done`
+    /// in `struct flight`.
+    const ORDERED: (u8, i32, i16) = (0xdb, 0xf1, 48);
     let object = ObjectBuilder::default().open_memory(DISCIPLINE).unwrap();
     let dequeue = object.progs().find(|program| program.name() == "sluice_dequeue").unwrap();
-    /// Offset of `done` in `struct flight`.
-    const DONE: i16 = 48;
-    let ordered =
-        dequeue.insns().iter().filter(|one| (one.code, one.imm, one.off) == (ORDERED.0, ORDERED.1, DONE)).count();
+    let ordered = dequeue.insns().iter().filter(|one| (one.code, one.imm, one.off) == ORDERED).count();
     // One for each packet that may leave the account in a call.
     assert_eq!(ordered, 2);
 }
