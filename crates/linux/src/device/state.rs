@@ -403,7 +403,7 @@ pub(crate) fn namespace() -> Result<u64, Error> {
 fn failed(path: &Path, source: io::Error) -> Error {
     let what = format!("keep the former queue in {}", path.display());
     match source.kind() {
-        io::ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "the folder's user" },
+        io::ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "the folder's user and CAP_NET_ADMIN" },
         _ => Error::Kernel { what, source },
     }
 }

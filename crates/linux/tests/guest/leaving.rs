@@ -106,11 +106,12 @@ fn without_privilege_it_says_so_and_changes_nothing() {
     dummy("one", 1);
     shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
     let before = queue("one");
-    for backend in ["auto", "bpf", "fifo"] {
+    for (backend, lacks) in [("auto", "CAP_NET_ADMIN"), ("bpf", "CAP_PERFMON"), ("fifo", "CAP_NET_ADMIN")] {
         let attach = format!("attach one --force --backend {backend} --set controller=adth");
         let command = format!("setpriv --reuid 65534 --regid 65534 --clear-groups /tmp/sluice {attach} 2>&1 && false");
         let shown = shell(&format!("{{ {command}; }} || echo status $?"));
-        assert!(shown.contains("status 3") && shown.contains("CAP_NET_ADMIN; run it with sudo"), "{backend}: {shown}");
+        let why = format!("{lacks}; run it with sudo");
+        assert!(shown.contains("status 3") && shown.contains(&why), "{backend}: {shown}");
         assert_eq!(queue("one"), before);
         nothing_is_left();
     }

@@ -136,11 +136,11 @@ impl Stress {
                     "--set controller=none --set limit=60kB --set discipline=drop-head",
                     "--set controller=alt --set limit=200 --gso-segments 1",
                 ]);
-                self.agents[which].start(&format!("attach {interface} --backend bpf --force {settings}"));
+                self.agents[which].start(&format!("attach {interface} --backend bpf --force --replace {settings}"));
                 "attach"
             }
             6 | 7 => {
-                let words = format!("attach {interface} --backend bpf --force --controller adth");
+                let words = format!("attach {interface} --backend bpf --force --replace --controller adth");
                 self.agents.iter_mut().for_each(|agent| agent.start(&words));
                 "two attach"
             }
