@@ -209,7 +209,7 @@ pub enum Queues {
 pub struct Mac80211 {
     /// How the driver pulls packets when one arrives or is finished.
     pub pull_loop: PullLoop,
-    /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in OpenWrt. Default: none, as in Linux 6.
+    /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none, as in Linux 6.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broadcast_limit: Option<Duration>,
 }
