@@ -181,3 +181,16 @@ fn caches_are_bounded_and_forget() {
         assert!((10..40).all(|last| dsr.cache.find(last + 100, false, &mut cx).is_none()), "{cache:?}");
     }
 }
+
+#[test]
+fn a_search_for_a_packet_that_is_gone_waits_for_the_next_one() {
+    let given = config::Dsr { buffer_time: Duration::from_millis(10), ..config::Dsr::default() };
+    let mut net = Net::new(2, &[], &given);
+    for millis in [1000, 5000, 700] {
+        let packet = net.send(0, 1);
+        net.run(Duration::from_millis(millis));
+        assert_eq!(net.data[packet].fate, Fate::Lost);
+        // No deadline lies in the past.
+        assert!(net.nodes[0].deadline > net.now);
+    }
+}
