@@ -72,7 +72,8 @@ impl Dsr {
                     search.wait = (search.wait * u64::from(cx.given.request_backoff)).min(cx.given.max_request_period);
                     self.begin_try(&mut search, cx.given.near_request == NearRequest::Each, cx);
                 }
-                _ => search.due = Instant::NEVER,
+                // The next packet begins another try.
+                _ => (search.stage, search.due) = (Stage::Far, Instant::NEVER),
             }
             self.searches[at] = search;
         }

@@ -11,6 +11,8 @@ struct Link {
     from: u32,
     to: u32,
     until: Instant,
+    /// Number of links learnt before it: the first goes when there is no room.
+    order: u64,
 }
 
 /// Links known to a node, in the order of their ends.
@@ -19,25 +21,28 @@ pub(crate) struct Links {
     address: u32,
     links: Vec<Link>,
     limit: usize,
+    learnt: u64,
 }
 
 impl Links {
     pub(super) fn new(address: u32, given: &config::Dsr) -> Self {
         let limit = usize::try_from(given.cache_links).expect("32 bits are a size");
-        Self { address, links: Vec::new(), limit }
+        Self { address, links: Vec::new(), limit, learnt: 0 }
     }
 
     pub(super) fn add(&mut self, route: &Route, until: Instant) {
         for pair in route.nodes().windows(2) {
-            match self.place(pair[0], pair[1]) {
-                Ok(found) => self.links[found].until = until,
+            self.learnt += 1;
+            let link = Link { from: pair[0], to: pair[1], until, order: self.learnt };
+            match self.place(link.from, link.to) {
+                Ok(found) => self.links[found] = link,
                 Err(mut place) => {
                     if self.links.len() == self.limit {
-                        let Some(oldest) = (0..self.links.len()).min_by_key(|&at| self.links[at].until) else { return };
+                        let Some(oldest) = (0..self.links.len()).min_by_key(|&at| self.links[at].order) else { return };
                         self.links.remove(oldest);
                         place -= usize::from(oldest < place);
                     }
-                    self.links.insert(place, Link { from: pair[0], to: pair[1], until });
+                    self.links.insert(place, link);
                 }
             }
         }
