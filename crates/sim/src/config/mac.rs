@@ -221,7 +221,6 @@ pub enum HardwareQueue {
 }
 
 impl HardwareQueue {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     fn is_off(&self) -> bool {
         *self == Self::Off
     }

@@ -181,9 +181,9 @@ impl Scheduler {
         share.listed = true;
         let turns = &mut self.categories[share.category].turns;
         if waits && !share.broadcasts {
-            turns.push_front(port)
+            turns.push_front(port);
         } else {
-            turns.push_back(port)
+            turns.push_back(port);
         }
         if waits {
             share.active = now;
@@ -191,6 +191,7 @@ impl Scheduler {
     }
 
     /// Releases the next packet of a category, if one may be. Returns its port, the packet and its estimated airtime.
+    #[expect(clippy::too_many_arguments, reason = "the parts of an egress, which it does not own")]
     pub(super) fn pull(
         &mut self,
         now: Instant,

@@ -397,13 +397,11 @@ impl Egress {
         if category == NOTES && self.note.is_some() {
             return self.note;
         }
-        match &self.hardware {
-            Some(hardware) => hardware.peek_next(category),
-            None => {
-                let port = self.next(now, category);
-                self.ports[port].peek(now, 0, dropped)
-            }
+        if let Some(hardware) = &self.hardware {
+            return hardware.peek_next(category);
         }
+        let port = self.next(now, category);
+        self.ports[port].peek(now, 0, dropped)
     }
 
     /// The packet behind `index` others that the MAC could take now from a port, or from the hardware queue of a port's

@@ -69,15 +69,18 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
 }
 
 /// Makes the folder, for this user alone. The file system may be open to everybody (mode 1777): refuses a folder that
-/// another user made, or in which others may put or remove anything.
-fn own(folder: &Path) -> Result<(), Error> {
+/// another user made, or in which others may put or remove anything. Returns false if it has just been unloaded.
+fn own(folder: &Path) -> Result<bool, Error> {
     match DirBuilder::new().mode(FOLDER_MODE).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(folder, error)),
         _ => {}
     }
     let above = folder.parent().unwrap_or(folder);
     for (path, may_be_sticky) in [(folder, false), (above, true)] {
-        let stat = lstat(path).map_err(|errno| failed(path, errno.into()))?;
+        let stat = match lstat(path) {
+            Err(Errno::NOENT) => return Ok(false),
+            stat => stat.map_err(|errno| failed(path, errno.into()))?,
+        };
         let mode = Mode::from_raw_mode(stat.st_mode);
         let is_open = mode.intersects(Mode::WGRP | Mode::WOTH) && !(may_be_sticky && mode.contains(Mode::SVTX));
         let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
@@ -91,7 +94,7 @@ fn own(folder: &Path) -> Result<(), Error> {
             return refuse("may be written by others: no queue discipline is kept there");
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads, and excludes all others
@@ -100,8 +103,8 @@ fn own(folder: &Path) -> Result<(), Error> {
 pub(super) fn alone(folder: &Path) -> Result<File, Error> {
     let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
     for _ in 0..LONGEST_WAIT {
-        own(folder)?;
-        match File::open(folder) {
+        let opened = if own(folder)? { File::open(folder) } else { Err(io::ErrorKind::NotFound.into()) };
+        match opened {
             Ok(lock) => match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) if is_still(&lock, folder) => return Ok(lock),
                 Ok(()) | Err(Errno::WOULDBLOCK | Errno::INTR) => {}

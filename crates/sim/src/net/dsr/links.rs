@@ -19,7 +19,7 @@ struct Link {
 #[derive(Debug)]
 pub(crate) struct Links {
     address: u32,
-    links: Vec<Link>,
+    known: Vec<Link>,
     limit: usize,
     learnt: u64,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Links {
 impl Links {
     pub(super) fn new(address: u32, given: &config::Dsr) -> Self {
         let limit = usize::try_from(given.cache_links).expect("32 bits are a size");
-        Self { address, links: Vec::new(), limit, learnt: 0 }
+        Self { address, known: Vec::new(), limit, learnt: 0 }
     }
 
     pub(super) fn add(&mut self, route: &Route, until: Instant) {
@@ -35,14 +35,14 @@ impl Links {
             self.learnt += 1;
             let link = Link { from: pair[0], to: pair[1], until, order: self.learnt };
             match self.place(link.from, link.to) {
-                Ok(found) => self.links[found] = link,
+                Ok(found) => self.known[found] = link,
                 Err(mut place) => {
-                    if self.links.len() == self.limit {
-                        let Some(oldest) = (0..self.links.len()).min_by_key(|&at| self.links[at].order) else { return };
-                        self.links.remove(oldest);
+                    if self.known.len() == self.limit {
+                        let Some(oldest) = (0..self.known.len()).min_by_key(|&at| self.known[at].order) else { return };
+                        self.known.remove(oldest);
                         place -= usize::from(oldest < place);
                     }
-                    self.links.insert(place, link);
+                    self.known.insert(place, link);
                 }
             }
         }
@@ -57,8 +57,8 @@ impl Links {
             if node == destination {
                 return trace(reached, at);
             }
-            let first = self.links.partition_point(|link| link.from < node);
-            let out = self.links[first..].iter().take_while(|link| link.from == node);
+            let first = self.known.partition_point(|link| link.from < node);
+            let out = self.known[first..].iter().take_while(|link| link.from == node);
             for link in out.filter(|link| link.until > now) {
                 if reached.iter().all(|&(known, _)| known != link.to) {
                     reached.push((link.to, at));
@@ -71,12 +71,12 @@ impl Links {
 
     pub(super) fn remove(&mut self, broken: Broken) {
         if let Ok(place) = self.place(broken.from, broken.to) {
-            self.links.remove(place);
+            self.known.remove(place);
         }
     }
 
     fn place(&self, from: u32, to: u32) -> Result<usize, usize> {
-        self.links.binary_search_by_key(&(from, to), |link| (link.from, link.to))
+        self.known.binary_search_by_key(&(from, to), |link| (link.from, link.to))
     }
 }
 

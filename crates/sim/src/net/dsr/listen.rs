@@ -70,8 +70,8 @@ impl Dsr {
         if !cx.given.shortening || own <= header.at.saturating_add(1) || !self.shortened.is_new(first, heard, cx) {
             return;
         }
-        let (head, tail) = (header.route.first(header.at + 1), header.route.rest_from(own));
-        let (Some(shorter), Some(me)) = (head.then(&tail), Route::of([self.address])) else { return };
+        let (begin, end) = (header.route.first(header.at + 1), header.route.rest_from(own));
+        let (Some(shorter), Some(me)) = (begin.then(&end), Route::of([self.address])) else { return };
         if let Some(back) = me.then(&header.route.back_from(header.at)) {
             self.counts.shortenings += 1;
             self.send_reply(back, shorter, Duration::ZERO, cx);

@@ -127,7 +127,7 @@ impl World {
         let Routing::Dsr(mesh) = &mut self.routing else { return };
         mesh.headers.set(handle, header);
         let packet = self.packets.get_mut(handle);
-        packet.length = packet.length + header.length();
+        packet.length += header.length();
         packet.transit = Transit::NONE;
         self.send_after(node, handle, header.next().unwrap_or(BROADCAST), after);
     }

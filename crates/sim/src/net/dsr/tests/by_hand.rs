@@ -125,9 +125,9 @@ fn a_packet_is_salvaged_and_its_sender_told() {
     let broken = Broken { from: 1, to: 2 };
     assert_eq!(errors.map(|(_, message)| message.content).collect::<Vec<_>>(), [Content::Error { broken }]);
     // The sender does not try that link again.
-    let next = net.send(0, 3);
+    let second = net.send(0, 3);
     net.run(Duration::from_millis(100));
-    assert!(net.arrived(next));
+    assert!(net.arrived(second));
     assert_eq!(net.nodes[1].counts.link_failures, 1);
 }
 

@@ -97,7 +97,9 @@ proptest! {
         let mut net = Net::new(3, &[(0, 1), (1, 2)], &rules(options));
         for (what, nodes, at, other) in heard {
             let mut route = Route::EMPTY;
-            nodes.iter().for_each(|&node| { route.push(node); });
+            for &node in &nodes {
+                route.push(node);
+            }
             let header = Header { route, at, salvaged: at };
             let broken = Broken { from: other, to: nodes.first().copied().unwrap_or(0) };
             let content = match what {

@@ -76,7 +76,9 @@ impl Net {
             data: Vec::new(),
             sent: Vec::new(),
         };
-        links.iter().for_each(|&(a, b)| net.join(a, b));
+        for &(a, b) in links {
+            net.join(a, b);
+        }
         net
     }
 
