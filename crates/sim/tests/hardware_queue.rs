@@ -4,6 +4,7 @@ use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{Outcome, QueueResult};
+use std::fmt::Write as _;
 use units::Duration;
 
 /// A sender with packets for one receiver at all times, and such a hardware queue.
@@ -31,12 +32,12 @@ fn a_full_hardware_queue_of_n_packets_takes_n_services() {
     let bare = run(&sender(radio, "", ""), 1);
     for packets in [2, 8, 40] {
         let found = run(&sender(radio, "", &format!("{packets} packets")), 1);
-        let ratio = service(&found) / service(&bare);
+        let grown = service(&found) / service(&bare);
         // The frame that is being sent counts; the post-backoff of the frame before it does not count without a queue.
         let exchange = 1464.0 * 8.0 / found.totals.goodput_bps;
         let expected = f64::from(packets) * exchange / service(&bare);
-        println!("{packets} packets: {ratio} services, {expected} expected");
-        assert!((ratio / expected - 1.0).abs() < 0.03, "{packets}: {ratio} and {expected}");
+        println!("{packets} packets: {grown} services, {expected} expected");
+        assert!((grown / expected - 1.0).abs() < 0.03, "{packets}: {grown} and {expected}");
         assert!((found.totals.goodput_bps / bare.totals.goodput_bps - 1.0).abs() < 0.005);
         // The queue above is as full as before.
         let backlog = |outcome| queue(outcome).backlog_packets.mean;
@@ -131,7 +132,8 @@ fn a_queue_for_each_station_shields_from_one_that_does_not_answer() {
              waypoints = [{{ time = \"1 s\", position = [\"150 m\", \"0 m\"], speed = \"1000 m/s\" }}]\n"
         );
         for (to, rate) in [("near", "2 Mb/s"), ("far", "5 Mb/s")] {
-            text += &format!(
+            let _ = write!(
+                text,
                 "[[flow]]\nname = \"{to}\"\nfrom = \"ap\"\nto = \"{to}\"\n\
                  traffic = {{ kind = \"poisson\", rate = \"{rate}\", packet = \"1000 B\" }}\n"
             );
@@ -210,7 +212,7 @@ proptest! {
                 continue;
             }
             any = true;
-            text += &format!("[[flow]]\nname = \"f{index}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n");
+            let _ = write!(text, "[[flow]]\nname = \"f{index}\"\nfrom = \"{from}\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n");
             text += if kind == 2 { "transport = \"tcp\"\n" } else { "" };
             text += if edca && voice { "category = \"voice\"\n" } else { "" };
         }
