@@ -71,11 +71,13 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
 /// Makes the folder, for this user alone. The file system may be open to everybody (mode 1777): refuses a folder that
 /// another user made, or in which others may put or remove anything. Returns false if it has just been unloaded.
 fn own(folder: &Path) -> Result<bool, Error> {
-    match DirBuilder::new().mode(FOLDER_MODE).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(folder, error)),
-        _ => {}
-    }
     let above = folder.parent().unwrap_or(folder);
+    match DirBuilder::new().mode(FOLDER_MODE).create(folder) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound && above.exists() => return Ok(false),
+        Err(error) => return Err(failed(folder, error)),
+    }
     for (path, may_be_sticky) in [(folder, false), (above, true)] {
         let stat = match lstat(path) {
             Err(Errno::NOENT) => return Ok(false),
