@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn packets_that_no_scenario_has_become_usual_ones() {
         let text = scenario(&[decision(1, 5, 65_000, stat(1_000))], "x").unwrap();
-        assert!(text.contains("packet = \"1472 B\"") && text.contains("longer than those of a scenario"), "{text}");
+        assert!(text.contains("packet = \"1472 B\"") && text.contains("longer than a scenario allows"), "{text}");
         parsed(&text);
     }
 

@@ -435,20 +435,24 @@ impl Future<'_, '_> {
                 }
             }
         }
-        let lines = [
-            ("deadline", chart.deadline, "flows.*.deadline_s", "no flow that is shown has a deadline"),
+        let list = |of: &Value, key: &str| of[key].as_array().cloned().unwrap_or_default();
+        let deadlines = |blank: &Value| list(blank, "flows").iter().any(|flow| flow["deadline_s"].is_number());
+        let targets = |blank: &Value| {
+            let queues = list(blank, "nodes").into_iter().flat_map(|node| list(&node, "queues"));
+            queues.into_iter().any(|queue| queue["target_delay_s"].is_number())
+        };
+        for (key, has_line, why) in [
             (
-                "target",
-                chart.target,
-                "nodes.*.queues.*.target_delay_s",
-                "no controller that is shown has a target delay",
+                "deadline",
+                chart.deadline.then_some(&deadlines as &dyn Fn(&Value) -> bool),
+                "flow that is shown has a deadline",
             ),
-        ];
-        for (key, drawn, path, why) in lines {
+            ("target", chart.target.then_some(&targets), "controller that is shown has a target delay"),
+        ] {
             let cases = self.scenario.cases.iter().zip(&self.blanks);
             let mut shown = cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels));
-            if drawn && !shown.any(|(_, blank)| measure::numbers(blank, path).iter().any(|line| !line.is_nan())) {
-                return Err(self.draft.refuse_at(&at(key), format!("`{key}` has no effect: {why}")));
+            if has_line.is_some_and(|has_line| !shown.any(|(_, blank)| has_line(blank))) {
+                return Err(self.draft.refuse_at(&at(key), format!("`{key}` has no effect: no {why}")));
             }
         }
         for measure in &chart.y {

@@ -278,7 +278,7 @@ fn a_short_run_keeps_some_labels_and_seeds() {
         ("quick.vary.scheme = [\"LIFO\"]", "no value called `LIFO`"),
         ("quick.vary.speed = [\"1\"]", "`[vary]` has no `speed`"),
         ("quick.vary.scheme = []", "expected a label"),
-        ("quick.vary.seeds = 0", "`seeds` is how many"),
+        ("quick.vary.seeds = 0", "`seeds` is the number of seeds"),
     ] {
         let said = refused(&dotted(keys), &quick);
         assert!(said.contains(part), "{keys}: {said}");

@@ -202,6 +202,9 @@ fn what_was_written_down_survives_kills_at_any_moment() {
             serde_json::from_str::<Kept>(&text).unwrap().process == child.id()
         };
         while !writes() {}
+        // Every other kill begins with the other of the two contents, however long the disk takes for one.
+        let begins_with = if kill % 2 == 0 { before() } else { after() };
+        while kept(&folder).as_ref() != Some(&begins_with) {}
         // Up to 20 ms, in which some files are written, in steps that fall anywhere in the writing of one.
         let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: (kill * 104_729) % 20_000_000 };
         let _ = rustix::thread::nanosleep(&pause);
