@@ -1,23 +1,11 @@
 //! DSR over real radios: what it finds, what it costs, and that its accounts balance (checked at the end of each run).
 
 use crate::networks::run;
+use crate::routing::{lost, routed_chain};
 use proptest::prelude::*;
-use sim::results::Outcome;
 
-/// A chain of `nodes` with a flow from end to end.
 fn chain(nodes: u32, rate: &str, extra: &str) -> String {
-    format!(
-        "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\n[routing]\nprotocol = \"dsr\"\n{extra}\n\
-         [nodes]\ncount = {nodes}\nplacement = \"chain\"\nspacing = \"30 m\"\n\
-         [[flow]]\nname = \"forward\"\nfrom = \"n0\"\nto = \"n{}\"\n\
-         traffic = {{ kind = \"cbr\", rate = \"{rate}\", packet = \"1000 B\" }}\n",
-        nodes - 1
-    )
-}
-
-fn lost(outcome: &Outcome) -> u64 {
-    let lost = outcome.flows[0].lost_packets.expect("DSR counts them");
-    lost.queue + lost.retries + lost.no_route + lost.buffer + lost.link + lost.ttl
+    routed_chain("dsr", nodes, rate, extra)
 }
 
 #[test]

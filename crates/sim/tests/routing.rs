@@ -5,10 +5,14 @@ use proptest::prelude::*;
 use sim::World;
 use sim::results::{FlowHops, Outcome};
 
-/// A chain of `nodes` with a flow from end to end.
 fn chain(nodes: u32, rate: &str, extra: &str) -> String {
+    routed_chain("aodv", nodes, rate, extra)
+}
+
+/// A chain of `nodes` with a flow from end to end.
+pub(crate) fn routed_chain(protocol: &str, nodes: u32, rate: &str, extra: &str) -> String {
     format!(
-        "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\n[routing]\nprotocol = \"aodv\"\n{extra}\n\
+        "duration = \"20 s\"\n[radio]\nrange = \"30 m\"\n[routing]\nprotocol = \"{protocol}\"\n{extra}\n\
          [nodes]\ncount = {nodes}\nplacement = \"chain\"\nspacing = \"30 m\"\n\
          [[flow]]\nname = \"forward\"\nfrom = \"n0\"\nto = \"n{}\"\n\
          traffic = {{ kind = \"cbr\", rate = \"{rate}\", packet = \"1000 B\" }}\n",
@@ -16,8 +20,8 @@ fn chain(nodes: u32, rate: &str, extra: &str) -> String {
     )
 }
 
-fn lost(outcome: &Outcome) -> u64 {
-    let lost = outcome.flows[0].lost_packets.expect("AODV counts them");
+pub(crate) fn lost(outcome: &Outcome) -> u64 {
+    let lost = outcome.flows[0].lost_packets.expect("a routing protocol counts them");
     lost.queue + lost.retries + lost.no_route + lost.buffer + lost.link + lost.ttl
 }
 
