@@ -2,9 +2,10 @@
 """Runs the tests of crate linux that need a kernel with queue disciplines in BPF, in the guest.
 
 With names, or parts of names, runs only tests that have one of them; with --quick those of `make test`: the tests of queues,
-and twenty kills. Where no guest is possible it says why and succeeds. Settings of tests are in the environment:
-STRESS_SECONDS, STRESS_SEED, KILLS. Two more say whether results depend on the host: LIVE_REPEAT runs everything so many times
-and counts how each test ended, LIVE_LOAD keeps so many processors busy meanwhile.
+with twenty kills, and twenty rounds of agents that begin and end together. Where no guest is possible it says why and
+succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS, ROUNDS. Two more say whether results
+depend on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so many
+processors busy meanwhile.
 """
 
 import argparse
@@ -53,7 +54,7 @@ class Part:
 
     def environment(self):
         """The tests' settings, for the guest's shell; what is in the environment comes before our own."""
-        given = {name: os.environ.get(name) for name in ("STRESS_SECONDS", "STRESS_SEED", "KILLS")}
+        given = {name: os.environ.get(name) for name in ("STRESS_SECONDS", "STRESS_SEED", "KILLS", "ROUNDS")}
         given = self.settings | {name: value for name, value in given.items() if value}
         return " ".join(f"{name}={int(value)}" for name, value in given.items())
 
@@ -101,7 +102,7 @@ PARTS = [
     Part(["parallel::"], "host", image.KERNEL),
     Part(["instructions::"], "instructions", image.KERNEL),
 ]
-QUICK = [Part(["queues::", "kills::"], "virtual", image.KERNEL, settings={"KILLS": 20})]
+QUICK = [Part(["queues::", "kills::"], "virtual", image.KERNEL, settings={"KILLS": 20, "ROUNDS": 20})]
 
 
 def main():

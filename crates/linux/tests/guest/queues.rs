@@ -1,6 +1,7 @@
 //! Counters and slots of the discipline, and what it leaves behind.
 
 use super::slow_link::SlowLink;
+use super::stress::setting;
 use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, towards};
 use control::{Interval, Limit, Measures};
 use linux::device::bpf::{Credit, Discipline, FOLDER, Governed};
@@ -122,7 +123,7 @@ fn a_queue_that_is_refused_leaves_the_slot_to_whom_it_serves() {
 #[ignore = "needs the guest"]
 fn agents_that_begin_and_end_together_do_not_break_each_other() {
     const TOGETHER: u8 = 8;
-    const ROUNDS: u32 = 100;
+    let rounds = setting("ROUNDS", 100);
     for number in 0..TOGETHER {
         dummy(&format!("d{number}"), 10 + number);
     }
@@ -130,7 +131,7 @@ fn agents_that_begin_and_end_together_do_not_break_each_other() {
         let place = Place { device: format!("d{number}"), parent: ROOT, state_folder: STATE_FOLDER.into() };
         Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false)
     };
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let begin = std::sync::Barrier::new(usize::from(TOGETHER));
         let agent = |number: u8| {
             begin.wait();
