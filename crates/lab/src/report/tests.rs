@@ -447,7 +447,7 @@ fn the_picture_in_the_readme_is_of_the_present_report() {
     let record = fs::read_to_string(root.join("evidence/adth.csv")).unwrap();
     let rows = evidence::read(&record).unwrap();
     let mut verdicts = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.experiment() == scenario.id && row.conventions == "standard") {
+    for row in rows.iter().filter(|row| row.experiment() == scenario.id && row.conventions == scenario.conventions) {
         let word = serde_json::to_value(row.verdict).unwrap().as_str().unwrap().to_owned();
         *verdicts.entry(word).or_default() += 1;
     }
