@@ -277,5 +277,5 @@ fn categories(row: Row) -> Told<Vec<edca::Group>> {
 fn losses(row: Row) -> Told<bqm::Losses> {
     let losses: bqm::Losses = row.build()?;
     let fits = losses.window <= 1_000_000 && losses.lost <= losses.window;
-    Ok(fits.then_some(losses).ok_or("the window must be at most a million, and no more lost than it has")?)
+    Ok(fits.then_some(losses).ok_or("the window must be at most a million, and the losses at most the window")?)
 }
