@@ -3,7 +3,7 @@
 use super::*;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus, Output};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const DEVICE: &str = "v0";
 /// Where a test tells the part of it that runs in another process what to do.
@@ -234,22 +234,26 @@ fn inner_for_ever() {
 fn a_place_has_one_agent_however_many_come_and_go() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("state");
-    let (is_held, times) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let is_held = AtomicBool::new(false);
+    // Each agent has its turns, however often it finds the place taken.
     let comes_and_goes = || {
-        for turn in 0..1_000 {
-            let Ok((mut state, _)) = State::lock(&folder, DEVICE, ROOT) else { continue };
+        let mut turns = 0;
+        while turns < 50 {
+            let Ok((mut state, _)) = State::lock(&folder, DEVICE, ROOT) else {
+                std::thread::yield_now();
+                continue;
+            };
             assert!(!is_held.swap(true, Ordering::SeqCst), "two agents have one place");
-            times.fetch_add(1, Ordering::Relaxed);
-            if turn % 2 == 0 {
+            if turns % 2 == 0 {
                 state.keep(&before()).unwrap();
             }
+            turns += 1;
             std::thread::yield_now();
             is_held.store(false, Ordering::SeqCst);
             state.forget().unwrap();
         }
     };
     std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(comes_and_goes))));
-    assert!(times.load(Ordering::Relaxed) > 100, "{times:?}");
     assert_eq!(names(&folder), [""; 0]);
 }
 
