@@ -10,6 +10,7 @@ mod account;
 mod batch;
 mod discipline;
 mod disciplines;
+mod flows;
 mod level;
 mod measure;
 mod packet;

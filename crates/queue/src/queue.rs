@@ -2,7 +2,7 @@
 
 use crate::account::{Account, Waiting};
 use crate::discipline::{Purge, Setup};
-use crate::disciplines::{AnyDiscipline, End, Fifo, fq_codel};
+use crate::disciplines::{AnyDiscipline, End, Fifo, fq_codel, turns};
 use crate::level::Level;
 use crate::measure::{Completion, Totals};
 use crate::packet::Packet;
@@ -148,6 +148,18 @@ impl<P: Packet> Queue<P> {
         if let AnyDiscipline::FqCodel(flows) = &mut self.packets {
             flows.follow(params);
         }
+    }
+
+    /// Orders the bounds of `turns` for packets that arrive from now on. Has no effect on other disciplines.
+    pub fn set_pace(&mut self, pace: turns::Pace) {
+        if let AnyDiscipline::Turns(held) = &mut self.packets {
+            held.set_pace(pace);
+        }
+    }
+
+    /// Number of packets that go before all flows under `turns`; zero under other disciplines.
+    pub fn thin_packets(&self) -> usize {
+        if let AnyDiscipline::Turns(held) = &self.packets { held.thin_packets() } else { 0 }
     }
 
     /// Discards all packets that are `unwanted`.

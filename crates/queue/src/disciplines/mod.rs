@@ -9,6 +9,7 @@ pub mod fq_codel;
 pub mod oldest_first;
 pub mod pie;
 pub mod red;
+pub mod turns;
 
 pub use fifo::End;
 pub(crate) use fifo::Fifo;
@@ -29,4 +30,6 @@ registry::disciplines! {
     pie, "pie": Pie = early::EarlyDrop<P, pie::Pie>,
     /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops arriving packets more often the longer the mean queue.
     red, "red": Red = early::EarlyDrop<P, red::Red>,
+    /// `turns` with one station: round robin of flows, thin ones first; drops what would wait too long.
+    turns, "turns": Turns = turns::Turns<P>,
 }

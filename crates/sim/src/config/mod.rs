@@ -32,7 +32,9 @@ pub use mac::{
 };
 pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
-pub use nodes::{CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape};
+pub use nodes::{
+    CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape, TurnsScheduler,
+};
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};

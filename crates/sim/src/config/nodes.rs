@@ -4,7 +4,7 @@ use super::mobility::{Waypoint, pair, sides};
 use super::{Category, Class, Consumption};
 use queue::Settings as Queue;
 use serde::{Deserialize, Deserializer, Serialize};
-use units::{Duration, Length, Rate};
+use units::{Duration, Length, Positive, Rate};
 
 /// Nodes placed by rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct Node {
     /// Access point of a station. Default: the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_point: Option<String>,
-    /// Queues of an access point. Default `one`.
+    /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
     /// With `queues = "mac80211"`: Linux 4.12 to 6.15. CoDel towards a station has 50 ms and 300 ms, without ECN, if
@@ -65,6 +65,9 @@ pub struct Node {
     /// With `queues = "mac80211"`: the driver's part in it.
     #[serde(default, skip_serializing_if = "Mac80211::is_default")]
     pub mac80211: Mac80211,
+    /// With `queues = "turns"`: its settings.
+    #[serde(default, skip_serializing_if = "TurnsScheduler::is_default")]
+    pub turns: TurnsScheduler,
     /// Position, or start of the `waypoints`: x and y.
     #[serde(default, deserialize_with = "place")]
     pub position: Option<[Length; 2]>,
@@ -187,7 +190,7 @@ impl Role {
     }
 }
 
-/// Queues of an access point towards its stations.
+/// Queues of a node, by receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -200,6 +203,31 @@ pub enum Queues {
     /// Linux mac80211, without `[queue]`: FQ-CoDel per station (and access category) and airtime fairness. See
     /// `docs/disciplines/mac80211.md`.
     Mac80211,
+    /// Our default, without `[queue]`: an aggregate each in turn, flows that send little first, and no more waits than is
+    /// sent in `turns.target_delay`. Also of stations and in ad hoc networks. See `docs/turns.md`.
+    Turns,
+}
+
+/// Settings of `queues = "turns"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct TurnsScheduler {
+    /// Longest time that packets are to wait (D), above zero; at least two turns of all busy stations. Default 50 ms.
+    pub target_delay: Positive<Duration>,
+}
+
+impl Default for TurnsScheduler {
+    fn default() -> Self {
+        Self { target_delay: queue::turns::Params::TARGET_DELAY }
+    }
+}
+
+impl TurnsScheduler {
+    /// Is everything by default?
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// What depends on the driver of an access point with `queues = "mac80211"`.

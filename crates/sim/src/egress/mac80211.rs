@@ -5,13 +5,14 @@
 //! `docs/disciplines/mac80211.md`: deficit round robin over stations in airtime (Høiland-Jørgensen and others, "Ending
 //! the Anomaly", 2017), in rounds, and Airtime Queue Limits.
 
-use super::hardware::{AGGREGATE, Hardware};
+use super::hardware::Hardware;
 use super::layout::Layout;
+use super::outlook::Outlook;
 use super::port::Port;
 use crate::config::{Class, HardwareQueue, Mac80211, PullLoop};
 use crate::engine::{List, Number as _, PortId};
-use crate::mac::{BROADCAST, Conventions, Costs, Station};
-use crate::net::{Waiting, msdu_bytes};
+use crate::mac::{BROADCAST, Costs};
+use crate::net::Waiting;
 use control::Limit;
 use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
@@ -388,41 +389,6 @@ impl Scheduler {
         let shares = self.shares.iter().fold(Duration::ZERO, |sum, share| sum + share.pending);
         debug_assert_eq!(shares, self.pending + self.broadcasting, "of all stations together");
         shares
-    }
-}
-
-/// Estimates for a station, at the mode with which it would send now.
-#[derive(Clone, Copy)]
-pub(crate) struct Outlook<'a> {
-    pub(crate) station: &'a Station,
-    pub(crate) rules: &'a Conventions,
-}
-
-impl Outlook<'_> {
-    /// Returns the estimated airtime of a packet; where frames are aggregated, without the preamble that it will share.
-    fn airtime(self, packet: &Waiting) -> Duration {
-        let Self { station, rules } = self;
-        let mode = station.mode_to(packet.to, &rules.timing);
-        let alone = rules.timing.duration(mode, rules.mpdu(msdu_bytes(packet.length)));
-        if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
-    }
-
-    /// Returns what a packet takes of the depth of a hardware queue.
-    pub(super) fn load(self, packet: &Waiting, category: u8, depth: HardwareQueue) -> u32 {
-        match depth {
-            HardwareQueue::Off => 0,
-            HardwareQueue::Packets(_) => 1,
-            HardwareQueue::Airtime(_) => u32::try_from(self.airtime(packet).as_nanos()).unwrap_or(u32::MAX),
-            HardwareQueue::Aggregates(_) => {
-                self.station.share_of_frame(packet.to, category, msdu_bytes(packet.length), AGGREGATE, self.rules)
-            }
-        }
-    }
-
-    /// Expected throughput towards another station in bit/s; zero if unknown.
-    fn throughput(self, to: u32, costs: &Costs) -> f64 {
-        let mpdus = if self.rules.block_ack() { f64::from(self.rules.aggregation.frames) } else { 1.0 };
-        self.station.expected_throughput(to, costs, mpdus)
     }
 }
 

@@ -11,15 +11,17 @@
 mod hardware;
 mod layout;
 mod mac80211;
+mod outlook;
 mod port;
 mod round_robin;
+mod turns;
 
 pub(crate) use layout::Layout;
-pub(crate) use mac80211::Outlook;
+pub(crate) use outlook::Outlook;
 pub(crate) use port::{Port, Taken};
 pub(crate) use round_robin::EXCHANGE;
 
-use crate::config::{Class, HardwareQueue, Mac, Mac80211};
+use crate::config::{self, Class, HardwareQueue, Mac, Mac80211};
 use crate::engine::{List, Number as _, PortId, WireId};
 use crate::mac::{BROADCAST, Conventions, Costs};
 use crate::net::Waiting;
@@ -29,6 +31,7 @@ use mac80211::Scheduler;
 use queue::{Completion, Departure, Settings};
 use round_robin::RoundRobin;
 use std::ops::Range;
+use turns::Turns;
 use units::{Bytes, Duration, Instant};
 
 /// Order in which the MAC gets packets from a node's ports.
@@ -38,6 +41,8 @@ pub(crate) enum Order {
     RoundRobin(RoundRobin),
     /// The scheduler of an access point under Linux: equal airtime for the stations, few packets ahead of the MAC.
     Mac80211(Box<Scheduler>),
+    /// Our default: an aggregate each in turn, thin flows first, little ahead of the MAC.
+    Turns(Box<Turns>),
 }
 
 impl Order {
@@ -52,11 +57,17 @@ impl Order {
         Self::Mac80211(Box::new(Scheduler::new(layout, rules, patience)))
     }
 
+    /// Our default, for the ports of this layout, with airtime also charged for what an access point receives.
+    pub(crate) fn turns(layout: &Layout, settings: config::TurnsScheduler, is_access_point: bool) -> Self {
+        Self::Turns(Box::new(Turns::new(layout, settings, is_access_point)))
+    }
+
     /// Settings of the radio ports, if the scheduler determines them.
     pub(crate) fn settings(&self) -> Option<Settings> {
         match self {
             Self::RoundRobin(_) => None,
             Self::Mac80211(scheduler) => Some(scheduler.settings()),
+            Self::Turns(_) => Some(Turns::settings()),
         }
     }
 }
@@ -106,8 +117,8 @@ impl Egress {
     /// Empty ports in this layout.
     pub(crate) fn new(ports: List<PortId, Port>, layout: Layout, order: Order, mac: &Mac) -> Self {
         let depth = match &order {
-            Order::Mac80211(_) if mac.hardware_queue == HardwareQueue::Off => mac80211::RING,
-            Order::Mac80211(_) | Order::RoundRobin(_) => mac.hardware_queue,
+            Order::Mac80211(_) | Order::Turns(_) if mac.hardware_queue == HardwareQueue::Off => mac80211::RING,
+            Order::Mac80211(_) | Order::Turns(_) | Order::RoundRobin(_) => mac.hardware_queue,
         };
         let has_any = depth != HardwareQueue::Off && layout.radio_ports() > 0;
         let categories = if layout.by_class { 1 } else { layout.lanes };
@@ -187,9 +198,13 @@ impl Egress {
         if self.hardware.is_some() && category.is_some() {
             self.moved = true;
         }
-        if let Order::Mac80211(scheduler) = &mut self.order {
-            scheduler.make_room(now, &mut self.ports, dropped);
-            scheduler.joins(now, port);
+        match &mut self.order {
+            Order::RoundRobin(_) => {}
+            Order::Mac80211(scheduler) => {
+                scheduler.make_room(now, &mut self.ports, dropped);
+                scheduler.joins(now, port);
+            }
+            Order::Turns(turns) => return turns.offer(now, port, &mut self.ports[port], packet, first, dropped),
         }
         self.ports[port].offer(now, packet, first, dropped);
     }
@@ -250,6 +265,9 @@ impl Egress {
             Order::Mac80211(scheduler) => {
                 scheduler.pull(now, category, &self.layout, &mut self.ports, hardware, outlook, dropped)?
             }
+            Order::Turns(turns) => {
+                turns.pull(now, category, &self.layout, &mut self.ports, hardware, outlook, dropped)?
+            }
             Order::RoundRobin(order) => {
                 let port = next_for(hardware, &mut self.ports, &self.layout, order, (now, category), dropped)?;
                 let taken = self.ports[port].take(now, 0, dropped)?;
@@ -278,7 +296,7 @@ impl Egress {
                 order.next(&self.layout, category, ready)
             }
             // Any of that category: its packets come from the hardware queue.
-            Order::Mac80211(_) => PortId::at(category.into()),
+            Order::Mac80211(_) | Order::Turns(_) => PortId::at(category.into()),
         }
     }
 
@@ -299,8 +317,11 @@ impl Egress {
             (Order::Mac80211(scheduler), Some(hardware)) if !hardware.is_per_station() => {
                 scheduler.turn(now, category, layout, hardware, holds.map(|(to, _)| to))
             }
+            (Order::Turns(turns), Some(hardware)) if !hardware.is_per_station() => {
+                turns.turn(category, layout, hardware, holds.map(|(to, _)| to))
+            }
             (_, Some(hardware)) => hardware.turn(category, holds.map(|(to, _)| to)),
-            (Order::Mac80211(_), None) => None,
+            (Order::Mac80211(_) | Order::Turns(_), None) => None,
             (Order::RoundRobin(_), None) if layout.groups == 1 => return holds.next().map(|(to, _)| to),
             (Order::RoundRobin(order), None) => {
                 let ready = |port: PortId| ports[port].ready_at().is_some_and(|at| at <= now);
@@ -358,7 +379,7 @@ impl Egress {
                 }
                 taken
             }
-            (Order::Mac80211(_), None) => None,
+            (Order::Mac80211(_) | Order::Turns(_), None) => None,
         };
         if taken.is_none() {
             self.filled &= !(1 << category);
@@ -480,25 +501,43 @@ impl Egress {
             hardware.completed(self.layout.category(port), to, load);
             self.moved = true;
         }
-        if let Order::Mac80211(scheduler) = &mut self.order {
-            scheduler.completed(port, expected * u64::from(completion.packets));
+        match &mut self.order {
+            Order::RoundRobin(_) => {}
+            Order::Mac80211(scheduler) => scheduler.completed(port, expected * u64::from(completion.packets)),
+            Order::Turns(turns) => turns.completed(now, port, expected * u64::from(completion.packets)),
         }
         self.ports[port].completed(now, completion);
     }
 
-    /// Records the airtime of a frame to or from a station.
+    /// Records the airtime of a frame that was sent to a station, or `received` from it.
     #[inline]
-    pub(crate) fn on_air(&mut self, now: Instant, station: u32, category: u8, airtime: impl FnOnce() -> Duration) {
-        if let Order::Mac80211(scheduler) = &mut self.order {
-            // It knows no service classes.
-            scheduler.charge(now, self.layout.port(station, category, Class::BestEffort), airtime());
+    pub(crate) fn on_air(
+        &mut self,
+        now: Instant,
+        station: u32,
+        category: u8,
+        received: bool,
+        airtime: impl FnOnce() -> Duration,
+    ) {
+        // Schedulers know no service classes.
+        let port = |layout: &Layout| layout.port(station, category, Class::BestEffort);
+        match &mut self.order {
+            Order::RoundRobin(_) => {}
+            Order::Mac80211(scheduler) => scheduler.charge(now, port(&self.layout), airtime()),
+            Order::Turns(turns) => turns.charge(now, port(&self.layout), airtime(), received),
         }
+    }
+
+    /// Smallest contention window of a category where `turns` has changed it; none in it where it is as configured again.
+    #[inline]
+    pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
+        if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
     }
 
     /// Records an RTS without CTS, and the airtime of the data that it announced.
     pub(crate) fn announced_in_vain(&mut self, now: Instant, station: u32, category: u8, airtime: Duration) {
         // A driver reports attempts, and mac80211 charges each with all of its frame.
-        self.on_air(now, station, category, || airtime);
+        self.on_air(now, station, category, false, || airtime);
     }
 
     /// Removes `unwanted` packets from all ports.
@@ -536,6 +575,7 @@ impl Egress {
         let pending = match &self.order {
             Order::RoundRobin(_) => Duration::ZERO,
             Order::Mac80211(scheduler) => scheduler.pending(),
+            Order::Turns(turns) => turns.pending(),
         };
         airtime == pending && self.hardware.as_ref().map_or(load == 0, |hardware| hardware.balances(load))
     }

@@ -8,7 +8,7 @@ use crate::results::{self, NodeDistribution};
 use control::{
     AnyController, Controller as _, Heard, Idling, Interval, Limit, Mark, Needs, Orders, Radio, Seen, Sets, Warning,
 };
-use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper, fq_codel};
+use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper, fq_codel, turns};
 use units::{Bytes, Duration, Instant, Rate};
 
 /// Burst of the shaper: the longest packet. After a pause, or when the MAC was late for a packet, this much may leave
@@ -174,6 +174,11 @@ impl Port {
     /// Sets FQ-CoDel's parameters from the next packet on.
     pub(super) fn follow(&mut self, params: &fq_codel::Params) {
         self.queue.follow(params);
+    }
+
+    /// Orders the bounds of `turns` from the next packet on.
+    pub(super) fn set_pace(&mut self, pace: turns::Pace) {
+        self.queue.set_pace(pace);
     }
 
     /// Removes `unwanted` packets.

@@ -131,6 +131,13 @@ impl Conventions {
         Access { space, cw_min, cw_max: cw_max.max(cw_min), after_timeout, txop_limit: txop }
     }
 
+    /// Contention parameters of a category with at least this smallest window; without one as configured.
+    pub(crate) fn with_window(&self, category: u8, window: Option<u16>) -> Access {
+        let configured = self.access[usize::from(category)];
+        let cw_min = window.map_or(configured.cw_min, |window| configured.cw_min.max(window));
+        Access { cw_min, cw_max: configured.cw_max.max(cw_min), ..configured }
+    }
+
     /// Name of a category's queue in the results.
     pub(crate) fn queue_name(&self, index: usize) -> &'static str {
         if self.edca() { ["vo", "vi", "be", "bk"][index] } else { "be" }

@@ -80,6 +80,7 @@ impl World {
             return;
         }
         self.pull_all(node);
+        self.set_window(node);
         let mut paused = self.nodes[node].station.take_paused();
         while paused != 0 {
             self.resume_in_turn(node, u8::try_from(paused.trailing_zeros()).expect("a byte has eight bits"));
@@ -90,6 +91,16 @@ impl World {
         while free != 0 {
             self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
             free &= free - 1;
+        }
+    }
+
+    /// Sets the contention window of a category whose scheduler asks for another one.
+    fn set_window(&mut self, node: NodeId) {
+        let Node { egress, station, .. } = &mut self.nodes[node];
+        if self.rules.edca()
+            && let Some((category, window)) = egress.window()
+        {
+            station.set_access(category, self.rules.with_window(category, window));
         }
     }
 

@@ -75,7 +75,7 @@ impl World {
             let hop = record.hops.to(frame.to);
             hop.airtime += duration;
             if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant) {
-                egress.on_air(self.now, frame.to, frame.category, || duration);
+                egress.on_air(self.now, frame.to, frame.category, false, || duration);
             }
             match frame.kind {
                 Kind::Data { .. } => {
@@ -354,7 +354,7 @@ impl World {
         self.nodes[node].record.duplicates += u64::from(answer.duplicate);
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
-            self.nodes[node].egress.on_air(self.now, frame.from, frame.category, airtime);
+            self.nodes[node].egress.on_air(self.now, frame.from, frame.category, true, airtime);
         }
     }
 

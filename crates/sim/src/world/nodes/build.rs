@@ -32,6 +32,7 @@ pub(crate) fn nodes(
         let patience = site.slow_station_codel.then(|| Costs::new(&rules.timing));
         let order = match site.queues {
             Some(Queues::Mac80211) => Order::mac80211(&layout, site.mac80211, patience),
+            Some(Queues::Turns) => Order::turns(&layout, site.turns, site.role == Role::AccessPoint),
             Some(Queues::One | Queues::PerStation) | None => Order::round_robin(),
         };
         let settings = order.settings();
@@ -104,9 +105,9 @@ fn layout(
                            go with `voice`: write `[category_queue]`, or `access = \"dcf\"` in `[mac]`";
             return refuse("class_queue".to_owned(), message);
         }
-        Some(_) if site.queues == Some(Queues::Mac80211) => {
-            let message = "mac80211 knows categories, not classes: write `access = \"edca\"` in `[mac]` instead of \
-                           `[class_queue]`";
+        Some(_) if matches!(site.queues, Some(Queues::Mac80211 | Queues::Turns)) => {
+            let message = "mac80211 and turns know categories, not classes: write `access = \"edca\"` in `[mac]` instead \
+                           of `[class_queue]`";
             return refuse(format!("node.{}.queues", site.name), message);
         }
         Some(_) => Layout::by_class(),
@@ -120,7 +121,7 @@ fn layout(
         layout.groups = 0;
     }
     if site.queues.is_some_and(|queues| queues != Queues::One) {
-        layout.stations = infrastructure.stations(node).collect();
+        layout.stations = infrastructure.receivers(node);
         let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && flow.from == site.name);
         layout.groups = (layout.stations.len() + usize::from(broadcasts)).max(1);
     }

@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::sites::Site;
-use crate::config::{Class, Mac80211, Network, Protocol, PullLoop, Queues, Role};
+use crate::config::{Class, Mac80211, Network, Protocol, PullLoop, Queues, Role, TurnsScheduler};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
@@ -111,6 +111,15 @@ impl Infrastructure {
         (0..).zip(&self.access_point).filter(move |(_, of)| **of == Some(access_point)).map(|(station, _)| station)
     }
 
+    /// Whom a node may send to by radio.
+    pub(crate) fn receivers(&self, node: u32) -> Vec<u32> {
+        match self.access_point.get(node as usize) {
+            Some(Some(access_point)) => vec![*access_point],
+            _ if self.access => self.stations(node).collect(),
+            _ => (0..).take(self.radios).filter(|&other| other != node).collect(),
+        }
+    }
+
     /// Refuses a station that is out of range of its access point all the time.
     pub(crate) fn check_range(&self, names: &[String], medium: &Medium<Frame>) -> Result<(), BuildError> {
         for (station, access_point) in (0..).zip(&self.access_point) {
@@ -153,8 +162,17 @@ fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> 
 /// Refuses keys that a role does not have.
 fn check_keys(site: &Site) -> Result<(), BuildError> {
     let refuse = |key: &str, message: String| Err(BuildError::new(format!("node.{}.{key}", site.name), message));
-    if site.role != Role::AccessPoint && site.queues.is_some_and(|queues| queues != Queues::One) {
-        return refuse("queues", format!("`{}` is no access point: it has one queue", site.name));
+    match (site.role, site.queues) {
+        (Role::AccessPoint, _) | (_, None | Some(Queues::One)) | (Role::Station, Some(Queues::Turns)) => {}
+        (Role::Station, Some(Queues::PerStation | Queues::Mac80211)) => {
+            return refuse("queues", format!("`{}` is no access point: it has one queue, or `turns`", site.name));
+        }
+        (Role::Wired, Some(_)) => {
+            return refuse("queues", format!("`{}` has no radio: it has one queue for each link", site.name));
+        }
+    }
+    if site.turns != TurnsScheduler::default() && site.queues != Some(Queues::Turns) {
+        return refuse("turns", "it belongs to `queues = \"turns\"`; leave it out".to_owned());
     }
     let Mac80211 { pull_loop, broadcast_limit } = site.mac80211;
     let of_linux = [
@@ -165,12 +183,15 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     if let Some((key, _)) = of_linux.into_iter().find(|&(_, given)| given && site.queues != Some(Queues::Mac80211)) {
         return refuse(key, "it belongs to `queues = \"mac80211\"`; leave it out".to_owned());
     }
-    if site.queues == Some(Queues::Mac80211) {
+    if let Some(queues @ (Queues::Mac80211 | Queues::Turns)) = site.queues {
         for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !site.category_queue.is_default())] {
             if given {
-                let message = "with `queues = \"mac80211\"` the queues are those of Linux; leave this table out, or write \
-                               `queues = \"per-station\"`";
-                return refuse(key, message.to_owned());
+                let queues = if queues == Queues::Turns { "turns" } else { "mac80211" };
+                let message = format!(
+                    "with `queues = \"{queues}\"` the scheduler has queues of its own; leave this table out, or write \
+                     `queues = \"per-station\"`"
+                );
+                return refuse(key, message);
             }
         }
     }

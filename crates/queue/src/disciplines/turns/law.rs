@@ -1,0 +1,417 @@
+//! The law of `turns`: which station sends next and for how long, which packets go first, and how much may wait.
+//!
+//! Stations take turns of one aggregate each, by deficit round robin in airtime. While one aggregate is on the air, one
+//! more waits in the hardware, whatever the number of stations. A packet of a flow that sends less than its share of the
+//! medium (a *thin* packet) goes before all turns, as far as its station has credit for it. What waits for a station is
+//! bounded by the time in which it will be sent. `docs/turns.md` describes the law and what each part is worth.
+//!
+//! Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds: all numbers are integers, as in the
+//! kernel.
+
+use std::collections::VecDeque;
+use units::{Bytes, Duration, Instant, Positive};
+
+/// One, as a ratio.
+const ONE: u64 = 1_024;
+/// What a frame of a thin packet costs beside the packet's own airtime: access, preambles, ACK.
+pub(super) const OVERHEAD: Duration = Duration::from_micros(300);
+/// Bytes of a station that are never dropped for the time that they will wait.
+pub(super) const KEPT: u64 = 3_000;
+/// Time over which the number of busy stations is averaged.
+const STATIONS_OVER: Duration = Duration::from_millis(100);
+/// Length of the windows in which the stretch is measured.
+const WINDOW: Duration = Duration::from_millis(20);
+/// Most that a station's credit for thin packets can be, if a turn is not longer.
+const CREDIT: Duration = Duration::from_millis(2);
+/// Time after a station's last packet for which it pays for airtime.
+const ACTIVE: Duration = Duration::from_millis(100);
+/// Stretch below which, and above which no longer, the medium counts as the access point's own.
+const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
+/// Turns' worth of frames without an answer after which a station's failed frames no longer go before others.
+const REPEATED: u64 = 3;
+/// Part of a turn below which what a station has in flight is little.
+const LITTLE: u64 = 4;
+/// The stretch before anything was measured.
+const STRETCH: u64 = ONE * 6 / 5;
+/// The most that the stretch can be.
+const STRETCHED: u64 = 100 * ONE;
+
+/// What a host says of a port: one station's packets in one access category.
+pub trait Ports {
+    /// True if packets wait there.
+    fn waits(&self, port: usize) -> bool;
+    /// True if thin packets wait there.
+    fn has_thin(&self, port: usize) -> bool;
+    /// True if the hardware takes one more of its packets.
+    fn has_room(&self, port: usize) -> bool;
+    /// Airtime of a turn: nine tenths of the longest aggregate that can be sent to its station now, or any time above
+    /// zero and no longer than a frame if frames are not aggregated.
+    fn turn(&self, port: usize) -> Duration;
+}
+
+/// Bounds for the packets of a port that arrive from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// A packet of a flow of which none waits is thin if the one before it came so long ago. None while the station has
+    /// no credit: then none is thin.
+    pub gap: Option<Duration>,
+    /// Most bytes that may wait.
+    pub most: Bytes,
+}
+
+/// The law, with its state.
+#[derive(Clone, Debug)]
+pub struct Law {
+    target: Duration,
+    lanes: usize,
+    shares: Vec<Share>,
+    categories: Vec<Category>,
+    medium: Medium,
+}
+
+/// A station in one access category.
+#[derive(Clone, Debug)]
+struct Share {
+    listed: bool,
+    /// Airtime that it may use, in nanoseconds; below zero if it has used more than its share.
+    deficit: i64,
+    /// Airtime estimated for its released packets that are not finished.
+    pending: Duration,
+    /// Airtime of its frames since one was answered, or given up.
+    unanswered: Duration,
+    /// When it last had a packet that waited.
+    active: Instant,
+    /// Airtime that its thin packets may use, in nanoseconds, and when that was last counted.
+    credit: i64,
+    counted: Instant,
+    /// True if it is in the line of thin packets.
+    hurries: bool,
+    /// Airtime of a byte in picoseconds, averaged over its packets.
+    per_byte: u64,
+}
+
+/// An access category.
+#[derive(Clone, Debug, Default)]
+struct Category {
+    /// Ports with packets, in order of their turns.
+    turns: VecDeque<usize>,
+    /// Ports with thin packets, in order.
+    first: VecDeque<usize>,
+    /// The port whose turn it is, and what is left of its turn.
+    current: Option<(usize, Duration)>,
+    /// Airtime that the last turn has released.
+    last: Duration,
+    /// Airtime estimated for released packets that are not finished.
+    pending: Duration,
+}
+
+/// What is measured of the medium.
+#[derive(Clone, Debug)]
+struct Medium {
+    /// Number of stations with packets (n), averaged, in 1024ths, and when they were last counted.
+    stations: u64,
+    counted: Instant,
+    /// Wall time per estimated airtime while something is in flight (f), in 1024ths: what contention, preambles, other
+    /// senders and repeats add.
+    stretch: u64,
+    /// Length of a turn (a), averaged.
+    turn: Duration,
+    /// Airtime that is in flight in all categories.
+    pending: Duration,
+    /// Since when, if any is.
+    since: Instant,
+    /// Wall time and airtime of this window, and averages over the windows before.
+    wall: Duration,
+    done: Duration,
+    all_wall: Duration,
+    all_done: Duration,
+    /// True if the medium counts as this sender's own.
+    own: bool,
+}
+
+impl Law {
+    /// For so many ports, `lanes` of each station: one per access category. `target`: how long packets may wait (D).
+    pub fn new(target: Positive<Duration>, ports: usize, lanes: usize) -> Self {
+        let share = Share {
+            listed: false,
+            deficit: 0,
+            pending: Duration::ZERO,
+            unanswered: Duration::ZERO,
+            active: Instant::ZERO,
+            credit: nanos(CREDIT),
+            counted: Instant::ZERO,
+            hurries: false,
+            per_byte: 150_000,
+        };
+        let medium = Medium {
+            stations: ONE,
+            counted: Instant::ZERO,
+            stretch: STRETCH,
+            turn: Duration::from_micros(3_600),
+            pending: Duration::ZERO,
+            since: Instant::ZERO,
+            wall: Duration::ZERO,
+            done: Duration::ZERO,
+            all_wall: WINDOW,
+            all_done: WINDOW * ONE / STRETCH,
+            own: false,
+        };
+        Self {
+            target: target.get(),
+            lanes,
+            shares: vec![share; ports],
+            categories: vec![Category::default(); lanes],
+            medium,
+        }
+    }
+
+    /// Number of ports.
+    pub fn ports(&self) -> usize {
+        self.shares.len()
+    }
+
+    /// Bounds for a packet of so many bytes that arrives at a port.
+    pub fn pace(&mut self, now: Instant, port: usize, len: Bytes) -> Pace {
+        let Self { target, shares, medium, .. } = self;
+        let share = &mut shares[port];
+        let earned = now.since(share.counted).as_nanos().saturating_mul(ONE) / (medium.stations + ONE);
+        share.counted = now;
+        let most = nanos(medium.turn.max(CREDIT));
+        share.credit = share.credit.saturating_add(i64::try_from(earned).unwrap_or(i64::MAX)).min(most);
+        let gap = (share.credit >= 0).then(|| medium.wall_of(share.cost(len), medium.stations + ONE));
+        let late = (*target).max(medium.wall_of(medium.turn * 2, medium.stations));
+        // So many bytes of this station are sent meanwhile, if all busy stations have turns.
+        let each = share.per_byte.max(1).saturating_mul(medium.stretch) / ONE * medium.stations.max(ONE) / ONE;
+        let sent = late.as_nanos().saturating_mul(1_000) / each.max(1);
+        let kept = (medium.turn.as_nanos().saturating_mul(1_000) / share.per_byte.max(1)).max(KEPT);
+        Pace { gap, most: Bytes::new(sent.max(kept)) }
+    }
+
+    /// A packet of so many bytes has joined a port; a `thin` one goes before all turns.
+    pub fn joined(&mut self, now: Instant, port: usize, len: Bytes, thin: bool) {
+        let Self { lanes, shares, categories, .. } = self;
+        let share = &mut shares[port];
+        let category = &mut categories[port % *lanes];
+        share.active = now;
+        if !std::mem::replace(&mut share.listed, true) {
+            category.turns.push_front(port);
+        }
+        if thin {
+            share.credit = share.credit.saturating_sub(nanos(share.cost(len)));
+            if !std::mem::replace(&mut share.hurries, true) {
+                category.first.push_back(port);
+            }
+        }
+    }
+
+    /// The port of a category from which the next packet is released, if one may be.
+    pub fn next(&mut self, now: Instant, category: usize, ports: &impl Ports) -> Option<usize> {
+        self.count(now);
+        loop {
+            if let Some((port, _)) = self.categories[category].current {
+                if ports.waits(port) {
+                    return ports.has_room(port).then_some(port);
+                }
+                self.categories[category].current = None;
+                continue;
+            }
+            if let Some(port) = self.categories[category].first.pop_front() {
+                if ports.has_thin(port) && ports.has_room(port) {
+                    self.categories[category].first.push_front(port);
+                    return Some(port);
+                }
+                self.shares[port].hurries = false;
+                continue;
+            }
+            if self.is_full(category, self.medium.turn) {
+                return None;
+            }
+            let port = self.begin(category, ports)?;
+            let turn = ports.turn(port).max(Duration::from_nanos(1));
+            if self.is_full(category, turn) {
+                return None;
+            }
+            let Category { current, last, .. } = &mut self.categories[category];
+            (*current, *last) = (Some((port, turn)), Duration::ZERO);
+        }
+    }
+
+    /// True if no packet may be released beside those in flight: if that is more than one turn.
+    fn is_full(&self, category: usize, turn: Duration) -> bool {
+        let Category { pending, last, .. } = &self.categories[category];
+        *pending >= turn && *pending > *last
+    }
+
+    /// The port whose turn begins. A deficit grows only when its station is visited and something may be released.
+    fn begin(&mut self, category: usize, ports: &impl Ports) -> Option<usize> {
+        let Self { shares, categories, medium, .. } = self;
+        let turns = &mut categories[category].turns;
+        let quantum = nanos(medium.turn).max(1);
+        loop {
+            let mut least = i64::MAX;
+            for _ in 0..turns.len() {
+                let port = *turns.front()?;
+                let share = &mut shares[port];
+                let owed = nanos(share.pending).saturating_sub(share.deficit);
+                let waits = ports.waits(port);
+                // What it has in flight may have to be sent again: until then it pays with the others.
+                if !waits && (owed <= 0 || share.pending.is_zero()) {
+                    share.listed = false;
+                    turns.pop_front();
+                    continue;
+                }
+                turns.rotate_left(1);
+                if owed <= 0 && ports.has_room(port) {
+                    // Its next turn costs it at least this one: it pays when it comes to the front again.
+                    return Some(port);
+                }
+                if owed > 0 {
+                    share.deficit = share.deficit.saturating_add(quantum);
+                    least = least.min(owed);
+                }
+            }
+            if least == i64::MAX {
+                return None;
+            }
+            // All are in debt: as many rounds at once as the first needs to be out of it.
+            let rounds = (least - 1) / quantum;
+            for &port in turns.iter() {
+                let share = &mut shares[port];
+                if share.deficit < nanos(share.pending) {
+                    share.deficit = share.deficit.saturating_add(rounds.saturating_mul(quantum));
+                }
+            }
+        }
+    }
+
+    /// A packet of so many bytes has left its port; so much airtime is estimated for it.
+    pub fn released(&mut self, now: Instant, port: usize, len: Bytes, estimated: Duration, thin: bool) {
+        let Self { lanes, shares, categories, medium, .. } = self;
+        let share = &mut shares[port];
+        let Category { first, current, last, pending, .. } = &mut categories[port % *lanes];
+        if medium.pending.is_zero() {
+            medium.since = now;
+        }
+        for pending in [&mut share.pending, pending, &mut medium.pending] {
+            *pending += estimated;
+        }
+        share.active = now;
+        let seen = estimated.as_nanos().saturating_mul(1_000) / len.count().max(1);
+        share.per_byte = share.per_byte - share.per_byte / 10 + seen / 10;
+        if thin {
+            // One packet of each station in turn.
+            if first.front() == Some(&port) {
+                first.rotate_left(1);
+            }
+            return;
+        }
+        *last += estimated;
+        if let Some((_, left)) = current {
+            *left = left.saturating_sub(estimated);
+            if left.is_zero() {
+                *current = None;
+                medium.turn = medium.turn * 7 / 8 + *last / 8;
+            }
+        }
+    }
+
+    /// The MAC has finished with packets of a port for which so much airtime was estimated together.
+    pub fn completed(&mut self, now: Instant, port: usize, estimated: Duration) {
+        let Self { lanes, shares, categories, medium, .. } = self;
+        medium.completed(now, estimated);
+        shares[port].unanswered = Duration::ZERO;
+        for pending in [&mut shares[port].pending, &mut categories[port % *lanes].pending, &mut medium.pending] {
+            *pending = pending.saturating_sub(estimated);
+        }
+    }
+
+    /// A frame to a station was on the air for so long.
+    pub fn sent(&mut self, now: Instant, port: usize, airtime: Duration) {
+        self.shares[port].unanswered += airtime;
+        self.charge(now, port, airtime);
+    }
+
+    /// Charges a station for airtime, at an access point also for that of frames from it.
+    pub fn charge(&mut self, now: Instant, port: usize, airtime: Duration) {
+        let share = &mut self.shares[port];
+        if now.since(share.active) <= ACTIVE {
+            share.deficit = share.deficit.saturating_sub(nanos(airtime));
+        }
+    }
+
+    /// True if the medium is this sender's own, so that a larger contention window costs it little and saves collisions
+    /// with the stations' answers.
+    pub fn owns_medium(&mut self) -> bool {
+        let Medium { stretch, own, .. } = &mut self.medium;
+        *own = *stretch < if *own { OWN.1 } else { OWN.0 };
+        *own
+    }
+
+    /// Airtime estimated for all released packets that are not finished.
+    pub fn pending(&self) -> Duration {
+        self.medium.pending
+    }
+
+    /// Airtime that a station may use, in nanoseconds; below zero if it has used more than its share.
+    pub fn credit(&self, port: usize) -> i64 {
+        self.shares[port].deficit
+    }
+
+    /// True if little of a port is in flight, as of a station with nothing but thin packets.
+    pub fn has_little(&self, port: usize) -> bool {
+        self.shares[port].pending < self.medium.turn / LITTLE
+    }
+
+    /// True if frames of a port that failed may be sent again before others have their turns: until too many have failed
+    /// one after the other.
+    pub fn may_repeat(&self, port: usize) -> bool {
+        self.shares[port].unanswered < self.medium.turn * REPEATED
+    }
+
+    /// Counts the stations with packets.
+    fn count(&mut self, now: Instant) {
+        let listed = self.categories.iter().map(|category| category.turns.len()).max().unwrap_or(0) as u64 * ONE;
+        let Medium { stations, counted, .. } = &mut self.medium;
+        let past = now.since(*counted).min(STATIONS_OVER).as_nanos();
+        *counted = now;
+        let step = listed.abs_diff(*stations).saturating_mul(past) / STATIONS_OVER.as_nanos();
+        *stations = if listed > *stations { *stations + step } else { *stations - step };
+    }
+}
+
+impl Share {
+    /// What a thin packet costs in airtime.
+    fn cost(&self, len: Bytes) -> Duration {
+        OVERHEAD + Duration::from_nanos(self.per_byte.saturating_mul(len.count()) / 1_000)
+    }
+}
+
+impl Medium {
+    /// Wall time in which each of so many senders, in 1024ths, at least one, sends for so long.
+    fn wall_of(&self, airtime: Duration, senders: u64) -> Duration {
+        let stretched = airtime.as_nanos().saturating_mul(self.stretch) / ONE;
+        Duration::from_nanos(stretched.saturating_mul(senders.max(ONE)) / ONE)
+    }
+
+    /// So much estimated airtime is done.
+    fn completed(&mut self, now: Instant, estimated: Duration) {
+        self.done += estimated;
+        self.wall += now.since(self.since);
+        self.since = now;
+        if self.wall < WINDOW {
+            return;
+        }
+        // The ratio of the sums: a mean of ratios would count a window with little airtime as much as others.
+        for (all, seen) in [(&mut self.all_wall, &mut self.wall), (&mut self.all_done, &mut self.done)] {
+            *all = (*all * 4 + *seen) / 5;
+            *seen = Duration::ZERO;
+        }
+        let ratio = self.all_wall.as_nanos().saturating_mul(ONE) / self.all_done.as_nanos().max(1);
+        self.stretch = ratio.clamp(ONE, STRETCHED);
+    }
+}
+
+/// A duration in the unit of deficits.
+fn nanos(duration: Duration) -> i64 {
+    i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,292 @@
+//! The queue of `turns`: round robin over flows without CoDel, thin packets first, and a bound by the time that packets
+//! will wait.
+//!
+//! Under an access point's scheduler its [`Law`] says what is thin and how much may wait. On its own a queue is that of
+//! one station, and measures how long a byte takes.
+
+mod law;
+
+pub use law::{Law, Pace, Ports};
+
+use crate::account::{Account, Waiting};
+use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
+use crate::flows::{Flow, Flows};
+use crate::packet::Packet;
+use control::Invalid;
+use law::{KEPT, OVERHEAD};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use units::{Bytes, Duration, Instant, Positive, Within};
+
+/// `turns` with one station: for a driver that pushes back, or under a shaper.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TurnsQueue"))]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Longest time that packets are to wait, above zero. Default 50 ms.
+    pub target_delay: Positive<Duration>,
+    /// Hash buckets of flows: 1 to 65536. Default 1024.
+    pub flows: Within<u32, 1, 65_536>,
+}
+
+impl Params {
+    /// The default of `target_delay`.
+    pub const TARGET_DELAY: Positive<Duration> =
+        Positive::<Duration>::new(Duration::from_millis(50)).expect("above zero");
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let flows = const { Within::<u32, 1, 65_536>::new(1024).expect("from 1 to 65536") };
+        Self { target_delay: Self::TARGET_DELAY, flows }
+    }
+}
+
+/// Bytes per flow and round, as in mac80211.
+const QUANTUM: u64 = 300;
+
+/// What is kept of a flow.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    /// When its last packet came.
+    last: Option<Instant>,
+    /// Number of its packets in the first line.
+    thin: u32,
+}
+
+/// Where the bounds come from.
+#[derive(Clone, Debug)]
+enum Bounds {
+    /// The host has ordered them.
+    Ordered(Pace),
+    /// The queue measures how long a byte takes while others wait behind it.
+    Measured(Meter),
+}
+
+/// How long a byte takes.
+#[derive(Clone, Debug)]
+struct Meter {
+    target: Duration,
+    /// Wall time of a byte in picoseconds, averaged; none before the first packet behind another has left.
+    per_byte: Option<u64>,
+    /// When the last packet left, if others waited behind it.
+    busy_since: Option<Instant>,
+}
+
+/// Packets by flow, thin ones apart.
+#[derive(Clone, Debug)]
+pub(crate) struct Turns<P> {
+    bounds: Bounds,
+    purges: bool,
+    flows: Flows<P, Seen>,
+    /// Thin packets, and those that go first by order: before all others.
+    first: VecDeque<Waiting<P>>,
+    /// Packets already scheduled because the host looked ahead.
+    passed: VecDeque<Waiting<P>>,
+}
+
+impl<P: Packet> Discipline<P> for Turns<P> {
+    type Params = Params;
+    // It drops at the heads of flows.
+    const PURGES_TAIL: bool = false;
+
+    fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
+        let target = params.target_delay.get();
+        Ok(Self {
+            bounds: Bounds::Measured(Meter { target, per_byte: None, busy_since: None }),
+            purges: setup.purge != Some(Purge::None),
+            flows: Flows::new(params.flows.get(), QUANTUM, setup.seed, setup.room),
+            first: VecDeque::with_capacity(LOOK_AHEAD),
+            passed: VecDeque::with_capacity(LOOK_AHEAD),
+        })
+    }
+
+    /// Takes an arriving packet. If it is thin it goes first. Above a bound packets are dropped from the head of the
+    /// longest flow.
+    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        let len = packet.len().count();
+        if !account.fits_alone(len) {
+            account.refused(len);
+            dropped(packet);
+            return;
+        }
+        let Pace { gap, most } = self.pace(packet.len());
+        let index = self.flows.hash(&packet);
+        let Flow { queue, state, .. } = self.flows.flow_mut(index);
+        let before = state.last.replace(now);
+        let is_rare = gap.is_some_and(|gap| before.is_none_or(|before| now.since(before) >= gap));
+        let is_thin = is_rare && queue.packets == 0 && state.thin == 0;
+        while !account.fits(len) {
+            if !self.shed(account, dropped) {
+                account.refused(len);
+                account.settle(now);
+                dropped(packet);
+                return;
+            }
+        }
+        let waiting = Waiting { packet, since: now };
+        if is_thin {
+            self.flows.flow_mut(index).state.thin = 1;
+            self.first.push_back(waiting);
+        } else {
+            self.flows.append(index, waiting);
+        }
+        account.joins(now, len);
+        while account.backlog().bytes > most && self.shed(account, dropped) {}
+        account.settle(now);
+    }
+
+    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        let len = packet.len().count();
+        if !account.fits_alone(len) {
+            account.refused(len);
+            dropped(packet);
+            return;
+        }
+        while !account.fits(len) {
+            self.make_way(account, dropped);
+        }
+        let index = self.flows.hash(&packet);
+        self.flows.flow_mut(index).state.thin += 1;
+        self.first.push_front(Waiting { packet, since: now });
+        account.joins(now, len);
+    }
+
+    fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
+        let Self { flows, first, passed, .. } = self;
+        let Some(behind) = index.checked_sub(first.len()) else {
+            return first.get(index).map(|waiting| &waiting.packet);
+        };
+        while passed.len() <= behind && behind < LOOK_AHEAD {
+            passed.push_back(flows.next(|_, queue, pool| queue.pop(pool))?);
+        }
+        passed.get(behind).map(|waiting| &waiting.packet)
+    }
+
+    fn remove(
+        &mut self,
+        account: &mut Account,
+        now: Instant,
+        index: usize,
+        dropped: &mut impl FnMut(P),
+    ) -> Option<Waiting<P>> {
+        self.peek(account, now, index, dropped)?;
+        let waiting = match index.checked_sub(self.first.len()) {
+            Some(behind) => self.passed.remove(behind)?,
+            None => {
+                let waiting = self.first.remove(index)?;
+                self.leaves_first(&waiting.packet);
+                waiting
+            }
+        };
+        if let Bounds::Measured(meter) = &mut self.bounds {
+            meter.leaves(now, waiting.packet.len(), account.backlog().packets > 1);
+        }
+        Some(waiting)
+    }
+
+    /// Discards packets above the limit after it has shrunk.
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+        while self.purges && account.is_over() {
+            self.make_way(account, dropped);
+        }
+    }
+
+    fn discard_where(
+        &mut self,
+        account: &mut Account,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    ) {
+        for _ in 0..self.first.len() {
+            let Some(waiting) = self.first.pop_front() else { break };
+            if unwanted(&waiting.packet) {
+                self.leaves_first(&waiting.packet);
+                account.discarded(waiting.packet.len().count());
+                dropped(waiting.packet);
+            } else {
+                self.first.push_back(waiting);
+            }
+        }
+        self.passed.retain(|waiting| {
+            let goes = unwanted(&waiting.packet);
+            if goes {
+                account.discarded(waiting.packet.len().count());
+                dropped(waiting.packet);
+            }
+            !goes
+        });
+        self.flows.discard_where(account, unwanted, dropped);
+    }
+}
+
+impl<P: Packet> Turns<P> {
+    /// The bounds for packets that arrive from now on, by the host's order.
+    pub(crate) fn set_pace(&mut self, pace: Pace) {
+        self.bounds = Bounds::Ordered(pace);
+    }
+
+    /// Number of packets that go before all flows.
+    pub(crate) fn thin_packets(&self) -> usize {
+        self.first.len()
+    }
+
+    /// The bounds for a packet of this length.
+    fn pace(&self, len: Bytes) -> Pace {
+        match &self.bounds {
+            Bounds::Ordered(pace) => *pace,
+            Bounds::Measured(meter) => meter.pace(len),
+        }
+    }
+
+    /// A packet of the first line has left it.
+    fn leaves_first(&mut self, packet: &P) {
+        let index = self.flows.hash(packet);
+        let thin = &mut self.flows.flow_mut(index).state.thin;
+        *thin = thin.saturating_sub(1);
+    }
+
+    /// Drops the packet at the head of the longest flow. False if no flow has any.
+    fn shed(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) -> bool {
+        let Some(fattest) = self.flows.fattest_listed() else { return false };
+        let (flow, pool) = self.flows.flow_and_pool(fattest);
+        let Some(waiting) = flow.queue.pop(pool) else { return false };
+        account.discarded(waiting.packet.len().count());
+        dropped(waiting.packet);
+        true
+    }
+
+    /// Drops a packet: if no flow has any, the last of those already scheduled.
+    fn make_way(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+        if self.shed(account, dropped) {
+            return;
+        }
+        let waiting = self.passed.pop_back().unwrap_or_else(|| {
+            let waiting = self.first.pop_back().expect("only a queue that holds something exceeds a limit");
+            self.leaves_first(&waiting.packet);
+            waiting
+        });
+        account.discarded(waiting.packet.len().count());
+        dropped(waiting.packet);
+    }
+}
+
+impl Meter {
+    /// A packet leaves; `more`: others wait behind it.
+    fn leaves(&mut self, now: Instant, len: Bytes, more: bool) {
+        if let Some(since) = self.busy_since {
+            let seen = now.since(since).as_nanos().saturating_mul(1_000) / len.count().max(1);
+            self.per_byte = Some(self.per_byte.map_or(seen, |before| before - before / 16 + seen / 16));
+        }
+        self.busy_since = more.then_some(now);
+    }
+
+    /// The law with one station.
+    fn pace(&self, len: Bytes) -> Pace {
+        let Some(per_byte) = self.per_byte else { return Pace { gap: Some(OVERHEAD * 2), most: Bytes::new(u64::MAX) } };
+        let most = self.target.as_nanos().saturating_mul(1_000) / per_byte.max(1);
+        let wall = Duration::from_nanos(per_byte.saturating_mul(len.count()) / 1_000);
+        Pace { gap: Some((OVERHEAD + wall) * 2), most: Bytes::new(most.max(KEPT)) }
+    }
+}

@@ -1,0 +1,194 @@
+//! Flow queues: packets hashed by flow, and deficit round robin over the flows in bytes, new flows first (RFC 8290,
+//! section 4).
+
+use crate::account::{Account, Waiting};
+use crate::packet::Packet;
+use crate::pool::{Chain, Pool};
+use control::mix;
+
+/// No flow.
+const NONE: u32 = u32::MAX;
+
+/// The list that a flow is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    No,
+    New,
+    Old,
+}
+
+/// A queue to which flows are hashed, with what its discipline keeps of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow<S> {
+    pub(crate) queue: Chain,
+    pub(crate) state: S,
+    /// Bytes that the flow may still send in this turn.
+    deficit: i64,
+    listed: Listed,
+    /// The next flow in its list.
+    next: u32,
+}
+
+/// A list of flows in round-robin order.
+#[derive(Clone, Debug)]
+struct List {
+    first: u32,
+    last: u32,
+}
+
+/// Packets by flow.
+#[derive(Clone, Debug)]
+pub(crate) struct Flows<P, S> {
+    quantum: i64,
+    /// Perturbation of the hash, different in every run.
+    perturbation: u64,
+    flows: Vec<Flow<S>>,
+    new: List,
+    old: List,
+    pool: Pool<P>,
+}
+
+impl<P: Packet, S: Clone + Default> Flows<P, S> {
+    /// So many empty flow queues, which send `quantum` bytes in a turn; memory for `room` packets.
+    pub(crate) fn new(flows: u32, quantum: u64, seed: u64, room: usize) -> Self {
+        let idle = Flow { queue: Chain::EMPTY, state: S::default(), deficit: 0, listed: Listed::No, next: NONE };
+        Self {
+            quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
+            perturbation: mix(seed),
+            flows: vec![idle; flows as usize],
+            new: List { first: NONE, last: NONE },
+            old: List { first: NONE, last: NONE },
+            pool: Pool::new(room),
+        }
+    }
+
+    /// The queue of a packet's flow.
+    pub(crate) fn hash(&self, packet: &P) -> usize {
+        let hash = mix(packet.flow() ^ self.perturbation);
+        let index = (u128::from(hash) * self.flows.len() as u128) >> 64;
+        usize::try_from(index).expect("below the number of flows")
+    }
+
+    /// One of its flows.
+    pub(crate) fn flow_mut(&mut self, index: usize) -> &mut Flow<S> {
+        &mut self.flows[index]
+    }
+
+    /// A flow, and the memory of its packets.
+    pub(crate) fn flow_and_pool(&mut self, index: usize) -> (&mut Flow<S>, &mut Pool<P>) {
+        (&mut self.flows[index], &mut self.pool)
+    }
+
+    /// Adds a packet at the end of a flow's queue; a flow that is in no list becomes a new flow.
+    pub(crate) fn append(&mut self, index: usize, waiting: Waiting<P>) {
+        let Self { flows, pool, quantum, .. } = self;
+        let flow = &mut flows[index];
+        flow.queue.push(pool, waiting);
+        if flow.listed == Listed::No {
+            flow.deficit = *quantum;
+            self.put(index, Listed::New);
+        }
+    }
+
+    /// The next packet of the flow whose turn it is, as `dequeue` takes it from the flow; none if no flow has any
+    /// (section 4.2).
+    pub(crate) fn next(
+        &mut self,
+        mut dequeue: impl FnMut(&mut S, &mut Chain, &mut Pool<P>) -> Option<Waiting<P>>,
+    ) -> Option<Waiting<P>> {
+        loop {
+            let from = if self.new.first == NONE { Listed::Old } else { Listed::New };
+            let index = self.list(from).first;
+            let Self { flows, pool, quantum, .. } = self;
+            let flow = flows.get_mut(index as usize)?;
+            if flow.deficit <= 0 {
+                flow.deficit = flow.deficit.saturating_add(*quantum);
+                self.move_first(from, Listed::Old);
+                continue;
+            }
+            let Flow { queue, state, .. } = flow;
+            if let Some(waiting) = dequeue(state, queue, pool) {
+                flow.deficit -= i64::try_from(waiting.packet.len().count()).unwrap_or(i64::MAX);
+                return Some(waiting);
+            }
+            // A new flow passes through the old ones once, so that it cannot come back at once and starve them.
+            let to = if from == Listed::New && self.old.first != NONE { Listed::Old } else { Listed::No };
+            self.move_first(from, to);
+        }
+    }
+
+    /// The flow with the most bytes (the first of equals), counting `len` bytes more for the flow `to`. Visits every
+    /// flow.
+    pub(crate) fn fattest(&self, to: usize, len: u64) -> usize {
+        let bytes = |index: usize| self.flows[index].queue.bytes + if index == to { len } else { 0 };
+        (1..self.flows.len()).fold(0, |fattest, index| if bytes(index) > bytes(fattest) { index } else { fattest })
+    }
+
+    /// The flow with the most bytes (the first of equals in order of their turns), if any has packets. Visits the flows in
+    /// the lists.
+    pub(crate) fn fattest_listed(&self) -> Option<usize> {
+        let mut fattest = None;
+        let mut most = 0;
+        for mut index in [self.new.first, self.old.first] {
+            while let Some(flow) = self.flows.get(index as usize) {
+                if flow.queue.bytes > most {
+                    (fattest, most) = (Some(index as usize), flow.queue.bytes);
+                }
+                index = flow.next;
+            }
+        }
+        fattest
+    }
+
+    /// Discards the packets that are `unwanted`, flow by flow.
+    pub(crate) fn discard_where(
+        &mut self,
+        account: &mut Account,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    ) {
+        let Self { flows, pool, .. } = self;
+        for flow in flows {
+            for _ in 0..flow.queue.packets {
+                let Some(waiting) = flow.queue.pop(pool) else { break };
+                if unwanted(&waiting.packet) {
+                    account.discarded(waiting.packet.len().count());
+                    dropped(waiting.packet);
+                } else {
+                    flow.queue.push(pool, waiting);
+                }
+            }
+        }
+    }
+
+    fn list(&mut self, which: Listed) -> &mut List {
+        if which == Listed::New { &mut self.new } else { &mut self.old }
+    }
+
+    /// Moves the first flow of a list to the end of another, or out of both.
+    fn move_first(&mut self, from: Listed, to: Listed) {
+        let index = self.list(from).first;
+        let flow = &mut self.flows[index as usize];
+        flow.listed = Listed::No;
+        let next = std::mem::replace(&mut flow.next, NONE);
+        let list = self.list(from);
+        list.first = next;
+        if next == NONE {
+            list.last = NONE;
+        }
+        if to != Listed::No {
+            self.put(index as usize, to);
+        }
+    }
+
+    /// Adds a flow at the end of a list.
+    fn put(&mut self, index: usize, to: Listed) {
+        self.flows[index].listed = to;
+        let number = u32::try_from(index).expect("at most 65536 flows");
+        let last = std::mem::replace(&mut self.list(to).last, number);
+        match self.flows.get_mut(last as usize) {
+            Some(before) => before.next = number,
+            None => self.list(to).first = number,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! What a scheduler expects of a packet at the mode with which its station would send it now.
+
+use super::hardware::AGGREGATE;
+use crate::config::HardwareQueue;
+use crate::mac::{BROADCAST, Conventions, Costs, Station};
+use crate::net::{Waiting, msdu_bytes};
+use units::Duration;
+
+/// Estimates for a station, at the mode with which it would send now.
+#[derive(Clone, Copy)]
+pub(crate) struct Outlook<'a> {
+    pub(crate) station: &'a Station,
+    pub(crate) rules: &'a Conventions,
+}
+
+impl Outlook<'_> {
+    /// Returns the estimated airtime of a packet; where frames are aggregated, without the preamble that it will share.
+    pub(super) fn airtime(self, packet: &Waiting) -> Duration {
+        let Self { station, rules } = self;
+        let mode = station.mode_to(packet.to, &rules.timing);
+        let alone = rules.timing.duration(mode, rules.mpdu(msdu_bytes(packet.length)));
+        if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
+    }
+
+    /// Returns the airtime of a turn of a station: nine tenths of the longest aggregate to it, so that an aggregate is never
+    /// short of packets for want of a turn. Without aggregates a turn is one frame, however short.
+    pub(super) fn turn(self, to: u32, category: u8) -> Duration {
+        let Self { station, rules } = self;
+        if to == BROADCAST || !rules.aggregates() {
+            return Duration::ZERO;
+        }
+        let mode = station.mode_to(to, &rules.timing);
+        let longest = station.largest_frame(category, Some(mode), rules);
+        rules.timing.duration(mode, longest).saturating_sub(mode.header()) * 9 / 10
+    }
+
+    /// Returns what a packet takes of the depth of a hardware queue.
+    pub(super) fn load(self, packet: &Waiting, category: u8, depth: HardwareQueue) -> u32 {
+        match depth {
+            HardwareQueue::Off => 0,
+            HardwareQueue::Packets(_) => 1,
+            HardwareQueue::Airtime(_) => u32::try_from(self.airtime(packet).as_nanos()).unwrap_or(u32::MAX),
+            HardwareQueue::Aggregates(_) => {
+                self.station.share_of_frame(packet.to, category, msdu_bytes(packet.length), AGGREGATE, self.rules)
+            }
+        }
+    }
+
+    /// Expected throughput towards another station in bit/s; zero if unknown.
+    pub(super) fn throughput(self, to: u32, costs: &Costs) -> f64 {
+        let mpdus = if self.rules.block_ack() { f64::from(self.rules.aggregation.frames) } else { 1.0 };
+        self.station.expected_throughput(to, costs, mpdus)
+    }
+}

@@ -1,0 +1,189 @@
+//! The scheduler `turns`: our default for access points. Its [`Law`] says which station sends next; here is what the law
+//! asks of the ports, the hardware queue and the MAC.
+
+use super::hardware::Hardware;
+use super::layout::Layout;
+use super::outlook::Outlook;
+use super::port::Port;
+use crate::config::{self, Class};
+use crate::engine::{List, Number as _, PortId};
+use crate::mac::BROADCAST;
+use crate::net::Waiting;
+use control::Limit;
+use queue::turns::{Law, Params, Ports};
+use queue::{Departure, DisciplineName, Settings};
+use units::{Duration, Instant};
+
+/// Packets of a station and category, to bound memory where packets are short.
+const PACKETS: u32 = 4_096;
+/// The smallest contention window of best effort while the medium is the access point's own.
+const WINDOW: u16 = 31;
+/// The category of best effort under EDCA.
+const BEST_EFFORT: u8 = 2;
+
+/// The scheduler of a node.
+#[derive(Debug)]
+pub(crate) struct Turns {
+    law: Law,
+    /// Ports of stations; those behind them are for broadcasts.
+    stations: usize,
+    /// True at an access point, which charges stations for what they send.
+    charges_received: bool,
+    /// True while the larger contention window is in use.
+    is_wide: bool,
+}
+
+/// The ports of a category, as the law asks for them.
+struct Asked<'a> {
+    category: u8,
+    layout: &'a Layout,
+    ports: &'a List<PortId, Port>,
+    hardware: &'a Hardware,
+    outlook: Outlook<'a>,
+}
+
+impl Asked<'_> {
+    fn to(&self, port: usize) -> u32 {
+        self.layout.stations.get(port / self.layout.lanes).copied().unwrap_or(BROADCAST)
+    }
+}
+
+impl Ports for Asked<'_> {
+    fn waits(&self, port: usize) -> bool {
+        !self.ports[PortId::at(port)].queue().is_empty()
+    }
+
+    fn has_thin(&self, port: usize) -> bool {
+        self.ports[PortId::at(port)].queue().thin_packets() > 0
+    }
+
+    fn has_room(&self, port: usize) -> bool {
+        self.hardware.has_room(self.category, self.to(port))
+    }
+
+    fn turn(&self, port: usize) -> Duration {
+        self.outlook.turn(self.to(port), self.category)
+    }
+}
+
+impl Turns {
+    /// A scheduler for the empty ports of a node.
+    pub(super) fn new(layout: &Layout, settings: config::TurnsScheduler, charges_received: bool) -> Self {
+        let ports = layout.radio_ports();
+        Self {
+            law: Law::new(settings.target_delay, ports, layout.lanes),
+            stations: layout.stations.len() * layout.lanes,
+            charges_received,
+            is_wide: false,
+        }
+    }
+
+    /// Settings of its ports: no controller, hence no rate, so that packets are always ready.
+    pub(super) fn settings() -> Settings {
+        Settings {
+            discipline: DisciplineName::Turns,
+            limit: Limit::Packets(PACKETS),
+            turns: Some(Params::default()),
+            ..Settings::default()
+        }
+    }
+
+    /// Enqueues a packet at a port; one that goes `first` overtakes all others there.
+    pub(super) fn offer(
+        &mut self,
+        now: Instant,
+        at: PortId,
+        port: &mut Port,
+        packet: Waiting,
+        first: bool,
+        dropped: &mut impl FnMut(Waiting),
+    ) {
+        if at.place() >= self.law.ports() {
+            port.offer(now, packet, first, dropped);
+            return;
+        }
+        let length = packet.length;
+        port.set_pace(self.law.pace(now, at.place(), length));
+        let before = port.queue().thin_packets();
+        port.offer(now, packet, first, dropped);
+        let thin = port.queue().thin_packets() > before;
+        self.law.joined(now, at.place(), length, thin);
+    }
+
+    /// Releases the next packet of a category, if one may be. Returns its port, the packet and its estimated airtime.
+    pub(super) fn pull(
+        &mut self,
+        now: Instant,
+        category: u8,
+        layout: &Layout,
+        ports: &mut List<PortId, Port>,
+        hardware: &Hardware,
+        outlook: Outlook,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> Option<(PortId, Departure<Waiting>, Duration)> {
+        let asked = Asked { category, layout, ports, hardware, outlook };
+        let place = self.law.next(now, category.into(), &asked)?;
+        let port = &mut ports[PortId::at(place)];
+        let thin = port.queue().thin_packets() > 0;
+        let departure = port.take(now, 0, dropped)?;
+        let estimated = outlook.airtime(&departure.packet);
+        self.law.released(now, place, departure.packet.length, estimated, thin);
+        Some((PortId::at(place), departure, estimated))
+    }
+
+    /// Whose turn it is in a category of which the MAC `holds` frames for some receivers, of these and of those with packets
+    /// that wait for the MAC: first one of which there is little, then frames that are sent again, unless many of their
+    /// station have failed. None if it is the turn of one of the others, whose packet is the next then.
+    pub(super) fn turn(
+        &mut self,
+        category: u8,
+        layout: &Layout,
+        hardware: &mut Hardware,
+        holds: impl Iterator<Item = u32> + Clone,
+    ) -> Option<u32> {
+        let port = |to: u32| layout.port(to, category, Class::BestEffort).place();
+        let rank = |to: &u32| (self.law.has_little(port(*to)), self.law.credit(port(*to)));
+        let held = holds.clone().max_by_key(rank)?;
+        let others = hardware.receivers(category).filter(|&to| holds.clone().all(|held| held != to));
+        let Some(other) = others.max_by_key(rank) else { return Some(held) };
+        let (little, _) = rank(&held);
+        let goes_on = if self.law.has_little(port(other)) { little } else { self.law.may_repeat(port(held)) };
+        if goes_on || rank(&other) <= rank(&held) {
+            return Some(held);
+        }
+        hardware.promote(category, other);
+        None
+    }
+
+    /// The MAC has finished with packets of a port for which so much airtime was estimated together.
+    pub(super) fn completed(&mut self, now: Instant, port: PortId, estimated: Duration) {
+        if port.place() >= self.law.ports() {
+            return;
+        }
+        self.law.completed(now, port.place(), estimated);
+        if port.place() >= self.stations {
+            // The air of broadcasts is charged to no station.
+            self.law.charge(now, port.place(), estimated);
+        }
+    }
+
+    /// Charges a station for a frame to it, or at an access point from it.
+    pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration, received: bool) {
+        if !received {
+            self.law.sent(now, port.place(), airtime);
+        } else if self.charges_received {
+            self.law.charge(now, port.place(), airtime);
+        }
+    }
+
+    /// Smallest contention window of a category where it has changed; none in it where it is as configured again.
+    pub(super) fn window(&mut self) -> Option<(u8, Option<u16>)> {
+        let owns = self.law.owns_medium();
+        (owns != std::mem::replace(&mut self.is_wide, owns)).then_some((BEST_EFFORT, owns.then_some(WINDOW)))
+    }
+
+    /// Airtime estimated for all released packets that are not finished.
+    pub(super) fn pending(&self) -> Duration {
+        self.law.pending()
+    }
+}
