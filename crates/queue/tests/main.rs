@@ -7,3 +7,4 @@ mod fifo;
 mod measures;
 mod piece;
 mod settings;
+mod turns;

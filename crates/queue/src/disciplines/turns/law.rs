@@ -248,7 +248,7 @@ impl Law {
         let turns = &mut categories[category].turns;
         let quantum = nanos(medium.turn).max(1);
         loop {
-            let mut least = i64::MAX;
+            let mut least = None;
             for _ in 0..turns.len() {
                 let port = *turns.front()?;
                 let share = &mut shares[port];
@@ -267,14 +267,11 @@ impl Law {
                 }
                 if owed > 0 {
                     share.deficit = share.deficit.saturating_add(quantum);
-                    least = least.min(owed);
+                    least = Some(least.map_or(owed, |least: i64| least.min(owed)));
                 }
             }
-            if least == i64::MAX {
-                return None;
-            }
             // All are in debt: as many rounds at once as the first needs to be out of it.
-            let rounds = (least - 1) / quantum;
+            let rounds = (least? - 1) / quantum;
             for &port in turns.iter() {
                 let share = &mut shares[port];
                 if share.deficit < nanos(share.pending) {

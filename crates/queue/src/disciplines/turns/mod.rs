@@ -51,8 +51,8 @@ const QUANTUM: u64 = 300;
 struct Seen {
     /// When its last packet came.
     last: Option<Instant>,
-    /// Number of its packets in the first line.
-    thin: u32,
+    /// Number of its packets before all flows: thin ones, and those already scheduled.
+    ahead: u32,
 }
 
 /// Where the bounds come from.
@@ -116,7 +116,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         let Flow { queue, state, .. } = self.flows.flow_mut(index);
         let before = state.last.replace(now);
         let is_rare = gap.is_some_and(|gap| before.is_none_or(|before| now.since(before) >= gap));
-        let is_thin = is_rare && queue.packets == 0 && state.thin == 0;
+        let is_thin = is_rare && queue.packets == 0 && state.ahead == 0;
         while !account.fits(len) {
             if !self.shed(account, dropped) {
                 account.refused(len);
@@ -127,7 +127,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         }
         let waiting = Waiting { packet, since: now };
         if is_thin {
-            self.flows.flow_mut(index).state.thin = 1;
+            self.flows.flow_mut(index).state.ahead = 1;
             self.first.push_back(waiting);
         } else {
             self.flows.append(index, waiting);
@@ -148,7 +148,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             self.make_way(account, dropped);
         }
         let index = self.flows.hash(&packet);
-        self.flows.flow_mut(index).state.thin += 1;
+        self.flows.flow_mut(index).state.ahead += 1;
         self.first.push_front(Waiting { packet, since: now });
         account.joins(now, len);
     }
@@ -159,7 +159,10 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             return first.get(index).map(|waiting| &waiting.packet);
         };
         while passed.len() <= behind && behind < LOOK_AHEAD {
-            passed.push_back(flows.next(|_, queue, pool| queue.pop(pool))?);
+            let next = flows.next(|_, queue, pool| queue.pop(pool))?;
+            let index = flows.hash(&next.packet);
+            flows.flow_mut(index).state.ahead += 1;
+            passed.push_back(next);
         }
         passed.get(behind).map(|waiting| &waiting.packet)
     }
@@ -174,12 +177,9 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         self.peek(account, now, index, dropped)?;
         let waiting = match index.checked_sub(self.first.len()) {
             Some(behind) => self.passed.remove(behind)?,
-            None => {
-                let waiting = self.first.remove(index)?;
-                self.leaves_first(&waiting.packet);
-                waiting
-            }
+            None => self.first.remove(index)?,
         };
+        leaves(&mut self.flows, &waiting.packet);
         if let Bounds::Measured(meter) = &mut self.bounds {
             meter.leaves(now, waiting.packet.len(), account.backlog().packets > 1);
         }
@@ -199,24 +199,18 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         unwanted: &mut impl FnMut(&P) -> bool,
         dropped: &mut impl FnMut(P),
     ) {
-        for _ in 0..self.first.len() {
-            let Some(waiting) = self.first.pop_front() else { break };
-            if unwanted(&waiting.packet) {
-                self.leaves_first(&waiting.packet);
-                account.discarded(waiting.packet.len().count());
-                dropped(waiting.packet);
-            } else {
-                self.first.push_back(waiting);
-            }
+        let Self { flows, first, passed, .. } = self;
+        for line in [first, passed] {
+            line.retain(|waiting| {
+                let goes = unwanted(&waiting.packet);
+                if goes {
+                    leaves(flows, &waiting.packet);
+                    account.discarded(waiting.packet.len().count());
+                    dropped(waiting.packet);
+                }
+                !goes
+            });
         }
-        self.passed.retain(|waiting| {
-            let goes = unwanted(&waiting.packet);
-            if goes {
-                account.discarded(waiting.packet.len().count());
-                dropped(waiting.packet);
-            }
-            !goes
-        });
         self.flows.discard_where(account, unwanted, dropped);
     }
 }
@@ -240,13 +234,6 @@ impl<P: Packet> Turns<P> {
         }
     }
 
-    /// A packet of the first line has left it.
-    fn leaves_first(&mut self, packet: &P) {
-        let index = self.flows.hash(packet);
-        let thin = &mut self.flows.flow_mut(index).state.thin;
-        *thin = thin.saturating_sub(1);
-    }
-
     /// Drops the packet at the head of the longest flow. False if no flow has any.
     fn shed(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) -> bool {
         let Some(fattest) = self.flows.fattest_listed() else { return false };
@@ -262,14 +249,19 @@ impl<P: Packet> Turns<P> {
         if self.shed(account, dropped) {
             return;
         }
-        let waiting = self.passed.pop_back().unwrap_or_else(|| {
-            let waiting = self.first.pop_back().expect("only a queue that holds something exceeds a limit");
-            self.leaves_first(&waiting.packet);
-            waiting
-        });
+        let last = self.passed.pop_back().or_else(|| self.first.pop_back());
+        let waiting = last.expect("only a queue that holds something exceeds a limit");
+        leaves(&mut self.flows, &waiting.packet);
         account.discarded(waiting.packet.len().count());
         dropped(waiting.packet);
     }
+}
+
+/// A packet is no longer before all flows.
+fn leaves<P: Packet>(flows: &mut Flows<P, Seen>, packet: &P) {
+    let index = flows.hash(packet);
+    let ahead = &mut flows.flow_mut(index).state.ahead;
+    *ahead = ahead.saturating_sub(1);
 }
 
 impl Meter {

@@ -1,0 +1,312 @@
+//! The law of `turns` by hand and by its properties, and its queue.
+
+use crate::piece::{Piece, at, piece, queue as build};
+use proptest::prelude::*;
+use queue::Queue;
+use queue::turns::{Law, Pace, Ports};
+use std::collections::VecDeque;
+use units::{Bytes, Duration, Instant, Positive};
+
+const LONG: Bytes = Bytes::new(1_500);
+const TURN: Duration = Duration::from_micros(3_600);
+
+fn us(micros: u64) -> Duration {
+    Duration::from_micros(micros)
+}
+
+fn law(target: Duration, ports: usize) -> Law {
+    Law::new(Positive::<Duration>::new(target).unwrap(), ports, 1)
+}
+
+/// What waits at each port: packets of 1500 B, and thin ones before them. A port's packets take `airtime` each.
+struct Host {
+    waiting: Vec<u32>,
+    thin: Vec<u32>,
+    airtime: Vec<Duration>,
+}
+
+impl Ports for Host {
+    fn waits(&self, port: usize) -> bool {
+        self.waiting[port] + self.thin[port] > 0
+    }
+
+    fn has_thin(&self, port: usize) -> bool {
+        self.thin[port] > 0
+    }
+
+    fn has_room(&self, _: usize) -> bool {
+        true
+    }
+
+    fn turn(&self, _: usize) -> Duration {
+        TURN
+    }
+}
+
+impl Host {
+    /// Ports with many packets, of these airtimes each.
+    fn busy(law: &mut Law, airtime: &[u64]) -> Self {
+        let ports = airtime.len();
+        (0..ports).for_each(|port| law.joined(Instant::ZERO, port, LONG, false));
+        Self {
+            waiting: vec![1_000_000; ports],
+            thin: vec![0; ports],
+            airtime: airtime.iter().map(|&micros| us(micros)).collect(),
+        }
+    }
+
+    /// Releases what may be released; returns the ports of the packets.
+    fn release(&mut self, law: &mut Law, now: Instant) -> Vec<usize> {
+        let mut released = Vec::new();
+        while let Some(port) = law.next(now, 0, self) {
+            let thin = self.thin[port] > 0;
+            let waiting = if thin { &mut self.thin } else { &mut self.waiting };
+            waiting[port] -= 1;
+            law.released(now, port, LONG, self.airtime[port], thin);
+            released.push(port);
+        }
+        released
+    }
+}
+
+#[test]
+fn one_turn_waits_behind_the_one_in_flight_however_many_stations_there_are() {
+    for stations in [1, 2, 8, 64] {
+        let mut law = law(us(50_000), stations);
+        let mut host = Host::busy(&mut law, &vec![200; stations]);
+        let released = host.release(&mut law, Instant::ZERO);
+        // 18 packets of 200 us are 3.6 ms.
+        assert_eq!(released.len(), 36, "{stations} stations");
+        assert!(released[..18].iter().all(|&port| port == released[0]), "an aggregate is whole: {released:?}");
+        assert_eq!(released[18] == released[0], stations == 1);
+        assert_eq!(law.pending(), us(7_200));
+        // Of the first turn all but a packet is done: nothing. All: the next turn.
+        let end = Instant::ZERO + us(4_000);
+        (0..17).for_each(|_| law.completed(end, released[0], us(200)));
+        assert_eq!(host.release(&mut law, end), []);
+        law.completed(end, released[0], us(200));
+        assert_eq!(host.release(&mut law, end).len(), 18);
+    }
+}
+
+#[test]
+fn stations_of_unlike_rates_get_equal_airtime() {
+    let airtime = [100, 200, 1_900, 3_700];
+    let mut law = law(us(50_000), 4);
+    let mut host = Host::busy(&mut law, &airtime);
+    let (mut flying, mut used, mut now) = (VecDeque::new(), [0_u64; 4], Instant::ZERO);
+    while now.since(Instant::ZERO) < Duration::from_secs(10) {
+        flying.extend(host.release(&mut law, now));
+        let port = flying.pop_front().expect("something is always in flight");
+        now += us(airtime[port]);
+        used[port] += airtime[port];
+        law.sent(now, port, us(airtime[port]));
+        law.completed(now, port, us(airtime[port]));
+    }
+    let (sum, squares) = used.iter().fold((0.0, 0.0), |(sum, squares), &used| {
+        let used = used as f64;
+        (sum + used, squares + used * used)
+    });
+    assert!(sum * sum / (4.0 * squares) > 0.999, "{used:?}");
+}
+
+#[test]
+fn a_thin_packet_goes_before_all_turns_and_while_two_are_in_flight() {
+    let mut law = law(us(50_000), 3);
+    let mut host = Host::busy(&mut law, &[200; 3]);
+    host.release(&mut law, Instant::ZERO);
+    host.thin[1] = 2;
+    law.joined(Instant::ZERO, 1, LONG, true);
+    host.thin[2] = 1;
+    law.joined(Instant::ZERO, 2, LONG, true);
+    // The stations in turn, a packet each.
+    assert_eq!(host.release(&mut law, Instant::ZERO), [1, 2, 1]);
+}
+
+#[test]
+fn what_a_station_may_have_waiting_is_what_it_sends_in_the_target() {
+    // Before anything was measured: 150 ns a byte, a stretch of 1.2 (1228 of 1024), one station, turns of 3.6 ms.
+    let pace = law(us(50_000), 1).pace(Instant::ZERO, 0, LONG);
+    assert_eq!(pace.most.count(), 50_000_000 * 1_000 / (150_000 * 1_228 / 1_024));
+    // (300 us + 225 us) x 1.2 x 2, since a second station would have its turn.
+    assert_eq!(pace.gap, Some(Duration::from_nanos(525_000 * 1_228 / 1_024 * 2)));
+    // A target below two rounds: two rounds, which are twice what a station sends in one turn.
+    let pace = law(us(1), 1).pace(Instant::ZERO, 0, LONG);
+    assert!(pace.most.count().abs_diff(7_200_000_000 / 150_000) < 100, "{pace:?}");
+}
+
+#[test]
+fn thin_packets_of_a_station_get_its_share_of_the_air_and_no_more() {
+    let mut law = law(us(50_000), 1);
+    let mut thin = 0_u64;
+    // 200 packets of 1500 B in each 10 ms for 10 s: 525 us each, and at most half of the air, beside one other station.
+    for packet in 0..200_000_u64 {
+        let now = Instant::ZERO + us(packet * 50);
+        if law.pace(now, 0, LONG).gap.is_some() {
+            law.joined(now, 0, LONG, true);
+            thin += 1;
+        }
+    }
+    let share = thin as f64 * 525e-6 / 10.0;
+    assert!((share - 0.5).abs() < 0.005, "{share}");
+}
+
+#[test]
+fn debts_of_any_size_are_paid_without_delay_for_others_and_in_few_steps() {
+    let mut law = law(us(50_000), 2);
+    let mut host = Host::busy(&mut law, &[200, 200]);
+    // An hour of air, as a station that sends for long owes it at an access point.
+    law.charge(Instant::ZERO, 0, Duration::from_secs(3_600));
+    assert!(host.release(&mut law, Instant::ZERO).iter().all(|&port| port == 1));
+    // Alone it sends at once, whatever it owes.
+    (0..36).for_each(|_| law.completed(Instant::ZERO, 1, us(200)));
+    host.waiting[1] = 0;
+    assert_eq!(host.release(&mut law, Instant::ZERO).len(), 36);
+}
+
+#[test]
+fn frames_are_repeated_at_once_until_three_turns_of_them_have_failed() {
+    let mut law = law(us(50_000), 1);
+    let before = [1, 2, 3].map(|_| {
+        let may = law.may_repeat(0);
+        law.sent(Instant::ZERO, 0, us(4_000));
+        may
+    });
+    assert_eq!((before, law.may_repeat(0)), ([true; 3], false));
+    law.completed(Instant::ZERO, 0, us(0));
+    assert!(law.may_repeat(0));
+}
+
+#[test]
+fn the_medium_is_its_own_below_a_stretch_of_one_and_a_half_and_no_longer_above_one_point_eight() {
+    let mut law = law(us(50_000), 1);
+    let mut now = Instant::ZERO;
+    let mut after = |law: &mut Law, stretch: u64| {
+        for _ in 0..500 {
+            law.released(now, 0, LONG, us(1_000), false);
+            now += us(stretch);
+            law.completed(now, 0, us(1_000));
+        }
+        law.owns_medium()
+    };
+    assert_eq!(
+        [1_100, 1_700, 1_900, 1_700, 1_400].map(|stretch| after(&mut law, stretch)),
+        [true, true, false, false, true]
+    );
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Comes(usize, u64),
+    Releases,
+    Ends(usize),
+    Charged(usize, u64),
+    Waits(u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        4 => (0_usize..5, prop_oneof![Just(0_u64), 40_u64..3_000, Just(u64::MAX)]).prop_map(|(port, len)| Step::Comes(port, len)),
+        2 => Just(Step::Releases),
+        2 => (0_usize..500).prop_map(Step::Ends),
+        1 => (0_usize..5, prop_oneof![0_u64..10_000_000, Just(u64::MAX)]).prop_map(|(port, air)| Step::Charged(port, air)),
+        2 => prop_oneof![0_u64..30_000_000, Just(u64::MAX / 64)].prop_map(Step::Waits),
+    ];
+    prop::collection::vec(step, 0..300)
+}
+
+proptest! {
+    /// Whatever comes: no more is in flight than two turns and thin packets, what is pending is accounted for, and whoever
+    /// waits gets a turn when nothing is in flight.
+    #[test]
+    fn the_law_holds_whatever_comes(steps in steps(), airtime in prop::collection::vec(1_u64..20_000, 5)) {
+        let mut law = law(us(50_000), 5);
+        let mut host = Host { waiting: vec![0; 5], thin: vec![0; 5], airtime: airtime.iter().map(|&air| us(air)).collect() };
+        let (mut now, mut flying) = (Instant::ZERO, Vec::new());
+        let longest = us(*airtime.iter().max().unwrap());
+        for step in steps {
+            match step {
+                Step::Comes(port, len) => {
+                    let Pace { gap, most } = law.pace(now, port, Bytes::new(len));
+                    prop_assert!(most >= Bytes::new(3_000));
+                    let thin = gap.is_some() && len < 100;
+                    if thin { host.thin[port] += 1 } else { host.waiting[port] += 1 }
+                    law.joined(now, port, Bytes::new(len), thin);
+                }
+                Step::Releases => {
+                    let thin: u32 = host.thin.iter().sum();
+                    let before = flying.len();
+                    flying.extend(host.release(&mut law, now));
+                    let bulk = (flying.len() - before) as u64 - u64::from(thin - host.thin.iter().sum::<u32>());
+                    prop_assert_eq!(host.thin.iter().sum::<u32>(), 0, "thin packets do not wait");
+                    prop_assert!(longest * bulk <= (TURN + longest) * 2 * bulk.max(1));
+                    prop_assert!(!flying.is_empty() || host.waiting.iter().all(|&waiting| waiting == 0));
+                }
+                Step::Ends(which) if !flying.is_empty() => {
+                    let port = flying.swap_remove(which % flying.len());
+                    law.completed(now, port, host.airtime[port]);
+                }
+                Step::Ends(_) => {}
+                Step::Charged(port, air) => law.charge(now, port, Duration::from_nanos(air)),
+                Step::Waits(nanos) => now += Duration::from_nanos(nanos),
+            }
+            let pending: Duration = flying.iter().map(|&port| host.airtime[port]).sum();
+            prop_assert_eq!(law.pending(), pending);
+        }
+    }
+}
+
+/// A queue with the default of 50 ms, on its own.
+fn queue() -> Queue<Piece> {
+    build("discipline = \"turns\"")
+}
+
+#[test]
+fn alone_it_measures_its_rate_and_holds_what_leaves_within_the_target() {
+    let mut queue = queue();
+    let (mut most, mut dropped) = (0, 0);
+    for tick in 0..4_000 {
+        // Twice of what leaves: a packet a millisecond.
+        (0..2).for_each(|copy| queue.enqueue(at(tick), piece(7, copy), &mut |_| dropped += 1));
+        if tick > 100 {
+            most = most.max(queue.backlog().packets);
+        }
+        // Half of the packets are dropped at the head, so that those that leave have waited half as long.
+        let waited = queue.take(at(tick), 0, &mut |_| ()).expect("packets wait").waited;
+        assert!(tick < 200 || at(0) + waited <= at(26), "{waited:?}");
+    }
+    assert!((49..=51).contains(&most), "{most}");
+    assert!((3_900..4_000).contains(&dropped), "{dropped}");
+}
+
+#[test]
+fn a_flow_that_sends_less_than_its_share_goes_first_and_one_that_sends_more_does_not() {
+    let mut queue = queue();
+    let mut order = Vec::new();
+    for tick in 0..100_u32 {
+        let now = Instant::ZERO + us(1_000) * u64::from(tick);
+        (0..2).for_each(|copy| queue.enqueue(now, piece(7, 2 * tick + copy), &mut |_| ()));
+        // One flow each 10 ms, one each 2 ms: with 1.3 ms a packet and two senders 2.6 ms are a share.
+        if tick % 10 == 0 {
+            queue.enqueue(now, piece(8, tick), &mut |_| ());
+        }
+        order.push(queue.take(now, 0, &mut |_| ()).unwrap().packet.flow);
+    }
+    assert!(order.iter().step_by(10).skip(1).all(|&flow| flow == 8), "{order:?}");
+    assert_eq!(order.iter().filter(|&&flow| flow == 8).count(), 10);
+}
+
+#[test]
+fn the_bound_takes_from_the_longest_flow() {
+    let mut queue = queue();
+    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000) });
+    let mut gone = Vec::new();
+    for number in 0..9 {
+        queue.enqueue(Instant::ZERO, piece(7, number), &mut |packet| gone.push((packet.flow, packet.number)));
+    }
+    for number in 0..3 {
+        queue.enqueue(Instant::ZERO, piece(8, number), &mut |packet| gone.push((packet.flow, packet.number)));
+    }
+    assert_eq!(gone, [(7, 0), (7, 1)]);
+    assert_eq!(queue.backlog().packets, 10);
+}
