@@ -165,16 +165,18 @@ fn debts_of_any_size_are_paid_without_delay_for_others_and_in_few_steps() {
 }
 
 #[test]
-fn frames_are_repeated_at_once_until_three_turns_of_them_have_failed() {
-    let mut law = law(us(50_000), 1);
-    let before = [1, 2, 3].map(|_| {
-        let may = law.may_repeat(0);
-        law.sent(Instant::ZERO, 0, us(4_000));
-        may
-    });
-    assert_eq!((before, law.may_repeat(0)), ([true; 3], false));
-    law.completed(Instant::ZERO, 0, us(0));
-    assert!(law.may_repeat(0));
+fn a_station_that_does_not_answer_has_no_precedence() {
+    let mut law = law(us(50_000), 2);
+    let mut host = Host::busy(&mut law, &[200, 200]);
+    host.release(&mut law, Instant::ZERO);
+    (0..3).for_each(|_| law.sent(Instant::ZERO, 1, us(4_000)));
+    assert_eq!((law.may_repeat(0), law.may_repeat(1)), (true, false));
+    host.thin = vec![1, 1];
+    (0..2).for_each(|port| law.joined(Instant::ZERO, port, LONG, true));
+    assert_eq!(host.release(&mut law, Instant::ZERO), [0]);
+    law.completed(Instant::ZERO, 1, us(200));
+    assert!(law.may_repeat(1));
+    assert_eq!(host.release(&mut law, Instant::ZERO), [1]);
 }
 
 #[test]

@@ -10,11 +10,11 @@ fn jain(shares: &[f64]) -> f64 {
     sum * sum / (shares.len() as f64 * squares)
 }
 
-/// An access point that sends to so many stations at MCS 15, to each the same; their goodputs.
-fn goodputs(stations: u32, mac: &str, traffic: &str, seconds: u32) -> Vec<f64> {
+/// An access point with such queues that sends to so many stations at MCS 15, to each the same; their goodputs.
+fn goodputs(queues: &str, stations: u32, mac: &str, traffic: &str, seconds: u32) -> Vec<f64> {
     let mut text = format!(
         "duration = \"{seconds} s\"\nwarmup = \"500 ms\"\n[radio]\nstandard = \"802.11n\"\nmcs = 15\n{mac}\n\
-         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"per-station\"\n"
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"{queues}\"\n"
     );
     for station in 0..stations {
         let node = format!(
@@ -30,7 +30,8 @@ fn goodputs(stations: u32, mac: &str, traffic: &str, seconds: u32) -> Vec<f64> {
 fn two_stations_share_the_txops_equally() {
     for load in [40, 60, 100] {
         let mac = "[mac]\naccess = \"edca\"\naggregation = { ampdu = \"65535 B\" }";
-        let found = goodputs(2, mac, &format!("kind = \"cbr\", rate = \"{load} Mb/s\", packet = \"1000 B\""), 3);
+        let found =
+            goodputs("per-station", 2, mac, &format!("kind = \"cbr\", rate = \"{load} Mb/s\", packet = \"1000 B\""), 3);
         // 111 Mb/s for both.
         let each = 1e6 * f64::from(load.min(55));
         assert!(found.iter().all(|&goodput| goodput > 0.97 * each), "{load} Mb/s each: {found:?}");
@@ -47,6 +48,7 @@ proptest! {
         aggregation in prop::sample::select(vec![
             "", "ampdu = \"65535 B\"", "ampdu = \"20000 B\"", "amsdu = \"7935 B\"", "ampdu = \"65535 B\", amsdu = \"3839 B\"",
         ]),
+        queues in prop::sample::select(vec!["per-station", "turns"]),
         kind in prop::sample::select(vec!["cbr", "poisson", "saturated"]),
         (rts, loss) in any::<(bool, bool)>(),
     ) {
@@ -57,7 +59,7 @@ proptest! {
             if loss { "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.1\n" } else { "" },
             if rts { "500 B" } else { "off" },
         );
-        let found = goodputs(stations, &mac, &format!("kind = \"{kind}\"{rate}, packet = \"{packet} B\""), 3);
+        let found = goodputs(queues, stations, &mac, &format!("kind = \"{kind}\"{rate}, packet = \"{packet} B\""), 3);
         prop_assert!(jain(&found) > 0.99, "{found:?}");
     }
 }

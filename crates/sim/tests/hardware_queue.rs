@@ -172,7 +172,7 @@ proptest! {
     /// Packets, airtime and loads are accounted for inside the simulator at the end of every debug run.
     #[test]
     fn accounts_balance_and_time_can_be_cut_anywhere(
-        (depth, station, queues) in (0_usize..4, any::<bool>(), 0_usize..3),
+        (depth, station, queues) in (0_usize..4, any::<bool>(), 0_usize..4),
         (edca, ampdu, amsdu, rts, rate) in (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()),
         flows in prop::collection::vec((0_usize..4, 0_usize..5, 50_u32..8000, 0_u32..3, any::<bool>()), 1..6),
         micros in 100_u64..100_000,
@@ -180,7 +180,7 @@ proptest! {
         let names = ["server", "ap", "near", "far", "broadcast"];
         let depth = ["1 packet", "40 packets", "2 aggregates", "3 ms"][depth];
         let per = if station { "station" } else { "category" };
-        let queues = ["one", "per-station", "mac80211"][queues];
+        let queues = ["one", "per-station", "mac80211", "turns"][queues];
         let mut mac = format!("[mac]\nhardware_queue = \"{depth}\"\nhardware_queue_per = \"{per}\"\n");
         mac += if edca { "access = \"edca\"\n" } else { "access = \"dcf\"\n" };
         mac += if rts { "rts_threshold = \"500 B\"\n" } else { "" };
@@ -190,7 +190,7 @@ proptest! {
             mac += if ampdu { "ampdu = \"20000 B\"\n" } else { "" };
             mac += if amsdu { "amsdu = \"3000 B\"\n" } else { "" };
         }
-        let controlled = if queues == "mac80211" { "" } else { "[queue]\nlimit = 30\ncontroller = \"wqm\"\n" };
+        let controlled = if matches!(queues, "mac80211" | "turns") { "" } else { "[queue]\nlimit = 30\ncontroller = \"wqm\"\n" };
         let mut text = format!(
             "duration = \"2 s\"\nwarmup = \"300 ms\"\n[radio]\nstandard = \"802.11n\"\n\
              errors = {{ model = \"fixed\", packet_error_ratio = 0.1 }}\n{mac}{controlled}\

@@ -199,11 +199,12 @@ fn patience_belongs_to_these_queues() {
 
 #[test]
 fn tables_of_queues_beside_it_are_refused() {
-    for (table, path) in [
-        ("queue = { discipline = \"codel\" }", "node.ap.queue"),
-        ("category_queue = { voice = { limit = 10 } }", "node.ap.category_queue"),
+    for (queues, table, path) in [
+        ("mac80211", "queue = { discipline = \"codel\" }", "node.ap.queue"),
+        ("mac80211", "category_queue = { voice = { limit = 10 } }", "node.ap.category_queue"),
+        ("turns", "queue = { discipline = \"codel\" }", "node.ap.queue"),
     ] {
-        let text = cell("mac80211", 20, "").replace("queues =", &format!("{table}\nqueues ="));
+        let text = cell(queues, 20, "").replace("queues =", &format!("{table}\nqueues ="));
         let error = World::new(&network(&text), 1).err().expect("a refusal");
         assert_eq!(error.path(), Some(path));
         assert!(error.to_string().contains("per-station"), "{error}");

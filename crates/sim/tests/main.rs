@@ -41,4 +41,5 @@ mod theory_hidden;
 mod theory_unsaturated;
 mod tmac;
 mod traffic;
+mod turns;
 mod unloaded_delay;

@@ -170,7 +170,7 @@ impl Hardware {
     }
 
     /// Receivers of the packets of a category that the MAC could get next, in order.
-    pub(super) fn receivers(&self, category: u8) -> impl Iterator<Item = u32> {
+    pub(super) fn receivers(&self, category: u8) -> impl Iterator<Item = u32> + Clone {
         let queues = self.queues.iter().filter(move |queue| queue.category == category);
         queues.flat_map(|queue| queue.packets.iter().map(|passed| passed.packet.to))
     }

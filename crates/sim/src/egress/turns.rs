@@ -132,8 +132,8 @@ impl Turns {
     }
 
     /// Whose turn it is in a category of which the MAC `holds` frames for some receivers, of these and of those with packets
-    /// that wait for the MAC: first one of which there is little, then frames that are sent again, unless many of their
-    /// station have failed. None if it is the turn of one of the others, whose packet is the next then.
+    /// that wait for the MAC: first one of which there is little, then frames that are sent again, unless their station does
+    /// not answer. None if it is the turn of one of the others, whose packet is the next then.
     pub(super) fn turn(
         &mut self,
         category: u8,
@@ -142,13 +142,17 @@ impl Turns {
         holds: impl Iterator<Item = u32> + Clone,
     ) -> Option<u32> {
         let port = |to: u32| layout.port(to, category, Class::BestEffort).place();
-        let rank = |to: &u32| (self.law.has_little(port(*to)), self.law.credit(port(*to)));
-        let held = holds.clone().max_by_key(rank)?;
-        let others = hardware.receivers(category).filter(|&to| holds.clone().all(|held| held != to));
-        let Some(other) = others.max_by_key(rank) else { return Some(held) };
-        let (little, _) = rank(&held);
-        let goes_on = if self.law.has_little(port(other)) { little } else { self.law.may_repeat(port(held)) };
-        if goes_on || rank(&other) <= rank(&held) {
+        let law = &self.law;
+        let may_repeat = |to| law.may_repeat(port(to));
+        let has_little = |to| law.has_little(port(to));
+        let held = holds.clone().max_by_key(|&to| (may_repeat(to), has_little(to)))?;
+        let mut others = hardware.receivers(category).filter(|&to| holds.clone().all(|held| held != to));
+        let little = others.clone().find(|&to| has_little(to));
+        let first = little.or_else(|| others.next());
+        drop(others);
+        let Some(other) = first else { return Some(held) };
+        let other_goes = !may_repeat(held) || little.is_some() && !has_little(held);
+        if !other_goes {
             return Some(held);
         }
         hardware.promote(category, other);

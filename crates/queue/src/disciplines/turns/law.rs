@@ -27,8 +27,8 @@ const CREDIT: Duration = Duration::from_millis(2);
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Stretch below which, and above which no longer, the medium counts as the access point's own.
 const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
-/// Turns' worth of frames without an answer after which a station's failed frames no longer go before others.
-const REPEATED: u64 = 3;
+/// Frames without an answer after which what is for a station no longer goes before what is for others.
+const UNANSWERED: u32 = 3;
 /// Part of a turn below which what a station has in flight is little.
 const LITTLE: u64 = 4;
 /// The stretch before anything was measured.
@@ -77,8 +77,10 @@ struct Share {
     deficit: i64,
     /// Airtime estimated for its released packets that are not finished.
     pending: Duration,
-    /// Airtime of its frames since one was answered, or given up.
-    unanswered: Duration,
+    /// Number of its frames since one was answered, or given up.
+    unanswered: u32,
+    /// True if it was its turn since its last frame, and its station did not answer.
+    due: bool,
     /// When it last had a packet that waited.
     active: Instant,
     /// Airtime that its thin packets may use, in nanoseconds, and when that was last counted.
@@ -101,7 +103,7 @@ struct Category {
     current: Option<(usize, Duration)>,
     /// Airtime that the last turn has released.
     last: Duration,
-    /// Airtime estimated for released packets that are not finished.
+    /// Airtime estimated for released packets that are not finished, without those of stations that do not answer.
     pending: Duration,
 }
 
@@ -136,7 +138,8 @@ impl Law {
             listed: false,
             deficit: 0,
             pending: Duration::ZERO,
-            unanswered: Duration::ZERO,
+            unanswered: 0,
+            due: false,
             active: Instant::ZERO,
             credit: nanos(CREDIT),
             counted: Instant::ZERO,
@@ -215,13 +218,8 @@ impl Law {
                 self.categories[category].current = None;
                 continue;
             }
-            if let Some(port) = self.categories[category].first.pop_front() {
-                if ports.has_thin(port) && ports.has_room(port) {
-                    self.categories[category].first.push_front(port);
-                    return Some(port);
-                }
-                self.shares[port].hurries = false;
-                continue;
+            if let Some(port) = self.thin(category, ports) {
+                return Some(port);
             }
             if self.is_full(category, self.medium.turn) {
                 return None;
@@ -234,6 +232,24 @@ impl Law {
             let Category { current, last, .. } = &mut self.categories[category];
             (*current, *last) = (Some((port, turn)), Duration::ZERO);
         }
+    }
+
+    /// The first port with thin packets that may be released: whatever is in flight, since credit bounds them.
+    fn thin(&mut self, category: usize, ports: &impl Ports) -> Option<usize> {
+        let Self { shares, categories, .. } = self;
+        let first = &mut categories[category].first;
+        for _ in 0..first.len() {
+            let port = *first.front()?;
+            if !ports.has_thin(port) {
+                shares[port].hurries = false;
+                first.pop_front();
+            } else if shares[port].answers() && ports.has_room(port) {
+                return Some(port);
+            } else {
+                first.rotate_left(1);
+            }
+        }
+        None
     }
 
     /// True if no packet may be released beside those in flight: if that is more than one turn.
@@ -260,15 +276,18 @@ impl Law {
                     turns.pop_front();
                     continue;
                 }
-                turns.rotate_left(1);
-                if owed <= 0 && ports.has_room(port) {
-                    // Its next turn costs it at least this one: it pays when it comes to the front again.
+                // It stays at the front until its turns have put it into debt.
+                if owed <= 0 && share.answers() && ports.has_room(port) {
                     return Some(port);
+                }
+                if owed <= 0 {
+                    share.due = true;
                 }
                 if owed > 0 {
                     share.deficit = share.deficit.saturating_add(quantum);
                     least = Some(least.map_or(owed, |least: i64| least.min(owed)));
                 }
+                turns.rotate_left(1);
             }
             // All are in debt: as many rounds at once as the first needs to be out of it.
             let rounds = (least? - 1) / quantum;
@@ -289,7 +308,10 @@ impl Law {
         if medium.pending.is_zero() {
             medium.since = now;
         }
-        for pending in [&mut share.pending, pending, &mut medium.pending] {
+        let answers = share.answers();
+        share.pending += estimated;
+        medium.pending += estimated;
+        if answers {
             *pending += estimated;
         }
         share.active = now;
@@ -316,15 +338,30 @@ impl Law {
     pub fn completed(&mut self, now: Instant, port: usize, estimated: Duration) {
         let Self { lanes, shares, categories, medium, .. } = self;
         medium.completed(now, estimated);
-        shares[port].unanswered = Duration::ZERO;
-        for pending in [&mut shares[port].pending, &mut categories[port % *lanes].pending, &mut medium.pending] {
+        let share = &mut shares[port];
+        let pending = &mut categories[port % *lanes].pending;
+        if !share.answers() {
+            *pending += share.pending;
+        }
+        share.unanswered = 0;
+        for pending in [&mut share.pending, pending, &mut medium.pending] {
             *pending = pending.saturating_sub(estimated);
         }
     }
 
     /// A frame to a station was on the air for so long.
     pub fn sent(&mut self, now: Instant, port: usize, airtime: Duration) {
-        self.shares[port].unanswered += airtime;
+        let Self { lanes, shares, categories, .. } = self;
+        let share = &mut shares[port];
+        share.due = false;
+        // Without a packet there is nothing to answer but requests for block ACKs.
+        if !share.pending.is_zero() {
+            share.unanswered = share.unanswered.saturating_add(1);
+        }
+        if share.unanswered == UNANSWERED {
+            let pending = &mut categories[port % *lanes].pending;
+            *pending = pending.saturating_sub(share.pending);
+        }
         self.charge(now, port, airtime);
     }
 
@@ -349,20 +386,15 @@ impl Law {
         self.medium.pending
     }
 
-    /// Airtime that a station may use, in nanoseconds; below zero if it has used more than its share.
-    pub fn credit(&self, port: usize) -> i64 {
-        self.shares[port].deficit
+    /// True if the failed frames of a port may be sent again now: at once, and when its station does not answer, in its
+    /// turns.
+    pub fn may_repeat(&self, port: usize) -> bool {
+        self.shares[port].answers() || self.shares[port].due
     }
 
     /// True if little of a port is in flight, as of a station with nothing but thin packets.
     pub fn has_little(&self, port: usize) -> bool {
         self.shares[port].pending < self.medium.turn / LITTLE
-    }
-
-    /// True if frames of a port that failed may be sent again before others have their turns: until too many have failed
-    /// one after the other.
-    pub fn may_repeat(&self, port: usize) -> bool {
-        self.shares[port].unanswered < self.medium.turn * REPEATED
     }
 
     /// Counts the stations with packets.
@@ -377,6 +409,11 @@ impl Law {
 }
 
 impl Share {
+    /// False if many frames of its station have failed one after the other.
+    fn answers(&self) -> bool {
+        self.unanswered < UNANSWERED
+    }
+
     /// What a thin packet costs in airtime.
     fn cost(&self, len: Bytes) -> Duration {
         OVERHEAD + Duration::from_nanos(self.per_byte.saturating_mul(len.count()) / 1_000)

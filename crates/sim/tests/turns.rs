@@ -1,0 +1,138 @@
+//! The scheduler `turns` in networks: what a thin flow waits for, what bulk pays, and what nobody can take.
+
+use crate::networks::{network, run};
+use sim::World;
+use sim::results::{Flow, Outcome};
+
+/// An access point at MCS 7 with such queues, `busy` stations and an idle one, and a server on a wire of 5 ms.
+fn cell(queues: &str, busy: u32) -> String {
+    format!(
+        "duration = \"12 s\"\nwarmup = \"4 s\"\n[radio]\nstandard = \"802.11n\"\nmcs = 7\nbasic_rate = \"6 Mb/s\"\n\
+         [mac.aggregation]\nampdu = \"65535 B\"\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"\n\
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"{queues}\"\n\
+         [[node]]\nname = \"busy\"\ncount = {busy}\nposition = [\"10 m\", \"0 m\"]\n\
+         [[node]]\nname = \"idle\"\nposition = [\"0 m\", \"10 m\"]\n\
+         [[node]]\nname = \"server\"\nrole = \"wired\"\n\
+         [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"1 Gb/s\"\ndelay = \"5 ms\"\n"
+    )
+}
+
+fn flow(name: &str, to: &str, traffic: &str) -> String {
+    format!("[[flow]]\nname = \"{name}\"\nfrom = \"server\"\nto = \"{to}\"\ntraffic = {{ {traffic} }}\n")
+}
+
+fn downloads() -> String {
+    flow("bulk", "busy*", "kind = \"greedy\"") + "transport = \"tcp\"\n"
+}
+
+fn ping(to: &str) -> String {
+    flow("ping", to, "kind = \"ping\", packet = \"64 B\", every = \"50 ms\"")
+}
+
+fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
+    outcome.flows.iter().find(|flow| flow.name == name).expect("such a flow")
+}
+
+/// An aggregate is 4 ms and what comes with it. A packet meets one on the air, one that waits, collisions of either, and has
+/// an access of its own: on the way back against the access point's next aggregate.
+#[test]
+fn a_ping_waits_for_two_aggregates_however_many_stations_download() {
+    for (busy, to) in [(1, "idle"), (10, "idle"), (40, "idle"), (40, "busy7")] {
+        let text = |queues: &str| cell(queues, busy) + &downloads() + &ping(to);
+        let outcome = run(&text("turns"), 1);
+        let found = of(&outcome, "ping");
+        println!("{busy} {to}: {:?} {:?} {}", found.delay_s, found.rtt_s, outcome.totals.goodput_bps);
+        assert!(found.delay_s.p99 < 0.005 + 3.5 * 0.0045, "{busy}, {to}: {:?}", found.delay_s);
+        assert!(found.loss_ratio == 0.0);
+        let linux = run(&text("mac80211"), 1);
+        assert!(outcome.totals.goodput_bps > 0.97 * linux.totals.goodput_bps, "{busy}, {to}");
+    }
+}
+
+#[test]
+fn what_does_not_back_off_waits_no_longer_than_the_target() {
+    for (target, limit) in [(20, 0.045), (100, 0.125)] {
+        let text = cell("turns", 3)
+            .replace("\"turns\"\n", &format!("\"turns\"\nturns.target_delay = \"{target} ms\"\n"))
+            + &flow("bulk", "busy*", "kind = \"poisson\", rate = \"40 Mb/s\", packet = \"1400 B\"");
+        let outcome = run(&text, 1);
+        for flow in outcome.flows.iter().filter(|flow| flow.name.starts_with("bulk")) {
+            // The wire, the target, and the aggregates that were released before.
+            assert!(flow.delay_s.p99 < limit && flow.delay_s.p50 > 0.2 * limit, "{target} ms: {:?}", flow.delay_s);
+        }
+        assert!(outcome.totals.goodput_bps > 55e6, "{}", outcome.totals.goodput_bps);
+    }
+}
+
+#[test]
+fn many_thin_flows_of_one_station_get_no_more_airtime_than_one_download() {
+    let calls = "kind = \"cbr\", rate = \"96 kb/s\", packet = \"300 B\"";
+    let text = cell("turns", 5)
+        .replace("name = \"busy\"", "name = \"many\"\nposition = [\"10 m\", \"1 m\"]\n[[node]]\nname = \"busy\"")
+        + &downloads()
+        + &flow("call", "many", calls)
+        + "count = 300\nphase_jitter = \"20 ms\"\n"
+        + &ping("idle");
+    let outcome = run(&text, 1);
+    let ap = outcome.nodes.iter().find(|node| node.name == "ap").expect("an access point");
+    let airtime = |name: &str| ap.hops.iter().find(|hop| hop.name == name).expect("a hop").airtime_s;
+    let (many, one) = (airtime("many"), airtime("busy1"));
+    // Credit is counted with an estimate of what a frame costs.
+    assert!(many < 1.1 * one && many > 0.5 * one, "{many} and {one}");
+    assert!(of(&outcome, "ping").delay_s.p99 < 0.025, "{:?}", of(&outcome, "ping").delay_s);
+}
+
+#[test]
+fn stations_and_nodes_of_a_chain_have_it_too() {
+    let uploads = "[[flow]]\nname = \"up\"\nfrom = \"busy*\"\nto = \"server\"\ntransport = \"tcp\"\ntraffic = { kind = \"greedy\" }\n";
+    let text =
+        cell("turns", 3).replace("name = \"busy\"", "name = \"busy\"\nqueues = \"turns\"") + uploads + &ping("idle");
+    let outcome = run(&text, 1);
+    assert!(outcome.totals.goodput_bps > 40e6, "{}", outcome.totals.goodput_bps);
+    assert!(of(&outcome, "ping").delay_s.p99 < 0.1, "{:?}", of(&outcome, "ping").delay_s);
+    let chain = |queues: &str| {
+        let nodes: String = (0..4).map(|node| format!("[[node]]\nname = \"n{node}\"\n{queues}")).collect();
+        let flows = flow("bulk", "n3", "kind = \"greedy\"") + "transport = \"tcp\"\n" + &ping("n3");
+        let text = "duration = \"20 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11g\"\npropagation = \"range\"\n\
+                    range = \"120 m\"\ncarrier_sense_range = \"250 m\"\n[nodes]\ncount = 4\nplacement = \"chain\"\n\
+                    spacing = \"100 m\"\n[queue]\nlimit = 400\n";
+        run(&(text.to_owned() + &nodes + &flows.replace("server", "n0")), 1)
+    };
+    let [fifo, turns] = [chain(""), chain("queues = \"turns\"\n")];
+    let delay = |outcome: &Outcome| of(outcome, "ping").delay_s.p99;
+    println!("{} {} {} {}", delay(&fifo), delay(&turns), fifo.totals.goodput_bps, turns.totals.goodput_bps);
+    assert!(delay(&turns) < 0.5 * delay(&fifo));
+    assert!(turns.totals.goodput_bps > 0.9 * fifo.totals.goodput_bps);
+}
+
+#[test]
+fn broadcasts_have_turns_of_their_own() {
+    let loud = "[[flow]]\nname = \"loud\"\nfrom = \"ap\"\nto = \"broadcast\"\n\
+                traffic = { kind = \"cbr\", rate = \"3 Mb/s\", packet = \"1000 B\" }\n";
+    let outcome = run(&(cell("turns", 2) + &downloads() + loud + &ping("idle")), 1);
+    assert!(of(&outcome, "ping").delay_s.p99 < 0.03, "{:?}", of(&outcome, "ping").delay_s);
+    assert!(of(&outcome, "loud").received_packets > 0 && of(&outcome, "bulk-busy1").goodput_bps > 5e6);
+}
+
+#[test]
+fn where_it_cannot_be_is_refused() {
+    for (from, to, path, says) in [
+        ("role = \"wired\"", "role = \"wired\"\nqueues = \"turns\"", "node.server.queues", "no radio"),
+        ("\"turns\"\n", "\"mac80211\"\nturns.target_delay = \"20 ms\"\n", "node.ap.turns", "belongs to"),
+        (
+            "duration = \"12 s\"",
+            "duration = \"12 s\"\nclass_queue = {}\nmac.access = \"dcf\"",
+            "node.ap.queues",
+            "categories",
+        ),
+    ] {
+        let mut text = cell("turns", 1).replacen(from, to, 1) + &ping("idle");
+        if path == "node.ap.queues" {
+            text = text
+                .replace("[mac.aggregation]\nampdu = \"65535 B\"\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"\n", "");
+        }
+        let error = World::new(&network(&text), 1).err().expect("a refusal");
+        assert_eq!(error.path(), Some(path), "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
