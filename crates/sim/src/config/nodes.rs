@@ -4,7 +4,7 @@ use super::mobility::{Waypoint, pair, sides};
 use super::{Category, Class, Consumption};
 use queue::Settings as Queue;
 use serde::{Deserialize, Deserializer, Serialize};
-use units::{Duration, Length, Positive, Rate};
+use units::{Duration, Length, Positive, Rate, Within};
 
 /// Nodes placed by rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct Node {
     /// its expected throughput is below 6 Mb/s times the number of stations.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_station_codel: bool,
-    /// With `queues = "mac80211"`: the driver's part in it.
+    /// With `queues = "mac80211"`: driver and knobs.
     #[serde(default, skip_serializing_if = "Mac80211::is_default")]
     pub mac80211: Mac80211,
     /// With `queues = "turns"`: its settings.
@@ -230,8 +230,8 @@ impl TurnsScheduler {
     }
 }
 
-/// What depends on the driver of an access point with `queues = "mac80211"`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Driver and knobs of an access point with `queues = "mac80211"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mac80211 {
@@ -240,6 +240,30 @@ pub struct Mac80211 {
     /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none, as in Linux 6.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broadcast_limit: Option<Duration>,
+    /// Pending airtime up to which a station may always pull (first value of `aql_txq_limit`). Default 5 ms.
+    pub aql_low: Duration,
+    /// Pending airtime from which on a station may not pull (second value of `aql_txq_limit`). Default 12 ms.
+    pub aql_high: Duration,
+    /// Pending airtime of all stations from which on each has `aql_low` only (`aql_threshold`). Default 24 ms.
+    pub aql_threshold: Duration,
+    /// Airtime that a station in debt gains in each turn (its airtime weight), above zero. Default 256 us.
+    pub airtime_weight: Positive<Duration>,
+    /// Packets in all queues together (`TXQ_LIMIT`): 1 to 1000000. Default 8192.
+    pub txq_limit: Within<u32, 1, 1_000_000>,
+}
+
+impl Default for Mac80211 {
+    fn default() -> Self {
+        Self {
+            pull_loop: PullLoop::default(),
+            broadcast_limit: None,
+            aql_low: Duration::from_millis(5),
+            aql_high: Duration::from_millis(12),
+            aql_threshold: Duration::from_millis(24),
+            airtime_weight: const { Positive::<Duration>::new(Duration::from_micros(256)).expect("above zero") },
+            txq_limit: const { Within::<u32, 1, 1_000_000>::new(8_192).expect("from 1 to 1000000") },
+        }
+    }
 }
 
 impl Mac80211 {

@@ -18,14 +18,6 @@ use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive, Within};
 
-/// Airtime that a station in debt gains at the head of the round robin: its weight in microseconds.
-const QUANTUM: Duration = Duration::from_micros(256);
-/// With less airtime than this pending a station may always pull (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L`).
-const LOW: Duration = Duration::from_millis(5);
-/// With more than this it may never pull (`IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H`).
-const HIGH: Duration = Duration::from_millis(12);
-/// Between both it may pull while all stations together have less than this pending (`IEEE80211_AQL_THRESHOLD`).
-const THRESHOLD: Duration = Duration::from_millis(24);
 /// The hardware queue of a category, unless another is set: the ring of mt76 (2048 descriptors, of which `MT_TXQ_FREE_THR`
 /// stay free).
 pub(super) const RING: HardwareQueue = HardwareQueue::Packets(2_016);
@@ -33,8 +25,6 @@ pub(super) const RING: HardwareQueue = HardwareQueue::Packets(2_016);
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Largest airtime estimate of a packet: Linux has ten bits for it, in steps of 4 us.
 const LONGEST: Duration = Duration::from_micros(4_092);
-/// Packet limit over all queues.
-const PACKETS: u32 = 8_192;
 /// Number of flow queues over all ports.
 const FLOWS: u32 = 4_096;
 /// A station is slow if its expected throughput in bit/s is below this times the number of stations
@@ -133,7 +123,7 @@ impl Scheduler {
     pub(super) fn settings(&self) -> Settings {
         Settings {
             discipline: DisciplineName::FqCodel,
-            limit: Limit::Packets(PACKETS),
+            limit: Limit::Packets(self.rules.txq_limit.get()),
             fq_codel: Some(self.params(false)),
             ..Settings::default()
         }
@@ -158,7 +148,7 @@ impl Scheduler {
     pub(super) fn make_room(&self, now: Instant, ports: &mut List<PortId, Port>, dropped: &mut impl FnMut(Waiting)) {
         let own = self.shares.len();
         let waiting: u64 = ports.iter().take(own).map(|port| port.queue().backlog().packets).sum();
-        if waiting >= u64::from(PACKETS)
+        if waiting >= u64::from(self.rules.txq_limit.get())
             && let Some(longest) = ports.iter_mut().take(own).rev().max_by_key(|port| port.queue().backlog().bytes)
         {
             longest.make_way(now, dropped);
@@ -228,7 +218,8 @@ impl Scheduler {
         if share.broadcasts {
             return self.rules.broadcast_limit.is_none_or(|limit| self.broadcasting < limit);
         }
-        share.pending < LOW || self.pending < THRESHOLD && share.pending < HIGH
+        let Mac80211 { aql_low, aql_high, aql_threshold, .. } = self.rules;
+        share.pending < aql_low || self.pending < aql_threshold && share.pending < aql_high
     }
 
     /// The port from which the next packet of a category is released, if one may be. `waits`: does a port have packets?
@@ -270,7 +261,7 @@ impl Scheduler {
     fn begin_round(&mut self, category: usize) {
         let Category { turns, round, is_open, has_passed, pending, .. } = &mut self.categories[category];
         let others = u64::try_from(turns.len()).unwrap_or(u64::MAX).saturating_sub(1);
-        *is_open = *pending < HIGH + LOW * others / 2;
+        *is_open = *pending < self.rules.aql_high + self.rules.aql_low * others / 2;
         *round += u64::from(*is_open);
         *has_passed = false;
     }
@@ -292,7 +283,7 @@ impl Scheduler {
             let share = &mut self.shares[port];
             let owes = !share.broadcasts && share.deficit < nanos(share.pending);
             if owes {
-                share.deficit += nanos(QUANTUM);
+                share.deficit += nanos(self.rules.airtime_weight.get());
             }
             if owes || !allowed {
                 self.categories[category].turns.rotate_left(1);
