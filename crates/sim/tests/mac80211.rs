@@ -191,13 +191,6 @@ fn what_is_slow_grows_with_the_stations() {
 }
 
 #[test]
-fn patience_belongs_to_these_queues() {
-    let text = cell("per-station", 20, "").replace("queues =", "slow_station_codel = true\nqueues =");
-    let error = World::new(&network(&text), 1).err().expect("a refusal");
-    assert_eq!(error.path(), Some("node.ap.slow_station_codel"));
-}
-
-#[test]
 fn tables_of_queues_beside_it_are_refused() {
     for (queues, table, path) in [
         ("mac80211", "queue = { discipline = \"codel\" }", "node.ap.queue"),

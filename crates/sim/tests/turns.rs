@@ -118,7 +118,6 @@ fn broadcasts_have_turns_of_their_own() {
 fn where_it_cannot_be_is_refused() {
     for (from, to, path, says) in [
         ("role = \"wired\"", "role = \"wired\"\nqueues = \"turns\"", "node.server.queues", "no radio"),
-        ("\"turns\"\n", "\"mac80211\"\nturns.target_delay = \"20 ms\"\n", "node.ap.turns", "belongs to"),
         (
             "duration = \"12 s\"",
             "duration = \"12 s\"\nclass_queue = {}\nmac.access = \"dcf\"",

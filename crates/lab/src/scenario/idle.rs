@@ -419,7 +419,7 @@ fn of_mac(rest: &[&str], network: &Network) -> Option<Reason> {
         ),
         ["hardware_queue_per"]
             if mac.hardware_queue == HardwareQueue::Off
-                && network.node.iter().all(|node| node.queues != Some(Queues::Mac80211)) =>
+                && !network.node.iter().any(|node| matches!(node.queues, Some(Queues::Mac80211 | Queues::Turns))) =>
         {
             reason("there is no hardware queue", "set `hardware_queue` to its depth, or leave it out")
         }
@@ -512,6 +512,10 @@ fn of_node(rest: &[&str], at: &At) -> Option<Reason> {
         [key @ ("position" | "consumption")] if node.role == Role::Wired => {
             reason(format!("`{}` has no radio", node.name), format!("leave `{key}` out, or choose another `role`"))
         }
+        ["slow_station_codel"] | ["mac80211", ..] if node.queues != Some(Queues::Mac80211) => {
+            needs("queues = \"mac80211\"")
+        }
+        ["turns", ..] if node.queues != Some(Queues::Turns) => needs("queues = \"turns\""),
         ["waypoints", ENTRY] => late(node.waypoints.get(at.index)?.time, at.network.duration),
         ["consumption", "low"] => of_low(at),
         _ => None,

@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::sites::Site;
-use crate::config::{Class, Mac80211, Network, Protocol, Queues, Role, TurnsScheduler};
+use crate::config::{Class, Network, Protocol, Queues, Role};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
@@ -170,19 +170,6 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
         (Role::Wired, Some(_)) => {
             return refuse("queues", format!("`{}` has no radio: it has one queue for each link", site.name));
         }
-    }
-    if site.turns != TurnsScheduler::default() && site.queues != Some(Queues::Turns) {
-        return refuse("turns", "it belongs to `queues = \"turns\"`; leave it out".to_owned());
-    }
-    let (given, default) = (site.mac80211, Mac80211::default());
-    let of_linux = [
-        ("slow_station_codel", site.slow_station_codel),
-        ("mac80211.pull_loop", given.pull_loop != default.pull_loop),
-        ("mac80211.broadcast_limit", given.broadcast_limit.is_some()),
-        ("mac80211", given != default),
-    ];
-    if let Some((key, _)) = of_linux.into_iter().find(|&(_, given)| given && site.queues != Some(Queues::Mac80211)) {
-        return refuse(key, "it belongs to `queues = \"mac80211\"`; leave it out".to_owned());
     }
     if let Some(queues @ (Queues::Mac80211 | Queues::Turns)) = site.queues {
         for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !site.category_queue.is_default())] {
