@@ -42,7 +42,7 @@ pub(crate) struct Flows<P, S> {
     quantum: i64,
     /// Perturbation of the hash, different in every run.
     perturbation: u64,
-    flows: Vec<Flow<S>>,
+    buckets: Vec<Flow<S>>,
     new: List,
     old: List,
     pool: Pool<P>,
@@ -55,7 +55,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         Self {
             quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
             perturbation: mix(seed),
-            flows: vec![idle; flows as usize],
+            buckets: vec![idle; flows as usize],
             new: List { first: NONE, last: NONE },
             old: List { first: NONE, last: NONE },
             pool: Pool::new(room),
@@ -65,24 +65,24 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     /// The queue of a packet's flow.
     pub(crate) fn hash(&self, packet: &P) -> usize {
         let hash = mix(packet.flow() ^ self.perturbation);
-        let index = (u128::from(hash) * self.flows.len() as u128) >> 64;
+        let index = (u128::from(hash) * self.buckets.len() as u128) >> 64;
         usize::try_from(index).expect("below the number of flows")
     }
 
     /// One of its flows.
     pub(crate) fn flow_mut(&mut self, index: usize) -> &mut Flow<S> {
-        &mut self.flows[index]
+        &mut self.buckets[index]
     }
 
     /// A flow, and the memory of its packets.
     pub(crate) fn flow_and_pool(&mut self, index: usize) -> (&mut Flow<S>, &mut Pool<P>) {
-        (&mut self.flows[index], &mut self.pool)
+        (&mut self.buckets[index], &mut self.pool)
     }
 
     /// Adds a packet at the end of a flow's queue; a flow that is in no list becomes a new flow.
     pub(crate) fn append(&mut self, index: usize, waiting: Waiting<P>) {
-        let Self { flows, pool, quantum, .. } = self;
-        let flow = &mut flows[index];
+        let Self { buckets, pool, quantum, .. } = self;
+        let flow = &mut buckets[index];
         flow.queue.push(pool, waiting);
         if flow.listed == Listed::No {
             flow.deficit = *quantum;
@@ -99,8 +99,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         loop {
             let from = if self.new.first == NONE { Listed::Old } else { Listed::New };
             let index = self.list(from).first;
-            let Self { flows, pool, quantum, .. } = self;
-            let flow = flows.get_mut(index as usize)?;
+            let Self { buckets, pool, quantum, .. } = self;
+            let flow = buckets.get_mut(index as usize)?;
             if flow.deficit <= 0 {
                 flow.deficit = flow.deficit.saturating_add(*quantum);
                 self.move_first(from, Listed::Old);
@@ -120,8 +120,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     /// The flow with the most bytes (the first of equals), counting `len` bytes more for the flow `to`. Visits every
     /// flow.
     pub(crate) fn fattest(&self, to: usize, len: u64) -> usize {
-        let bytes = |index: usize| self.flows[index].queue.bytes + if index == to { len } else { 0 };
-        (1..self.flows.len()).fold(0, |fattest, index| if bytes(index) > bytes(fattest) { index } else { fattest })
+        let bytes = |index: usize| self.buckets[index].queue.bytes + if index == to { len } else { 0 };
+        (1..self.buckets.len()).fold(0, |fattest, index| if bytes(index) > bytes(fattest) { index } else { fattest })
     }
 
     /// The flow with the most bytes (the first of equals in order of their turns), if any has packets. Visits the flows in
@@ -130,7 +130,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         let mut fattest = None;
         let mut most = 0;
         for mut index in [self.new.first, self.old.first] {
-            while let Some(flow) = self.flows.get(index as usize) {
+            while let Some(flow) = self.buckets.get(index as usize) {
                 if flow.queue.bytes > most {
                     (fattest, most) = (Some(index as usize), flow.queue.bytes);
                 }
@@ -147,8 +147,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         unwanted: &mut impl FnMut(&P) -> bool,
         dropped: &mut impl FnMut(P),
     ) {
-        let Self { flows, pool, .. } = self;
-        for flow in flows {
+        let Self { buckets, pool, .. } = self;
+        for flow in buckets {
             for _ in 0..flow.queue.packets {
                 let Some(waiting) = flow.queue.pop(pool) else { break };
                 if unwanted(&waiting.packet) {
@@ -168,7 +168,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     /// Moves the first flow of a list to the end of another, or out of both.
     fn move_first(&mut self, from: Listed, to: Listed) {
         let index = self.list(from).first;
-        let flow = &mut self.flows[index as usize];
+        let flow = &mut self.buckets[index as usize];
         flow.listed = Listed::No;
         let next = std::mem::replace(&mut flow.next, NONE);
         let list = self.list(from);
@@ -183,10 +183,10 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
 
     /// Adds a flow at the end of a list.
     fn put(&mut self, index: usize, to: Listed) {
-        self.flows[index].listed = to;
+        self.buckets[index].listed = to;
         let number = u32::try_from(index).expect("at most 65536 flows");
         let last = std::mem::replace(&mut self.list(to).last, number);
-        match self.flows.get_mut(last as usize) {
+        match self.buckets.get_mut(last as usize) {
             Some(before) => before.next = number,
             None => self.list(to).first = number,
         }

@@ -15,7 +15,7 @@ fn us(micros: u64) -> Duration {
 }
 
 fn law(target: Duration, ports: usize) -> Law {
-    Law::new(Positive::<Duration>::new(target).unwrap(), ports, 1)
+    Law::new(Positive::<Duration>::new(target).expect("above zero"), ports, 1)
 }
 
 /// What waits at each port: packets of 1500 B, and thin ones before them. A port's packets take `airtime` each.
@@ -83,7 +83,7 @@ fn one_turn_waits_behind_the_one_in_flight_however_many_stations_there_are() {
         // Of the first turn all but a packet is done: nothing. All: the next turn.
         let end = Instant::ZERO + us(4_000);
         (0..17).for_each(|_| law.completed(end, released[0], us(200)));
-        assert_eq!(host.release(&mut law, end), []);
+        assert!(host.release(&mut law, end).is_empty());
         law.completed(end, released[0], us(200));
         assert_eq!(host.release(&mut law, end).len(), 18);
     }
@@ -225,7 +225,7 @@ proptest! {
         let mut law = law(us(50_000), 5);
         let mut host = Host { waiting: vec![0; 5], thin: vec![0; 5], airtime: airtime.iter().map(|&air| us(air)).collect() };
         let (mut now, mut flying) = (Instant::ZERO, Vec::new());
-        let longest = us(*airtime.iter().max().unwrap());
+        let longest = us(*airtime.iter().max().expect("five ports"));
         for step in steps {
             match step {
                 Step::Comes(port, len) => {
@@ -292,7 +292,7 @@ fn a_flow_that_sends_less_than_its_share_goes_first_and_one_that_sends_more_does
         if tick % 10 == 0 {
             queue.enqueue(now, piece(8, tick), &mut |_| ());
         }
-        order.push(queue.take(now, 0, &mut |_| ()).unwrap().packet.flow);
+        order.push(queue.take(now, 0, &mut |_| ()).expect("packets wait").packet.flow);
     }
     assert!(order.iter().step_by(10).skip(1).all(|&flow| flow == 8), "{order:?}");
     assert_eq!(order.iter().filter(|&&flow| flow == 8).count(), 10);

@@ -91,7 +91,7 @@ fn stations_and_nodes_of_a_chain_have_it_too() {
     assert!(outcome.totals.goodput_bps > 40e6, "{}", outcome.totals.goodput_bps);
     assert!(of(&outcome, "ping").delay_s.p99 < 0.1, "{:?}", of(&outcome, "ping").delay_s);
     let chain = |queues: &str| {
-        let nodes: String = (0..4).map(|node| format!("[[node]]\nname = \"n{node}\"\n{queues}")).collect();
+        let nodes = ["n0", "n1", "n2", "n3"].map(|name| format!("[[node]]\nname = \"{name}\"\n{queues}")).concat();
         let flows = flow("bulk", "n3", "kind = \"greedy\"") + "transport = \"tcp\"\n" + &ping("n3");
         let text = "duration = \"20 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11g\"\npropagation = \"range\"\n\
                     range = \"120 m\"\ncarrier_sense_range = \"250 m\"\n[nodes]\ncount = 4\nplacement = \"chain\"\n\

@@ -225,6 +225,7 @@ impl Default for TurnsScheduler {
 
 impl TurnsScheduler {
     /// Is everything by default?
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -318,7 +318,7 @@ impl Egress {
                 scheduler.turn(now, category, layout, hardware, holds.map(|(to, _)| to))
             }
             (Order::Turns(turns), Some(hardware)) if !hardware.is_per_station() => {
-                turns.turn(category, layout, hardware, holds.map(|(to, _)| to))
+                turns.turn(category, layout, hardware, &holds.map(|(to, _)| to))
             }
             (_, Some(hardware)) => hardware.turn(category, holds.map(|(to, _)| to)),
             (Order::Mac80211(_) | Order::Turns(_), None) => None,

@@ -111,6 +111,7 @@ impl Turns {
     }
 
     /// Releases the next packet of a category, if one may be. Returns its port, the packet and its estimated airtime.
+    #[expect(clippy::too_many_arguments, reason = "the parts of an egress, which it does not own")]
     pub(super) fn pull(
         &mut self,
         now: Instant,
@@ -139,7 +140,7 @@ impl Turns {
         category: u8,
         layout: &Layout,
         hardware: &mut Hardware,
-        holds: impl Iterator<Item = u32> + Clone,
+        holds: &(impl Iterator<Item = u32> + Clone),
     ) -> Option<u32> {
         let port = |to: u32| layout.port(to, category, Class::BestEffort).place();
         let law = &self.law;
