@@ -165,6 +165,25 @@ fn debts_of_any_size_are_paid_without_delay_for_others_and_in_few_steps() {
 }
 
 #[test]
+fn what_a_station_sends_is_paid_by_its_share_of_the_time() {
+    let mut law = law(us(50_000), 1);
+    let mut host = Host::busy(&mut law, &[200]);
+    // Alone, and a turn is excused: the rest is worth 6.4 ms, which nobody else needs.
+    law.received(Instant::ZERO, 0, us(10_000));
+    assert!(host.release(&mut law, Instant::ZERO).is_empty());
+    let (port, at) = law.ready_at(0).expect("it comes again");
+    assert_eq!((port, at), (0, Instant::ZERO + us(6_400)));
+    assert!(host.release(&mut law, Instant::ZERO + us(6_399)).is_empty());
+    assert_eq!(host.release(&mut law, at).len(), 36);
+    assert_eq!(law.ready_at(0), None);
+    // Thin packets do not wait.
+    law.received(at, 0, us(10_000));
+    host.thin[0] = 1;
+    law.joined(at, 0, LONG, true);
+    assert_eq!(host.release(&mut law, at), [0]);
+}
+
+#[test]
 fn a_station_that_does_not_answer_has_no_precedence() {
     let mut law = law(us(50_000), 2);
     let mut host = Host::busy(&mut law, &[200, 200]);
@@ -203,6 +222,7 @@ enum Step {
     Releases,
     Ends(usize),
     Charged(usize, u64),
+    Received(usize, u64),
     Waits(u64),
 }
 
@@ -212,6 +232,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => Just(Step::Releases),
         2 => (0_usize..500).prop_map(Step::Ends),
         1 => (0_usize..5, prop_oneof![0_u64..10_000_000, Just(u64::MAX)]).prop_map(|(port, air)| Step::Charged(port, air)),
+        1 => (0_usize..5, 0_u64..10_000_000).prop_map(|(port, air)| Step::Received(port, air)),
         2 => prop_oneof![0_u64..30_000_000, Just(u64::MAX / 64)].prop_map(Step::Waits),
     ];
     prop::collection::vec(step, 0..300)
@@ -242,7 +263,9 @@ proptest! {
                     let bulk = (flying.len() - before) as u64 - u64::from(thin - host.thin.iter().sum::<u32>());
                     prop_assert_eq!(host.thin.iter().sum::<u32>(), 0, "thin packets do not wait");
                     prop_assert!(longest * bulk <= (TURN + longest) * 2 * bulk.max(1));
-                    prop_assert!(!flying.is_empty() || host.waiting.iter().all(|&waiting| waiting == 0));
+                    // Whoever waits beside an empty medium is released, or will be.
+                    let held = law.ready_at(0).is_some_and(|(_, at)| at > now);
+                    prop_assert!(!flying.is_empty() || held || host.waiting.iter().all(|&waiting| waiting == 0));
                 }
                 Step::Ends(which) if !flying.is_empty() => {
                     let port = flying.swap_remove(which % flying.len());
@@ -250,6 +273,7 @@ proptest! {
                 }
                 Step::Ends(_) => {}
                 Step::Charged(port, air) => law.charge(now, port, Duration::from_nanos(air)),
+                Step::Received(port, air) => law.received(now, port, Duration::from_nanos(air)),
                 Step::Waits(nanos) => now += Duration::from_nanos(nanos),
             }
             let pending: Duration = flying.iter().map(|&port| host.airtime[port]).sum();
@@ -311,4 +335,12 @@ fn the_bound_takes_from_the_longest_flow() {
     }
     assert_eq!(gone, [(7, 0), (7, 1)]);
     assert_eq!(queue.backlog().packets, 10);
+    // ACKs may wait ten times as long.
+    let mut queue = self::queue();
+    queue.set_pace(Pace { gap: None, most: Bytes::new(520) });
+    let mut acks = 0;
+    for number in 0..500 {
+        queue.enqueue(at(0), Piece { bytes: 52, ..piece(7, number) }, &mut |_| acks += 1);
+    }
+    assert!((100..=110).contains(&queue.backlog().packets) && acks + queue.backlog().packets == 500, "{acks}");
 }

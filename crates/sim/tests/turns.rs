@@ -82,6 +82,23 @@ fn many_thin_flows_of_one_station_get_no_more_airtime_than_one_download() {
     assert!(of(&outcome, "ping").delay_s.p99 < 0.025, "{:?}", of(&outcome, "ping").delay_s);
 }
 
+/// The stations have one queue each; what one sends is slowed by its ACKs.
+#[test]
+fn an_upload_does_not_take_the_medium_from_downloads() {
+    let text = |queues: &str| {
+        let upload = "[[flow]]\nname = \"up\"\nfrom = \"idle\"\nto = \"server\"\ntransport = \"tcp\"\ntraffic = { kind = \"greedy\" }\n";
+        cell(queues, 3) + &downloads() + upload + &ping("busy2")
+    };
+    let [fifo, linux, turns] = ["one", "mac80211", "turns"].map(|queues| run(&text(queues), 1));
+    let down = |outcome: &Outcome| outcome.totals.goodput_bps - of(outcome, "up").goodput_bps;
+    let shown = [&fifo, &linux, &turns]
+        .map(|outcome| (down(outcome), of(outcome, "up").goodput_bps, of(outcome, "ping").delay_s.p99));
+    println!("{shown:?}");
+    assert!(down(&turns) > 1.1 * down(&fifo) && down(&turns) > 0.8 * down(&linux), "{shown:?}");
+    assert!(turns.totals.goodput_bps > 0.95 * linux.totals.goodput_bps, "{shown:?}");
+    assert!(of(&turns, "ping").delay_s.p99 < 0.6 * of(&linux, "ping").delay_s.p99, "{shown:?}");
+}
+
 #[test]
 fn stations_and_nodes_of_a_chain_have_it_too() {
     let uploads = "[[flow]]\nname = \"up\"\nfrom = \"busy*\"\nto = \"server\"\ntransport = \"tcp\"\ntraffic = { kind = \"greedy\" }\n";

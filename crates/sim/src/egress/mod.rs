@@ -242,6 +242,9 @@ impl Egress {
 
     /// When a packet of a category that nothing else holds back may move on towards the MAC, and its port.
     pub(crate) fn pullable_at(&self, now: Instant, category: u8) -> Option<(PortId, Instant)> {
+        if let Order::Turns(turns) = &self.order {
+            return turns.ready_at(category).filter(|&(_, at)| at > now);
+        }
         self.ready_ports(category).filter(|&(_, at)| at > now).min_by_key(|&(_, at)| at)
     }
 

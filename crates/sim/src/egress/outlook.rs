@@ -4,7 +4,10 @@ use super::hardware::AGGREGATE;
 use crate::config::HardwareQueue;
 use crate::mac::{BROADCAST, Conventions, Costs, Station};
 use crate::net::{Waiting, msdu_bytes};
-use units::Duration;
+use units::{Bytes, Duration};
+
+/// A full packet.
+const PACKET: Bytes = Bytes::new(1_500);
 
 /// Estimates for a station, at the mode with which it would send now.
 #[derive(Clone, Copy)]
@@ -22,16 +25,17 @@ impl Outlook<'_> {
         if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
     }
 
-    /// Returns the airtime of a turn of a station: nine tenths of the longest aggregate to it, so that an aggregate is never
-    /// short of packets for want of a turn. Without aggregates a turn is one frame, however short.
+    /// Returns the airtime of a turn of a station: the longest aggregate to it less a packet, since the last packet of a
+    /// turn reaches beyond it. Without aggregates a turn is one frame, however short.
     pub(super) fn turn(self, to: u32, category: u8) -> Duration {
         let Self { station, rules } = self;
         if to == BROADCAST || !rules.aggregates() {
             return Duration::ZERO;
         }
         let mode = station.mode_to(to, &rules.timing);
-        let longest = station.largest_frame(category, Some(mode), rules);
-        rules.timing.duration(mode, longest).saturating_sub(mode.header()) * 9 / 10
+        let of = |length| rules.timing.duration(mode, length).saturating_sub(mode.header());
+        let longest = of(station.largest_frame(category, Some(mode), rules));
+        longest.saturating_sub(of(rules.mpdu(msdu_bytes(PACKET)))).max(longest / 2)
     }
 
     /// Returns what a packet takes of the depth of a hardware queue.

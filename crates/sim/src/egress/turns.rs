@@ -177,8 +177,13 @@ impl Turns {
         if !received {
             self.law.sent(now, port.place(), airtime);
         } else if self.charges_received {
-            self.law.charge(now, port.place(), airtime);
+            self.law.received(now, port.place(), airtime);
         }
+    }
+
+    /// When a port of a category may be released that is held back now, if nothing else happens.
+    pub(super) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
+        self.law.ready_at(category.into()).map(|(port, at)| (PortId::at(port), at))
     }
 
     /// Smallest contention window of a category where it has changed; none in it where it is as configured again.

@@ -44,8 +44,8 @@ pub trait Ports {
     fn has_thin(&self, port: usize) -> bool;
     /// True if the hardware takes one more of its packets.
     fn has_room(&self, port: usize) -> bool;
-    /// Airtime of a turn: nine tenths of the longest aggregate that can be sent to its station now, or any time above
-    /// zero and no longer than a frame if frames are not aggregated.
+    /// Airtime of a turn: the longest aggregate that can be sent to its station now, less a full packet; any time up to
+    /// that of a frame if frames are not aggregated.
     fn turn(&self, port: usize) -> Duration;
 }
 
@@ -83,8 +83,11 @@ struct Share {
     due: bool,
     /// When it last had a packet that waited.
     active: Instant,
-    /// Airtime that its thin packets may use, in nanoseconds, and when that was last counted.
+    /// Airtime that its thin packets may use, in nanoseconds.
     credit: i64,
+    /// Airtime that it has used for sending beyond its share of the time.
+    debt: Duration,
+    /// When credit and debt were last counted.
     counted: Instant,
     /// True if it is in the line of thin packets.
     hurries: bool,
@@ -101,6 +104,8 @@ struct Category {
     first: VecDeque<usize>,
     /// The port whose turn it is, and what is left of its turn.
     current: Option<(usize, Duration)>,
+    /// The port that is held back for its debt alone and may be released first, and when.
+    held: Option<(usize, Instant)>,
     /// Airtime that the last turn has released.
     last: Duration,
     /// Airtime estimated for released packets that are not finished, without those of stations that do not answer.
@@ -142,6 +147,7 @@ impl Law {
             due: false,
             active: Instant::ZERO,
             credit: nanos(CREDIT),
+            debt: Duration::ZERO,
             counted: Instant::ZERO,
             hurries: false,
             per_byte: 150_000,
@@ -177,10 +183,7 @@ impl Law {
     pub fn pace(&mut self, now: Instant, port: usize, len: Bytes) -> Pace {
         let Self { target, shares, medium, .. } = self;
         let share = &mut shares[port];
-        let earned = now.since(share.counted).as_nanos().saturating_mul(ONE) / (medium.stations + ONE);
-        share.counted = now;
-        let most = nanos(medium.turn.max(CREDIT));
-        share.credit = share.credit.saturating_add(i64::try_from(earned).unwrap_or(i64::MAX)).min(most);
+        share.count(now, medium);
         let gap = (share.credit >= 0).then(|| medium.wall_of(share.cost(len), medium.stations + ONE));
         let late = (*target).max(medium.wall_of(medium.turn * 2, medium.stations));
         // So many bytes of this station are sent meanwhile, if all busy stations have turns.
@@ -224,7 +227,7 @@ impl Law {
             if self.is_full(category, self.medium.turn) {
                 return None;
             }
-            let port = self.begin(category, ports)?;
+            let port = self.begin(now, category, ports)?;
             let turn = ports.turn(port).max(Duration::from_nanos(1));
             if self.is_full(category, turn) {
                 return None;
@@ -259,9 +262,10 @@ impl Law {
     }
 
     /// The port whose turn begins. A deficit grows only when its station is visited and something may be released.
-    fn begin(&mut self, category: usize, ports: &impl Ports) -> Option<usize> {
+    fn begin(&mut self, now: Instant, category: usize, ports: &impl Ports) -> Option<usize> {
         let Self { shares, categories, medium, .. } = self;
-        let turns = &mut categories[category].turns;
+        let Category { turns, held, .. } = &mut categories[category];
+        *held = None;
         let quantum = nanos(medium.turn).max(1);
         loop {
             let mut least = None;
@@ -276,8 +280,14 @@ impl Law {
                     turns.pop_front();
                     continue;
                 }
-                // It stays at the front until its turns have put it into debt.
-                if owed <= 0 && share.answers() && ports.has_room(port) {
+                share.count(now, medium);
+                let paid_at = now + medium.time_for(share.debt.saturating_sub(medium.turn));
+                if paid_at > now {
+                    if waits && held.is_none_or(|(_, at)| paid_at < at) {
+                        *held = Some((port, paid_at));
+                    }
+                } else if owed <= 0 && share.answers() && ports.has_room(port) {
+                    // It stays at the front until its turns have put it into debt.
                     return Some(port);
                 }
                 if owed <= 0 {
@@ -365,7 +375,21 @@ impl Law {
         self.charge(now, port, airtime);
     }
 
-    /// Charges a station for airtime, at an access point also for that of frames from it.
+    /// At an access point, a frame from a station was on the air for so long. What it sends is slowed by its own packets,
+    /// mostly ACKs, which wait until its share of the time has paid for it, even if nobody else has packets now.
+    pub fn received(&mut self, now: Instant, port: usize, airtime: Duration) {
+        let share = &mut self.shares[port];
+        share.count(now, &self.medium);
+        share.debt += airtime;
+        self.charge(now, port, airtime);
+    }
+
+    /// When a port of a category may have its turn again that is only held back by what its station has sent.
+    pub fn ready_at(&self, category: usize) -> Option<(usize, Instant)> {
+        self.categories[category].held
+    }
+
+    /// Charges a station for airtime.
     pub fn charge(&mut self, now: Instant, port: usize, airtime: Duration) {
         let share = &mut self.shares[port];
         if now.since(share.active) <= ACTIVE {
@@ -414,6 +438,15 @@ impl Share {
         self.unanswered < UNANSWERED
     }
 
+    /// Counts what its share of the time since it was last counted is worth.
+    fn count(&mut self, now: Instant, medium: &Medium) {
+        let past = now.since(self.counted).as_nanos().saturating_mul(ONE);
+        self.counted = now;
+        let earned = i64::try_from(past / (medium.stations + ONE)).unwrap_or(i64::MAX);
+        self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn.max(CREDIT)));
+        self.debt = self.debt.saturating_sub(Duration::from_nanos(past / medium.stations.max(ONE)));
+    }
+
     /// What a thin packet costs in airtime.
     fn cost(&self, len: Bytes) -> Duration {
         OVERHEAD + Duration::from_nanos(self.per_byte.saturating_mul(len.count()) / 1_000)
@@ -421,6 +454,11 @@ impl Share {
 }
 
 impl Medium {
+    /// Time in which a station's share is worth so much airtime.
+    fn time_for(&self, airtime: Duration) -> Duration {
+        Duration::from_nanos(airtime.as_nanos().saturating_mul(self.stations.max(ONE)).div_ceil(ONE))
+    }
+
     /// Wall time in which each of so many senders, in 1024ths, at least one, sends for so long.
     fn wall_of(&self, airtime: Duration, senders: u64) -> Duration {
         let stretched = airtime.as_nanos().saturating_mul(self.stretch) / ONE;

@@ -43,6 +43,10 @@ impl Default for Params {
     }
 }
 
+/// How many times longer than others flows of short packets may wait.
+const ACKS: u64 = 10;
+/// Longest ACK with options, in bytes.
+const SHORT: u64 = 128;
 /// Bytes per flow and round, as in mac80211.
 const QUANTUM: u64 = 300;
 
@@ -118,7 +122,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         let is_rare = gap.is_some_and(|gap| before.is_none_or(|before| now.since(before) >= gap));
         let is_thin = is_rare && queue.packets == 0 && state.ahead == 0;
         while !account.fits(len) {
-            if !self.shed(account, dropped) {
+            if !self.shed(account, 0, dropped) {
                 account.refused(len);
                 account.settle(now);
                 dropped(packet);
@@ -133,7 +137,10 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             self.flows.append(index, waiting);
         }
         account.joins(now, len);
-        while account.backlog().bytes > most && self.shed(account, dropped) {}
+        // ACKs are short. Their wait is how a station pays for what it sends, and their loss would slow nobody.
+        for (times, least) in [(1, SHORT), (ACKS, 0)] {
+            while account.backlog().bytes.count() / times > most.count() && self.shed(account, least, dropped) {}
+        }
         account.settle(now);
     }
 
@@ -234,10 +241,14 @@ impl<P: Packet> Turns<P> {
         }
     }
 
-    /// Drops the packet at the head of the longest flow. False if no flow has any.
-    fn shed(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) -> bool {
+    /// Drops the packet at the head of the longest flow. False if no flow has any, or its packets are shorter than
+    /// `least` on average.
+    fn shed(&mut self, account: &mut Account, least: u64, dropped: &mut impl FnMut(P)) -> bool {
         let Some(fattest) = self.flows.fattest_listed() else { return false };
         let (flow, pool) = self.flows.flow_and_pool(fattest);
+        if flow.queue.bytes < least * u64::from(flow.queue.packets) {
+            return false;
+        }
         let Some(waiting) = flow.queue.pop(pool) else { return false };
         account.discarded(waiting.packet.len().count());
         dropped(waiting.packet);
@@ -246,7 +257,7 @@ impl<P: Packet> Turns<P> {
 
     /// Drops a packet: if no flow has any, the last of those already scheduled.
     fn make_way(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
-        if self.shed(account, dropped) {
+        if self.shed(account, 0, dropped) {
             return;
         }
         let last = self.passed.pop_back().or_else(|| self.first.pop_back());
@@ -276,7 +287,9 @@ impl Meter {
 
     /// The law with one station.
     fn pace(&self, len: Bytes) -> Pace {
-        let Some(per_byte) = self.per_byte else { return Pace { gap: Some(OVERHEAD * 2), most: Bytes::new(u64::MAX) } };
+        let Some(per_byte) = self.per_byte else {
+            return Pace { gap: Some(OVERHEAD * 2), most: Bytes::new(u64::MAX) };
+        };
         let most = self.target.as_nanos().saturating_mul(1_000) / per_byte.max(1);
         let wall = Duration::from_nanos(per_byte.saturating_mul(len.count()) / 1_000);
         Pace { gap: Some((OVERHEAD + wall) * 2), most: Bytes::new(most.max(KEPT)) }
