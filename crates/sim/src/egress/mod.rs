@@ -183,9 +183,7 @@ impl Egress {
     ) {
         if let Some(category) = category {
             self.filled |= 1 << category;
-        }
-        if self.hardware.is_some() && category.is_some() {
-            self.moved = true;
+            self.moved |= self.hardware.is_some();
         }
         if let Order::Mac80211(scheduler) = &mut self.order {
             scheduler.make_room(now, &mut self.ports, dropped);
@@ -316,6 +314,12 @@ impl Egress {
         };
         self.filled |= 1 << category;
         turn
+    }
+
+    /// Can it be another receiver's [turn](Self::turn) than that of the first one of which the MAC holds frames? Also where a
+    /// note waits.
+    pub(crate) fn has_turns(&self) -> bool {
+        self.layout.groups > 1 || self.hardware.is_some()
     }
 
     /// May frames that are sent again be joined by packets that were preceded by one for another receiver? Not where

@@ -17,7 +17,7 @@ mod tmac;
 
 pub(crate) use buffer::{Mpdu, Msdu, places};
 pub(crate) use conventions::{Access, Aggregation, CATEGORIES, Conventions, LONGEST_MSDU, SEQUENCES, WINDOW};
-pub(crate) use frame::{BLOCK_ACK, BROADCAST, Frame, Kind};
+pub(crate) use frame::{BROADCAST, Frame, Kind};
 pub(crate) use rate::{Algorithm, Costs, Rates};
 pub(crate) use reorder::{Arrival, Reorder};
 pub(crate) use report::{Announced, Answer, Due, Finished, Report, Unanswered};

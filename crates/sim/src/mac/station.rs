@@ -64,6 +64,8 @@ pub(crate) struct Station {
     pub(super) due: u8,
     /// Bitmask of categories that have a frame to send.
     pub(super) wanting: u8,
+    /// Bitmask of all its categories.
+    categories: u8,
     pub(super) busy: bool,
     /// True while the radio turns from reception to transmission: the deadline stands, whatever the medium does.
     pub(super) turning: bool,
@@ -76,7 +78,7 @@ pub(crate) struct Station {
     /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
     pub(super) eifs_surplus: Duration,
     pub(super) nav: Instant,
-    /// The station whose exchange set the NAV last.
+    /// The station whose exchange set the NAV last, under EDCA.
     txop_holder: u32,
     /// Time at which a response was last given up.
     pub(super) timed_out: Instant,
@@ -93,6 +95,8 @@ pub(crate) struct Station {
     spare: Vec<Buffer>,
     /// Bit by bit, the categories that hold frames after an exchange: it may be another receiver's turn.
     paused: u8,
+    /// False as long as it cannot be: all packets come from one queue.
+    takes_turns: bool,
     /// The frame that the announced exchange is for.
     pub(super) fixed: Option<Size>,
     /// Limit of the holder's TXOP; zero for one frame exchange.
@@ -142,6 +146,7 @@ impl Station {
             holder: 0,
             due: 0,
             wanting: 0,
+            categories: (1 << conventions.categories) - 1,
             busy: false,
             turning: false,
             cleared: Cleared::No,
@@ -159,6 +164,7 @@ impl Station {
             aside: Vec::new(),
             spare: Vec::new(),
             paused: 0,
+            takes_turns: false,
             fixed: None,
             txop: Duration::ZERO,
             txop_end: Instant::ZERO,
@@ -173,8 +179,8 @@ impl Station {
 
     /// Bitmask of categories in which it takes a packet.
     #[inline]
-    pub(crate) fn free(&self, rules: &Conventions) -> u8 {
-        !self.wanting & ((1 << rules.categories) - 1)
+    pub(crate) fn free(&self) -> u8 {
+        !self.wanting & self.categories
     }
 
     /// The frames that it holds.
@@ -250,6 +256,7 @@ impl Station {
     }
 
     /// A category has frames to send that it had not before. In a TXOP that can go on with them they go out after SIFS.
+    #[inline]
     fn is_next(&mut self, now: Instant, category: u8, rules: &Conventions) {
         self.wanting |= 1 << category;
         let goes_on = self.may_go_on == now && category == self.holder && self.response.is_none();
@@ -258,8 +265,17 @@ impl Station {
         }
     }
 
+    /// From now on categories that hold frames after an exchange are [paused](Self::is_paused).
+    pub(crate) fn take_turns(&mut self) {
+        self.takes_turns = true;
+    }
+
     /// An exchange of a category is over: does it hold frames?
+    #[inline]
     pub(super) fn pause(&mut self, category: usize) {
+        if !self.takes_turns {
+            return;
+        }
         let index = u8::try_from(category).expect("there are four categories");
         if self.wanting & 1 << category != 0 || self.has_aside(index) {
             self.paused |= 1 << category;
@@ -440,7 +456,7 @@ impl Station {
         if self.txop.is_zero() {
             return now + rules.aggregation.duration;
         }
-        let after = rules.timing.sifs + rules.block_ack_time();
+        let after = rules.timing.sifs + rules.timing.block_ack;
         (now + rules.aggregation.duration).min(now + self.txop_end.since(now).saturating_sub(after))
     }
 
@@ -450,7 +466,7 @@ impl Station {
         let aggregation = &rules.aggregation;
         let Some(most) = aggregation.ampdu else { return rules.mpdu(aggregation.amsdu.unwrap_or(LONGEST_MSDU)) };
         let Some(mode) = mode else { return most };
-        let after = rules.timing.sifs + rules.block_ack_time();
+        let after = rules.timing.sifs + rules.timing.block_ack;
         let in_txop = match self.access[usize::from(category)].txop_limit {
             Duration::ZERO => Duration::MAX,
             limit => limit.saturating_sub(after),
@@ -530,19 +546,21 @@ impl Station {
     #[inline]
     pub(crate) fn overhears(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         self.end_eifs(rules);
-        self.reserve(now, frame);
+        self.reserve(now, frame, rules);
     }
 
     /// A frame for others reserves the medium.
     #[inline]
-    fn reserve(&mut self, now: Instant, frame: &Frame) {
+    fn reserve(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         let end = now + frame.reserves;
         if end > self.nav {
             self.nav = end;
-            self.txop_holder = match frame.kind {
-                Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant if frame.to != frame.from => frame.to,
-                _ => frame.from,
-            };
+            if rules.edca() {
+                self.txop_holder = match frame.kind {
+                    Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant if frame.to != frame.from => frame.to,
+                    _ => frame.from,
+                };
+            }
         }
     }
 
@@ -595,7 +613,7 @@ impl Station {
         if mine {
             self.respond(now, frame, rules);
         } else {
-            self.reserve(now, frame);
+            self.reserve(now, frame, rules);
         }
         if matches!(frame.kind, Kind::Data { .. }) && (mine || frame.to == BROADCAST) {
             // Under a BlockAck agreement it is the window that knows.
@@ -651,7 +669,7 @@ impl Station {
         let block_ack = Kind::BlockAck { start: 0, arrived: 0 };
         let (kind, reserves) = match frame.kind {
             Kind::Data { .. } => (Kind::Ack, left(timing.ack)),
-            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (block_ack, left(rules.block_ack_time())),
+            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (block_ack, left(rules.timing.block_ack)),
             Kind::Rts if now >= self.nav || rules.edca() && self.txop_holder == frame.from => {
                 (Kind::Cts, left(timing.cts))
             }
