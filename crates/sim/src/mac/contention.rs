@@ -90,7 +90,6 @@ impl Station {
     }
 
     /// True if only a response that it owes keeps it from the medium. The frame to be answered may have ended just now.
-    /// ended just now.
     fn only_owes(&self, now: Instant, rules: &Conventions) -> bool {
         let idle = !self.busy || self.deadline == now + rules.timing.sifs;
         self.response.is_some() && self.step == Step::Access && !self.turning && idle && self.nav <= now
