@@ -26,6 +26,8 @@ pub(crate) struct Mpdu {
     pub(crate) packet: Handle,
     /// Last packet; the host chains the packets of an A-MSDU.
     last: Handle,
+    /// Number of packets in the MPDU; a frame is too short for more than 255.
+    parts: u8,
     /// Length including the MAC header and check sum.
     pub(crate) psdu: Bytes,
     /// Sequence number, 12 bits.
@@ -49,6 +51,7 @@ impl Mpdu {
         Self {
             packet: msdu.packet,
             last: msdu.packet,
+            parts: 1,
             psdu: rules.mpdu(msdu.length),
             sequence,
             short_failures: 0,
@@ -75,7 +78,7 @@ impl Mpdu {
     /// Length of the A-MSDU with one more MSDU: subframes of 14 B of header, all but the last padded to 4 B.
     fn body_with(&self, msdu: Bytes, rules: &Conventions) -> Bytes {
         let body = self.psdu.count() - rules.mpdu(Bytes::new(0)).count();
-        let own = if self.packet == self.last { SUBFRAME_HEADER } else { 0 } + body;
+        let own = if self.parts == 1 { SUBFRAME_HEADER } else { 0 } + body;
         Bytes::new(own.next_multiple_of(4) + SUBFRAME_HEADER + msdu.count())
     }
 }
@@ -249,6 +252,7 @@ impl Buffer {
     pub(super) fn extend(&mut self, msdu: Msdu, rules: &Conventions) -> Handle {
         let last = self.mpdus.back_mut().expect("an A-MSDU has a first packet");
         last.psdu = rules.mpdu(last.body_with(msdu.length, rules));
+        last.parts = last.parts.saturating_add(1);
         std::mem::replace(&mut last.last, msdu.packet)
     }
 }
