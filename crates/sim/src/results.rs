@@ -1,5 +1,11 @@
 //! Results of a run: plain numbers with the unit in the name (SI). Keys are stable: tables, claims and frames use them.
-//! The file is long because every number stands here with its meaning: it is read as the reference of the format.
+//! Every number stands here with its meaning: this is the reference of the format.
+
+mod distributions;
+mod series;
+
+pub use distributions::{Distributions, FlowDistribution, NodeDistribution, shares};
+pub use series::{FlowSeries, NodeSeries, Series};
 
 use crate::config::Class;
 use serde::{Deserialize, Serialize};
@@ -26,46 +32,6 @@ pub struct Outcome {
     /// How times are distributed, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distributions: Option<Distributions>,
-}
-
-/// Of which shares of the samples [`Distributions`] tell, smallest first: value `i` is the smallest time that share `i` of
-/// them does not exceed; of 0 the smallest, of 1 the largest.
-pub fn shares() -> Vec<f64> {
-    let tail = [0.995, 0.998, 0.999, 0.9995, 0.9998, 0.9999, 1.0];
-    (0..100_u32).map(|percent| f64::from(percent) / 100.0).chain(tail).collect()
-}
-
-/// How times are distributed: one time for each of the [`shares`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Distributions {
-    /// One entry a flow, in the scenario's order.
-    pub flows: Vec<FlowDistribution>,
-    /// One entry a queue of a node, in the scenario's order.
-    pub nodes: Vec<NodeDistribution>,
-}
-
-/// Of a flow. Empty where nothing was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FlowDistribution {
-    /// The flow's name.
-    pub name: String,
-    /// One-way delays.
-    pub delay_s: Vec<f64>,
-    /// TCP and `ping`: round-trip times.
-    pub rtt_s: Vec<f64>,
-    /// TCP's transfers: times from their beginnings to their ends.
-    pub completion_s: Vec<f64>,
-}
-
-/// Of a queue. Empty where nothing was measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct NodeDistribution {
-    /// The node's name; where it has several queues followed by the queue's: `n0 be`.
-    pub name: String,
-    /// Times in the queue.
-    pub sojourn_s: Vec<f64>,
-    /// Times in the queue and in the MAC.
-    pub nodal_delay_s: Vec<f64>,
 }
 
 /// The distribution of a time, in seconds. All zero where nothing was measured. Percentiles are exact to 0.1 %; mean and max exact.
@@ -600,88 +566,4 @@ pub struct Totals {
     /// The same / data packets received. Zero where none was received; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_overhead: Option<f64>,
-}
-
-/// Time series with one value a step; step `k` covers the time from `k * step_s` to `(k + 1) * step_s`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Series {
-    /// Length of a step.
-    pub step_s: f64,
-    /// One entry a flow, in the scenario's order.
-    pub flows: Vec<FlowSeries>,
-    /// One entry a queue of a node, in the scenario's order.
-    pub nodes: Vec<NodeSeries>,
-}
-
-/// A flow over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FlowSeries {
-    /// The flow's name.
-    pub name: String,
-    /// Payload received per second.
-    pub goodput_bps: Vec<f64>,
-    /// Mean one-way delay of the packets received in the step; absent where none was.
-    pub delay_mean_s: Vec<Option<f64>>,
-    /// Largest one-way delay of the packets received in the step; absent where none was.
-    pub delay_max_s: Vec<Option<f64>>,
-    /// TCP: what reached the receiver per second at all, in order or not, every byte once; empty for others.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub carried_bps: Vec<f64>,
-    /// TCP: the congestion windows of the open connections at the end of the step, in full segments; empty for others.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub cwnd_packets: Vec<f64>,
-    /// TCP: the largest of the open connections' smoothed round-trip times at the end of the step; absent where none has
-    /// one. Empty for others.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub srtt_s: Vec<Option<f64>>,
-    /// Of flows that ask for admission: 1 where the flow is admitted at the end of the step, else 0; empty for others.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub admitted: Vec<f64>,
-    /// Packets lost in the step, of TCP segments with data; empty without a routing protocol, as is the next one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lost_packets: Vec<u64>,
-    /// At the end of the step: for how long the route has been the same. It changes when a node passes a packet to another
-    /// neighbour than the one before, or finds the link to it broken. From the start of the run where it never did.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub route_age_s: Vec<f64>,
-}
-
-/// A queue over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct NodeSeries {
-    /// The node's name; under EDCA followed by the queue's: `n0 be`.
-    pub name: String,
-    /// The limit at the end of the step, in the unit of the limit (packets or bytes).
-    pub limit: Vec<f64>,
-    /// Packets waiting at the end of the step.
-    pub backlog_packets: Vec<u64>,
-    /// Packets that came in the step.
-    pub arrived_packets: Vec<u64>,
-    /// Packets handed to the MAC, or to the wired link, in the step.
-    pub sent_packets: Vec<u64>,
-    /// Packets discarded in the step.
-    pub dropped_packets: Vec<u64>,
-    /// Mean time in the queue of the packets completed in the step; absent where none was.
-    pub sojourn_mean_s: Vec<Option<f64>>,
-    /// Mean time in the queue and in the MAC of the packets completed in the step; absent where none was.
-    pub nodal_delay_mean_s: Vec<Option<f64>>,
-    /// Largest time in the queue and in the MAC of the packets completed in the step; absent where none was.
-    pub nodal_delay_max_s: Vec<Option<f64>>,
-    /// Channel busy ratio: share of the step for which the node sensed the medium busy, its own frames included. With the
-    /// node's first queue; empty for its others, and without a radio.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub busy_ratio: Vec<f64>,
-    /// The rate of the port's shaper at the end of the step, absent while it has none; empty where the controller sets no
-    /// rate, as is the next one.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rate_bps: Vec<Option<f64>>,
-    /// What was handed to the MAC per second, in network-layer bytes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sent_bps: Vec<f64>,
-    /// The rate of real-time traffic in range at the end of the step, as the controller averages it; empty where it does not.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub real_time_bps: Vec<f64>,
-    /// Packets marked (ECN) in the step; empty where the controller orders no marks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub marked_packets: Vec<u64>,
 }

@@ -35,8 +35,11 @@ impl Duration {
     /// A span of `seconds`, rounded to the nearest nanosecond; zero for negative values and NaN, [`Self::MAX`] above
     /// the range.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
+    #[inline]
     pub fn from_secs_f64(seconds: f64) -> Self {
-        Self(libm::round(seconds * 1e9) as u64)
+        let nanos = seconds * 1e9;
+        let whole = nanos as u64;
+        Self(whole.saturating_add(u64::from(nanos - whole as f64 >= 0.5)))
     }
 
     /// The span in whole nanoseconds.
@@ -153,5 +156,37 @@ impl Add<Duration> for Instant {
 impl AddAssign<Duration> for Instant {
     fn add_assign(&mut self, span: Duration) {
         *self = *self + span;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition: rounded half away from zero, then cast.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a float-to-integer cast saturates")]
+    fn rounded(seconds: f64) -> Duration {
+        Duration::from_nanos(libm::round(seconds * 1e9) as u64)
+    }
+
+    #[test]
+    fn seconds_are_rounded_to_the_nearest_nanosecond() {
+        let edges =
+            [0.0, -0.0, 0.499_999_999_999_999_94, 0.5, 1.5, 2.5, 1e15 + 0.5, 9_007_199_254_740_993.0, 1.8e19, 2e19];
+        for nanos in edges.into_iter().chain([f64::INFINITY, f64::NAN, f64::MIN_POSITIVE, f64::MAX]) {
+            for seconds in [nanos, -nanos, nanos / 1e9, -nanos / 1e9] {
+                assert_eq!(Duration::from_secs_f64(seconds), rounded(seconds), "{seconds:e}");
+            }
+        }
+        assert_eq!(Duration::from_secs_f64(1.5e-9), Duration::from_nanos(2));
+    }
+
+    proptest! {
+        #[test]
+        fn any_seconds_are_rounded_alike(seconds in any::<f64>(), nanos in 0.0..1e7_f64) {
+            prop_assert_eq!(Duration::from_secs_f64(seconds), rounded(seconds));
+            prop_assert_eq!(Duration::from_secs_f64(nanos / 2e9), rounded(nanos / 2e9));
+        }
     }
 }

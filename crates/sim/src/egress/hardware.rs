@@ -22,8 +22,6 @@ pub(super) struct Hardware {
     queues: Vec<Fifo>,
     /// By category, the queue that was served last.
     last: [usize; CATEGORIES],
-    /// By category, a queue that is served before its turn.
-    first: [Option<usize>; CATEGORIES],
 }
 
 /// A hardware queue.
@@ -33,6 +31,8 @@ struct Fifo {
     /// Its receiver, if it is for one.
     to: u32,
     packets: VecDeque<Passed>,
+    /// Receivers so far, each with the number of its packets that wait.
+    receivers: Vec<(u32, u32)>,
     /// Load of its packets, waiting or with the MAC.
     load: u64,
 }
@@ -59,7 +59,7 @@ impl Hardware {
             HardwareQueuePer::Category => (0..categories).map(shared).collect(),
             HardwareQueuePer::Station => Vec::new(),
         };
-        Self { depth, per, queues, last: [0; CATEGORIES], first: [None; CATEGORIES] }
+        Self { depth, per, queues, last: [0; CATEGORIES] }
     }
 
     /// What of a packet counts in the depth.
@@ -104,6 +104,7 @@ impl Hardware {
         });
         let queue = &mut self.queues[place];
         queue.load += u64::from(packet.load);
+        *queue.waiting(to) += 1;
         queue.packets.push_back(packet);
     }
 
@@ -121,8 +122,7 @@ impl Hardware {
             HardwareQueuePer::Category => Some(category.into()),
             HardwareQueuePer::Station => {
                 let filled = |place: &usize| !self.queues[*place].packets.is_empty();
-                let first = self.first[usize::from(category)].filter(filled);
-                first.or_else(|| self.in_turn(category).find(filled))
+                self.in_turn(category).find(filled)
             }
         }
     }
@@ -135,9 +135,8 @@ impl Hardware {
     /// Takes the next packet of a category for the MAC.
     pub(super) fn take_next(&mut self, category: u8) -> Option<Taken> {
         let place = self.next(category)?;
-        self.first[usize::from(category)] = None;
         self.last[usize::from(category)] = place;
-        self.queues[place].packets.pop_front().map(Passed::taken)
+        self.queues[place].take(0)
     }
 
     /// The packet behind `index` others in the queue of a receiver.
@@ -151,7 +150,7 @@ impl Hardware {
     #[inline(never)]
     pub(super) fn take(&mut self, category: u8, to: u32, index: usize) -> Option<Taken> {
         let place = self.place(category, to)?;
-        self.queues[place].packets.remove(index).map(Passed::taken)
+        self.queues[place].take(index)
     }
 
     /// Whose turn it is among the receivers of which the MAC `holds` frames and those with packets here: one of the former,
@@ -169,16 +168,24 @@ impl Hardware {
         Some(self.queues[next].to)
     }
 
-    /// Receivers of the packets of a category that the MAC could get next, in order.
-    pub(super) fn receivers(&self, category: u8) -> impl Iterator<Item = u32> + Clone {
-        let queues = self.queues.iter().filter(move |queue| queue.category == category);
-        queues.flat_map(|queue| queue.packets.iter().map(|passed| passed.packet.to))
+    /// Of the receivers of a category's waiting packets, those that `counts` holds for, the one with the least of what they
+    /// have `used`; of several the one whose packet waits for the longest time.
+    pub(super) fn least<K: Ord>(
+        &self,
+        category: u8,
+        counts: impl Fn(u32) -> bool,
+        used: impl Fn(u32) -> K,
+    ) -> Option<u32> {
+        let queues = || self.queues.iter().filter(move |queue| queue.category == category);
+        let waiting = queues().flat_map(|queue| &queue.receivers).filter(|&&(to, packets)| packets > 0 && counts(to));
+        let least = waiting.map(|&(to, _)| used(to)).min()?;
+        let mut packets = queues().flat_map(|queue| &queue.packets).map(|passed| passed.packet.to);
+        packets.find(|&to| counts(to) && used(to) == least)
     }
 
-    /// The first packet of a category for a receiver is the next.
+    /// The first packet of a category for a receiver is the next of their queue.
     pub(super) fn promote(&mut self, category: u8, to: u32) {
         let Some(place) = self.place(category, to) else { return };
-        self.first[usize::from(category)] = Some(place);
         let packets = &mut self.queues[place].packets;
         let index = packets.iter().position(|passed| passed.packet.to == to);
         if let Some(packet) = index.and_then(|index| packets.remove(index)) {
@@ -207,7 +214,23 @@ impl Hardware {
 
 impl Fifo {
     fn new(category: u8, to: u32) -> Self {
-        Self { category, to, packets: VecDeque::new(), load: 0 }
+        Self { category, to, packets: VecDeque::new(), receivers: Vec::new(), load: 0 }
+    }
+
+    /// Number of packets that wait for a receiver.
+    fn waiting(&mut self, to: u32) -> &mut u32 {
+        let place = self.receivers.iter().position(|&(other, _)| other == to).unwrap_or_else(|| {
+            self.receivers.push((to, 0));
+            self.receivers.len() - 1
+        });
+        &mut self.receivers[place].1
+    }
+
+    /// Takes the packet behind `index` others for the MAC.
+    fn take(&mut self, index: usize) -> Option<Taken> {
+        let passed = self.packets.remove(index)?;
+        *self.waiting(passed.packet.to) -= 1;
+        Some(passed.taken())
     }
 }
 

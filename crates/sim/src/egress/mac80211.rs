@@ -319,8 +319,7 @@ impl Scheduler {
             }
         }
         let used = |to: u32| shares[port(to)].used.max(*clock);
-        let others = hardware.receivers(category).filter(|&to| holds.clone().all(|held| held != to));
-        let other = others.min_by_key(|&to| used(to));
+        let other = hardware.least(category, |to| holds.clone().all(|held| held != to), used);
         let held = holds.min_by_key(|&to| used(to));
         let first = held.map(used).into_iter().chain(other.map(used)).min();
         let is_other = other.is_some_and(|to| Some(used(to)) == first);

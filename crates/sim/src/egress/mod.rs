@@ -194,9 +194,7 @@ impl Egress {
     ) {
         if let Some(category) = category {
             self.filled |= 1 << category;
-        }
-        if self.hardware.is_some() && category.is_some() {
-            self.moved = true;
+            self.moved |= self.hardware.is_some();
         }
         match &mut self.order {
             Order::RoundRobin(_) => {}
@@ -340,6 +338,12 @@ impl Egress {
         };
         self.filled |= 1 << category;
         turn
+    }
+
+    /// Can it be another receiver's [turn](Self::turn) than that of the first one of which the MAC holds frames? Also where a
+    /// note waits.
+    pub(crate) fn has_turns(&self) -> bool {
+        self.layout.groups > 1 || self.hardware.is_some()
     }
 
     /// May frames that are sent again be joined by packets that were preceded by one for another receiver? Not where

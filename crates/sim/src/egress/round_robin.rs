@@ -47,17 +47,23 @@ impl RoundRobin {
     pub(super) fn served(&mut self, layout: &Layout, port: PortId) {
         let port = port.place();
         if layout.groups > 1 && port < layout.radio_ports() {
-            self.balance.resize(layout.radio_ports(), 0);
-            let (group, lane) = (port / layout.lanes, port % layout.lanes);
-            let last = self.last[lane] * layout.lanes + lane;
-            if last != port || !self.goes_on(port) {
-                // Who had nothing more to send has lost the rest of the turn.
-                self.balance[last] = self.balance[last].min(0);
-                self.balance[port] += i64::from(EXCHANGE);
-                self.last[lane] = group;
-            }
-            self.balance[port] -= i64::from(EXCHANGE);
+            self.charge(layout, port);
         }
+    }
+
+    /// A port among several groups has an exchange.
+    #[inline(never)]
+    fn charge(&mut self, layout: &Layout, port: usize) {
+        self.balance.resize(layout.radio_ports(), 0);
+        let (group, lane) = (port / layout.lanes, port % layout.lanes);
+        let last = self.last[lane] * layout.lanes + lane;
+        if last != port || !self.goes_on(port) {
+            // Who had nothing more to send has lost the rest of the turn.
+            self.balance[last] = self.balance[last].min(0);
+            self.balance[port] += i64::from(EXCHANGE);
+            self.last[lane] = group;
+        }
+        self.balance[port] -= i64::from(EXCHANGE);
     }
 
     /// The exchange of a port was cut off by the end of a TXOP, by so much of a full one.

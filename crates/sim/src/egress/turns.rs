@@ -147,12 +147,9 @@ impl Turns {
         let may_repeat = |to| law.may_repeat(port(to));
         let has_little = |to| law.has_little(port(to));
         let held = holds.clone().max_by_key(|&to| (may_repeat(to), has_little(to)))?;
-        let mut others = hardware.receivers(category).filter(|&to| holds.clone().all(|held| held != to));
-        let little = others.clone().find(|&to| has_little(to));
-        let first = little.or_else(|| others.next());
-        drop(others);
-        let Some(other) = first else { return Some(held) };
-        let other_goes = !may_repeat(held) || little.is_some() && !has_little(held);
+        let is_other = |to| holds.clone().all(|held| held != to);
+        let Some(other) = hardware.least(category, is_other, |to| !has_little(to)) else { return Some(held) };
+        let other_goes = !may_repeat(held) || has_little(other) && !has_little(held);
         if !other_goes {
             return Some(held);
         }

@@ -128,8 +128,8 @@ impl<E: Copy> EventQueue<E> {
         let pending = Pending { key, event };
         self.next = self.next.min(key.time());
         let day = day(key.time());
-        if self.today.len() < FEW && self.filled == 0 && self.later.is_empty() {
-            self.tomorrow = self.tomorrow.max(day + 1);
+        if day >= self.tomorrow && self.today.len() < FEW && self.filled == 0 && self.later.is_empty() {
+            self.tomorrow = day + 1;
         }
         if day < self.tomorrow {
             self.insert(pending);

@@ -26,10 +26,8 @@ pub(crate) struct Mpdu {
     pub(crate) packet: Handle,
     /// Last packet; the host chains the packets of an A-MSDU.
     last: Handle,
-    /// Number of packets in the MPDU.
-    parts: u16,
-    /// Length of the MSDU or A-MSDU.
-    body: Bytes,
+    /// Number of packets in the MPDU; a frame is too short for more than 255.
+    parts: u8,
     /// Length including the MAC header and check sum.
     pub(crate) psdu: Bytes,
     /// Sequence number, 12 bits.
@@ -54,7 +52,6 @@ impl Mpdu {
             packet: msdu.packet,
             last: msdu.packet,
             parts: 1,
-            body: msdu.length,
             psdu: rules.mpdu(msdu.length),
             sequence,
             short_failures: 0,
@@ -79,8 +76,9 @@ impl Mpdu {
     }
 
     /// Length of the A-MSDU with one more MSDU: subframes of 14 B of header, all but the last padded to 4 B.
-    fn body_with(&self, msdu: Bytes) -> Bytes {
-        let own = if self.parts == 1 { SUBFRAME_HEADER } else { 0 } + self.body.count();
+    fn body_with(&self, msdu: Bytes, rules: &Conventions) -> Bytes {
+        let body = self.psdu.count() - rules.mpdu(Bytes::new(0)).count();
+        let own = if self.parts == 1 { SUBFRAME_HEADER } else { 0 } + body;
         Bytes::new(own.next_multiple_of(4) + SUBFRAME_HEADER + msdu.count())
     }
 }
@@ -200,7 +198,7 @@ impl Buffer {
         if let Some(most) = aggregation.amsdu
             && !last.sent
         {
-            let body = last.body_with(length);
+            let body = last.body_with(length, rules);
             let psdu = rules.mpdu(body);
             let grown = Size { psdu: Bytes::new(size.psdu.count() + psdu.count() - last.psdu.count()), ..size };
             let short = aggregation.ampdu.is_none() || psdu.count() <= LONGEST_AGGREGATED_MPDU;
@@ -253,9 +251,8 @@ impl Buffer {
     /// Adds a packet to the last MPDU; returns the packet that it follows.
     pub(super) fn extend(&mut self, msdu: Msdu, rules: &Conventions) -> Handle {
         let last = self.mpdus.back_mut().expect("an A-MSDU has a first packet");
-        last.body = last.body_with(msdu.length);
-        last.psdu = rules.mpdu(last.body);
-        last.parts += 1;
+        last.psdu = rules.mpdu(last.body_with(msdu.length, rules));
+        last.parts = last.parts.saturating_add(1);
         std::mem::replace(&mut last.last, msdu.packet)
     }
 }

@@ -1,6 +1,6 @@
 //! Conventions shared by all stations of a network: the rules of access and the choices that the standard leaves open.
 
-use super::{BLOCK_ACK, TmacRules};
+use super::TmacRules;
 use crate::config::{AnswerRts, Category, Eifs, FirstAccess, MissedBlockAck};
 use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration};
@@ -96,11 +96,6 @@ impl Conventions {
     #[inline]
     pub(crate) fn block_ack(&self) -> bool {
         self.aggregation.ampdu.is_some()
-    }
-
-    /// Returns the duration of a BlockAck.
-    pub(crate) fn block_ack_time(&self) -> Duration {
-        self.timing.duration(self.timing.basic, BLOCK_ACK + self.key)
     }
 
     /// Index of a category.

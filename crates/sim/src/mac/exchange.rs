@@ -4,18 +4,12 @@ use super::buffer::{Buffer, Request, Size};
 use super::reorder::distance;
 use super::station::{Cleared, Station, Step};
 use super::{
-    Announced, Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Report, SEQUENCES, Unanswered, WINDOW,
+    Announced, Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Mpdu, Report, SEQUENCES, Unanswered,
+    WINDOW,
 };
 use crate::config::MissedBlockAck;
 use crate::radio::Timing;
 use units::{Bytes, Duration, Instant};
-
-/// Outcome of one data frame of the last transmission.
-enum Fate {
-    Acknowledged,
-    Kept,
-    GivenUp,
-}
 
 impl Station {
     /// The frame that is due: a BlockAckReq, an announcement (RTS or CTS to self), or data. `assembly`: the aggregate
@@ -34,7 +28,7 @@ impl Station {
         }
         let holder = usize::from(self.holder);
         if let Some(Request { to, start, .. }) = self.buffers[holder].request {
-            return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + rules.block_ack_time(), rules);
+            return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + rules.timing.block_ack, rules);
         }
         let settled = self.fixed.take().or(assembly.map(|assembly| assembly.size));
         let size = settled.unwrap_or_else(|| self.selected(now, rules));
@@ -209,33 +203,33 @@ impl Station {
         let Buffer { to, mpdus, in_flight, .. } = &mut self.buffers[category];
         let (to, sent) = (*to, std::mem::take(in_flight));
         let (mut kept, mut acknowledged, mut gave_up) = (0, 0, false);
-        for place in 0..sent {
-            let mpdu = &mut mpdus[place];
-            let fate = if arrived(mpdu.sequence) {
-                Fate::Acknowledged
-            } else if let Some(lifetime) = lifetime
+        // True if a frame that has failed is sent again.
+        let stays = |mpdu: &mut Mpdu| {
+            if let Some(lifetime) = lifetime
                 && sent > 1
             {
-                if mpdu.expires(now, lifetime) { Fate::GivenUp } else { Fate::Kept }
+                return !mpdu.expires(now, lifetime);
+            }
+            let (failures, limit) = if announced {
+                (&mut mpdu.long_failures, rules.long_retry_limit)
             } else {
-                let (failures, limit) = if announced {
-                    (&mut mpdu.long_failures, rules.long_retry_limit)
-                } else {
-                    (&mut mpdu.short_failures, rules.short_retry_limit)
-                };
-                *failures += 1;
-                mpdu.tried = true;
-                if *failures < limit { Fate::Kept } else { Fate::GivenUp }
+                (&mut mpdu.short_failures, rules.short_retry_limit)
             };
-            let delivered = matches!(fate, Fate::Acknowledged);
-            acknowledged += u8::from(delivered);
-            gave_up |= matches!(fate, Fate::GivenUp);
-            if matches!(fate, Fate::Kept) {
+            *failures += 1;
+            mpdu.tried = true;
+            *failures < limit
+        };
+        for place in 0..sent {
+            let mpdu = &mut mpdus[place];
+            let delivered = arrived(mpdu.sequence);
+            if !delivered && stays(mpdu) {
                 mpdus.swap(kept, place);
                 kept += 1;
-            } else {
-                finished.push_back(Finished { packet: mpdu.packet, to, category: index, delivered });
+                continue;
             }
+            acknowledged += u8::from(delivered);
+            gave_up |= !delivered;
+            finished.push_back(Finished { packet: mpdu.packet, to, category: index, delivered });
         }
         match sent - kept {
             0 => {}
@@ -357,7 +351,7 @@ impl Station {
         let buffer = &self.buffers[holder];
         let needs = match (buffer.request, buffer.mpdus.front()) {
             (None, Some(first)) => self.exchange(buffer.to, Size::NONE.with(first.psdu), rules),
-            _ => timing.sifs + rules.block_ack_time() * 2,
+            _ => timing.sifs + rules.timing.block_ack * 2,
         };
         if now + timing.sifs + needs > self.txop_end {
             return false;
@@ -388,7 +382,7 @@ impl Station {
 fn response(to: u32, size: Size, rules: &Conventions) -> Duration {
     match to {
         BROADCAST => Duration::ZERO,
-        _ if size.frames > 1 => rules.timing.sifs + rules.block_ack_time(),
+        _ if size.frames > 1 => rules.timing.sifs + rules.timing.block_ack,
         _ => rules.timing.sifs + rules.timing.ack,
     }
 }

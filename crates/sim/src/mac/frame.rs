@@ -1,7 +1,7 @@
 //! MAC frames, without their bytes.
 
 use crate::engine::Handle;
-use crate::radio::{ACK, CTS, Mode, RTS};
+use crate::radio::{ACK, BLOCK_ACK, CTS, Mode, RTS};
 use units::{Bytes, Duration};
 
 /// Receiver address of a broadcast.
@@ -9,8 +9,6 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 
 /// Length of a compressed BlockAckReq (9.3.1.8).
 const BLOCK_ACK_REQ: Bytes = Bytes::new(24);
-/// Length of a compressed BlockAck (9.3.1.9).
-pub(crate) const BLOCK_ACK: Bytes = Bytes::new(32);
 
 /// Purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Medium access: the DCF and EDCA as a state machine that is told of events and returns what to send. Knows no queue,
 //! no route and no radio.
 
+mod assembly;
 mod buffer;
 mod contention;
 mod conventions;
@@ -15,11 +16,12 @@ mod station;
 mod tests;
 mod tmac;
 
+pub(crate) use assembly::Assembly;
 pub(crate) use buffer::{Mpdu, Msdu, places};
 pub(crate) use conventions::{Access, Aggregation, CATEGORIES, Conventions, LONGEST_MSDU, SEQUENCES, WINDOW};
-pub(crate) use frame::{BLOCK_ACK, BROADCAST, Frame, Kind};
+pub(crate) use frame::{BROADCAST, Frame, Kind};
 pub(crate) use rate::{Algorithm, Costs, Rates};
 pub(crate) use reorder::{Arrival, Reorder};
 pub(crate) use report::{Announced, Answer, Due, Finished, Report, Unanswered};
-pub(crate) use station::{Assembly, Station};
+pub(crate) use station::Station;
 pub(crate) use tmac::{KEY, Key, Sign, Tells, TmacRules};

@@ -5,19 +5,19 @@
 //! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
 //! every choice that the standard leaves open, and its effect.
 
-use super::buffer::{Buffer, Joins, Request, Size, share};
+use super::buffer::{Buffer, Request, Size};
 use super::contention::Contender;
 use super::peers::Peers;
 use super::tmac::TmacState;
 use super::{
-    Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu,
-    Rates, Reorder, Report, SEQUENCES, Tells, Unanswered, WINDOW,
+    Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder,
+    Report, SEQUENCES, Tells, Unanswered,
 };
 use crate::config::{AnswerRts, Eifs};
 use crate::engine::{Handle, Stream};
 use crate::radio::{Mode, Timing};
 use std::collections::VecDeque;
-use units::{Bytes, Duration, Instant};
+use units::{Duration, Instant};
 
 /// Event that a station's own transmissions wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +64,8 @@ pub(crate) struct Station {
     pub(super) due: u8,
     /// Bitmask of categories that have a frame to send.
     pub(super) wanting: u8,
+    /// Bitmask of all its categories.
+    categories: u8,
     pub(super) busy: bool,
     /// True while the radio turns from reception to transmission: the deadline stands, whatever the medium does.
     pub(super) turning: bool,
@@ -76,7 +78,7 @@ pub(crate) struct Station {
     /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
     pub(super) eifs_surplus: Duration,
     pub(super) nav: Instant,
-    /// The station whose exchange set the NAV last.
+    /// The station whose exchange set the NAV last, under EDCA.
     txop_holder: u32,
     /// Time at which a response was last given up.
     pub(super) timed_out: Instant,
@@ -93,6 +95,8 @@ pub(crate) struct Station {
     spare: Vec<Buffer>,
     /// Bit by bit, the categories that hold frames after an exchange: it may be another receiver's turn.
     paused: u8,
+    /// False as long as it cannot be: all packets come from one queue.
+    takes_turns: bool,
     /// The frame that the announced exchange is for.
     pub(super) fixed: Option<Size>,
     /// Limit of the holder's TXOP; zero for one frame exchange.
@@ -109,29 +113,6 @@ pub(crate) struct Station {
     pub(super) tmac: Option<Box<TmacState>>,
 }
 
-/// A frame under construction from packets of a category.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Assembly {
-    /// Receiver.
-    pub(crate) to: u32,
-    /// Access category.
-    pub(crate) category: u8,
-    /// True if packets may join only up to the first for another receiver: repetitions must not hold others back for
-    /// ever.
-    pub(crate) in_turn: bool,
-    pub(super) size: Size,
-    /// Longest frame whose data end in time.
-    longest: Bytes,
-}
-
-/// Room for a packet in a frame under construction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
-    joins: Joins,
-    /// Size of the frame with the packet.
-    size: Size,
-}
-
 impl Station {
     /// A station with nothing to send, on an idle medium.
     pub(crate) fn new(address: u32, rates: Rates, conventions: &Conventions, random: Stream) -> Self {
@@ -142,6 +123,7 @@ impl Station {
             holder: 0,
             due: 0,
             wanting: 0,
+            categories: (1 << conventions.categories) - 1,
             busy: false,
             turning: false,
             cleared: Cleared::No,
@@ -159,6 +141,7 @@ impl Station {
             aside: Vec::new(),
             spare: Vec::new(),
             paused: 0,
+            takes_turns: false,
             fixed: None,
             txop: Duration::ZERO,
             txop_end: Instant::ZERO,
@@ -173,8 +156,8 @@ impl Station {
 
     /// Bitmask of categories in which it takes a packet.
     #[inline]
-    pub(crate) fn free(&self, rules: &Conventions) -> u8 {
-        !self.wanting & ((1 << rules.categories) - 1)
+    pub(crate) fn free(&self) -> u8 {
+        !self.wanting & self.categories
     }
 
     /// The frames that it holds.
@@ -250,6 +233,8 @@ impl Station {
     }
 
     /// A category has frames to send that it had not before. In a TXOP that can go on with them they go out after SIFS.
+    #[expect(clippy::inline_always, reason = "once a packet: the call costs a chain 1 %")]
+    #[inline(always)]
     fn is_next(&mut self, now: Instant, category: u8, rules: &Conventions) {
         self.wanting |= 1 << category;
         let goes_on = self.may_go_on == now && category == self.holder && self.response.is_none();
@@ -258,8 +243,17 @@ impl Station {
         }
     }
 
+    /// From now on categories that hold frames after an exchange are [paused](Self::is_paused).
+    pub(crate) fn take_turns(&mut self) {
+        self.takes_turns = true;
+    }
+
     /// An exchange of a category is over: does it hold frames?
+    #[inline]
     pub(super) fn pause(&mut self, category: usize) {
+        if !self.takes_turns {
+            return;
+        }
         let index = u8::try_from(category).expect("there are four categories");
         if self.wanting & 1 << category != 0 || self.has_aside(index) {
             self.paused |= 1 << category;
@@ -320,152 +314,6 @@ impl Station {
     /// True if its TXOP may go on after the frame exchange that is due.
     pub(crate) fn bursts(&self) -> bool {
         !self.txop.is_zero()
-    }
-
-    /// The frame under construction that more packets may join, now that one is due; none if nothing can join.
-    pub(crate) fn assemble(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
-        let buffer = &self.buffers[usize::from(self.holder)];
-        if !rules.aggregates() || self.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
-            return None;
-        }
-        let longest = self.longest(now, rules);
-        let size = buffer.select(|size| fits(size, longest, rules));
-        let in_turn = buffer.mpdus.iter().any(|mpdu| mpdu.tried);
-        (size.frames == buffer.mpdus.len()).then_some(Assembly {
-            to: buffer.to,
-            category: self.holder,
-            in_turn,
-            size,
-            longest,
-        })
-    }
-
-    /// By what share of a full frame the end of a TXOP that others began has cut a frame which a packet of `length`
-    /// could join otherwise, in units of `whole`.
-    pub(crate) fn cut_off(&self, assembly: &Assembly, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
-        if self.cleared != Cleared::Yes || self.txop.is_zero() {
-            return 0;
-        }
-        let size = assembly.size;
-        let fresh = self.largest_frame(assembly.category, Some(self.mode_to(assembly.to, &rules.timing)), rules);
-        let buffer = &self.buffers[usize::from(self.holder)];
-        if fresh <= size.psdu || buffer.joins(length, size, rules, |size| fits(size, fresh, rules)).is_none() {
-            return 0;
-        }
-        let psdu = size.psdu.count();
-        // What is limited in frames is full before it is as long as it may be.
-        let most = match rules.aggregation.ampdu {
-            Some(_) => {
-                psdu * u64::from(rules.aggregation.frames) / u64::try_from(size.frames.max(1)).expect("at most 64")
-            }
-            None => fresh.count(),
-        };
-        let full = fresh.count().min(most).max(psdu);
-        u32::try_from((full - psdu) * u64::from(whole) / full.max(1)).expect("a part of the whole")
-    }
-
-    /// Room for a packet of `length` to its receiver, if it can join.
-    pub(crate) fn room(&self, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
-        let fits = |size| fits(size, assembly.longest, rules);
-        let (joins, size) = self.buffers[usize::from(self.holder)].joins(length, assembly.size, rules, fits)?;
-        Some(Room { joins, size })
-    }
-
-    /// Adds a packet that [has room](Self::room). Returns the packet that it follows in an A-MSDU, to be chained.
-    pub(crate) fn join(
-        &mut self,
-        assembly: &mut Assembly,
-        room: Room,
-        msdu: Msdu,
-        rules: &Conventions,
-    ) -> Option<Handle> {
-        assembly.size = room.size;
-        let holder = usize::from(self.holder);
-        match room.joins {
-            Joins::Part => Some(self.buffers[holder].extend(msdu, rules)),
-            Joins::Mpdu => {
-                // It follows a frame to the same receiver.
-                let buffer = &mut self.buffers[holder];
-                buffer.push(msdu, buffer.next(), rules);
-                None
-            }
-        }
-    }
-
-    /// Adds as many packets of `length`, as frames of their own, as have room. `next` yields them one by one. Returns
-    /// their number.
-    pub(crate) fn fill(
-        &mut self,
-        assembly: &mut Assembly,
-        length: Bytes,
-        rules: &Conventions,
-        mut next: impl FnMut() -> Handle,
-    ) -> u16 {
-        let buffer = &mut self.buffers[usize::from(self.holder)];
-        let fits = |size| fits(size, assembly.longest, rules);
-        let (joined, size) = buffer.frames(rules.mpdu(length), WINDOW, assembly.size, rules, fits);
-        assembly.size = size;
-        for _ in 0..joined {
-            buffer.push(Msdu { packet: next(), length }, buffer.next(), rules);
-        }
-        joined
-    }
-
-    /// Completes a frame under construction: sequence numbers go on after its own.
-    pub(super) fn assembled(&mut self, assembly: &Assembly) {
-        let holder = usize::from(self.holder);
-        self.peers.go_on(assembly.to, holder, self.buffers[holder].next());
-    }
-
-    /// The aggregate that is sent if none is fixed yet.
-    pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
-        let buffer = &self.buffers[usize::from(self.holder)];
-        // A single frame goes, however long it lasts.
-        if buffer.mpdus.len() == 1 {
-            return Size::NONE.with(buffer.mpdus[0].psdu);
-        }
-        let longest = self.longest(now, rules);
-        buffer.select(|size| fits(size, longest, rules))
-    }
-
-    /// The longest data frame that can begin now and end in time, including its announcement.
-    fn longest(&self, now: Instant, rules: &Conventions) -> Bytes {
-        let mode = self.mode_to(self.buffers[usize::from(self.holder)].to, &rules.timing);
-        let time = self.data_end(now, rules).since(now);
-        if self.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) }
-    }
-
-    /// Returns the time at which data that begin now have to be over in this TXOP.
-    fn data_end(&self, now: Instant, rules: &Conventions) -> Instant {
-        if self.txop.is_zero() {
-            return now + rules.aggregation.duration;
-        }
-        let after = rules.timing.sifs + rules.block_ack_time();
-        (now + rules.aggregation.duration).min(now + self.txop_end.since(now).saturating_sub(after))
-    }
-
-    /// Longest data frame of a category: an A-MPDU by its limits in bytes and, once data were sent in a mode, in time;
-    /// without A-MPDUs the longest MPDU.
-    pub(crate) fn largest_frame(&self, category: u8, mode: Option<Mode>, rules: &Conventions) -> Bytes {
-        let aggregation = &rules.aggregation;
-        let Some(most) = aggregation.ampdu else { return rules.mpdu(aggregation.amsdu.unwrap_or(LONGEST_MSDU)) };
-        let Some(mode) = mode else { return most };
-        let after = rules.timing.sifs + rules.block_ack_time();
-        let in_txop = match self.access[usize::from(category)].txop_limit {
-            Duration::ZERO => Duration::MAX,
-            limit => limit.saturating_sub(after),
-        };
-        let time = aggregation.duration.min(in_txop);
-        rules.longest(mode, time).min(most)
-    }
-
-    /// What share a packet of `length` has of the longest frame of a category to its receiver, in units of `whole`.
-    pub(crate) fn share_of_frame(&self, to: u32, category: u8, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
-        if to == BROADCAST || !rules.aggregates() {
-            return whole;
-        }
-        let longest = self.largest_frame(category, Some(self.mode_to(to, &rules.timing)), rules);
-        share(length, longest, whole, rules)
     }
 
     /// Sequence number of the next frame for `to`. QoS data are numbered by receiver and category (10.3.2.11.2).
@@ -530,19 +378,21 @@ impl Station {
     #[inline]
     pub(crate) fn overhears(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         self.end_eifs(rules);
-        self.reserve(now, frame);
+        self.reserve(now, frame, rules);
     }
 
     /// A frame for others reserves the medium.
     #[inline]
-    fn reserve(&mut self, now: Instant, frame: &Frame) {
+    fn reserve(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         let end = now + frame.reserves;
         if end > self.nav {
             self.nav = end;
-            self.txop_holder = match frame.kind {
-                Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant if frame.to != frame.from => frame.to,
-                _ => frame.from,
-            };
+            if rules.edca() {
+                self.txop_holder = match frame.kind {
+                    Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant if frame.to != frame.from => frame.to,
+                    _ => frame.from,
+                };
+            }
         }
     }
 
@@ -595,7 +445,7 @@ impl Station {
         if mine {
             self.respond(now, frame, rules);
         } else {
-            self.reserve(now, frame);
+            self.reserve(now, frame, rules);
         }
         if matches!(frame.kind, Kind::Data { .. }) && (mine || frame.to == BROADCAST) {
             // Under a BlockAck agreement it is the window that knows.
@@ -651,7 +501,7 @@ impl Station {
         let block_ack = Kind::BlockAck { start: 0, arrived: 0 };
         let (kind, reserves) = match frame.kind {
             Kind::Data { .. } => (Kind::Ack, left(timing.ack)),
-            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (block_ack, left(rules.block_ack_time())),
+            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (block_ack, left(rules.timing.block_ack)),
             Kind::Rts if now >= self.nav || rules.edca() && self.txop_holder == frame.from => {
                 (Kind::Cts, left(timing.cts))
             }
@@ -689,13 +539,6 @@ impl Station {
     pub(crate) fn learn(&mut self, now: Instant, report: Report) {
         self.rates.learn(now, report);
     }
-}
-
-/// True if an aggregate of this size keeps to all limits; `longest` is that of time.
-fn fits(size: Size, longest: Bytes, rules: &Conventions) -> bool {
-    let aggregation = &rules.aggregation;
-    let short = size.frames == 1 || aggregation.ampdu.is_some_and(|most| size.psdu <= most);
-    short && size.frames <= usize::from(aggregation.frames) && size.psdu <= longest
 }
 
 impl Unanswered {

@@ -187,7 +187,7 @@ impl Bench {
     }
 
     fn is_free(&self) -> bool {
-        self.station.free(&self.rules) == 1
+        self.station.free() == 1
     }
 
     fn is_silent(&self) -> bool {

@@ -170,15 +170,23 @@ impl Motion {
     /// Position of `node`. Time must not run backwards from one call about a node to the next.
     #[inline]
     pub(crate) fn position(&mut self, node: u32, now: Instant) -> Position {
-        let leg = &mut self.legs[node as usize];
+        let leg = &self.legs[node as usize];
+        if now >= leg.end && leg.end < Instant::NEVER {
+            self.go_on(node, now);
+        }
+        self.legs[node as usize].position(now)
+    }
+
+    /// Puts `node` on the leg that it is on now.
+    #[inline(never)]
+    fn go_on(&mut self, node: u32, now: Instant) {
+        let (leg, guide) = (&mut self.legs[node as usize], &mut self.guides[node as usize]);
         while now >= leg.end && leg.end < Instant::NEVER {
-            let guide = &mut self.guides[node as usize];
             *leg = match guide {
                 Guide::Script(script) => script.next(leg.to, leg.end),
                 Guide::Random(walk) => walk.next(leg.to, leg.end),
             };
         }
-        leg.position(now)
     }
 }
 

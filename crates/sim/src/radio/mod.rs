@@ -24,4 +24,4 @@ pub(crate) use propagation::{Link, Reception};
 pub(crate) use reception::{Judge, Mpdu, Shape};
 pub(crate) use settings::Refusal;
 pub use timing::Timing;
-pub(crate) use timing::{ACK, CTS, MAC_OVERHEAD, RTS};
+pub(crate) use timing::{ACK, BLOCK_ACK, CTS, MAC_OVERHEAD, RTS};

@@ -207,7 +207,8 @@ impl Model {
     }
 
     /// The same, where distance, delay and the heights of both places are known.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "once a listener, and the answer would go through memory")]
+    #[inline(always)]
     pub(super) fn link_with(
         &self,
         delay: Duration,

@@ -13,6 +13,8 @@ use units::{Bytes, Duration};
 pub(crate) const MAC_OVERHEAD: Bytes = Bytes::new(28);
 /// Length of an ACK.
 pub(crate) const ACK: Bytes = Bytes::new(14);
+/// Length of a compressed BlockAck (9.3.1.9).
+pub(crate) const BLOCK_ACK: Bytes = Bytes::new(32);
 /// Length of a CTS.
 pub(crate) const CTS: Bytes = Bytes::new(14);
 /// Length of an RTS.
@@ -39,6 +41,8 @@ pub struct Timing {
     pub turnaround: Duration,
     /// Duration of an ACK at the basic rate.
     pub ack: Duration,
+    /// Duration of a BlockAck at the basic rate.
+    pub block_ack: Duration,
     /// Duration of a CTS.
     pub cts: Duration,
     /// Duration of an RTS.
@@ -71,6 +75,7 @@ impl Timing {
             eifs: Duration::ZERO,
             turnaround: Duration::from_micros(if dsss { 5 } else { 2 }),
             ack: Duration::ZERO,
+            block_ack: Duration::ZERO,
             cts: Duration::ZERO,
             rts: Duration::ZERO,
             response_timeout: Duration::ZERO,
@@ -79,7 +84,7 @@ impl Timing {
             cw_min: if long_slot { 31 } else { 15 },
             cw_max: 1023,
         };
-        timing.ack = timing.duration(timing.basic, ACK);
+        [timing.ack, timing.block_ack] = [ACK, BLOCK_ACK].map(|psdu| timing.duration(timing.basic, psdu));
         [timing.cts, timing.rts] = [CTS, RTS].map(|psdu| timing.duration(announcing, psdu));
         timing.difs = timing.sifs + timing.slot * 2;
         // The simulator that has this preamble has no slower frames than these.

@@ -52,6 +52,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         }
         recorder
     });
+    let overheard = rules.tmac.is_some() || routing.overhears();
     let mut world = World {
         now: Instant::ZERO,
         until: Instant::ZERO,
@@ -77,6 +78,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         overflows: network.record.overflows.map(|within| Box::new(Overflows::new(within, sites.len()))),
         last_step: Instant::ZERO,
         watch: None,
+        overheard,
         frequency: network.radio.carrier(),
         numbered: Vec::new(),
         laid_out: Vec::new(),

@@ -28,7 +28,7 @@ impl World {
 
     /// Sends a note that is due. It replaces the former one if that has not left yet.
     pub(crate) fn tell_note(&mut self, node: NodeId) {
-        let Node { neighbours, egress, .. } = &mut self.nodes[node];
+        let Node { neighbours, egress, station, .. } = &mut self.nodes[node];
         let Some(news) = neighbours.as_mut().map(|neighbours| neighbours.due()) else { return };
         let length = note_bytes(&news);
         if let Some(former) = egress.note_mut() {
@@ -45,6 +45,7 @@ impl World {
         let packet = self.packets.insert(Packet { ttl: 1, dscp, ..Packet::new(load, self.now, length) });
         let flow = u32::MAX;
         let created = self.now;
+        station.take_turns();
         egress.post(Waiting { packet, to: BROADCAST, length, flow, dscp, ecn: Ecn::NotEct, created });
         self.witness_note(node, node, &news);
         self.serve(node);

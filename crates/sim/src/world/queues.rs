@@ -64,11 +64,13 @@ impl World {
     #[expect(clippy::inline_always, reason = "every listener of a frame is served, and mostly there is nothing to do")]
     #[inline(always)]
     pub(crate) fn serve(&mut self, node: NodeId) {
-        let Node { station, egress, .. } = &mut self.nodes[node];
-        if egress.has_moved() || station.is_paused() || station.free(&self.rules) & egress.filled() != 0 {
+        let served = &mut self.nodes[node];
+        let Node { station, egress, .. } = served;
+        if egress.has_moved() || station.is_paused() || station.free() & egress.filled() != 0 {
             self.hand_over_all(node);
+        } else if let Some(deadline) = served.newly_due() {
+            self.events.push(deadline, Event::Deadline { node });
         }
-        self.arm(node);
     }
 
     /// Packets of the categories in which something `moved` go on towards the MAC, categories that hold frames after an
@@ -76,22 +78,22 @@ impl World {
     /// it is free to take.
     #[inline(never)]
     fn hand_over_all(&mut self, node: NodeId) {
-        if self.nodes[node].absent {
-            return;
+        let Node { station, egress, absent, .. } = &self.nodes[node];
+        if *absent {
+            return self.arm(node);
         }
-        self.pull_all(node);
-        self.set_window(node);
-        let mut paused = self.nodes[node].station.take_paused();
-        while paused != 0 {
-            self.resume_in_turn(node, u8::try_from(paused.trailing_zeros()).expect("a byte has eight bits"));
-            paused &= paused - 1;
+        if egress.has_moved() || station.is_paused() {
+            self.pull_all(node);
+            self.set_window(node);
+            self.resume_all(node);
         }
         let Node { station, egress, .. } = &self.nodes[node];
-        let mut free = station.free(&self.rules) & egress.filled();
+        let mut free = station.free() & egress.filled();
         while free != 0 {
             self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
             free &= free - 1;
         }
+        self.arm(node);
     }
 
     /// Sets the contention window of a category whose scheduler asks for another one.
@@ -117,6 +119,15 @@ impl World {
             self.pull(node, category);
         }
         self.nodes[node].egress.end_pulling();
+    }
+
+    /// Goes on with the frames that categories hold after an exchange.
+    fn resume_all(&mut self, node: NodeId) {
+        let mut paused = self.nodes[node].station.take_paused();
+        while paused != 0 {
+            self.resume_in_turn(node, u8::try_from(paused.trailing_zeros()).expect("a byte has eight bits"));
+            paused &= paused - 1;
+        }
     }
 
     /// Moves packets of a category on towards the MAC, as far as they may.

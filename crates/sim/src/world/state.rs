@@ -51,6 +51,8 @@ pub struct World {
     pub(crate) last_step: Instant,
     /// Observers; mostly none.
     pub(crate) watch: Option<Box<Watch>>,
+    /// True if a frame concerns bystanders, too: they read its key (T-MAC) or its source route (DSR), or are observed.
+    pub(crate) overheard: bool,
     pub(crate) frequency: Frequency,
     /// Scratch space for the data frames of an aggregate that have arrived: sequence numbers and packets.
     pub(crate) numbered: Vec<(u16, Handle)>,

@@ -10,7 +10,7 @@ use crate::config::{Network, TurnsVariant};
 use crate::engine::NodeId;
 use crate::mac::{Conventions, Frame, KEY, Key, Kind, Sign, Tells, TmacRules};
 use crate::net::{Load, Packet, msdu_bytes, network_bytes};
-use crate::radio::ACK;
+use crate::radio::{ACK, BLOCK_ACK};
 use units::{Bytes, Duration};
 
 /// Sets T-MAC's rules if the network uses it; frames then have a key field.
@@ -27,7 +27,8 @@ pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<()
         return refusal("neighbours", "a request asks 1 to 8 stations");
     }
     rules.key = KEY;
-    rules.timing.ack = rules.timing.duration(rules.timing.basic, ACK + KEY);
+    let lasts = |psdu| rules.timing.duration(rules.timing.basic, psdu + KEY);
+    [rules.timing.ack, rules.timing.block_ack] = [ACK, BLOCK_ACK].map(lasts);
     let exchange = exchange(network, rules);
     rules.tmac = Some(TmacRules {
         requests: given.variant == TurnsVariant::Requests,
@@ -46,7 +47,7 @@ pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<()
 fn exchange(network: &Network, rules: &Conventions) -> Duration {
     let timing = &rules.timing;
     if rules.block_ack() {
-        return rules.aggregation.duration + timing.sifs + rules.block_ack_time() + timing.difs;
+        return rules.aggregation.duration + timing.sifs + rules.timing.block_ack + timing.difs;
     }
     // A rate that is refused is refused where nodes are built.
     let mode = network.radio.data_mode().unwrap_or(timing.basic);

@@ -63,6 +63,7 @@ impl World {
             watch.nodes[node] = true;
         }
         self.watch = Some(Box::new(watch));
+        self.overheard = true;
     }
 
     /// Traces the intervals of queues without a controller too ([`TraceEventKind::Limit`], once per second) at watched

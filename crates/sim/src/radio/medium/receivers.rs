@@ -15,6 +15,8 @@ pub(crate) struct Receivers {
     pub(super) judge: Judge,
     /// True if frames may take the fast path: powers do not fade, and silence is not sensed.
     pub(super) fast: bool,
+    /// True if the margins of verdicts by the capture threshold are recorded.
+    weighs: bool,
     /// By node.
     pub(super) of: Vec<Receiver>,
     /// By node: history of the interference with the frame that it decodes, if that matters.
@@ -32,6 +34,7 @@ impl Receivers {
     pub(super) fn new(nodes: usize, reception: Reception, judge: Judge) -> Self {
         Self {
             fast: !judge.fades() && reception.carrier_sense > 0,
+            weighs: judge.by_threshold() && reception.order != Capture::AnySignal,
             reception,
             judge,
             of: vec![Receiver::default(); nodes],
@@ -143,7 +146,7 @@ impl Receivers {
             let others = receiver.energy - power;
             if self.reception.stands_out(power, others as f64 + frame.sent.bounds.noise()) {
                 receiver.lock(&self.judge, &mut self.histories[link.to as usize], of, frame.sent, power, (now, now));
-            } else if self.judge.by_threshold() {
+            } else if self.weighs {
                 self.margins[link.to as usize].weigh(power, others, self.reception.capture);
             }
         }
@@ -200,7 +203,7 @@ impl Receivers {
         if !self.judge.spares(&frame.sent.bounds, power, worst) {
             return None;
         }
-        if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
+        if self.weighs {
             self.margins[to as usize].undisturbed();
         }
         receiver.energy -= power;
@@ -243,7 +246,7 @@ impl Receivers {
     /// Verdict on the frame that a node was decoding.
     #[inline]
     fn verdict<F: Copy>(&mut self, frame: Passing<F>, node: u32, lock: &Lock, mpdus: &[Mpdu]) -> Signal {
-        if self.judge.by_threshold() && self.reception.order != Capture::AnySignal {
+        if self.weighs {
             self.margins[node as usize].weigh(lock.power, lock.worst, self.reception.capture);
         }
         if lock.header == Header::Lost {
@@ -266,14 +269,13 @@ impl Receivers {
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(air, node, now);
         }
-        let Some(mut lock) = self.of[node as usize].lock else { return false };
+        let Some(lock) = &mut self.of[node as usize].lock else { return false };
         if now < lock.header_end {
             return false;
         }
         if lock.header == Header::Open {
             let frame = lock.decoded(air.get_ref(lock.of));
             lock.header = self.judge.reads_header(node, &frame, &self.histories[node as usize]).into();
-            self.of[node as usize].lock = Some(lock);
         }
         lock.header == Header::Read
     }

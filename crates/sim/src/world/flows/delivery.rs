@@ -81,21 +81,21 @@ impl World {
 
     /// Takes a packet of a flow: delivers or forwards it.
     pub(crate) fn deliver(&mut self, node: NodeId, from: u32, index: FlowId, packet: &Packet) {
-        let flow = &mut self.flows[index];
-        if flow.to != BROADCAST {
-            if flow.to != u32::from(node) {
-                if let Role::Probe { of } = flow.role {
+        let Flow { to, role, ref mut record, .. } = self.flows[index];
+        if to != BROADCAST {
+            if to != u32::from(node) {
+                if let Role::Probe { of } = role {
                     self.lower_bottleneck(node, of, packet.created);
                 }
                 let (ttl, transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
                 self.route(node, Some(from), &Packet { ttl, transit, ..*packet });
                 return;
             }
-            flow.record.ledger.finished += 1;
+            record.ledger.finished += 1;
         } else if packet.created >= self.warmup {
             self.count_reception(node, from, index);
         }
-        if self.flows[index].role != Role::Data {
+        if role != Role::Data {
             return self.arrive(node, index, packet);
         }
         self.take_data(node, index, packet);

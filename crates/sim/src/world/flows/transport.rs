@@ -68,8 +68,9 @@ impl World {
     fn take_segment(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         let Some(handle) = packet.segment else { return };
         let (slot, connection, segment) = self.connections.met(handle);
-        self.flows[index].record.bare.finished += u64::from(segment.length == 0);
-        if self.flows[index].role.answers().is_none() {
+        let Flow { record, role, .. } = &mut self.flows[index];
+        record.bare.finished += u64::from(segment.length == 0);
+        if role.answers().is_none() {
             self.take_stream(handle, index, packet);
             self.trace_delivered(node, packet);
             // The sender has heard nothing, and has nothing more to say.

@@ -26,15 +26,16 @@ impl World {
     /// Lets a station act at its deadline.
     pub(crate) fn act(&mut self, node: NodeId) {
         // Only one that waits for an answer has to know.
-        let receiving = self.nodes[node].station.listens() && self.medium.receives(node.into(), self.now);
-        match self.nodes[node].station.timer(self.now, receiving, &self.rules) {
-            Due::Send(frame) => self.send(node, frame),
+        let station = &mut self.nodes[node].station;
+        let receiving = station.listens() && self.medium.receives(node.into(), self.now);
+        match station.timer(self.now, receiving, &self.rules) {
+            Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
                 let assembly = self.aggregate(node);
                 let bursts = self.nodes[node].station.bursts();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
                 let frame = self.nodes[node].station.begin(self.now, assembly, ahead, &self.rules);
-                self.send(node, frame);
+                self.send(node, &frame);
             }
             Due::Failed(answer) => {
                 self.count_outcome(node, answer);
@@ -49,7 +50,7 @@ impl World {
     }
 
     /// Starts the transmission of a frame.
-    fn send(&mut self, node: NodeId, frame: Frame) {
+    fn send(&mut self, node: NodeId, frame: &Frame) {
         let psdu = frame.psdu(self.rules.key);
         let timing = &self.rules.timing;
         let duration = match frame.kind {
@@ -90,14 +91,14 @@ impl World {
                 _ => {}
             }
         }
-        self.count_transmissions(node, &frame);
+        self.count_transmissions(node, frame);
         if self.rules.tmac.is_some() {
-            self.tell_key(node, &frame);
+            self.tell_key(node, frame);
         }
-        self.trace_sent(node, &frame);
-        self.measure_sent(node, &frame, duration);
-        self.draw_sent(node, &frame, duration);
-        let (of, turned_busy) = self.medium.start(node.into(), frame, self.now, shape);
+        self.trace_sent(node, frame);
+        self.measure_sent(node, frame, duration);
+        self.draw_sent(node, frame, duration);
+        let (of, turned_busy) = self.medium.start(node.into(), *frame, self.now, shape);
         if turned_busy {
             self.nodes[node].station.turned_busy(self.now, &self.rules);
         }
@@ -150,6 +151,9 @@ impl World {
 
     /// Ends the transmission of a frame at its sender.
     pub(crate) fn sent(&mut self, of: Handle) {
+        if self.broadcasts_in_air > 0 {
+            self.expect_receptions(of);
+        }
         let Self { medium, nodes, rules, now, .. } = self;
         let (transmission, turned_idle) = medium.end(of);
         let from = NodeId::from(transmission.from);
@@ -157,10 +161,6 @@ impl World {
         station.sent(*now, &transmission.frame, rules);
         if turned_idle {
             station.turned_idle(*now, rules);
-        }
-        if transmission.frame.to == BROADCAST {
-            let frame = transmission.frame;
-            self.expect_receptions(&frame);
         }
         self.finish_frames(from);
         self.serve(from);
@@ -171,9 +171,14 @@ impl World {
         }
     }
 
-    /// A broadcast frame has been sent: every node in range should receive its packets.
-    fn expect_receptions(&mut self, frame: &Frame) {
+    /// If a frame that has been sent is a broadcast, every node in range should receive its packets.
+    #[inline(never)]
+    fn expect_receptions(&mut self, of: Handle) {
+        let frame = self.medium.frame(of);
         let Kind::Data { packet, .. } = frame.kind else { return };
+        if frame.to != BROADCAST {
+            return;
+        }
         let mut next = Some(packet);
         while let Some(handle) = next {
             let packet = self.packets.get(handle);
@@ -234,14 +239,14 @@ impl World {
     /// until one is concerned, another event comes first, or none is left. The listener `due` is reached now.
     #[inline]
     fn passes(&mut self, of: Handle, from: u32, due: u32) -> Stop {
-        let aside = self.watch.is_none() && self.rules.tmac.is_none() && !self.routing.overhears();
-        let Self { medium, nodes, rules, events, until, now, handled, laid_out, .. } = self;
+        let Self { medium, nodes, rules, events, now, handled, laid_out, overheard, .. } = self;
+        let mut until = self.until.min(events.next_time());
         let (passing, links, receivers) = medium.listeners(of);
         let frame = &passing.sent.frame;
         for (link, index) in links[from as usize..].iter().zip(from..) {
             let time = passing.sent.end + link.delay;
             if index > due {
-                if time >= *until || time >= events.next_time() {
+                if time >= until {
                     return Stop::Before(time, index);
                 }
                 *now = time;
@@ -252,9 +257,10 @@ impl World {
                 continue;
             }
             let node = NodeId::from(link.to);
-            let Node { station, egress, gauge, armed, .. } = &mut nodes[node];
-            let stays = station.only_overhears(frame) && !egress.has_for(station.free(rules));
-            if !(aside && stays && gauge.is_none()) {
+            let bystander = &mut nodes[node];
+            let Node { station, egress, gauge, .. } = bystander;
+            let stays = station.only_overhears(frame) && !egress.has_for(station.free());
+            if *overheard || !stays || gauge.is_some() {
                 return Stop::At(index, heard, node);
             }
             match heard.what {
@@ -266,9 +272,9 @@ impl World {
             if heard.turned_idle {
                 station.turned_idle(time, rules);
             }
-            if station.deadline < *armed {
-                *armed = station.deadline;
-                events.push(station.deadline, Event::Deadline { node });
+            if let Some(deadline) = bystander.newly_due() {
+                until = until.min(deadline);
+                events.push(deadline, Event::Deadline { node });
             }
         }
         Stop::End
@@ -336,7 +342,9 @@ impl World {
     /// Lets a station receive an intact frame, or the MPDUs of an aggregate whose bits in `intact` are set.
     fn hear(&mut self, node: NodeId, frame: &Frame, intact: u64) {
         self.measure_heard(node, frame, intact);
-        let answer = self.nodes[node].station.received(self.now, frame, &self.rules);
+        let Node { station, record, .. } = &mut self.nodes[node];
+        let answer = station.received(self.now, frame, &self.rules);
+        record.duplicates += u64::from(answer.duplicate);
         self.count_outcome(node, answer);
         match frame.kind {
             Kind::Data { .. } | Kind::Aggregate { .. }
@@ -351,7 +359,6 @@ impl World {
             Kind::BlockAckReq { .. } if frame.to == u32::from(node) => self.move_window(node, frame),
             _ => {}
         }
-        self.nodes[node].record.duplicates += u64::from(answer.duplicate);
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
             self.nodes[node].egress.on_air(self.now, frame.from, frame.category, true, airtime);
@@ -362,13 +369,13 @@ impl World {
     #[inline]
     fn count_outcome(&mut self, node: NodeId, answer: Answer) {
         if answer.failed.is_some() || answer.report.is_some() {
-            self.count_own(node, answer);
+            self.count_own(node, &answer);
         }
     }
 
     /// Counts the outcome of a station's own frames.
     #[inline(never)]
-    fn count_own(&mut self, node: NodeId, answer: Answer) {
+    fn count_own(&mut self, node: NodeId, answer: &Answer) {
         let Node { record, egress, .. } = &mut self.nodes[node];
         if let Some(Announced { to, category, airtime }) = answer.announced {
             egress.announced_in_vain(self.now, to, category, airtime);

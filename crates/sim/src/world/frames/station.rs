@@ -16,10 +16,8 @@ impl World {
     /// set again, so that a back-off that freezes often costs no event each time.
     #[inline]
     pub(crate) fn arm(&mut self, node: NodeId) {
-        let Node { station, armed, .. } = &mut self.nodes[node];
-        if station.deadline < *armed {
-            *armed = station.deadline;
-            self.events.push(station.deadline, Event::Deadline { node });
+        if let Some(deadline) = self.nodes[node].newly_due() {
+            self.events.push(deadline, Event::Deadline { node });
         }
     }
 
@@ -50,7 +48,7 @@ impl World {
     #[inline(never)]
     fn finish_all(&mut self, node: NodeId, first: Finished) {
         let mut frame = Some(first);
-        let mut row: Option<(Passage, u32)> = None;
+        let (mut passage, mut packets) = (Passage::default(), 0);
         let Node { gauge, energy, .. } = &self.nodes[node];
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
         while let Some(finished) = frame {
@@ -59,13 +57,15 @@ impl World {
                 let packet = self.packets.get_mut(handle);
                 next = packet.transit.next;
                 let own = Passage::new(&finished, packet);
-                match &mut row {
-                    Some((passage, packets)) if *passage == own => *packets += 1,
-                    _ => self.count(node, row.replace((own, 1))),
+                if packets == 0 || passage != own {
+                    self.count(node, &passage, packets);
+                    (passage, packets) = (own, 0);
                 }
+                packets += 1;
                 if !finished.delivered {
                     // Its port must know of it before it may come there again.
-                    self.count(node, row.take());
+                    self.count(node, &passage, packets);
+                    packets = 0;
                 }
                 if observed {
                     self.observe_finished(node, handle, finished, self.now.since(own.taken));
@@ -79,14 +79,14 @@ impl World {
             }
             frame = self.nodes[node].station.next_finished();
         }
-        self.count(node, row);
+        self.count(node, &passage, packets);
     }
 
     /// Counts packets that a station is done with now, if there are any: how they went, and how many.
     #[inline]
-    fn count(&mut self, node: NodeId, row: Option<(Passage, u32)>) {
-        if let Some((passage, packets)) = row {
-            self.count_all(node, &passage, packets);
+    fn count(&mut self, node: NodeId, passage: &Passage, packets: u32) {
+        if packets > 0 {
+            self.count_all(node, passage, packets);
         }
     }
 
@@ -129,7 +129,7 @@ impl World {
 }
 
 /// How a packet went through a node: what is counted when its MAC is done with it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Passage {
     to: u32,
     category: u8,

@@ -69,13 +69,18 @@ pub(crate) fn nodes(
         let tells = needs().any(|needs| needs.reads.contains(Reads::NOTES) || needs.sets.contains(Sets::NOTE));
         let neighbours = tells.then(|| Box::new(Notes::new(Stream::new(seed, &site.name, Purpose::Notes))));
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
+        let mut station = Station::new(address, rates(site, network, rules, low, seed)?, rules, random);
+        let egress = Egress::new(ports, layout, order, &network.mac);
+        if egress.has_turns() {
+            station.take_turns();
+        }
         nodes.push(Node {
             name: site.name.clone(),
             absent: false,
             access_point: site.role == Role::AccessPoint,
-            station: Station::new(address, rates(site, network, rules, low, seed)?, rules, random),
+            station,
             armed: Instant::NEVER,
-            egress: Egress::new(ports, layout, order, &network.mac),
+            egress,
             saturated: vec![Vec::new(); count].into(),
             ready: vec![Instant::NEVER; count].into(),
             ports_before,

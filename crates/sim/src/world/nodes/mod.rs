@@ -39,6 +39,18 @@ pub(crate) struct Node {
     pub(crate) neighbours: Option<Box<Notes>>,
 }
 
+impl Node {
+    /// The station's deadline, if no pending event of it is as early; one at that time has to follow.
+    #[inline]
+    pub(crate) fn newly_due(&mut self) -> Option<Instant> {
+        let deadline = self.station.deadline;
+        (deadline < self.armed).then(|| {
+            self.armed = deadline;
+            deadline
+        })
+    }
+}
+
 /// Returns the name of a port among those of its node.
 pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: PortId, rules: &Conventions) -> String {
     node.egress.name(port, rules, |other| &nodes[other.into()].name)

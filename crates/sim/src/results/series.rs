@@ -1,0 +1,87 @@
+//! Time series of a run.
+
+use serde::{Deserialize, Serialize};
+
+/// Time series with one value a step; step `k` covers the time from `k * step_s` to `(k + 1) * step_s`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Length of a step.
+    pub step_s: f64,
+    /// One entry a flow, in the scenario's order.
+    pub flows: Vec<FlowSeries>,
+    /// One entry a queue of a node, in the scenario's order.
+    pub nodes: Vec<NodeSeries>,
+}
+
+/// A flow over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowSeries {
+    /// The flow's name.
+    pub name: String,
+    /// Payload received per second.
+    pub goodput_bps: Vec<f64>,
+    /// Mean one-way delay of the packets received in the step; absent where none was.
+    pub delay_mean_s: Vec<Option<f64>>,
+    /// Largest one-way delay of the packets received in the step; absent where none was.
+    pub delay_max_s: Vec<Option<f64>>,
+    /// TCP: what reached the receiver per second at all, in order or not, every byte once; empty for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub carried_bps: Vec<f64>,
+    /// TCP: the congestion windows of the open connections at the end of the step, in full segments; empty for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cwnd_packets: Vec<f64>,
+    /// TCP: the largest of the open connections' smoothed round-trip times at the end of the step; absent where none has
+    /// one. Empty for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub srtt_s: Vec<Option<f64>>,
+    /// Of flows that ask for admission: 1 where the flow is admitted at the end of the step, else 0; empty for others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub admitted: Vec<f64>,
+    /// Packets lost in the step, of TCP segments with data; empty without a routing protocol, as is the next one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost_packets: Vec<u64>,
+    /// At the end of the step: for how long the route has been the same. It changes when a node passes a packet to another
+    /// neighbour than the one before, or finds the link to it broken. From the start of the run where it never did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub route_age_s: Vec<f64>,
+}
+
+/// A queue over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeSeries {
+    /// The node's name; under EDCA followed by the queue's: `n0 be`.
+    pub name: String,
+    /// The limit at the end of the step, in the unit of the limit (packets or bytes).
+    pub limit: Vec<f64>,
+    /// Packets waiting at the end of the step.
+    pub backlog_packets: Vec<u64>,
+    /// Packets that came in the step.
+    pub arrived_packets: Vec<u64>,
+    /// Packets handed to the MAC, or to the wired link, in the step.
+    pub sent_packets: Vec<u64>,
+    /// Packets discarded in the step.
+    pub dropped_packets: Vec<u64>,
+    /// Mean time in the queue of the packets completed in the step; absent where none was.
+    pub sojourn_mean_s: Vec<Option<f64>>,
+    /// Mean time in the queue and in the MAC of the packets completed in the step; absent where none was.
+    pub nodal_delay_mean_s: Vec<Option<f64>>,
+    /// Largest time in the queue and in the MAC of the packets completed in the step; absent where none was.
+    pub nodal_delay_max_s: Vec<Option<f64>>,
+    /// Channel busy ratio: share of the step for which the node sensed the medium busy, its own frames included. With the
+    /// node's first queue; empty for its others, and without a radio.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub busy_ratio: Vec<f64>,
+    /// The rate of the port's shaper at the end of the step, absent while it has none; empty where the controller sets no
+    /// rate, as is the next one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rate_bps: Vec<Option<f64>>,
+    /// What was handed to the MAC per second, in network-layer bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sent_bps: Vec<f64>,
+    /// The rate of real-time traffic in range at the end of the step, as the controller averages it; empty where it does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub real_time_bps: Vec<f64>,
+    /// Packets marked (ECN) in the step; empty where the controller orders no marks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marked_packets: Vec<u64>,
+}
