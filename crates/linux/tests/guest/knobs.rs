@@ -17,8 +17,8 @@ const HOSTAPD: &str =
     "interface=wlan0\ndriver=nl80211\nssid=knobs\nhw_mode=g\nchannel=1\nieee80211n=1\nwmm_enabled=1\n";
 /// The default of mac80211, and what attached agents make of it.
 const BEFORE: &str =
-    "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 5000 12000 BK 5000 12000 BC/MC 50000; 24000";
-const SET: &str = "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 0 3500 BK 0 3500 BC/MC 50000; 8000";
+    "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 5000 12000 BK 5000 12000 MC 50000; 24000";
+const SET: &str = "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 0 3500 BK 0 3500 MC 50000; 8000";
 
 /// Makes an access point and stations, each a radio with AQL: wlan0, wlan1 and so on.
 fn cell(radios: usize) {
@@ -101,7 +101,7 @@ fn weights() -> Vec<u32> {
 
 /// Checks that every setting is what it was before an agent came.
 fn all_is_as_before(stations: usize) {
-    assert_eq!((aql().as_str(), limit(), weights()), (BEFORE, 8_192, vec![256; stations]), "{}", said());
+    assert_eq!((aql().as_str(), limit(), weights()), (BEFORE, 8_192, vec![256; stations]));
     let Ok(left) = std::fs::read_dir(STATE_FOLDER) else { return };
     // A lock belongs to nobody.
     let left: Vec<String> = left.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -222,7 +222,8 @@ fn what_cannot_be_set_is_said() {
         until(words, || said().contains(words));
         // Long enough for the first interval.
         pause_until(now() + Duration::from_millis(500));
-        assert_eq!(weights(), [256]);
+        // Without airtime reports a station shows no weight.
+        assert!(weights().iter().all(|weight| *weight == 256), "{:?}", weights());
         program.signal("TERM");
         assert_eq!(program.end(), Some(0), "{}", said());
         assert_eq!(limit(), 8_192);
