@@ -160,8 +160,8 @@ pub enum Unfit {
     Knobs,
     /// A target delay is given, but the device has no law of its own.
     #[error(
-        "{device}: without a controller only the knobs of mac80211 have a target delay: name a controller, which has one of its \
-         own"
+        "{device}: without a controller only the knobs of mac80211 have a target delay, and no dry run shows them: name a \
+         controller that has one"
     )]
     Target {
         /// The interface.

@@ -5,25 +5,8 @@ use crate::failure::Failure;
 use control::Name;
 use lab::live;
 use lab::recorded::Decision;
-use linux::Backend;
 use queue::Settings;
-use units::{Duration, Positive};
-
-/// Builds the settings of a queue from the command line, and the target delay of a device that has a law of its own: what is
-/// given without a controller.
-pub(super) fn aimed(
-    policy: &args::Policy,
-    backend: Backend,
-) -> Result<(Settings, Option<Positive<Duration>>), Failure> {
-    let has_law = matches!(backend, Backend::Auto | Backend::Knobs);
-    let Some(target) = policy.target_delay.filter(|_| has_law && policy.controller.is_none() && policy.set.is_empty())
-    else {
-        return settings(policy).map(|settings| (settings, None));
-    };
-    let positive = Positive::<Duration>::new(target);
-    let target = positive.ok_or_else(|| Failure::wrong("--target-delay 0 s: expected a duration above zero"))?;
-    Ok((Settings::default(), Some(target)))
-}
+use units::Duration;
 
 /// Builds the settings of a queue from the command line.
 pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {

@@ -1,6 +1,6 @@
 //! The commands that work on interfaces; here `sluice attach`, `sluice detach` and `sluice record`.
 
-use super::decisions::{aimed, line, row, settings};
+use super::decisions::{line, row, settings};
 use super::{admit, agent, doctor, status, watch};
 use crate::args::{self, Live};
 use crate::console::print;
@@ -20,6 +20,7 @@ use linux::{Backend, Device, Place, Quality, Restored, Restorer, Wish};
 use queue::Settings;
 use std::ops::ControlFlow;
 use std::path::Path;
+use units::{Duration, Positive};
 
 /// Runs a command that works on interfaces and returns its exit code.
 pub(super) fn live(command: Live) -> Result<u8, Failure> {
@@ -183,6 +184,19 @@ impl Host for Attaching {
 /// Builds the controller of `settings`; `seed` sets its random numbers.
 fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> {
     settings.build_controller(seed).map_err(|invalid| Failure::wrong(invalid.to_string()))
+}
+
+/// Builds the settings of a queue from the command line, and the target delay of a device that has a law of its own: what is
+/// given without a controller.
+fn aimed(policy: &args::Policy, backend: Backend) -> Result<(Settings, Option<Positive<Duration>>), Failure> {
+    let has_law = matches!(backend, Backend::Auto | Backend::Knobs);
+    let Some(target) = policy.target_delay.filter(|_| has_law && policy.controller.is_none() && policy.set.is_empty())
+    else {
+        return settings(policy).map(|settings| (settings, None));
+    };
+    let positive = Positive::<Duration>::new(target);
+    let target = positive.ok_or_else(|| Failure::wrong("--target-delay 0 s: expected a duration above zero"))?;
+    Ok((Settings::default(), Some(target)))
 }
 
 fn place(queue: &args::QueueArgs) -> Place {

@@ -40,22 +40,22 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
     if *classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq | Backend::Knobs)) {
         return Err(Unfit::Classes.into());
     }
+    let is_free = *backend == Backend::Auto && wish.is_unspecific() && place.parent == ROOT;
+    let takes_knobs = is_free && txq::holds(&place.device)?;
+    if wish.target_delay.is_some() && (*dry_run || !takes_knobs && *backend != Backend::Knobs) {
+        return Err(Unfit::Target { device: place.device.clone() }.into());
+    }
     if *dry_run {
         let remarks = idle.into_iter().map(|idle| idle.why).collect();
         return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), remarks });
     }
-    let is_free = *backend == Backend::Auto && wish.is_unspecific() && place.parent == ROOT;
-    let is_knobs = *backend == Backend::Knobs;
-    if is_free && txq::holds(&place.device)? {
+    if takes_knobs {
         return knobs(wish, start);
-    }
-    if wish.target_delay.is_some() && !is_knobs {
-        return Err(Unfit::Target { device: place.device.clone() }.into());
     }
     if is_free && !wish.force && idle.is_none() {
         return Err(Unforced::Policy { name: place.device.clone() }.into());
     }
-    let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit && !is_knobs), wish)?;
+    let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), wish)?;
     let better = match backend {
         Backend::Fifo => None,
         Backend::Bpf => return Ok(Attached { device: bpf(wish, start, looks)?, remarks: own }),
