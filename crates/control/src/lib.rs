@@ -23,6 +23,7 @@ mod gate;
 mod idling;
 mod interval;
 mod invalid;
+pub mod knobs;
 pub mod learned;
 mod limit;
 mod links;

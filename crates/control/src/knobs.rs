@@ -1,0 +1,237 @@
+//! Knobs: settings of a stock Linux scheduler (mac80211 with airtime queue limits, AQL) that make a round of its stations
+//! short and whole, and bound what waits in it.
+//!
+//! - *In flight*: a category may have [`IN_FLIGHT`] of airtime below mac80211, about one aggregate of the longest kind;
+//!   the next station is chosen when that has nearly left. The lower limit of a station is zero, because each station may
+//!   always have its lower limit in flight, so that a longer one takes the order of turns from mac80211.
+//! - *Turns*: a station's airtime weight is what its deficit grows by ([`WEIGHT`]). With the default of 256 us a round
+//!   serves nobody an aggregate. A weight does nothing while the lower limit is above zero.
+//! - *Waiting*: the phy's limit is what leaves within the target delay, or within two rounds if that is longer. A round
+//!   lasts as long as the turns of all stations for which packets wait, with all that surrounds them on the air
+//!   (preambles, contention, repetitions, other senders).
+
+use crate::Limit;
+use units::{Bytes, Duration, Positive, Rate};
+
+/// Airtime of a category below mac80211 beyond which no station gets another packet.
+pub const IN_FLIGHT: Duration = Duration::from_micros(3_500);
+/// Airtime of all categories below mac80211 beyond which stations have their lower limit, zero. More than twice
+/// [`IN_FLIGHT`], so that a category in flight does not stop the others.
+pub const THRESHOLD: Duration = Duration::from_micros(8_000);
+/// Airtime weight of a station: microseconds in a round.
+pub const WEIGHT: u16 = 3_600;
+/// Airtime weight of a station that nobody has changed (`IEEE80211_DEFAULT_AIRTIME_WEIGHT`).
+pub const DEFAULT_WEIGHT: u16 = 256;
+/// Target delay if none is given.
+pub const TARGET: Positive<Duration> = Positive::<Duration>::new(Duration::from_millis(50)).expect("above zero");
+/// Time between two calls.
+pub const EVERY: Duration = Duration::from_millis(100);
+
+/// The fewest packets: fewer than an aggregate holds would take its length from it.
+const LEAST: u32 = 32;
+/// Rounds that may always wait.
+const ROUNDS: f64 = 2.0;
+/// Time over which rate, stations and surroundings are averaged.
+const AVERAGED: Duration = Duration::from_millis(200);
+/// Wall time per airtime before it was measured, and its bounds.
+const SURROUNDED: f64 = 1.2;
+const LEAST_SURROUNDED: f64 = 1.0;
+const MOST_SURROUNDED: f64 = 100.0;
+
+/// What was sent to a station in an interval, and whether more waits for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Station {
+    /// Packets that left mac80211's queues for it.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: Bytes,
+    /// Bitrate of the last frame to it, if it is known.
+    pub rate: Option<Rate>,
+    /// Whether packets wait for it at the end of the interval.
+    pub waits: bool,
+}
+
+/// The law that moves a phy's limit. The same measurements give the same limits everywhere.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Knobs {
+    target: Duration,
+    most: u32,
+    /// Packets a second; none before packets waited for a whole interval.
+    rate: Option<f64>,
+    /// Stations for which packets wait.
+    stations: f64,
+    /// Wall time per expected airtime.
+    surrounded: f64,
+    /// Whether packets waited at the end of the last interval.
+    waited: bool,
+}
+
+impl Knobs {
+    /// Starts for a target delay and a phy whose limit was `most` packets, which is never exceeded and holds until
+    /// packets have waited for an interval.
+    pub const fn new(target: Positive<Duration>, most: u32) -> Self {
+        Self { target: target.get(), most, rate: None, stations: 1.0, surrounded: SURROUNDED, waited: false }
+    }
+
+    /// Returns the target delay.
+    pub const fn target_delay(&self) -> Duration {
+        self.target
+    }
+
+    /// Changes the target delay. What was measured stays.
+    pub const fn aim(&mut self, target: Positive<Duration>) {
+        self.target = target.get();
+    }
+
+    /// Learns from an interval, and returns the phy's limit from now on.
+    ///
+    /// Only intervals at both ends of which packets waited tell how fast they leave: otherwise senders limit them.
+    pub fn update(&mut self, length: Duration, served: impl IntoIterator<Item = Station>) -> Limit {
+        let (mut packets, mut airtime, mut waiting) = (0.0, 0.0, 0_u32);
+        let mut is_whole = true;
+        for station in served {
+            packets += station.packets as f64;
+            waiting = waiting.saturating_add(u32::from(station.waits));
+            match station.rate {
+                Some(rate) if !rate.is_zero() => airtime += rate.time_for(station.bytes).as_secs_f64(),
+                _ => is_whole &= station.bytes == Bytes::new(0),
+            }
+        }
+        let wall = length.as_secs_f64();
+        let waited = core::mem::replace(&mut self.waited, waiting > 0);
+        if waited && waiting > 0 && wall > 0.0 {
+            let weight = (wall / AVERAGED.as_secs_f64()).min(1.0);
+            let moved = |mean: f64, seen: f64| mean + weight * (seen - mean);
+            let seen = packets / wall;
+            self.rate = Some(self.rate.map_or(seen, |rate| moved(rate, seen)));
+            self.stations = moved(self.stations, waiting.into());
+            if is_whole && airtime > 0.0 {
+                let seen = (wall / airtime).clamp(LEAST_SURROUNDED, MOST_SURROUNDED);
+                self.surrounded = moved(self.surrounded, seen);
+            }
+        }
+        self.limit()
+    }
+
+    /// Returns the time in which each station for which packets wait has its turn.
+    pub fn round(&self) -> Duration {
+        Duration::from_secs_f64(self.stations * self.surrounded * f64::from(WEIGHT) / 1e6)
+    }
+
+    /// Returns the limit that holds now.
+    pub fn limit(&self) -> Limit {
+        let most = Limit::Packets(self.most);
+        let Some(rate) = self.rate else { return most };
+        let wait = self.target.as_secs_f64().max(ROUNDS * self.round().as_secs_f64());
+        most.below((rate * wait).max(LEAST.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    fn target(n: u64) -> Positive<Duration> {
+        Positive::<Duration>::new(Duration::from_nanos(n)).unwrap()
+    }
+
+    /// 1500 B each, at 60 Mb/s: 200 us.
+    fn busy(packets: u64) -> Station {
+        Station { packets, bytes: Bytes::new(1_500) * packets, rate: Some(Rate::mbps(60)), waits: true }
+    }
+
+    #[test]
+    fn before_packets_have_waited_for_an_interval_the_limit_stays() {
+        let mut knobs = Knobs::new(TARGET, 8_192);
+        assert_eq!(knobs.update(EVERY, [Station { waits: false, ..busy(400) }]), Limit::Packets(8_192));
+        assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(8_192), "they wait only since a moment");
+        // 4000 packets a second, 200 in 50 ms: two rounds of one station are shorter.
+        assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(200));
+        // A second in which nobody sends tells nothing of the link.
+        assert_eq!(knobs.update(Duration::from_secs(1), [Station::default()]), Limit::Packets(200));
+        assert_eq!(knobs.update(EVERY, [busy(1)]), Limit::Packets(200));
+    }
+
+    #[test]
+    fn many_stations_have_two_rounds() {
+        let mut knobs = Knobs::new(TARGET, 8_192);
+        // 40 stations, 10 packets each: 80 ms of airtime in 100 ms.
+        for _ in 0..60 {
+            knobs.update(EVERY, [busy(10); 40]);
+        }
+        // 40 turns of 3.6 ms, times 1.25.
+        assert_eq!(knobs.round(), ms(180));
+        // 4000 packets a second for 360 ms.
+        assert_eq!(knobs.limit(), Limit::Packets(1_440));
+        knobs.aim(target(1_000_000_000));
+        assert_eq!((knobs.target_delay(), knobs.limit()), (ms(1_000), Limit::Packets(4_000)));
+    }
+
+    #[test]
+    fn a_link_that_slows_down_has_another_limit_within_four_intervals() {
+        let mut knobs = Knobs::new(TARGET, 8_192);
+        for _ in 0..9 {
+            knobs.update(EVERY, [busy(400)]);
+        }
+        // 400 packets a second: 20 in 50 ms, and 32 are the least.
+        let slow = Station { packets: 40, bytes: Bytes::new(60_000), rate: Some(Rate::mbps(6)), waits: true };
+        let limits: Vec<Limit> = (0..4).map(|_| knobs.update(EVERY, [slow])).collect();
+        // 4000 to 2200, 1300, 850 and 625 packets a second.
+        assert_eq!(limits, [110, 65, 43, 32].map(Limit::Packets));
+    }
+
+    #[test]
+    fn without_a_bitrate_the_surroundings_are_assumed() {
+        let mut knobs = Knobs::new(TARGET, 8_192);
+        for _ in 0..9 {
+            knobs.update(EVERY, [busy(10), Station { rate: None, ..busy(10) }]);
+        }
+        assert_eq!(knobs.surrounded.to_bits(), SURROUNDED.to_bits());
+    }
+
+    #[test]
+    fn a_limit_below_the_least_was_a_users_and_stays_the_most() {
+        let mut knobs = Knobs::new(TARGET, 7);
+        for _ in 0..9 {
+            assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(7));
+        }
+    }
+
+    fn any_station() -> impl Strategy<Value = Station> {
+        (any::<u64>(), any::<u64>(), prop::option::of(any::<u64>()), any::<bool>()).prop_map(
+            |(packets, bytes, rate, waits)| Station {
+                packets,
+                bytes: Bytes::new(bytes),
+                rate: rate.map(Rate::bps),
+                waits,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn limits_stay_within_their_bounds_and_grow_with_the_target(
+            intervals in prop::collection::vec((any::<u64>(), prop::collection::vec(any_station(), 0..5)), 0..20),
+            targets in [1_u64.., 1_u64..], most: u32,
+        ) {
+            let [short, long] = [targets[0].min(targets[1]), targets[0].max(targets[1])];
+            let mut both = [Knobs::new(target(short), most), Knobs::new(target(long), most)];
+            for (length, served) in intervals {
+                let length = Duration::from_nanos(length);
+                let [short, long] = both.each_mut().map(|knobs| knobs.update(length, served.iter().copied()).count());
+                prop_assert!(short <= long);
+                for limit in [short, long] {
+                    prop_assert!((u64::from(LEAST.min(most))..=most.into()).contains(&limit), "{limit}");
+                }
+            }
+        }
+    }
+}
