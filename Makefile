@@ -255,7 +255,7 @@ stress: charts
 
 kills: export KILLS := $(or $(KILLS),1000)
 kills: charts
-	python3 tests/live/check_live.py kills::
+	python3 tests/live/check_live.py kills:: knobs::after
 
 # What an attacker tries, as tests that must fail to do harm: in namespaces; then, in the guest, those that need a kernel with
 # our discipline.

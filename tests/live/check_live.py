@@ -2,7 +2,7 @@
 """Runs the tests of crate linux that need a kernel with queue disciplines in BPF, in the guest.
 
 With names, or parts of names, runs only tests that have one of them; with --quick those of `make test`: the tests of queues,
-with twenty kills, and twenty rounds of agents that begin and end together. Where no guest is possible it says why and
+with twenty kills, of the knobs of mac80211 with as many, and twenty rounds of agents that begin and end together. Where no guest is possible it says why and
 succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS, ROUNDS. Two more say whether results
 depend on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so many
 processors busy meanwhile.
@@ -91,8 +91,12 @@ MEASURED = ["tables::", "testbed::", "swan::runs"]
 PARTS = [
     Part(["downloads::", "rivals::"], "virtual", image.KERNEL),
     Part(["kills::", "leaving::"], "virtual", image.KERNEL),
+    Part(["knobs::"], "virtual", image.KERNEL),
     Part(
-        [*("downloads::", "rivals::", "kills::", "leaving::", "instructions::", "stress::", "parallel::"), *MEASURED],
+        [
+            *("downloads::", "rivals::", "kills::", "knobs::", "leaving::", "instructions::", "stress::", "parallel::"),
+            *MEASURED,
+        ],
         "virtual",
         image.KERNEL,
         skip=True,
@@ -102,7 +106,14 @@ PARTS = [
     Part(["parallel::"], "host", image.KERNEL),
     Part(["instructions::"], "instructions", image.KERNEL),
 ]
-QUICK = [Part(["queues::", "kills::"], "virtual", image.KERNEL, settings={"KILLS": 20, "ROUNDS": 20})]
+QUICK = [
+    Part(
+        ["queues::", "kills::", "knobs::after", "knobs::without"],
+        "virtual",
+        image.KERNEL,
+        settings={"KILLS": 20, "ROUNDS": 20},
+    )
+]
 
 
 def main():

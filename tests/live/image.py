@@ -16,11 +16,12 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 import debian  # noqa: E402
+import wifi  # noqa: E402
 
 PLACE = ROOT / "target/guest"
 # The guest's files, while it is made.
 TREE = PLACE / "tree"
-SOURCES = [HERE / "guest/init", pathlib.Path(__file__).resolve()]
+SOURCES = [HERE / "guest/init", HERE / "wifi.py", pathlib.Path(__file__).resolve()]
 
 RELEASE = "trixie"
 # The suite lists newer ones as time goes: a kernel stays until it is replaced here, on purpose. The second is the first
@@ -31,7 +32,9 @@ KERNELS = {
     KERNEL: (["linux-base-", "linux-binary-", "linux-modules-"], "7.2.12-1~bpo13+1"),
     OLDEST: (["linux-image-"], "6.17.8-1~bpo13+1"),
 }
-USERLAND = ["ethtool", "iperf3", "iproute2", "iputils-ping", "iw", "kmod", "mount", "procps", "wireless-regdb"]
+USERLAND = ["ethtool", "hostapd", "iperf3", "iproute2", "iputils-ping", "iw", "kmod", "mount", "procps", "wireless-regdb"]
+# Where the guest has mac80211 and simulated radios with AQL.
+AQL = "usr/lib/aql"
 # Loaded by the tests, with what they depend on.
 MODULES = [
     *("9p", "9pnet_virtio"),
@@ -68,6 +71,9 @@ def build(kernels=(KERNEL,)):
         (image,) = unpacked.glob("**/vmlinuz*")
         shutil.copy(image, PLACE / f"vmlinuz-{kernel}")
         modules(unpacked / "usr", kernel)
+        if kernel == KERNEL:
+            # Not among the modules of the kernel: a test loads them by name.
+            shutil.copytree(wifi.build(ROOT / "target/guest-wifi", packages, kernel, KERNELS[kernel][1]), TREE / AQL)
         archive(kernel)
         shutil.rmtree(unpacked)
     shutil.rmtree(packages.folder)

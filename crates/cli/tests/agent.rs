@@ -374,7 +374,7 @@ fn the_packages_configurations_and_scripts_are_sound() {
         |line: &str| line.strip_prefix('#').filter(|rest| !rest.starts_with([' ', '#'])).unwrap_or(line).to_owned();
     let examples = config(&shipped.lines().map(example).collect::<Vec<_>>().join("\n"));
     let wishes = examples.wishes(Path::new("/run/sluice")).unwrap();
-    assert_eq!((wishes.len(), examples.interface.len()), (3, 3));
+    assert_eq!((wishes.len(), examples.interface.len()), (4, 4));
     let recordings = examples.interface.values().filter_map(|interface| interface.record.as_deref());
     recordings.for_each(|recording| assert_eq!(recording.parent(), Some(&*logs)));
     let version = env!("CARGO_PKG_VERSION");

@@ -152,6 +152,21 @@ pub enum Unfit {
     /// Service classes need Sluice's own discipline.
     #[error("only Sluice's own discipline tells service classes apart: use --backend bpf, and no dry run")]
     Classes,
+    /// A controller or settings are given for a device that has its own law.
+    #[error(
+        "the knobs of mac80211 have a law and a limit of their own: leave out --controller, --set, --classes and --notes (the \
+         table queue, classes, notes); --target-delay (target_delay) is theirs"
+    )]
+    Knobs,
+    /// A target delay is given, but the device has no law of its own.
+    #[error(
+        "{device}: without a controller only the knobs of mac80211 have a target delay, and no dry run shows them: name a \
+         controller that has one"
+    )]
+    Target {
+        /// The interface.
+        device: String,
+    },
     /// A class of a shaper is given, but only the whole interface can be governed.
     #[error("{why}")]
     Class {
@@ -335,6 +350,16 @@ pub enum Unforced {
     Idle {
         /// The reason, and what would help.
         why: String,
+    },
+    /// Nothing says what is to govern the queue.
+    #[error(
+        "nothing says what is to govern {name}: only Wi-Fi of mac80211 needs no controller, and a fixed limit alone serves \
+         nobody. Name one (--controller ebdp for TCP, adth for streams with a deadline). --force (force = true) takes a fixed \
+         limit"
+    )]
+    Policy {
+        /// The interface.
+        name: String,
     },
     /// The present queue would be lost.
     #[error("the queue of {name} stays: {obstacle}. --replace (replace = true) takes it away")]

@@ -1,5 +1,6 @@
 //! Netlink and clocks: interfaces, queue disciplines, Wi-Fi, routes.
 
+pub(crate) mod debugfs;
 pub(crate) mod named;
 pub(crate) mod netlink;
 pub(crate) mod news;

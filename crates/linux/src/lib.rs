@@ -18,10 +18,11 @@ pub mod kernel;
 pub mod notes;
 pub mod telemetry;
 
-pub use agent::detach::detach;
+pub use agent::detach::{Restored, detach};
 pub use device::attach::{Attached, attach};
-pub use device::contract::{Beside, Capabilities, Device, Keeps, Quality};
+pub use device::contract::{Beside, Capabilities, Device, Keeps, Own, Quality};
 pub use device::fifo::{Fifo, Kind};
+pub use device::knobs::Knobs;
 pub use device::looks::Looks;
 pub use device::observed::Observed;
 pub use device::state::{Restorer, STATE_FOLDER, make_state_folder};

@@ -17,10 +17,12 @@ pub(crate) struct QueueArgs {
     pub(crate) state: PathBuf,
 }
 
-/// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue.
+/// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue. Wi-Fi of mac80211 needs no
+/// options: a stock kernel's scheduler is then set by the turns of its stations.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
+  sudo sluice attach wlan0
   sluice attach eth0 --controller ebdp --dry-run
   sudo sluice attach eth0 --controller ebdp --set limit=500 --record eth0.jsonl
   sudo sluice attach eth0 --parent 1:10 --controller alt
@@ -34,9 +36,10 @@ pub(crate) struct Attach {
     pub(crate) queue: QueueArgs,
     #[command(flatten)]
     pub(crate) policy: Policy,
-    /// The queue that holds the packets: bpf (Sluice's own discipline), txq (mac80211's, through the limit of its phy),
-    /// fifo (the kernel's), or auto: bpf if build and kernel have it, otherwise txq if mac80211 holds them, otherwise
-    /// fifo.
+    /// The queue that holds the packets: knobs (mac80211's, by the settings of its scheduler, without a controller), bpf
+    /// (Sluice's own discipline), txq (mac80211's, through the limit of its phy), fifo (the kernel's), or auto: knobs if
+    /// nothing else is asked for and mac80211 holds them; otherwise bpf if build and kernel have it, otherwise txq if
+    /// mac80211 holds them, otherwise fifo.
     #[arg(long, default_value = "auto")]
     pub(crate) backend: linux::Backend,
     /// Measure the present queue and show the decisions, but change nothing. Needs no privilege.

@@ -16,10 +16,11 @@ use linux::telemetry::ask;
 use linux::telemetry::events::{AgentEvent, AgentEventKind};
 use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
-use linux::{Backend, Device, Place, Quality, Restorer, Wish};
+use linux::{Backend, Device, Place, Quality, Restored, Restorer, Wish};
 use queue::Settings;
 use std::ops::ControlFlow;
 use std::path::Path;
+use units::{Duration, Positive};
 
 /// Runs a command that works on interfaces and returns its exit code.
 pub(super) fn live(command: Live) -> Result<u8, Failure> {
@@ -36,7 +37,7 @@ pub(super) fn live(command: Live) -> Result<u8, Failure> {
 }
 
 fn attach(args: &args::Attach) -> Result<(), Failure> {
-    let settings = settings(&args.policy)?;
+    let (settings, target_delay) = aimed(&args.policy, args.backend)?;
     controller(&settings, 0)?;
     let (place, dry_run) = (place(&args.queue), args.dry_run);
     let folder = place.state_folder.clone();
@@ -49,14 +50,17 @@ fn attach(args: &args::Attach) -> Result<(), Failure> {
         restore_on_panic(vec![place.clone()]);
     }
     let args::Attach { backend, force, replace, gso_segments, classes, notes, .. } = *args;
-    let wish = Wish { place, settings, backend, dry_run, force, replace, gso_segments, classes, notes };
+    let wish = Wish { place, settings, backend, dry_run, force, replace, gso_segments, classes, notes, target_delay };
     govern_one(wish, listen, &mut host)
 }
 
 fn detach(args: &args::Detach) -> Result<(), Failure> {
     let place = place(&args.queue);
-    let done = linux::detach(&place)?;
-    let said = if done { "has its former queue back" } else { "was not governed" };
+    let said = match linux::detach(&place)? {
+        Some(Restored::Queue) => "has its former queue back",
+        Some(Restored::Settings) => "has the former settings of mac80211's scheduler back",
+        None => "was not governed",
+    };
     print(&format!("{} {said}\n", place.device))
 }
 
@@ -76,6 +80,7 @@ fn record(args: &args::Record) -> Result<(), Failure> {
         gso_segments: None,
         classes: false,
         notes: false,
+        target_delay: None,
     };
     govern_one(wish, Vec::new(), &mut host)
 }
@@ -181,6 +186,19 @@ fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> 
     settings.build_controller(seed).map_err(|invalid| Failure::wrong(invalid.to_string()))
 }
 
+/// Builds the settings of a queue from the command line, and the target delay of a device that has a law of its own: what is
+/// given without a controller.
+fn aimed(policy: &args::Policy, backend: Backend) -> Result<(Settings, Option<Positive<Duration>>), Failure> {
+    let has_law = matches!(backend, Backend::Auto | Backend::Knobs);
+    let Some(target) = policy.target_delay.filter(|_| has_law && policy.controller.is_none() && policy.set.is_empty())
+    else {
+        return settings(policy).map(|settings| (settings, None));
+    };
+    let positive = Positive::<Duration>::new(target);
+    let target = positive.ok_or_else(|| Failure::wrong("--target-delay 0 s: expected a duration above zero"))?;
+    Ok((Settings::default(), Some(target)))
+}
+
 fn place(queue: &args::QueueArgs) -> Place {
     Place { device: queue.device.clone(), parent: queue.parent, state_folder: queue.state.clone() }
 }
@@ -213,7 +231,10 @@ fn opening(device: &dyn Device, controller: &AnyController, dry_run: bool, remar
     let able = device.capabilities();
     let kind = able.kind;
     let (name, controller) = (device.name(), controller.name().as_str());
-    let mut text = if dry_run {
+    let mut text = if let Some(own) = device.own() {
+        let target = own.target_delay;
+        format!("{name}: {kind}, target delay {target}; Ctrl-C restores the former settings\n")
+    } else if dry_run {
         format!("{name}: observing the present queue, with {controller}; nothing is changed\n")
     } else {
         format!("{name}: {kind}, governed by {controller}; Ctrl-C restores the former queue\n")

@@ -131,7 +131,11 @@ fn row(status: &Status) -> Vec<String> {
         plain(device),
         plain(place),
         state.as_str().into(),
-        plain(if kind.is_empty() { "-" } else { kind }),
+        match status.grade() {
+            Some(grade) => format!("{kind} (grade {grade})"),
+            None if kind.is_empty() => "-".into(),
+            None => plain(kind),
+        },
         plain(controller),
         limit.to_string(),
         known(counts && seen.is_some(), backlog.to_string()),

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use units::{Duration, Positive};
 
 /// The file that `sluice agent` reads: the queues to govern and where metrics are served.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -63,6 +64,9 @@ pub struct Interface {
     /// Exchange the controller's notes with agents of neighbours at the interface, by UDP multicast. Default false.
     #[serde(default)]
     pub notes: bool,
+    /// Queueing delay at which the knobs of mac80211 aim, above zero. Default 50 ms. A controller has its own.
+    #[serde(default)]
+    pub target_delay: Option<Positive<Duration>>,
     /// File for intervals and decisions, for `sluice replay`. Default: none.
     #[serde(default)]
     pub record: Option<PathBuf>,
@@ -107,6 +111,7 @@ impl Config {
                 gso_segments,
                 classes,
                 notes,
+                target_delay,
                 record: _,
             } = interface.clone();
             if notes && dry_run {
@@ -114,7 +119,7 @@ impl Config {
             }
             settings.build_controller(0).map_err(|why| format!("interface.{device}.queue: {why}"))?;
             let place = Place { device: device.clone(), parent, state_folder: folder.into() };
-            Ok(Wish { place, settings, backend, dry_run, force, replace, gso_segments, classes, notes })
+            Ok(Wish { place, settings, backend, dry_run, force, replace, gso_segments, classes, notes, target_delay })
         };
         self.interface.iter().map(wish).collect()
     }

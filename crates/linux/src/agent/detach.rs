@@ -1,6 +1,7 @@
 //! Ends a governed queue from outside: ends its agent, or does the work of one that was killed.
 
 use crate::device::claim::put_back;
+use crate::device::former::Former;
 use crate::device::state::{AgentProcess, State, agent_at, detach_command, other_places};
 use crate::device::wish::{Place, shown_place};
 use crate::error::{Error, Taken};
@@ -13,20 +14,36 @@ use units::Duration;
 /// Longest time that an agent may take to restore the former queue.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// What a place has back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// Its queue.
+    Queue,
+    /// The settings of mac80211's scheduler.
+    Settings,
+}
+
+impl Restored {
+    fn of(former: &Former) -> Self {
+        if former.is_of_phy() { Self::Settings } else { Self::Queue }
+    }
+}
+
 /// Restores the former queue of a place: ends the agent that governs it, or does the work of one that was killed.
-/// Returns whether there was anything to do.
+/// Returns what was restored; `None` if there was nothing to do.
 ///
 /// # Errors
 /// There is no such interface, the privilege is missing, the agent does not end, or the former queue cannot be
 /// restored.
-pub fn detach(place: &Place) -> Result<bool, Error> {
+pub fn detach(place: &Place) -> Result<Option<Restored>, Error> {
     let Place { device, parent, state_folder } = place;
     ask::forget_killed(state_folder);
     if let Some(agent) = agent_at(state_folder, device, *parent)? {
-        return end(agent, state_folder, device, *parent).map(|()| true);
+        let restored = if agent.has_phy { Restored::Settings } else { Restored::Queue };
+        return end(agent, state_folder, device, *parent).map(|()| Some(restored));
     }
-    if restore_left(state_folder, device, *parent)? {
-        return Ok(true);
+    if let Some(restored) = restore_left(state_folder, device, *parent)? {
+        return Ok(Some(restored));
     }
     if let [other, ..] = other_places(state_folder, device, *parent)?[..] {
         let (here, there) = (shown_place(*parent), shown_place(other));
@@ -34,7 +51,7 @@ pub fn detach(place: &Place) -> Result<bool, Error> {
         return Err(Taken::Elsewhere { device, here, there, detach }.into());
     }
     // An interface that is gone may have been governed, and has been cleaned up; a name that nothing has is a mistake.
-    Route::open()?.link(device).map(|_| false)
+    Route::open()?.link(device).map(|_| None)
 }
 
 fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<(), Error> {
@@ -55,15 +72,15 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
     Err(Taken::Stays { process: agent.process, device: device.into(), waited: PATIENCE }.into())
 }
 
-/// Restores what a killed agent left. Returns whether there was anything.
-fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<bool, Error> {
+/// Restores what a killed agent left, and returns what that was, if there was anything.
+fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<Option<Restored>, Error> {
     let left = State::left(folder, device, parent)?;
-    let is_left = left.is_some();
+    let restored = left.as_ref().map(|(_, left)| Restored::of(&left.former));
     if let Some((state, left)) = left {
         put_back(&state, &left.former, &mut Route::open()?)?;
         state.forget()?;
     }
     #[cfg(feature = "bpf")]
     crate::device::bpf::Discipline::unload_unused(Path::new(crate::device::bpf::FOLDER))?;
-    Ok(is_left)
+    Ok(restored)
 }

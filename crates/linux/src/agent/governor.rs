@@ -6,7 +6,7 @@ use crate::agent::needs::{classes, estimated, has_notes, interval, look_every, r
 use crate::agent::pace::{Pace, WORTH};
 use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
-use crate::device::contract::{Device, Keeps, LONGEST_INTERVAL};
+use crate::device::contract::{Device, Keeps, LONGEST_INTERVAL, Own};
 use crate::device::looks::Looks;
 use crate::device::radio::Radiometer;
 use crate::device::wish::shown_place;
@@ -145,8 +145,13 @@ impl Governor {
         self.status.totals.restarts = self.status.totals.restarts.saturating_add(again);
         self.status.held_by(&device.capabilities());
         self.status.state = if self.wish.dry_run { State::DryRun } else { State::Governing };
-        (self.status.limit, self.status.rate) = (start.orders.limit, start.orders.rate);
-        let of_queue = rough(&self.wish, link.gso_max_segs).into_iter().chain(blind(&self.controller));
+        let own = device.own();
+        let orders = own.map_or(start.orders, |own| own.limit.into());
+        (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
+        self.status.target_delay = own.map_or(self.controller.target_delay(), |own| Some(own.target_delay));
+        // The packets of a device with its own law are those of the air.
+        let rough = rough(&self.wish, link.gso_max_segs).filter(|_| own.is_none());
+        let of_queue = rough.into_iter().chain(blind(&self.controller));
         let remarks: Vec<String> =
             of_device.into_iter().chain(of_queue).chain(estimated(&self.controller, device.as_ref())).collect();
         round.host.attached(device.as_ref(), &self.controller, &remarks);
@@ -154,13 +159,13 @@ impl Governor {
         let words = words.into_iter().chain(remarks).collect::<Vec<_>>().join("; ");
         self.tell(AgentEventKind::Attached, words, round.host);
         let every = device.capabilities().look_every;
-        let interval = interval(&self.controller);
-        let (next_interval, next_look) = first(round.now, interval, start.every);
+        let (interval, looks) = paces(&self.controller, own, &start);
+        let (next_interval, next_look) = first(round.now, interval, looks);
         self.phase = Phase::Governing(Box::new(Governing {
             device,
             radio,
             index: link.index,
-            orders: start.orders,
+            orders,
             interval,
             every,
             next_interval,
@@ -202,7 +207,10 @@ impl Governor {
         let notes = round.notes.as_mut().filter(|_| self.wish.notes);
         let heard = notes.map_or(&[][..], |notes| notes.heard(now, governing.index));
         let all = Seen { queue: seen, radio, heard };
-        let ordered = self.controller.update(&all);
+        let ordered = match governing.device.own() {
+            Some(own) => own.limit.into(),
+            None => self.controller.update(&all),
+        };
         // Notes are not the device's to carry out.
         let orders = Orders { note: None, ..ordered };
         let decision = Decision { seed: self.seed, ..Decision::new(now.since(self.began), &all, &ordered) };
@@ -339,14 +347,20 @@ impl Governor {
         // The new controller must not see what was counted under the old settings.
         let seen = governing.device.take_interval(round.now)?;
         self.status.pass_over(&seen, &governing.device.beside());
-        let adapted = suits && wish.gso_segments == self.wish.gso_segments && governing.device.adapt(&wish, &start)?;
-        governing.interval = interval(&controller);
+        let can_aim = wish.target_delay.is_none() || governing.device.own().is_some();
+        let is_alike = suits && can_aim && wish.gso_segments == self.wish.gso_segments;
+        let adapted = is_alike && governing.device.adapt(&wish, &start)?;
+        let own = governing.device.own().filter(|_| adapted);
+        let (interval, looks) = paces(&controller, own, &start);
+        governing.interval = interval;
         governing.every = governing.device.capabilities().look_every;
-        (governing.next_interval, governing.next_look) = first(round.now, governing.interval, start.every);
-        (self.status.controller, self.status.target_delay) =
-            (controller.name().as_str().into(), controller.target_delay());
-        (governing.orders, governing.idling) = (start.orders, Some(Idling::default()));
-        (self.status.limit, self.status.rate) = (start.orders.limit, start.orders.rate);
+        (governing.next_interval, governing.next_look) = first(round.now, interval, looks);
+        let target = own.map_or(controller.target_delay(), |own| Some(own.target_delay));
+        (self.status.controller, self.status.target_delay) = (controller.name().as_str().into(), target);
+        // A device with its own law goes on with the limit that it has.
+        let orders = own.map_or(start.orders, |_| governing.orders);
+        (governing.orders, governing.idling) = (orders, Some(Idling::default()));
+        (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
         (self.wish, self.controller) = (wish, controller);
         if adapted {
             let words = format!("governed by {} from now on; no waiting packet is lost", self.status.controller);
@@ -465,6 +479,11 @@ fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
     Start { orders, measures, late_after, classes, marks, hops, every: look_every(controller), at }
 }
 
+/// Returns the time between two intervals and between two looks.
+fn paces(controller: &AnyController, own: Option<Own>, start: &Start) -> (Duration, Duration) {
+    own.map_or((interval(controller), start.every), |own| (own.every, own.every))
+}
+
 /// Returns the ends of the first interval and the first look. Queues with the same interval end it together, so that
 /// they wake the agent once.
 fn first(now: Instant, interval: Duration, every: Duration) -> (Instant, Instant) {
@@ -491,6 +510,7 @@ mod tests {
             gso_segments: None,
             classes: false,
             notes: false,
+            target_delay: None,
         }
     }
 

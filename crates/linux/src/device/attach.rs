@@ -3,6 +3,7 @@
 use crate::device::contract::Device;
 use crate::device::driver::{self, Idle};
 use crate::device::fifo::{Fifo, Kind};
+use crate::device::knobs::Knobs;
 use crate::device::looks::Looks;
 use crate::device::observed::Observed;
 use crate::device::txq::{self, Txq};
@@ -18,8 +19,9 @@ pub struct Attached {
     pub remarks: Vec<String>,
 }
 
-/// Takes up a queue. [`Backend::Auto`] tries Sluice's own discipline first, then the queues of mac80211 if it holds the
-/// interface's packets, else the kernel's FIFO.
+/// Takes up a queue. [`Backend::Auto`] takes the scheduler of mac80211 if the wish names neither controller nor settings
+/// and mac80211 holds the interface's packets; else it tries Sluice's own discipline first, then the queues of mac80211 if
+/// it holds the packets, else the kernel's FIFO.
 ///
 /// # Errors
 /// There is no such interface, the privilege is missing, the device cannot hold the settings, another agent is there,
@@ -33,19 +35,31 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 }
 
 fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
-    let Wish { place, settings, backend, dry_run, force: _, replace, gso_segments: _, classes, notes: _ } = wish;
+    let Wish { place, settings, backend, dry_run, force: _, replace, gso_segments: _, classes, .. } = wish;
     let idle = driver::idle(place, looks)?;
-    if *classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq)) {
+    if *classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq | Backend::Knobs)) {
         return Err(Unfit::Classes.into());
+    }
+    let is_free = *backend == Backend::Auto && wish.is_unspecific() && place.parent == ROOT;
+    let takes_knobs = is_free && txq::holds(&place.device)?;
+    if wish.target_delay.is_some() && (*dry_run || !takes_knobs && *backend != Backend::Knobs) {
+        return Err(Unfit::Target { device: place.device.clone() }.into());
     }
     if *dry_run {
         let remarks = idle.into_iter().map(|idle| idle.why).collect();
         return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), remarks });
     }
+    if takes_knobs {
+        return knobs(wish, start);
+    }
+    if is_free && !wish.force && idle.is_none() {
+        return Err(Unforced::Policy { name: place.device.clone() }.into());
+    }
     let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), wish)?;
     let better = match backend {
         Backend::Fifo => None,
         Backend::Bpf => return Ok(Attached { device: bpf(wish, start, looks)?, remarks: own }),
+        Backend::Knobs => return knobs(wish, start),
         Backend::Txq => return Ok(Attached { device: txq(wish, start)?, remarks: Vec::new() }),
         Backend::Auto => match bpf(wish, start, looks) {
             Ok(device) => return Ok(Attached { device, remarks: own }),
@@ -70,6 +84,17 @@ fn in_vain(idle: Option<&Idle>, wish: &Wish) -> Result<Vec<String>, Error> {
         }
         idle => Ok(idle.map(|idle| idle.why.clone()).into_iter().collect()),
     }
+}
+
+/// Returns mac80211's scheduler, and says why it was chosen.
+fn knobs(wish: &Wish, start: &Start) -> Result<Attached, Error> {
+    if !wish.is_unspecific() {
+        return Err(Unfit::Knobs.into());
+    }
+    let (device, lost) = Knobs::attach(&wish.place, wish.target_delay, start)?;
+    let why = "grade 1, the knobs of a stock kernel: mac80211 holds this interface's packets and has a queue for each station; \
+               --backend bpf with a controller puts one queue of Sluice's in front of them";
+    Ok(Attached { device: Box::new(device), remarks: [why.into()].into_iter().chain(lost).collect() })
 }
 
 fn txq(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
@@ -153,6 +178,7 @@ mod tests {
                 gso_segments: None,
                 classes: false,
                 notes: false,
+                target_delay: None,
             };
             let (orders, every) = (Limit::Packets(9).into(), Duration::from_millis(10));
             let (measures, late_after) = (Measures::default(), None);

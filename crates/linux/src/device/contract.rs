@@ -2,7 +2,7 @@
 
 use crate::device::wish::{Start, Wish};
 use crate::error::{Error, Unfit};
-use control::{Interval, Orders, Radio, Reads, Sets};
+use control::{Interval, Limit, Orders, Radio, Reads, Sets};
 use units::{Bytes, Duration, Instant};
 
 /// Longest time between two calls of a live queue's controller: it tells a device that its agent lives.
@@ -24,6 +24,12 @@ pub trait Device {
     /// last.
     fn beside(&self) -> Beside {
         Beside::default()
+    }
+
+    /// Returns what the device decides by a law of its own, from its last interval; then no controller does. `None`:
+    /// a controller decides.
+    fn own(&self) -> Option<Own> {
+        None
     }
 
     /// Carries out orders from now on. Packets above a lower limit are discarded only if [`Capabilities::purges`] is
@@ -76,6 +82,17 @@ pub trait Device {
         let _ = now;
         Ok(())
     }
+}
+
+/// Decisions of a device that has a law of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Own {
+    /// The limit that is to hold.
+    pub limit: Limit,
+    /// Time between two decisions.
+    pub every: Duration,
+    /// Queueing delay at which the law aims.
+    pub target_delay: Duration,
 }
 
 /// Measurements beside the controller's queue. Zero or absent if the device has none; see [`Capabilities::reads`].

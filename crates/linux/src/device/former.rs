@@ -1,11 +1,13 @@
 //! The former queue of an interface, and how it is restored, even after an agent was killed.
 
 use crate::device::options::to_make_again;
-use crate::error::Error;
+use crate::error::{Error, Unsupported};
+use crate::kernel::debugfs::{Aql, AqlSettings};
 use crate::kernel::nl80211::Wireless;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 use crate::kernel::wire::{attributes, u32_at, u64_at};
 use serde::{Deserialize, Serialize};
+use std::io;
 
 /// Disciplines that can be created again from the options that the kernel shows. All but codel and fq are tested; for
 /// those two it follows from the kernel's source.
@@ -51,6 +53,9 @@ pub(crate) struct Former {
     /// Former limit, if no discipline is replaced.
     #[serde(default)]
     phy: Option<FormerPhy>,
+    /// Former settings of the phy's scheduler, if they were changed.
+    #[serde(default)]
+    knobs: Option<FormerKnobs>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +72,19 @@ struct Saved {
 struct FormerPhy {
     number: u32,
     limit: u32,
+}
+
+/// Settings of a phy's scheduler: former ones and ours. What is neither belongs to another program and stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FormerKnobs {
+    /// Limits of airtime before and now.
+    pub(crate) before: AqlSettings,
+    pub(crate) ours: AqlSettings,
+    /// Airtime weight that stations get, if weights are changed.
+    pub(crate) weight: Option<u16>,
+    /// Their weight before; stations with another are left alone.
+    pub(crate) weight_before: u16,
 }
 
 impl Former {
@@ -99,6 +117,7 @@ impl Former {
             segments: None,
             zero_length: link.tx_queue_length == 0,
             phy: None,
+            knobs: None,
         };
         Ok((former, obstacle))
     }
@@ -106,7 +125,22 @@ impl Former {
     /// For the limit of a phy's queues: no discipline is replaced.
     pub(crate) fn of_phy(link: &Link, number: u32, limit: u32) -> Self {
         let (device, index, phy) = (link.name.clone(), link.index, Some(FormerPhy { number, limit }));
-        Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, zero_length: false, phy }
+        Self { device, index, parent: ROOT, qdisc: None, ours: 0, segments: None, zero_length: false, phy, knobs: None }
+    }
+
+    /// Adds settings of the phy's scheduler.
+    pub(crate) fn with_knobs(self, knobs: Option<FormerKnobs>) -> Self {
+        Self { knobs, ..self }
+    }
+
+    /// Tells whether the queues of a phy are governed, and no discipline.
+    pub(crate) fn is_of_phy(&self) -> bool {
+        self.phy.is_some()
+    }
+
+    /// Returns the settings of the phy's scheduler that were changed.
+    pub(crate) fn knobs(&self) -> Option<&FormerKnobs> {
+        self.knobs.as_ref()
     }
 
     /// Returns the handle that our discipline gets.
@@ -169,7 +203,7 @@ impl Former {
 
     fn restore_queue(&self, route: &mut Route) -> Result<(), Error> {
         if let Some(FormerPhy { number, limit }) = self.phy {
-            return restore_phy(number, limit);
+            return restore_phy(number, limit, self.knobs.as_ref());
         }
         let now = match route.qdisc(self.index, self.parent) {
             Err(Error::Gone { .. }) => return Ok(()),
@@ -207,12 +241,59 @@ impl Former {
     }
 }
 
-/// A phy that is gone needs nothing.
-fn restore_phy(number: u32, limit: u32) -> Result<(), Error> {
-    let mut wireless = Wireless::open()?;
-    match wireless.phy(number)? {
-        Some(phy) if phy.limit != Some(limit) => wireless.set_limit(number, limit),
-        _ => Ok(()),
+/// A phy that is gone needs nothing, nor does a setting that another program has changed since. One that cannot be
+/// restored does not keep the others from it.
+fn restore_phy(number: u32, limit: u32, knobs: Option<&FormerKnobs>) -> Result<(), Error> {
+    let mut wireless = match Wireless::open() {
+        Err(Error::Unsupported(Unsupported::NoWifi)) => return Ok(()),
+        wireless => wireless?,
+    };
+    let Some(phy) = wireless.phy(number)? else { return Ok(()) };
+    let restored = if phy.limit == Some(limit) { Ok(()) } else { wireless.set_limit(number, limit) };
+    let Some(knobs) = knobs else { return restored };
+    let airtime = restore_airtime(&mut wireless, number, knobs);
+    restored.and(airtime).and(restore_weights(&mut wireless, number, knobs))
+}
+
+fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Result<(), Error> {
+    let Some(name) = wireless.phy_name(phy)? else { return Ok(()) };
+    let aql = Aql::of(&name);
+    let now = aql.read().map_err(|why| Error::Kernel {
+        what: format!("restore {name}'s limits of airtime"),
+        source: io::Error::other(why),
+    })?;
+    aql.change(&now, &knobs.restored(&now))
+}
+
+fn restore_weights(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Result<(), Error> {
+    if knobs.weight.is_none() {
+        return Ok(());
+    }
+    for index in wireless.interfaces(phy)? {
+        // An interface that is gone has no stations.
+        for peer in wireless.peers(index).unwrap_or_default() {
+            if peer.weight == knobs.weight {
+                wireless.set_weight(index, peer.address, knobs.weight_before)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl FormerKnobs {
+    /// Returns what the settings are to be once ours, of those that are there `now`, are restored.
+    fn restored(&self, now: &AqlSettings) -> AqlSettings {
+        let Self { before, ours, .. } = self;
+        let mut restored = *now;
+        for (place, limits) in restored.limits.iter_mut().enumerate() {
+            if *limits == ours.limits[place] {
+                *limits = before.limits[place];
+            }
+        }
+        if now.threshold == ours.threshold {
+            restored.threshold = before.threshold;
+        }
+        restored
     }
 }
 
@@ -269,6 +350,19 @@ fn shapes(qdisc: &Qdisc) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_that_another_program_has_changed_since_stay() {
+        let aql = |be, bk, threshold| AqlSettings { limits: [(1, 2), (3, 4), be, bk], threshold };
+        let default = (5_000, 12_000);
+        let (before, ours) = (aql(default, (7, 8), 24_000), aql((0, 3_500), (0, 3_500), 8_000));
+        let knobs = FormerKnobs { before, ours, weight: Some(3_600), weight_before: 256 };
+        assert_eq!(knobs.restored(&ours), before);
+        // An agent that was killed between two writes.
+        assert_eq!(knobs.restored(&aql((0, 3_500), (7, 8), 24_000)), before);
+        let theirs = aql((0, 3_500), (9, 9), 1_000);
+        assert_eq!(knobs.restored(&theirs), aql(default, (9, 9), 1_000));
+    }
 
     #[test]
     fn cake_with_a_rate_and_fq_with_a_greatest_rate_limit_the_link() {

@@ -232,6 +232,8 @@ pub(crate) struct AgentProcess {
     /// Number of the process.
     pub(crate) process: u32,
     started: Option<u64>,
+    /// Whether it governs the queues of a phy and no discipline.
+    pub(crate) has_phy: bool,
 }
 
 impl AgentProcess {
@@ -277,8 +279,8 @@ pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Optio
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
         // An agent that has locked the file and not written it yet is about to.
-        let Ok(Kept { process, started, .. }) = serde_json::from_str(&text) else { break };
-        return Ok(Some(AgentProcess { process, started }));
+        let Ok(Kept { process, started, former }) = serde_json::from_str(&text) else { break };
+        return Ok(Some(AgentProcess { process, started, has_phy: former.is_of_phy() }));
     }
     Err(Taken::Attaching { device: device.into() }.into())
 }

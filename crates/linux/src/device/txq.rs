@@ -24,10 +24,10 @@ use units::{Duration, Instant};
 /// Name of the device.
 pub(crate) const KIND: &str = "txq";
 /// Bytes of a frame beside the packet: the header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
-const HEADER: u64 = 34;
+pub(super) const HEADER: u64 = 34;
 
 /// How counts are read, too.
-const ALL_ESTIMATES: [(Reads, &str); 1 + ESTIMATES.len()] = {
+pub(super) const ALL_ESTIMATES: [(Reads, &str); 1 + ESTIMATES.len()] = {
     let counts = (Reads::COUNTS, "sent: to this interface's stations; waiting and dropped: of its whole phy");
     let [sojourn, gap, occupancy] = ESTIMATES;
     [counts, sojourn, gap, occupancy]
@@ -59,9 +59,7 @@ impl Txq {
     /// is missing; another agent is there, or governs another interface of the phy; the limit is in bytes.
     pub fn attach(place: &Place, start: &Start) -> Result<Self, Error> {
         let Place { device, parent, state_folder } = place;
-        if *parent != ROOT {
-            return Err(Unfit::Class { why: "the queues of mac80211 have one limit, not one for a class" }.into());
-        }
+        at_root(*parent)?;
         let limit = packets(start.orders.limit)?;
         let mut route = Route::open()?;
         let link = route.link(device)?;
@@ -102,8 +100,16 @@ pub(crate) fn holds(device: &str) -> Result<bool, Error> {
     Ok(wireless.phy_of(link.index)?.is_some_and(|phy| phy.limit.is_some()))
 }
 
+/// Refuses a class.
+pub(super) fn at_root(parent: u32) -> Result<(), Error> {
+    if parent == ROOT {
+        return Ok(());
+    }
+    Err(Unfit::Class { why: "the queues of mac80211 have one limit, not one for a class" }.into())
+}
+
 /// Returns the phy, its limit, and the lock that only one of its interfaces can have.
-fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, File), Error> {
+pub(super) fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, File), Error> {
     let name = || link.name.clone();
     let phy = wireless.phy_of(link.index)?.ok_or_else(|| Unsupported::NotWifi { name: name() })?;
     let limit = phy.limit.ok_or_else(|| Unsupported::NoTxq { name: name() })?;
@@ -118,7 +124,7 @@ fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u3
 }
 
 /// Converts a limit to the phy's.
-fn packets(limit: Limit) -> Result<u32, Error> {
+pub(super) fn packets(limit: Limit) -> Result<u32, Error> {
     match limit {
         Limit::Packets(packets) => Ok(packets),
         Limit::Bytes(_) => Err(Unfit::LimitInBytes { who_counts: "the queues of mac80211 count" }.into()),

@@ -8,15 +8,16 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Positive};
 
 /// The queue that is to hold the packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
-    /// Sluice's own discipline if this build and the kernel have it, else the queues of mac80211 if it holds the
-    /// interface's packets, else the kernel's FIFO.
+    /// Without a controller and settings of a queue, the scheduler of mac80211 if it holds the interface's packets. Else
+    /// Sluice's own discipline if this build and the kernel have it, else the queues of mac80211 if it holds the packets,
+    /// else the kernel's FIFO.
     #[default]
     Auto,
     /// Sluice's own discipline, in BPF.
@@ -25,11 +26,13 @@ pub enum Backend {
     Fifo,
     /// The queues of mac80211, by the limit of their phy.
     Txq,
+    /// The scheduler of mac80211, whose settings follow the turns of its stations.
+    Knobs,
 }
 
 impl Backend {
     /// All choices.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Bpf, Self::Fifo, Self::Txq];
+    pub const ALL: [Self; 5] = [Self::Auto, Self::Bpf, Self::Fifo, Self::Txq, Self::Knobs];
 
     /// Name in a configuration.
     pub const fn as_str(self) -> &'static str {
@@ -38,6 +41,7 @@ impl Backend {
             Self::Bpf => "bpf",
             Self::Fifo => "fifo",
             Self::Txq => "txq",
+            Self::Knobs => "knobs",
         }
     }
 }
@@ -80,6 +84,15 @@ pub struct Wish {
     pub classes: bool,
     /// Exchanges the controller's notes with agents of neighbours at the interface.
     pub notes: bool,
+    /// Queueing delay at which a device aims that has a law of its own. A controller has its target in `settings`.
+    pub target_delay: Option<Positive<Duration>>,
+}
+
+impl Wish {
+    /// Tells whether no controller and no setting of a queue is asked for.
+    pub(crate) fn is_unspecific(&self) -> bool {
+        self.settings == Settings::default() && !self.classes && !self.notes
+    }
 }
 
 /// Start of a queue, and what is to be measured.

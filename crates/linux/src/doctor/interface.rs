@@ -2,7 +2,7 @@
 
 use crate::device::driver::Driver;
 use crate::device::former::{Former, Obstacle};
-use crate::device::txq;
+use crate::device::knobs;
 use crate::device::wish::shown_place;
 use crate::doctor::machine::Finding;
 use crate::error::Error;
@@ -34,7 +34,7 @@ pub(super) fn findings(
     let possible = match (parent, &classes, &obstacle) {
         (ROOT, Some(classes), _) => in_a_class(link, classes),
         (ROOT, None, Some(why)) => stays(why),
-        (ROOT, None, None) => possible(link, driver, can_bpf),
+        (ROOT, None, None) => possible(link, driver, can_bpf, knobs::lost(&link.name).unwrap_or_default().as_deref()),
         (_, _, None) => in_a_class(link, &[parent]),
         (_, _, Some(_)) => in_a_class(link, &[]),
     };
@@ -114,29 +114,31 @@ fn stays(why: &str) -> Finding {
     )
 }
 
-/// Returns what `sluice attach` would do with this interface, and the command for it.
-fn possible(link: &Link, driver: Driver, can_bpf: bool) -> Finding {
+/// Returns what `sluice attach` would do with this interface, and the command for it. `lost`: what the knobs of mac80211
+/// cannot set here; `None` if there are none.
+fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<&[String]>) -> Finding {
     const TOPIC: &str = "attach";
     let name = &link.name;
     let command = format!("sudo sluice attach {name} {CONTROLLER}");
-    match (driver, can_bpf) {
-        (Driver::PushesBack, true) => Finding::good(TOPIC, format!("Sluice's own discipline: {command}")),
-        (Driver::PushesBack, false) => {
+    match (driver, can_bpf, lost) {
+        (Driver::PushesBack, true, _) => Finding::good(TOPIC, format!("Sluice's own discipline: {command}")),
+        (Driver::PushesBack, false, _) => {
             Finding::good(TOPIC, format!("the kernel's FIFO with a changing limit: {command}"))
         }
-        (Driver::Mac80211, true) => {
+        (Driver::Mac80211, _, Some(lost)) => {
+            let attach =
+                format!("grade 1, the knobs of mac80211's scheduler, without a controller: sudo sluice attach {name}");
+            Finding::good(TOPIC, [&[attach], lost].concat().join("; "))
+        }
+        (Driver::Mac80211, true, None) => {
             Finding::good(TOPIC, format!("Sluice's own discipline, which releases by credit: {command}"))
         }
-        (Driver::Mac80211, false) if txq::holds(name).unwrap_or(false) => Finding::good(
-            TOPIC,
-            format!("the queues of mac80211, through the one limit of their phy: {command} --backend txq"),
-        ),
-        (Driver::Mac80211, false) => Finding::bad(
+        (Driver::Mac80211, false, None) => Finding::bad(
             TOPIC,
             "no effect at present: this queue stays empty, because mac80211 holds the packets",
             "use a kernel and a build with BPF, see above: Sluice's own discipline then releases by credit",
         ),
-        (Driver::TakesAll, _) => Finding::bad(
+        (Driver::TakesAll, ..) => Finding::bad(
             TOPIC,
             "no queue forms here, because the driver takes every packet at once: set a rate with a shaper and govern a class of it",
             format!(
@@ -162,9 +164,11 @@ mod tests {
             (Driver::Mac80211, true, true, "by credit"),
             (Driver::TakesAll, true, false, "no queue forms here"),
         ] {
-            let finding = possible(&link, driver, bpf);
+            let finding = possible(&link, driver, bpf, None);
             assert_eq!(finding.good, good, "{driver:?}");
             assert!(finding.found.contains(says), "{finding:?}");
         }
+        let finding = possible(&link, Driver::Mac80211, true, Some(&["no weights".into()]));
+        assert!(finding.good && finding.found.ends_with("sudo sluice attach x0; no weights"), "{finding:?}");
     }
 }

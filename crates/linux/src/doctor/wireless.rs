@@ -2,9 +2,9 @@
 
 use crate::doctor::machine::Finding;
 use crate::error::Error;
+use crate::kernel::debugfs::{CATEGORIES, phy_folder};
 use crate::kernel::nl80211::Survey;
-use crate::telemetry::stations::{CATEGORIES, DEBUGFS, Stations, look};
-use std::path::PathBuf;
+use crate::telemetry::stations::{Stations, look};
 use units::Duration;
 
 /// Number and spacing of readings before AQL is called stuck: a second is many times what it allows to be pending.
@@ -95,7 +95,7 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
     }
     if let Some(why) = stuck(looks) {
         let module = module.unwrap_or("its module");
-        let off = PathBuf::from(DEBUGFS).join("ieee80211").join(&first.phy).join("aql_enable");
+        let off = phy_folder(&first.phy).join("aql_enable");
         let fix = format!(
             "reload the driver, which takes its interfaces down: modprobe -r {module}; modprobe {module}. Until then AQL can be \
              switched off: echo 0 > {}. Where it comes back, a newer driver",
@@ -107,7 +107,7 @@ fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
         Ok(aql) if !aql.is_on => Finding::bad(
             TOPIC,
             "it is switched off: only the driver bounds what waits below mac80211",
-            format!("echo 1 > {DEBUGFS}/ieee80211/{}/aql_enable", first.phy),
+            format!("echo 1 > {}", phy_folder(&first.phy).join("aql_enable").display()),
         ),
         Ok(aql) => Finding::good(
             TOPIC,

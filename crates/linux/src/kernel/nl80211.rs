@@ -15,7 +15,8 @@ use crate::error::{Error, Unsupported};
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, messages, u16_at};
 use reading::{
-    ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy, add_station, body, peer, phy_number,
+    ATTR_AIRTIME_WEIGHT, ATTR_IFINDEX, ATTR_MAC, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy,
+    add_station, body, interface_number, peer, phy_name, phy_number,
 };
 use rustix::io::Errno;
 use rustix::net::netlink::GENERIC;
@@ -31,6 +32,7 @@ const GET_WIPHY: u8 = 1;
 const SET_WIPHY: u8 = 2;
 const GET_INTERFACE: u8 = 5;
 const GET_STATION: u8 = 17;
+const SET_STATION: u8 = 18;
 const GET_SURVEY: u8 = 50;
 
 /// A connection to nl80211.
@@ -95,6 +97,41 @@ impl Wireless {
         }
     }
 
+    /// Returns the name of the phy with this number; `None` if it is gone.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub(crate) fn phy_name(&mut self, number: u32) -> Result<Option<String>, Error> {
+        let mut name = None;
+        let request = self.request(GET_WIPHY, F_ACK, ATTR_WIPHY, number);
+        match self.connection.ask(request, |message| name = name.take().or(phy_name(message.payload))) {
+            Ok(()) => Ok(name),
+            Err(Errno::NODEV | Errno::INVAL) => Ok(None),
+            Err(errno) => Err(failed("read the name of its phy", errno)),
+        }
+    }
+
+    /// Returns the numbers of a phy's interfaces.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub(crate) fn interfaces(&mut self, phy: u32) -> Result<Vec<u32>, Error> {
+        let request = self.request(GET_INTERFACE, F_DUMP, ATTR_WIPHY, phy);
+        let mut found = Vec::new();
+        let asked = self.connection.dump(&request, |message| match message {
+            None => found.clear(),
+            Some(message) if phy_number(message.payload) == Some(phy) => {
+                found.extend(interface_number(message.payload));
+            }
+            Some(_) => {}
+        });
+        match asked {
+            Ok(()) => Ok(found),
+            Err(Errno::NODEV | Errno::INVAL) => Ok(Vec::new()),
+            Err(errno) => Err(failed("list the interfaces of its phy", errno)),
+        }
+    }
+
     /// Returns the sum of the counters of the queues for an interface's stations.
     ///
     /// # Errors
@@ -147,6 +184,17 @@ impl Wireless {
     pub(crate) fn set_limit(&mut self, phy: u32, packets: u32) -> Result<(), Error> {
         let request = self.request(SET_WIPHY, F_ACK, ATTR_WIPHY, phy).with(ATTR_TXQ_LIMIT, &packets.to_ne_bytes());
         self.connection.ask(request, |_| ()).map_err(|errno| failed("set the limit of its phy", errno))
+    }
+
+    /// Sets the airtime weight of a station of an interface. Returns false if the station is gone, or if the kernel
+    /// takes no weight for a station of this kind.
+    pub(crate) fn set_weight(&mut self, index: u32, station: [u8; 6], weight: u16) -> Result<bool, Error> {
+        let request = self.request(SET_STATION, F_ACK, ATTR_IFINDEX, index).with(ATTR_MAC, &station);
+        match self.connection.ask(request.with(ATTR_AIRTIME_WEIGHT, &weight.to_ne_bytes()), |_| ()) {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT | Errno::NODEV | Errno::NETDOWN | Errno::INVAL | Errno::OPNOTSUPP) => Ok(false),
+            Err(errno) => Err(failed("set the airtime weight of a station", errno)),
+        }
     }
 
     fn request(&self, command: u8, flags: u16, by: u16, number: u32) -> Request {

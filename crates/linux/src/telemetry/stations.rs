@@ -3,21 +3,14 @@
 //! Linux 7.2). For a value that is not available it gives the reason.
 
 use crate::error::Error;
+use crate::kernel::debugfs::{CATEGORIES, phy_folder, strange, text};
 use crate::kernel::nl80211::{Peer, Phy, Survey, Wireless};
 use crate::kernel::rtnetlink::Route;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use units::{Duration, Rate};
 
-/// Where debugfs is mounted.
-pub(crate) const DEBUGFS: &str = "/sys/kernel/debug";
-/// Longest file that is read here.
-const LONGEST: u64 = 4_096;
-/// Access categories in the order of mac80211, which is that of these files.
-pub(crate) const CATEGORIES: [&str; 4] = ["vo", "vi", "be", "bk"];
 /// Reason why a channel's time is not available.
 pub const NO_SURVEY: &str = "its driver does not survey that";
 
@@ -101,7 +94,7 @@ pub fn look(device: &str) -> Result<Option<Stations>, Error> {
     let Some(phy) = wireless.phy_of(index)? else { return Ok(None) };
     let name = format!("/sys/class/net/{device}/phy80211/name");
     let name = text(Path::new(&name)).map_or_else(|_| format!("phy{}", phy.number), |name| name.trim().to_owned());
-    let folder = Path::new(DEBUGFS).join("ieee80211").join(&name);
+    let folder = phy_folder(&name);
     let peers = wireless.peers(index)?;
     let stations = peers.iter().map(|peer| station(peer, &phy, &folder.join(format!("netdev:{device}")))).collect();
     let aql = if phy.has_aql { phy_aql(&folder) } else { Err(no_aql()) };
@@ -168,26 +161,6 @@ fn of_all_stations(folder: &Path) -> Told<Duration> {
 fn entries(folder: &Path) -> Told<Vec<PathBuf>> {
     let list = std::fs::read_dir(folder).map_err(|error| format!("{} cannot be read: {error}", folder.display()))?;
     Ok(list.filter_map(|entry| Some(entry.ok()?.path())).collect())
-}
-
-/// Reads a file, or gives the reason why it is not available.
-fn text(file: &Path) -> Told<String> {
-    let mut text = String::new();
-    let name = file.file_name().unwrap_or_default().display();
-    let read = File::open(file).and_then(|file| file.take(LONGEST).read_to_string(&mut text));
-    match read.map_err(|error| error.kind()) {
-        Ok(_) => Ok(text),
-        Err(ErrorKind::PermissionDenied) => Err(format!("only root may read mac80211's file {name}")),
-        Err(ErrorKind::NotFound) => Err(format!(
-            "mac80211 shows no file {name}: this kernel was built without CONFIG_MAC80211_DEBUGFS or is too old for it, or \
-             nothing is mounted at {DEBUGFS}"
-        )),
-        Err(kind) => Err(format!("{} cannot be read: {kind}", file.display())),
-    }
-}
-
-fn strange(file: &Path) -> String {
-    format!("{} has a different form than in Linux 7.2", file.display())
 }
 
 fn micros(n: u32) -> Duration {

@@ -76,6 +76,14 @@ pub enum State {
     Ended,
 }
 
+impl Status {
+    /// Returns the grade of what governs the queue without a controller of the user's choice: 1 for the knobs of a stock
+    /// kernel.
+    pub fn grade(&self) -> Option<u8> {
+        (self.kind == crate::device::knobs::KIND).then_some(1)
+    }
+}
+
 impl State {
     /// Name in JSON.
     pub const fn as_str(&self) -> &'static str {

@@ -14,6 +14,7 @@ mod hwsim;
 mod instructions;
 mod kernel_log;
 mod kills;
+mod knobs;
 mod leaving;
 mod medium;
 mod mesh;

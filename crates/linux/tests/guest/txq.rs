@@ -49,7 +49,7 @@ fn the_limit_of_a_phy_is_moved_read_back_and_put_back() {
     device.restore().unwrap();
     assert_eq!((limit(), shell("tc -j qdisc show dev wlan0")), before);
     drop(device);
-    assert!(!detach(&place).unwrap(), "nothing is left to be put back");
+    assert_eq!(detach(&place).unwrap(), None, "nothing is left to be put back");
 
     shell("modprobe dummy; ip link add d9 type dummy");
     let wire = Place { device: "d9".into(), ..place };

@@ -1,10 +1,11 @@
 //! Parses messages of nl80211 about a phy, its queues and stations.
 
 use crate::kernel::Counters;
-use crate::kernel::wire::{attributes, u16_at, u32_at, u64_at};
+use crate::kernel::wire::{attributes, text, u16_at, u32_at, u64_at};
 use units::{Duration, Rate};
 
 pub(super) const ATTR_WIPHY: u16 = 1;
+pub(super) const ATTR_WIPHY_NAME: u16 = 2;
 pub(super) const ATTR_IFINDEX: u16 = 3;
 pub(super) const ATTR_MAC: u16 = 6;
 pub(super) const ATTR_STA_INFO: u16 = 21;
@@ -13,6 +14,7 @@ pub(super) const ATTR_SPLIT_WIPHY_DUMP: u16 = 174;
 pub(super) const ATTR_EXT_FEATURES: u16 = 217;
 pub(super) const ATTR_TXQ_STATS: u16 = 265;
 pub(super) const ATTR_TXQ_LIMIT: u16 = 266;
+pub(super) const ATTR_AIRTIME_WEIGHT: u16 = 274;
 
 const STA_INFO_TX_BITRATE: u16 = 8;
 const STA_INFO_RX_PACKETS: u16 = 9;
@@ -23,6 +25,7 @@ const STA_INFO_TX_BYTES64: u16 = 24;
 const STA_INFO_TID_STATS: u16 = 31;
 const STA_INFO_RX_DURATION: u16 = 32;
 const STA_INFO_TX_DURATION: u16 = 39;
+const STA_INFO_AIRTIME_WEIGHT: u16 = 40;
 const TID_STATS_TXQ_STATS: u16 = 6;
 
 const TXQ_BACKLOG_BYTES: u16 = 1;
@@ -88,6 +91,10 @@ pub struct Peer {
     pub sent_for: Option<Duration>,
     /// Airtime of all frames from it, likewise.
     pub received_for: Option<Duration>,
+    /// Its weight when airtime is shared, in microseconds of a round.
+    pub weight: Option<u16>,
+    /// Sum of the counters of mac80211's queues for it.
+    pub queues: TxqCounts,
 }
 
 /// Format of a frame (PPDU format of IEEE Std 802.11-2020), as far as aggregates depend on it.
@@ -123,6 +130,17 @@ pub struct TxqCounts {
     pub sent_bytes: u32,
 }
 
+impl TxqCounts {
+    /// Adds the counters of other queues of a station.
+    pub(crate) const fn add(&mut self, other: &Self) {
+        self.backlog_packets = self.backlog_packets.wrapping_add(other.backlog_packets);
+        self.backlog_bytes = self.backlog_bytes.wrapping_add(other.backlog_bytes);
+        self.drops = self.drops.wrapping_add(other.drops);
+        self.sent_packets = self.sent_packets.wrapping_add(other.sent_packets);
+        self.sent_bytes = self.sent_bytes.wrapping_add(other.sent_bytes);
+    }
+}
+
 /// Converts to the counters of a queue discipline, for the same estimates: packets that the phy holds, packets that
 /// left for the stations of an interface, and all discarded ones.
 pub(crate) fn counters(phy: &Phy, stations: &TxqCounts) -> Counters {
@@ -139,6 +157,16 @@ pub(crate) fn counters(phy: &Phy, stations: &TxqCounts) -> Counters {
 /// Returns the attributes of a message, behind its header.
 pub(super) fn body(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     attributes(payload.get(GENERIC_BODY..).unwrap_or_default())
+}
+
+/// Returns the number of the interface that a message is about.
+pub(super) fn interface_number(payload: &[u8]) -> Option<u32> {
+    body(payload).find(|(kind, _)| *kind == ATTR_IFINDEX).and_then(|(_, value)| u32_at(value, 0))
+}
+
+/// Returns the name of the phy that a message is about.
+pub(super) fn phy_name(payload: &[u8]) -> Option<String> {
+    body(payload).find(|(kind, _)| *kind == ATTR_WIPHY_NAME).map(|(_, value)| text(value))
 }
 
 /// Returns the number of the phy that a message is about.
@@ -184,9 +212,11 @@ pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
             STA_INFO_RX_BITRATE => peer.received_at = bitrate(value),
             STA_INFO_TX_DURATION => peer.sent_for = time(),
             STA_INFO_RX_DURATION => peer.received_for = time(),
+            STA_INFO_AIRTIME_WEIGHT => peer.weight = u16_at(value, 0),
             _ => {}
         }
     }
+    add_station(&mut peer.queues, payload);
     Some(peer)
 }
 
@@ -222,17 +252,7 @@ pub(super) fn add_station(sum: &mut TxqCounts, payload: &[u8]) {
         .flat_map(|(_, value)| nested(value, STA_INFO_TID_STATS))
         .flat_map(attributes);
     for queue in identifiers.flat_map(|(_, value)| nested(value, TID_STATS_TXQ_STATS)) {
-        let queue = txq_counts(queue);
-        let pairs = [
-            (&mut sum.backlog_packets, queue.backlog_packets),
-            (&mut sum.backlog_bytes, queue.backlog_bytes),
-            (&mut sum.drops, queue.drops),
-            (&mut sum.sent_packets, queue.sent_packets),
-            (&mut sum.sent_bytes, queue.sent_bytes),
-        ];
-        for (sum, part) in pairs {
-            *sum = sum.wrapping_add(part);
-        }
+        sum.add(&txq_counts(queue));
     }
 }
 
@@ -345,6 +365,8 @@ mod tests {
                 (STA_INFO_RX_BITRATE | NESTED, old),
                 (STA_INFO_TX_DURATION, long(1_500_000)),
                 (STA_INFO_RX_DURATION, long(u64::MAX)),
+                (STA_INFO_AIRTIME_WEIGHT, vec![0, 1]),
+                (STA_INFO_TID_STATS | NESTED, nest(&[(1, nest(&[(TID_STATS_TXQ_STATS | NESTED, queue(3))]))])),
             ],
         );
         bytes.extend(station([2, 0, 0, 0, 2, 0], &[(STA_INFO_TX_BITRATE | NESTED, rate(&[]))]));
@@ -360,6 +382,15 @@ mod tests {
             received_at: Some(Rate::mbps(11)),
             sent_for: Some(Duration::from_millis(1_500)),
             received_for: None,
+            weight: Some(u16::from_ne_bytes([0, 1])),
+            queues: TxqCounts {
+                backlog_packets: 3,
+                backlog_bytes: 300,
+                drops: 1,
+                sent_packets: 30,
+                sent_bytes: 3_000,
+                ..TxqCounts::default()
+            },
         };
         assert_eq!(peers, [first, Peer { address: [2, 0, 0, 0, 2, 0], ..Peer::default() }]);
     }

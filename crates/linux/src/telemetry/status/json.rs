@@ -15,6 +15,8 @@ struct QueueFields {
     #[serde(flatten)]
     state: State,
     kind: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    grade: Option<u8>,
     unmeasured: Vec<Quantity>,
     controller: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,6 +121,7 @@ impl<'de> Deserialize<'de> for Status {
 
 impl From<Status> for QueueFields {
     fn from(status: Status) -> Self {
+        let grade = status.grade();
         let Status { device, place, state, kind, unmeasured, controller, target_delay, limit, .. } = status;
         let limit = match limit {
             Limit::Packets(packets) => InItsUnit::Packets(packets),
@@ -133,6 +136,7 @@ impl From<Status> for QueueFields {
             place,
             state,
             kind,
+            grade,
             unmeasured,
             controller,
             target_delay_s,

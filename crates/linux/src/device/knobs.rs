@@ -1,0 +1,292 @@
+//! The scheduler of mac80211 as a device: sets its airtime queue limits (AQL), the airtime weights of stations and the
+//! limit of its queues by the stations' turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
+//!
+//! All of it belongs to a phy: stations of all of its interfaces have their turns in the same rounds. mac80211 keeps its
+//! queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline sees.
+//!
+//! Stations come and go, and an access point's program may start anew: a new one has the default weight and gets ours at
+//! the next interval. A weight that is neither belongs to another program and stays.
+
+use crate::device::claim::put_back;
+use crate::device::contract::{Capabilities, Device, Own};
+use crate::device::estimate::{ESTIMATED, Estimator};
+use crate::device::former::{Former, FormerKnobs};
+use crate::device::state::State;
+use crate::device::txq::{ALL_ESTIMATES, HEADER, at_root, claim, packets};
+use crate::device::wish::{Backend, Place, Start, Wish};
+use crate::error::Error;
+use crate::kernel::Counters;
+use crate::kernel::debugfs::Aql;
+use crate::kernel::nl80211::{Peer, Phy, TxqCounts, Wireless, counters};
+use crate::kernel::rtnetlink::{Link, ROOT, Route};
+use control::knobs::{DEFAULT_WEIGHT, EVERY, IN_FLIGHT, Knobs as Law, Station, TARGET, THRESHOLD, WEIGHT};
+use control::{Interval, Orders, Reads, Sets};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use units::{Bytes, Duration, Instant, Positive};
+
+/// Name of the device.
+pub(crate) const KIND: &str = "knobs";
+/// Best effort and background, whose packets come in bulk, in mac80211's order of categories.
+const BULK: [usize; 2] = [2, 3];
+/// Time between two looks at the phy itself: its limit, its drops, its interfaces.
+const LOOKED_AT: Duration = Duration::from_secs(1);
+
+/// An interface whose phy's scheduler is set.
+#[derive(Debug)]
+pub struct Knobs {
+    wireless: Wireless,
+    route: Route,
+    link: Link,
+    law: Law,
+    /// The limit that was set last.
+    limit: u32,
+    former: Former,
+    state: Option<State>,
+    /// Lock of the phy: only one of its interfaces is governed.
+    _lock: File,
+    estimator: Estimator,
+    phy: Phy,
+    /// Numbers of the phy's interfaces.
+    interfaces: Vec<u32>,
+    /// When the phy itself is looked at next.
+    next: Instant,
+    /// Counters of each station at the last interval's end, by interface and address.
+    before: BTreeMap<(u32, [u8; 6]), TxqCounts>,
+    /// What the last look showed of each station.
+    stations: Vec<Station>,
+    /// Stations that were gone when they were to get a weight, or that can have none: the access point of a client.
+    refused: BTreeSet<(u32, [u8; 6])>,
+}
+
+impl Knobs {
+    /// Takes up the scheduler of an interface's phy, and returns remarks on what of it cannot be set. Waiting packets are
+    /// kept. First restores what a killed agent left.
+    ///
+    /// # Errors
+    /// There is no such interface, or it is not Wi-Fi; its driver does not leave its queues to mac80211; the privilege is
+    /// missing; another agent is there, or governs another interface of the phy.
+    pub fn attach(
+        place: &Place,
+        target: Option<Positive<Duration>>,
+        start: &Start,
+    ) -> Result<(Self, Vec<String>), Error> {
+        at_root(place.parent)?;
+        let mut route = Route::open()?;
+        let link = route.link(&place.device)?;
+        let mut wireless = Wireless::open()?;
+        let (mut state, left) = State::lock(&place.state_folder, &place.device, ROOT)?;
+        if let Some(left) = left {
+            put_back(&state, &left.former, &mut route)?;
+        }
+        let claimed = claim(&mut wireless, &link, &place.state_folder);
+        let (phy, limit, lock) = match claimed {
+            Ok(claimed) => claimed,
+            Err(error) => return state.forget().and(Err(error)),
+        };
+        let name = wireless.phy_name(phy.number)?.unwrap_or_default();
+        let (knobs, remarks) = settable(&phy, &name);
+        let former = Former::of_phy(&link, phy.number, limit).with_knobs(knobs);
+        state.keep(&former)?;
+        if let Some(FormerKnobs { before, ours, .. }) = &knobs
+            && let Err(error) = Aql::of(&name).change(before, ours)
+        {
+            // Some of it may be written.
+            return state.end(&former, &mut route).and(Err(error));
+        }
+        let estimator = Estimator::new(start.measures, HEADER, false, start.at, Counters::default());
+        let law = Law::new(target.unwrap_or(TARGET), limit);
+        let (state, next, before) = (Some(state), Instant::ZERO, BTreeMap::new());
+        let (interfaces, stations, refused) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let mut knobs = Self {
+            wireless,
+            route,
+            link,
+            law,
+            limit,
+            former,
+            state,
+            _lock: lock,
+            estimator,
+            phy,
+            interfaces,
+            next,
+            before,
+            stations,
+            refused,
+        };
+        // What was counted before is none of ours.
+        knobs.look(start.at)?;
+        knobs.estimator.take();
+        Ok((knobs, remarks))
+    }
+
+    fn gone(&self) -> Error {
+        Error::Gone { name: self.link.name.clone() }
+    }
+
+    /// Reads the phy's own state.
+    fn look_at_phy(&mut self) -> Result<(), Error> {
+        let phy = self.wireless.phy(self.phy.number)?.ok_or_else(|| self.gone())?;
+        if phy.limit != Some(self.limit) {
+            let found = phy.limit.map_or_else(|| "unlimited".into(), |limit| format!("of {limit} packets"));
+            return Err(Error::Replaced { name: self.link.name.clone(), found });
+        }
+        self.interfaces = self.wireless.interfaces(phy.number)?;
+        self.phy = phy;
+        self.refused.clear();
+        if self.interfaces.contains(&self.link.index) { Ok(()) } else { Err(self.gone()) }
+    }
+
+    /// Gives a station our weight unless somebody has given it another.
+    fn weigh(&mut self, index: u32, peer: &Peer) -> Result<(), Error> {
+        match self.former.knobs() {
+            Some(FormerKnobs { weight: Some(weight), weight_before, .. }) if peer.weight == Some(*weight_before) => {
+                if !self.refused.contains(&(index, peer.address))
+                    && !self.wireless.set_weight(index, peer.address, *weight)?
+                {
+                    self.refused.insert((index, peer.address));
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Returns what of the scheduler of an interface's phy cannot be set; `None` if mac80211 holds none of its packets.
+///
+/// # Errors
+/// There is no such interface.
+pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
+    let link = Route::open()?.link(device)?;
+    // Without nl80211 there is no Wi-Fi.
+    let Ok(mut wireless) = Wireless::open() else { return Ok(None) };
+    let Some(phy) = wireless.phy_of(link.index)?.filter(|phy| phy.limit.is_some()) else { return Ok(None) };
+    let name = wireless.phy_name(phy.number)?.unwrap_or_default();
+    Ok(Some(settable(&phy, &name).1))
+}
+
+/// Returns the settings of a phy beside its limit that can be changed, and remarks on those that cannot.
+fn settable(phy: &Phy, name: &str) -> (Option<FormerKnobs>, Vec<String>) {
+    const LIMIT_ALONE: &str = "only the limit of all queues moves, and a round of many stations stays long";
+    if !phy.has_aql {
+        return (None, vec![format!("the driver has no airtime queue limits (AQL): {LIMIT_ALONE}")]);
+    }
+    let before = match Aql::of(name).read() {
+        Ok(before) => before,
+        Err(why) => return (None, vec![format!("airtime queue limits (AQL) stay as they are: {why}; {LIMIT_ALONE}")]),
+    };
+    let mut ours = before;
+    let micros = |time: Duration| u32::try_from(time.as_nanos() / 1_000).unwrap_or(u32::MAX);
+    for category in BULK {
+        ours.limits[category] = (0, micros(IN_FLIGHT));
+    }
+    ours.threshold = micros(THRESHOLD);
+    let (weight, remarks) = if phy.has_airtime_reports {
+        (Some(WEIGHT), Vec::new())
+    } else {
+        let why =
+            "airtime weights have no effect: the driver reports no airtime, and stations have turns of equal packets";
+        (None, vec![why.into()])
+    };
+    (Some(FormerKnobs { before, ours, weight, weight_before: DEFAULT_WEIGHT }), remarks)
+}
+
+/// Returns the growth of a station's counters, which begin anew if it returns.
+fn served(peer: &Peer, before: Option<&TxqCounts>) -> Station {
+    let now = peer.queues;
+    let before = before.copied().unwrap_or(now);
+    let grown = |now: u32, before: u32| u64::from(now.wrapping_sub(before));
+    let packets = grown(now.sent_packets, before.sent_packets);
+    // The counters of a station that went and returned are lower; nothing sends a half of 2^32 packets in an interval.
+    let is_same = packets < 1 << 31;
+    let bytes = if is_same { grown(now.sent_bytes, before.sent_bytes) } else { 0 };
+    let packets = if is_same { packets } else { 0 };
+    Station { packets, bytes: Bytes::new(bytes), rate: peer.sent_at, waits: now.backlog_packets > 0 }
+}
+
+impl Device for Knobs {
+    fn name(&self) -> &str {
+        &self.link.name
+    }
+
+    fn look(&mut self, now: Instant) -> Result<(), Error> {
+        if self.next <= now {
+            self.next = now + LOOKED_AT;
+            self.look_at_phy()?;
+        }
+        let (mut all, mut after) = (TxqCounts::default(), BTreeMap::new());
+        self.stations.clear();
+        for index in std::mem::take(&mut self.interfaces) {
+            let peers = match self.wireless.peers(index) {
+                Ok(peers) => peers,
+                Err(_) if index != self.link.index => continue,
+                Err(error) => return Err(if self.route.link(&self.link.name).is_err() { self.gone() } else { error }),
+            };
+            self.interfaces.push(index);
+            for peer in &peers {
+                self.weigh(index, peer)?;
+                let key = (index, peer.address);
+                self.stations.push(served(peer, self.before.get(&key)));
+                all.add(&peer.queues);
+                after.insert(key, peer.queues);
+            }
+        }
+        self.before = after;
+        self.estimator.look(now, counters(&self.phy, &all));
+        Ok(())
+    }
+
+    fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
+        self.look(now)?;
+        let seen = self.estimator.take();
+        self.law.update(seen.length, self.stations.iter().copied());
+        Ok(seen)
+    }
+
+    fn own(&self) -> Option<Own> {
+        let target_delay = self.law.target_delay();
+        Some(Own { limit: self.law.limit(), every: EVERY, target_delay })
+    }
+
+    fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
+        self.capabilities().allow(orders)?;
+        let limit = packets(orders.limit)?;
+        self.wireless.set_limit(self.phy.number, limit)?;
+        self.limit = limit;
+        Ok(())
+    }
+
+    fn restore(&mut self) -> Result<(), Error> {
+        let Some(state) = self.state.take() else { return Ok(()) };
+        state.end(&self.former, &mut self.route)
+    }
+
+    fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
+        if wish.dry_run || !matches!(wish.backend, Backend::Knobs | Backend::Auto) || !wish.is_unspecific() {
+            return Ok(false);
+        }
+        self.estimator.measure(start.measures);
+        self.law.aim(wish.target_delay.unwrap_or(TARGET));
+        Ok(true)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            kind: KIND,
+            purges: true,
+            look_every: Some(EVERY),
+            reads: ESTIMATED.and(Reads::COUNTS),
+            estimates: &ALL_ESTIMATES,
+            sets: Sets::LIMIT,
+        }
+    }
+}
+
+impl Drop for Knobs {
+    fn drop(&mut self) {
+        // No caller is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        let _ = self.restore();
+    }
+}

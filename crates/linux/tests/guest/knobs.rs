@@ -1,0 +1,288 @@
+//! The knobs of mac80211's scheduler on the kernel's own airtime queue limits: an access point and its stations, by
+//! hostapd, with the modules that `tests/live/wifi.py` makes.
+
+use super::program::{Program, run, said};
+use super::stress::setting;
+use super::{now, pause_until, shell};
+use linux::STATE_FOLDER;
+use units::Duration;
+
+/// Default number of kills; `KILLS` sets another.
+const KILLS: u64 = 1_000;
+/// Seed of the moments of kills; any will do.
+const SEED: u64 = 20_261_126;
+/// Longest time for anything that is waited for: an access point begins, a station joins.
+const PATIENCE: Duration = Duration::from_secs(30);
+const HOSTAPD: &str =
+    "interface=wlan0\ndriver=nl80211\nssid=knobs\nhw_mode=g\nchannel=1\nieee80211n=1\nwmm_enabled=1\n";
+/// The default of mac80211, and what attached agents make of it.
+const BEFORE: &str =
+    "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 5000 12000 BK 5000 12000 MC 50000; 24000";
+const SET: &str = "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 0 3500 BK 0 3500 MC 50000; 8000";
+
+/// Makes an access point and stations, each a radio with AQL: wlan0, wlan1 and so on.
+fn cell(radios: usize) {
+    unload();
+    shell("mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug");
+    // First what mac80211 depends on.
+    shell("modprobe mac80211; rmmod mac80211; insmod /usr/lib/aql/mac80211.ko");
+    shell(&format!("insmod /usr/lib/aql/mac80211_hwsim.ko radios={radios}"));
+    std::fs::write("/tmp/hostapd.conf", HOSTAPD).unwrap();
+    begin_access_point();
+    (1..radios).for_each(join);
+    wait_for_stations(radios - 1);
+}
+
+fn wait_for_stations(count: usize) {
+    until(&format!("{count} stations"), || weights().len() == count);
+}
+
+fn end() {
+    end_access_point();
+    unload();
+}
+
+fn unload() {
+    shell("! pidof hostapd > /dev/null || kill $(pidof hostapd)");
+    shell(
+        "! [ -d /sys/module/mac80211_hwsim ] || rmmod mac80211_hwsim; ! [ -d /sys/module/mac80211 ] || rmmod mac80211",
+    );
+}
+
+fn begin_access_point() {
+    shell("hostapd -B /tmp/hostapd.conf > /tmp/hostapd.said || { cat /tmp/hostapd.said; false; }");
+}
+
+fn end_access_point() {
+    shell("kill $(pidof hostapd)");
+    until("the access point's end", || shell("pidof hostapd || true").is_empty());
+}
+
+/// Lets a station join.
+fn join(station: usize) {
+    shell(&format!("ip link set wlan{station} up"));
+    let link = || shell(&format!("iw dev wlan{station} link"));
+    until(&format!("wlan{station} joins"), || {
+        shell(&format!("iw dev wlan{station} connect knobs 2412 2> /dev/null || true"));
+        pause_until(now() + Duration::from_millis(200));
+        link().starts_with("Connected")
+    });
+}
+
+/// Waits until something is as wanted.
+fn until(what: &str, is: impl Fn() -> bool) {
+    let latest = now() + PATIENCE;
+    while !is() {
+        let said = std::fs::read_to_string("/tmp/said").unwrap_or_default();
+        assert!(now() < latest, "{what}: {said}");
+        pause_until(now() + Duration::from_millis(20));
+    }
+}
+
+/// Returns the limits of airtime, in one line.
+fn aql() -> String {
+    let phy = "/sys/kernel/debug/ieee80211/$(cat /sys/class/net/wlan0/phy80211/name)";
+    let shown = shell(&format!("cat {phy}/aql_txq_limit; echo '; '; cat {phy}/aql_threshold"));
+    shown.split_whitespace().collect::<Vec<_>>().join(" ").replace(" ;", ";")
+}
+
+/// Returns the limit of packets.
+fn limit() -> u32 {
+    let line = "iw phy $(cat /sys/class/net/wlan0/phy80211/name) get txq | sed -n 's/.*[Pp]acket limit:[^0-9]*\\([0-9]*\\).*/\\1/p'";
+    shell(line).trim().parse().unwrap()
+}
+
+/// Returns the airtime weights of the stations.
+fn weights() -> Vec<u32> {
+    let dump = shell("iw dev wlan0 station dump");
+    let values = dump.lines().filter_map(|line| line.trim().strip_prefix("airtime weight:"));
+    values.map(|value| value.trim().parse().unwrap()).collect()
+}
+
+/// Checks that every setting is what it was before an agent came.
+fn all_is_as_before(stations: usize) {
+    assert_eq!((aql().as_str(), limit(), weights()), (BEFORE, 8_192, vec![256; stations]));
+    let Ok(left) = std::fs::read_dir(STATE_FOLDER) else { return };
+    // A lock belongs to nobody.
+    let left: Vec<String> = left.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(left.iter().all(|name| name.starts_with("phy")), "{left:?}");
+}
+
+/// Attaches without any option but these, and waits until everything is set.
+fn attached(options: &str, stations: usize) -> Program {
+    let program = Program::start(format!("attach wlan0 {options}").trim());
+    until("the knobs", || aql() == SET && weights() == vec![3_600; stations]);
+    program
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn without_any_option_each_knob_is_set_and_comes_back_however_the_agent_ends() {
+    cell(4);
+    all_is_as_before(3);
+    for (signal, options) in [("TERM", ""), ("INT", "--target-delay 20ms"), ("HUP", "--backend knobs")] {
+        let program = attached(options, 3);
+        assert!(said().contains("grade 1, the knobs of a stock kernel"), "{}", said());
+        let status = shell("/tmp/sluice status; /tmp/sluice status --json");
+        let target =
+            if options.starts_with("--target") { "\"target_delay_s\":0.02," } else { "\"target_delay_s\":0.05," };
+        for part in ["knobs (grade 1)", "\"grade\":1", target] {
+            assert!(status.contains(part), "{part}: {status}");
+        }
+        // It has given up the right to write files against their mode.
+        assert!(program.held().contains(&format!("CapEff:\t{:016x}", 1_u64 << 12)), "{}", program.held());
+        program.signal(signal);
+        assert_eq!(program.end(), Some(0), "{}", said());
+        all_is_as_before(3);
+    }
+    let doctor = shell("/tmp/sluice doctor wlan0");
+    assert!(doctor.contains("grade 1, the knobs of mac80211's scheduler"), "{doctor}");
+
+    // One that is killed leaves all of it; `detach` or the next one restores it.
+    attached("", 3).kill();
+    assert_eq!((aql().as_str(), weights()), (SET, vec![3_600; 3]));
+    let detached = shell("/tmp/sluice detach wlan0");
+    assert_eq!(detached, "wlan0 has the former settings of mac80211's scheduler back\n");
+    all_is_as_before(3);
+    attached("", 3).kill();
+    let next = attached("", 3);
+    next.signal("TERM");
+    assert_eq!(next.end(), Some(0), "{}", said());
+    all_is_as_before(3);
+    let running = attached("", 3);
+    assert_eq!(shell("/tmp/sluice detach wlan0"), detached);
+    assert_eq!(running.end(), Some(0), "{}", said());
+    all_is_as_before(3);
+    end();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn stations_that_come_and_go_and_an_access_point_that_begins_anew_are_followed() {
+    cell(4);
+    let program = attached("", 3);
+    shell("iw dev wlan1 disconnect");
+    wait_for_stations(2);
+    join(1);
+    until("a weight for the station that returned", || weights() == [3_600; 3]);
+    // Another program's weight is its own.
+    let address = shell("cat /sys/class/net/wlan2/address");
+    shell(&format!("iw dev wlan0 station set {} airtime_weight 512", address.trim()));
+    pause_until(now() + Duration::from_secs(2));
+    assert!(weights().contains(&512), "{:?}", weights());
+
+    end_access_point();
+    begin_access_point();
+    (1..4).for_each(join);
+    until("weights for all", || weights() == [3_600; 3]);
+    assert_eq!(aql(), SET);
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(0), "{}", said());
+    all_is_as_before(3);
+    end();
+}
+
+/// What the kernel does with a station whose limits somebody has set: it keeps them, in both directions.
+#[test]
+#[ignore = "needs the guest"]
+fn a_station_with_limits_of_its_own_keeps_them_and_settings_of_others_stay() {
+    cell(3);
+    let own = shell("echo /sys/kernel/debug/ieee80211/*/netdev:wlan0/stations/$(cat /sys/class/net/wlan1/address)/aql");
+    let shown = || shell(&format!("grep limit {}", own.trim()));
+    shell(&format!("echo limit 2 1000 2000 > {}", own.trim()));
+    let other = || {
+        shell("grep limit /sys/kernel/debug/ieee80211/*/netdev:wlan0/stations/$(cat /sys/class/net/wlan2/address)/aql")
+    };
+    let program = attached("", 2);
+    assert!(shown().contains("BE: 1000/2000 BK: 0/3500"), "{}", shown());
+    assert!(other().contains("BE: 0/3500 BK: 0/3500"), "{}", other());
+    // Another program changes one of the limits: that one stays.
+    shell("echo 3 1 2 > /sys/kernel/debug/ieee80211/$(cat /sys/class/net/wlan0/phy80211/name)/aql_txq_limit");
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(0), "{}", said());
+    assert!(aql().contains("BE 5000 12000 BK 1 2"), "{}", aql());
+    assert!(shown().contains("BE: 1000/2000"), "{}", shown());
+    assert!(other().contains("BE: 5000/12000"), "{}", other());
+    // The limit of packets, too, ends the agent; it says so, and restores the others.
+    let program = Program::start("attach wlan0");
+    until("the threshold", || aql().ends_with("8000"));
+    shell("iw phy $(cat /sys/class/net/wlan0/phy80211/name) set txq limit 777");
+    assert_eq!(program.end(), Some(3), "{}", said());
+    assert!(said().contains("of 777 packets"), "{}", said());
+    assert!(aql().ends_with("24000") && weights() == [256; 2], "{}", aql());
+    end();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn what_cannot_be_set_is_said() {
+    cell(2);
+    let says = |words: &str| {
+        let program = Program::start("attach wlan0");
+        until(words, || said().contains(words));
+        // Long enough for the first interval.
+        pause_until(now() + Duration::from_millis(500));
+        // Without airtime reports a station shows no weight.
+        assert!(weights().iter().all(|weight| *weight == 256), "{:?}", weights());
+        program.signal("TERM");
+        assert_eq!(program.end(), Some(0), "{}", said());
+        assert_eq!(limit(), 8_192);
+        let doctor = shell("/tmp/sluice doctor wlan0");
+        assert!(doctor.contains(words), "{doctor}");
+    };
+    shell("umount /sys/kernel/debug");
+    says("airtime queue limits (AQL) stay as they are: mac80211 shows no file aql_txq_limit");
+    shell("mount -t debugfs -o ro debugfs /sys/kernel/debug");
+    assert_eq!(run("attach wlan0"), Some(3));
+    assert!(said().contains("cannot write /sys/kernel/debug/ieee80211/phy"), "{}", said());
+    assert_eq!(limit(), 8_192);
+    shell("mount -o remount,rw /sys/kernel/debug");
+    for (options, words) in [
+        ("--controller adth --backend knobs", "the knobs of mac80211 have a law and a limit of their own"),
+        ("--backend txq --target-delay 9ms", "the controller none has no target delay"),
+        ("--parent 1:10 --backend knobs", "no class 1:10"),
+    ] {
+        assert_eq!(run(&format!("attach wlan0 {options}")), Some(2), "{}", said());
+        assert!(said().contains(words), "{options}: {}", said());
+    }
+    all_is_as_before(1);
+    end();
+    // The kernel's own modules.
+    shell("modprobe mac80211_hwsim radios=2");
+    begin_access_point();
+    join(1);
+    says("the driver has no airtime queue limits (AQL): only the limit of all queues moves");
+    end_access_point();
+    shell("modprobe -r mac80211_hwsim");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn after_a_kill_at_any_moment_every_knob_comes_back() {
+    cell(3);
+    let begun = now();
+    attached("", 2).kill();
+    // Half of the moments lie before everything is set.
+    let span = now().since(begun) * 2;
+    let (mut moments, mut set) = (SEED, 0_u64);
+    let kills = setting("KILLS", KILLS);
+    for kill in 0..kills {
+        let program = Program::start("attach wlan0");
+        moments = moments.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        pause_until(now() + Duration::from_nanos(((moments >> 33) * span.as_nanos()) >> 31));
+        program.kill();
+        set += u64::from(aql() == SET);
+        // Every other time the next one finds what this one left.
+        if kill % 2 == 0 {
+            assert_eq!(run("detach wlan0"), Some(0), "{}", said());
+            all_is_as_before(2);
+        }
+    }
+    println!("{kills} kills within {} ms; after {set} all limits were ours", span.as_nanos() / 1_000_000);
+    assert!(set > 0);
+    let last = attached("", 2);
+    last.signal("TERM");
+    assert_eq!(last.end(), Some(0), "{}", said());
+    all_is_as_before(2);
+    end();
+}
