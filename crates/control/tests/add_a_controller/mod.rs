@@ -22,7 +22,7 @@ fn the_page_shows_the_file_that_is_compiled() {
 #[expect(clippy::disallowed_methods, reason = "it looks for files")]
 fn every_controller_has_a_page() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let folders = [docs.join("controllers"), docs];
+    let folders = [docs.join("controllers"), docs.join("disciplines"), docs];
     let pages = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
     let pages: Vec<_> = pages.filter(|page| page.extension().is_some_and(|end| end == "md")).collect();
     for name in Name::ALL {
