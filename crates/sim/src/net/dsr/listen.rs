@@ -29,11 +29,24 @@ impl Shortened {
 }
 
 impl Dsr {
+    /// Learns a route from this node by the way.
+    pub(super) fn notice(&mut self, route: &Route, cx: &Context) {
+        self.learnt |= self.cache.notice(route, cx);
+    }
+
     /// Learns from the source route of a packet that this node passes on: it is at `at`.
     pub(super) fn learn_from(&mut self, header: &Header, cx: &Context) {
-        self.cache.notice(&header.route.rest_from(header.at), cx);
+        self.notice(&header.route.rest_from(header.at), cx);
         if cx.given.learn_reverse {
-            self.cache.notice(&header.route.back_from(header.at), cx);
+            self.notice(&header.route.back_from(header.at), cx);
+        }
+    }
+
+    /// Sends the packets to which something that was learnt by the way gives a route (4.1).
+    pub(super) fn settle(&mut self, cx: &mut Context) {
+        if std::mem::take(&mut self.learnt) && self.held() > 0 && cx.given.buffer_check.is_zero() {
+            self.release(Duration::ZERO, cx);
+            self.rearm(cx);
         }
     }
 
@@ -56,7 +69,7 @@ impl Dsr {
         ];
         for way in ways.iter().flatten() {
             if let Some(route) = me.then(way) {
-                self.cache.notice(&route, cx);
+                self.notice(&route, cx);
             }
         }
     }
@@ -65,6 +78,7 @@ impl Dsr {
     /// are not needed.
     pub(crate) fn overhear_data(&mut self, header: &Header, cx: &mut Context) {
         self.overhear(header, cx);
+        self.settle(cx);
         let Some(own) = header.route.position(self.address) else { return };
         let (Some(heard), Some(&first)) = (header.sender(), header.route.nodes().first()) else { return };
         if !cx.given.shortening || own <= header.at.saturating_add(1) || !self.shortened.is_new(first, heard, cx) {
@@ -79,12 +93,13 @@ impl Dsr {
     }
 
     /// Handles a message for another node that this one overhears.
-    pub(crate) fn overhear_message(&mut self, message: &Message, cx: &Context) {
+    pub(crate) fn overhear_message(&mut self, message: &Message, cx: &mut Context) {
         match &message.content {
             Content::Error { broken } => self.cache.remove(*broken),
             Content::Reply { route } => self.learn_route(route, cx),
             Content::Request { .. } => return,
         }
         self.overhear(&message.header, cx);
+        self.settle(cx);
     }
 }

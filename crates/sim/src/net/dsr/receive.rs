@@ -20,7 +20,8 @@ impl Dsr {
                 self.take(&message, cx);
             }
         }
-        self.rearm();
+        self.settle(cx);
+        self.rearm(cx);
     }
 
     fn receive_request(&mut self, mut message: Message, asked: (u32, u32, u8), cx: &mut Context) {
@@ -32,7 +33,7 @@ impl Dsr {
             return;
         }
         if cx.given.learn_reverse {
-            self.cache.notice(&with_me.back_from(with_me.hops()), cx);
+            self.notice(&with_me.back_from(with_me.hops()), cx);
         }
         if target == self.address {
             return self.reply(with_me, with_me.hops(), cx.given.jitter, cx);
@@ -60,7 +61,7 @@ impl Dsr {
     /// Replies with a route, on which this node is at `own`, by the way back.
     fn reply(&mut self, route: Route, own: u8, jitter: Duration, cx: &mut Context) {
         let back = route.back_from(own);
-        self.cache.add(&back, cx);
+        self.learnt |= self.cache.add(&back, cx);
         self.send_reply(back, route, jitter, cx);
     }
 
@@ -103,7 +104,7 @@ impl Dsr {
         if let Some(&target) = route.nodes().last() {
             self.end_search(target);
         }
-        self.release(cx);
+        self.release(cx.given.release_interval, cx);
     }
 
     /// Sends a route error to the first node of a route, of whose packet the node at `at` could not get rid.

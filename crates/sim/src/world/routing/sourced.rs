@@ -82,10 +82,9 @@ impl World {
         if packet.ttl == 0 {
             return self.accounts(node).lose(packet, LossCause::Ttl);
         }
-        let now = self.now;
         let Routing::Dsr(mesh) = &mut self.routing else { return };
         let header = passes.then_some(mesh.arriving);
-        let header = header.map(|header| mesh.tell(node, now, |dsr, cx| dsr.forward(header, cx)));
+        let header = header.map(|header| self.tell_dsr(node, |dsr, cx| dsr.forward(header, cx)));
         let handle = self.packets.insert(*packet);
         self.connections.packet_made(packet.segment);
         match header {
