@@ -69,7 +69,7 @@ impl Dsr {
             return None;
         }
         header.next()?;
-        self.learn_from(&header, cx);
+        self.learn_from(&header, true, cx);
         self.settle(cx);
         Some(header)
     }

@@ -2,6 +2,7 @@
 
 use super::action::{Action, Context};
 use super::header::{Broken, Content, Header, Message};
+use super::listen::teaches_ahead;
 use super::node::Dsr;
 use super::route::Route;
 use units::Duration;
@@ -87,7 +88,7 @@ impl Dsr {
         if is_mine {
             return;
         }
-        self.learn_from(&message.header, cx);
+        self.learn_from(&message.header, teaches_ahead(message, cx), cx);
         match message.content {
             Content::Error { .. } => self.counts.errors_sent += 1,
             _ => self.counts.replies_sent += 1,
