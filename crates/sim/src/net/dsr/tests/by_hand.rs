@@ -212,7 +212,7 @@ fn a_route_that_is_learnt_by_the_way_frees_the_packets_that_wait() {
         net.send(0, 1);
         // A hop each for the request and the packet; with ns-2's rule up to two periods more.
         net.run(Duration::from_millis(5));
-        assert_eq!(net.arrived(waits), millis == 0, "{millis}");
+        assert!(net.arrived(waits) || millis > 0);
         net.run(Duration::from_millis(60));
         assert!(net.arrived(waits));
     }
@@ -254,7 +254,8 @@ fn packets_of_others_wait_until_somebody_tells_of_a_route() {
     assert_eq!(asked(&net), 1);
     // A request of the other end tells of the way.
     net.join(1, 2);
-    net.send(3, 1);
+    let content = Content::Request { id: 9, target: 1, hops_left: 3, broken: None };
+    net.tell(1, |dsr, cx| dsr.receive(message(&[3, 2], content), cx));
     net.run(Duration::from_millis(100));
     assert_eq!(fates(&net), [Fate::Lost, Fate::Arrived { hops: 2 }, Fate::Arrived { hops: 2 }]);
     assert_eq!(asked(&net), 1);
