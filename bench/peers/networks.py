@@ -14,6 +14,9 @@ AODV = {
 }
 # What ns-2's DSR sends, and how often it asks, is in no trace that these programs count.
 DSR = {"routing.protocol": "dsr"}
+# Network (j) with a constant bit rate.
+CBR = {"flow.down.transport": "udp", "flow.down.traffic.kind": "cbr", "flow.down.traffic.rate": "300 kb/s",
+       "flow.down.traffic.packet": "1000 B", "flow.down.phase_jitter": "26.6 ms"}
 # Seconds before results count, where cost is measured.
 WARM_UP = 1
 # In our programs for ns-3 no frame is too old.
@@ -232,6 +235,10 @@ def tcp_chains():
                    conventions=AODV, **({"cost": 60, "counted": (5, 20)} if hops in (1, 10) else {}))
         yield Case("j", f"tcp dsr {hops}", "peer-tcp-chain", measures, 60.0, settings | DSR, (),
                    ("tcp-chain.tcl", "hops", hops, "routing", "dsr"))
+        yield Case("j", f"cbr dsr {hops}", "peer-tcp-chain",
+                   HIDDEN | {"goodput, Mb/s": flow_at(0, "goodput_bps", scale=1e-6),
+                             "mean delay, ms": flow_at(0, "delay_s", "mean", scale=1e3)}, 60.0, settings | DSR | CBR, (),
+                   ("tcp-chain.tcl", "hops", hops, "routing", "dsr", "cbr", 300000))
 
 
 def slow_tcp_chains():

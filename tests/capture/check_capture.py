@@ -22,7 +22,9 @@ FIELDS = ["frame.time_epoch", "frame.len", "radiotap.flags.badfcs", "radiotap.da
           "wlan.fcs.status", "ip.src", "ip.dst", "ip.checksum.status", "ip.dsfield.ecn", "ip.dsfield.dscp",
           "udp.length", "icmp.type", "icmp.seq", "tcp.srcport", "tcp.dstport", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.hdr_len", "tcp.flags",
           "tcp.window_size_value", "tcp.options.mss_val", "tcp.options.wscale.shift", "tcp.options.sack_perm",
-          "tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr", "tcp.options.sack_le", "tcp.options.sack_re",
+          "ip.ttl", "dsr.nexthdr", "dsr.len", "dsr.option.type", "dsr.option.rreq.targetaddress", "dsr.option.rreq.address",
+          "dsr.option.rrep.address", "dsr.option.srcrt.segsleft", "dsr.option.err.type",
+          "dsr.option.err.unreachablenode", "tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr", "tcp.options.sack_le", "tcp.options.sack_re",
           "_ws.malformed"]
 
 RTS, CTS, ACK, BLOCK_ACK, DATA, QOS_DATA = "0x001b", "0x001c", "0x001d", "0x0019", "0x0020", "0x0028"
@@ -133,6 +135,33 @@ from = "s1"
 to = "server"
 class = "real-time"
 traffic = { kind = "ping", every = "1 s" }
+"""
+
+ROUTED = """
+title = "Four nodes, of which the third walks away"
+duration = "12 s"
+[radio]
+range = "30 m"
+[routing]
+protocol = "dsr"
+[[node]]
+name = "a"
+position = ["0 m", "0 m"]
+[[node]]
+name = "b"
+position = ["25 m", "0 m"]
+[[node]]
+name = "c"
+position = ["50 m", "0 m"]
+waypoints = [{ time = "5 s", position = ["50 m", "500 m"], speed = "40 m/s" }]
+[[node]]
+name = "d"
+position = ["75 m", "0 m"]
+[[flow]]
+name = "forward"
+from = "a"
+to = "d"
+traffic = { kind = "cbr", rate = "80 kb/s", packet = "1000 B" }
 """
 
 FIN, SYN, ACKED, ECE, CWR = 0x01, 0x02, 0x10, 0x40, 0x80
@@ -287,10 +316,31 @@ def check_segments(folder):
     assert flow["transfers_completed"] == 2 and flow["retransmits"] > 0
 
 
+def check_routed(folder):
+    """DSR's options: requests, replies, source routes of data, errors."""
+    rows, _, _ = capture(ROUTED, "b", folder)
+    routed = [row for row in rows if row["dsr.nexthdr"]]
+    with_option = {kind: [row for row in routed if kind in row["dsr.option.type"].split(",")] for kind in ("1", "2", "3", "96")}
+    near, to_all, passed = with_option["1"][:3]
+    for row in (near, to_all, passed):
+        assert (row["ip.src"], row["ip.dst"], int(row["dsr.nexthdr"], 0)) == ("10.0.0.1", "255.255.255.255", 59)
+        assert row["dsr.option.rreq.targetaddress"] == "10.0.0.4"
+    assert (near["ip.ttl"], to_all["ip.ttl"], passed["ip.ttl"]) == ("1", "16", "15")
+    assert (to_all["dsr.option.rreq.address"], passed["dsr.option.rreq.address"]) == ("", "10.0.0.2")
+    reply = next(row for row in with_option["2"] if row["wlan.ta"].endswith(":02"))
+    assert (reply["ip.src"], reply["ip.dst"], reply["dsr.option.rrep.address"]) == ("10.0.0.4", "10.0.0.1", "10.0.0.2,10.0.0.3,10.0.0.4")
+    assert reply["dsr.option.srcrt.segsleft"] == "0"
+    data = [row for row in with_option["96"] if int(row["dsr.nexthdr"], 0) == 17]
+    assert {(row["wlan.ta"][-2:], row["dsr.option.srcrt.segsleft"]) for row in data} >= {("01", "2"), ("02", "1")}
+    assert all((row["dsr.len"], row["udp.length"]) == ("12", "1008") for row in data)
+    told = next(row for row in with_option["3"] if row["wlan.ta"].endswith(":02") and row["ip.dst"] == "10.0.0.1")
+    assert (told["dsr.option.err.type"], told["dsr.option.err.unreachablenode"]) == ("1", "10.0.0.3")
+
+
 def main():
     if not SLUICE.exists():
         sys.exit(f"{SLUICE} is missing: run `make build`")
-    for check in (check_exchange, check_retries, check_aggregates, check_segments):
+    for check in (check_exchange, check_retries, check_aggregates, check_segments, check_routed):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
         print(f"{check.__name__}: {check.__doc__.splitlines()[0]}")

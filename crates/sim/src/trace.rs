@@ -170,6 +170,47 @@ pub struct Packet {
     pub ecn: Ecn,
     /// TCP segment, if it carries one.
     pub segment: Option<Box<Segment>>,
+    /// DSR Options header, in frames.
+    pub options: Option<Box<DsrOptions>>,
+}
+
+/// DSR Options header (RFC 4728, section 6).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DsrOptions {
+    /// Nodes of the source route, both ends included; of a request, those that it came by.
+    pub route: Vec<u32>,
+    /// Index of the node that sends it now.
+    pub at: u8,
+    /// Number of nodes that have given it a new route.
+    pub salvaged: u8,
+    /// Option of a packet without data.
+    pub message: Option<DsrMessage>,
+}
+
+/// Option of a DSR packet without data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DsrMessage {
+    /// Route Request.
+    Request {
+        /// Number of the request.
+        id: u32,
+        /// Node asked for.
+        target: u32,
+        /// Hops that it may go beyond those who hear it now.
+        hops_left: u8,
+        /// Ends of a broken link that it carries news of.
+        broken: Option<(u32, u32)>,
+    },
+    /// Route Reply.
+    Reply {
+        /// Nodes of the route, from the one that asked.
+        route: Vec<u32>,
+    },
+    /// Route Error.
+    Error {
+        /// Ends of the broken link.
+        broken: (u32, u32),
+    },
 }
 
 /// A TCP segment. Sequence numbers count from the SYN's, which is 0, and do not wrap.

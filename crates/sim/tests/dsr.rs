@@ -91,20 +91,20 @@ proptest! {
     ) {
         let [paths, near, cache, taps, shorten, reverse, salvage, spread, purge, ns2] = options;
         let (kind, traffic) = if tcp { ("greedy", "") } else { ("cbr", ", rate = \"64 kb/s\"") };
+        let hold = if ns2 { "30 ms" } else { "0 s" };
         let packet = if tcp { "" } else { ", packet = \"400 B\"" };
         let text = format!(
             "duration = \"20 s\"\n[radio]\nrange = \"40 m\"\n[routing]\nprotocol = \"dsr\"\n[routing.dsr]\n\
              cache = \"{}\"\ncache_paths = 3\ncache_overheard = 3\ncache_links = 12\nnear_request = \"{}\"\n\
              replies_from_cache = {cache}\npromiscuous = {taps}\nshortening = {shorten}\nlearn_reverse = {reverse}\n\
              salvage_search = {salvage}\nspread_errors = {spread}\npurge_on_failure = {purge}\n\
-             release_interval = \"{}\"\nreply_bytes = {}\nrouting_priority = \"{}\"\nbuffer_packets = 4\n\
+             release_interval = \"{hold}\"\nbuffer_check = \"{hold}\"\nreply_bytes = {}\nrouting_priority = \"{}\"\nbuffer_packets = 4\n\
              [mobility]\nmodel = \"random-waypoint\"\narea = [\"150 m\", \"150 m\"]\nspeed = {{ from = \"20 m/s\", to = \"20 m/s\" }}\n\
              [nodes]\ncount = {nodes}\n\
              [[flow]]\nname = \"f\"\nfrom = \"any\"\nto = \"any\"\ncount = 4\ntransport = \"{}\"\n\
              traffic = {{ kind = \"{kind}\"{traffic}{packet} }}\n",
             if paths { "paths" } else { "links" },
             if near { "each" } else { "never" },
-            if ns2 { "30 ms" } else { "0 s" },
             if ns2 { 9 } else { 3 },
             if ns2 { "head-of-queue" } else { "none" },
             if tcp { "tcp" } else { "udp" },

@@ -1,6 +1,6 @@
 //! The addresses that nodes have in a capture. The simulator itself identifies nodes by index.
 
-use sim::trace::{Frame, Owner, Packet, Protocol};
+use sim::trace::{DsrMessage, Frame, Owner, Packet, Protocol};
 
 /// An Ethernet address.
 pub(super) type Mac = [u8; 6];
@@ -55,7 +55,7 @@ impl Addresses {
         [0x02, 0, a, b, c, d]
     }
 
-    fn ip(node: Option<u32>) -> Ip {
+    pub(super) fn ip(node: Option<u32>) -> Ip {
         let Some(node) = node else { return [0xff; 4] };
         let [_, b, c, d] = (node + 1).to_be_bytes();
         [10, b, c, d]
@@ -76,8 +76,14 @@ impl Addresses {
         Route { addresses: [to, from, IBSS], to_ds: false, from_ds: false }
     }
 
-    /// Returns the ends of a packet: those of the hop for routing packets and notes, those of the flow for others.
+    /// Returns the ends of a packet: those of the hop for AODV's packets and notes, those of the way for others.
     pub(super) fn ends(&self, frame: &Frame, packet: &Packet) -> Ends {
+        if let (Owner::Routing, Some(options)) = (packet.of, &packet.options) {
+            let all = matches!(options.message, Some(DsrMessage::Request { .. }));
+            let to = if all { None } else { options.route.last().copied() };
+            let from = Self::ip(options.route.first().copied());
+            return Ends { from, to: Self::ip(to), ports: [0; 2], protocol: Protocol::Udp };
+        }
         match packet.of {
             Owner::Routing | Owner::Note => {
                 let (from, to) = (Self::ip(Some(frame.from)), Self::ip(frame.to));

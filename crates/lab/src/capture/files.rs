@@ -58,11 +58,6 @@ pub enum CaptureError {
         /// The queues that were chosen, or all if none was.
         known: String,
     },
-    /// A capture of a network whose packets have a header that is not written.
-    #[error(
-        "captures have no DSR header: `routing.protocol` \"static\" or \"aodv\" can be captured, and a trace has all events"
-    )]
-    Sourced,
     /// A file cannot be created.
     #[error("cannot write {}: {error}", path.display())]
     Write {
@@ -85,9 +80,6 @@ pub enum CaptureError {
 /// A network that cannot be built, an unknown node, or a file that cannot be written.
 pub fn record(network: &Network, seed: u64, watch: &dyn Watch, wanted: &Wanted) -> Result<Option<Timed>, CaptureError> {
     let mut world = sim::World::new(network, seed)?;
-    if wanted.pcap.is_some() && network.routing.protocol == sim::config::Protocol::Dsr {
-        return Err(CaptureError::Sourced);
-    }
     let roster = world.roster();
     let nodes = chosen(&roster, &wanted.nodes)?;
     let mut files = Files::create(&roster, &nodes, wanted)?;

@@ -2,13 +2,16 @@
 //! check sums over them.
 
 use super::addresses::Ends;
-use sim::trace::{Ecn, Packet, Protocol, Report, Segment};
+use super::dsr;
+use sim::trace::{DsrMessage, DsrOptions, Ecn, Packet, Protocol, Report, Segment};
 use units::Instant;
 
 /// Protocol numbers of IP (IANA).
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
+const DSR: u8 = 48;
+const NONE: u8 = 59;
 /// Don't Fragment, as all our packets say.
 const DO_NOT_FRAGMENT: u16 = 0x4000;
 const TTL: u8 = 64;
@@ -32,20 +35,48 @@ const UNSCALED: u64 = 65_535;
 
 /// Builds the headers of a packet that is `length` bytes long from the IP header on.
 pub(super) fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
-    let (protocol, carried) = match (&packet.segment, ends.protocol) {
-        (Some(segment), _) => (TCP, tcp(segment, ends)),
-        (None, Protocol::EchoRequest) => (ICMP, echo(ECHO_REQUEST, packet, ends)),
-        (None, Protocol::EchoReply(_)) => (ICMP, echo(ECHO_REPLY, packet, ends)),
-        (None, Protocol::Udp | Protocol::Tcp | Protocol::TcpBack(_)) => (UDP, udp(length, ends)),
-    };
-    let mut bytes = ip(packet, length, protocol, ends);
+    if let Some(options) = &packet.options {
+        return source_routed(packet, options, length, ends);
+    }
+    let (protocol, carried) = carried(packet, length, ends);
+    let mut bytes = ip(packet, length, TTL, protocol, ends);
     bytes.extend(carried);
     debug_assert!(packet.length.count() >= bytes.len() as u64, "a packet has its headers");
     bytes
 }
 
+/// Builds the headers of a packet that DSR routes or makes: its header stands between IP's and the next.
+fn source_routed(packet: &Packet, options: &DsrOptions, length: u16, ends: &Ends) -> Vec<u8> {
+    let room = usize::from(length.saturating_sub(20));
+    let (header, carried) = if options.message.is_some() {
+        (dsr::header(options, NONE, room), Vec::new())
+    } else {
+        let own = u16::try_from(dsr::route_length(options)).expect("sixteen nodes");
+        let (next, carried) = carried(packet, length.saturating_sub(own), ends);
+        (dsr::header(options, next, usize::from(own)), carried)
+    };
+    let ttl = match options.message {
+        Some(DsrMessage::Request { hops_left, .. }) => hops_left.saturating_add(1),
+        _ => TTL,
+    };
+    let mut bytes = ip(packet, length, ttl, DSR, ends);
+    bytes.extend(header);
+    bytes.extend(carried);
+    bytes
+}
+
+/// Builds the header after IP's, with its protocol number, of a packet of `length` bytes from the IP header on.
+fn carried(packet: &Packet, length: u16, ends: &Ends) -> (u8, Vec<u8>) {
+    match (&packet.segment, ends.protocol) {
+        (Some(segment), _) => (TCP, tcp(segment, ends)),
+        (None, Protocol::EchoRequest) => (ICMP, echo(ECHO_REQUEST, packet, ends)),
+        (None, Protocol::EchoReply(_)) => (ICMP, echo(ECHO_REPLY, packet, ends)),
+        (None, Protocol::Udp | Protocol::Tcp | Protocol::TcpBack(_)) => (UDP, udp(length, ends)),
+    }
+}
+
 /// Builds an IPv4 header (RFC 791) with its code point (RFC 2474, section 3) and its ECN field (RFC 3168, section 5).
-fn ip(packet: &Packet, length: u16, protocol: u8, ends: &Ends) -> Vec<u8> {
+fn ip(packet: &Packet, length: u16, ttl: u8, protocol: u8, ends: &Ends) -> Vec<u8> {
     let ecn = match packet.ecn {
         Ecn::NotEct => 0b00,
         Ecn::Ect => 0b10,
@@ -55,7 +86,7 @@ fn ip(packet: &Packet, length: u16, protocol: u8, ends: &Ends) -> Vec<u8> {
     bytes.extend(length.to_be_bytes());
     bytes.extend(low_half(packet.id).to_be_bytes());
     bytes.extend(DO_NOT_FRAGMENT.to_be_bytes());
-    bytes.extend([TTL, protocol, 0, 0]);
+    bytes.extend([ttl, protocol, 0, 0]);
     bytes.extend(ends.from);
     bytes.extend(ends.to);
     let sum: u32 = bytes.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();

@@ -2,6 +2,7 @@
 //! Wireshark, and events as JSON lines.
 
 mod addresses;
+mod dsr;
 mod events;
 mod files;
 mod filter;

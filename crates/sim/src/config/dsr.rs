@@ -85,7 +85,10 @@ pub struct Dsr {
     pub spread_errors: bool,
     /// Packets queued for a broken link are salvaged at once, instead of failing one by one.
     pub purge_on_failure: bool,
-    /// Time between packets that leave the buffer when a route is found. ns-2: 30 ms.
+    /// Time from one look at the packets in the buffer to the next, once to twice as long at random; zero: at once when a
+    /// route is learnt or a request is due. ns-2: 30 ms.
+    pub buffer_check: Duration,
+    /// Time between packets that leave the buffer when a reply comes. ns-2: 30 ms.
     pub release_interval: Duration,
     /// Bytes of a reply besides the addresses after the first. ns-2: 9.
     pub reply_bytes: u8,
@@ -122,6 +125,7 @@ impl Default for Dsr {
             salvage_search: false,
             spread_errors: true,
             purge_on_failure: true,
+            buffer_check: Duration::ZERO,
             release_interval: Duration::ZERO,
             reply_bytes: 3,
             routing_priority: RoutingPriority::None,

@@ -175,7 +175,11 @@ impl World {
         let category = self.rules.category(frame.category);
         let packets = |first| {
             let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
-            chain.map(|packet| self.connections.picture(&self.packets.get(packet))).collect()
+            let picture = |handle| {
+                let packet = self.packets.get(handle);
+                trace::Packet { options: self.routing.picture(handle, &packet), ..self.connections.picture(&packet) }
+            };
+            chain.map(picture).collect()
         };
         if let Kind::Data { packet, psdu: length } = frame.kind {
             let (sequence, retry, intact) = (frame.sequence, frame.retry, intact & 1 == 1);
@@ -202,7 +206,8 @@ impl Packet {
             Load::Routing { .. } => Owner::Routing,
             Load::Note(_) => Owner::Note,
         };
-        trace::Packet { id: u64::from(self.serial), of, length: self.length, dscp: self.dscp, ecn: self.ecn, segment }
+        let Self { length, dscp, ecn, serial, .. } = *self;
+        trace::Packet { id: u64::from(serial), of, length, dscp, ecn, segment, options: None }
     }
 }
 

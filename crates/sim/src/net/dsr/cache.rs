@@ -23,19 +23,19 @@ impl Cache {
         }
     }
 
-    /// Adds a route from this node that it asked for or sends by.
-    pub(super) fn add(&mut self, route: &Route, cx: &Context) {
+    /// Adds a route from this node that it asked for or sends by. True if it is news.
+    pub(super) fn add(&mut self, route: &Route, cx: &Context) -> bool {
         match self {
-            Self::Links(links) => links.add(route, expiry(cx)),
-            Self::Paths(paths) => paths.add(route, true, expiry(cx)),
+            Self::Links(links) => links.add(route, cx.now, expiry(cx)),
+            Self::Paths(paths) => paths.add(route, true, cx.now, expiry(cx)),
         }
     }
 
-    /// Adds a route from this node that it overheard or passed a packet on by.
-    pub(super) fn notice(&mut self, route: &Route, cx: &Context) {
+    /// Adds a route from this node that it overheard or passed a packet on by. True if it is news.
+    pub(super) fn notice(&mut self, route: &Route, cx: &Context) -> bool {
         match self {
-            Self::Links(links) => links.add(route, expiry(cx)),
-            Self::Paths(paths) => paths.add(route, false, expiry(cx)),
+            Self::Links(links) => links.add(route, cx.now, expiry(cx)),
+            Self::Paths(paths) => paths.add(route, false, cx.now, expiry(cx)),
         }
     }
 

@@ -13,11 +13,15 @@ impl Dsr {
     /// only.
     pub(super) fn search(&mut self, destination: u32, own: bool, cx: &mut Context) {
         let now = cx.now;
-        if let Some(search) = self.searches.iter_mut().find(|search| search.destination == destination) {
-            if search.due == Instant::NEVER {
+        let known = self.searches.iter().position(|search| search.destination == destination);
+        if let Some(index) = known {
+            let search = &mut self.searches[index];
+            if own && search.stage == Stage::Near {
+                search.due = search.due.min(now.max(search.began + cx.given.near_timeout));
+            } else if search.due == Instant::NEVER {
                 search.due = now.max(search.began + search.wait);
             }
-            return;
+            return self.continue_search(index, cx);
         }
         self.counts.searches += 1;
         let mut search = Search { destination, stage: Stage::Far, due: now, wait: cx.given.request_period, began: now };
@@ -53,34 +57,41 @@ impl Dsr {
 
     /// Continues the searches that are due.
     pub(super) fn check_searches(&mut self, cx: &mut Context) {
-        for at in 0..self.searches.len() {
-            let mut search = self.searches[at];
-            if search.due > cx.now {
-                continue;
-            }
-            if search.stage == Stage::Near {
-                self.buffer.give_up_others(search.destination, cx);
-            }
-            let waits = self.buffer.waits(search.destination, true);
-            match search.stage {
-                Stage::Near if waits => {
-                    search.stage = Stage::Far;
-                    search.due = search.began + search.wait;
-                    self.request(search.destination, cx.given.discovery_hop_limit, cx);
-                }
-                Stage::Far if waits => {
-                    search.wait = (search.wait * u64::from(cx.given.request_backoff)).min(cx.given.max_request_period);
-                    self.begin_try(&mut search, cx.given.near_request == NearRequest::Each, cx);
-                }
-                // The next packet begins another try.
-                _ => (search.stage, search.due) = (Stage::Far, Instant::NEVER),
-            }
-            self.searches[at] = search;
+        for index in 0..self.searches.len() {
+            self.continue_search(index, cx);
         }
     }
 
-    /// Sends packets whose routes may have been found, one after the other by ns-2's rule.
-    pub(super) fn release(&mut self, cx: &mut Context) {
+    fn continue_search(&mut self, index: usize, cx: &mut Context) {
+        let mut search = self.searches[index];
+        if search.due > cx.now {
+            return;
+        }
+        let waits = self.buffer.waits(search.destination);
+        match search.stage {
+            Stage::Near if waits => {
+                search.stage = Stage::Far;
+                search.due = search.began + search.wait;
+                self.request(search.destination, cx.given.discovery_hop_limit, cx);
+            }
+            // Packets of others are not worth a request for all: they wait until a route is learnt by the way.
+            Stage::Near if cx.now < search.began + search.wait => search.due = search.began + search.wait,
+            _ if waits => {
+                search.back_off(cx.given);
+                self.begin_try(&mut search, cx.given.near_request == NearRequest::Each, cx);
+            }
+            _ if self.buffer.give_up_other(search.destination, cx) => {
+                search.back_off(cx.given);
+                (search.stage, search.began, search.due) = (Stage::Far, cx.now, cx.now + search.wait);
+            }
+            // The next packet begins another try.
+            _ => (search.stage, search.due) = (Stage::Far, Instant::NEVER),
+        }
+        self.searches[index] = search;
+    }
+
+    /// Sends packets whose routes may have been found, one each `interval`.
+    pub(super) fn release(&mut self, interval: Duration, cx: &mut Context) {
         let mut after = Duration::ZERO;
         for _ in 0..self.buffer.packets.len() {
             let Some(held) = self.buffer.packets.pop_front() else { break };
@@ -88,7 +99,7 @@ impl Dsr {
             if let Some(route) = self.cache.find(destination, own, cx) {
                 let header = Header { salvaged, ..Header::new(route) };
                 cx.out.actions.push(Action::Forward { packet, header, after });
-                after += cx.given.release_interval;
+                after += interval;
             } else {
                 self.buffer.packets.push_back(held);
             }

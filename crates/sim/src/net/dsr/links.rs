@@ -30,22 +30,29 @@ impl Links {
         Self { address, known: Vec::new(), limit, learnt: 0 }
     }
 
-    pub(super) fn add(&mut self, route: &Route, until: Instant) {
+    /// Adds the links of a route. True if one is news.
+    pub(super) fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
+        let mut news = false;
         for pair in route.nodes().windows(2) {
             self.learnt += 1;
             let link = Link { from: pair[0], to: pair[1], until, order: self.learnt };
             match self.place(link.from, link.to) {
-                Ok(found) => self.known[found] = link,
+                Ok(found) => {
+                    news |= self.known[found].until <= now;
+                    self.known[found] = link;
+                }
                 Err(mut place) => {
                     if self.known.len() == self.limit {
-                        let Some(oldest) = (0..self.known.len()).min_by_key(|&at| self.known[at].order) else { return };
+                        let Some(oldest) = (0..self.known.len()).min_by_key(|&at| self.known[at].order) else { break };
                         self.known.remove(oldest);
                         place -= usize::from(oldest < place);
                     }
                     self.known.insert(place, link);
+                    news = true;
                 }
             }
         }
+        news
     }
 
     /// Route with the fewest hops, by breadth.

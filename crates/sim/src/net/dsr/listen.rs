@@ -29,34 +29,50 @@ impl Shortened {
 }
 
 impl Dsr {
-    /// Learns from the source route of a packet that this node passes on: it is at `at`.
-    pub(super) fn learn_from(&mut self, header: &Header, cx: &Context) {
-        self.cache.notice(&header.route.rest_from(header.at), cx);
+    /// Learns a route from this node by the way.
+    pub(super) fn notice(&mut self, route: &Route, cx: &Context) {
+        self.learnt |= self.cache.notice(route, cx);
+    }
+
+    /// Learns from the source route of a packet that this node passes on: it is at `at`. The way before it is left out
+    /// unless `ahead`.
+    pub(super) fn learn_from(&mut self, header: &Header, ahead: bool, cx: &Context) {
+        if ahead {
+            self.notice(&header.route.rest_from(header.at), cx);
+        }
         if cx.given.learn_reverse {
-            self.cache.notice(&header.route.back_from(header.at), cx);
+            self.notice(&header.route.back_from(header.at), cx);
+        }
+    }
+
+    /// Sends the packets to which something that was learnt by the way gives a route (4.1).
+    pub(super) fn settle(&mut self, cx: &mut Context) {
+        if std::mem::take(&mut self.learnt) && self.held() > 0 && cx.given.buffer_check.is_zero() {
+            self.release(Duration::ZERO, cx);
+            self.rearm(cx);
         }
     }
 
     /// Learns from a route, if this node is on it.
     pub(super) fn learn_route(&mut self, route: &Route, cx: &Context) {
         if let Some(own) = route.position(self.address) {
-            self.learn_from(&Header { at: own, ..Header::new(*route) }, cx);
+            self.learn_from(&Header { at: own, ..Header::new(*route) }, true, cx);
         }
     }
 
     /// Learns from a packet that a neighbour sends to another.
-    fn overhear(&mut self, header: &Header, cx: &Context) {
-        if header.route.contains(self.address) {
-            return self.learn_route(&header.route, cx);
+    fn overhear(&mut self, header: &Header, ahead: bool, cx: &Context) {
+        if let Some(at) = header.route.position(self.address) {
+            return self.learn_from(&Header { at, ..*header }, ahead, cx);
         }
         let Some(me) = Route::of([self.address]) else { return };
         let ways = [
-            Some(header.route.rest_from(header.at)),
+            ahead.then(|| header.route.rest_from(header.at)),
             cx.given.learn_reverse.then(|| header.route.back_from(header.at)),
         ];
         for way in ways.iter().flatten() {
             if let Some(route) = me.then(way) {
-                self.cache.notice(&route, cx);
+                self.notice(&route, cx);
             }
         }
     }
@@ -64,7 +80,8 @@ impl Dsr {
     /// Handles a data packet for another node that this one overhears. If it is farther on in the route, the nodes between
     /// are not needed.
     pub(crate) fn overhear_data(&mut self, header: &Header, cx: &mut Context) {
-        self.overhear(header, cx);
+        self.overhear(header, true, cx);
+        self.settle(cx);
         let Some(own) = header.route.position(self.address) else { return };
         let (Some(heard), Some(&first)) = (header.sender(), header.route.nodes().first()) else { return };
         if !cx.given.shortening || own <= header.at.saturating_add(1) || !self.shortened.is_new(first, heard, cx) {
@@ -79,12 +96,19 @@ impl Dsr {
     }
 
     /// Handles a message for another node that this one overhears.
-    pub(crate) fn overhear_message(&mut self, message: &Message, cx: &Context) {
+    pub(crate) fn overhear_message(&mut self, message: &Message, cx: &mut Context) {
         match &message.content {
             Content::Error { broken } => self.cache.remove(*broken),
             Content::Reply { route } => self.learn_route(route, cx),
             Content::Request { .. } => return,
         }
-        self.overhear(&message.header, cx);
+        self.overhear(&message.header, teaches_ahead(message, cx), cx);
+        self.settle(cx);
     }
+}
+
+/// True if nodes learn the way that is still before a message: it is not known to be there in both directions while the
+/// message that tells of it is on it (3.3.1).
+pub(super) fn teaches_ahead(message: &Message, cx: &Context) -> bool {
+    !cx.given.learn_reverse || !matches!(message.content, Content::Reply { .. })
 }

@@ -50,7 +50,7 @@ impl Dsr {
         }
         if cx.given.salvage_search {
             self.hold(packet, destination, header.salvaged + 1, false, cx);
-            self.rearm();
+            self.rearm(cx);
         }
         cx.given.salvage_search
     }

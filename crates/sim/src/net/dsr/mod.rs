@@ -17,6 +17,6 @@ mod search;
 mod tests;
 
 pub(crate) use action::{Action, Context, Output};
-pub(crate) use header::{Content, Header, Message, longest_header};
+pub(crate) use header::{Broken, Content, Header, Message, longest_header};
 pub(crate) use maintenance::Failed;
 pub(crate) use node::Dsr;

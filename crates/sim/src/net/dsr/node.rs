@@ -20,6 +20,10 @@ pub(crate) struct Dsr {
     pub(super) seen: Seen,
     pub(super) buffer: Buffer,
     pub(super) shortened: Shortened,
+    /// When the buffer is looked through next, with `buffer_check`.
+    next_check: Instant,
+    /// The cache has learnt something since the buffer was searched.
+    pub(super) learnt: bool,
     /// The broken link that it was told of last, and when.
     pub(super) told: Option<(Broken, Instant)>,
     pub(super) random: Stream,
@@ -39,6 +43,8 @@ impl Dsr {
             seen: Seen::default(),
             buffer: Buffer::new(given),
             shortened: Shortened::default(),
+            next_check: Instant::ZERO,
+            learnt: false,
             told: None,
             random,
             deadline: Instant::NEVER,
@@ -53,7 +59,7 @@ impl Dsr {
         } else {
             self.hold(packet, destination, 0, true, cx);
         }
-        self.rearm();
+        self.rearm(cx);
     }
 
     /// Takes a packet that has arrived for another node: its header for the next hop. None if it came by mistake.
@@ -63,7 +69,8 @@ impl Dsr {
             return None;
         }
         header.next()?;
-        self.learn_from(&header, cx);
+        self.learn_from(&header, true, cx);
+        self.settle(cx);
         Some(header)
     }
 
@@ -76,8 +83,13 @@ impl Dsr {
     /// Handles the deadline.
     pub(crate) fn timer(&mut self, cx: &mut Context) {
         self.buffer.expire(cx);
+        let period = cx.given.buffer_check;
+        if !period.is_zero() {
+            self.next_check = cx.now + period + self.up_to(period);
+            self.release(Duration::ZERO, cx);
+        }
         self.check_searches(cx);
-        self.rearm();
+        self.rearm(cx);
     }
 
     /// Number of packets that it holds.
@@ -85,15 +97,30 @@ impl Dsr {
         self.buffer.packets.len()
     }
 
-    pub(super) fn rearm(&mut self) {
+    pub(super) fn rearm(&mut self, cx: &Context) {
         let searches = self.searches.iter().map(|search| search.due).min().unwrap_or(Instant::NEVER);
         let buffer = self.buffer.packets.front().map_or(Instant::NEVER, |held| held.until);
         self.deadline = searches.min(buffer);
+        let period = cx.given.buffer_check;
+        if self.deadline == Instant::NEVER || period.is_zero() {
+            return;
+        }
+        // ns-2's timer runs all the time: the rest of its period is left.
+        if self.next_check <= cx.now {
+            let whole = period + self.up_to(period);
+            self.next_check = cx.now + Duration::from_nanos(1) + self.up_to(whole);
+        }
+        self.deadline = self.next_check;
+    }
+
+    /// Draws a time of at most `most`.
+    fn up_to(&mut self, most: Duration) -> Duration {
+        Duration::from_nanos(self.random.up_to(most.as_nanos()))
     }
 
     /// Sends a message after a random delay of at most `jitter`.
     pub(super) fn send(&mut self, message: Message, jitter: Duration, cx: &mut Context) {
-        let after = Duration::from_nanos(self.random.up_to(jitter.as_nanos()));
+        let after = self.up_to(jitter);
         cx.out.actions.push(Action::Send { message, after });
     }
 }

@@ -25,16 +25,17 @@ impl Part {
         Self { paths: Vec::new(), limit: usize::try_from(limit).expect("32 bits are a size"), next: 0 }
     }
 
-    /// Adds a path, unless one that is known begins with it; extends one with which it begins.
-    fn add(&mut self, route: &Route, until: Instant) {
+    /// Adds a path, unless one that is known begins with it; extends one with which it begins. True if it is news.
+    fn add(&mut self, route: &Route, now: Instant, until: Instant) -> bool {
         for known in &mut self.paths {
             let (own, new) = (known.route.nodes(), route.nodes());
             if own.starts_with(new) || new.starts_with(own) {
+                let news = new.len() > own.len() || known.until <= now;
                 known.until = until;
                 if new.len() > own.len() {
                     known.route = *route;
                 }
-                return;
+                return news;
             }
         }
         let path = Path { route: *route, until };
@@ -46,6 +47,7 @@ impl Part {
             *victim = path;
             self.next = (self.next + 1) % self.limit;
         }
+        true
     }
 
     /// Index and hops of the shortest way to a node.
@@ -77,11 +79,9 @@ impl Paths {
         Self { wanted: Part::new(given.cache_paths), overheard: Part::new(given.cache_overheard) }
     }
 
-    pub(super) fn add(&mut self, route: &Route, wanted: bool, until: Instant) {
-        if route.hops() > 0 {
-            let part = if wanted { &mut self.wanted } else { &mut self.overheard };
-            part.add(route, until);
-        }
+    pub(super) fn add(&mut self, route: &Route, wanted: bool, now: Instant, until: Instant) -> bool {
+        let part = if wanted { &mut self.wanted } else { &mut self.overheard };
+        route.hops() > 0 && part.add(route, now, until)
     }
 
     /// Shortest path; one that the node uses moves to those that it wants.
@@ -95,7 +95,7 @@ impl Paths {
                 if uses {
                     let Path { route, until } = self.overheard.paths[other.0];
                     self.overheard.paths[other.0].route = Route::EMPTY;
-                    self.wanted.add(&route, until);
+                    self.wanted.add(&route, now, until);
                 }
                 Some(route)
             }

@@ -2,6 +2,7 @@
 
 use super::action::{Action, Context};
 use super::header::{Broken, Content, Header, Message};
+use super::listen::teaches_ahead;
 use super::node::Dsr;
 use super::route::Route;
 use units::Duration;
@@ -20,7 +21,8 @@ impl Dsr {
                 self.take(&message, cx);
             }
         }
-        self.rearm();
+        self.settle(cx);
+        self.rearm(cx);
     }
 
     fn receive_request(&mut self, mut message: Message, asked: (u32, u32, u8), cx: &mut Context) {
@@ -32,7 +34,7 @@ impl Dsr {
             return;
         }
         if cx.given.learn_reverse {
-            self.cache.notice(&with_me.back_from(with_me.hops()), cx);
+            self.notice(&with_me.back_from(with_me.hops()), cx);
         }
         if target == self.address {
             return self.reply(with_me, with_me.hops(), cx.given.jitter, cx);
@@ -60,7 +62,7 @@ impl Dsr {
     /// Replies with a route, on which this node is at `own`, by the way back.
     fn reply(&mut self, route: Route, own: u8, jitter: Duration, cx: &mut Context) {
         let back = route.back_from(own);
-        self.cache.add(&back, cx);
+        self.learnt |= self.cache.add(&back, cx);
         self.send_reply(back, route, jitter, cx);
     }
 
@@ -86,7 +88,7 @@ impl Dsr {
         if is_mine {
             return;
         }
-        self.learn_from(&message.header, cx);
+        self.learn_from(&message.header, teaches_ahead(message, cx), cx);
         match message.content {
             Content::Error { .. } => self.counts.errors_sent += 1,
             _ => self.counts.replies_sent += 1,
@@ -103,7 +105,7 @@ impl Dsr {
         if let Some(&target) = route.nodes().last() {
             self.end_search(target);
         }
-        self.release(cx);
+        self.release(cx.given.release_interval, cx);
     }
 
     /// Sends a route error to the first node of a route, of whose packet the node at `at` could not get rid.

@@ -20,6 +20,13 @@ pub(super) struct Search {
     pub(super) began: Instant,
 }
 
+impl Search {
+    /// Makes the time to the next try longer.
+    pub(super) fn back_off(&mut self, given: &config::Dsr) {
+        self.wait = (self.wait * u64::from(given.request_backoff)).min(given.max_request_period);
+    }
+}
+
 /// What a search waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
@@ -107,19 +114,16 @@ impl Buffer {
         }
     }
 
-    /// Drops the packets of others for a destination.
-    pub(super) fn give_up_others(&mut self, destination: u32, cx: &mut Context) {
-        self.packets.retain(|held| {
-            let goes = held.destination == destination && !held.own;
-            if goes {
-                cx.out.actions.push(Action::Discard { packet: held.packet, why: LossCause::NoRoute });
-            }
-            !goes
-        });
+    /// Drops the oldest packet of another node for a destination. False if there is none.
+    pub(super) fn give_up_other(&mut self, destination: u32, cx: &mut Context) -> bool {
+        let oldest = self.packets.iter().position(|held| held.destination == destination && !held.own);
+        let Some(held) = oldest.and_then(|index| self.packets.remove(index)) else { return false };
+        cx.out.actions.push(Action::Discard { packet: held.packet, why: LossCause::NoRoute });
+        true
     }
 
-    /// True if a packet for this destination waits; of this node's own, if `own`.
-    pub(super) fn waits(&self, destination: u32, own: bool) -> bool {
-        self.packets.iter().any(|held| held.destination == destination && (held.own || !own))
+    /// True if a packet of this node for a destination waits.
+    pub(super) fn waits(&self, destination: u32) -> bool {
+        self.packets.iter().any(|held| held.destination == destination && held.own)
     }
 }

@@ -13,7 +13,7 @@ use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::net::{Load, LossCause, Packet, Routes, Waiting, network_bytes};
 use crate::record::Ledger;
 use crate::results;
-use crate::trace::TraceEventKind;
+use crate::trace::{DsrOptions, TraceEventKind};
 use sourced::Sourced;
 use units::{Duration, Instant};
 
@@ -49,6 +49,14 @@ impl Routing {
             Self::Static(_) => {}
             Self::Aodv(mesh) => mesh.nodes.iter_mut().for_each(|node| node.counts = results::Routing::default()),
             Self::Dsr(mesh) => mesh.nodes.iter_mut().for_each(|node| node.counts = results::Routing::default()),
+        }
+    }
+
+    /// The DSR Options header of a packet, for traces.
+    pub(crate) fn picture(&self, handle: Handle, packet: &Packet) -> Option<Box<DsrOptions>> {
+        match self {
+            Self::Dsr(mesh) => mesh.picture(handle, packet),
+            Self::Static(_) | Self::Aodv(_) => None,
         }
     }
 

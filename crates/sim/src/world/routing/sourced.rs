@@ -4,9 +4,10 @@ use super::Routing;
 use crate::config::{Dscp, Dsr as Given};
 use crate::engine::{Arena, Beside, Handle, List, NodeId};
 use crate::mac::BROADCAST;
-use crate::net::dsr::{Action, Content, Context, Dsr, Failed, Header, Message, Output};
+use crate::net::dsr::{Action, Broken, Content, Context, Dsr, Failed, Header, Message, Output};
 use crate::net::{Load, LossCause, Packet, Transit, ip_bytes};
 use crate::record::Ledger;
+use crate::trace::{DsrMessage, DsrOptions};
 use crate::world::flows::Flow;
 use crate::world::state::{Event, World};
 use units::{Duration, Instant};
@@ -55,6 +56,29 @@ impl Sourced {
         self.headers.get(packet).unwrap_or(Header::NONE)
     }
 
+    /// The DSR Options header of a packet, for traces; none of a broadcast flow's.
+    pub(crate) fn picture(&self, handle: Handle, packet: &Packet) -> Option<Box<DsrOptions>> {
+        let (header, message) = match packet.load {
+            Load::Flow(_) => (self.header(handle), None),
+            Load::Routing { message, .. } => {
+                let Message { header, content } = self.messages.get(message);
+                (header, Some(content))
+            }
+            Load::Note(_) => return None,
+        };
+        let ends = |Broken { from, to }| (from, to);
+        let message = message.map(|content| match content {
+            Content::Request { id, target, hops_left, broken } => {
+                DsrMessage::Request { id, target, hops_left, broken: broken.map(ends) }
+            }
+            Content::Reply { route } => DsrMessage::Reply { route: route.nodes().to_vec() },
+            Content::Error { broken } => DsrMessage::Error { broken: ends(broken) },
+        });
+        let Header { route, at, salvaged } = header;
+        let route = route.nodes().to_vec();
+        (message.is_some() || route.len() > 1).then(|| Box::new(DsrOptions { route, at, salvaged, message }))
+    }
+
     /// Takes the source route off a data packet that has arrived.
     pub(crate) fn open(&mut self, handle: Handle, packet: &mut Packet) {
         self.arriving = self.header(handle);
@@ -82,10 +106,9 @@ impl World {
         if packet.ttl == 0 {
             return self.accounts(node).lose(packet, LossCause::Ttl);
         }
-        let now = self.now;
         let Routing::Dsr(mesh) = &mut self.routing else { return };
         let header = passes.then_some(mesh.arriving);
-        let header = header.map(|header| mesh.tell(node, now, |dsr, cx| dsr.forward(header, cx)));
+        let header = header.map(|header| self.tell_dsr(node, |dsr, cx| dsr.forward(header, cx)));
         let handle = self.packets.insert(*packet);
         self.connections.packet_made(packet.segment);
         match header {

@@ -194,3 +194,80 @@ fn a_search_for_a_packet_that_is_gone_waits_for_the_next_one() {
         assert!(net.nodes[0].deadline > net.now);
     }
 }
+
+#[test]
+fn a_route_that_is_learnt_by_the_way_frees_the_packets_that_wait() {
+    // Nobody answers node 1; then 0 asks for it.
+    for millis in [0, 30] {
+        let given = config::Dsr {
+            jitter: Duration::ZERO,
+            replies_from_cache: false,
+            buffer_check: Duration::from_millis(millis),
+            ..config::Dsr::default()
+        };
+        let mut net = Net::new(2, &[], &given);
+        let waits = net.send(1, 0);
+        net.run(Duration::from_millis(100));
+        net.join(0, 1);
+        net.send(0, 1);
+        // A hop each for the request and the packet; with ns-2's rule up to two periods more.
+        net.run(Duration::from_millis(5));
+        assert!(net.arrived(waits) || millis > 0);
+        net.run(Duration::from_millis(60));
+        assert!(net.arrived(waits));
+    }
+}
+
+#[test]
+fn packets_of_others_wait_until_somebody_tells_of_a_route() {
+    let given = config::Dsr {
+        jitter: Duration::ZERO,
+        salvage_search: true,
+        replies_from_cache: false,
+        request_period: Duration::from_secs(2),
+        request_backoff: 4,
+        ..config::Dsr::default()
+    };
+    let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)], &given);
+    net.send(0, 3);
+    net.run(Duration::from_millis(100));
+    net.cut(1, 2);
+    net.cut(0, 1);
+    let header = Header { at: 0, ..Header::new(route(&[0, 1, 2, 3])) };
+    let pass = |net: &mut Net| {
+        net.data.push(Data { origin: 0, destination: 3, fate: Fate::UnderWay, hops: 0 });
+        let packet = net.packets.insert(net.data.len() - 1);
+        let header = net.tell(1, |dsr, cx| dsr.forward(header, cx)).expect("it is on the way");
+        net.events.push(net.now, Event::Data { from: 1, packet, header });
+        net.data.len() - 1
+    };
+    let packets = [pass(&mut net), pass(&mut net), pass(&mut net)];
+    net.sent.clear();
+    // The neighbours are asked once; each time a search may go on, one packet is given up: after 2 s, then 8 s.
+    net.run(Duration::from_millis(1900));
+    let fates = |net: &Net| packets.map(|packet| net.data[packet].fate);
+    assert_eq!(fates(&net), [Fate::UnderWay; 3]);
+    net.run(Duration::from_millis(300));
+    assert_eq!(fates(&net), [Fate::Lost, Fate::UnderWay, Fate::UnderWay]);
+    let asked =
+        |net: &Net| net.sent.iter().filter(|(from, message)| *from == 1 && message.destination().is_none()).count();
+    assert_eq!(asked(&net), 1);
+    // A request of the other end tells of the way.
+    net.join(1, 2);
+    let content = Content::Request { id: 9, target: 1, hops_left: 3, broken: None };
+    net.tell(1, |dsr, cx| dsr.receive(message(&[3, 2], content), cx));
+    net.run(Duration::from_millis(100));
+    assert_eq!(fates(&net), [Fate::Lost, Fate::Arrived { hops: 2 }, Fate::Arrived { hops: 2 }]);
+    assert_eq!(asked(&net), 1);
+}
+
+#[test]
+fn a_reply_on_its_way_teaches_the_way_behind_it() {
+    let given = config::Dsr { learn_forwarded_replies: false, ..config::Dsr::default() };
+    let mut dsr = Dsr::new(1, &given, Stream::new(7, "n1", Purpose::Routing));
+    let mut out = Output::default();
+    let cx = &mut Context { now: Instant::ZERO, given: &given, out: &mut out };
+    dsr.receive(message(&[2, 1, 0], Content::Reply { route: route(&[0, 1, 2]) }), cx);
+    assert_eq!(dsr.cache.find(2, false, cx), Some(route(&[1, 2])));
+    assert_eq!(dsr.cache.find(0, false, cx), None);
+}

@@ -37,6 +37,7 @@ fn rules(options: [bool; 8]) -> config::Dsr {
         learn_forwarded_replies: replies,
         salvage_search: salvage,
         release_interval: Duration::from_millis(if ns2 { 30 } else { 0 }),
+        buffer_check: Duration::from_millis(if ns2 { 30 } else { 0 }),
         cache_links: if small { 20 } else { 512 },
         cache_paths: if small { 4 } else { 30 },
         cache_overheard: if small { 4 } else { 64 },
