@@ -1,11 +1,10 @@
 //! Knobs: settings of a stock Linux scheduler (mac80211 with airtime queue limits, AQL) that make a round of its stations
-//! short and whole, and bound what waits in it.
+//! short, and bound what waits in it.
 //!
-//! - *In flight*: a category may have [`IN_FLIGHT`] of airtime below mac80211, about one aggregate of the longest kind;
-//!   the next station is chosen when that has nearly left. The lower limit of a station is zero, because each station may
-//!   always have its lower limit in flight, so that a longer one takes the order of turns from mac80211.
-//! - *Turns*: a station's airtime weight is what its deficit grows by ([`WEIGHT`]). With the default of 256 us a round
-//!   serves nobody an aggregate. A weight does nothing while the lower limit is above zero.
+//! - *In flight*: each station may always have [`LOW`] of airtime below mac80211, and [`HIGH`] while all together have less
+//!   than [`THRESHOLD`]: about half an aggregate of the longest kind, and one. Linux has 5, 12 and 24 ms. With a lower limit
+//!   of zero a category's next round begins only when nothing more is in flight (since Linux 6.0), and a ping beside many
+//!   stations waits longer than by default.
 //! - *Waiting*: the phy's limit is what leaves within the target delay, or within two rounds if that is longer. A round
 //!   lasts as long as the turns of all stations for which packets wait, with all that surrounds them on the air
 //!   (preambles, contention, repetitions, other senders).
@@ -13,15 +12,14 @@
 use crate::Limit;
 use units::{Bytes, Duration, Positive, Rate};
 
-/// Airtime of a category below mac80211 beyond which no station gets another packet.
-pub const IN_FLIGHT: Duration = Duration::from_micros(3_500);
-/// Airtime of all categories below mac80211 beyond which stations have their lower limit, zero. More than twice
-/// [`IN_FLIGHT`], so that a category in flight does not stop the others.
-pub const THRESHOLD: Duration = Duration::from_micros(8_000);
-/// Airtime weight of a station: microseconds in a round.
-pub const WEIGHT: u16 = 3_600;
-/// Airtime weight of a station that nobody has changed (`IEEE80211_DEFAULT_AIRTIME_WEIGHT`).
-pub const DEFAULT_WEIGHT: u16 = 256;
+/// Airtime below mac80211 that each station may always have.
+pub const LOW: Duration = Duration::from_micros(2_500);
+/// Airtime beyond which a station never gets another packet.
+pub const HIGH: Duration = Duration::from_micros(5_000);
+/// Airtime of all stations below mac80211 beyond which each has [`LOW`] only.
+pub const THRESHOLD: Duration = Duration::from_micros(12_000);
+/// Airtime of a turn: the longest aggregate.
+const TURN: Duration = Duration::from_micros(3_600);
 /// Target delay if none is given.
 pub const TARGET: Positive<Duration> = Positive::<Duration>::new(Duration::from_millis(50)).expect("above zero");
 /// Time between two calls.
@@ -115,7 +113,7 @@ impl Knobs {
 
     /// Returns the time in which each station for which packets wait has its turn.
     pub fn round(&self) -> Duration {
-        Duration::from_secs_f64(self.stations * self.surrounded * f64::from(WEIGHT) / 1e6)
+        Duration::from_secs_f64(self.stations * self.surrounded * TURN.as_secs_f64())
     }
 
     /// Returns the limit that holds now.

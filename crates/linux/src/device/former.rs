@@ -81,10 +81,6 @@ pub(crate) struct FormerKnobs {
     /// Limits of airtime before and now.
     pub(crate) before: AqlSettings,
     pub(crate) ours: AqlSettings,
-    /// Airtime weight that stations get, if weights are changed.
-    pub(crate) weight: Option<u16>,
-    /// Their weight before; stations with another are left alone.
-    pub(crate) weight_before: u16,
 }
 
 impl Former {
@@ -251,8 +247,7 @@ fn restore_phy(number: u32, limit: u32, knobs: Option<&FormerKnobs>) -> Result<(
     let Some(phy) = wireless.phy(number)? else { return Ok(()) };
     let restored = if phy.limit == Some(limit) { Ok(()) } else { wireless.set_limit(number, limit) };
     let Some(knobs) = knobs else { return restored };
-    let airtime = restore_airtime(&mut wireless, number, knobs);
-    restored.and(airtime).and(restore_weights(&mut wireless, number, knobs))
+    restored.and(restore_airtime(&mut wireless, number, knobs))
 }
 
 fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Result<(), Error> {
@@ -263,21 +258,6 @@ fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Re
         source: io::Error::other(why),
     })?;
     aql.change(&now, &knobs.restored(&now))
-}
-
-fn restore_weights(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Result<(), Error> {
-    if knobs.weight.is_none() {
-        return Ok(());
-    }
-    for index in wireless.interfaces(phy)? {
-        // An interface that is gone has no stations.
-        for peer in wireless.peers(index).unwrap_or_default() {
-            if peer.weight == knobs.weight {
-                wireless.set_weight(index, peer.address, knobs.weight_before)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 impl FormerKnobs {
@@ -356,7 +336,7 @@ mod tests {
         let aql = |be, bk, threshold| AqlSettings { limits: [(1, 2), (3, 4), be, bk], threshold };
         let default = (5_000, 12_000);
         let (before, ours) = (aql(default, (7, 8), 24_000), aql((0, 3_500), (0, 3_500), 8_000));
-        let knobs = FormerKnobs { before, ours, weight: Some(3_600), weight_before: 256 };
+        let knobs = FormerKnobs { before, ours };
         assert_eq!(knobs.restored(&ours), before);
         // An agent that was killed between two writes.
         assert_eq!(knobs.restored(&aql((0, 3_500), (7, 8), 24_000)), before);

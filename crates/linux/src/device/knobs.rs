@@ -1,11 +1,8 @@
-//! The scheduler of mac80211 as a device: sets its airtime queue limits (AQL), the airtime weights of stations and the
-//! limit of its queues by the stations' turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
+//! The scheduler of mac80211 as a device: sets its airtime queue limits (AQL) and the limit of its queues by the stations'
+//! turns ([`control::knobs`]). For Wi-Fi with a stock kernel, 5.10 or later.
 //!
 //! All of it belongs to a phy: stations of all of its interfaces have their turns in the same rounds. mac80211 keeps its
 //! queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline sees.
-//!
-//! Stations come and go, and an access point's program may start anew: a new one has the default weight and gets ours at
-//! the next interval. A weight that is neither belongs to another program and stays.
 
 use crate::device::claim::put_back;
 use crate::device::contract::{Capabilities, Device, Own};
@@ -19,9 +16,9 @@ use crate::kernel::Counters;
 use crate::kernel::debugfs::Aql;
 use crate::kernel::nl80211::{Peer, Phy, TxqCounts, Wireless, counters};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
-use control::knobs::{DEFAULT_WEIGHT, EVERY, IN_FLIGHT, Knobs as Law, Station, TARGET, THRESHOLD, WEIGHT};
+use control::knobs::{EVERY, HIGH, Knobs as Law, LOW, Station, TARGET, THRESHOLD};
 use control::{Interval, Orders, Reads, Sets};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
 use units::{Bytes, Duration, Instant, Positive};
 
@@ -55,8 +52,6 @@ pub struct Knobs {
     before: BTreeMap<(u32, [u8; 6]), TxqCounts>,
     /// What the last look showed of each station.
     stations: Vec<Station>,
-    /// Stations that were gone when they were to get a weight, or that can have none: the access point of a client.
-    refused: BTreeSet<(u32, [u8; 6])>,
 }
 
 impl Knobs {
@@ -97,7 +92,7 @@ impl Knobs {
         let estimator = Estimator::new(start.measures, HEADER, false, start.at, Counters::default());
         let law = Law::new(target.unwrap_or(TARGET), limit);
         let (state, next, before) = (Some(state), Instant::ZERO, BTreeMap::new());
-        let (interfaces, stations, refused) = (Vec::new(), Vec::new(), BTreeSet::new());
+        let (interfaces, stations) = (Vec::new(), Vec::new());
         let mut knobs = Self {
             wireless,
             route,
@@ -113,7 +108,6 @@ impl Knobs {
             next,
             before,
             stations,
-            refused,
         };
         // What was counted before is none of ours.
         knobs.look(start.at)?;
@@ -134,23 +128,7 @@ impl Knobs {
         }
         self.interfaces = self.wireless.interfaces(phy.number)?;
         self.phy = phy;
-        self.refused.clear();
         if self.interfaces.contains(&self.link.index) { Ok(()) } else { Err(self.gone()) }
-    }
-
-    /// Gives a station our weight unless somebody has given it another.
-    fn weigh(&mut self, index: u32, peer: &Peer) -> Result<(), Error> {
-        match self.former.knobs() {
-            Some(FormerKnobs { weight: Some(weight), weight_before, .. }) if peer.weight == Some(*weight_before) => {
-                if !self.refused.contains(&(index, peer.address))
-                    && !self.wireless.set_weight(index, peer.address, *weight)?
-                {
-                    self.refused.insert((index, peer.address));
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        }
     }
 }
 
@@ -180,17 +158,10 @@ fn settable(phy: &Phy, name: &str) -> (Option<FormerKnobs>, Vec<String>) {
     let mut ours = before;
     let micros = |time: Duration| u32::try_from(time.as_nanos() / 1_000).unwrap_or(u32::MAX);
     for category in BULK {
-        ours.limits[category] = (0, micros(IN_FLIGHT));
+        ours.limits[category] = (micros(LOW), micros(HIGH));
     }
     ours.threshold = micros(THRESHOLD);
-    let (weight, remarks) = if phy.has_airtime_reports {
-        (Some(WEIGHT), Vec::new())
-    } else {
-        let why =
-            "airtime weights have no effect: the driver reports no airtime, and stations have turns of equal packets";
-        (None, vec![why.into()])
-    };
-    (Some(FormerKnobs { before, ours, weight, weight_before: DEFAULT_WEIGHT }), remarks)
+    (Some(FormerKnobs { before, ours }), Vec::new())
 }
 
 /// Returns the growth of a station's counters, which begin anew if it returns.
@@ -226,7 +197,6 @@ impl Device for Knobs {
             };
             self.interfaces.push(index);
             for peer in &peers {
-                self.weigh(index, peer)?;
                 let key = (index, peer.address);
                 self.stations.push(served(peer, self.before.get(&key)));
                 all.add(&peer.queues);

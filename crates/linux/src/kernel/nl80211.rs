@@ -15,7 +15,7 @@ use crate::error::{Error, Unsupported};
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, messages, u16_at};
 use reading::{
-    ATTR_AIRTIME_WEIGHT, ATTR_IFINDEX, ATTR_MAC, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy,
+    ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy,
     add_station, body, interface_number, peer, phy_name, phy_number,
 };
 use rustix::io::Errno;
@@ -184,17 +184,6 @@ impl Wireless {
     pub(crate) fn set_limit(&mut self, phy: u32, packets: u32) -> Result<(), Error> {
         let request = self.request(SET_WIPHY, F_ACK, ATTR_WIPHY, phy).with(ATTR_TXQ_LIMIT, &packets.to_ne_bytes());
         self.connection.ask(request, |_| ()).map_err(|errno| failed("set the limit of its phy", errno))
-    }
-
-    /// Sets the airtime weight of a station of an interface. Returns false if the station is gone, or if the kernel
-    /// takes no weight for a station of this kind.
-    pub(crate) fn set_weight(&mut self, index: u32, station: [u8; 6], weight: u16) -> Result<bool, Error> {
-        let request = self.request(SET_STATION, F_ACK, ATTR_IFINDEX, index).with(ATTR_MAC, &station);
-        match self.connection.ask(request.with(ATTR_AIRTIME_WEIGHT, &weight.to_ne_bytes()), |_| ()) {
-            Ok(()) => Ok(true),
-            Err(Errno::NOENT | Errno::NODEV | Errno::NETDOWN | Errno::INVAL | Errno::OPNOTSUPP) => Ok(false),
-            Err(errno) => Err(failed("set the airtime weight of a station", errno)),
-        }
     }
 
     fn request(&self, command: u8, flags: u16, by: u16, number: u32) -> Request {

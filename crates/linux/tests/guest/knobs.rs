@@ -18,7 +18,8 @@ const HOSTAPD: &str =
 /// The default of mac80211, and what attached agents make of it.
 const BEFORE: &str =
     "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 5000 12000 BK 5000 12000 MC 50000; 24000";
-const SET: &str = "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 0 3500 BK 0 3500 MC 50000; 8000";
+const SET: &str =
+    "AC AQL limit low AQL limit high VO 5000 12000 VI 5000 12000 BE 2500 5000 BK 2500 5000 MC 50000; 12000";
 
 /// Makes an access point and stations, each a radio with AQL: wlan0, wlan1 and so on.
 fn cell(radios: usize) {
@@ -111,7 +112,8 @@ fn all_is_as_before(stations: usize) {
 /// Attaches without any option but these, and waits until everything is set.
 fn attached(options: &str, stations: usize) -> Program {
     let program = Program::start(format!("attach wlan0 {options}").trim());
-    until("the knobs", || aql() == SET && weights() == vec![3_600; stations]);
+    until("the knobs", || aql() == SET);
+    assert_eq!(weights(), vec![256; stations]);
     program
 }
 
@@ -140,7 +142,7 @@ fn without_any_option_each_knob_is_set_and_comes_back_however_the_agent_ends() {
 
     // One that is killed leaves all of it; `detach` or the next one restores it.
     attached("", 3).kill();
-    assert_eq!((aql().as_str(), weights()), (SET, vec![3_600; 3]));
+    assert_eq!(aql(), SET);
     let detached = shell("/tmp/sluice detach wlan0");
     assert_eq!(detached, "wlan0 has the former settings of mac80211's scheduler back\n");
     all_is_as_before(3);
@@ -164,17 +166,11 @@ fn stations_that_come_and_go_and_an_access_point_that_begins_anew_are_followed()
     shell("iw dev wlan1 disconnect");
     wait_for_stations(2);
     join(1);
-    until("a weight for the station that returned", || weights() == [3_600; 3]);
-    // Another program's weight is its own.
-    let address = shell("cat /sys/class/net/wlan2/address");
-    shell(&format!("iw dev wlan0 station set {} airtime_weight 512", address.trim()));
-    pause_until(now() + Duration::from_secs(2));
-    assert!(weights().contains(&512), "{:?}", weights());
-
+    wait_for_stations(3);
     end_access_point();
     begin_access_point();
     (1..4).for_each(join);
-    until("weights for all", || weights() == [3_600; 3]);
+    wait_for_stations(3);
     assert_eq!(aql(), SET);
     program.signal("TERM");
     assert_eq!(program.end(), Some(0), "{}", said());
@@ -194,8 +190,8 @@ fn a_station_with_limits_of_its_own_keeps_them_and_settings_of_others_stay() {
         shell("grep limit /sys/kernel/debug/ieee80211/*/netdev:wlan0/stations/$(cat /sys/class/net/wlan2/address)/aql")
     };
     let program = attached("", 2);
-    assert!(shown().contains("BE: 1000/2000 BK: 0/3500"), "{}", shown());
-    assert!(other().contains("BE: 0/3500 BK: 0/3500"), "{}", other());
+    assert!(shown().contains("BE: 1000/2000 BK: 2500/5000"), "{}", shown());
+    assert!(other().contains("BE: 2500/5000 BK: 2500/5000"), "{}", other());
     // Another program changes one of the limits: that one stays.
     shell("echo 3 1 2 > /sys/kernel/debug/ieee80211/$(cat /sys/class/net/wlan0/phy80211/name)/aql_txq_limit");
     program.signal("TERM");
@@ -205,7 +201,7 @@ fn a_station_with_limits_of_its_own_keeps_them_and_settings_of_others_stay() {
     assert!(other().contains("BE: 5000/12000"), "{}", other());
     // The limit of packets, too, ends the agent; it says so, and restores the others.
     let program = Program::start("attach wlan0");
-    until("the threshold", || aql().ends_with("8000"));
+    until("the threshold", || aql().ends_with("12000"));
     shell("iw phy $(cat /sys/class/net/wlan0/phy80211/name) set txq limit 777");
     assert_eq!(program.end(), Some(3), "{}", said());
     assert!(said().contains("of 777 packets"), "{}", said());
@@ -222,8 +218,6 @@ fn what_cannot_be_set_is_said() {
         until(words, || said().contains(words));
         // Long enough for the first interval.
         pause_until(now() + Duration::from_millis(500));
-        // Without airtime reports a station shows no weight.
-        assert!(weights().iter().all(|weight| *weight == 256), "{:?}", weights());
         program.signal("TERM");
         assert_eq!(program.end(), Some(0), "{}", said());
         assert_eq!(limit(), 8_192);

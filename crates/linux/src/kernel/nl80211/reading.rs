@@ -14,7 +14,6 @@ pub(super) const ATTR_SPLIT_WIPHY_DUMP: u16 = 174;
 pub(super) const ATTR_EXT_FEATURES: u16 = 217;
 pub(super) const ATTR_TXQ_STATS: u16 = 265;
 pub(super) const ATTR_TXQ_LIMIT: u16 = 266;
-pub(super) const ATTR_AIRTIME_WEIGHT: u16 = 274;
 
 const STA_INFO_TX_BITRATE: u16 = 8;
 const STA_INFO_RX_PACKETS: u16 = 9;
@@ -25,7 +24,6 @@ const STA_INFO_TX_BYTES64: u16 = 24;
 const STA_INFO_TID_STATS: u16 = 31;
 const STA_INFO_RX_DURATION: u16 = 32;
 const STA_INFO_TX_DURATION: u16 = 39;
-const STA_INFO_AIRTIME_WEIGHT: u16 = 40;
 const TID_STATS_TXQ_STATS: u16 = 6;
 
 const TXQ_BACKLOG_BYTES: u16 = 1;
@@ -91,8 +89,6 @@ pub struct Peer {
     pub sent_for: Option<Duration>,
     /// Airtime of all frames from it, likewise.
     pub received_for: Option<Duration>,
-    /// Its weight when airtime is shared, in microseconds of a round.
-    pub weight: Option<u16>,
     /// Sum of the counters of mac80211's queues for it.
     pub queues: TxqCounts,
 }
@@ -212,7 +208,6 @@ pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
             STA_INFO_RX_BITRATE => peer.received_at = bitrate(value),
             STA_INFO_TX_DURATION => peer.sent_for = time(),
             STA_INFO_RX_DURATION => peer.received_for = time(),
-            STA_INFO_AIRTIME_WEIGHT => peer.weight = u16_at(value, 0),
             _ => {}
         }
     }
@@ -365,7 +360,6 @@ mod tests {
                 (STA_INFO_RX_BITRATE | NESTED, old),
                 (STA_INFO_TX_DURATION, long(1_500_000)),
                 (STA_INFO_RX_DURATION, long(u64::MAX)),
-                (STA_INFO_AIRTIME_WEIGHT, vec![0, 1]),
                 (STA_INFO_TID_STATS | NESTED, nest(&[(1, nest(&[(TID_STATS_TXQ_STATS | NESTED, queue(3))]))])),
             ],
         );
@@ -382,7 +376,6 @@ mod tests {
             received_at: Some(Rate::mbps(11)),
             sent_for: Some(Duration::from_millis(1_500)),
             received_for: None,
-            weight: Some(u16::from_ne_bytes([0, 1])),
             queues: TxqCounts {
                 backlog_packets: 3,
                 backlog_bytes: 300,
