@@ -188,7 +188,45 @@
     ];
   }
 
+  // Points over a result, each with its name and its intervals along both axes.
+  function points({ x, y, points: all }) {
+    const axis = ({ title, log, domain, factor }, field) => ({
+      field, type: "quantitative", title, axis: log ? LOG_AXIS : {},
+      scale: { type: log ? "log" : "linear", domain: domain.map((v) => v * factor), nice: false, zero: false, clamp: true },
+    });
+    const marks = all.map((point) => {
+      const name = (part) => `${part}_${point.key}`;
+      const color = colour(point);
+      const [px, py] = [point.x.map((v) => v * x.factor), point.y.map((v) => v * y.factor)];
+      const row = { values: [{ x: px[0], xl: px[1], xh: px[2], y: py[0], yl: py[1], yh: py[2] }] };
+      const [ex, ey] = [axis(x, "x"), axis(y, "y")];
+      const rule = { type: "rule", strokeWidth: 1.2, color };
+      return [
+        { name: name("line"), data: row, mark: rule, encoding: { x: { ...ex, field: "xl" }, x2: { field: "xh" }, y: ey } },
+        { name: name("whisker"), data: row, mark: rule, encoding: { x: ex, y: { ...ey, field: "yl" }, y2: { field: "yh" } } },
+        {
+          name: name("point"), data: row, encoding: { x: ex, y: ey },
+          mark: { type: "point", size: 42, opacity: 1, stroke: color, strokeWidth: 1.5, fill: point.full ? color : "var(--page)" },
+        },
+        {
+          name: name("label"), data: row, encoding: { x: ex, y: ey },
+          mark: { type: "text", text: point.name, align: "left", baseline: "bottom", dx: 6, dy: -3, fontSize: 11, color: "var(--quiet)" },
+        },
+      ];
+    });
+    return marks.flat();
+  }
+
   async function draw(picture, panel, plot) {
+    if (panel.scatter) {
+      const spec = {
+        width: "container", height: HEIGHT, autosize: { type: "fit-x", contains: "padding" },
+        padding: { left: 2, right: 12, top: 8, bottom: 2 }, config, layer: points(panel.scatter),
+      };
+      await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false, formatLocale });
+      plot.dataset.drawn = "";
+      return;
+    }
     const all = rows(picture, panel);
     const x = xEncoding(picture, all, plot.clientWidth);
     const spec = {
@@ -253,7 +291,7 @@
       button.addEventListener("click", () => {
         const shown = button.getAttribute("aria-pressed") !== "true";
         button.setAttribute("aria-pressed", shown);
-        for (const part of ["line", "whisker", "point"]) {
+        for (const part of ["line", "whisker", "point", "label"]) {
           for (const mark of figureElement.querySelectorAll(`.${part}_${button.dataset.key}_marks`)) {
             mark.style.display = shown ? "" : "none";
           }
