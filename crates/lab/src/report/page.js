@@ -191,8 +191,8 @@
   // Points over a result, each with its name and its intervals along both axes.
   function points({ x, y, points: all }) {
     const axis = ({ title, log, domain, factor }, field) => ({
-      field, type: "quantitative", title, axis: log ? LOG_AXIS : {},
-      scale: { type: log ? "log" : "linear", domain: domain.map((v) => v * factor), nice: false, zero: false, clamp: true },
+      field, type: "quantitative", title, axis: { ...(log ? LOG_AXIS : {}), tickCount: 4 },
+      scale: { type: log ? "log" : "linear", domain: domain.map((v) => v * factor), nice: false, clamp: true, ...(log ? {} : { zero: false }) },
     });
     const marks = all.map((point) => {
       const name = (part) => `${part}_${point.key}`;
@@ -223,7 +223,8 @@
         width: "container", height: HEIGHT, autosize: { type: "fit-x", contains: "padding" },
         padding: { left: 2, right: 12, top: 8, bottom: 2 }, config, layer: points(panel.scatter),
       };
-      await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false, formatLocale });
+      const { view } = await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false, formatLocale });
+      listenToPoints(plot, view, panel.scatter);
       plot.dataset.drawn = "";
       return;
     }
@@ -237,6 +238,44 @@
     const { view } = await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false, formatLocale });
     listen(plot, view, picture, panel, all);
     plot.dataset.drawn = "";
+  }
+
+  // The values of the point that is nearest to the pointer.
+  function listenToPoints(plot, view, { x, y, points: all }) {
+    const tip = document.createElement("div");
+    tip.className = "tip";
+    const show = (event) => {
+      const [left, top] = view.origin();
+      const box = plot.getBoundingClientRect();
+      const place = (point) => [
+        left + view.scale("x")(point.x[0] * x.factor), top + view.scale("y")(point.y[0] * y.factor),
+      ];
+      const away = (point) => {
+        const [px, py] = place(point);
+        return Math.hypot(px - (event.clientX - box.left), py - (event.clientY - box.top));
+      };
+      const point = all.reduce((a, b) => (away(b) < away(a) ? b : a));
+      const title = document.createElement("p");
+      title.textContent = point.name;
+      const table = document.createElement("table");
+      for (const [axis, [mean, low, high]] of [[x, point.x], [y, point.y]]) {
+        const cells = table.insertRow();
+        const name = document.createElement("th");
+        name.scope = "row";
+        name.textContent = axis.title;
+        cells.append(name);
+        const interval = high > low ? ` (${figure(low * axis.factor)} to ${figure(high * axis.factor)})` : "";
+        cells.insertCell().textContent = figure(mean * axis.factor) + interval;
+      }
+      tip.replaceChildren(title, table);
+      plot.append(tip);
+      const [px, py] = place(point);
+      const beside = px + 12 + tip.offsetWidth <= box.width ? px + 12 : Math.max(0, px - 12 - tip.offsetWidth);
+      Object.assign(tip.style, { left: `${beside}px`, top: `${py + 4}px` });
+    };
+    plot.addEventListener("pointermove", show);
+    plot.addEventListener("pointerdown", show);
+    plot.addEventListener("pointerleave", () => tip.remove());
   }
 
   // The values under the pointer, line by line.
