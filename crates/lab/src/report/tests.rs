@@ -386,6 +386,7 @@ fn a_table_has_a_row_a_label_and_its_figures_side_by_side() {
     study.tables = vec![Table {
         title: "All in one".to_owned(),
         about: String::new(),
+        report_only: false,
         rows: "scheme".to_owned(),
         columns: vec!["target".to_owned()],
         cases: [("target".to_owned(), only)].into(),
