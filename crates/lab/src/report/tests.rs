@@ -462,7 +462,7 @@ fn cases_over_a_result_are_points_with_intervals_and_some_are_on_the_front() {
     let picture = picture.unwrap();
     let scatter = picture.panels[0].scatter.as_ref().unwrap();
     assert_eq!(scatter.front.as_deref(), Some("On the front: fast; thin."));
-    assert_eq!((scatter.x.title.as_str(), scatter.y.title.as_str()), ("p99 (s)", "goodput (Mb/s)"));
+    assert_eq!((scatter.x.title.as_str(), scatter.y.title.as_str()), ("p99 (ms)", "goodput (Mb/s)"));
     assert_eq!(scatter.points.iter().map(|point| point.full).collect::<Vec<_>>(), [true, true, false, true]);
     let [mean, low, high] = scatter.points[1].x;
     assert!((mean - 0.03).abs() < 1e-9 && low < mean && mean < high, "{low} {mean} {high}");
