@@ -90,8 +90,8 @@ impl Maker<'_> {
             format!("On the front: {}.", names.collect::<Vec<_>>().join("; "))
         });
         let log = self.chart.x_scale == Spacing::Log;
-        let x = axis(x_title, log, points.iter().map(|point| point.x));
-        let y = axis(&self.chart.y_title, self.chart.log, points.iter().map(|point| point.y));
+        let x = axis(x_title, log, &points.iter().map(|point| point.x));
+        let y = axis(&self.chart.y_title, self.chart.log, &points.iter().map(|point| point.y));
         Scatter { x, y, points, front }
     }
 }
@@ -113,7 +113,7 @@ fn on_front<'p>(front: &'p Front, points: &'p [Point]) -> impl Iterator<Item = &
 }
 
 /// Makes an axis around values with their intervals.
-fn axis(title: &str, log: bool, values: impl Iterator<Item = [f64; 3]> + Clone) -> Y {
+fn axis(title: &str, log: bool, values: &(impl Iterator<Item = [f64; 3]> + Clone)) -> Y {
     let ends = values.clone().flat_map(|[mean, low, high]| if log { [mean, mean, high] } else { [mean, low, high] });
     let ends = ends.filter(|value| value.is_finite() && (!log || *value > 0.0));
     let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
@@ -159,12 +159,12 @@ mod tests {
     #[test]
     fn an_axis_has_room_around_its_values() {
         let values = [[0.02, 0.01, 0.03], [0.1, 0.1, 0.1]];
-        let seen = axis("delay (s)", false, values.into_iter());
+        let seen = axis("delay (s)", false, &values.into_iter());
         assert_eq!((seen.title.as_str(), seen.factor), ("delay (ms)", 1e3));
         assert!(seen.domain[0] < 0.01 && seen.domain[1] > 0.1, "{:?}", seen.domain);
-        let log = axis("delay (s)", true, [[0.02, -0.01, 0.05], [0.1, 0.1, 0.1]].into_iter());
+        let log = axis("delay (s)", true, &[[0.02, -0.01, 0.05], [0.1, 0.1, 0.1]].into_iter());
         assert!(log.log && log.domain[0] > 0.0 && log.domain[0] < 0.02 && log.domain[1] > 0.1, "{:?}", log.domain);
-        let one = axis("x", true, [[0.0; 3]].into_iter());
+        let one = axis("x", true, &[[0.0; 3]].into_iter());
         assert!(!one.log, "zero has no place on a logarithmic axis");
     }
 }
