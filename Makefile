@@ -12,7 +12,7 @@ BPF = $(if $(and $(wildcard /usr/include/libelf.h),$(wildcard /usr/include/zlib.
 .PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):\([^=].*\)\{0,1\}$$/\1/p' Makefile | sort -u)
 
 define HELP
-make run        build, reproduce adth-s1a, write the report and print where it is
+make run        build, reproduce arena-home, write the report and print where it is
 make check      between two edits: format, lints, unit tests of the crates that changed
 make test       for every change; about twelve minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture test-python live-quick
@@ -38,7 +38,7 @@ help:
 
 # A verdict may be 'differs' (exit status 1): that is a result, not a failure.
 run: build
-	$(SLUICE) reproduce adth-s1a || test $$? -eq 1
+	$(SLUICE) reproduce arena-home || test $$? -eq 1
 
 # Two lanes beside each other; the time of each stage is printed when it ends, and the times of all stages at the end.
 test:
@@ -205,10 +205,10 @@ browser: claims
 	$(TESTED) replay target/n1.jsonl --controller adth --controller alt --report target/replay.html
 	python3 tests/browser/check_report.py target/replay.html
 
-# What stands first in the report of adth-s1a, for the README.
+# What stands first in the report of arena-home, for the README.
 picture: build
 	python3 tests/debian.py browser
-	$(SLUICE) reproduce adth-s1a --out target/picture || test $$? -eq 1
+	$(SLUICE) reproduce arena-home --out target/picture || test $$? -eq 1
 	python3 tests/browser/picture.py target/picture docs/report.png
 
 # Continues where it was interrupted; outcomes are kept in target/peers.

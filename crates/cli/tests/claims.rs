@@ -23,7 +23,7 @@ fn the_record_fits_the_scenarios_and_the_pages() {
 #[test]
 fn documents_headlines_experiments_and_claims_are_shown_without_the_repository() {
     let documents = stdout(&told(&[]));
-    for document in ["adth", "bqm", "buffer-sizing", "kaust", "reference", "swan"] {
+    for document in ["adth", "arena", "bqm", "buffer-sizing", "kaust", "reference", "swan"] {
         assert!(documents.lines().any(|line| line.starts_with(document)), "{document}: {documents}");
     }
     let headline = stdout(&told(&["adth"]));

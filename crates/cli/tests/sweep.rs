@@ -243,6 +243,7 @@ fn the_command_documents_itself() {
         (vec!["--help"], "Exit status"),
         (vec!["run", "--help"], "sluice run scenarios/adth/s1a.toml --seed 3 --json"),
         (vec!["reproduce", "--help"], "sluice reproduce adth-s1a --quick"),
+        (vec!["arena", "--help"], "sluice arena --quick"),
         (vec!["completions", "bash"], "complete -F"),
         (vec!["man"], ".SH EXIT STATUS"),
         (vec!["schema"], "\"$schema\""),

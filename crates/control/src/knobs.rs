@@ -21,7 +21,7 @@ pub const THRESHOLD: Duration = Duration::from_micros(12_000);
 /// Airtime of a turn: the longest aggregate.
 const TURN: Duration = Duration::from_micros(3_600);
 /// Target delay if none is given.
-pub const TARGET: Positive<Duration> = Positive::<Duration>::new(Duration::from_millis(50)).expect("above zero");
+pub const TARGET: Positive<Duration> = Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero");
 /// Time between two calls.
 pub const EVERY: Duration = Duration::from_millis(100);
 

@@ -2,7 +2,8 @@
 
 use crate::study::{Modelled, Run};
 use serde_json::{Value, json};
-use sim::results::{Distributions, Outcome, Series, shares};
+use sim::config::{Network, Role};
+use sim::results::{Distributions, Hop, Outcome, Series, shares};
 
 /// One value at the end of a path.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,33 @@ fn of_outcome(outcome: &Outcome) -> Value {
             "totals": outcome.totals,
         }),
     )
+}
+
+/// Adds to the results that a run of `network` will have what its access points will have sent to each station.
+pub(crate) fn add_stations(tree: &mut Value, network: &Network) {
+    let role = |name: &str, wanted: Role| {
+        let called =
+            |known: &str| name.strip_prefix(known).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
+        network.node.iter().any(|node| node.role == wanted && called(&node.name))
+    };
+    let Some(nodes) = tree["nodes"].as_array_mut() else { return };
+    let names: Vec<String> = nodes.iter().filter_map(|node| node["name"].as_str().map(str::to_owned)).collect();
+    let hop = |name: &String| Hop {
+        name: name.clone(),
+        attempts: 0,
+        repeated: 0,
+        delivered: 0,
+        retry_drops: 0,
+        airtime_s: 0.0,
+        service_mean_s: 0.0,
+        service_max_s: 0.0,
+        sojourn_mean_s: 0.0,
+        sojourn_max_s: 0.0,
+    };
+    let stations: Vec<Hop> = names.iter().filter(|name| role(name, Role::Station)).map(hop).collect();
+    for node in nodes.iter_mut().filter(|node| node["name"].as_str().is_some_and(|n| role(n, Role::AccessPoint))) {
+        node["hops"] = json!(stations);
+    }
 }
 
 /// Adds the percentiles of recorded distributions to the times of flows and queues: `p1`, `p2` and so on, `p995` for 99.5 %.

@@ -185,7 +185,7 @@ pub struct Claim {
     pub cause: Option<Cause>,
 }
 
-/// A side of the window in which a claim holds.
+/// A side of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
@@ -459,8 +459,15 @@ pub struct Chart {
     /// Chart that stands first in the report.
     #[serde(default)]
     pub first: bool,
-    /// `time`, an axis of `[vary]`, or `cdf`: share of packets with at most this delay, with `log` above it.
+    /// `time`, an axis of `[vary]`, or `cdf`: share of packets with at most this delay, with `log` above it. With `x_title` a
+    /// result, as in `y`: every case is a point, with its intervals along both axes.
     pub x: String,
+    /// Title and unit of the x axis where `x` is a result: "delay (ms)".
+    #[serde(default)]
+    pub x_title: Option<String>,
+    /// With `x_title`: names the cases that no other beats along both axes (Pareto front).
+    #[serde(default)]
+    pub front: Option<Front>,
     /// Series over `time` (`flows.*.delay_max_s`, `nodes.n1.limit`; first seed), measures over an axis as in a claim
     /// (`flows.*.delay_s.max`; mean and 95 % interval over the seeds), or distributions for `cdf` (`flows.*.delay_s`,
     /// `rtt_s`, `completion_s`; `nodes.*.sojourn_s`, `nodal_delay_s`; quantiles averaged over the seeds).
@@ -470,7 +477,7 @@ pub struct Chart {
     /// Cases shown: axis = label, or a list of labels. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
-    /// Axis with a panel per label, on common scales.
+    /// Axis with a panel per label: on common scales, with `x_title` on scales of their own.
     #[serde(default)]
     pub panels: Option<String>,
     /// Axis with a colour per label. Default: one per line.
@@ -485,7 +492,7 @@ pub struct Chart {
     /// Logarithmic y axis.
     #[serde(default)]
     pub log: bool,
-    /// Scale of the x axis, for `cdf` and for axes of positive numbers or quantities.
+    /// Scale of the x axis, for `cdf`, results, and axes of positive numbers or quantities.
     #[serde(default)]
     pub x_scale: Spacing,
     /// Over an axis: one value per case, as in a claim.
@@ -497,6 +504,22 @@ pub struct Chart {
     /// With `against`: `difference` or `ratio`.
     #[serde(default)]
     pub compare: Compare,
+}
+
+/// Cases that no other beats along both axes of a chart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Front {
+    /// The better side along the x axis.
+    pub x: Side,
+    /// The better side along the y axis.
+    pub y: Side,
+    /// Only cases in which the mean of this result fulfils `when`: `flows.ping.loss_ratio`. Others are hollow points.
+    #[serde(default)]
+    pub of: Option<String>,
+    /// The condition of `of`, as in a claim's `holds`: "<= 2 %".
+    #[serde(default)]
+    pub when: Option<String>,
 }
 
 /// Spacing of numbers on an axis.
@@ -519,6 +542,9 @@ pub struct Table {
     /// Remark.
     #[serde(default)]
     pub about: String,
+    /// In the report only, not on the terminal.
+    #[serde(default)]
+    pub report_only: bool,
     /// Axis of `[vary]` with a row per label.
     pub rows: String,
     /// Axes with a column per combination of labels. Other axes are averaged, unless `where` fixes them.

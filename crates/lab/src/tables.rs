@@ -23,7 +23,7 @@ pub fn study(study: &Study, width: usize, all: bool) -> String {
         let sentences = answer.iter().map(|sentence| wrapped(sentence, width, 0) + "\n");
         let _ = write!(text, "\n{}", sentences.collect::<String>());
     }
-    for table in &study.tables {
+    for table in study.tables.iter().filter(|table| !table.report_only) {
         let _ = write!(text, "\n{}", asked(study, table, width));
     }
     if all && !study.claims.is_empty() {

@@ -282,9 +282,9 @@ proptest! {
     }
 }
 
-/// A queue with the default of 50 ms, on its own.
+/// A queue with 50 ms, on its own.
 fn queue() -> Queue<Piece> {
-    build("discipline = \"turns\"")
+    build("discipline = \"turns\"\nturns.target_delay = \"50 ms\"")
 }
 
 #[test]

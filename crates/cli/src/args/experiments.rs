@@ -10,6 +10,7 @@ pub(crate) enum Experiment {
     Check(Check),
     Run(Run),
     Reproduce(Reproduce),
+    Arena(Arena),
     Claims(Claims),
     List(List),
     Report(Report),
@@ -140,7 +141,7 @@ impl From<Chosen> for lab::capture::Filter {
 }
 
 /// Run whole experiments, judge their claims and write a report.
-#[derive(Debug, Group)]
+#[derive(Debug, Default, Group)]
 #[command(after_help = "\
 Examples:
   sluice reproduce adth-s1a           one experiment, by its id
@@ -192,6 +193,33 @@ pub(crate) struct Reproduce {
     pub(crate) node: Vec<String>,
     #[command(flatten)]
     pub(crate) chosen: Chosen,
+}
+
+/// Compare today's queues, published schemes and `turns` in every hazard, and write a report.
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice arena --quick    three seeds: minutes
+  sluice arena            the seeds of the record
+
+The same as `sluice reproduce arena`, which takes more options. Each hazard is a network in scenarios/arena; its line \
+has today's default beside `turns`. The report has all schemes: delay against goodput, who is on the front, and losses.")]
+pub(crate) struct Arena {
+    /// Run three seeds per case.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// The number of threads [default: one for each core]. Results do not depend on it.
+    #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
+    pub(crate) threads: Option<usize>,
+    /// Keep the results in DIR/ID [default: results/ID].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+impl From<Arena> for Reproduce {
+    fn from(Arena { quick, threads, out }: Arena) -> Self {
+        Self { targets: vec![PathBuf::from("arena")], quick, threads, out, ..Self::default() }
+    }
 }
 
 /// Show what was measured for the statements of documents, from the record of full runs; nothing is simulated.

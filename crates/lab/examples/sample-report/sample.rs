@@ -241,6 +241,8 @@ fn both(mut a: BTreeMap<String, Labels>, b: BTreeMap<String, Labels>) -> BTreeMa
 fn chart(title: &str, x: &str, y: &[&str], y_title: &str) -> Chart {
     Chart {
         first: false,
+        x_title: None,
+        front: None,
         title: title.to_owned(),
         about: String::new(),
         x: x.to_owned(),

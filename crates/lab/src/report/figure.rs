@@ -1,6 +1,6 @@
 //! A chart on the page: its title, the places where the script draws its panels, its legend, and its values as a table.
 
-use super::picture::{Data, Line, Panel, Picture, Style};
+use super::picture::{Data, Line, Panel, Picture, Point, Scatter, Style};
 use super::text::{Escaped, number};
 use crate::tables::blocks;
 use std::fmt::{self, Write as _};
@@ -43,7 +43,9 @@ fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
     let class = if picture.panels.len() > 1 { "panels" } else { "panels single" };
     writeln!(out, "<div class=\"{class}\">")?;
     for (k, panel) in picture.panels.iter().enumerate() {
-        let lines = panel.lines.iter().map(|line| line.style.name.as_str()).collect::<Vec<_>>().join("; ");
+        let points = panel.scatter.iter().flat_map(|scatter| &scatter.points).map(|point| &point.style);
+        let styles = panel.lines.iter().map(|line| &line.style).chain(points);
+        let lines = styles.map(|style| style.name.as_str()).collect::<Vec<_>>().join("; ");
         let rules = panel.rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join("; ");
         let shown = [title, panel.title.as_deref().unwrap_or_default(), &picture.y.title, &lines, &rules];
         let told = shown.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ");
@@ -53,10 +55,14 @@ fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
         }
         writeln!(
             out,
-            "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\"></div>\n</div>",
+            "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\"></div>",
             picture.id,
             Escaped(&told)
         )?;
+        if let Some(front) = panel.scatter.as_ref().and_then(|scatter| scatter.front.as_ref()) {
+            writeln!(out, "<p class=\"note\">{}</p>", Escaped(front))?;
+        }
+        out.push_str("</div>\n");
     }
     out.push_str("</div>\n");
     if !picture.notes.is_empty() {
@@ -83,8 +89,40 @@ fn legend(out: &mut String, styles: &[Style]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the values of a picture over an axis as a table.
+/// Writes the values of a picture with points as a table.
+fn points(out: &mut String, picture: &Picture) -> fmt::Result {
+    let panels = picture.panels.iter().filter_map(|panel| Some((panel, panel.scatter.as_ref()?)));
+    let rows: Vec<(&Panel, &Scatter, &Point)> =
+        panels.flat_map(|(panel, scatter)| scatter.points.iter().map(move |point| (panel, scatter, point))).collect();
+    let Some((_, first, _)) = rows.first() else { return Ok(()) };
+    write!(
+        out,
+        "<details><summary>Values</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
+         aria-label=\"Values\">\n<table class=\"values\">\n<thead><tr><th scope=\"col\"></th>"
+    )?;
+    for axis in [&first.x, &first.y] {
+        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(&axis.title))?;
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for (panel, scatter, point) in rows {
+        let parts = [panel.title.as_deref(), Some(point.style.name.as_str())];
+        let name = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
+        let [x, y] = [cell(&point.x, scatter.x.factor), cell(&point.y, scatter.y.factor)];
+        writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td class=\"number\">{x}</td><td class=\"number\">{y}</td></tr>",
+            Escaped(&name)
+        )?;
+    }
+    out.push_str("</tbody></table>\n</div>\n</details>\n");
+    Ok(())
+}
+
+/// Writes the values of a picture over an axis or a result as a table.
 fn values(out: &mut String, picture: &Picture) -> fmt::Result {
+    if picture.panels.iter().any(|panel| panel.scatter.is_some()) {
+        return points(out, picture);
+    }
     let Some(scale) = &picture.x else { return Ok(()) };
     let lines = picture.panels.iter().flat_map(|panel| panel.lines.iter().map(move |line| (panel, line)));
     let row = |(panel, line): (&Panel, &Line)| {

@@ -1,5 +1,7 @@
 //! Turns a chart of a scenario into a picture: its runs, its lines with names and colours, and its rules.
 
+mod scatter;
+
 use super::distribution::{self, Values};
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Tracks, Y, elements};
 use super::text::{count, ranges, seconds};
@@ -65,6 +67,9 @@ pub(super) fn picture(
         return Err("No run is of the kind that this picture asks for.".to_owned());
     }
     let mut maker = Maker { study, chart, scale: scale(study, chart), values: None };
+    if let Some(x_title) = &chart.x_title {
+        return maker.scatter(x_title, &cases, id);
+    }
     if chart.x == CDF {
         let curves: Vec<Vec<f64>> = cases.iter().flat_map(|case| maker.curves(case)).map(|(.., curve)| curve).collect();
         maker.values = Values::new(chart, &curves);
@@ -306,6 +311,7 @@ impl Maker<'_> {
                 title: frame.title,
                 lines: frame.drafts.into_iter().map(line).collect(),
                 rules: frame.rules,
+                scatter: None,
             })
             .collect();
         let y = self.y(&panels, data);

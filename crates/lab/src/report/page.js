@@ -188,7 +188,46 @@
     ];
   }
 
+  // Points over a result, each with its name and its intervals along both axes.
+  function points({ x, y, points: all }) {
+    const axis = ({ title, log, domain, factor }, field) => ({
+      field, type: "quantitative", title, axis: { ...(log ? LOG_AXIS : {}), tickCount: 4 },
+      scale: { type: log ? "log" : "linear", domain: domain.map((v) => v * factor), nice: false, clamp: true, ...(log ? {} : { zero: false }) },
+    });
+    const marks = all.map((point) => {
+      const name = (part) => `${part}_${point.key}`;
+      const color = colour(point);
+      const [px, py] = [point.x.map((v) => v * x.factor), point.y.map((v) => v * y.factor)];
+      const row = { values: [{ x: px[0], xl: px[1], xh: px[2], y: py[0], yl: py[1], yh: py[2] }] };
+      const [ex, ey] = [axis(x, "x"), axis(y, "y")];
+      const rule = { type: "rule", strokeWidth: 1.2, color };
+      return [
+        { name: name("line"), data: row, mark: rule, encoding: { x: { ...ex, field: "xl" }, x2: { field: "xh" }, y: ey } },
+        { name: name("whisker"), data: row, mark: rule, encoding: { x: ex, y: { ...ey, field: "yl" }, y2: { field: "yh" } } },
+        {
+          name: name("point"), data: row, encoding: { x: ex, y: ey },
+          mark: { type: "point", size: 42, opacity: 1, stroke: color, strokeWidth: 1.5, fill: point.full ? color : "var(--page)" },
+        },
+        {
+          name: name("label"), data: row, encoding: { x: ex, y: ey },
+          mark: { type: "text", text: point.name, align: "left", baseline: "bottom", dx: 6, dy: -3, fontSize: 11, color: "var(--quiet)" },
+        },
+      ];
+    });
+    return marks.flat();
+  }
+
   async function draw(picture, panel, plot) {
+    if (panel.scatter) {
+      const spec = {
+        width: "container", height: HEIGHT, autosize: { type: "fit-x", contains: "padding" },
+        padding: { left: 2, right: 12, top: 8, bottom: 2 }, config, layer: points(panel.scatter),
+      };
+      const { view } = await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false, formatLocale });
+      listenToPoints(plot, view, panel.scatter);
+      plot.dataset.drawn = "";
+      return;
+    }
     const all = rows(picture, panel);
     const x = xEncoding(picture, all, plot.clientWidth);
     const spec = {
@@ -199,6 +238,44 @@
     const { view } = await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false, formatLocale });
     listen(plot, view, picture, panel, all);
     plot.dataset.drawn = "";
+  }
+
+  // The values of the point that is nearest to the pointer.
+  function listenToPoints(plot, view, { x, y, points: all }) {
+    const tip = document.createElement("div");
+    tip.className = "tip";
+    const show = (event) => {
+      const [left, top] = view.origin();
+      const box = plot.getBoundingClientRect();
+      const place = (point) => [
+        left + view.scale("x")(point.x[0] * x.factor), top + view.scale("y")(point.y[0] * y.factor),
+      ];
+      const away = (point) => {
+        const [px, py] = place(point);
+        return Math.hypot(px - (event.clientX - box.left), py - (event.clientY - box.top));
+      };
+      const point = all.reduce((a, b) => (away(b) < away(a) ? b : a));
+      const title = document.createElement("p");
+      title.textContent = point.name;
+      const table = document.createElement("table");
+      for (const [axis, [mean, low, high]] of [[x, point.x], [y, point.y]]) {
+        const cells = table.insertRow();
+        const name = document.createElement("th");
+        name.scope = "row";
+        name.textContent = axis.title;
+        cells.append(name);
+        const interval = high > low ? ` (${figure(low * axis.factor)} to ${figure(high * axis.factor)})` : "";
+        cells.insertCell().textContent = figure(mean * axis.factor) + interval;
+      }
+      tip.replaceChildren(title, table);
+      plot.append(tip);
+      const [px, py] = place(point);
+      const beside = px + 12 + tip.offsetWidth <= box.width ? px + 12 : Math.max(0, px - 12 - tip.offsetWidth);
+      Object.assign(tip.style, { left: `${beside}px`, top: `${py + 4}px` });
+    };
+    plot.addEventListener("pointermove", show);
+    plot.addEventListener("pointerdown", show);
+    plot.addEventListener("pointerleave", () => tip.remove());
   }
 
   // The values under the pointer, line by line.
@@ -253,7 +330,7 @@
       button.addEventListener("click", () => {
         const shown = button.getAttribute("aria-pressed") !== "true";
         button.setAttribute("aria-pressed", shown);
-        for (const part of ["line", "whisker", "point"]) {
+        for (const part of ["line", "whisker", "point", "label"]) {
           for (const mark of figureElement.querySelectorAll(`.${part}_${button.dataset.key}_marks`)) {
             mark.style.display = shown ? "" : "none";
           }

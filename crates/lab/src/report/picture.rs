@@ -43,7 +43,7 @@ pub(super) struct Picture {
     pub(super) legend: Vec<Style>,
 }
 
-/// The y axis, the same for all panels.
+/// The y axis, the same for all panels, or an axis of a panel with points.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Y {
     pub(super) title: String,
@@ -62,6 +62,34 @@ pub(super) struct Panel {
     pub(super) title: Option<String>,
     pub(super) lines: Vec<Line>,
     pub(super) rules: Vec<Rule>,
+    /// Instead of lines: points, with the scales of this panel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) scatter: Option<Scatter>,
+}
+
+/// Points of one panel over results.
+#[derive(Debug, Serialize)]
+pub(super) struct Scatter {
+    pub(super) x: Y,
+    pub(super) y: Y,
+    pub(super) points: Vec<Point>,
+    /// Names the points on the front.
+    #[serde(skip)]
+    pub(super) front: Option<String>,
+}
+
+/// A case as a point.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Point {
+    /// Index into the picture's legend.
+    pub(super) key: usize,
+    #[serde(flatten)]
+    pub(super) style: Style,
+    /// Mean, and the ends of the 95 % interval, in SI units.
+    pub(super) x: [f64; 3],
+    pub(super) y: [f64; 3],
+    /// True if the front may have it.
+    pub(super) full: bool,
 }
 
 /// The name and the look of a line.

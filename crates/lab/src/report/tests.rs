@@ -386,6 +386,7 @@ fn a_table_has_a_row_a_label_and_its_figures_side_by_side() {
     study.tables = vec![Table {
         title: "All in one".to_owned(),
         about: String::new(),
+        report_only: false,
         rows: "scheme".to_owned(),
         columns: vec!["target".to_owned()],
         cases: [("target".to_owned(), only)].into(),
@@ -428,6 +429,50 @@ fn commands_replay_a_run() {
     assert!(page.contains("title=&quot;it&#39;\\&#39;&#39;s&quot;&#39;"));
 }
 
+/// A chart over results of a study with these delays, goodputs and losses, each in two seeds.
+fn over_results(cases: &[(&str, f64, f64, f64)]) -> (Study, Chart) {
+    let mut study = sample::studies().remove(0);
+    let run = study.runs[0].clone();
+    study.axes = vec![study::Axis { name: "scheme".into(), labels: cases.iter().map(|(l, ..)| (*l).into()).collect() }];
+    study.seeds = vec![1, 2];
+    let runs = cases.iter().flat_map(|(label, delay, goodput, loss)| {
+        [0.9, 1.1].map(|part| {
+            let mut run = run.clone();
+            run.case = BTreeMap::from([("scheme".to_owned(), (*label).to_owned())]);
+            run.outcome.flows.truncate(1);
+            run.outcome.flows[0].delay_s.p99 = delay * part;
+            run.outcome.flows[0].loss_ratio = *loss;
+            run.outcome.totals.goodput_bps = goodput * part;
+            run
+        })
+    });
+    study.runs = runs.collect();
+    let text = "title = \"t\"\nx = \"flows.*.delay_s.p99\"\nx_title = \"p99 (s)\"\ny = [\"totals.goodput_bps\"]\n\
+                y_title = \"goodput (bit/s)\"\ncolour = \"scheme\"\nfront = { x = \"below\", y = \"above\", \
+                of = \"flows.*.loss_ratio\", when = \"<= 2 %\" }";
+    (study, crate::scenario::parse("chart", text.as_bytes()).unwrap())
+}
+
+#[test]
+fn cases_over_a_result_are_points_with_intervals_and_some_are_on_the_front() {
+    let cases =
+        [("slow", 0.2, 5e6, 0.0), ("fast", 0.03, 5e6, 0.0), ("lossy", 0.01, 9e6, 0.5), ("thin", 0.02, 1e6, 0.0)];
+    let (study, chart) = over_results(&cases);
+    let (picture, _) = draw(&study, &chart);
+    let picture = picture.unwrap();
+    let scatter = picture.panels[0].scatter.as_ref().unwrap();
+    assert_eq!(scatter.front.as_deref(), Some("On the front: fast; thin."));
+    assert_eq!((scatter.x.title.as_str(), scatter.y.title.as_str()), ("p99 (ms)", "goodput (Mb/s)"));
+    assert_eq!(scatter.points.iter().map(|point| point.full).collect::<Vec<_>>(), [true, true, false, true]);
+    let [mean, low, high] = scatter.points[1].x;
+    assert!((mean - 0.03).abs() < 1e-9 && low < mean && mean < high, "{low} {mean} {high}");
+    let page = page(&[Study { charts: vec![chart], ..study }]);
+    assert!(page.contains("<p class=\"note\">On the front: fast; thin.</p>"), "{page}");
+    assert!(
+        page.contains("<th scope=\"row\">lossy</th>") && page.contains("Hollow: flows.*.loss_ratio is not &lt;= 2 %")
+    );
+}
+
 /// The content of the picture that `make picture` writes.
 #[derive(Debug, PartialEq, serde::Deserialize)]
 struct Shown {
@@ -442,9 +487,9 @@ struct Shown {
 #[test]
 fn the_picture_in_the_readme_is_of_the_present_report() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let file = root.join("scenarios/adth/s1a.toml");
+    let file = root.join("scenarios/arena/home.toml");
     let scenario = Scenario::load(&file, &Wishes::default()).unwrap();
-    let record = fs::read_to_string(root.join("evidence/adth.csv")).unwrap();
+    let record = fs::read_to_string(root.join("evidence/arena.csv")).unwrap();
     let rows = evidence::read(&record).unwrap();
     let mut verdicts = BTreeMap::new();
     for row in rows.iter().filter(|row| row.experiment() == scenario.id && row.conventions == scenario.conventions) {

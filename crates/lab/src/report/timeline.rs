@@ -148,7 +148,7 @@ fn picture(chart: &Chart, number: usize, grid: Grid, data: &mut Data) -> Result<
     let (title, factor) = readable_unit(&chart.y_title, top);
     let notes = vec![format!("Each value covers {}.", seconds(grid.step))];
     let y = Y { title, factor, log: false, domain: [0.0, top] };
-    let panels = vec![Panel { title: None, lines, rules }];
+    let panels = vec![Panel { title: None, lines, rules, scatter: None }];
     Ok(Picture { id: format!("chart-{number}"), x: None, values: None, y, panels, notes, legend })
 }
 

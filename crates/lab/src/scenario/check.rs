@@ -1,6 +1,8 @@
 //! Faults that can be known before anything runs: networks that cannot be built, parameters without a use, claims and
 //! charts about results that will not exist.
 
+mod charts;
+
 use super::cases::Scenario;
 use super::draft::Draft;
 use super::refusal::Refusal;
@@ -10,9 +12,8 @@ use crate::claims::{self, Case, Condition, Expression, Question};
 use crate::label;
 use crate::measure::{self, Missing};
 use crate::model::{self, Fault};
-use crate::report::CDF;
 use crate::run;
-use crate::study::{Axis, Chart, Claim, Compare, First, Labels, Reported, Spacing, Table, Unit, Window};
+use crate::study::{Axis, Claim, Compare, First, Labels, Reported, Table, Unit, Window};
 use crate::title;
 use serde_json::Value;
 use sim::config::Network;
@@ -110,8 +111,10 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Re
     })?;
     let refuse = |Fault { key, message }: Fault| draft.refuse_at(&format!("model.{key}"), message);
     let model = model::of(&draft.head.model, network, &outcome).map_err(refuse)?;
+    let network = network.clone();
     Ok(LazyCell::new(Box::new(move || {
         let mut tree = measure::tree(&outcome, model.as_ref());
+        measure::add_stations(&mut tree, &network);
         tree["series"] = serde_json::to_value(&outcome.series).unwrap_or_default();
         tree["distributions"] = serde_json::to_value(&outcome.distributions).unwrap_or_default();
         tree
@@ -389,77 +392,6 @@ impl Future<'_, '_> {
             return Err(refusal.note("add a table `[record]` with `distributions = true`"));
         }
         self.check_measure(at, path, &blank["distributions"], Leaf::Series)
-    }
-
-    fn check_chart(&self, index: usize, chart: &Chart) -> Result<(), Refusal> {
-        let at = |key: &str| format!("chart.{index}.{key}");
-        self.check_labels(&at("where"), &chart.cases)?;
-        for (key, axis) in [("panels", &chart.panels), ("colour", &chart.colour)] {
-            if let Some(axis) = axis {
-                self.axis(&at(key), axis)?;
-            }
-        }
-        if chart.y.is_empty() {
-            return Err(self.draft.refuse_at(&at("y"), "a chart shows at least one result"));
-        }
-        self.check_against(&at("against"), &chart.against)?;
-        self.check_compare(&at("compare"), chart.compare, &chart.against)?;
-        let (over_time, cdf) = (chart.x == "time", chart.x == CDF);
-        if over_time && chart.x_scale == Spacing::Log {
-            return Err(self.draft.refuse_at(&at("x_scale"), "`x_scale` has no effect over `time`"));
-        }
-        if !over_time && !cdf {
-            let axis = self
-                .axis(&at("x"), &chart.x)
-                .map_err(|refusal| refusal.note("or `time`, for series, or `cdf`, for distributions"))?;
-            let placed = |label: &String| label::place(label).is_some_and(|place| place > 0.0);
-            if chart.x_scale == Spacing::Log && !axis.labels.iter().all(placed) {
-                let message = format!("`{}` has labels that are not numbers above zero", chart.x);
-                return Err(self.draft.refuse_at(&at("x_scale"), message));
-            }
-        } else if chart.together.is_some() || !chart.against.is_empty() {
-            let message =
-                "a chart over `time` and a `cdf` show what was recorded: `together` and `against` are for axes";
-            return Err(self.draft.refuse_at(&at("x"), message));
-        }
-        let cases = self.scenario.cases.iter().zip(&self.blanks);
-        for (_, blank) in cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels)) {
-            for (number, path) in chart.y.iter().enumerate() {
-                let place = at(&format!("y.{number}"));
-                if over_time {
-                    self.check_series(&place, path, blank)?;
-                } else if cdf {
-                    self.check_distribution(&place, path, blank)?;
-                } else {
-                    self.check_expression(&place, path, blank, Leaf::Number)?;
-                }
-            }
-        }
-        let list = |of: &Value, key: &str| of[key].as_array().cloned().unwrap_or_default();
-        let deadlines = |blank: &Value| list(blank, "flows").iter().any(|flow| flow["deadline_s"].is_number());
-        let targets = |blank: &Value| {
-            let queues = list(blank, "nodes").into_iter().flat_map(|node| list(&node, "queues"));
-            queues.into_iter().any(|queue| queue["target_delay_s"].is_number())
-        };
-        for (key, has_line, why) in [
-            (
-                "deadline",
-                chart.deadline.then_some(&deadlines as &dyn Fn(&Value) -> bool),
-                "flow that is shown has a deadline",
-            ),
-            ("target", chart.target.then_some(&targets), "controller that is shown has a target delay"),
-        ] {
-            let cases = self.scenario.cases.iter().zip(&self.blanks);
-            let mut shown = cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels));
-            if has_line.is_some_and(|has_line| !shown.any(|(_, blank)| has_line(blank))) {
-                return Err(self.draft.refuse_at(&at(key), format!("`{key}` has no effect: no {why}")));
-            }
-        }
-        for measure in &chart.y {
-            let unit = if chart.x == CDF { Unit::Share } else { title::unit(measure, &chart.against, chart.compare) };
-            title::factor(&chart.y_title, measure, unit).map_err(|why| self.draft.refuse_at(&at("y_title"), why))?;
-        }
-        Ok(())
     }
 
     /// Checks that the sentences of the answer refer to existing claims, and that only one chart is first.

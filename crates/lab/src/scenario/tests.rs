@@ -333,6 +333,21 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
         wrong(&chart(&format!("{over}\n{fifo}")), "`target` has no effect: no controller that is shown");
     }
     wrong(&chart(&format!("{over_time}\nx_scale = \"log\"")), "`x_scale` has no effect over `time`");
+    let result = "x = \"flows.*.delay_s.p99\"\nx_title = \"p99 (s)\"\ny = [\"flows.*.delay_s.max\"]";
+    let front = |of: &str| chart(&format!("{result}\nfront = {{ x = \"below\", y = \"above\"{of} }}"));
+    for fine in [chart(result), front(""), front(", of = \"totals.loss_ratio\", when = \"<= 2 %\"")] {
+        let text = format!("{network}\n{fine}");
+        let folder = std::path::Path::new(".");
+        assert!(Scenario::read("chain.toml", "chain", text.as_bytes(), folder, &wishes(&[])).is_ok(), "{fine}");
+    }
+    wrong(&front(", of = \"totals.loss_ratio\""), "`of` and `when` belong together");
+    wrong(&front(", of = \"totals.loss_ratio\", when = \"<= 2 ms\""), "a share is held against a time");
+    wrong(&front(", of = \"totals.loss\", when = \"<= 2 %\""), "there is no result `totals.loss`");
+    wrong(&chart(&result.replace("p99 (s)", "p99 (Mb/s)")), "which has no `(Mb/s)`");
+    wrong(&chart(&result.replace("delay_s.p99", "delay_s.p9")), "nothing is called `p9` there");
+    wrong(&chart(&format!("{result}\ndeadline = true")), "`deadline` has no effect on points over a result");
+    wrong(&chart(&format!("{over_time}\nx_title = \"t (s)\"")), "`time` has a title of its own");
+    wrong(&chart(&format!("{over_time}\nfront = {{ x = \"below\", y = \"above\" }}")), "it needs `x_title`");
     let cell = "{ title = \"d (s)\", measure = \"flows.*.delay_s.mean\", compare = \"ratio\" }";
     wrong(&format!("[[table]]\ntitle = \"t\"\nrows = \"scheme\"\ncell = [{cell}]"), "`compare` needs something");
     let claim = CHAIN.replace("statistic = \"max\"\nholds = \"<= 0.001\"", "holds = \"> 0\"\nseries.to = \"4 s\"");

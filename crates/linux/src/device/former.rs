@@ -134,11 +134,6 @@ impl Former {
         self.phy.is_some()
     }
 
-    /// Returns the settings of the phy's scheduler that were changed.
-    pub(crate) fn knobs(&self) -> Option<&FormerKnobs> {
-        self.knobs.as_ref()
-    }
-
     /// Returns the handle that our discipline gets.
     pub(crate) fn ours(&self) -> u32 {
         self.ours

@@ -32,7 +32,6 @@ const GET_WIPHY: u8 = 1;
 const SET_WIPHY: u8 = 2;
 const GET_INTERFACE: u8 = 5;
 const GET_STATION: u8 = 17;
-const SET_STATION: u8 = 18;
 const GET_SURVEY: u8 = 50;
 
 /// A connection to nl80211.

@@ -127,7 +127,7 @@ fn without_any_option_each_knob_is_set_and_comes_back_however_the_agent_ends() {
         assert!(said().contains("grade 1, the knobs of a stock kernel"), "{}", said());
         let status = shell("/tmp/sluice status; /tmp/sluice status --json");
         let target =
-            if options.starts_with("--target") { "\"target_delay_s\":0.02," } else { "\"target_delay_s\":0.05," };
+            if options.starts_with("--target") { "\"target_delay_s\":0.02," } else { "\"target_delay_s\":0.1," };
         for part in ["knobs (grade 1)", "\"grade\":1", target] {
             assert!(status.contains(part), "{part}: {status}");
         }

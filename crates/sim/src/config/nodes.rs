@@ -213,7 +213,7 @@ pub enum Queues {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TurnsScheduler {
-    /// Longest time that packets are to wait (D), above zero; at least two turns of all busy stations. Default 50 ms.
+    /// Longest time that packets are to wait (D), above zero; at least two turns of all busy stations. Default 100 ms.
     pub target_delay: Positive<Duration>,
 }
 

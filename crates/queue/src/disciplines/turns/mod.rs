@@ -24,7 +24,7 @@ use units::{Bytes, Duration, Instant, Positive, Within};
 #[cfg_attr(feature = "schema", schemars(rename = "TurnsQueue"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Longest time that packets are to wait, above zero. Default 50 ms.
+    /// Longest time that packets are to wait, above zero. Default 100 ms.
     pub target_delay: Positive<Duration>,
     /// Hash buckets of flows: 1 to 65536. Default 1024.
     pub flows: Within<u32, 1, 65_536>,
@@ -33,7 +33,7 @@ pub struct Params {
 impl Params {
     /// The default of `target_delay`.
     pub const TARGET_DELAY: Positive<Duration> =
-        Positive::<Duration>::new(Duration::from_millis(50)).expect("above zero");
+        Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero");
 }
 
 impl Default for Params {

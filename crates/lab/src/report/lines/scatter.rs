@@ -1,0 +1,170 @@
+//! Charts over a result: every case is a point, and some are on the front.
+
+use super::{Case, Identity, Maker, readable_unit};
+use crate::claims::Condition;
+use crate::report::picture::{Panel, Picture, Point, Scatter, Style, Y};
+use crate::report::text::{count, ranges};
+use crate::study::{Front, Side, Spacing};
+
+/// A point before its name is known.
+struct Draft {
+    identity: Identity,
+    x: [f64; 3],
+    y: [f64; 3],
+    full: bool,
+}
+
+impl Maker<'_> {
+    /// Makes the picture of a chart over the result `x`, or says why there is none.
+    pub(super) fn scatter(&self, x_title: &str, cases: &[Case], id: String) -> Result<Picture, String> {
+        let frames: Vec<(Option<String>, Vec<Draft>)> =
+            self.panels(cases).into_iter().map(|(title, cases)| (title, self.drafts(&cases))).collect();
+        let mut identities: Vec<Identity> = Vec::new();
+        for draft in frames.iter().flat_map(|(_, drafts)| drafts) {
+            if !identities.contains(&draft.identity) {
+                identities.push(draft.identity.clone());
+            }
+        }
+        if identities.is_empty() {
+            return Err(format!("These runs hold no values of {} over {}.", self.chart.y.join(", "), self.chart.x));
+        }
+        let legend = self.styles(&identities);
+        let panels: Vec<Panel> = frames
+            .into_iter()
+            .filter(|(_, drafts)| !drafts.is_empty())
+            .map(|(title, drafts)| {
+                let scatter = self.panel(x_title, drafts, &identities, &legend);
+                Panel { title, lines: Vec::new(), rules: Vec::new(), scatter: Some(scatter) }
+            })
+            .collect();
+        let seeds: Vec<u64> = cases[0].runs.iter().map(|run| run.seed).collect();
+        let mut notes = vec![match seeds.len() {
+            1 => format!("Seed {}; one run a point, so no intervals.", ranges(&seeds)),
+            several => format!("Means over {} with 95 % intervals.", count(several, "seed")),
+        }];
+        if let Some(Front { of: Some(of), when: Some(when), .. }) = &self.chart.front {
+            notes.push(format!("Hollow: {of} is not {when}, so that the point cannot be on the front."));
+        }
+        let y = Y { title: self.chart.y_title.clone(), factor: 1.0, log: self.chart.log, domain: [0.0, 1.0] };
+        Ok(Picture { id, x: None, values: None, y, panels, notes, legend })
+    }
+
+    /// Returns the points of some cases: one per element of `y`, over the same element of `x`, or its only one.
+    fn drafts(&self, cases: &[&Case]) -> Vec<Draft> {
+        let xs = self.values(cases, &self.chart.x);
+        let mut drafts = Vec::new();
+        for path in &self.chart.y {
+            for (case, element, y) in self.values(cases, path) {
+                let of_case: Vec<_> = xs.iter().filter(|(other, ..)| other.first == case.first).collect();
+                let same = of_case.iter().find(|(_, other, _)| *other == element);
+                let Some((.., x)) = same.or(if of_case.len() == 1 { of_case.first() } else { None }) else { continue };
+                if !x.mean.is_finite() || !y.mean.is_finite() {
+                    continue;
+                }
+                let identity = Identity { element, measure: super::words(path), labels: self.labels(case) };
+                let (x, y) = ([x.mean, x.low, x.high], [y.mean, y.low, y.high]);
+                drafts.push(Draft { identity, x, y, full: self.may_win(case) });
+            }
+        }
+        drafts
+    }
+
+    /// True if the case fulfils the front's condition, or there is none.
+    fn may_win(&self, case: &Case) -> bool {
+        let Some(Front { of: Some(of), when: Some(when), .. }) = &self.chart.front else { return true };
+        // A wrong condition was refused when the scenario was read.
+        let Ok(condition) = when.parse::<Condition>() else { return true };
+        self.values(&[case], of).iter().all(|(.., interval)| condition.holds(interval.mean))
+    }
+
+    fn panel(&self, x_title: &str, drafts: Vec<Draft>, identities: &[Identity], legend: &[Style]) -> Scatter {
+        let points: Vec<Point> = drafts
+            .into_iter()
+            .map(|Draft { identity, x, y, full }| {
+                let key = identities.iter().position(|known| *known == identity).unwrap_or_default();
+                Point { key, style: legend[key].clone(), x, y, full }
+            })
+            .collect();
+        let front = self.chart.front.as_ref().map(|front| {
+            let names = on_front(front, &points).map(|point| point.style.name.as_str());
+            format!("On the front: {}.", names.collect::<Vec<_>>().join("; "))
+        });
+        let log = self.chart.x_scale == Spacing::Log;
+        let x = axis(x_title, log, &points.iter().map(|point| point.x));
+        let y = axis(&self.chart.y_title, self.chart.log, &points.iter().map(|point| point.y));
+        Scatter { x, y, points, front }
+    }
+}
+
+/// Returns the points that no other is better than along one axis and as good as along the other.
+fn on_front<'p>(front: &'p Front, points: &'p [Point]) -> impl Iterator<Item = &'p Point> {
+    let beats = |ours: f64, theirs: f64, side: Side| match side {
+        Side::Below => ours < theirs,
+        Side::Above => ours > theirs,
+    };
+    let beaten = move |point: &Point| {
+        points.iter().filter(|other| other.full).any(|other| {
+            let (x, y) = ((other.x[0], point.x[0]), (other.y[0], point.y[0]));
+            let worse = beats(x.1, x.0, front.x) || beats(y.1, y.0, front.y);
+            !worse && (beats(x.0, x.1, front.x) || beats(y.0, y.1, front.y))
+        })
+    };
+    points.iter().filter(move |point| point.full && !beaten(point))
+}
+
+/// Makes an axis around values with their intervals.
+fn axis(title: &str, log: bool, values: &(impl Iterator<Item = [f64; 3]> + Clone)) -> Y {
+    let ends = values.clone().flat_map(|[mean, low, high]| if log { [mean, mean, high] } else { [mean, low, high] });
+    let ends = ends.filter(|value| value.is_finite() && (!log || *value > 0.0));
+    let (low, high) = ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
+    let log = log && low.is_finite();
+    let domain = match (low < high, log) {
+        (true, true) => [low / (high / low).powf(0.08), high * (high / low).powf(0.25)],
+        (true, false) => [low - (high - low) * 0.08, high + (high - low) * 0.08],
+        (false, true) => [low / 2.0, low * 2.0],
+        (false, false) if low.is_finite() => [low - 1.0, low + 1.0],
+        (false, false) => [0.0, 1.0],
+    };
+    let (title, factor) = readable_unit(title, high);
+    Y { title, factor, log, domain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(name: &str, x: f64, y: f64, full: bool) -> Point {
+        Point { key: 0, style: Style { name: name.to_owned(), colour: 0, dash: 0 }, x: [x; 3], y: [y; 3], full }
+    }
+
+    #[test]
+    fn the_front_has_the_points_that_no_other_beats() {
+        let points = [
+            point("short", 1.0, 3.0, true),
+            point("equal", 1.0, 3.0, true),
+            point("long", 2.0, 5.0, true),
+            point("worse", 2.0, 4.0, true),
+            point("slower", 3.0, 5.0, true),
+            point("lossy", 0.5, 9.0, false),
+        ];
+        let front = |x, y| {
+            let front = Front { x, y, of: None, when: None };
+            on_front(&front, &points).map(|point| point.style.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(front(Side::Below, Side::Above), ["short", "equal", "long"]);
+        assert_eq!(front(Side::Above, Side::Above), ["slower"]);
+        assert_eq!(front(Side::Below, Side::Below), ["short", "equal"]);
+    }
+
+    #[test]
+    fn an_axis_has_room_around_its_values() {
+        let values = [[0.02, 0.01, 0.03], [0.1, 0.1, 0.1]];
+        let seen = axis("delay (s)", false, &values.into_iter());
+        assert_eq!((seen.title.as_str(), seen.factor), ("delay (ms)", 1e3));
+        assert!(seen.domain[0] < 0.01 && seen.domain[1] > 0.1, "{:?}", seen.domain);
+        let log = axis("delay (s)", true, &[[0.02, -0.01, 0.05], [0.1, 0.1, 0.1]].into_iter());
+        assert!(log.log && log.domain[0] > 0.0 && log.domain[0] < 0.02 && log.domain[1] > 0.1, "{:?}", log.domain);
+        let one = axis("x", true, &[[0.0; 3]].into_iter());
+        assert!(!one.log, "zero has no place on a logarithmic axis");
+    }
+}

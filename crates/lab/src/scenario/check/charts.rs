@@ -1,0 +1,126 @@
+//! Faults of charts.
+
+use super::{Future, Leaf};
+use crate::claims::{self, Condition};
+use crate::label;
+use crate::report::CDF;
+use crate::scenario::refusal::Refusal;
+use crate::study::{Chart, Spacing, Unit};
+use crate::title;
+use serde_json::Value;
+
+impl Future<'_, '_> {
+    pub(super) fn check_chart(&self, index: usize, chart: &Chart) -> Result<(), Refusal> {
+        let at = |key: &str| format!("chart.{index}.{key}");
+        self.check_labels(&at("where"), &chart.cases)?;
+        for (key, axis) in [("panels", &chart.panels), ("colour", &chart.colour)] {
+            if let Some(axis) = axis {
+                self.axis(&at(key), axis)?;
+            }
+        }
+        if chart.y.is_empty() {
+            return Err(self.draft.refuse_at(&at("y"), "a chart shows at least one result"));
+        }
+        self.check_against(&at("against"), &chart.against)?;
+        self.check_compare(&at("compare"), chart.compare, &chart.against)?;
+        let (over_time, cdf, scatter) = (chart.x == "time", chart.x == CDF, chart.x_title.is_some());
+        if scatter {
+            self.check_scatter(&at, chart)?;
+        } else if chart.front.is_some() {
+            return Err(self
+                .draft
+                .refuse_at(&at("front"), "a front is one of points over a result: it needs `x_title`"));
+        }
+        if over_time && chart.x_scale == Spacing::Log {
+            return Err(self.draft.refuse_at(&at("x_scale"), "`x_scale` has no effect over `time`"));
+        }
+        if !over_time && !cdf && !scatter {
+            let axis = self.axis(&at("x"), &chart.x).map_err(|refusal| {
+                refusal.note("or `time`, for series, `cdf`, for distributions, or a result, with `x_title`")
+            })?;
+            let placed = |label: &String| label::place(label).is_some_and(|place| place > 0.0);
+            if chart.x_scale == Spacing::Log && !axis.labels.iter().all(placed) {
+                let message = format!("`{}` has labels that are not numbers above zero", chart.x);
+                return Err(self.draft.refuse_at(&at("x_scale"), message));
+            }
+        } else if !scatter && (chart.together.is_some() || !chart.against.is_empty()) {
+            let message =
+                "a chart over `time` and a `cdf` show what was recorded: `together` and `against` are for axes";
+            return Err(self.draft.refuse_at(&at("x"), message));
+        }
+        let cases = self.scenario.cases.iter().zip(&self.blanks);
+        for (_, blank) in cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels)) {
+            if scatter {
+                self.check_expression(&at("x"), &chart.x, blank, Leaf::Number)?;
+            }
+            if let Some(of) = chart.front.as_ref().and_then(|front| front.of.as_ref()) {
+                self.check_expression(&at("front.of"), of, blank, Leaf::Number)?;
+            }
+            for (number, path) in chart.y.iter().enumerate() {
+                let place = at(&format!("y.{number}"));
+                if over_time {
+                    self.check_series(&place, path, blank)?;
+                } else if cdf {
+                    self.check_distribution(&place, path, blank)?;
+                } else {
+                    self.check_expression(&place, path, blank, Leaf::Number)?;
+                }
+            }
+        }
+        let list = |of: &Value, key: &str| of[key].as_array().cloned().unwrap_or_default();
+        let deadlines = |blank: &Value| list(blank, "flows").iter().any(|flow| flow["deadline_s"].is_number());
+        let targets = |blank: &Value| {
+            let queues = list(blank, "nodes").into_iter().flat_map(|node| list(&node, "queues"));
+            queues.into_iter().any(|queue| queue["target_delay_s"].is_number())
+        };
+        for (key, has_line, why) in [
+            (
+                "deadline",
+                chart.deadline.then_some(&deadlines as &dyn Fn(&Value) -> bool),
+                "flow that is shown has a deadline",
+            ),
+            ("target", chart.target.then_some(&targets), "controller that is shown has a target delay"),
+        ] {
+            let cases = self.scenario.cases.iter().zip(&self.blanks);
+            let mut shown = cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels));
+            if has_line.is_some_and(|has_line| !shown.any(|(_, blank)| has_line(blank))) {
+                return Err(self.draft.refuse_at(&at(key), format!("`{key}` has no effect: no {why}")));
+            }
+        }
+        for measure in &chart.y {
+            let unit = if chart.x == CDF { Unit::Share } else { title::unit(measure, &chart.against, chart.compare) };
+            title::factor(&chart.y_title, measure, unit).map_err(|why| self.draft.refuse_at(&at("y_title"), why))?;
+        }
+        Ok(())
+    }
+
+    /// Checks the keys of a chart whose x axis is a result.
+    fn check_scatter(&self, at: &dyn Fn(&str) -> String, chart: &Chart) -> Result<(), Refusal> {
+        if chart.x == "time" || chart.x == CDF || self.scenario.axes.iter().any(|axis| axis.name == chart.x) {
+            let message = format!("`{}` has a title of its own: `x_title` is for a result", chart.x);
+            return Err(self.draft.refuse_at(&at("x_title"), message));
+        }
+        if let Some(key) = [("deadline", chart.deadline), ("target", chart.target)].into_iter().find(|(_, set)| *set) {
+            let message = format!("`{}` has no effect on points over a result", key.0);
+            return Err(self.draft.refuse_at(&at(key.0), message));
+        }
+        let unit = title::unit(&chart.x, &chart.against, chart.compare);
+        let title = chart.x_title.as_deref().unwrap_or_default();
+        title::factor(title, &chart.x, unit).map_err(|why| self.draft.refuse_at(&at("x_title"), why))?;
+        match chart.front.as_ref().map(|front| (&front.of, &front.when)) {
+            Some((Some(_), None) | (None, Some(_))) => {
+                Err(self.draft.refuse_at(&at("front"), "`of` and `when` belong together"))
+            }
+            Some((Some(of), Some(when))) => {
+                let refuse = |message: String| self.draft.refuse_at(&at("front.when"), message);
+                let (_, written) = Condition::read(when).map_err(refuse)?;
+                let measured = self.parsed(&at("front.of"), of)?.unit();
+                if measured.takes(written) {
+                    return Ok(());
+                }
+                Err(refuse(format!("{} is held against {}", measured.words(), written.words())))
+            }
+            _ => Ok(()),
+        }
+    }
+}
