@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn before_packets_have_waited_for_an_interval_the_limit_stays() {
-        let mut knobs = Knobs::new(TARGET, 8_192);
+        let mut knobs = Knobs::new(target(50_000_000), 8_192);
         assert_eq!(knobs.update(EVERY, [Station { waits: false, ..busy(400) }]), Limit::Packets(8_192));
         assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(8_192), "they wait only since a moment");
         // 4000 packets a second, 200 in 50 ms: two rounds of one station are shorter.
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn many_stations_have_two_rounds() {
-        let mut knobs = Knobs::new(TARGET, 8_192);
+        let mut knobs = Knobs::new(target(50_000_000), 8_192);
         // 40 stations, 10 packets each: 80 ms of airtime in 100 ms.
         for _ in 0..60 {
             knobs.update(EVERY, [busy(10); 40]);
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_link_that_slows_down_has_another_limit_within_four_intervals() {
-        let mut knobs = Knobs::new(TARGET, 8_192);
+        let mut knobs = Knobs::new(target(50_000_000), 8_192);
         for _ in 0..9 {
             knobs.update(EVERY, [busy(400)]);
         }
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn without_a_bitrate_the_surroundings_are_assumed() {
-        let mut knobs = Knobs::new(TARGET, 8_192);
+        let mut knobs = Knobs::new(target(50_000_000), 8_192);
         for _ in 0..9 {
             knobs.update(EVERY, [busy(10), Station { rate: None, ..busy(10) }]);
         }
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_limit_below_the_least_was_a_users_and_stays_the_most() {
-        let mut knobs = Knobs::new(TARGET, 7);
+        let mut knobs = Knobs::new(target(50_000_000), 7);
         for _ in 0..9 {
             assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(7));
         }
