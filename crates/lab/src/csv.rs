@@ -7,7 +7,7 @@ use crate::study::{Axis, Run, Study};
 use serde_json::Value;
 use sim::results::Series;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 /// Formats every flow of every run.
@@ -105,7 +105,7 @@ fn plain(text: &str) -> String {
 }
 
 fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
-    let mut columns: Vec<String> = Vec::new();
+    let mut columns = Columns::default();
     let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
     for run in runs {
         let head = || {
@@ -117,11 +117,11 @@ fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
         for entry in entries(run).ok().as_ref().and_then(Value::as_array).into_iter().flatten() {
             let mut cells: Vec<(String, String)> = head().collect();
             flatten(entry, "", &mut cells);
-            let row = cells.into_iter().map(|(name, value)| (index_of(&mut columns, name), value));
+            let row = cells.into_iter().map(|(name, value)| (columns.place(name), value));
             rows.push(row.collect());
         }
     }
-    written(&columns, &rows)
+    written(&columns.names, &rows)
 }
 
 /// Values of an element by key, one per seed, in the order of the keys.
@@ -129,7 +129,7 @@ type ByKey = Vec<(String, Vec<String>)>;
 
 /// Returns means over the seeds of a case. A value that is no number stays if it is the same with all seeds.
 fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
-    let mut columns: Vec<String> = Vec::new();
+    let mut columns = Columns::default();
     let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
     for runs in runs.chunk_by(|a, b| a.case == b.case) {
         let mut elements: Vec<(String, ByKey)> = Vec::new();
@@ -138,9 +138,11 @@ fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
                 let mut cells = Vec::new();
                 flatten(entry, "", &mut cells);
                 let place = place_of(&mut elements, entry["name"].as_str().unwrap_or_default());
-                for (key, value) in cells {
+                for (next, (key, value)) in cells.into_iter().enumerate() {
                     let keys = &mut elements[place].1;
-                    let place = place_of(keys, &key);
+                    // Mostly all runs have the same keys, in this order.
+                    let is_next = keys.get(next).is_some_and(|(known, _)| *known == key);
+                    let place = if is_next { next } else { place_of(keys, &key) };
                     keys[place].1.push(value);
                 }
             }
@@ -159,10 +161,10 @@ fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
                     cells.push((key, values[0].clone()));
                 }
             }
-            rows.push(cells.into_iter().map(|(name, value)| (index_of(&mut columns, name), value)).collect());
+            rows.push(cells.into_iter().map(|(name, value)| (columns.place(name), value)).collect());
         }
     }
-    written(&columns, &rows)
+    written(&columns.names, &rows)
 }
 
 /// Returns the index of a name in a list, to which it is added if missing.
@@ -186,11 +188,23 @@ fn written(columns: &[String], rows: &[Vec<(usize, String)>]) -> String {
     text
 }
 
-fn index_of(columns: &mut Vec<String>, name: String) -> usize {
-    columns.iter().position(|column| *column == name).unwrap_or_else(|| {
-        columns.push(name);
-        columns.len() - 1
-    })
+/// Names of columns, in the order in which they came.
+#[derive(Default)]
+struct Columns {
+    names: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Columns {
+    /// Returns the place of a name, which is added if missing.
+    fn place(&mut self, name: String) -> usize {
+        if let Some(place) = self.places.get(&name) {
+            return *place;
+        }
+        self.names.push(name.clone());
+        self.places.insert(name, self.names.len() - 1);
+        self.names.len() - 1
+    }
 }
 
 fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {

@@ -15,8 +15,8 @@ use crate::error::{Error, Unsupported};
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, messages, u16_at};
 use reading::{
-    ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy,
-    add_station, body, interface_number, peer, phy_name, phy_number,
+    ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy, add_station, body, interface_number,
+    peer, phy_name, phy_number,
 };
 use rustix::io::Errno;
 use rustix::net::netlink::GENERIC;
