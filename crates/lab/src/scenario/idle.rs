@@ -596,10 +596,9 @@ fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
         ("friendly_growth", []) if tcp.congestion != Some(Congestion::Cubic) => needs("congestion = \"cubic\""),
         ("rtt_samples", []) if tcp.timestamps == Some(false) => needs("timestamps = true"),
         ("ack_category", []) if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
-        (
-            "bqm",
-            ["discriminator" | "every" | "measure" | "wireless_loss" | "growth" | "threshold" | "single_duplicate"],
-        ) if !follows => needs("congestion = \"bqm\""),
+        ("bqm", ["pattern" | "raise"]) => None,
+        ("bqm", [_, ..]) if !follows => needs("congestion = \"bqm\""),
+        ("bqm", ["lowest_at_once"]) if tcp.recovery != Some(Recovery::NewReno) => needs("recovery = \"newreno\""),
         _ => None,
     }
 }

@@ -253,6 +253,7 @@ fn bias(described: &Tcp) -> Option<bqm::Settings> {
             config::bqm::Threshold::Half => Threshold::Half,
         },
         single_duplicate: table.single_duplicate.unwrap_or(defaults.single_duplicate),
+        lowest_at_once: table.lowest_at_once.unwrap_or(defaults.lowest_at_once),
     })
 }
 

@@ -3,7 +3,7 @@
 use super::state::{Sender, State, Tail};
 use crate::transport::tcp::congestion::Growth;
 use crate::transport::tcp::recovery::{Duplicate, Progress};
-use crate::transport::tcp::{Recovery, RecoveryEnd, RttSamples, Segment};
+use crate::transport::tcp::{Block, Recovery, RecoveryEnd, RttSamples, Segment};
 use units::Instant;
 
 impl Sender {
@@ -127,12 +127,16 @@ impl Sender {
                 self.window.grow(Growth { now, srtt, acked: news, limited, timed_out });
             }
             Progress::Continue => {}
-            Progress::Partial { first } => {
+            Progress::Partial { first, point } => {
                 self.window.deflate(below);
                 self.due.first = true;
                 restart = first;
+                if first && self.settings.reports().is_some_and(|bqm| bqm.lowest_at_once) {
+                    self.lowest = Block { start: ack + self.settings.segment.count(), end: point };
+                }
             }
             Progress::Over => {
+                self.lowest.end = 0;
                 self.end_recovery();
                 let acked = match self.settings.recovery_end {
                     RecoveryEnd::Threshold => 0,
@@ -302,6 +306,7 @@ impl Sender {
         self.reduced_when = now;
         self.timed = None;
         self.due.first = false;
+        self.lowest.end = 0;
         self.due.cwr = self.ecn;
     }
 }

@@ -30,7 +30,8 @@ impl Sender {
         if let Some(hole) = self.hole() {
             return Some(self.repeat(now, hole));
         }
-        if let Some(block) = self.rescue() {
+        // The scoreboard knows repetitions in order of their octets only.
+        if let Some(block) = self.rescue().or_else(|| self.next_of_lowest()) {
             self.counts.retransmits += 1;
             return Some(self.data(now, block));
         }
@@ -92,6 +93,19 @@ impl Sender {
         let lost = self.lost(bound);
         // Rule (2), new data, comes before those without certainty.
         if lost.is_none() && self.is_out_of_data() { self.board.doubtful_hole() } else { lost }
+    }
+
+    /// The next packet of priority 0 that is repeated without waiting for its turn.
+    fn next_of_lowest(&mut self) -> Option<Block> {
+        let marks = self.marks.as_ref()?;
+        while self.lowest.start < self.lowest.end {
+            let block = Block { start: self.lowest.start.max(self.board.una()), end: self.lowest.end };
+            self.lowest.start = block.start + self.settings.segment.count();
+            if block.len() > 0 && marks.base(block.start) == 0 {
+                return Some(self.cut(block));
+            }
+        }
+        None
     }
 
     /// The repetition by rule (4) of `NextSeg`.

@@ -99,6 +99,8 @@ pub(crate) struct Sender {
     pub(super) report: Option<Report>,
     /// Discard priorities, if packets have them.
     pub(super) marks: Option<Marks>,
+    /// Where packets of priority 0 are still to be repeated at once.
+    pub(super) lowest: Block,
     pub(super) counts: Counts,
 }
 
@@ -159,6 +161,7 @@ impl Sender {
             sample: None,
             report: None,
             marks: settings.bqm.map(|bqm| Marks::new(bqm, settings.segment.count())),
+            lowest: Block { start: 0, end: 0 },
             counts: Counts::default(),
         }
     }

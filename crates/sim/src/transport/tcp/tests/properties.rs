@@ -205,6 +205,7 @@ fn bias() -> impl Strategy<Value = bqm::Settings> {
         growth: if choices.4 { bqm::Growth::UntilNext } else { bqm::Growth::UntilRegained },
         threshold: if choices.5 { bqm::Threshold::Reduced } else { bqm::Threshold::Half },
         single_duplicate: choices.0,
+        lowest_at_once: choices.1,
     })
 }
 
