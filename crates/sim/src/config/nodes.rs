@@ -1,9 +1,9 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
-use super::mobility::{Waypoint, pair, sides};
+use super::mobility::{Place, Waypoint, sides};
 use super::{Category, Class, Consumption};
 use queue::Settings as Queue;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use units::{Duration, Length, Positive, Rate, Within};
 
 /// Nodes placed by rule.
@@ -68,9 +68,9 @@ pub struct Node {
     /// With `queues = "turns"`: its settings.
     #[serde(default, skip_serializing_if = "TurnsScheduler::is_default")]
     pub turns: TurnsScheduler,
-    /// Position, or start of the `waypoints`: x and y.
-    #[serde(default, deserialize_with = "place")]
-    pub position: Option<[Length; 2]>,
+    /// Position, or start of the `waypoints`: x, y and perhaps a height (default 0 m).
+    #[serde(default)]
+    pub position: Option<Place>,
     /// Waypoints, in order of time.
     #[serde(default)]
     pub waypoints: Vec<Waypoint>,
@@ -284,8 +284,4 @@ pub enum PullLoop {
     /// Rounds until one yields no packet (mt76).
     #[default]
     Mt76,
-}
-
-fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
-    pair(deserializer, "expected x and y, as [\"0 m\", \"25 m\"]").map(Some)
 }
