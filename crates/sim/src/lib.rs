@@ -21,4 +21,4 @@ mod traffic;
 mod transport;
 mod world;
 
-pub use world::{Asked, BuildError, Governed, Place, Unknown, World};
+pub use world::{Asked, BuildError, Governed, Place, Plan, Unknown, World};

@@ -15,6 +15,7 @@ mod gauge;
 mod nodes;
 mod notes;
 mod outcome;
+mod plan;
 mod queues;
 mod radio;
 mod routing;
@@ -27,5 +28,6 @@ mod watch;
 mod wired;
 
 pub use error::{BuildError, Unknown};
+pub use plan::Plan;
 pub use state::World;
 pub use steering::{Asked, Governed, Place};

@@ -26,6 +26,8 @@ pub(crate) fn told_every(port: &Port) -> Duration {
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(crate) nodes: List<NodeId, bool>,
+    /// True if frames at a node for which they are not are left out.
+    addressed_only: bool,
     pub(crate) events: Vec<TraceEvent>,
 }
 
@@ -66,6 +68,16 @@ impl World {
         self.overheard = true;
     }
 
+    /// Traces all nodes from now on, but of the frames that a node hears only those for itself: what a picture of the
+    /// network needs.
+    pub fn watch_exchanges(&mut self) {
+        let all: Vec<u32> = self.nodes.numbers().map(u32::from).collect();
+        self.watch(&all);
+        if let Some(watch) = &mut self.watch {
+            watch.addressed_only = true;
+        }
+    }
+
     /// Traces the intervals of queues without a controller too ([`TraceEventKind::Limit`], once per second) at watched
     /// nodes.
     pub fn watch_intervals(&mut self) {
@@ -103,6 +115,12 @@ impl World {
         }
     }
 
+    /// Packets that wait in the queues of each node, now.
+    pub fn backlogs(&self) -> Vec<u64> {
+        let waiting = |node: &Node| node.egress.ports().iter().map(|port| port.queue().backlog().packets).sum();
+        self.nodes.iter().map(waiting).collect()
+    }
+
     /// Nodes that hear a frame if a node (by index in the scenario) begins to send it now, decoded or not, nearest
     /// first, with the propagation delay.
     pub fn listeners(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
@@ -121,7 +139,8 @@ impl World {
     /// Traces a frame at a listener.
     #[inline]
     pub(super) fn trace_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
-        if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
+        let for_it = || self.medium.frame(of).to == u32::from(node);
+        if self.watch.as_ref().is_some_and(|watch| watch.watches(node) && (!watch.addressed_only || for_it())) {
             self.picture_heard(node, of, heard);
         }
     }
