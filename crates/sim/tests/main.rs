@@ -16,6 +16,7 @@ mod energy;
 mod fairness;
 mod fingerprints;
 mod floors;
+mod generations;
 mod hardware_queue;
 mod hidden_nodes;
 mod independence;

@@ -356,8 +356,8 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
         ("capture_threshold", []) if ranges && radio.capture_threshold.is_some_and(|ratio| ratio.as_db() > 0.0) => {
             no_powers()
         }
-        // The times of 802.11n depend on the band.
-        ("frequency", []) if ranges && radio.standard != Standard::N => no_powers(),
+        // The times of 802.11n and ax depend on the band.
+        ("frequency", []) if ranges && !radio.standard.high_throughput() => no_powers(),
         ("tx_power", []) if radio.range.is_some() && !has_noise(network) && radio.carrier_sense_threshold.is_none() => {
             reason(
                 "`range` and `carrier_sense_range` set the thresholds relative to it, and no error model compares it \
@@ -365,8 +365,14 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
                 "write `receive_threshold` instead of `range`, or leave `tx_power` out",
             )
         }
-        ("data_rate", []) if network.mac.rate_control.algorithm != RateAlgorithm::Fixed => {
-            let counts = radio.standard == Standard::N
+        ("data_rate" | "mcs", []) if network.mac.rate_control.algorithm != RateAlgorithm::Fixed => {
+            // The streams of rate control may follow from it.
+            let streams = match radio.standard {
+                Standard::N => true,
+                Standard::Ac | Standard::Ax => key == "data_rate" && radio.streams.is_none(),
+                Standard::B | Standard::A | Standard::G => false,
+            };
+            let counts = streams
                 || network.mac.turns.is_some()
                 || radio.range.is_some() && radio.tx_power.is_none() && has_noise(network);
             if counts {

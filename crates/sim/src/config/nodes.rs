@@ -1,7 +1,7 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
 use super::mobility::{Place, Waypoint, sides};
-use super::{Category, Class, Consumption};
+use super::{Category, ChannelWidth, Class, Consumption, Standard};
 use queue::Settings as Queue;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Length, Positive, Rate, Within};
@@ -77,9 +77,19 @@ pub struct Node {
     /// Rate of its data frames. Default: that of `[radio]`.
     #[serde(default)]
     pub data_rate: Option<Rate>,
-    /// 802.11n: MCS of its data frames. Default: that of `[radio]`.
+    /// 802.11n, ac and ax: MCS of its data frames. Default: that of `[radio]`, with another `standard` 7.
     #[serde(default)]
     pub mcs: Option<u8>,
+    /// Its standard, from 802.11n on and not newer than that of `[radio]`. Two nodes use what both have. Default: that of
+    /// `[radio]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard: Option<Standard>,
+    /// 802.11n, ac and ax: bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel_width: Option<ChannelWidth>,
+    /// 802.11n, ac and ax: its spatial streams. Default: those of `[radio]`, with another `standard` 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u8>,
     /// Overrides of `[queue]`.
     #[serde(default)]
     pub queue: Option<Queue>,

@@ -4,8 +4,8 @@ use super::flows::{Flow, Role};
 use super::nodes::{Node, port_name};
 use super::state::{Event, World};
 use crate::egress::Port;
-use crate::engine::{Handle, List, NodeId};
-use crate::mac::{BROADCAST, Frame, Kind};
+use crate::engine::{Bitmap, Handle, List, NodeId};
+use crate::mac::{BROADCAST, Frame, Kind, Scoreboard};
 use crate::net::{Load, Packet};
 use crate::radio::{Heard, Signal};
 use crate::trace::{
@@ -131,7 +131,7 @@ impl World {
     #[inline]
     pub(super) fn trace_sent(&mut self, node: NodeId, frame: &Frame) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
-            let what = TraceEventKind::Sends(self.picture(frame, u64::MAX));
+            let what = TraceEventKind::Sends(self.picture(frame, &Bitmap::ALL));
             self.report(self.now, node, what);
         }
     }
@@ -147,10 +147,11 @@ impl World {
 
     fn picture_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
         let frame = self.medium.frame(of);
-        let picture = self.picture(&frame, if let Signal::Good(intact) = heard.what { intact } else { 0 });
+        let intact = if let Signal::Good { whole } = heard.what { self.intact(whole) } else { Bitmap::default() };
+        let picture = self.picture(&frame, &intact);
         let power = Power::watts(heard.power as f64 * 1e-18);
         let what = match heard.what {
-            Signal::Good(..) => TraceEventKind::Hears(picture, power),
+            Signal::Good { .. } => TraceEventKind::Hears(picture, power),
             Signal::Bad { header_read: true } => TraceEventKind::Spoilt(picture, power),
             Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => return,
         };
@@ -166,7 +167,7 @@ impl World {
     }
 
     /// `intact`: a bit for each MPDU.
-    fn picture(&self, frame: &Frame, intact: u64) -> trace::Frame {
+    fn picture(&self, frame: &Frame, intact: &Bitmap) -> trace::Frame {
         let (kind, mpdus) = match frame.kind {
             Kind::Rts => (trace::Kind::Rts, Vec::new()),
             Kind::Cts => (trace::Kind::Cts, Vec::new()),
@@ -174,7 +175,11 @@ impl World {
             Kind::Request { asked, .. } => (trace::Kind::Request { asked }, Vec::new()),
             Kind::Grant => (trace::Kind::Grant, Vec::new()),
             Kind::BlockAckReq { start } => (trace::Kind::BlockAckReq { start }, Vec::new()),
-            Kind::BlockAck { start, arrived } => (trace::Kind::BlockAck { start, bitmap: arrived }, Vec::new()),
+            Kind::BlockAck { long } => {
+                let station = &self.nodes[NodeId::from(frame.from)].station;
+                let Scoreboard { start, arrived } = station.scoreboard(frame.to, frame.category);
+                (trace::Kind::BlockAck { start, bitmap: arrived, long }, Vec::new())
+            }
             Kind::Data { .. } | Kind::Aggregate { .. } => (trace::Kind::Data, self.picture_mpdus(frame, intact)),
         };
         trace::Frame {
@@ -190,7 +195,7 @@ impl World {
 
     /// The data frames in a frame. Their sender holds them as long as the frame is in the air; only a broadcast has
     /// left it at its last bit.
-    fn picture_mpdus(&self, frame: &Frame, intact: u64) -> Vec<Mpdu> {
+    fn picture_mpdus(&self, frame: &Frame, intact: &Bitmap) -> Vec<Mpdu> {
         let category = self.rules.category(frame.category);
         let packets = |first| {
             let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
@@ -200,17 +205,19 @@ impl World {
             };
             chain.map(picture).collect()
         };
-        if let Kind::Data { packet, psdu: length } = frame.kind {
-            let (sequence, retry, intact) = (frame.sequence, frame.retry, intact & 1 == 1);
+        if let Kind::Data { packet, psdu } = frame.kind {
+            let single = self.rules.agreement(frame.from, frame.to).single;
+            let length = if frame.to == BROADCAST { psdu } else { psdu - single };
+            let (sequence, retry, intact) = (frame.sequence, frame.retry, intact.has(0));
             return vec![Mpdu { sequence, retry, category, length, intact, packets: packets(packet) }];
         }
-        let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
-        let picture = |(mpdu, index): (&crate::mac::Mpdu, u32)| Mpdu {
+        let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0..);
+        let picture = |(mpdu, index): (&crate::mac::Mpdu, usize)| Mpdu {
             sequence: mpdu.sequence,
             retry: mpdu.retry,
             category,
             length: mpdu.psdu,
-            intact: intact >> index & 1 == 1,
+            intact: intact.has(index),
             packets: packets(mpdu.packet),
         };
         mpdus.map(picture).collect()
