@@ -27,5 +27,6 @@ mod watch;
 mod wired;
 
 pub use error::{BuildError, Unknown};
+pub use flows::outside::{Arrival, Datagram, Way};
 pub use state::World;
 pub use steering::{Asked, Governed, Place};
