@@ -23,6 +23,9 @@ pub(crate) const REFUSED: u8 = 10;
 /// No answer arrived to the question whether the path can carry the flow of a command.
 #[cfg(target_os = "linux")]
 pub(crate) const NO_ANSWER: u8 = 11;
+/// More packets of an emulation were late than was allowed.
+#[cfg(all(target_os = "linux", feature = "simulator"))]
+pub(crate) const LATE: u8 = 12;
 /// A command cannot be run: the code that shells use.
 #[cfg(target_os = "linux")]
 pub(crate) const CANNOT_RUN: u8 = 126;

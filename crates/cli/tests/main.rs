@@ -9,6 +9,7 @@ mod bad_input;
 mod ceilings;
 mod claims;
 mod command;
+mod emulate;
 mod first_steps;
 mod interrupts;
 mod live;

@@ -21,4 +21,4 @@ mod traffic;
 mod transport;
 mod world;
 
-pub use world::{Asked, BuildError, Governed, Place, Plan, Unknown, World};
+pub use world::{Arrival, Asked, BuildError, Datagram, Governed, Place, Plan, Unknown, Way, World};

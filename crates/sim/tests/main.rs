@@ -27,6 +27,7 @@ mod movement;
 mod neighbourhood;
 mod networks;
 mod on_the_air;
+mod outside;
 mod queueing;
 mod rate_control;
 mod routing;

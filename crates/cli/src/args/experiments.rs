@@ -9,6 +9,10 @@ pub(crate) enum Experiment {
     New(New),
     Check(Check),
     Run(Run),
+    #[cfg(target_os = "linux")]
+    Emulate(Emulate),
+    #[cfg(target_os = "linux")]
+    Enter(Enter),
     Reproduce(Reproduce),
     Arena(Arena),
     Claims(Claims),
@@ -123,6 +127,66 @@ pub(crate) struct Run {
     /// several times, once per axis.
     #[arg(long, value_name = "AXIS=LABEL")]
     pub(crate) case: Vec<String>,
+}
+
+/// Run real programs over a scenario's network, in real time.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Examples:
+  sluice emulate scenarios/emulate/home.toml -- ping -c 5 10.0.0.43
+  sluice emulate home.toml                      until Ctrl-C or the end of the scenario
+  sluice enter server -- python3 -m http.server 80     in another terminal
+
+Each node with `real = true` has a network namespace with the device `air0`; its addresses are printed. COMMAND runs in \
+the first of them, and its exit status is passed on. Needs no root where the kernel allows namespaces to users. \
+See docs/emulation.md.
+
+Exit status: COMMAND's if it is not 0; 12 if more packets were late than --most-late allows; 130 after Ctrl-C.")]
+pub(crate) struct Emulate {
+    /// The scenario's file, or its id.
+    #[arg(value_name = "FILE|ID")]
+    pub(crate) file: PathBuf,
+    /// The seed of the random numbers.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
+    pub(crate) seed: u64,
+    /// Set a key of the network: its dotted path and its value. May be given several times.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// A packet that is delivered later than this, real minus simulated time, is late.
+    #[arg(long, value_name = "TIME", default_value = "1 ms")]
+    pub(crate) late: units::Duration,
+    /// Fail if more than this share of the packets is late, in percent.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub(crate) most_late: Option<f64>,
+    /// Print the results as one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The command to run in the first real node.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
+
+/// Parses a percentage.
+#[cfg(target_os = "linux")]
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end().parse();
+    number.ok().filter(|number| (0.0..=100.0).contains(number)).ok_or_else(|| "expected 0 to 100".to_owned())
+}
+
+/// Run a command in a real node of an emulation that runs.
+#[cfg(target_os = "linux")]
+#[derive(Debug, Group)]
+#[command(after_help = "\
+Example:
+  sluice enter server -- iperf3 -s")]
+pub(crate) struct Enter {
+    /// The node.
+    #[arg(value_name = "NODE")]
+    pub(crate) node: String,
+    /// The command.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<std::ffi::OsString>,
 }
 
 /// The events that go into a trace.

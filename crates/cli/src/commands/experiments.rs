@@ -2,6 +2,8 @@
 
 mod check;
 mod claims;
+#[cfg(target_os = "linux")]
+mod emulate;
 mod list;
 mod new;
 mod replay;
@@ -22,6 +24,10 @@ use std::path::Path;
 pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
     match experiment {
         Experiment::Run(args) => run::run(args),
+        #[cfg(target_os = "linux")]
+        Experiment::Emulate(args) => emulate::emulate(args),
+        #[cfg(target_os = "linux")]
+        Experiment::Enter(args) => emulate::enter(&args),
         Experiment::Reproduce(args) => reproduce::reproduce(args),
         Experiment::Arena(args) => reproduce::reproduce(args.into()),
         Experiment::New(args) => new::new(&args.file, &args.standard).map(|()| HOLDS),

@@ -53,6 +53,29 @@ impl Dscp {
         (0..).zip(Self::DISCARD_PRIORITIES).find(|(_, of)| *of == self).map(|(priority, _)| priority)
     }
 
+    /// The code point with this number, of which the lowest six bits count.
+    pub const fn new(number: u8) -> Self {
+        Self(number & 0x3f)
+    }
+
+    /// The access category of real packets with this code point (RFC 8325, 4.3, as in Linux 6.8 and later; IEEE
+    /// 802.11-2016, table 10-1).
+    pub(crate) const fn category(self) -> Category {
+        let priority = match self.0 {
+            10 | 12 | 14 | 16 => 0,
+            18 | 20 | 22 => 3,
+            24 | 26 | 28 | 30 => 4,
+            44 | 46 => 6,
+            number => number >> 3,
+        };
+        match priority {
+            1 | 2 => Category::Background,
+            4 | 5 => Category::Video,
+            6.. => Category::Voice,
+            _ => Category::BestEffort,
+        }
+    }
+
     /// The number in the header, below 64.
     pub const fn number(self) -> u8 {
         self.0

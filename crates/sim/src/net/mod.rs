@@ -7,6 +7,6 @@ mod routing;
 
 pub use packet::LossCause;
 pub(crate) use packet::{
-    Load, MOST_PAYLOAD, MOST_SEGMENT, Packet, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes, serial,
+    Load, MOST_PAYLOAD, MOST_SEGMENT, MTU, Packet, Transit, Waiting, ip_bytes, msdu_bytes, network_bytes, serial,
 };
 pub(crate) use routing::{RouteError, Routes};

@@ -18,6 +18,9 @@ pub(crate) const MOST_SEGMENT: Bytes = Bytes::new(LONGEST_MSDU.count() - LLC_SNA
 /// Largest payload of a UDP packet in one frame.
 pub(crate) const MOST_PAYLOAD: Bytes = Bytes::new(MOST_SEGMENT.count() - UDP.count());
 
+/// Largest IP packet of a real program: the usual MTU of a Wi-Fi interface (RFC 894's of Ethernet).
+pub(crate) const MTU: Bytes = Bytes::new(1_500);
+
 /// Initial TTL of a data packet (64, as RFC 1700 recommends).
 pub(crate) const TTL: u8 = 64;
 

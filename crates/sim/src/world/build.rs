@@ -17,6 +17,7 @@ use crate::engine::{Arena, EventQueue};
 use crate::motion::Motion;
 use crate::radio::{Judge, Links, Medium};
 use crate::record::{Distances, Overflows, Recorder};
+use std::collections::VecDeque;
 use units::{Duration, Instant, Length};
 
 pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
@@ -43,7 +44,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let medium = Medium::new(links, judge);
     infrastructure.check_range(&names, &medium)?;
     let nodes = nodes::build::nodes(network, &sites, &infrastructure, &generations, &rules, seed)?;
-    let flows = flows::build::flows(network, &names, &infrastructure, &medium, &rules, seed)?;
+    let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
+    let flows = flows::build::flows(network, &names, &real, &infrastructure, &medium, &rules, seed)?;
     let routing = routing::build::routing(network, &nodes, &infrastructure, &flows, &medium, &rules, seed)?;
     routing::build::check_txop(&flows, &nodes, &routing, &rules)?;
     let end = Instant::ZERO + network.duration;
@@ -73,6 +75,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         connections: Connections::default(),
         posted: Posted::default(),
         asked: Vec::new(),
+        arrivals: VecDeque::new(),
         broadcasts_in_air: 0,
         recorder,
         distributions: network.record.distributions,
@@ -163,7 +166,7 @@ impl World {
                         self.events.push(stop, Event::Cease { flow });
                     }
                 }
-                Supply::Saturated { .. } | Supply::Answers { .. } => {}
+                Supply::Saturated { .. } | Supply::Outside(_) | Supply::Answers { .. } => {}
             }
         }
         for node in self.nodes.numbers() {

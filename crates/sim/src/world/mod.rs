@@ -28,6 +28,7 @@ mod watch;
 mod wired;
 
 pub use error::{BuildError, Unknown};
+pub use flows::outside::{Arrival, Datagram, Way};
 pub use plan::Plan;
 pub use state::World;
 pub use steering::{Asked, Governed, Place};

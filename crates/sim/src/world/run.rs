@@ -30,6 +30,23 @@ impl World {
         self.handle_until(self.end, self.handled + A_LITTLE);
     }
 
+    /// Runs on to `at`, its events included, but pauses at the first instant at which a real packet arrives: see
+    /// [`take_arrival`](Self::take_arrival). Not beyond the end.
+    pub fn run_to(&mut self, at: Instant) {
+        let at = at.max(self.now).min(self.end);
+        if self.arrivals.is_empty() {
+            self.handle_until((at + Duration::from_nanos(1)).min(self.end), u64::MAX);
+        }
+        if self.arrivals.is_empty() {
+            self.now = at;
+        }
+    }
+
+    /// Time of the next event: until then nothing changes, and nothing arrives. The end if none is before it.
+    pub fn next_event(&self) -> Instant {
+        if self.arrivals.is_empty() { self.events.next_time().min(self.end) } else { self.now }
+    }
+
     /// Events handled since the start of the run.
     pub fn handled(&self) -> u64 {
         self.handled
@@ -69,6 +86,12 @@ impl World {
             }
         }
         self.now = self.until;
+    }
+
+    /// Ends the run now, or right after the warm-up, and returns the results.
+    pub fn stop(mut self) -> Outcome {
+        self.end = self.end.min(self.now.max(self.warmup + Duration::from_nanos(1)));
+        self.finish()
     }
 
     /// Runs to the end and returns the results.

@@ -1,7 +1,8 @@
 //! State of a running network: pending events, and the accounts that the end of a packet updates.
 
-use super::flows::Flow;
 use super::flows::connections::Connections;
+use super::flows::outside::Arrival;
+use super::flows::{Flow, Supply};
 use super::nodes::Node;
 use super::notes::Posted;
 use super::routing::Routing;
@@ -14,6 +15,7 @@ use crate::net::{Load, LossCause, Packet, Waiting};
 use crate::radio::{self, Medium};
 use crate::record::{Distances, Overflows, Recorder};
 use crate::trace::TraceEventKind;
+use std::collections::VecDeque;
 use units::{Frequency, Instant};
 
 /// A network and its state at one moment.
@@ -38,6 +40,8 @@ pub struct World {
     pub(crate) wires: List<WireId, Wire>,
     /// Decisions that an outside program has to make.
     pub(crate) asked: Vec<Asked>,
+    /// Real packets that have arrived and that nobody has taken yet.
+    pub(crate) arrivals: VecDeque<Arrival>,
     pub(crate) broadcasts_in_air: u64,
     pub(crate) recorder: Option<Recorder>,
     /// True if results contain distributions of times.
@@ -178,7 +182,10 @@ impl Accounts<'_> {
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => {
                 let bare = packet.segment.is_some_and(|segment| !self.connections.has_data(segment));
-                let record = &mut self.flows[flow].record;
+                let Flow { record, supply, .. } = &mut self.flows[flow];
+                if let Supply::Outside(passage) = supply {
+                    passage.forget(packet);
+                }
                 record.lose(why, bare);
                 let losses = record.transport.as_mut().and_then(|transport| transport.losses.as_mut());
                 if let (Some(losses), Some(segment)) = (losses, packet.segment) {

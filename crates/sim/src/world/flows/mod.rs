@@ -6,16 +6,18 @@ pub(crate) mod connections;
 pub(crate) mod delivery;
 mod emit;
 mod ends;
+pub(crate) mod outside;
 pub(crate) mod supply;
 mod transport;
 
 use super::admission::Admission;
 use crate::config::Dscp;
 use crate::engine::{FlowId, NodeId};
-use crate::net::{ip_bytes, network_bytes};
+use crate::net::{MTU, ip_bytes, network_bytes};
 use crate::record::{FlowRecord, Identity};
 use crate::traffic::{Source, Transfers};
 use crate::transport::tcp::{Segment, Settings};
+use outside::Passage;
 use queue::Ecn;
 use units::{Bytes, Instant};
 
@@ -46,6 +48,8 @@ pub(crate) struct Flow {
 pub(crate) enum Role {
     /// Data over UDP for the application.
     Data,
+    /// A packet of a real program.
+    Outside,
     /// Request, to be answered over the flow `back`.
     Request { back: FlowId },
     /// Answer to a request of the flow `of`.
@@ -66,7 +70,7 @@ impl Role {
     /// The flow that it answers, if it does.
     pub(crate) fn answers(self) -> Option<FlowId> {
         match self {
-            Self::Data | Self::Request { .. } | Self::Stream { .. } | Self::Probe { .. } => None,
+            Self::Data | Self::Outside | Self::Request { .. } | Self::Stream { .. } | Self::Probe { .. } => None,
             Self::Reply { of } | Self::Acknowledgement { of } | Self::Answer { of } | Self::Regulation { of } => {
                 Some(of)
             }
@@ -75,7 +79,7 @@ impl Role {
 
     /// True if its flow is one of the scenario, and so in the results.
     pub(crate) fn is_described(self) -> bool {
-        matches!(self, Self::Data | Self::Request { .. } | Self::Stream { .. })
+        matches!(self, Self::Data | Self::Outside | Self::Request { .. } | Self::Stream { .. })
     }
 }
 
@@ -87,6 +91,8 @@ pub(crate) enum Supply {
     Saturated { payload: Bytes, start: Instant, stop: Instant },
     /// TCP connections; with the start of the first if it is drawn, for the results.
     Transfers { transfers: Transfers, settings: Settings, opened: u32, drawn_start: Option<Instant> },
+    /// Packets from outside.
+    Outside(Box<Passage>),
     /// Answers to another flow, of at most this length with the IP header.
     Answers { longest: Bytes },
 }
@@ -101,6 +107,7 @@ impl Supply {
                 let stamp = settings.timestamps.then_some(Instant::ZERO);
                 Some(ip_bytes(settings.segment + Segment { stamp, ..Segment::EMPTY }.header()))
             }
+            Self::Outside(_) => Some(MTU),
             Self::Answers { longest } => Some(*longest),
         }
     }

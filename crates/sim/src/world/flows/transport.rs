@@ -15,6 +15,7 @@ impl World {
     pub(crate) fn arrive(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         match self.flows[index].role {
             Role::Data => self.take_data(node, index, packet),
+            Role::Outside => self.hand_out(node, index, packet),
             Role::Request { back } => {
                 self.take_data(node, index, packet);
                 let dscp = self.flows[back].dscp;

@@ -10,7 +10,7 @@ use crate::net::dsr;
 use crate::net::{RouteError, Routes, msdu_bytes};
 use crate::radio::{Medium, Timing};
 use crate::world::error::BuildError;
-use crate::world::flows::Flow;
+use crate::world::flows::{Flow, Role};
 use crate::world::nodes::Node;
 use crate::world::nodes::infrastructure::Infrastructure;
 use units::Duration;
@@ -273,8 +273,12 @@ pub(crate) fn check_txop(
     rules: &Conventions,
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
-        let limit = rules.access[usize::from(flow.category)].txop_limit;
         let Some(length) = flow.supply.first() else { continue };
+        // Real packets choose their category.
+        let categories = match flow.role {
+            Role::Outside => 0..rules.categories,
+            _ => usize::from(flow.category)..usize::from(flow.category) + 1,
+        };
         // AODV and DSR may lead a flow by any node; what goes by fixed routes is sent by those on them.
         let (senders, all): (Vec<u32>, _) = match routing {
             Routing::Static(routes) => (radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
@@ -284,10 +288,10 @@ pub(crate) fn check_txop(
         for node in senders.chain((0..).take(all)) {
             let psdu = rules.mpdu(msdu_bytes(length));
             let needs = nodes[node.into()].station.exchange_of_one(flow.to, psdu, rules);
-            if limit.is_zero() || needs <= limit {
-                continue;
-            }
-            let key = ["voice", "video", "best_effort", "background"][usize::from(flow.category)];
+            let limit = |category: usize| rules.access[category].txop_limit;
+            let too_short = |&category: &usize| !limit(category).is_zero() && needs > limit(category);
+            let Some(category) = categories.clone().find(too_short) else { continue };
+            let (limit, key) = (limit(category), ["voice", "video", "best_effort", "background"][category]);
             let message = format!(
                 "a packet of flow `{}` and its acknowledgement take {needs} at node `{}`, the TXOP of its category \
                  ends after {limit}; set `mac.edca.{key}.txop_limit` to more, or to \"0 s\" for one frame a TXOP",

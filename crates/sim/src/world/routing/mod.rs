@@ -3,7 +3,7 @@
 pub(crate) mod build;
 mod sourced;
 
-use super::flows::Flow;
+use super::flows::{Flow, Role};
 use super::state::{Accounts, Event, World};
 use super::watch::Witness;
 use crate::config::{Dscp, RoutingPriority};
@@ -225,7 +225,10 @@ impl World {
                 if let Some(route) = recorder.as_mut().and_then(|recorder| recorder.route(flow)) {
                     route.pass(node, to, *now);
                 }
-                (flows[flow].category, false, connections.flow_key(flow, packet))
+                match flows[flow].role {
+                    Role::Outside => flows[flow].kept(flow, packet),
+                    _ => (flows[flow].category, false, connections.flow_key(flow, packet)),
+                }
             }
             (_, Routing::Aodv(mesh)) => (mesh.category, mesh.priority == RoutingPriority::HeadOfQueue, u32::MAX),
             (_, Routing::Dsr(mesh)) => {

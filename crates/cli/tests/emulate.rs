@@ -1,0 +1,239 @@
+//! Real programs over a simulated network: `sluice emulate` and `sluice enter`.
+
+use crate::command::{scenario, sluice, stderr, stdout};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, ipproto, recv, sendto, socket};
+use std::env::current_exe;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+/// A laptop at an access point beside two downloads, and a server; names of nodes begin with `prefix`, because tests
+/// run at the same time.
+fn home(prefix: &str) -> String {
+    format!(
+        "title = \"A home\"\nduration = \"60 s\"\nradio.standard = \"802.11n\"\n\
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
+         [[node]]\nname = \"{prefix}-laptop\"\nposition = [\"5 m\", \"0 m\"]\nreal = true\n\
+         [[node]]\nname = \"neighbour\"\ncount = 2\nposition = [\"0 m\", \"5 m\"]\n\
+         [[node]]\nname = \"{prefix}-server\"\nrole = \"wired\"\nreal = true\n\
+         [[wired]]\nbetween = [\"{prefix}-server\", \"ap\"]\nrate = \"1 Gb/s\"\ndelay = \"2 ms\"\n\
+         [[flow]]\nname = \"download\"\nfrom = \"{prefix}-server\"\nto = \"neighbour*\"\ntransport = \"tcp\"\n\
+         traffic.kind = \"greedy\"\n"
+    )
+}
+
+const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 5);
+const PORT: u16 = 9_000;
+const TRANSFER: usize = 300_000;
+const PINGS: u16 = 10;
+
+/// Tells whether this machine lets us make namespaces and devices; says why if not.
+fn is_allowed() -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let output = emulate(folder.path(), "probe", &["true"]).output().unwrap();
+    let told = stderr(&output);
+    let refused = told.contains("may not make namespaces") || told.contains("cannot make a TUN device");
+    if refused {
+        eprintln!("skipped: {told}");
+    } else {
+        assert!(output.status.success(), "{told}");
+    }
+    !refused
+}
+
+/// `sluice emulate` with this command; the scenario is written to `folder`.
+fn emulate(folder: &Path, prefix: &str, words: &[&str]) -> Command {
+    scenario(folder, &home(prefix));
+    let mut command = sluice(folder);
+    command.args(["emulate", "chain.toml", "--json"]);
+    if !words.is_empty() {
+        command.arg("--").args(words);
+    }
+    command
+}
+
+/// Starts an emulation without a command and waits until its nodes are ready.
+fn started(folder: &Path, prefix: &str) -> Child {
+    let mut child = emulate(folder, prefix, &[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+    for expected in [format!("{prefix}-laptop: 10.0.0.2 "), format!("{prefix}-server: {SERVER} ")] {
+        let line = told.next().unwrap().unwrap();
+        assert!(line.starts_with(&expected), "{line}");
+    }
+    // What is told later must not block.
+    std::thread::spawn(move || told.for_each(drop));
+    child
+}
+
+/// `sluice enter`: runs the ignored test `inner` of this file in a node.
+fn enter(folder: &Path, node: &str, inner: &str) -> Command {
+    let mut command = sluice(folder);
+    command.args(["enter", node, "--"]).arg(current_exe().unwrap());
+    command.args(["--ignored", "--exact", "--nocapture", &format!("emulate::{inner}")]);
+    command
+}
+
+fn signal(child: &Child, signal: &str) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+fn passed(output: &Output) {
+    assert!(stdout(output).contains("1 passed"), "{}{}", stdout(output), stderr(output));
+}
+
+#[test]
+fn programs_in_two_nodes_ping_and_transfer_over_tcp() {
+    if !is_allowed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let emulation = started(folder.path(), "tcp");
+    let mut server = enter(folder.path(), "tcp-server", "serve").stdout(Stdio::piped()).spawn().unwrap();
+    passed(&enter(folder.path(), "tcp-laptop", "fetch").output().unwrap());
+    passed(&enter(folder.path(), "tcp-laptop", "ping").output().unwrap());
+    let mut told = String::new();
+    server.stdout.take().unwrap().read_to_string(&mut told).unwrap();
+    assert!(server.wait().unwrap().success(), "{told}");
+    signal(&emulation, "-INT");
+    let output = emulation.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let results: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let flows = results["flows"].as_array().unwrap();
+    let received = |name: &str| {
+        let flow = flows.iter().find(|flow| flow["name"] == name).unwrap();
+        assert_eq!(flow["kind"], "real");
+        flow["received_packets"].as_u64().unwrap()
+    };
+    let (up, down) = (received("tcp-laptop-tcp-server"), received("tcp-server-tcp-laptop"));
+    assert!(up > u64::from(PINGS) && down as usize > TRANSFER / 1_460, "{up} {down}");
+    assert!(flows[0]["goodput_bps"].as_f64().unwrap() > 0.0, "the neighbours go on");
+    assert_eq!(results["emulation"]["packets"].as_u64(), Some(up + down));
+    assert_eq!(results["emulation"]["refused_packets"]["not_ip"].as_u64(), Some(0));
+}
+
+#[test]
+#[ignore = "runs in a node"]
+fn serve() {
+    let listener = TcpListener::bind(SocketAddrV4::new(SERVER, PORT)).unwrap();
+    let (mut stream, _) = listener.accept().unwrap();
+    stream.write_all(&[0x5a; TRANSFER]).unwrap();
+}
+
+#[test]
+#[ignore = "runs in a node"]
+fn fetch() {
+    // The server may begin to listen later.
+    let connected = (0..100).find_map(|_| {
+        let stream = TcpStream::connect(SocketAddrV4::new(SERVER, PORT)).ok();
+        if stream.is_none() {
+            wait(Duration::from_millis(50));
+        }
+        stream
+    });
+    let mut got = Vec::new();
+    connected.unwrap().read_to_end(&mut got).unwrap();
+    assert_eq!(got.len(), TRANSFER);
+    assert!(got.iter().all(|&byte| byte == 0x5a));
+}
+
+#[test]
+#[ignore = "runs in a node"]
+fn ping() {
+    let socket = socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::ICMP)).unwrap();
+    for number in 1..=PINGS {
+        // An echo request of eight bytes; the check sum covers type and number.
+        let sum = !(0x0800 + number);
+        let request = [&[8, 0], &sum.to_be_bytes()[..], &[0, 0], &number.to_be_bytes()].concat();
+        sendto(&socket, &request, SendFlags::empty(), &SocketAddrV4::new(SERVER, 0)).unwrap();
+        let mut packet = [0; 100];
+        let (length, _) = recv(&socket, &mut packet, RecvFlags::empty()).unwrap();
+        // A reply without options, in order; no router lies between.
+        assert_eq!((length, packet[8], packet[20]), (28, 64, 0));
+        assert_eq!(packet[26..28], number.to_be_bytes());
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test waits for another program")]
+fn wait(span: Duration) {
+    std::thread::sleep(span);
+}
+
+#[test]
+fn the_status_of_the_command_is_passed_on() {
+    if !is_allowed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let run = |words: &[&str]| emulate(folder.path(), "status", words).output().unwrap();
+    let output = run(&["sh", "-c", "echo from-inside; exit 7"]);
+    assert_eq!(output.status.code(), Some(7));
+    assert!(stdout(&output).starts_with("from-inside\n{"), "{}", stdout(&output));
+    assert_eq!(run(&["sh", "-c", "kill -9 $$"]).status.code(), Some(137));
+    let missing = run(&["./no-such-program"]);
+    assert_eq!(missing.status.code(), Some(127));
+    assert!(stderr(&missing).contains("cannot run the command"), "{}", stderr(&missing));
+    // The end of the scenario ends it too.
+    let mut short = emulate(folder.path(), "status", &[]);
+    let output = short.args(["--set", "duration=300 ms"]).output().unwrap();
+    assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(0), 2));
+}
+
+#[test]
+fn what_cannot_be_emulated_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |text: &str, arguments: &[&str]| {
+        scenario(folder.path(), text);
+        let output = sluice(folder.path()).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let none = refused(&home("none").replace("real = true\n", ""), &["emulate", "chain.toml"]);
+    assert!(none.contains("no node of the network is real: give two of its nodes `real = true`"), "{none}");
+    let share = ["emulate", "chain.toml", "--most-late", "101"];
+    assert!(refused(&home("none"), &share).contains("expected 0 to 100"));
+    let node = refused(&home("none"), &["enter", "nowhere", "--", "true"]);
+    assert!(node.contains("no emulation of this user runs") || node.contains("is called `nowhere`"), "{node}");
+}
+
+/// Kills emulations in which a command has started others, at many moments, and looks for what is left.
+fn kills(times: u32) {
+    if !is_allowed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mark = format!("9{}.25", std::process::id());
+    for number in 0..times {
+        let script = format!("setsid sleep {mark} & sleep {mark} & sleep {mark}");
+        let mut command = emulate(folder.path(), "kill", &["sh", "-c", &script]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait(Duration::from_millis(u64::from(number * 37 % 160)));
+        signal(&child, if number % 3 == 2 { "-TERM" } else { "-KILL" });
+        child.wait().unwrap();
+        let left = (0..100).all(|_| {
+            wait(Duration::from_millis(20));
+            is_running(&mark)
+        });
+        assert!(!left, "after kill {number} something is left");
+    }
+}
+
+/// Tells whether a process has this word in its command line.
+fn is_running(word: &str) -> bool {
+    let lines =
+        fs::read_dir("/proc").unwrap().filter_map(|process| fs::read(process.ok()?.path().join("cmdline")).ok());
+    lines.into_iter().any(|line| String::from_utf8_lossy(&line).split('\0').any(|found| found.contains(word)))
+}
+
+#[test]
+fn ten_kills_leave_nothing() {
+    kills(10);
+}
+
+#[test]
+#[ignore = "make nightly: a hundred emulations"]
+fn a_hundred_kills_leave_nothing() {
+    kills(100);
+}

@@ -1,0 +1,15 @@
+//! Real programs over a [`Medium`](crate::Medium), in real time: every real node has a network namespace with a TUN
+//! device.
+//!
+//! Nothing of it lies in a file. The namespaces belong to a process that is the first of a PID namespace: with it end
+//! all processes in them, whatever ends it, and with the processes the namespaces and devices.
+
+mod namespaces;
+mod node;
+mod pace;
+mod tun;
+mod visit;
+
+pub use namespaces::{Inside, Unavailable, again, inside};
+pub use pace::{Bound, Ended, Lateness, NotRun, Refused, Report, run};
+pub use visit::{NoVisit, visit};

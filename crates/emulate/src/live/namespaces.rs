@@ -1,0 +1,126 @@
+//! Namespaces of its own for this program, which need no privilege where the kernel allows them.
+
+use linux::agent::signals::{Signals, Told};
+use nix::sched::{CloneFlags, unshare};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, getgid, getuid, kill_process, pidfd_open, set_parent_process_death_signal,
+};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::{env, fs, io};
+use thiserror::Error;
+
+/// The variable by which the program within the namespaces is told that it is, and from which [`visit`](super::visit)
+/// takes the names of the nodes: the process outside, then the nodes, one a line.
+pub(super) const INSIDE: &str = "SLUICE_EMULATE";
+
+/// Why this machine gives no namespaces or devices.
+#[derive(Debug, Error)]
+pub enum Unavailable {
+    /// The kernel refuses namespaces to this user.
+    #[error(
+        "this user may not make namespaces ({0}): as root, try `sysctl user.max_user_namespaces=10000`, and on Ubuntu \
+         `sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, run it as privileged"
+    )]
+    Namespaces(io::Error),
+    /// A TUN device cannot be made.
+    #[error(
+        "cannot make a TUN device ({0}): as root, try `modprobe tun` and `chmod 666 /dev/net/tun`; in a container, add \
+         the device, as `--device /dev/net/tun`"
+    )]
+    Tun(io::Error),
+    /// A device cannot be given its address.
+    #[error("cannot set up the network of node `{node}`: {error}")]
+    Node {
+        /// The node.
+        node: String,
+        /// The kernel's reason.
+        error: io::Error,
+    },
+    /// The system refuses something else.
+    #[error("cannot {what}: {error}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// The system's reason.
+        error: io::Error,
+    },
+}
+
+pub(super) fn failed<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Unavailable {
+    move |error| Unavailable::System { what, error: error.into() }
+}
+
+/// Proof that this process runs within namespaces of its own.
+#[derive(Debug)]
+pub struct Inside(());
+
+/// Tells whether this process was started by [`again`], and prepares it: it ends with its parent, and sees its own
+/// processes in `/proc` where the kernel lets it.
+///
+/// # Errors
+/// The system refuses.
+pub fn inside() -> Result<Option<Inside>, Unavailable> {
+    let Ok(told) = env::var(INSIDE) else { return Ok(None) };
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("follow the parent"))?;
+    // The parent may have ended before; the old `/proc` still shows it.
+    let parent = told.lines().next().unwrap_or_default();
+    if !Path::new("/proc").join(parent).exists() {
+        return Err(failed("find the parent")(io::Error::from(io::ErrorKind::NotFound)));
+    }
+    let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", alone).map_err(failed("separate mounts"))?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    // A container may hide parts of `/proc` and therefore refuse. Most programs do without.
+    let _ = mount("proc", "/proc", "proc", flags, None);
+    Ok(Some(Inside(())))
+}
+
+/// Runs this program again, with the same arguments, within namespaces of its own for users, mounts, processes and the
+/// network, and waits for its end. `nodes`: names of the real nodes. This process must have one thread.
+///
+/// # Errors
+/// The system refuses.
+pub fn again(nodes: &[String]) -> Result<ExitStatus, Unavailable> {
+    let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
+    let (user, group) = (getuid().as_raw(), getgid().as_raw());
+    let own = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET;
+    unshare(own).map_err(|errno| Unavailable::Namespaces(errno.into()))?;
+    let write =
+        |file: &str, text: String| fs::write(Path::new("/proc/self").join(file), text).map_err(Unavailable::Namespaces);
+    write("setgroups", "deny".to_owned())?;
+    write("uid_map", format!("0 {user} 1"))?;
+    write("gid_map", format!("0 {group} 1"))?;
+    let told = format!("{}\n{}", std::process::id(), nodes.join("\n"));
+    let program = fs::read_link("/proc/self/exe").map_err(failed("find this program"))?;
+    let mut child = Command::new(program)
+        .args(env::args_os().skip(1))
+        .env(INSIDE, told)
+        .spawn()
+        .map_err(failed("start this program again"))?;
+    let pid = Pid::from_child(&child);
+    let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(failed("watch a process"))?;
+    loop {
+        let mut fds = [PollFd::new(&ended, PollFlags::IN), PollFd::new(&signals, PollFlags::IN)];
+        match poll(&mut fds, None) {
+            Err(rustix::io::Errno::INTR) => continue,
+            polled => polled.map_err(failed("wait for a process"))?,
+        };
+        if !fds[0].revents().is_empty() {
+            return child.wait().map_err(failed("wait for a process"));
+        }
+        while let Ok(Some(told)) = signals.read() {
+            if told != Told::Nothing {
+                let _ = kill_process(pid, Signal::TERM);
+            }
+        }
+    }
+}
+
+/// The exit status that a shell gives a process that ended so.
+pub(super) fn status(ended: ExitStatus) -> i32 {
+    ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or(1)
+}

@@ -1,0 +1,83 @@
+//! A real node: a thread that stays in the node's network namespace and starts commands there.
+
+use super::namespaces::{Unavailable, failed};
+use super::tun::{self, NoTun};
+use nix::sched::{CloneFlags, unshare};
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::{fs, io, thread};
+
+/// Beginning of the names of these threads; the node's place among the real nodes follows. By them
+/// [`visit`](super::visit) finds the namespaces.
+pub(super) const THREAD: &str = "node-";
+
+/// A real node with its device.
+pub(super) struct Node {
+    pub(super) name: String,
+    pub(super) device: OwnedFd,
+    asks: Sender<Ask>,
+}
+
+enum Ask {
+    Start(Command, Sender<io::Result<Child>>),
+    Dropped(Sender<u64>),
+}
+
+impl Node {
+    /// Makes the namespace and the device of the `place`-th real node.
+    pub(super) fn new(place: usize, name: &str, v4: Ipv4Addr, v6: Ipv6Addr, mtu: u16) -> Result<Self, Unavailable> {
+        let (tell, told) = channel();
+        let (asks, asked) = channel();
+        let keep = move || {
+            let made = unshare(CloneFlags::CLONE_NEWNET)
+                .map_err(|errno| NoTun::Address(errno.into()))
+                .and_then(|()| tun::make(v4, v6, mtu));
+            let is_made = made.is_ok();
+            if tell.send(made).is_ok() && is_made {
+                answer(&asked);
+            }
+        };
+        thread::Builder::new().name(format!("{THREAD}{place}")).spawn(keep).map_err(failed("start a thread"))?;
+        let device = match told.recv() {
+            Ok(Ok(device)) => device,
+            Ok(Err(NoTun::Device(error))) => return Err(Unavailable::Tun(error)),
+            Ok(Err(NoTun::Address(error))) => return Err(Unavailable::Node { node: name.to_owned(), error }),
+            Err(_) => return Err(failed("start a thread")(io::Error::from(io::ErrorKind::BrokenPipe))),
+        };
+        Ok(Self { name: name.to_owned(), device, asks })
+    }
+
+    /// Starts a command in the node's namespace.
+    pub(super) fn start(&self, command: Command) -> io::Result<Child> {
+        let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+        let (tell, told) = channel();
+        self.asks.send(Ask::Start(command, tell)).map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+        told.recv().map_err(gone)?
+    }
+
+    /// Packets that the kernel dropped because its queue in front of the device was full.
+    pub(super) fn dropped(&self) -> u64 {
+        let (tell, told) = channel();
+        let asked = self.asks.send(Ask::Dropped(tell));
+        asked.ok().and_then(|()| told.recv().ok()).unwrap_or_default()
+    }
+}
+
+fn answer(asked: &Receiver<Ask>) {
+    for ask in asked {
+        // Whoever asked may be gone.
+        match ask {
+            Ask::Start(mut command, tell) => drop(tell.send(command.spawn())),
+            Ask::Dropped(tell) => drop(tell.send(dropped().unwrap_or_default())),
+        }
+    }
+}
+
+/// Reads the count from the namespace's statistics: the twelfth number of the device's line.
+fn dropped() -> Option<u64> {
+    let text = fs::read_to_string("/proc/thread-self/net/dev").ok()?;
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(tun::NAME)?.strip_prefix(':'))?;
+    line.split_whitespace().nth(11)?.parse().ok()
+}

@@ -1,0 +1,265 @@
+//! A simulated network that carries the packets of real programs, in virtual time.
+
+use crate::ip::{self, Header};
+use crate::refused::{NotLoaded, NotSent};
+use lab::scenario::{Scenario, Wishes};
+use sim::config::Network;
+use sim::results::Outcome;
+use sim::{Arrival, Datagram, Way, World};
+use std::collections::VecDeque;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+use std::time::Duration;
+use units::{Bytes, Instant};
+
+/// Headers of UDP and IPv4, with which [`Medium::send`] sends datagrams.
+const HEADERS: usize = 28;
+/// The network of the nodes' IPv6 addresses: a unique local one (RFC 4193).
+const PREFIX: [u16; 3] = [0xfd73, 0x6c75, 0x6963];
+
+/// A scenario's network that takes packets at its real nodes and gives them back where they arrive.
+///
+/// Times are those since the start of the run. The same scenario, seed and pushes give the same deliveries to the last
+/// bit.
+///
+/// ```
+/// use emulate::Medium;
+/// use std::time::Duration;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let home = r#"
+/// title = "A laptop and its access point"
+/// duration = "10 s"
+/// radio.standard = "802.11n"
+/// node = [
+///     { name = "ap", role = "access-point", position = ["0 m", "0 m"], real = true },
+///     { name = "laptop", position = ["5 m", "0 m"], real = true },
+/// ]
+/// "#;
+/// let mut air = Medium::read("home.toml", home, 1)?;
+/// air.send(Duration::ZERO, "laptop", "ap", b"hello", 0)?;
+/// let delivery = air.poll(Duration::from_secs(1)).expect("nothing else is on the air");
+/// assert_eq!((delivery.to.as_str(), &delivery.bytes[..]), ("ap", &b"hello"[..]));
+/// assert!(delivery.at < Duration::from_millis(1));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Medium {
+    world: World,
+    /// Names of all nodes, in the scenario's order.
+    names: Vec<String>,
+    ways: Vec<Way>,
+    end: Duration,
+    /// Arrived and not yet pulled.
+    waiting: VecDeque<Delivery>,
+}
+
+/// A packet that has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Time of the arrival.
+    pub at: Duration,
+    /// Time at which it was pushed.
+    pub sent: Duration,
+    /// The node at which it was pushed.
+    pub from: String,
+    /// The node at which it arrived.
+    pub to: String,
+    /// The bytes that were pushed.
+    pub bytes: Vec<u8>,
+    /// DSCP (upper six bits) and ECN field as pushed; congestion experienced (3) if a queue marked the packet.
+    pub tos: u8,
+    /// Routers that it passed: nodes but access points between both ends.
+    pub routers: u8,
+}
+
+impl Delivery {
+    /// The ECN field: 0 for not ECN-capable, 1 for ECT(1), 2 for ECT(0), 3 for congestion experienced.
+    pub fn ecn(&self) -> u8 {
+        self.tos & 3
+    }
+
+    /// The IP packet that [`Medium::send_packet`] took, as it arrives: with its ECN field, and with its TTL less the
+    /// routers that it passed. `None` if the TTL ran out on the way.
+    pub fn into_packet(self) -> Option<Vec<u8>> {
+        let Self { mut bytes, tos, routers, .. } = self;
+        ip::carry(&mut bytes, tos, routers).then_some(bytes)
+    }
+}
+
+impl Medium {
+    /// Loads a scenario's network, without its variations.
+    ///
+    /// # Errors
+    /// A fault in the scenario, or no real node.
+    pub fn load(path: impl AsRef<Path>, seed: u64) -> Result<Self, NotLoaded> {
+        Self::load_with(path, seed, &[])
+    }
+
+    /// As [`load`](Self::load), with keys set as by `sluice run --set`: `duration=20 s`.
+    ///
+    /// # Errors
+    /// As `load`, or a fault in one of the keys.
+    pub fn load_with(path: impl AsRef<Path>, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
+        let set = set.iter().map(|&set| set.to_owned()).collect();
+        let wishes = Wishes { set, base_only: true, ..Wishes::default() };
+        Self::new(&Scenario::load(path.as_ref(), &wishes)?.base, seed)
+    }
+
+    /// As [`load`](Self::load), from the text of a scenario, which is called `name` in errors.
+    ///
+    /// # Errors
+    /// As `load`.
+    pub fn read(name: &str, text: &str, seed: u64) -> Result<Self, NotLoaded> {
+        let wishes = Wishes { base_only: true, ..Wishes::default() };
+        Self::new(&Scenario::read(name, name, text.as_bytes(), Path::new(""), &wishes)?.base, seed)
+    }
+
+    /// Builds a network.
+    ///
+    /// # Errors
+    /// If it cannot be built, or has no real node.
+    pub fn new(network: &Network, seed: u64) -> Result<Self, NotLoaded> {
+        let world = World::new(network, seed)?;
+        let ways: Vec<Way> = world.ways().collect();
+        if ways.is_empty() {
+            return Err(NotLoaded::NoRealNode);
+        }
+        let names = world.roster().nodes.into_iter().map(|node| node.name).collect();
+        let end = Duration::from_nanos(network.duration.as_nanos());
+        Ok(Self { world, names, ways, end, waiting: VecDeque::new() })
+    }
+
+    /// Names of the real nodes, in the scenario's order.
+    pub fn nodes(&self) -> impl Iterator<Item = &str> {
+        self.real().map(|node| self.names[node as usize].as_str())
+    }
+
+    fn real(&self) -> impl Iterator<Item = u32> {
+        // One way leads from each to the next, and from the last to the first.
+        let mut last = None;
+        self.ways.iter().map(|way| way.from).filter(move |&from| last.replace(from) != Some(from))
+    }
+
+    /// IPv4 and IPv6 address of a real node, as [`send_packet`](Self::send_packet) knows it: those of captures.
+    pub fn addresses(&self, node: &str) -> Option<[IpAddr; 2]> {
+        self.find(node).ok().map(addresses)
+    }
+
+    /// Time up to which the network has been simulated.
+    pub fn now(&self) -> Duration {
+        since_start(self.world.now())
+    }
+
+    /// End of the run.
+    pub fn end(&self) -> Duration {
+        self.end
+    }
+
+    /// Pushes a UDP datagram with this payload at the node `from` for the node `to`; on the air it has headers of UDP
+    /// and IPv4. `tos`: DSCP (upper six bits) and ECN field (1 is ECT(1), 2 ECT(0)).
+    ///
+    /// What arrives up to `now` waits for [`poll`](Self::poll).
+    ///
+    /// # Errors
+    /// If the network does not take it: nothing has happened then.
+    pub fn send(&mut self, now: Duration, from: &str, to: &str, payload: &[u8], tos: u8) -> Result<(), NotSent> {
+        let (from, to) = (self.find(from)?, self.find(to)?);
+        let length = Bytes::new((payload.len() + HEADERS) as u64);
+        self.push(now, from, to, Datagram { bytes: payload.into(), length, tos, key: 0 })
+    }
+
+    /// Pushes an IP packet at the node `from`; it goes to the real node that has its destination
+    /// [address](Self::addresses), and waits in the queue of its DSCP and its flow.
+    ///
+    /// # Errors
+    /// If the network does not take it: nothing has happened then.
+    pub fn send_packet(&mut self, now: Duration, from: &str, packet: &[u8]) -> Result<(), NotSent> {
+        let from = self.find(from)?;
+        let Some(Header { to, length, tos, key }) = Header::read(packet) else {
+            return Err(NotSent::NotIp { length: packet.len() });
+        };
+        let node = self.real().find(|&node| addresses(node).contains(&to)).ok_or(NotSent::Elsewhere { to })?;
+        let (bytes, length) = (packet[..length].into(), Bytes::new(length as u64));
+        self.push(now, from, node, Datagram { bytes, length, tos, key })
+    }
+
+    fn push(&mut self, now: Duration, from: u32, to: u32, datagram: Datagram) -> Result<(), NotSent> {
+        if datagram.length > World::MTU {
+            return Err(NotSent::TooLong { length: datagram.length.count(), most: World::MTU.count() });
+        }
+        if from == to {
+            return Err(NotSent::Itself { name: self.names[from as usize].clone() });
+        }
+        if now >= self.end {
+            return Err(NotSent::Ended { end: self.end });
+        }
+        if now < self.now() {
+            return Err(NotSent::Backwards { now, network: self.now() });
+        }
+        while self.now() < now {
+            self.run_to(now);
+        }
+        let way = self.ways.iter().find(|way| (way.from, way.to) == (from, to)).expect("one leads from each to each");
+        if self.world.inject(*way, datagram) {
+            Ok(())
+        } else {
+            Err(NotSent::Absent { name: self.names[from as usize].clone() })
+        }
+    }
+
+    /// Returns the first packet that has arrived by `until` and was not pulled yet. The network is simulated up to that
+    /// arrival and no further, so that what is pushed in answer goes off then; without an arrival up to `until`.
+    pub fn poll(&mut self, until: Duration) -> Option<Delivery> {
+        if self.waiting.is_empty() && self.now() <= until {
+            self.run_to(until);
+        }
+        if self.waiting.front().is_some_and(|delivery| delivery.at <= until) { self.waiting.pop_front() } else { None }
+    }
+
+    /// Time of the next event of the network, before which nothing arrives: when to [`poll`](Self::poll) again if
+    /// nothing is pushed before. `None` after the end.
+    pub fn next_event(&self) -> Option<Duration> {
+        match self.waiting.front() {
+            Some(delivery) => Some(delivery.at),
+            None if self.world.finished() => None,
+            None => Some(since_start(self.world.next_event())),
+        }
+    }
+
+    /// Ends the run now and returns its results, as of every run. Flows of real packets have the kind `real`.
+    pub fn finish(self) -> Outcome {
+        self.world.stop()
+    }
+
+    /// Runs on to `until`, but pauses after the first arrival.
+    fn run_to(&mut self, until: Duration) {
+        let until = u64::try_from(until.as_nanos()).unwrap_or(u64::MAX);
+        self.world.run_to(Instant::ZERO + units::Duration::from_nanos(until));
+        while let Some(arrival) = self.world.take_arrival() {
+            let Arrival { way, sent, at, bytes, tos, routers } = arrival;
+            let [from, to] = [way.from, way.to].map(|node| self.names[node as usize].clone());
+            let (at, sent, bytes) = (since_start(at), since_start(sent), bytes.into_vec());
+            self.waiting.push_back(Delivery { at, sent, from, to, bytes, tos, routers });
+        }
+    }
+
+    /// Index of a real node.
+    fn find(&self, name: &str) -> Result<u32, NotSent> {
+        self.real()
+            .find(|&node| self.names[node as usize] == name)
+            .ok_or_else(|| NotSent::NotReal { name: name.to_owned(), known: self.nodes().map(str::to_owned).collect() })
+    }
+}
+
+fn since_start(at: Instant) -> Duration {
+    Duration::from_nanos(at.as_nanos())
+}
+
+/// The addresses of a node by its index.
+fn addresses(node: u32) -> [IpAddr; 2] {
+    let [_, b, c, d] = (node + 1).to_be_bytes();
+    let [high, low] = [u16::from_be_bytes([0, b]), u16::from_be_bytes([c, d])];
+    let six = Ipv6Addr::new(PREFIX[0], PREFIX[1], PREFIX[2], 0, 0, 0, high, low);
+    [Ipv4Addr::new(10, b, c, d).into(), six.into()]
+}
