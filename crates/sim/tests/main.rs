@@ -22,6 +22,7 @@ mod hidden_nodes;
 mod independence;
 mod infrastructure;
 mod invariants;
+mod l4s;
 mod mac80211;
 mod movement;
 mod neighbourhood;

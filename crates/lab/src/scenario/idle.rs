@@ -600,6 +600,9 @@ fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
     match (key, rest) {
         ("loss_detection", []) if !sack => needs("recovery = \"sack\""),
         ("friendly_growth", []) if tcp.congestion != Some(Congestion::Cubic) => needs("congestion = \"cubic\""),
+        ("ecn", []) if tcp.congestion == Some(Congestion::Prague) => {
+            reason("with `congestion = \"prague\"` the ends always use ECN", "leave it out")
+        }
         ("rtt_samples", []) if tcp.timestamps == Some(false) => needs("timestamps = true"),
         ("ack_category", []) if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
         ("bqm", ["pattern" | "raise"]) => None,

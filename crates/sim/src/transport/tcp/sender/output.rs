@@ -3,6 +3,7 @@
 use super::state::{Sender, State};
 use crate::transport::tcp::rto::Backoff;
 use crate::transport::tcp::{Block, Recovery, Segment};
+use queue::Ecn;
 use std::mem::take;
 use units::Instant;
 
@@ -154,7 +155,10 @@ impl Sender {
             self.timed = Some((block.start, now));
         }
         let mut segment = self.data(now, block);
-        (segment.ect, segment.cwr) = (self.ecn, take(&mut self.due.cwr));
+        segment.cwr = take(&mut self.due.cwr);
+        if self.ecn && !self.settings.counts_marks() {
+            segment.ecn = Ecn::Ect0;
+        }
         segment
     }
 
@@ -218,6 +222,8 @@ impl Sender {
             start: block.start,
             length: u32::try_from(length).expect("a segment is shorter than 4 GB"),
             fin: self.closing && block.end > self.end,
+            // With L4S also what is repeated, so that all goes through the same queue (Linux with RFC 9768).
+            ecn: if self.ecn && self.settings.counts_marks() { Ecn::Ect1 } else { Ecn::NotEct },
             discard_priority: self.marks.as_mut().map(|marks| marks.send(block.start)),
             ..self.empty(now)
         }
