@@ -17,6 +17,8 @@ static __u64 turn_of(struct turns *all, __u32 port);
 #define OVERHEAD 300000ull
 /* Bytes of a station that are never dropped for the time that they will wait. */
 #define KEPT 3000ull
+/* Time after a flow's last packet after which the next may be thin however many stations are busy. */
+#define SPARSE 10000000ull
 /* Time over which the number of busy stations is averaged. */
 #define STATIONS_OVER 100000000ull
 /* Length of the windows in which the stretch is measured. */
@@ -205,8 +207,11 @@ static ALWAYS_INLINE struct pace pace_of(struct law *law, __u64 target, __u64 no
 	struct pace pace = { NEVER_THIN, 0 };
 
 	count_share(share, medium, now);
-	if (share->credit >= 0)
+	if (share->credit >= 0) {
 		pace.gap = wall_of(medium, cost_of(share, len), medium->stations + ONE);
+		if (pace.gap > SPARSE)
+			pace.gap = SPARSE;
+	}
 	late = wall_of(medium, medium->turn * 2, medium->stations);
 	if (late < target)
 		late = target;
