@@ -22,7 +22,7 @@ fn flow(name: &str, tcp: &str) -> String {
 }
 
 fn wait(flow: &Flow, rtt: u64) -> f64 {
-    flow.rtt_s.as_ref().unwrap().mean * 1e3 - rtt as f64
+    flow.rtt_s.as_ref().expect("TCP has round trips").mean * 1e3 - rtt as f64
 }
 
 #[test]

@@ -374,7 +374,7 @@ mod tests {
         let highest = |drop_on_overload, coupling: u32| {
             let coupling_factor = Within::<u32, 1, 255>::new(coupling).unwrap();
             let mut one = controller(0.0, 0);
-            one.update(Duration::from_secs(9), &Params { drop_on_overload, coupling_factor, ..Params::default() });
+            one.update(Duration::from_secs(9), &Params { coupling_factor, drop_on_overload, ..Params::default() });
             one.probability
         };
         assert!(near(highest(true, 2), 1.0) && near(highest(false, 2), 0.5) && near(highest(false, 4), 0.25));
@@ -421,7 +421,7 @@ mod tests {
         close(shares(0.7, true, false, Ecn::Ect0), [0.0, 0.49]);
         close(shares(0.7, true, true, Ecn::Ect1), [0.51, 0.49]);
         close(shares(0.5, false, true, Ecn::Ect1), [1.0, 0.0]);
-        assert_eq!(shares(0.5, true, true, Ecn::Ce), [0.0; 2], "marked already");
+        close(shares(0.5, true, true, Ecn::Ce), [0.0; 2]);
     }
 
     #[test]
