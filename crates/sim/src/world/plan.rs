@@ -48,7 +48,7 @@ mod tests {
         let text = "duration = \"1 s\"\n[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"30 m\"\n\
             [[node]]\nname = \"walker\"\nposition = [\"0 m\", \"5 m\", \"2 m\"]\n\
             waypoints = [{ time = \"1 s\", position = [\"10 m\", \"5 m\"], speed = \"5 m/s\" }]\n\
-            [[node]]\nname = \"server\"\nrole = \"wired\"\n";
+            [[node]]\nname = \"server\"\nrole = \"wired\"\n[[wired]]\nbetween = [\"server\", \"n0\"]\nrate = \"1 Gb/s\"\n";
         let network: Network = toml::from_str(text).expect("a description");
         let mut plan = Plan::new(&network, 1).expect("places");
         let at = |plan: &mut Plan, seconds| plan.at(Instant::ZERO + Duration::from_secs(seconds));
