@@ -5,7 +5,7 @@
 //! computed by the formula, by `libm` alone, when it is first needed. Between knots the curve is a straight line. No
 //! probability departs from the formula's by more than [`MOST_ERROR`], whatever the bits.
 
-use super::coding::{CodeRate, Coding, bandwidth, coded_rate, coding};
+use super::coding::{bandwidth, coded_rate, coding};
 use super::snr::{Formula, Snr};
 use crate::radio::mode::{DsssRate, Mode};
 
@@ -123,31 +123,30 @@ fn curve(mode: Mode) -> usize {
         Mode::Dsss { rate: DsssRate::K2000, .. } => 1,
         Mode::Dsss { rate: DsssRate::K5500, .. } => 2,
         Mode::Dsss { rate: DsssRate::K11000, .. } => 3,
-        Mode::Ofdm(_) | Mode::Mimo(_) | Mode::Nominal { .. } => match coding(mode) {
-            Coding { points: 2, code: CodeRate::Half } => 4,
-            Coding { points: 2, .. } => 5,
-            Coding { points: 4, code: CodeRate::Half } => 6,
-            Coding { points: 4, .. } => 7,
-            Coding { points: 16, code: CodeRate::Half } => 8,
-            Coding { points: 16, .. } => 9,
-            Coding { points: 64, code: CodeRate::FiveSixths } => 12,
-            Coding { points: 64, code: CodeRate::ThreeQuarters } => 11,
-            Coding { points: 64, .. } => 10,
-            Coding { points: 256, code: CodeRate::ThreeQuarters } => 13,
-            Coding { points: 256, .. } => 14,
-            Coding { code: CodeRate::ThreeQuarters, .. } => 15,
-            Coding { .. } => 16,
-        },
+        Mode::Ofdm(rate) => 4 + rate as usize,
+        // As those of OFDM, without BPSK 3/4, and what is beyond.
+        Mode::Mimo(mimo) => [4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16][usize::from(mimo.coding())],
+        Mode::Nominal { .. } => unreachable!("a nominal rate has no modulation"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::radio::mimo::Mimo;
+    use crate::radio::mode::OfdmRate;
 
     #[test]
     fn the_logarithm_is_that_of_the_rate() {
         assert!((libm::log(1e-13) - LN_CERTAIN).abs() < 1e-12);
+    }
+
+    #[test]
+    fn modes_with_one_modulation_and_code_share_a_curve() {
+        let modes = || OfdmRate::ALL.map(Mode::Ofdm).into_iter().chain(Mimo::all().into_iter().map(Mode::Mimo));
+        for mode in modes() {
+            assert!(modes().all(|other| (curve(mode) == curve(other)) == (coding(mode) == coding(other))), "{mode:?}");
+        }
     }
 
     #[test]
