@@ -45,12 +45,12 @@ impl Tables {
         if bits <= 0.0 {
             return 1.0;
         }
-        let (index, part) = cell(self.over(mode, ratio));
-        let from = self.knot(mode, index);
+        let (curve, (index, part)) = (curve(mode), cell(self.over(mode, ratio)));
+        let from = self.knot(mode, curve, index);
         if from <= LN_CERTAIN {
             return 1.0;
         }
-        let to = self.knot(mode, (index + 1).min(CELLS));
+        let to = self.knot(mode, curve, (index + 1).min(CELLS));
         if to == f64::INFINITY {
             return 0.0;
         }
@@ -62,10 +62,10 @@ impl Tables {
 
     /// SINR from which on nothing is lost, however long the frame, or the next knot's.
     pub(in crate::radio) fn least_certain(&mut self, mode: Mode) -> f64 {
-        let (mut lost, mut certain) = (0, CELLS);
+        let (curve, mut lost, mut certain) = (curve(mode), 0, CELLS);
         while certain - lost > 1 {
             let middle = usize::midpoint(lost, certain);
-            *(if self.knot(mode, middle) <= LN_CERTAIN { &mut certain } else { &mut lost }) = middle;
+            *(if self.knot(mode, curve, middle) <= LN_CERTAIN { &mut certain } else { &mut lost }) = middle;
         }
         f64::from_bits((FIRST + certain as u64) << SHIFT) / self.over(mode, 1.0)
     }
@@ -80,19 +80,18 @@ impl Tables {
     }
 
     #[inline]
-    fn knot(&mut self, mode: Mode, index: usize) -> f64 {
-        let curve = curve(mode);
+    fn knot(&mut self, mode: Mode, curve: usize, index: usize) -> f64 {
         match self.curves[curve].get(index) {
             Some(&known) if !known.is_nan() => known,
-            _ => self.compute(mode, index),
+            _ => self.compute(mode, curve, index),
         }
     }
 
     #[cold]
-    fn compute(&mut self, mode: Mode, index: usize) -> f64 {
+    fn compute(&mut self, mode: Mode, curve: usize, index: usize) -> f64 {
         let over = f64::from_bits((FIRST + index as u64) << SHIFT);
         let ratio = over / self.over(mode, 1.0);
-        let knots = &mut self.curves[curve(mode)];
+        let knots = &mut self.curves[curve];
         if knots.is_empty() {
             knots.resize(CELLS + 1, f64::NAN);
         }
