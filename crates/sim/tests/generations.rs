@@ -12,7 +12,8 @@ use units::Duration;
 fn home(mac: &str) -> String {
     let mut text = format!(
         "duration = \"400 ms\"\nwarmup = \"100 ms\"\n\
-         [radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\n{mac}\n[queue]\nlimit = 300\n\
+         [radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\n{mac}\n\
+         [mac.edca.best_effort]\ntxop_limit = \"0 s\"\n[queue]\nlimit = 300\n\
          [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"per-station\"\n"
     );
     let stations = [("new", ""), ("mid", "standard = \"802.11ac\""), ("old", "standard = \"802.11n\"\nstreams = 2")];
@@ -69,6 +70,28 @@ fn two_stations_use_what_both_have() {
     assert_eq!(of(2), (vec![(Format::Vht, ChannelWidth::Mhz80, 1)], 64, vec![false]));
     // HT: 65535 B are 61 packets of 1072 B.
     assert_eq!(of(3), (vec![(Format::Ht, ChannelWidth::Mhz40, 2)], 61, vec![false]));
+}
+
+/// The MCS is the sender's own, among stations of one generation and of several.
+#[test]
+fn a_sender_keeps_its_own_mcs() {
+    let own = |name: &str, mcs: u8| format!("name = \"{name}\"\nmcs = {mcs}\n");
+    let text = home("mcs = 11").replace("name = \"new\"\n", &own("new", 3)).replace("name = \"mid\"\n", &own("mid", 2));
+    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
+    world.watch(&[0, 1, 2, 3]);
+    world.advance(Duration::MAX);
+    let mut used = BTreeMap::new();
+    for event in world.take_events() {
+        if let TraceEventKind::Sends(frame) = event.what
+            && let (Mode::Mimo(mimo), Some(to)) = (frame.mode, frame.to)
+        {
+            used.insert((frame.from, to), mimo.mcs());
+        }
+    }
+    world.finish();
+    // HT's index counts the streams: 7 and 15 are 64-QAM 5/6.
+    let expected = [((0, 1), 11), ((0, 2), 9), ((0, 3), 15), ((1, 0), 3), ((2, 0), 2), ((3, 0), 15)];
+    assert_eq!(used, expected.into_iter().collect());
 }
 
 #[test]

@@ -140,8 +140,12 @@ fn radiotap(
         bytes.u16(0x0004 | u16::from(last) << 3);
         bytes.u16(0);
     }
-    mimo_of(Format::Vht).into_iter().for_each(|mimo| vht(&mut bytes, mimo));
-    mimo_of(Format::He).into_iter().for_each(|mimo| he(&mut bytes, mimo));
+    if let Some(mimo) = mimo_of(Format::Vht) {
+        vht(&mut bytes, mimo);
+    }
+    if let Some(mimo) = mimo_of(Format::He) {
+        he(&mut bytes, mimo);
+    }
     let length = u16::try_from(bytes.0.len()).expect("some fifty bytes");
     bytes.0[2..4].copy_from_slice(&length.to_le_bytes());
     bytes

@@ -84,8 +84,8 @@ pub struct Node {
     /// 802.11n, ac and ax: MCS of its data frames. Default: that of `[radio]`, with another `standard` 7.
     #[serde(default)]
     pub mcs: Option<u8>,
-    /// Its standard, from 802.11n on and not newer than that of `[radio]`. Two nodes use what both have. Default: that of
-    /// `[radio]`.
+    /// Its standard, from 802.11n on and not newer than that of `[radio]`. Two nodes use the format, width and streams that
+    /// both have. Default: that of `[radio]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
     /// 802.11n, ac and ax: bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.

@@ -387,6 +387,9 @@ impl Scheduler {
 
 /// Airtime expected of a packet: from 802.11ac on as Linux computes it, before that of its frame in the present mode.
 fn expected(outlook: Outlook, packet: &Waiting, category: u8) -> Duration {
+    if outlook.rules.newest == Format::Ht {
+        return outlook.airtime(packet);
+    }
     match outlook.station.mode_to(packet.to, &outlook.rules.timing) {
         Mode::Mimo(mimo) if mimo.format() > Format::Ht => {
             // Linux takes it that all categories but voice are aggregated.

@@ -9,7 +9,9 @@ use crate::engine::{Bitmap, Handle};
 pub(crate) struct Reorder {
     /// All frames before this number have been passed on or given up (`WinStartB`).
     start: u16,
-    /// State of the frames after it, by number modulo the window; as many as the window has.
+    /// Size of the window, a power of two.
+    window: u16,
+    /// State of the frames after it, by number modulo the window.
     held: Box<[Slot]>,
     /// Number of slots that are not [`Slot::Missing`].
     ahead: u16,
@@ -53,18 +55,13 @@ impl Reorder {
     /// An empty window, as large as the BlockAck agreement has it.
     pub(super) fn new(window: u16) -> Self {
         let held = vec![Slot::Missing; usize::from(window)].into();
-        Self { start: 0, held, ahead: 0, target: 0, scoreboard: Scoreboard::default() }
-    }
-
-    #[inline]
-    fn window(&self) -> u16 {
-        self.held.len() as u16
+        Self { start: 0, window, held, ahead: 0, target: 0, scoreboard: Scoreboard::default() }
     }
 
     /// Records a frame in the scoreboard and moves the window so that the frame lies inside. The host then asks for
     /// packets that are [released](Self::release), and after that what to [do](Self::classify) with the frame.
     pub(crate) fn arrives(&mut self, sequence: u16) {
-        let window = self.window();
+        let window = self.window;
         let ahead = distance(self.scoreboard.start, sequence);
         if ahead < window {
             self.scoreboard.arrived.set(ahead.into());
@@ -82,7 +79,7 @@ impl Reorder {
     /// waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each. False if they must go that
     /// way; then nothing has happened.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
-        let (window, from) = (self.window(), distance(self.scoreboard.start, first));
+        let (window, from) = (self.window, distance(self.scoreboard.start, first));
         if first != self.start || self.start != self.target || self.ahead > 0 || from > window {
             return false;
         }
@@ -103,7 +100,7 @@ impl Reorder {
                 self.target = self.start;
                 Arrival::Next
             }
-            ahead if ahead < self.window() && self.held[self.slot(sequence)] == Slot::Missing => Arrival::Later,
+            ahead if ahead < self.window && self.held[self.slot(sequence)] == Slot::Missing => Arrival::Later,
             _ => Arrival::Duplicate,
         }
     }
@@ -171,7 +168,7 @@ impl Reorder {
 
     #[inline]
     fn slot(&self, sequence: u16) -> usize {
-        usize::from(sequence & (self.window() - 1))
+        usize::from(sequence & (self.window - 1))
     }
 }
 

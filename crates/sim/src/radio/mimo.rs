@@ -109,7 +109,9 @@ impl Mimo {
         exists.then_some(Self { format, coding, streams, width, guard })
     }
 
-    /// The fastest mode that two stations both have, if each has all modes up to its own.
+    /// The mode in which a station of this one sends to another, if each has all formats, widths and streams up to its own:
+    /// those that both have, and its own modulation and code as far as these allow.
+    #[must_use]
     pub fn common(self, other: Self) -> Self {
         let format = self.format.min(other.format);
         let guard = match format {
@@ -118,9 +120,9 @@ impl Mimo {
             Format::Ht | Format::Vht => GuardInterval::Long,
         };
         let (streams, width) = (self.streams.min(other.streams), self.width.min(other.width));
-        let coding = self.coding.min(other.coding).min(format.highest());
-        let modes = (0..=coding).rev().filter_map(|coding| Self::new(format, coding, streams, width, guard));
-        modes.into_iter().next().unwrap_or(self)
+        let coding = self.coding.min(format.highest());
+        let mut modes = (0..=coding).rev().filter_map(|coding| Self::new(format, coding, streams, width, guard));
+        modes.next().unwrap_or(self)
     }
 
     /// Every mode.
@@ -243,7 +245,7 @@ impl Mimo {
         match self.format {
             Format::He => 1,
             // 19.5: a second one above 300 Mb/s.
-            Format::Ht => 1 + (self.bits_per_symbol() > 1_200) as u64,
+            Format::Ht => 1 + u64::from(self.bits_per_symbol() > 1_200),
             // 21.5: as few as have at most 2160 bits of a symbol each, all whole.
             Format::Vht => {
                 let (bits, coded) = (self.bits_per_symbol(), self.coded_bits());

@@ -38,7 +38,7 @@ fn average(mimo: Mimo) -> u32 {
     let of = |coding: usize| {
         let width = mimo.width() as usize;
         let bits = if mimo.format() == Format::He { HE[width][coding] } else { VHT[width][coding] };
-        let symbols = (8 * 1_024_u32 << 10).div_ceil(bits * u32::from(mimo.streams()));
+        let symbols = ((8 * 1_024_u32) << 10).div_ceil(bits * u32::from(mimo.streams()));
         match (mimo.format(), mimo.guard()) {
             (Format::He, GuardInterval::Double) => symbols * 16 * 18 / 20,
             (Format::He, GuardInterval::Quadruple) => symbols * 16,

@@ -34,6 +34,8 @@ pub(crate) struct Rates {
     controls: Option<Controls>,
     /// Without rate control: index of the mode.
     level: usize,
+    /// The only mode, if there is one for all peers.
+    only: Option<Mode>,
 }
 
 /// Rate control of a station towards all its peers.
@@ -58,7 +60,9 @@ enum Control {
 impl Rates {
     /// One fixed mode of each set; by address of the peer which, or always the first.
     pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
-        Self { sets, of_peer, controls: None, level: 0 }
+        let only = if let [set] = &sets[..] { set.as_slice() } else { &[] };
+        let only = if let &[mode] = only { Some(mode) } else { None };
+        Self { sets, of_peer, controls: None, level: 0, only }
     }
 
     /// One of two modes, [selected by the host](Self::set_low).
@@ -81,7 +85,7 @@ impl Rates {
     ) -> Self {
         let candidates = sets.iter().map(|set| set.iter().map(|&mode| costs.of(mode)).collect()).collect();
         let controls = Some(Controls { algorithm, candidates, peers: Vec::new(), random });
-        Self { sets, of_peer, controls, level: 0 }
+        Self { sets, of_peer, controls, level: 0, only: None }
     }
 
     #[inline]
@@ -92,6 +96,9 @@ impl Rates {
     /// Mode of the next data frame to a peer; the slowest to a peer without statistics.
     #[inline]
     pub(crate) fn mode(&self, to: u32) -> Mode {
+        if let Some(mode) = self.only {
+            return mode;
+        }
         self.sets[self.set(to)][self.controls.as_ref().map_or(self.level, |controls| controls.index(to))]
     }
 

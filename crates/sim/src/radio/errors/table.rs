@@ -5,7 +5,7 @@
 //! computed by the formula, by `libm` alone, when it is first needed. Between knots the curve is a straight line. No
 //! probability departs from the formula's by more than [`MOST_ERROR`], whatever the bits.
 
-use super::coding::{CodeRate, Coding, bandwidth, coded_rate, coding};
+use super::coding::{bandwidth, coded_rate, coding};
 use super::snr::{Formula, Snr};
 use crate::radio::mode::{DsssRate, Mode};
 
@@ -45,12 +45,12 @@ impl Tables {
         if bits <= 0.0 {
             return 1.0;
         }
-        let (index, part) = cell(self.over(mode, ratio));
-        let from = self.knot(mode, index);
+        let (curve, (index, part)) = (curve(mode), cell(self.over(mode, ratio)));
+        let from = self.knot(mode, curve, index);
         if from <= LN_CERTAIN {
             return 1.0;
         }
-        let to = self.knot(mode, (index + 1).min(CELLS));
+        let to = self.knot(mode, curve, (index + 1).min(CELLS));
         if to == f64::INFINITY {
             return 0.0;
         }
@@ -62,10 +62,10 @@ impl Tables {
 
     /// SINR from which on nothing is lost, however long the frame, or the next knot's.
     pub(in crate::radio) fn least_certain(&mut self, mode: Mode) -> f64 {
-        let (mut lost, mut certain) = (0, CELLS);
+        let (curve, mut lost, mut certain) = (curve(mode), 0, CELLS);
         while certain - lost > 1 {
             let middle = usize::midpoint(lost, certain);
-            *(if self.knot(mode, middle) <= LN_CERTAIN { &mut certain } else { &mut lost }) = middle;
+            *(if self.knot(mode, curve, middle) <= LN_CERTAIN { &mut certain } else { &mut lost }) = middle;
         }
         f64::from_bits((FIRST + certain as u64) << SHIFT) / self.over(mode, 1.0)
     }
@@ -80,19 +80,18 @@ impl Tables {
     }
 
     #[inline]
-    fn knot(&mut self, mode: Mode, index: usize) -> f64 {
-        let curve = curve(mode);
+    fn knot(&mut self, mode: Mode, curve: usize, index: usize) -> f64 {
         match self.curves[curve].get(index) {
             Some(&known) if !known.is_nan() => known,
-            _ => self.compute(mode, index),
+            _ => self.compute(mode, curve, index),
         }
     }
 
     #[cold]
-    fn compute(&mut self, mode: Mode, index: usize) -> f64 {
+    fn compute(&mut self, mode: Mode, curve: usize, index: usize) -> f64 {
         let over = f64::from_bits((FIRST + index as u64) << SHIFT);
         let ratio = over / self.over(mode, 1.0);
-        let knots = &mut self.curves[curve(mode)];
+        let knots = &mut self.curves[curve];
         if knots.is_empty() {
             knots.resize(CELLS + 1, f64::NAN);
         }
@@ -123,31 +122,30 @@ fn curve(mode: Mode) -> usize {
         Mode::Dsss { rate: DsssRate::K2000, .. } => 1,
         Mode::Dsss { rate: DsssRate::K5500, .. } => 2,
         Mode::Dsss { rate: DsssRate::K11000, .. } => 3,
-        Mode::Ofdm(_) | Mode::Mimo(_) | Mode::Nominal { .. } => match coding(mode) {
-            Coding { points: 2, code: CodeRate::Half } => 4,
-            Coding { points: 2, .. } => 5,
-            Coding { points: 4, code: CodeRate::Half } => 6,
-            Coding { points: 4, .. } => 7,
-            Coding { points: 16, code: CodeRate::Half } => 8,
-            Coding { points: 16, .. } => 9,
-            Coding { points: 64, code: CodeRate::FiveSixths } => 12,
-            Coding { points: 64, code: CodeRate::ThreeQuarters } => 11,
-            Coding { points: 64, .. } => 10,
-            Coding { points: 256, code: CodeRate::ThreeQuarters } => 13,
-            Coding { points: 256, .. } => 14,
-            Coding { code: CodeRate::ThreeQuarters, .. } => 15,
-            Coding { .. } => 16,
-        },
+        Mode::Ofdm(rate) => 4 + rate as usize,
+        // As those of OFDM, without BPSK 3/4, and what is beyond.
+        Mode::Mimo(mimo) => [4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16][usize::from(mimo.coding())],
+        Mode::Nominal { .. } => unreachable!("a nominal rate has no modulation"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::radio::mimo::Mimo;
+    use crate::radio::mode::OfdmRate;
 
     #[test]
     fn the_logarithm_is_that_of_the_rate() {
         assert!((libm::log(1e-13) - LN_CERTAIN).abs() < 1e-12);
+    }
+
+    #[test]
+    fn modes_with_one_modulation_and_code_share_a_curve() {
+        let modes = || OfdmRate::ALL.map(Mode::Ofdm).into_iter().chain(Mimo::all().into_iter().map(Mode::Mimo));
+        for mode in modes() {
+            assert!(modes().all(|other| (curve(mode) == curve(other)) == (coding(mode) == coding(other))), "{mode:?}");
+        }
     }
 
     #[test]

@@ -81,7 +81,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
             "A-MPDUs came with 802.11n; set `standard = \"802.11n\"` in `[radio]`, or write `ampdu = \"off\"`";
         return Err(refusal("ampdu", message));
     }
-    let (most_frames, longest_ampdu, longest_amsdu) = match format {
+    let (most_frames, longest, shared) = match format {
         None | Some(Format::Ht) => (64, 65_535, 7_935),
         // An MPDU has at most 11454 B.
         Some(Format::Vht) => (64, 1_048_575, 11_424),
@@ -96,10 +96,10 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         return Err(refusal("ampdu_duration", "a frame lasts at most 5484 us"));
     }
     Ok(Aggregation {
-        ampdu: limit("ampdu", network.ampdu(), longest_ampdu)?,
+        ampdu: limit("ampdu", network.ampdu(), longest)?,
         frames,
         duration: given.ampdu_duration,
-        amsdu: limit("amsdu", given.amsdu, longest_amsdu)?,
+        amsdu: limit("amsdu", given.amsdu, shared)?,
         missed: given.missed_block_ack,
         lifetime: match given.lifetime {
             Lifetime::Off => None,

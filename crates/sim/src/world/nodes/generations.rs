@@ -13,12 +13,17 @@ pub(crate) struct Generations(Vec<Radio>);
 impl Generations {
     /// Those of a network's nodes, without the wired ones.
     pub(crate) fn new(network: &Network, sites: &[Site]) -> Result<Self, BuildError> {
-        let sites = sites.iter().filter(|site| site.role != Role::Wired);
-        let own: Vec<Option<Radio>> = sites.map(|site| radio::own(site, &network.radio)).collect::<Result<_, _>>()?;
+        let sites = || sites.iter().filter(|site| site.role != Role::Wired);
+        let own: Vec<Option<Radio>> = sites().map(|site| radio::own(site, &network.radio)).collect::<Result<_, _>>()?;
         if own.iter().all(Option::is_none) {
             return Ok(Self(Vec::new()));
         }
-        Ok(Self(own.into_iter().map(|own| own.unwrap_or_else(|| network.radio.clone())).collect()))
+        let alike = |site: &Site| match (site.data_rate, site.mcs) {
+            (None, None) => network.radio.clone(),
+            (data_rate, mcs) => Radio { data_rate, mcs, nominal_rate: None, ..network.radio.clone() },
+        };
+        let radios = own.into_iter().zip(sites()).map(|(own, site)| own.unwrap_or_else(|| alike(site)));
+        Ok(Self(radios.collect()))
     }
 
     /// PPDU format of each node, by address; empty if all are alike.
