@@ -17,7 +17,7 @@ make check      between two edits: format, lints, unit tests of the crates that 
 make test       for every change; about twelve minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
-                slow plain instructions claims-quick kernel-tcp test-live attack wheel-test
+                slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make book       the pages of docs as a book: target/book; needs mdbook
 
@@ -28,6 +28,7 @@ Live use        test-live: all tests in a Linux guest (root)
                 tables-live, testbed-live, swan-live: the figures of docs
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
+Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in a browser
 Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm, portable
 Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
 Pictures        picture (docs/report.png), theory-plots
@@ -48,7 +49,7 @@ test:
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
-	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick kernel-tcp test-live attack wheel-test"
+	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -127,6 +128,15 @@ wasm:
 	cargo build $(PURE) --lib --locked --target wasm32-unknown-unknown
 	CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $(CURDIR)/tests/wasm/run.mjs" \
 		cargo test --manifest-path tests/wasm/Cargo.toml --release --locked --target wasm32-wasip1 --target-dir target/wasm
+
+# With rustup's wasm32-unknown-unknown; elsewhere with the compiler of Debian's next release, in a folder of its own (root).
+page: build
+	python3 page/wasm.py target/page/page.wasm
+	python3 page/build.py target/page/page.wasm $(SLUICE) target/page
+
+page-test: page
+	python3 tests/debian.py browser
+	python3 tests/browser/check_page.py target/page/sluice.html target/page/screenshots
 
 docs: charts
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked $(BPF)

@@ -161,7 +161,7 @@ def main():
     explained, cases = load_known_differences(), chosen(options.only)
     peers = options.peer or list(simulators.PEERS)
     toolbox = simulators.Toolbox(options.out.resolve(), options.sluice.resolve())
-    toolbox.prepare(peers)
+    toolbox.prepare(peers, cases)
     try:
         figures = collect(toolbox, list(jobs(cases, options.seeds, peers)), options.jobs)
     except RuntimeError as failure:

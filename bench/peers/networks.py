@@ -188,6 +188,36 @@ def ampdus():
             for mcs in (7, 15) for n in (1, 10)]
 
 
+# Network (o): standards with the program's name, MCS and settings.
+WIDE = {"ac": ("vht", 8, {"radio.standard": "802.11ac"}), "ax": ("he", 11, {})}
+
+
+def wide(standard, width, stations, down=False, payload=1000):
+    """A cell of network (o): two streams; `down`: node 0 sends to all others."""
+    program, mcs, settings = WIDE[standard]
+    settings = settings | {"radio.channel_width": f"{width} MHz", "radio.mcs": mcs, "nodes.count": stations + 1,
+                           "flow.up.traffic.packet": f"{payload} B"}
+    if down:
+        settings |= {"flow.up.from": "n0", "flow.up.to": "*", "node.n0.role": "access-point", "node.n0.queues": "per-station"}
+    # Of forty stations not all have their BlockAck agreements in ns-3 before a second is over.
+    warmup = 1.0 if stations > 10 else 0.2
+    options = (f"--standard={program}", f"--width={width}", f"--stations={stations}", f"--mcs={mcs}", "--streams=2",
+               f"--payload={payload}", *(["--down=1"] if down else []), f"--duration={warmup + 0.5}", f"--warmup={warmup}")
+    name = f"{standard} {width} n={stations} {'down' if down else 'up'} {payload} B"
+    return Case("o", name, "peer-wide", AMPDU if down or stations == 1 else AMPDU | LOST, warmup + 0.5,
+                settings | {"duration": f"{warmup + 0.5} s", "warmup": f"{warmup} s"}, ("ns3-wide", *options), conventions=OLD)
+
+
+def wides():
+    """Network (o)."""
+    for standard in WIDE:
+        yield from (wide(standard, width, stations) for width in (20, 80, 160) for stations in (1, 10))
+        yield wide(standard, 80, 40)
+        yield from (wide(standard, 80, stations, down=True) for stations in (10, 40))
+        yield wide(standard, 80, 1, payload=200)
+        yield wide(standard, 80, 40, down=True, payload=200)
+
+
 # EDCA with one frame a TXOP, whatever the category.
 ONE_FRAME = {f"mac.edca.{category}.txop_limit": "0 s" for category in ("voice", "video", "best_effort")}
 
@@ -300,6 +330,7 @@ CASES = [
     Case("e", "edca-one", "peer-edca-one", EDCA, 31.0, {}, ("ns3-edca", "--one=1")),
     Case("e", "edca-one frames", "peer-edca-one", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--one=1", "--bursts=0")),
     *ampdus(),
+    *wides(),
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
          ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=110, counted=(12, 30)),
     Case("g", "mobile dsr", "peer-mobile",

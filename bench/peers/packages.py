@@ -23,6 +23,16 @@ def install(packages):
     subprocess.run(command, check=True, stdout=sys.stderr)
 
 
+def wheel(requirement, folder):
+    """Unpack a Python package for CPython 3.11 on Linux into `folder`, where it is missing; it is not imported."""
+    if not folder.exists():
+        pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--only-binary=:all:", "--python-version", "3.11",
+               "--platform", "manylinux_2_28_x86_64", "--target", str(folder), requirement]
+        print(f"downloading {requirement}", file=sys.stderr)
+        subprocess.run(pip, check=True, stdout=sys.stderr)
+    return folder
+
+
 def make(command, folder):
     """Run a step of a build, quietly unless it fails."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -16,6 +16,8 @@ import packages
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCENARIOS = ROOT / "scenarios/reference"
+# The program that needs a newer ns-3 than Debian's.
+WIDE = "ns3-wide"
 PEERS = {"ns-3": ("libns3-dev", "/usr/include/ns3/wifi-module.h"), "ns-2": ("ns2", "/usr/bin/ns")}
 
 
@@ -36,11 +38,17 @@ class Toolbox:
         self.ns3 = out  # the folder of ns-3's programs
         self.movement = SCENARIOS / "peer-mobile.ns_movements"  # which all three read
 
-    def prepare(self, peers):
-        """Install and build what is missing."""
+    def prepare(self, peers, cases=None):
+        """Install and build what is missing: of ns-3 the programs of these cases, or all that need Debian's package."""
+        programs = {case.ns3[0] for case in cases or () if case.ns3}
         self.out.mkdir(parents=True, exist_ok=True)
         if not self.sluice.exists():
             sys.exit(f"{self.sluice} is missing: run `make build`")
+        if "ns-3" in peers and WIDE in programs:
+            wheel = packages.wheel("ns3==3.44.post0", self.out / "ns3-wheel")
+            subprocess.run(["make", "-s", "-C", HERE / "ns3", f"OUT={self.out}", f"WHEEL={wheel}", self.out / WIDE], check=True)
+        if programs == {WIDE}:
+            peers = [peer for peer in peers if peer != "ns-3"]
         packages.install([PEERS[peer] for peer in peers])
         if "ns-3" in peers:
             subprocess.run(["make", "-s", "-C", HERE / "ns3", f"OUT={self.out}"], check=True)

@@ -7,7 +7,7 @@ use std::{env, fs};
 
 const SOURCES: &str = "src/device/bpf";
 /// Programs built from [`SOURCES`].
-const PROGRAMS: [&str; 6] = ["sluice", "completion", "mark", "conformance", "classes", "witness"];
+const PROGRAMS: [&str; 7] = ["sluice", "completion", "mark", "conformance", "turns_conformance", "classes", "witness"];
 /// Compilers that keep the type of a pointer in a map, best first: Clang from release 16 on.
 const COMPILERS: [&str; 5] = ["clang-19", "clang-20", "clang-18", "clang-16", "clang"];
 
@@ -69,7 +69,7 @@ fn structs(header: &str) -> String {
     rust
 }
 
-/// Derives of a struct: the agent reads both, and writes settings. The tests also write measurements.
+/// Conversions of a struct: the agent reads settings and measurements, and writes settings and stations. The tests also write measurements.
 fn conversions(name: &str, fields: &[&str]) -> String {
     let write = format!(
         "/// As the map holds it.
@@ -87,6 +87,7 @@ fn conversions(name: &str, fields: &[&str]) -> String {
     );
     match name {
         "Settings" => format!("impl {name} {{ {write} {read} }}\n"),
+        "Station" => format!("impl {name} {{ {write} }}\n"),
         _ => format!("impl {name} {{ {read} }}\n#[cfg(test)] impl {name} {{ {write} }}\n"),
     }
 }

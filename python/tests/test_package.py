@@ -11,7 +11,7 @@ import sluice
 from api import page
 from sluice import theory
 
-SCRIPTS = ["compare", "learn", "theory"]
+SCRIPTS = ["compare", "learn"]
 
 
 def tool(root, *arguments):

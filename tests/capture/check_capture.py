@@ -17,6 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SLUICE = pathlib.Path(os.environ.get("SLUICE", ROOT / "target/release/sluice")).resolve()
 
 FIELDS = ["frame.time_epoch", "frame.len", "radiotap.flags.badfcs", "radiotap.datarate", "radiotap.mcs.index", "radiotap.mcs.gi",
+          "radiotap.vht.mcs.0", "radiotap.vht.nss.0", "radiotap.vht.bw", "radiotap.vht.gi", "radiotap.he.data_3.data_mcs",
+          "radiotap.he.data_5.data_bw_ru_allocation", "radiotap.he.data_5.gi", "radiotap.he.data_6.nsts",
           "radiotap.ampdu.reference", "radiotap.dbm_antsignal", "wlan.fc.type_subtype", "wlan.duration", "wlan.seq",
           "wlan.fc.retry", "wlan.ra", "wlan.ta", "wlan.qos.tid", "wlan.fixed.ssc.sequence", "wlan.ba.bm",
           "wlan.fcs.status", "ip.src", "ip.dst", "ip.checksum.status", "ip.dsfield.ecn", "ip.dsfield.dscp",
@@ -100,6 +102,10 @@ to = "n0"
 category = "voice"
 traffic = { kind = "cbr", rate = "64 kb/s", packet = "160 B" }
 """
+
+# Standard, MCS, guard interval in scenarios and in tshark, and the bytes of a block acknowledgement's bitmap.
+WIDE = [("802.11ac", 8, "short", "1", 8), ("802.11ac", 3, "long", "0", 8), ("802.11ax", 11, "long", "0", 32),
+        ("802.11ax", 4, "1.6 us", "1", 32), ("802.11ax", 0, "3.2 us", "2", 32)]
 
 SEGMENTS = """
 title = "A transfer over TCP with losses, and pings"
@@ -262,6 +268,28 @@ def check_aggregates(folder):
     assert received > 100
 
 
+def check_wide(folder):
+    """VHT and HE: MCS, streams, width and guard interval of frames, and bitmaps of 64 and 256 bits."""
+    for standard, mcs, guard, shown, bitmap in WIDE:
+        radio = f'standard = "{standard}"\nchannel_width = "80 MHz"\nstreams = 2\nguard_interval = "{guard}"\nmcs = {mcs}'
+        scenario = AGGREGATES.replace('standard = "802.11n"', radio).replace("\nmcs = 7\n", "\n").replace(
+            'ampdu = "65535 B"', 'ampdu = "1048575 B"')
+        rows, _, results = capture(scenario, "n1", folder)
+        data = [row for row in rows if row["wlan.fc.type_subtype"] == QOS_DATA]
+        fields = {(row["radiotap.vht.mcs.0"], row["radiotap.vht.nss.0"], row["radiotap.vht.bw"], row["radiotap.vht.gi"],
+                   row["radiotap.he.data_3.data_mcs"], row["radiotap.he.data_5.data_bw_ru_allocation"],
+                   row["radiotap.he.data_5.gi"], row["radiotap.he.data_6.nsts"]) for row in data}
+        numbers = {tuple(int(field, 0) if field else None for field in row) for row in fields}
+        none = (None,) * 4
+        expected = (mcs, 2, 4, int(shown), *none) if standard == "802.11ac" else (*none, mcs, 2, int(shown), 2)
+        assert numbers == {expected}, f"{standard} MCS {mcs}: {numbers}"
+        answers = [row for row in rows if row["wlan.fc.type_subtype"] == BLOCK_ACK]
+        assert answers and all(len(row["wlan.ba.bm"].replace(":", "")) == 2 * bitmap for row in answers)
+        rate = {0: "6", 3: "24"}[min(mcs, 3)]
+        assert all(row["radiotap.datarate"] == rate for row in answers), "the highest mandatory rate below the data's"
+        assert results["flows"][0]["received_packets"] > 100
+
+
 def check_segments(folder):
     """Handshake, data, selective acknowledgements, time stamps, ECN and the end of TCP connections; pings."""
     rows, _, results = capture(SEGMENTS, "s1", folder)
@@ -340,7 +368,7 @@ def check_routed(folder):
 def main():
     if not SLUICE.exists():
         sys.exit(f"{SLUICE} is missing: run `make build`")
-    for check in (check_exchange, check_retries, check_aggregates, check_segments, check_routed):
+    for check in (check_exchange, check_retries, check_aggregates, check_wide, check_segments, check_routed):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
         print(f"{check.__name__}: {check.__doc__.splitlines()[0]}")

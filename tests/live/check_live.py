@@ -108,7 +108,7 @@ PARTS = [
 ]
 QUICK = [
     Part(
-        ["queues::", "kills::", "knobs::after", "knobs::without"],
+        ["queues::", "kills::", "knobs::after", "knobs::each"],
         "virtual",
         image.KERNEL,
         settings={"KILLS": 20, "ROUNDS": 20},

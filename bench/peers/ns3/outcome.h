@@ -1,5 +1,5 @@
 // What every program counts and prints: frames and service times a node, packets and delays a flow, AODV's packets, and
-// the JSON object in the keys of `sluice run --json`. For ns-3.37 (Debian's libns3-dev).
+// the JSON object in the keys of `sluice run --json`. For ns-3.37 (Debian's libns3-dev) and 3.44.
 #pragma once
 #include "ns3/aodv-packet.h"
 #include "ns3/core-module.h"
@@ -13,6 +13,10 @@
 #include <functional>
 #include <optional>
 #include <sys/resource.h>
+
+#ifndef NS3_VERSION
+#define NS3_VERSION "3.37"
+#endif
 
 using namespace ns3;
 
@@ -151,10 +155,14 @@ struct Flow
 
     // Keeps `packets` in the queue from which the flow's packets go: one that leaves is replaced, at no cost for packets
     // made in vain.
-    void Saturate(Ptr<WifiMacQueue> queue, uint32_t packets)
+    void Saturate(Ptr<WifiMacQueue> queue, uint32_t packets) { SaturateTo(queue, packets, Mac48Address()); }
+
+    // Of several flows that share a queue, each replaces the packets to its receiver.
+    void SaturateTo(Ptr<WifiMacQueue> queue, uint32_t packets, Mac48Address receiver)
     {
-        const auto refill = [this](Ptr<const WifiMpdu> mpdu) {
-            if (mpdu->GetHeader().IsData())
+        const auto refill = [this, receiver](Ptr<const WifiMpdu> mpdu) {
+            const auto& header = mpdu->GetHeader();
+            if (header.IsData() && (receiver == Mac48Address() || header.GetAddr1() == receiver))
             {
                 Simulator::ScheduleNow(&Flow::Send, this);
             }
@@ -272,7 +280,7 @@ struct Run
         getrusage(RUSAGE_SELF, &used);
         const auto seconds = [](const timeval& t) { return t.tv_sec + 1e-6 * t.tv_usec; };
         const double simulated = duration - warmup;
-        std::printf("{\"simulator\": \"ns-3.37\", \"seed\": %u, \"simulated_s\": %.9g, \"cpu_s\": %.6f, \"events\": %lu",
+        std::printf("{\"simulator\": \"ns-" NS3_VERSION "\", \"seed\": %u, \"simulated_s\": %.9g, \"cpu_s\": %.6f, \"events\": %lu",
                     seed, simulated, seconds(used.ru_utime) + seconds(used.ru_stime),
                     static_cast<unsigned long>(Simulator::GetEventCount()));
         const char* comma = "";

@@ -42,7 +42,7 @@ const FAULTS: &[Fault] = &[
         &["chain.toml:5:12", "has an exponent; write a duration as a plain"],
     ),
     fault("[\"0 m\", \"0 m\"]", "[\"0 m\"]", &["chain.toml:15:12: expected x and y"]),
-    fault("[\"0 m\", \"0 m\"]", "[\"0 m\", \"0 m\", \"2 m\"]", &["chain.toml:15:12: expected x and y"]),
+    fault("[\"0 m\", \"0 m\"]", "[\"0 m\", \"0 m\", \"2 m\", \"1 m\"]", &["chain.toml:15:12: expected x and y"]),
     fault("deadline = \"200 ms\"", "deadline = \"0 s\"", &["chain.toml:39:12", "always missed"]),
     fault("deadline = \"200 ms\"", "start = \"2 s\"\nstop = \"1 s\"", &["chain.toml:40:8", "stops before it starts"]),
     fault("deadline = \"200 ms\"", "start = \"9 s\"", &["chain.toml:39:9", "when the run is over"]),

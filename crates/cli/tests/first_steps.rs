@@ -40,7 +40,7 @@ fn a_check_says_what_802_11n_has_by_default() {
     let text = fs::read_to_string(&path).unwrap().replace("\"802.11g\"", "\"802.11n\"").replace("54 Mb/s", "65 Mb/s");
     fs::write(&path, &text).unwrap();
     let checked = stdout(&run(folder.path(), "check my.toml"));
-    assert!(checked.contains("\n  by default 802.11n has EDCA (`mac.access`) with A-MPDUs"), "{checked}");
+    assert!(checked.contains("\n  by default 802.11n, ac and ax have EDCA (`mac.access`) with A-MPDUs"), "{checked}");
     for mac in ["access = \"dcf\"", "access = \"edca\"\naggregation.ampdu = \"off\""] {
         fs::write(&path, format!("{text}\n[mac]\n{mac}\n")).unwrap();
         let checked = stdout(&run(folder.path(), "check my.toml"));

@@ -353,13 +353,14 @@ pub enum Unforced {
     },
     /// Nothing says what is to govern the queue.
     #[error(
-        "nothing says what is to govern {name}: only Wi-Fi of mac80211 needs no controller, and a fixed limit alone serves \
-         nobody. Name one (--controller ebdp for TCP, adth for streams with a deadline). --force (force = true) takes a fixed \
-         limit"
+        "nothing says what is to govern {name}, which cannot have turns ({why}), and a fixed limit alone serves nobody. Name a \
+         controller (--controller ebdp for TCP, adth for streams with a deadline). --force (force = true) takes a fixed limit"
     )]
     Policy {
         /// The interface.
         name: String,
+        /// Why Sluice's own discipline is not possible.
+        why: String,
     },
     /// The present queue would be lost.
     #[error("the queue of {name} stays: {obstacle}. --replace (replace = true) takes it away")]

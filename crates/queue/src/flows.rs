@@ -149,15 +149,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     ) {
         let Self { buckets, pool, .. } = self;
         for flow in buckets {
-            for _ in 0..flow.queue.packets {
-                let Some(waiting) = flow.queue.pop(pool) else { break };
-                if unwanted(&waiting.packet) {
-                    account.discarded(waiting.packet.len().count());
-                    dropped(waiting.packet);
-                } else {
-                    flow.queue.push(pool, waiting);
-                }
-            }
+            flow.queue.discard_where(pool, account, unwanted, dropped);
         }
     }
 

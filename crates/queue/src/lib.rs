@@ -2,7 +2,7 @@
 //! and the shaper that holds a queue to a rate.
 //!
 //! Generic over the packet; time is given by the caller; no clock, no I/O, no allocation after construction, except
-//! that FQ-CoDel and `turns` allocate when they first hold more than 1024 packets. A queue never computes a limit: that is a
+//! that disciplines of several queues allocate when they first hold more than 1024 packets. A queue never computes a limit: that is a
 //! controller's work.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 

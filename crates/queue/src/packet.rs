@@ -8,8 +8,10 @@ pub enum Ecn {
     /// The ends do not understand ECN: a queue can only drop.
     #[default]
     NotEct,
-    /// The ends understand ECN (ECT).
-    Ect,
+    /// The ends understand ECN: ECT(0).
+    Ect0,
+    /// The ends understand ECN and react to marks as L4S asks (RFC 9331): ECT(1).
+    Ect1,
     /// A queue on the way was congested (CE).
     Ce,
 }
@@ -38,6 +40,6 @@ pub trait Packet: Copy {
         None
     }
 
-    /// Sets the ECN field to [`Ecn::Ce`]. Called only where it is [`Ecn::Ect`] or [`Ecn::Ce`] already.
+    /// Sets the ECN field to [`Ecn::Ce`]. Never called where it is [`Ecn::NotEct`].
     fn mark(&mut self);
 }

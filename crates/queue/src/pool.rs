@@ -1,7 +1,7 @@
 //! Several queues of packets in one piece of memory: chains of slots.
 
 use crate::Packet;
-use crate::account::Waiting;
+use crate::account::{Account, Waiting};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -68,6 +68,11 @@ impl Chain {
         self.bytes += waiting.packet.len().count();
     }
 
+    /// The first packet.
+    pub(crate) fn first<'p, P: Packet>(&self, pool: &'p Pool<P>) -> Option<&'p Waiting<P>> {
+        pool.slots.get(self.first as usize)?.waiting.as_ref()
+    }
+
     /// Takes out the first packet.
     pub(crate) fn pop<P: Packet>(&mut self, pool: &mut Pool<P>) -> Option<Waiting<P>> {
         let slot = self.first;
@@ -81,5 +86,24 @@ impl Chain {
         self.packets -= 1;
         self.bytes -= waiting.packet.len().count();
         Some(waiting)
+    }
+
+    /// Discards the packets that are `unwanted`.
+    pub(crate) fn discard_where<P: Packet>(
+        &mut self,
+        pool: &mut Pool<P>,
+        account: &mut Account,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    ) {
+        for _ in 0..self.packets {
+            let Some(waiting) = self.pop(pool) else { break };
+            if unwanted(&waiting.packet) {
+                account.discarded(waiting.packet.len().count());
+                dropped(waiting.packet);
+            } else {
+                self.push(pool, waiting);
+            }
+        }
     }
 }

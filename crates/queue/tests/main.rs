@@ -3,6 +3,7 @@
 mod ahead;
 mod biased;
 mod disciplines;
+mod dualpi2;
 mod fifo;
 mod measures;
 mod piece;

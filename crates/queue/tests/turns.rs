@@ -152,6 +152,18 @@ fn thin_packets_of_a_station_get_its_share_of_the_air_and_no_more() {
 }
 
 #[test]
+fn a_call_is_thin_however_many_stations_are_busy() {
+    let mut law = law(us(50_000), 101);
+    let mut host = Host::busy(&mut law, &[20; 100]);
+    let second = Instant::ZERO + us(1_000_000);
+    for step in 0..1_000 {
+        host.release(&mut law, Instant::ZERO + us(step * 1_000));
+    }
+    // A hundredth of the time is 3 ms in 300 ms: its share alone would ask for 36 ms and more between two packets.
+    assert_eq!(law.pace(second, 100, Bytes::new(200)).gap, Some(us(10_000)));
+}
+
+#[test]
 fn debts_of_any_size_are_paid_without_delay_for_others_and_in_few_steps() {
     let mut law = law(us(50_000), 2);
     let mut host = Host::busy(&mut law, &[200, 200]);

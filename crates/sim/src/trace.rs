@@ -5,6 +5,7 @@ pub use crate::net::LossCause;
 pub use queue::Ecn;
 
 use crate::config::{Category, Dscp};
+use crate::engine::Bitmap;
 use crate::radio::Mode;
 use control::{Heard, Interval, Note, Orders, Radio};
 use units::{Bytes, Duration, Frequency, Instant, Power};
@@ -125,7 +126,9 @@ pub enum Kind {
         /// Starting sequence number.
         start: u16,
         /// Bit `i` is set if `start + i` was received.
-        bitmap: u64,
+        bitmap: Bitmap,
+        /// True if the bitmap has 256 bits, not 64.
+        long: bool,
     },
     /// T-MAC's request to several stations, the receiver included, for their grants.
     Request {

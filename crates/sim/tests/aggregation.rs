@@ -111,6 +111,12 @@ fn aggregates_that_cannot_be_are_refused() {
         (n, edca("amsdu = \"7936 B\""), "amsdu", "at most 7935 B"),
         (n, edca("ampdu_frames = 65"), "ampdu_frames", "1 to 64"),
         (n, edca("ampdu_duration = \"6 ms\""), "ampdu_duration", "5484 us"),
+        ("standard = \"802.11ac\"", edca("ampdu_frames = 65"), "ampdu_frames", "1 to 64"),
+        ("standard = \"802.11ac\"", edca("ampdu = \"1048576 B\""), "ampdu", "at most 1048575 B"),
+        ("standard = \"802.11ax\"", edca("ampdu_frames = 257"), "ampdu_frames", "1 to 256"),
+        ("standard = \"802.11ax\"", edca("ampdu_frames = 0"), "ampdu_frames", "1 to 256"),
+        ("standard = \"802.11ax\"", edca("ampdu = \"6500632 B\""), "ampdu", "at most 6500631 B"),
+        ("standard = \"802.11ax\"", edca("amsdu = \"11425 B\""), "amsdu", "at most 11424 B"),
     ];
     for (radio, mac, key, says) in cases {
         let (path, message) = refusal(radio, &mac);

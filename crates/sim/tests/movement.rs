@@ -120,3 +120,20 @@ fn heights_add_to_distances_and_to_antennas() {
     assert!(two_ray(1000, [1.5, 1.5]) && !two_ray(1001, [1.5, 1.5]));
     assert!(two_ray(1999, [0.0, 4.5]) && !two_ray(2001, [0.0, 4.5]));
 }
+
+#[test]
+fn a_position_and_a_waypoint_may_have_a_height() {
+    let received = |height: &str, waypoint: &str| {
+        let nodes = "[[node]]\nname = \"n0\"\nposition = [\"0 m\", \"0 m\"]\n[[node]]\nname = \"n1\"\n";
+        let place = format!("position = [\"80 m\", \"0 m\"{height}]\nwaypoints = [{waypoint}]\n");
+        let text = scenario("static", 2, RANGE, &format!("{nodes}{place}")).replace("file = \"file\"\n", "");
+        run(&text, "").expect("it can be built").flows[0].received_packets
+    };
+    assert_eq!([received(", \"60 m\"", ""), received(", \"61 m\"", "")], [100, 0]);
+    // It climbs at 61 m/s from the fifth second on; a waypoint without a height keeps the present one.
+    let climbs = "{ time = \"5 s\", position = [\"80 m\", \"0 m\", \"61 m\"], speed = \"61 m/s\" }";
+    assert_eq!(received("", climbs), 60);
+    let stays = "{ time = \"5 s\", position = [\"80 m\", \"10 m\"], speed = \"10 m/s\" }";
+    // At 5 s it has not moved yet.
+    assert_eq!([received(", \"59 m\"", stays), received(", \"60 m\"", stays)], [100, 51]);
+}

@@ -19,7 +19,7 @@ const SLACK: Duration = Duration::from_micros(2);
 struct Drawn {
     places: Vec<(u16, u16)>,
     flows: Vec<(usize, usize, u16, u16)>,
-    /// 802.11b, 802.11a with EDCA, 802.11n with aggregates.
+    /// 802.11b, 802.11a with EDCA, 802.11n and ax with aggregates.
     standard: usize,
     rts: bool,
 }
@@ -29,7 +29,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     (3_usize..9).prop_flat_map(move |nodes| {
         let flow = (0..nodes, 1..nodes, 20_u16..1500, 50_u16..5000);
         let flows = prop::collection::vec(flow, 1..6);
-        (prop::collection::vec(place.clone(), nodes), flows, 0_usize..3, any::<bool>())
+        (prop::collection::vec(place.clone(), nodes), flows, 0_usize..4, any::<bool>())
             .prop_map(|(places, flows, standard, rts)| Drawn { places, flows, standard, rts })
     })
 }
@@ -40,9 +40,14 @@ impl Drawn {
     }
 
     fn text(&self) -> String {
-        let radio =
-            ["standard = \"802.11b\"", "standard = \"802.11a\"", "standard = \"802.11n\"\nfrequency = \"5.18 GHz\""];
-        let access = ["", "access = \"edca\"", "access = \"edca\"\naggregation = { ampdu = \"20 kB\" }"];
+        let radio = [
+            "standard = \"802.11b\"",
+            "standard = \"802.11a\"",
+            "standard = \"802.11n\"\nfrequency = \"5.18 GHz\"",
+            "standard = \"802.11ax\"\nchannel_width = \"80 MHz\"",
+        ];
+        let aggregates = "access = \"edca\"\naggregation = { ampdu = \"20 kB\" }";
+        let access = ["", "access = \"edca\"", aggregates, aggregates];
         let rts = if self.rts { "0 B" } else { "off" };
         let mut text = format!(
             "duration = \"300 ms\"\n[routing]\nprotocol = \"aodv\"\n\

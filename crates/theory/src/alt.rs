@@ -1,7 +1,7 @@
 //! Evolution of the buffer that ALT sizes under TCP, from one congestion event to the next.
 //!
 //! Source: the document that proposes ALT (Li, Leith, Malone), sections V-A to V-F; equation numbers are its own. "B2" and
-//! so on number its contradictions, listed in `docs/controllers/alt.md`. Symbols, with the names used here:
+//! so on number its contradictions, listed in `docs/controllers/buffer-sizing.md`. Symbols, with the names used here:
 //!
 //! | symbol | name | unit |
 //! |---|---|---|

@@ -30,8 +30,9 @@
 use crate::Error;
 use crate::dcf::{self, Cell, Freezing, Saturation};
 
-/// The sequence numbers that a Block Ack's bitmap covers (IEEE 802.11-2016, 9.3.1.9.3), hence the largest aggregate.
-pub const MAX_SUBFRAMES: u32 = 64;
+/// The sequence numbers that a Block Ack's bitmap covers at most (IEEE 802.11ax-2021, 9.3.1.8; before HE 64), hence the
+/// largest aggregate.
+pub const MAX_SUBFRAMES: u32 = 256;
 
 /// Frames of a station's attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]

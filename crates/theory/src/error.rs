@@ -44,7 +44,7 @@ impl fmt::Display for Error {
             Self::Attempts => "the attempts must be 1 to 255, or unlimited",
             Self::Times => "slot, frame, success and collision must take time, and at most a minute",
             Self::Arrivals => "q must be above 0 and at most 1, a rate of arrivals above 0 and finite",
-            Self::Subframes => "an aggregate has 1 to 64 subframes",
+            Self::Subframes => "an aggregate has 1 to 256 subframes",
             Self::Probability => "a probability must be 0 to 1",
             Self::Idle => "at least one device must be busy now and then",
             Self::Target => "the target delay is below that without best effort, or above that with all that is solved",

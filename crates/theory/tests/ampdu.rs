@@ -161,10 +161,10 @@ fn extremes_and_refusals() {
     let nothing = of(4, 1.0).unwrap();
     assert!(nothing.throughput_bps.abs() < 1e-12 && nothing.transmissions_per_mpdu.is_infinite());
     assert_eq!(of(0, 0.0), Err(Error::Subframes));
-    assert_eq!(of(65, 0.0), Err(Error::Subframes));
+    assert_eq!(of(257, 0.0), Err(Error::Subframes));
     assert_eq!(of(1, f64::NAN), Err(Error::Probability));
     assert_eq!(of(1, -0.1), Err(Error::Probability));
     let empty = saturation(&ht(0, 1), Freezing::Bianchi, Aggregate { subframes: 1, mpdu_error: 0.0 });
     assert_eq!(empty, Err(Error::Stations));
-    assert!(Error::Subframes.to_string().contains("64"));
+    assert!(Error::Subframes.to_string().contains("256"));
 }

@@ -81,7 +81,7 @@ GLOSSARY = {
     "sources": "How many stand 1, 2, ... hops from the gateway, all in one domain; at least one.",
     "spread": "``rho``: 1 for flows with equal round trips (the default of a parameter), less for different ones.",
     "stations": "Stations that compete, 1 to 256.",
-    "subframes": "MPDUs of an aggregate, 1 to 64.",
+    "subframes": "MPDUs of an aggregate, 1 to 256; before 802.11ax up to 64.",
     "success_probability": "The probability that a transmission does not collide.",
     "success_s": "From the start of a frame alone until slots count again, in seconds: frame, SIFS, ACK, DIFS.",
     "successes_per_s": "Successful frames per second.",

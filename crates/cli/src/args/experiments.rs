@@ -42,11 +42,15 @@ Name the file in a scenario's first line, and an editor that knows TOML checks t
 #[command(after_help = "\
 Example:
   sluice new my.toml
+  sluice new --standard 802.11ax mine.toml
   sluice reproduce my.toml")]
 pub(crate) struct New {
     /// The file to write. An existing file is not overwritten.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
+    /// The radio's standard.
+    #[arg(long, default_value = "802.11g", value_parser = ["802.11b", "802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"])]
+    pub(crate) standard: String,
 }
 
 /// Check scenarios without running them: every key, every network, every claim and chart.

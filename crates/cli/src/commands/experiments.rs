@@ -30,7 +30,7 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
         Experiment::Enter(args) => emulate::enter(&args),
         Experiment::Reproduce(args) => reproduce::reproduce(args),
         Experiment::Arena(args) => reproduce::reproduce(args.into()),
-        Experiment::New(args) => new::new(&args.file).map(|()| HOLDS),
+        Experiment::New(args) => new::new(&args.file, &args.standard).map(|()| HOLDS),
         Experiment::Check(args) => check::check(&args).map(|()| HOLDS),
         Experiment::Claims(args) => claims::claims(&args),
         Experiment::List(args) => list::list(&args.targets).map(|()| HOLDS),

@@ -257,7 +257,7 @@ impl Names {
             duration_ns: frame.reserves.as_nanos(),
             rate_bps: frame.mode.rate().as_bps(),
             mcs: match frame.mode {
-                Mode::Ht { mcs, .. } => Some(mcs.index()),
+                Mode::Mimo(mimo) => Some(mimo.mcs()),
                 Mode::Dsss { .. } | Mode::Ofdm(_) | Mode::Nominal { .. } => None,
             },
             mpdus: frame.mpdus.iter().map(|mpdu| self.mpdu(mpdu)).collect(),

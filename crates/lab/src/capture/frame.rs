@@ -4,7 +4,7 @@
 use super::addresses::Addresses;
 use super::internet;
 use sim::config::{Category, ChannelWidth, GuardInterval, Preamble};
-use sim::radio::Mode;
+use sim::radio::{Format, Mimo, Mode};
 use sim::trace::{Frame, Kind, Mpdu};
 use units::{Instant, Power};
 
@@ -16,6 +16,8 @@ const CHANNEL: u32 = 1 << 3;
 const SIGNAL: u32 = 1 << 5;
 const MCS: u32 = 1 << 19;
 const AMPDU: u32 = 1 << 20;
+const VHT: u32 = 1 << 21;
+const HE: u32 = 1 << 23;
 /// Bits of radiotap's "flags".
 const SHORT_PREAMBLE: u8 = 0x02;
 const CHECK_SUM_INCLUDED: u8 = 0x10;
@@ -98,8 +100,13 @@ fn radiotap(
     reception: Option<Reception>,
     addresses: &Addresses,
 ) -> Bytes {
-    let ht = matches!(frame.mode, Mode::Ht { .. });
-    let mut present = TSFT | FLAGS | CHANNEL | if ht { MCS } else { RATE };
+    let mimo = if let Mode::Mimo(mimo) = frame.mode { Some(mimo) } else { None };
+    let rate = mimo.map_or(RATE, |mimo| match mimo.format() {
+        Format::Ht => MCS,
+        Format::Vht => VHT,
+        Format::He => HE,
+    });
+    let mut present = TSFT | FLAGS | CHANNEL | rate;
     present |= if reception.is_some() { SIGNAL } else { 0 } | if part.is_some() { AMPDU } else { 0 };
     let mut bytes = Bytes(Vec::with_capacity(128));
     bytes.raw(&[0; 4]);
@@ -108,7 +115,7 @@ fn radiotap(
     let short = matches!(frame.mode, Mode::Dsss { preamble: Preamble::Short, .. });
     let bad = reception.is_some_and(|reception| !reception.intact);
     bytes.u8(CHECK_SUM_INCLUDED | if short { SHORT_PREAMBLE } else { 0 } | if bad { BAD_CHECK_SUM } else { 0 });
-    if !ht {
+    if mimo.is_none() {
         // In units of 500 kb/s; a rate that no standard has may not fit.
         bytes.u8(u8::try_from(frame.mode.rate().as_bps() / 500_000).unwrap_or(u8::MAX));
     }
@@ -120,10 +127,11 @@ fn radiotap(
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one signed byte of dBm, clamped")]
         bytes.u8(power.as_dbm().round().clamp(-128.0, 127.0) as i8 as u8);
     }
-    if let Mode::Ht { mcs, width, guard } = frame.mode {
-        let (wide, short) = (width == ChannelWidth::Mhz40, guard == GuardInterval::Short);
+    let mimo_of = |format| mimo.filter(|mimo| mimo.format() == format);
+    if let Some(mimo) = mimo_of(Format::Ht) {
+        let (wide, short) = (mimo.width() == ChannelWidth::Mhz40, mimo.guard() == GuardInterval::Short);
         // Known: bandwidth, MCS, guard interval, format (mixed).
-        bytes.raw(&[0x0f, u8::from(wide) | u8::from(short) << 2, mcs.index()]);
+        bytes.raw(&[0x0f, u8::from(wide) | u8::from(short) << 2, mimo.mcs()]);
     }
     if let Some(Part { reference, last }) = part {
         bytes.align(4);
@@ -132,9 +140,44 @@ fn radiotap(
         bytes.u16(0x0004 | u16::from(last) << 3);
         bytes.u16(0);
     }
+    mimo_of(Format::Vht).into_iter().for_each(|mimo| vht(&mut bytes, mimo));
+    mimo_of(Format::He).into_iter().for_each(|mimo| he(&mut bytes, mimo));
     let length = u16::try_from(bytes.0.len()).expect("some fifty bytes");
     bytes.0[2..4].copy_from_slice(&length.to_le_bytes());
     bytes
+}
+
+/// Writes radiotap's VHT field: guard interval and bandwidth are known, and one user's MCS and streams.
+fn vht(bytes: &mut Bytes, mimo: Mimo) {
+    bytes.align(2);
+    bytes.u16(0x0044);
+    bytes.u8(u8::from(mimo.guard() == GuardInterval::Short) << 2);
+    bytes.u8(match mimo.width() {
+        ChannelWidth::Mhz20 => 0,
+        ChannelWidth::Mhz40 => 1,
+        ChannelWidth::Mhz80 => 4,
+        ChannelWidth::Mhz160 => 11,
+    });
+    bytes.raw(&[mimo.mcs() << 4 | mimo.streams(), 0, 0, 0]);
+    // Coding (BCC), group and partial AID.
+    bytes.raw(&[0; 4]);
+}
+
+/// Writes radiotap's HE field of an SU PPDU: MCS, bandwidth, guard interval and LTFs are known.
+fn he(bytes: &mut Bytes, mimo: Mimo) {
+    bytes.align(2);
+    bytes.u16(0x4020);
+    bytes.u16(0x0006);
+    bytes.u16(u16::from(mimo.mcs()) << 8);
+    bytes.u16(0);
+    let (guard, size) = match mimo.guard() {
+        GuardInterval::Short | GuardInterval::Long => (0, 2),
+        GuardInterval::Double => (1, 2),
+        GuardInterval::Quadruple => (2, 3),
+    };
+    let fields: u16 = [0, 1, 2, 2, 3, 3, 4, 4][usize::from(mimo.streams()) - 1];
+    bytes.u16(mimo.width() as u16 | guard << 4 | size << 6 | fields << 8);
+    bytes.u16(mimo.streams().into());
 }
 
 /// Returns the Duration field: whole microseconds, rounded up (9.2.5).
@@ -168,10 +211,11 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
             bytes.u16(0x0004);
             bytes.u16(start << 4);
         }
-        Kind::BlockAck { start, bitmap } => {
+        Kind::BlockAck { start, bitmap, long } => {
             bytes.u16(0x0004);
-            bytes.u16(start << 4);
-            bytes.u64(bitmap);
+            // The fragment number tells the length of the bitmap (table 9-30c of IEEE 802.11ax-2021).
+            bytes.u16(start << 4 | u16::from(long) << 2);
+            bitmap.words().iter().take(if long { 4 } else { 1 }).for_each(|&word| bytes.u64(word));
         }
         _ => {}
     }

@@ -79,7 +79,8 @@ fn carried(packet: &Packet, length: u16, ends: &Ends) -> (u8, Vec<u8>) {
 fn ip(packet: &Packet, length: u16, ttl: u8, protocol: u8, ends: &Ends) -> Vec<u8> {
     let ecn = match packet.ecn {
         Ecn::NotEct => 0b00,
-        Ecn::Ect => 0b10,
+        Ecn::Ect1 => 0b01,
+        Ecn::Ect0 => 0b10,
         Ecn::Ce => 0b11,
     };
     let mut bytes = vec![0x45, packet.dscp.number() << 2 | ecn];

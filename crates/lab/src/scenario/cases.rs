@@ -4,7 +4,7 @@ use super::hints;
 use crate::run::Outside;
 use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
 use sim::Governed;
-use sim::config::{MostBytes, Network, Standard};
+use sim::config::{MostBytes, Network};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -124,11 +124,12 @@ impl Scenario {
         let left_out = |Case { network, .. }: &Case| {
             let Network { mac, radio, .. } = network;
             let ampdu = mac.aggregation.ampdu.is_none() && network.ampdu() != MostBytes::Off;
-            radio.standard == Standard::N && (mac.access.is_none() || ampdu)
+            radio.standard.high_throughput() && (mac.access.is_none() || ampdu)
         };
-        self.cases.iter().any(left_out).then_some(
-            "by default 802.11n has EDCA (`mac.access`) with A-MPDUs of up to 65535 B (`mac.aggregation.ampdu`)",
-        )
+        self.cases
+            .iter()
+            .any(left_out)
+            .then_some("by default 802.11n, ac and ax have EDCA (`mac.access`) with A-MPDUs (`mac.aggregation`)")
     }
 
     /// Returns the network as in the file, with one seed. Claims and charts stay if they do not refer to variations.

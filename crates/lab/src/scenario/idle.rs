@@ -356,8 +356,8 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
         ("capture_threshold", []) if ranges && radio.capture_threshold.is_some_and(|ratio| ratio.as_db() > 0.0) => {
             no_powers()
         }
-        // The times of 802.11n depend on the band.
-        ("frequency", []) if ranges && radio.standard != Standard::N => no_powers(),
+        // The times of 802.11n and ax depend on the band.
+        ("frequency", []) if ranges && !radio.standard.high_throughput() => no_powers(),
         ("tx_power", []) if radio.range.is_some() && !has_noise(network) && radio.carrier_sense_threshold.is_none() => {
             reason(
                 "`range` and `carrier_sense_range` set the thresholds relative to it, and no error model compares it \
@@ -365,8 +365,14 @@ fn of_radio(key: &str, rest: &[&str], network: &Network) -> Option<Reason> {
                 "write `receive_threshold` instead of `range`, or leave `tx_power` out",
             )
         }
-        ("data_rate", []) if network.mac.rate_control.algorithm != RateAlgorithm::Fixed => {
-            let counts = radio.standard == Standard::N
+        ("data_rate" | "mcs", []) if network.mac.rate_control.algorithm != RateAlgorithm::Fixed => {
+            // The streams of rate control may follow from it.
+            let streams = match radio.standard {
+                Standard::N => true,
+                Standard::Ac | Standard::Ax => key == "data_rate" && radio.streams.is_none(),
+                Standard::B | Standard::A | Standard::G => false,
+            };
+            let counts = streams
                 || network.mac.turns.is_some()
                 || radio.range.is_some() && radio.tx_power.is_none() && has_noise(network);
             if counts {
@@ -594,12 +600,14 @@ fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
     match (key, rest) {
         ("loss_detection", []) if !sack => needs("recovery = \"sack\""),
         ("friendly_growth", []) if tcp.congestion != Some(Congestion::Cubic) => needs("congestion = \"cubic\""),
+        ("ecn", []) if tcp.congestion == Some(Congestion::Prague) => {
+            reason("with `congestion = \"prague\"` the ends always use ECN", "leave it out")
+        }
         ("rtt_samples", []) if tcp.timestamps == Some(false) => needs("timestamps = true"),
         ("ack_category", []) if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
-        (
-            "bqm",
-            ["discriminator" | "every" | "measure" | "wireless_loss" | "growth" | "threshold" | "single_duplicate"],
-        ) if !follows => needs("congestion = \"bqm\""),
+        ("bqm", ["pattern" | "raise"]) => None,
+        ("bqm", [_, ..]) if !follows => needs("congestion = \"bqm\""),
+        ("bqm", ["lowest_at_once"]) if tcp.recovery != Some(Recovery::NewReno) => needs("recovery = \"newreno\""),
         _ => None,
     }
 }

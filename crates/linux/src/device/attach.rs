@@ -6,7 +6,7 @@ use crate::device::fifo::{Fifo, Kind};
 use crate::device::knobs::Knobs;
 use crate::device::looks::Looks;
 use crate::device::observed::Observed;
-use crate::device::txq::{self, Txq};
+use crate::device::txq::{self, Txq, is_mesh};
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit, Unforced};
 use crate::kernel::rtnetlink::ROOT;
@@ -19,8 +19,9 @@ pub struct Attached {
     pub remarks: Vec<String>,
 }
 
-/// Takes up a queue. [`Backend::Auto`] takes the scheduler of mac80211 if the wish names neither controller nor settings
-/// and mac80211 holds the interface's packets; else it tries Sluice's own discipline first, then the queues of mac80211 if
+/// Takes up a queue. If the wish names neither controller nor settings, [`Backend::Auto`] takes the best grade that there is:
+/// turns of stations (2), or else the knobs of mac80211's scheduler (1), where mac80211 holds the packets; turns without
+/// stations (3) where the driver pushes back. Else it tries Sluice's own discipline first, then the queues of mac80211 if
 /// it holds the packets, else the kernel's FIFO.
 ///
 /// # Errors
@@ -41,19 +42,22 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
         return Err(Unfit::Classes.into());
     }
     let is_free = *backend == Backend::Auto && wish.is_unspecific() && place.parent == ROOT;
-    let takes_knobs = is_free && txq::holds(&place.device)?;
-    if wish.target_delay.is_some() && (*dry_run || !takes_knobs && *backend != Backend::Knobs) {
+    let is_held = is_free && txq::holds(&place.device)?;
+    let has_law = is_held || *backend == Backend::Knobs || wish.turns().is_some() && idle.is_none();
+    if wish.target_delay.is_some() && (*dry_run || !has_law) {
         return Err(Unfit::Target { device: place.device.clone() }.into());
     }
     if *dry_run {
         let remarks = idle.into_iter().map(|idle| idle.why).collect();
         return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), remarks });
     }
-    if takes_knobs {
-        return knobs(wish, start);
+    if is_held {
+        return of_mac80211(wish, start, looks);
     }
     if is_free && !wish.force && idle.is_none() {
-        return Err(Unforced::Policy { name: place.device.clone() }.into());
+        let device = bpf(wish, start, looks);
+        let device = device.map_err(|error| Unforced::Policy { name: place.device.clone(), why: error.to_string() })?;
+        return Ok(Attached { device, remarks: vec![GRADE_3.into()] });
     }
     let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), wish)?;
     let better = match backend {
@@ -86,6 +90,29 @@ fn in_vain(idle: Option<&Idle>, wish: &Wish) -> Result<Vec<String>, Error> {
     }
 }
 
+const GRADE_3: &str = "grade 3, turns in Sluice's own BPF discipline without telling stations apart: the driver pushes back, and \
+                       mac80211 holds none of this interface's packets";
+const GRADE_2: &str = "grade 2, turns of the stations in Sluice's own BPF discipline: it holds this interface's packets, and \
+                       mac80211 gets no more than it sends soon";
+
+/// Returns turns of the stations of an interface whose packets mac80211 holds, or else mac80211's scheduler, and says why not
+/// the other.
+fn of_mac80211(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
+    let missing = if wish.force {
+        "--force".into()
+    } else if is_mesh(&wish.place.device)? {
+        "a mesh point forwards inside mac80211, below every queue discipline".into()
+    } else {
+        match bpf(wish, start, looks) {
+            Ok(device) => return Ok(Attached { device, remarks: vec![GRADE_2.into()] }),
+            Err(error) => error.to_string(),
+        }
+    };
+    let Attached { device, mut remarks } = knobs(wish, start)?;
+    remarks.push(format!("not grade 2, turns in Sluice's own BPF discipline: {missing}"));
+    Ok(Attached { device, remarks })
+}
+
 /// Returns mac80211's scheduler, and says why it was chosen.
 fn knobs(wish: &Wish, start: &Start) -> Result<Attached, Error> {
     if !wish.is_unspecific() {
@@ -105,13 +132,13 @@ fn txq(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
 
 #[cfg(feature = "bpf")]
 fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Error> {
-    let device = crate::device::bpf::Governed::attach(
-        &wish.place,
-        crate::device::bpf::Mechanism::of(&wish.settings)?,
-        start,
-        looks,
-        wish.replace,
-    )?;
+    use crate::device::bpf::{Governed, Mechanism};
+    let Wish { place, settings, replace, .. } = wish;
+    let mechanism = Mechanism::of(settings)?;
+    let device = match wish.turns() {
+        Some(target) => Governed::attach_turns(place, mechanism, target, start, looks, *replace),
+        None => Governed::attach(place, mechanism, start, looks, *replace),
+    }?;
     Ok(Box::new(device))
 }
 

@@ -3,7 +3,8 @@
 //!
 //! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate. For devices that never push back, `bpf/flight.h`,
 //! `bpf/below.h` and `bpf/completion.bpf.c` detect when the device is done with a packet. `bpf/class.h` separates
-//! real-time packets, and `bpf/mark.bpf.c` marks them. `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16
+//! real-time packets, and `bpf/mark.bpf.c` marks them. `bpf/flows.h`, `bpf/law.h`,
+//! `bpf/stations.h` and `bpf/turns.h` are the law of turns. `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16
 //! and later with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of them that runs on any recent kernel:
 //! a test drives it beside crate `queue` and requires every decision and counter to be equal.
 
@@ -17,6 +18,7 @@ mod mechanism;
 mod reading;
 mod shared;
 mod slot;
+mod stations;
 
 #[cfg(test)]
 mod classes_tests;
@@ -31,10 +33,12 @@ mod conformance_many;
 #[cfg(test)]
 mod conformance_shaper;
 #[cfg(test)]
+mod conformance_turns;
+#[cfg(test)]
 mod orders_tests;
 
 pub use discipline::Discipline;
 pub use governed::{FOLDER, Governed};
 pub use mechanism::Mechanism;
-pub use shared::{Below, Credit};
+pub use shared::{Below, Credit, Turns};
 pub use slot::Slot;

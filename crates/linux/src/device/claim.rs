@@ -20,8 +20,8 @@ pub(crate) fn claim(
     claim_locked(locked, route, looks, link, place.parent, replace)
 }
 
-/// As [`claim`]; but a discipline of `kind` that a killed agent left stays, and the queue before it is still the one to
-/// restore. Returns true in that case.
+/// As [`claim`]; but a discipline of `kind` that a killed agent left stays if it `serves`, and the queue before it is still
+/// the one to restore. Returns true in that case.
 #[cfg(feature = "bpf")]
 pub(crate) fn claim_or_keep(
     place: &Place,
@@ -30,11 +30,14 @@ pub(crate) fn claim_or_keep(
     link: &Link,
     replace: bool,
     kind: &str,
+    serves: impl Fn(&Former) -> bool,
 ) -> Result<(Former, State, bool), Error> {
     let (state, left) = State::lock(&place.state_folder, &place.device, place.parent)?;
     let here = route.qdisc(link.index, place.parent)?;
     match left {
-        Some(kept) if kept.former.is_replaced_by(here.as_ref(), link, kind) => Ok((kept.former, state, true)),
+        Some(kept) if kept.former.is_replaced_by(here.as_ref(), link, kind) && serves(&kept.former) => {
+            Ok((kept.former, state, true))
+        }
         left => {
             let (former, state) = claim_locked((state, left), route, looks, link, place.parent, replace)?;
             Ok((former, state, false))

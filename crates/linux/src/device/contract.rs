@@ -8,6 +8,10 @@ use units::{Bytes, Duration, Instant};
 /// Longest time between two calls of a live queue's controller: it tells a device that its agent lives.
 pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 
+/// Kinds of Sluice's own discipline with turns: of the stations of a Wi-Fi interface, and without telling stations apart.
+pub(crate) const TURNS_OF_STATIONS: &str = "turns of stations";
+pub(crate) const TURNS_OF_ONE: &str = "turns";
+
 /// An interface whose queue is measured and limited.
 pub trait Device {
     /// Returns the interface's name, as `ip link` shows it.

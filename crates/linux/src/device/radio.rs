@@ -182,7 +182,7 @@ impl Sent {
 
 /// Returns the largest frame in a format and at a rate: its bytes, by the longest A-MPDU that stations of the format
 /// can announce, and its MPDUs, by the window of block acknowledgements. Before 802.11n the longest MPDU.
-fn largest(format: Format, rate: Rate) -> (Bytes, u64) {
+pub(crate) fn largest(format: Format, rate: Rate) -> (Bytes, u64) {
     let (bytes, most) = match format {
         Format::NonHt => return (Bytes::new(2_346), 1),
         Format::Ht => (65_535, 64),

@@ -100,6 +100,15 @@ pub(crate) fn holds(device: &str) -> Result<bool, Error> {
     Ok(wireless.phy_of(link.index)?.is_some_and(|phy| phy.limit.is_some()))
 }
 
+/// Tells whether an interface is a mesh point (802.11s).
+///
+/// # Errors
+/// There is no such interface.
+pub(crate) fn is_mesh(device: &str) -> Result<bool, Error> {
+    let link = Route::open()?.link(device)?;
+    Wireless::open()?.is_mesh(link.index)
+}
+
 /// Refuses a class.
 pub(super) fn at_root(parent: u32) -> Result<(), Error> {
     if parent == ROOT {

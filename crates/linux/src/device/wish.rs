@@ -2,7 +2,8 @@
 
 use crate::kernel::rtnetlink::ROOT;
 use control::{Measures, Orders};
-use queue::Settings;
+use queue::turns::Params;
+use queue::{DisciplineName, Settings};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroU32;
@@ -15,9 +16,9 @@ use units::{Duration, Instant, Positive};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
-    /// Without a controller and settings of a queue, the scheduler of mac80211 if it holds the interface's packets. Else
-    /// Sluice's own discipline if this build and the kernel have it, else the queues of mac80211 if it holds the packets,
-    /// else the kernel's FIFO.
+    /// Without a controller and settings of a queue, turns in Sluice's own discipline, or else the scheduler of mac80211 if it
+    /// holds the interface's packets. With them Sluice's own discipline if this build and the kernel have it, else the queues
+    /// of mac80211 if it holds the packets, else the kernel's FIFO.
     #[default]
     Auto,
     /// Sluice's own discipline, in BPF.
@@ -92,6 +93,14 @@ impl Wish {
     /// Tells whether no controller and no setting of a queue is asked for.
     pub(crate) fn is_unspecific(&self) -> bool {
         self.settings == Settings::default() && !self.classes && !self.notes
+    }
+
+    /// Returns how long packets may wait in a queue with turns: where settings ask for one, or nothing asks for anything.
+    pub(crate) fn turns(&self) -> Option<Positive<Duration>> {
+        let of_settings = self.settings.turns.as_ref().map(|turns| turns.target_delay);
+        let is_free = self.backend == Backend::Auto && self.place.parent == ROOT && self.is_unspecific() && !self.force;
+        let asked = self.settings.discipline == DisciplineName::Turns || is_free;
+        asked.then(|| self.target_delay.or(of_settings).unwrap_or(Params::TARGET_DELAY))
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::device::driver::Driver;
 use crate::device::former::{Former, Obstacle};
 use crate::device::knobs;
+use crate::device::txq::is_mesh;
 use crate::device::wish::shown_place;
 use crate::doctor::machine::Finding;
 use crate::error::Error;
@@ -34,7 +35,12 @@ pub(super) fn findings(
     let possible = match (parent, &classes, &obstacle) {
         (ROOT, Some(classes), _) => in_a_class(link, classes),
         (ROOT, None, Some(why)) => stays(why),
-        (ROOT, None, None) => possible(link, driver, can_bpf, knobs::lost(&link.name).unwrap_or_default().as_deref()),
+        (ROOT, None, None) => possible(
+            link,
+            driver,
+            can_bpf && !is_mesh(&link.name).unwrap_or_default(),
+            knobs::lost(&link.name).unwrap_or_default().as_deref(),
+        ),
         (_, _, None) => in_a_class(link, &[parent]),
         (_, _, Some(_)) => in_a_class(link, &[]),
     };
@@ -121,13 +127,27 @@ fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<&[String]>)
     let name = &link.name;
     let command = format!("sudo sluice attach {name} {CONTROLLER}");
     match (driver, can_bpf, lost) {
-        (Driver::PushesBack, true, _) => Finding::good(TOPIC, format!("Sluice's own discipline: {command}")),
+        (Driver::PushesBack, true, _) => Finding::good(
+            TOPIC,
+            format!(
+                "grade 3, turns without a controller: sudo sluice attach {name}; Sluice's own discipline with one: {command}"
+            ),
+        ),
         (Driver::PushesBack, false, _) => {
             Finding::good(TOPIC, format!("the kernel's FIFO with a changing limit: {command}"))
         }
-        (Driver::Mac80211, _, Some(lost)) => {
-            let attach =
-                format!("grade 1, the knobs of mac80211's scheduler, without a controller: sudo sluice attach {name}");
+        (Driver::Mac80211, can_bpf, Some(lost)) => {
+            let (second, backend) = if can_bpf {
+                (
+                    format!("grade 2, turns of its stations, without a controller: sudo sluice attach {name}; "),
+                    " --backend knobs",
+                )
+            } else {
+                (String::new(), "")
+            };
+            let attach = format!(
+                "{second}grade 1, the knobs of mac80211's scheduler, without a controller: sudo sluice attach {name}{backend}"
+            );
             Finding::good(TOPIC, [&[attach], lost].concat().join("; "))
         }
         (Driver::Mac80211, true, None) => {

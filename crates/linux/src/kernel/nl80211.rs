@@ -16,7 +16,7 @@ use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, messages, u16_at};
 use reading::{
     ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy, add_station, body, interface_number,
-    peer, phy_name, phy_number,
+    is_mesh_point, peer, phy_name, phy_number,
 };
 use rustix::io::Errno;
 use rustix::net::netlink::GENERIC;
@@ -70,6 +70,19 @@ impl Wireless {
             Ok(()) => number.map_or(Ok(None), |number| self.phy(number)),
             Err(Errno::NODEV | Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
             Err(errno) => Err(failed("look at its phy", errno)),
+        }
+    }
+
+    /// Tells whether the interface with this number is a mesh point.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub(crate) fn is_mesh(&mut self, index: u32) -> Result<bool, Error> {
+        let mut is_mesh = false;
+        let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
+        match self.connection.ask(request, |message| is_mesh |= is_mesh_point(message.payload)) {
+            Ok(()) | Err(Errno::NODEV) => Ok(is_mesh),
+            Err(errno) => Err(failed("look at its type", errno)),
         }
     }
 

@@ -2,7 +2,8 @@
 
 mod json;
 
-use crate::device::contract::{Beside, Capabilities};
+use crate::device::contract::{Beside, Capabilities, TURNS_OF_ONE, TURNS_OF_STATIONS};
+use crate::device::knobs;
 use crate::telemetry::events::AgentEvent;
 use control::{AnyController, Controller as _, Count, Interval, Limit, Orders, Reads};
 use serde::{Deserialize, Serialize};
@@ -78,9 +79,10 @@ pub enum State {
 
 impl Status {
     /// Returns the grade of what governs the queue without a controller of the user's choice: 1 for the knobs of a stock
-    /// kernel.
+    /// kernel, 2 for turns of stations, 3 for turns where the driver pushes back.
     pub fn grade(&self) -> Option<u8> {
-        (self.kind == crate::device::knobs::KIND).then_some(1)
+        let grades = [(knobs::KIND, 1), (TURNS_OF_STATIONS, 2), (TURNS_OF_ONE, 3)];
+        grades.into_iter().find_map(|(kind, grade)| (self.kind == kind).then_some(grade))
     }
 }
 

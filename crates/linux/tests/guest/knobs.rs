@@ -109,9 +109,9 @@ fn all_is_as_before(stations: usize) {
     assert!(left.iter().all(|name| name.starts_with("phy")), "{left:?}");
 }
 
-/// Attaches without any option but these, and waits until everything is set.
+/// Attaches with these options, and waits until everything is set.
 fn attached(options: &str, stations: usize) -> Program {
-    let program = Program::start(format!("attach wlan0 {options}").trim());
+    let program = Program::start(format!("attach wlan0 --backend knobs {options}").trim());
     until("the knobs", || aql() == SET);
     assert_eq!(weights(), vec![256; stations]);
     program
@@ -119,15 +119,14 @@ fn attached(options: &str, stations: usize) -> Program {
 
 #[test]
 #[ignore = "needs the guest"]
-fn without_any_option_each_knob_is_set_and_comes_back_however_the_agent_ends() {
+fn each_knob_is_set_and_comes_back_however_the_agent_ends() {
     cell(4);
     all_is_as_before(3);
-    for (signal, options) in [("TERM", ""), ("INT", "--target-delay 20ms"), ("HUP", "--backend knobs")] {
+    for (signal, options) in [("TERM", ""), ("INT", "--target-delay 20ms"), ("HUP", "--target-delay 100ms")] {
         let program = attached(options, 3);
         assert!(said().contains("grade 1, the knobs of a stock kernel"), "{}", said());
         let status = shell("/tmp/sluice status; /tmp/sluice status --json");
-        let target =
-            if options.starts_with("--target") { "\"target_delay_s\":0.02," } else { "\"target_delay_s\":0.1," };
+        let target = if options.contains("20ms") { "\"target_delay_s\":0.02," } else { "\"target_delay_s\":0.1," };
         for part in ["knobs (grade 1)", "\"grade\":1", target] {
             assert!(status.contains(part), "{part}: {status}");
         }
@@ -200,7 +199,7 @@ fn a_station_with_limits_of_its_own_keeps_them_and_settings_of_others_stay() {
     assert!(shown().contains("BE: 1000/2000"), "{}", shown());
     assert!(other().contains("BE: 5000/12000"), "{}", other());
     // The limit of packets, too, ends the agent; it says so, and restores the others.
-    let program = Program::start("attach wlan0");
+    let program = Program::start("attach wlan0 --backend knobs");
     until("the threshold", || aql().ends_with("12000"));
     shell("iw phy $(cat /sys/class/net/wlan0/phy80211/name) set txq limit 777");
     assert_eq!(program.end(), Some(3), "{}", said());
@@ -214,7 +213,7 @@ fn a_station_with_limits_of_its_own_keeps_them_and_settings_of_others_stay() {
 fn what_cannot_be_set_is_said() {
     cell(2);
     let says = |words: &str| {
-        let program = Program::start("attach wlan0");
+        let program = Program::start("attach wlan0 --backend knobs");
         until(words, || said().contains(words));
         // Long enough for the first interval.
         pause_until(now() + Duration::from_millis(500));
@@ -227,7 +226,7 @@ fn what_cannot_be_set_is_said() {
     shell("umount /sys/kernel/debug");
     says("airtime queue limits (AQL) stay as they are: mac80211 shows no file aql_txq_limit");
     shell("mount -t debugfs -o ro debugfs /sys/kernel/debug");
-    assert_eq!(run("attach wlan0"), Some(3));
+    assert_eq!(run("attach wlan0 --backend knobs"), Some(3));
     assert!(said().contains("cannot write /sys/kernel/debug/ieee80211/phy"), "{}", said());
     assert_eq!(limit(), 8_192);
     shell("mount -o remount,rw /sys/kernel/debug");
@@ -261,7 +260,7 @@ fn after_a_kill_at_any_moment_every_knob_comes_back() {
     let (mut moments, mut set) = (SEED, 0_u64);
     let kills = setting("KILLS", KILLS);
     for kill in 0..kills {
-        let program = Program::start("attach wlan0");
+        let program = Program::start("attach wlan0 --backend knobs");
         moments = moments.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         pause_until(now() + Duration::from_nanos(((moments >> 33) * span.as_nanos()) >> 31));
         program.kill();

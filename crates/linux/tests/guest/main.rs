@@ -34,6 +34,7 @@ mod tables;
 mod testbed;
 mod traffic;
 mod transfers;
+mod turns;
 mod txq;
 mod witness;
 

@@ -87,7 +87,7 @@ pub(super) struct Medium {
 }
 
 impl Medium {
-    pub(super) const MOST: usize = 8;
+    pub(super) const MOST: usize = 9;
 
     /// Starts for the radios that were made in this network namespace.
     pub(super) fn new(radios: usize, choices: Choices) -> Self {

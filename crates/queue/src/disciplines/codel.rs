@@ -147,11 +147,8 @@ impl Law {
         state.drop_next = self.after(now, state.count);
     }
 
-    /// The control law: `time` plus an interval over the square root of `count`, rounded down to whole nanoseconds.
     fn after(&self, time: Instant, count: u32) -> Instant {
-        let interval = u128::from(self.interval.as_nanos());
-        let gap = (interval * interval / u128::from(count.max(1))).isqrt();
-        time + Duration::from_nanos(u64::try_from(gap).expect("no longer than the interval"))
+        after(time, self.interval, count)
     }
 
     fn mark<P: Packet>(&self, waiting: Waiting<P>, source: &mut impl Source<P>) -> Option<Waiting<P>> {
@@ -163,6 +160,13 @@ impl Law {
         source.marked(&packet);
         Some(Waiting { packet, since })
     }
+}
+
+/// The control law: `time` plus an interval over the square root of `count`, rounded down to whole nanoseconds.
+pub(super) fn after(time: Instant, interval: Duration, count: u32) -> Instant {
+    let interval = u128::from(interval.as_nanos());
+    let gap = (interval * interval / u128::from(count.max(1))).isqrt();
+    time + Duration::from_nanos(u64::try_from(gap).expect("no longer than the interval"))
 }
 
 #[cfg(test)]
@@ -301,12 +305,12 @@ mod tests {
 
     #[test]
     fn marked_packets_leave_where_others_are_dropped() {
-        let (mut state, mut line) = (State::default(), line(100, Instant::ZERO, Ecn::Ect));
+        let (mut state, mut line) = (State::default(), line(100, Instant::ZERO, Ecn::Ect0));
         assert!(drops(law(true), &mut state, &mut line, 440).is_empty());
         assert_eq!(line.marked, [11, 21, 29, 34, 39, 44], "at 110, 210, 290, 340, 390 and 440 ms");
         let mut line = self::line(100, Instant::ZERO, Ecn::NotEct);
         assert_eq!(drops(law(true), &mut State::default(), &mut line, 110), [(110, 11)], "these cannot be marked");
-        let mut line = self::line(100, Instant::ZERO, Ecn::Ect);
+        let mut line = self::line(100, Instant::ZERO, Ecn::Ect0);
         assert_eq!(drops(law(false), &mut State::default(), &mut line, 110), [(110, 11)], "these must not be");
     }
 

@@ -3,8 +3,11 @@
 pub mod biased;
 pub mod codel;
 mod codel_queue;
+pub mod dualpi2;
 mod early;
 mod fifo;
+mod flow_queues;
+pub mod fq_cobalt;
 pub mod fq_codel;
 pub mod oldest_first;
 pub mod pie;
@@ -22,6 +25,10 @@ registry::disciplines! {
     biased, "biased": Biased = biased::Biased<P>,
     /// CoDel (RFC 8289): drops departing packets while all wait too long.
     codel, "codel": Codel = codel_queue::CodelQueue<P>,
+    /// `DualPI2` (RFC 9332): a short queue for L4S.
+    dualpi2, "dualpi2": DualPi2 = dualpi2::DualPi2<P>,
+    /// FQ-COBALT, as in CAKE.
+    fq_cobalt, "fq-cobalt": FqCobalt = fq_cobalt::FqCobalt<P>,
     /// FQ-CoDel (RFC 8290): round robin of flows with CoDel; at the limit drops from the longest.
     fq_codel, "fq-codel" or "fq_codel": FqCodel = fq_codel::FqCodel<P>,
     /// Oldest first: order of entry into the network; at the limit drops the youngest.

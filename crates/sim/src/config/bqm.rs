@@ -35,6 +35,10 @@ pub struct Bqm {
     /// Loss of a packet of priority 0 is detected at the first duplicate acknowledgement. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub single_duplicate: Option<bool>,
+    /// Several losses in a window, which the first partial acknowledgement shows, have all of its packets of priority 0
+    /// repeated at once. Default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lowest_at_once: Option<bool>,
 }
 
 /// Assignment of discard priorities to packets, from 0, which goes first, to 3.
@@ -129,6 +133,7 @@ impl Bqm {
             growth: self.growth.or(shared.growth),
             threshold: self.threshold.or(shared.threshold),
             single_duplicate: self.single_duplicate.or(shared.single_duplicate),
+            lowest_at_once: self.lowest_at_once.or(shared.lowest_at_once),
         }
     }
 }

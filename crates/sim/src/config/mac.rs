@@ -10,7 +10,7 @@ use units::{Bytes, Duration};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mac {
-    /// Access method. Default `edca` in 802.11n, else `dcf`.
+    /// Access method. Default `edca` from 802.11n on, else `dcf`.
     pub access: Option<Access>,
     /// EDCA: parameters that differ from the standard's.
     pub edca: Option<Edca>,
@@ -97,13 +97,16 @@ pub struct Contention {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
-    /// Longest A-MPDU, up to 65535 B; "off" for none. Needs 802.11n. Default 65535 B in 802.11n with EDCA, else "off".
+    /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of them. Default with
+    /// EDCA the most, in 802.11ax 4194303 B; else "off".
     pub ampdu: Option<MostBytes>,
-    /// Most frames in an A-MPDU: 1 to 64.
-    pub ampdu_frames: u8,
-    /// Longest duration of an aggregate, up to 5484 us (HT-mixed).
+    /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256; above 64 block acknowledgements have 256 bits. Default: the
+    /// most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ampdu_frames: Option<u16>,
+    /// Longest duration of an aggregate, up to 5484 us.
     pub ampdu_duration: Duration,
-    /// Longest A-MSDU, up to 7935 B, in an A-MPDU 4095 B; "off" for none.
+    /// Longest A-MSDU; "off" for none. 802.11n up to 7935 B, in an A-MPDU 4095 B; ac and ax up to 11424 B.
     pub amsdu: MostBytes,
     /// Reaction to a missing BlockAck.
     pub missed_block_ack: MissedBlockAck,
@@ -116,7 +119,7 @@ impl Default for Aggregation {
     fn default() -> Self {
         Self {
             ampdu: None,
-            ampdu_frames: 64,
+            ampdu_frames: None,
             ampdu_duration: Duration::from_millis(4),
             amsdu: MostBytes::Off,
             missed_block_ack: MissedBlockAck::default(),

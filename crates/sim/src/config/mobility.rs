@@ -2,7 +2,7 @@
 
 use super::Attachment;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Duration, Length, Speed};
 
 /// Movement. A node's own `position` or `waypoints` take precedence over the model.
@@ -73,24 +73,66 @@ pub enum WalkStart {
 pub struct Waypoint {
     /// Departure, even before the previous waypoint is reached.
     pub time: Duration,
-    /// Destination x and y, kept until the next waypoint's time.
-    #[serde(deserialize_with = "place")]
-    pub position: [Length; 2],
+    /// Destination x, y and perhaps a height (default: the present one), kept until the next waypoint's time.
+    pub position: Place,
     /// Speed.
     #[serde(deserialize_with = "units::positive")]
     pub speed: Speed,
 }
 
-/// Exactly two lengths: serde would pass over a third one, which somebody may have meant as a height.
-pub(super) fn pair<'de, D: Deserializer<'de>>(deserializer: D, wanted: &str) -> Result<[Length; 2], D::Error> {
-    let lengths = Vec::<Length>::deserialize(deserializer)?;
-    lengths.try_into().map_err(|_| D::Error::custom(wanted))
+/// A position: x, y, and the height above the plane on which nodes stand that have none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Eastward, say.
+    pub x: Length,
+    /// Northward.
+    pub y: Length,
+    /// Upward; none: that of the plane, or a waypoint's present one.
+    pub height: Option<Length>,
 }
 
-fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[Length; 2], D::Error> {
-    pair(deserializer, "expected x and y, as [\"0 m\", \"25 m\"]")
+impl Place {
+    /// A place on the plane.
+    pub const fn flat(x: Length, y: Length) -> Self {
+        Self { x, y, height: None }
+    }
 }
 
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq([self.x, self.y].into_iter().chain(self.height))
+    }
+}
+
+impl<'de> Deserialize<'de> for Place {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Vec::<Length>::deserialize(deserializer)?[..] {
+            [x, y] => Ok(Self { x, y, height: None }),
+            [x, y, height] => Ok(Self { x, y, height: Some(height) }),
+            _ => Err(D::Error::custom("expected x and y, as [\"0 m\", \"25 m\"], or x, y and a height")),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Place {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Place".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let items = generator.subschema_for::<Length>();
+        schemars::json_schema!({ "type": "array", "items": items, "minItems": 2, "maxItems": 3 })
+    }
+}
+
+/// Exactly two lengths: serde would pass over a third one.
 pub(super) fn sides<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
-    pair(deserializer, "expected two sides, as [\"1500 m\", \"300 m\"]").map(Some)
+    let lengths = Vec::<Length>::deserialize(deserializer)?;
+    let sides = lengths.try_into().map_err(|_| D::Error::custom("expected two sides, as [\"1500 m\", \"300 m\"]"))?;
+    Ok(Some(sides))
 }

@@ -30,7 +30,7 @@ pub use mac::{
     Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer, Lifetime,
     Mac, MissedBlockAck, MostBytes, RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
 };
-pub use mobility::{Mobility, MobilityModel, Speeds, WalkStart, Waypoint};
+pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
 pub use nodes::{
     CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape, TurnsScheduler,

@@ -78,16 +78,15 @@ impl Network {
 
     /// The access method: by default that of the standard's devices.
     pub fn access(&self) -> Access {
-        self.mac.access.unwrap_or(match self.radio.standard {
-            Standard::N => Access::Edca,
-            Standard::A | Standard::B | Standard::G => Access::Dcf,
-        })
+        self.mac.access.unwrap_or(if self.radio.standard.high_throughput() { Access::Edca } else { Access::Dcf })
     }
 
     /// The longest A-MPDU: by default that of the standard's devices.
     pub fn ampdu(&self) -> MostBytes {
         self.mac.aggregation.ampdu.unwrap_or(match (self.radio.standard, self.access()) {
             (Standard::N, Access::Edca) => MostBytes::UpTo(Bytes::new(65_535)),
+            (Standard::Ac, Access::Edca) => MostBytes::UpTo(Bytes::new(1_048_575)),
+            (Standard::Ax, Access::Edca) => MostBytes::UpTo(Bytes::new(4_194_303)),
             _ => MostBytes::Off,
         })
     }

@@ -1,9 +1,9 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
-use super::mobility::{Waypoint, pair, sides};
-use super::{Category, Class, Consumption};
+use super::mobility::{Place, Waypoint, sides};
+use super::{Category, ChannelWidth, Class, Consumption, Standard};
 use queue::Settings as Queue;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use units::{Duration, Length, Positive, Rate, Within};
 
 /// Nodes placed by rule.
@@ -72,18 +72,28 @@ pub struct Node {
     /// With `queues = "turns"`: its settings.
     #[serde(default, skip_serializing_if = "TurnsScheduler::is_default")]
     pub turns: TurnsScheduler,
-    /// Position, or start of the `waypoints`: x and y.
-    #[serde(default, deserialize_with = "place")]
-    pub position: Option<[Length; 2]>,
+    /// Position, or start of the `waypoints`: x, y and perhaps a height (default 0 m).
+    #[serde(default)]
+    pub position: Option<Place>,
     /// Waypoints, in order of time.
     #[serde(default)]
     pub waypoints: Vec<Waypoint>,
     /// Rate of its data frames. Default: that of `[radio]`.
     #[serde(default)]
     pub data_rate: Option<Rate>,
-    /// 802.11n: MCS of its data frames. Default: that of `[radio]`.
+    /// 802.11n, ac and ax: MCS of its data frames. Default: that of `[radio]`, with another `standard` 7.
     #[serde(default)]
     pub mcs: Option<u8>,
+    /// Its standard, from 802.11n on and not newer than that of `[radio]`. Two nodes use what both have. Default: that of
+    /// `[radio]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standard: Option<Standard>,
+    /// 802.11n, ac and ax: bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel_width: Option<ChannelWidth>,
+    /// 802.11n, ac and ax: its spatial streams. Default: those of `[radio]`, with another `standard` 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u8>,
     /// Overrides of `[queue]`.
     #[serde(default)]
     pub queue: Option<Queue>,
@@ -288,8 +298,4 @@ pub enum PullLoop {
     /// Rounds until one yields no packet (mt76).
     #[default]
     Mt76,
-}
-
-fn place<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Length; 2]>, D::Error> {
-    pair(deserializer, "expected x and y, as [\"0 m\", \"25 m\"]").map(Some)
 }

@@ -13,28 +13,32 @@ pub struct Radio {
     pub standard: Standard,
     /// PLCP preamble of 802.11b and of protection frames.
     pub preamble: Preamble,
-    /// Rate of data frames. Default: the standard's highest; for 802.11n MCS 7.
+    /// Rate of data frames. Default: the standard's highest; for 802.11n, ac and ax MCS 7.
     pub data_rate: Option<Rate>,
-    /// 802.11n: MCS of data frames, 0 to 31 (8 per spatial stream), instead of `data_rate`.
+    /// MCS of data frames instead of `data_rate`: 802.11n 0 to 31 (8 per spatial stream), ac 0 to 9, ax 0 to 11.
     pub mcs: Option<u8>,
+    /// Spatial streams of data frames: 802.11n 1 to 4, ac and ax 1 to 8. Default 1, for 802.11n as `mcs` has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u8>,
     /// 802.11n: any rate of data frames, instead of `data_rate`: symbols of 4 us after a preamble of one stream.
     pub nominal_rate: Option<Rate>,
-    /// 802.11n: bandwidth of data frames. Default 20 MHz.
+    /// 802.11n, ac and ax: bandwidth of data frames. Default 20 MHz.
     pub channel_width: ChannelWidth,
-    /// 802.11n: guard interval of data frames. Default long.
+    /// 802.11n, ac and ax: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
-    /// Rate of ACK, CTS, RTS and broadcast frames, of 802.11b, or 802.11a for a, g and n. Default: the lowest; with the
-    /// preamble `data-rate` that of data frames.
+    /// Rate of ACK, CTS, RTS and broadcast frames, of 802.11b, or 802.11a for all others. Default: the lowest; with the
+    /// preamble `data-rate` that of data frames. In 802.11ac and ax acknowledgements by default have the highest of 6, 12
+    /// and 24 Mb/s that the modulation of the data allows (10.6.6.5.2).
     pub basic_rate: Option<Rate>,
-    /// 802.11g, and n at 2.4 GHz: protection of 802.11b stations nearby. Slot 20 us, smallest window 31, EIFS with an
+    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations nearby. Slot 20 us, smallest window 31, EIFS with an
     /// ACK at 1 Mb/s.
     pub b_protection: BProtection,
     /// 802.11b rate of protection frames. Default 1 Mb/s.
     pub b_protection_rate: Option<Rate>,
     /// Path loss model.
     pub propagation: Propagation,
-    /// Carrier frequency. Below 4 GHz 802.11n has SIFS 10 us and 6 us of signal extension. Default 2.412 GHz (802.11b,
-    /// g) or 5.18 GHz (802.11a, n).
+    /// Carrier frequency. Below 4 GHz 802.11n and ax have SIFS 10 us and 6 us of signal extension. Default 2.412 GHz
+    /// (802.11b, g) or 5.18 GHz (802.11a, n, ac, ax).
     pub frequency: Option<Frequency>,
     /// Two-ray ground: antenna height. Default 1.5 m.
     pub antenna_height: Option<Length>,
@@ -78,7 +82,7 @@ pub enum Capture {
 }
 
 /// An IEEE 802.11 physical layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Standard {
     /// DSSS and CCK, 1 to 11 Mb/s, slot 20 us.
@@ -94,41 +98,92 @@ pub enum Standard {
     /// HT (MIMO-OFDM), 6.5 to 600 Mb/s, slot 9 us; HT-mixed preambles, control frames of 802.11a.
     #[serde(rename = "802.11n")]
     N,
+    /// VHT at 5 GHz, 6.5 to 6933 Mb/s: 802.11n with wider channels, 256-QAM and up to 8 streams.
+    #[serde(rename = "802.11ac")]
+    Ac,
+    /// HE SU at 2.4, 5 and 6 GHz, 7.3 to 9608 Mb/s: symbols of 12.8 us, 1024-QAM, block acknowledgements of 256 frames.
+    #[serde(rename = "802.11ax")]
+    Ax,
 }
 
-/// Bandwidth of an 802.11n frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+impl Standard {
+    /// True for 802.11n (high throughput) and its successors, which have EDCA, aggregates and several streams.
+    pub const fn high_throughput(self) -> bool {
+        matches!(self, Self::N | Self::Ac | Self::Ax)
+    }
+
+    /// Its name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::B => "802.11b",
+            Self::A => "802.11a",
+            Self::G => "802.11g",
+            Self::N => "802.11n",
+            Self::Ac => "802.11ac",
+            Self::Ax => "802.11ax",
+        }
+    }
+}
+
+/// Bandwidth of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ChannelWidth {
-    /// 52 data subcarriers.
+    /// All standards.
     #[default]
     #[serde(rename = "20 MHz")]
     Mhz20,
-    /// 108 data subcarriers.
+    /// 802.11n, ac and ax.
     #[serde(rename = "40 MHz")]
     Mhz40,
+    /// 802.11ac and ax above 2.4 GHz.
+    #[serde(rename = "80 MHz")]
+    Mhz80,
+    /// 802.11ac and ax above 2.4 GHz.
+    #[serde(rename = "160 MHz")]
+    Mhz160,
 }
 
 impl ChannelWidth {
     /// The number of hertz.
     pub const fn hertz(self) -> f64 {
-        match self {
-            Self::Mhz20 => 20e6,
-            Self::Mhz40 => 40e6,
-        }
+        self.mhz() as f64 * 1e6
+    }
+
+    /// The number of megahertz.
+    pub const fn mhz(self) -> u32 {
+        20 << self as u32
     }
 }
 
-/// The pause before every symbol of an 802.11n frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The pause before every symbol of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum GuardInterval {
-    /// 0.8 us: symbols of 4 us.
+    /// 0.8 us; the shortest of 802.11ax.
     #[default]
     Long,
-    /// 0.4 us: symbols of 3.6 us.
+    /// 802.11n and ac: 0.4 us.
     Short,
+    /// 802.11ax: 1.6 us.
+    #[serde(rename = "1.6 us")]
+    Double,
+    /// 802.11ax: 3.2 us.
+    #[serde(rename = "3.2 us")]
+    Quadruple,
+}
+
+impl GuardInterval {
+    /// Its duration in nanoseconds.
+    pub const fn nanos(self) -> u64 {
+        match self {
+            Self::Short => 400,
+            Self::Long => 800,
+            Self::Double => 1_600,
+            Self::Quadruple => 3_200,
+        }
+    }
 }
 
 /// How stations of 802.11g and n take care of stations that know only 802.11b.

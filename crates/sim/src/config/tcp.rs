@@ -75,6 +75,8 @@ pub enum Congestion {
     Cubic,
     /// BQM: follows reports of losses by discard priority.
     Bqm,
+    /// Prague: L4S (RFC 9331).
+    Prague,
 }
 
 /// Loss recovery.

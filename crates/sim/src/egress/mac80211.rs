@@ -5,6 +5,8 @@
 //! `docs/disciplines/mac80211.md`: deficit round robin over stations in airtime (Høiland-Jørgensen and others, "Ending
 //! the Anomaly", 2017), in rounds, and Airtime Queue Limits.
 
+mod airtime;
+
 use super::hardware::Hardware;
 use super::layout::Layout;
 use super::outlook::Outlook;
@@ -13,6 +15,7 @@ use crate::config::{Class, HardwareQueue, Mac80211, PullLoop};
 use crate::engine::{List, Number as _, PortId};
 use crate::mac::{BROADCAST, Costs};
 use crate::net::Waiting;
+use crate::radio::{Format, Mode};
 use control::Limit;
 use queue::{Departure, DisciplineName, Settings, fq_codel};
 use std::collections::VecDeque;
@@ -200,7 +203,7 @@ impl Scheduler {
             let port = self.grant(now, category.into(), waits, has_room)?;
             self.be_patient(port, layout, &mut ports[port], outlook);
             let Some(departure) = ports[port].take(now, 0, dropped) else { continue };
-            let expected = self.passes(port, outlook.airtime(&departure.packet).min(LONGEST));
+            let expected = self.passes(port, expected(outlook, &departure.packet, category).min(LONGEST));
             return Some((port, departure, expected));
         }
     }
@@ -379,6 +382,18 @@ impl Scheduler {
         let shares = self.shares.iter().fold(Duration::ZERO, |sum, share| sum + share.pending);
         debug_assert_eq!(shares, self.pending + self.broadcasting, "of all stations together");
         shares
+    }
+}
+
+/// Airtime expected of a packet: from 802.11ac on as Linux computes it, before that of its frame in the present mode.
+fn expected(outlook: Outlook, packet: &Waiting, category: u8) -> Duration {
+    match outlook.station.mode_to(packet.to, &outlook.rules.timing) {
+        Mode::Mimo(mimo) if mimo.format() > Format::Ht => {
+            // Linux takes it that all categories but voice are aggregated.
+            let shares = outlook.rules.aggregates() && category > 0;
+            airtime::expected(mimo, packet.length, shares)
+        }
+        _ => outlook.airtime(packet),
     }
 }
 

@@ -34,7 +34,7 @@ impl Outlook<'_> {
         }
         let mode = station.mode_to(to, &rules.timing);
         let of = |length| rules.timing.duration(mode, length).saturating_sub(mode.header());
-        let longest = of(station.largest_frame(category, Some(mode), rules));
+        let longest = of(station.largest_frame_to(to, category, rules));
         longest.saturating_sub(of(rules.mpdu(msdu_bytes(PACKET)))).max(longest / 2)
     }
 
@@ -52,7 +52,7 @@ impl Outlook<'_> {
 
     /// Expected throughput towards another station in bit/s; zero if unknown.
     pub(super) fn throughput(self, to: u32, costs: &Costs) -> f64 {
-        let mpdus = if self.rules.block_ack() { f64::from(self.rules.aggregation.frames) } else { 1.0 };
-        self.station.expected_throughput(to, costs, mpdus)
+        let mpdus = self.station.agreement(to, self.rules).frames;
+        self.station.expected_throughput(to, costs, mpdus.into())
     }
 }

@@ -90,7 +90,7 @@ impl Port {
     /// Marks a packet if it can be marked and the controller orders it.
     fn mark(&mut self, packet: &mut Waiting) {
         let hash = control::mix(packet.flow.into());
-        if packet.ecn == Ecn::Ect && self.mark.hits(hash, packet.dscp == Dscp::REAL_TIME_NEW) {
+        if matches!(packet.ecn, Ecn::Ect0 | Ecn::Ect1) && self.mark.hits(hash, packet.dscp == Dscp::REAL_TIME_NEW) {
             packet.ecn = Ecn::Ce;
             self.marked += 1;
         }

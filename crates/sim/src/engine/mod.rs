@@ -1,11 +1,13 @@
 //! Clock, events, random streams and the arena of packets. Knows no radio, no MAC and no meaning of a packet.
 
 mod arena;
+mod bitmap;
 mod events;
 mod numbered;
 mod random;
 
 pub(crate) use arena::{Arena, Beside, Handle};
+pub use bitmap::Bitmap;
 pub use events::{EventKey, EventQueue};
 pub(crate) use numbered::{FlowId, List, NodeId, Number, PortId, Slot, WireId};
 pub(crate) use random::{Purpose, Stream};

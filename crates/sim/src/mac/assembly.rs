@@ -1,8 +1,8 @@
 //! Assembly of data frames: the packets that join a frame, within the limits of aggregation and of the TXOP.
 
-use super::buffer::{Joins, Size, share};
+use super::buffer::{Joins, Limits, Size, share};
 use super::station::{Cleared, Station};
-use super::{BROADCAST, Conventions, LONGEST_MSDU, Msdu, WINDOW};
+use super::{Agreement, BROADCAST, Conventions, LONGEST_MSDU, Msdu};
 use crate::engine::Handle;
 use crate::radio::Mode;
 use units::{Bytes, Duration, Instant};
@@ -18,8 +18,7 @@ pub(crate) struct Assembly {
     /// ever.
     pub(crate) in_turn: bool,
     pub(super) size: Size,
-    /// Longest frame whose data end in time.
-    longest: Bytes,
+    limits: Limits,
 }
 
 /// Room for a packet in a frame under construction.
@@ -37,15 +36,15 @@ impl Station {
         if !rules.aggregates() || self.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
             return None;
         }
-        let longest = self.longest(now, rules);
-        let size = buffer.select(|size| fits(size, longest, rules));
+        let limits = self.limits(now, rules);
+        let size = buffer.select(&limits);
         let in_turn = buffer.mpdus.iter().any(|mpdu| mpdu.tried);
         (size.frames == buffer.mpdus.len()).then_some(Assembly {
             to: buffer.to,
             category: self.holder,
             in_turn,
             size,
-            longest,
+            limits,
         })
     }
 
@@ -56,17 +55,17 @@ impl Station {
             return 0;
         }
         let size = assembly.size;
-        let fresh = self.largest_frame(assembly.category, Some(self.mode_to(assembly.to, &rules.timing)), rules);
+        let fresh = self.largest_frame_to(assembly.to, assembly.category, rules);
         let buffer = &self.buffers[usize::from(self.holder)];
-        if fresh <= size.psdu || buffer.joins(length, size, rules, |size| fits(size, fresh, rules)).is_none() {
+        let agreement = assembly.limits.agreement;
+        let limits = Limits { agreement, longest: fresh };
+        if fresh <= size.psdu || buffer.joins(length, size, rules, &limits).is_none() {
             return 0;
         }
         let psdu = size.psdu.count();
         // What is limited in frames is full before it is as long as it may be.
         let most = match rules.aggregation.ampdu {
-            Some(_) => {
-                psdu * u64::from(rules.aggregation.frames) / u64::try_from(size.frames.max(1)).expect("at most 64")
-            }
+            Some(_) => psdu * u64::from(agreement.frames) / u64::try_from(size.frames.max(1)).expect("at most 256"),
             None => fresh.count(),
         };
         let full = fresh.count().min(most).max(psdu);
@@ -75,8 +74,8 @@ impl Station {
 
     /// Room for a packet of `length` to its receiver, if it can join.
     pub(crate) fn room(&self, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
-        let fits = |size| fits(size, assembly.longest, rules);
-        let (joins, size) = self.buffers[usize::from(self.holder)].joins(length, assembly.size, rules, fits)?;
+        let buffer = &self.buffers[usize::from(self.holder)];
+        let (joins, size) = buffer.joins(length, assembly.size, rules, &assembly.limits)?;
         Some(Room { joins, size })
     }
 
@@ -111,8 +110,8 @@ impl Station {
         mut next: impl FnMut() -> Handle,
     ) -> u16 {
         let buffer = &mut self.buffers[usize::from(self.holder)];
-        let fits = |size| fits(size, assembly.longest, rules);
-        let (joined, size) = buffer.frames(rules.mpdu(length), WINDOW, assembly.size, rules, fits);
+        let limits = &assembly.limits;
+        let (joined, size) = buffer.frames(rules.mpdu(length), limits.agreement.window, assembly.size, limits);
         assembly.size = size;
         for _ in 0..joined {
             buffer.push(Msdu { packet: next(), length }, buffer.next(), rules);
@@ -131,35 +130,64 @@ impl Station {
         let buffer = &self.buffers[usize::from(self.holder)];
         // A single frame goes, however long it lasts.
         if buffer.mpdus.len() == 1 {
-            return Size::NONE.with(buffer.mpdus[0].psdu);
+            return self.single(buffer.to, buffer.mpdus[0].psdu, rules);
         }
-        let longest = self.longest(now, rules);
-        buffer.select(|size| fits(size, longest, rules))
+        buffer.select(&self.limits(now, rules))
     }
 
-    /// The longest data frame that can begin now and end in time, including its announcement.
-    fn longest(&self, now: Instant, rules: &Conventions) -> Bytes {
-        let mode = self.mode_to(self.buffers[usize::from(self.holder)].to, &rules.timing);
-        let time = self.data_end(now, rules).since(now);
-        if self.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) }
+    /// The size of a frame with one MPDU of this length.
+    pub(super) fn single(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Size {
+        if to == BROADCAST { Size::none(&Agreement::NONE) } else { Size::none(self.agreement(to, rules)) }.with(psdu)
+    }
+
+    /// The agreement with another station.
+    #[inline]
+    pub(crate) fn agreement<'a>(&self, to: u32, rules: &'a Conventions) -> &'a Agreement {
+        rules.agreement(self.address, to)
+    }
+
+    /// Duration of a BlockAck from another station for data of this mode, or for a request.
+    pub(super) fn block_ack(&self, to: u32, mode: Mode, rules: &Conventions) -> Duration {
+        rules.block_ack_duration(mode, self.agreement(to, rules))
+    }
+
+    /// Limits of a data frame that begins now, including its announcement.
+    fn limits(&self, now: Instant, rules: &Conventions) -> Limits {
+        let to = self.buffers[usize::from(self.holder)].to;
+        let mode = self.mode_to(to, &rules.timing);
+        let time = self.data_end(now, to, mode, rules).since(now);
+        let longest =
+            if self.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) };
+        Limits { agreement: *self.agreement(to, rules), longest }
     }
 
     /// Returns the time at which data that begin now have to be over in this TXOP.
-    fn data_end(&self, now: Instant, rules: &Conventions) -> Instant {
+    fn data_end(&self, now: Instant, to: u32, mode: Mode, rules: &Conventions) -> Instant {
         if self.txop.is_zero() {
             return now + rules.aggregation.duration;
         }
-        let after = rules.timing.sifs + rules.timing.block_ack;
+        let after = rules.timing.sifs + self.block_ack(to, mode, rules);
         (now + rules.aggregation.duration).min(now + self.txop_end.since(now).saturating_sub(after))
+    }
+
+    /// Longest data frame of a category to a station of the newest generation.
+    pub(crate) fn largest_frame(&self, category: u8, mode: Option<Mode>, rules: &Conventions) -> Bytes {
+        self.largest(category, mode, &rules.agreements[rules.newest as usize], rules)
+    }
+
+    /// Longest data frame of a category to a receiver in the present mode.
+    pub(crate) fn largest_frame_to(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
+        self.largest(category, Some(self.mode_to(to, &rules.timing)), self.agreement(to, rules), rules)
     }
 
     /// Longest data frame of a category: an A-MPDU by its limits in bytes and, once data were sent in a mode, in time;
     /// without A-MPDUs the longest MPDU.
-    pub(crate) fn largest_frame(&self, category: u8, mode: Option<Mode>, rules: &Conventions) -> Bytes {
+    fn largest(&self, category: u8, mode: Option<Mode>, agreement: &Agreement, rules: &Conventions) -> Bytes {
         let aggregation = &rules.aggregation;
-        let Some(most) = aggregation.ampdu else { return rules.mpdu(aggregation.amsdu.unwrap_or(LONGEST_MSDU)) };
+        let Some(_) = aggregation.ampdu else { return rules.mpdu(aggregation.amsdu.unwrap_or(LONGEST_MSDU)) };
+        let most = agreement.ampdu;
         let Some(mode) = mode else { return most };
-        let after = rules.timing.sifs + rules.timing.block_ack;
+        let after = rules.timing.sifs + rules.block_ack_duration(mode, agreement);
         let in_txop = match self.access[usize::from(category)].txop_limit {
             Duration::ZERO => Duration::MAX,
             limit => limit.saturating_sub(after),
@@ -173,14 +201,7 @@ impl Station {
         if to == BROADCAST || !rules.aggregates() {
             return whole;
         }
-        let longest = self.largest_frame(category, Some(self.mode_to(to, &rules.timing)), rules);
-        share(length, longest, whole, rules)
+        let frames = self.agreement(to, rules).frames;
+        share(length, self.largest_frame_to(to, category, rules), frames, whole, rules)
     }
-}
-
-/// True if an aggregate of this size keeps to all limits; `longest` is that of time.
-fn fits(size: Size, longest: Bytes, rules: &Conventions) -> bool {
-    let aggregation = &rules.aggregation;
-    let short = size.frames == 1 || aggregation.ampdu.is_some_and(|most| size.psdu <= most);
-    short && size.frames <= usize::from(aggregation.frames) && size.psdu <= longest
 }

@@ -1,16 +1,13 @@
 //! Transmit buffer of a station's category: the unacknowledged MPDUs for one receiver, in order of sequence number.
 
-use super::{Conventions, SEQUENCES};
+use super::conventions::DELIMITER;
+use super::{Agreement, Conventions, SEQUENCES};
 use crate::engine::Handle;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
-/// Length of the delimiter before each MPDU of an A-MPDU (9.7.1).
-const DELIMITER: u64 = 4;
 /// Length of destination, source and length before each MSDU of an A-MSDU (9.3.2.2.2).
 const SUBFRAME_HEADER: u64 = 14;
-/// Longest MPDU within an A-MPDU: its delimiter has 12 bits for the length (9.7.1).
-const LONGEST_AGGREGATED_MPDU: u64 = 4095;
 
 /// A packet that the host hands over; LLC header and above are its MSDU.
 #[derive(Clone, Copy, Debug)]
@@ -110,17 +107,21 @@ pub(super) struct Request {
 pub(super) struct Size {
     pub(super) frames: usize,
     pub(super) psdu: Bytes,
+    /// Delimiter of a single MPDU.
+    single: u64,
 }
 
 impl Size {
-    /// The size of nothing, or of one frame, which has no delimiter and padding.
-    pub(super) const NONE: Self = Self { frames: 0, psdu: Bytes::new(0) };
+    /// The size of nothing under an agreement: one frame has no padding, and a delimiter in VHT and HE only.
+    pub(super) fn none(agreement: &Agreement) -> Self {
+        Self { frames: 0, psdu: Bytes::new(0), single: agreement.single.count() }
+    }
 
     /// The size with one more MPDU: each follows its delimiter, and all but the last are padded to 4 B (9.7.1).
     pub(super) fn with(self, psdu: Bytes) -> Self {
         match self.frames {
-            0 => Self { frames: 1, psdu },
-            frames => Self { frames: frames + 1, psdu: self.next() + psdu },
+            0 => Self { frames: 1, psdu: Bytes::new(self.single) + psdu, ..self },
+            frames => Self { frames: frames + 1, psdu: self.next() + psdu, ..self },
         }
     }
 
@@ -128,10 +129,28 @@ impl Size {
     fn next(self) -> Bytes {
         let before = match self.frames {
             0 => 0,
-            1 => self.psdu.count() + DELIMITER,
+            1 => self.psdu.count() + DELIMITER - self.single,
             _ => self.psdu.count(),
         };
         Bytes::new(before.next_multiple_of(4) + DELIMITER)
+    }
+}
+
+/// Limits of an aggregate to a receiver.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) agreement: Agreement,
+    /// Longest frame whose data end in time.
+    pub(super) longest: Bytes,
+}
+
+impl Limits {
+    /// True if an aggregate of this size keeps to all limits.
+    #[inline]
+    pub(super) fn allow(&self, size: Size) -> bool {
+        let Self { agreement, longest } = self;
+        let short = size.frames == 1 || size.psdu <= agreement.ampdu;
+        short && size.frames <= usize::from(agreement.frames) && size.psdu <= *longest
     }
 }
 
@@ -144,22 +163,22 @@ pub(super) enum Joins {
     Mpdu,
 }
 
-/// What share a packet of `length` has of a frame of at most `longest`, in units of `whole`.
-pub(super) fn share(length: Bytes, longest: Bytes, whole: u32, rules: &Conventions) -> u32 {
+/// What share a packet of `length` has of a frame of at most `longest` and `frames` MPDUs, in units of `whole`.
+pub(super) fn share(length: Bytes, longest: Bytes, frames: u16, whole: u32, rules: &Conventions) -> u32 {
     let aggregation = &rules.aggregation;
     let part = (length.count() + SUBFRAME_HEADER).next_multiple_of(4);
     // Of an A-MSDU it has a part, else it is an MPDU behind its delimiter.
     let parts = aggregation.amsdu.map_or(1, |most| (most.count() / part).max(1));
     let bytes = if parts > 1 { part } else { (rules.mpdu(length).count() + DELIMITER).next_multiple_of(4) };
-    let frames = if aggregation.ampdu.is_some() { u64::from(aggregation.frames) } else { 1 };
     let whole = u64::from(whole);
-    let share = (whole * bytes / longest.count().max(1)).max(whole / (frames * parts)).min(whole);
+    let share = (whole * bytes / longest.count().max(1)).max(whole / (u64::from(frames) * parts)).min(whole);
     u32::try_from(share).expect("at most the whole")
 }
 
 /// Offsets in bytes of the MPDUs in an A-MPDU.
 pub(crate) fn places<'a>(mpdus: impl Iterator<Item = &'a Mpdu>) -> impl Iterator<Item = (Bytes, Bytes)> {
-    mpdus.scan(Size::NONE, |size, mpdu| {
+    let none = Size { frames: 0, psdu: Bytes::new(0), single: 0 };
+    mpdus.scan(none, |size, mpdu| {
         let start = size.next();
         *size = size.with(mpdu.psdu);
         Some((start, mpdu.psdu))
@@ -172,12 +191,12 @@ impl Buffer {
         self.mpdus.is_empty() && self.request.is_none()
     }
 
-    /// The aggregate of the first MPDUs, as many as `fits` allows, at least one.
-    pub(super) fn select(&self, fits: impl Fn(Size) -> bool) -> Size {
-        let mut size = Size::NONE;
+    /// The aggregate of the first MPDUs, as many as the limits allow, at least one.
+    pub(super) fn select(&self, limits: &Limits) -> Size {
+        let mut size = Size::none(&limits.agreement);
         for mpdu in &self.mpdus {
             let grown = size.with(mpdu.psdu);
-            if size.frames > 0 && (!fits(grown) || mpdu.psdu.count() > LONGEST_AGGREGATED_MPDU) {
+            if size.frames > 0 && (!limits.allow(grown) || mpdu.psdu > limits.agreement.mpdu) {
                 break;
             }
             size = grown;
@@ -191,7 +210,7 @@ impl Buffer {
         length: Bytes,
         size: Size,
         rules: &Conventions,
-        fits: impl Fn(Size) -> bool,
+        limits: &Limits,
     ) -> Option<(Joins, Size)> {
         let aggregation = &rules.aggregation;
         let last = self.mpdus.back()?;
@@ -201,35 +220,28 @@ impl Buffer {
             let body = last.body_with(length, rules);
             let psdu = rules.mpdu(body);
             let grown = Size { psdu: Bytes::new(size.psdu.count() + psdu.count() - last.psdu.count()), ..size };
-            let short = aggregation.ampdu.is_none() || psdu.count() <= LONGEST_AGGREGATED_MPDU;
-            if body <= most && short && fits(grown) {
+            let short = aggregation.ampdu.is_none() || psdu <= limits.agreement.mpdu;
+            if body <= most && short && limits.allow(grown) {
                 return Some((Joins::Part, grown));
             }
         }
-        let (joined, grown) = self.frames(rules.mpdu(length), 1, size, rules, fits);
+        let (joined, grown) = self.frames(rules.mpdu(length), 1, size, limits);
         (joined == 1).then_some((Joins::Mpdu, grown))
     }
 
     /// How many MPDUs of a length, up to `most`, can join the aggregate of all MPDUs so far, of `size`, and the size
     /// then.
     #[inline]
-    pub(super) fn frames(
-        &self,
-        psdu: Bytes,
-        most: u16,
-        size: Size,
-        rules: &Conventions,
-        fits: impl Fn(Size) -> bool,
-    ) -> (u16, Size) {
+    pub(super) fn frames(&self, psdu: Bytes, most: u16, size: Size, limits: &Limits) -> (u16, Size) {
         let Some(first) = self.mpdus.front() else { return (0, size) };
-        let aggregated = rules.aggregation.ampdu.is_some();
-        let short = psdu.count().max(first.psdu.count()) <= LONGEST_AGGREGATED_MPDU;
+        let Agreement { frames, window, mpdu, .. } = limits.agreement;
         let span = self.next.wrapping_sub(first.sequence) % SEQUENCES;
-        let most = if aggregated && short { most.min(super::WINDOW.saturating_sub(span)) } else { 0 };
+        let may_join = frames > 1 && psdu.max(first.psdu) <= mpdu;
+        let most = if may_join { most.min(window.saturating_sub(span)) } else { 0 };
         let mut size = size;
         for joined in 0..most {
             let grown = size.with(psdu);
-            if !fits(grown) {
+            if !limits.allow(grown) {
                 return (joined, size);
             }
             size = grown;

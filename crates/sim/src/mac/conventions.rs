@@ -2,7 +2,7 @@
 
 use super::TmacRules;
 use crate::config::{AnswerRts, Category, Eifs, FirstAccess, MissedBlockAck};
-use crate::radio::{Mode, Timing};
+use crate::radio::{Format, Mode, Timing};
 use units::{Bytes, Duration};
 
 /// Largest number of access categories of a station.
@@ -12,8 +12,9 @@ pub(crate) const CATEGORIES: usize = 4;
 pub(crate) const LONGEST_MSDU: Bytes = Bytes::new(2304);
 /// Modulus of sequence numbers: 12 bits.
 pub(crate) const SEQUENCES: u16 = 4096;
-/// Largest span from the oldest unacknowledged frame to the newest (a compressed BlockAck has 64 bits).
-pub(crate) const WINDOW: u16 = 64;
+
+/// Length of the delimiter before each MPDU of an A-MPDU (9.7.1).
+pub(super) const DELIMITER: u64 = 4;
 
 /// Contention parameters of one access category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub(crate) struct Access {
 pub(crate) struct Aggregation {
     /// Longest A-MPDU; none: no A-MPDUs.
     pub(crate) ampdu: Option<Bytes>,
-    /// Largest number of MPDUs in an A-MPDU, at most [`WINDOW`].
-    pub(crate) frames: u8,
+    /// Largest number of MPDUs in an A-MPDU, at most 256.
+    pub(crate) frames: u16,
     /// Longest duration of an aggregate.
     pub(crate) duration: Duration,
     /// Longest A-MSDU; none: no A-MSDUs.
@@ -46,10 +47,54 @@ pub(crate) struct Aggregation {
     pub(crate) lifetime: Option<Duration>,
 }
 
-impl Aggregation {
+/// What two stations may aggregate, and their BlockAck agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Agreement {
+    /// Longest A-MPDU.
+    pub(crate) ampdu: Bytes,
     /// Largest number of MPDUs in a frame; 1 without A-MPDUs.
+    pub(crate) frames: u16,
+    /// Largest span from the oldest unacknowledged frame to the newest: as many as a BlockAck reports, 64 or 256.
+    pub(crate) window: u16,
+    /// Longest MPDU within an A-MPDU.
+    pub(crate) mpdu: Bytes,
+    /// Length of the delimiter before a single MPDU, which in VHT and HE is an A-MPDU too (9.7.1).
+    pub(crate) single: Bytes,
+}
+
+impl Agreement {
+    /// No A-MPDUs.
+    pub(crate) const NONE: Self =
+        Self { ampdu: Bytes::new(0), frames: 1, window: Self::SHORT, mpdu: Bytes::new(4_095), single: Bytes::new(0) };
+    /// Number of frames that a BlockAck of 64 bits reports.
+    pub(crate) const SHORT: u16 = 64;
+
+    /// The agreement of stations whose common PPDU format is this one, within `aggregation`.
+    ///
+    /// An A-MPDU has up to 65535 B in HT (IEEE 802.11-2020, table 9-185), 1048575 B in VHT (table 9-272) and 6500631 B in
+    /// HE (`aPSDUMaxLength`, IEEE 802.11ax-2021, table 27-60). A delimiter has 12 bits for the length in HT; VHT and HE
+    /// have MPDUs of up to 11454 B.
+    pub(crate) fn new(format: Format, aggregation: &Aggregation) -> Self {
+        let (longest, most, mpdu) = match format {
+            Format::Ht => (65_535, Self::SHORT, 4_095),
+            Format::Vht => (1_048_575, Self::SHORT, 11_454),
+            Format::He => (6_500_631, 256, 11_454),
+        };
+        let frames = if aggregation.ampdu.is_some() { aggregation.frames.min(most) } else { 1 };
+        Self {
+            ampdu: aggregation.ampdu.unwrap_or(Bytes::new(0)).min(Bytes::new(longest)),
+            frames,
+            window: if frames > Self::SHORT { 256 } else { Self::SHORT },
+            mpdu: Bytes::new(mpdu),
+            single: Bytes::new(if format > Format::Ht { DELIMITER } else { 0 }),
+        }
+    }
+}
+
+impl Aggregation {
+    /// Largest number of MPDUs in a frame; 1 without A-MPDUs, and no more than controllers count.
     pub(crate) fn most_mpdus(&self) -> u8 {
-        if self.ampdu.is_some() { self.frames } else { 1 }
+        if self.ampdu.is_some() { u8::try_from(self.frames).unwrap_or(u8::MAX) } else { 1 }
     }
 }
 
@@ -73,6 +118,12 @@ pub(crate) struct Conventions {
     pub(crate) eifs: Eifs,
     pub(crate) first_access: FirstAccess,
     pub(crate) answer_rts: AnswerRts,
+    /// Agreements by the older format of two stations: HT and before, VHT, HE.
+    pub(crate) agreements: [Agreement; 3],
+    /// Format of each station by address; empty if all have the newest one.
+    pub(crate) formats: Vec<Format>,
+    /// Format of the newest stations; HT before 802.11n too, which has no other rules here.
+    pub(crate) newest: Format,
     /// Rules of T-MAC; none without T-MAC.
     pub(crate) tmac: Option<TmacRules>,
     /// Length of T-MAC's key in data frames and acknowledgements; zero without T-MAC.
@@ -96,6 +147,30 @@ impl Conventions {
     #[inline]
     pub(crate) fn block_ack(&self) -> bool {
         self.aggregation.ampdu.is_some()
+    }
+
+    /// The same with the agreements that follow from the limits of aggregation.
+    #[must_use]
+    pub(crate) fn agreed(self) -> Self {
+        let agreements = [Format::Ht, Format::Vht, Format::He].map(|format| Agreement::new(format, &self.aggregation));
+        Self { agreements, ..self }
+    }
+
+    /// The agreement of two stations.
+    #[inline]
+    pub(crate) fn agreement(&self, one: u32, other: u32) -> &Agreement {
+        if self.formats.is_empty() {
+            return &self.agreements[self.newest as usize];
+        }
+        let format = |address: u32| self.formats.get(address as usize).copied().unwrap_or(self.newest);
+        &self.agreements[format(one).min(format(other)) as usize]
+    }
+
+    /// Duration of a BlockAck between two stations for data of this mode.
+    #[inline]
+    pub(crate) fn block_ack_duration(&self, mode: Mode, agreement: &Agreement) -> Duration {
+        let responses = self.timing.responses(mode);
+        if agreement.window > Agreement::SHORT { responses.long_block_ack } else { responses.block_ack }
     }
 
     /// Index of a category.

@@ -4,11 +4,12 @@ use super::buffer::{Buffer, Request, Size};
 use super::reorder::distance;
 use super::station::{Cleared, Station, Step};
 use super::{
-    Announced, Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Mpdu, Report, SEQUENCES, Unanswered,
-    WINDOW,
+    Announced, Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Mpdu, Report, SEQUENCES, Scoreboard,
+    Unanswered,
 };
 use crate::config::MissedBlockAck;
-use crate::radio::Timing;
+use crate::engine::Bitmap;
+use crate::radio::{Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
 impl Station {
@@ -28,7 +29,8 @@ impl Station {
         }
         let holder = usize::from(self.holder);
         if let Some(Request { to, start, .. }) = self.buffers[holder].request {
-            return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + rules.timing.block_ack, rules);
+            let answer = self.block_ack(to, rules.timing.basic, rules);
+            return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + answer, rules);
         }
         let settled = self.fixed.take().or(assembly.map(|assembly| assembly.size));
         let size = settled.unwrap_or_else(|| self.selected(now, rules));
@@ -58,10 +60,10 @@ impl Station {
         let (to, category) = (self.buffers[usize::from(self.holder)].to, self.holder);
         let mode = self.mode_to(to, timing);
         let goes_on = ahead.map_or(Duration::ZERO, |(next_to, psdu)| {
-            let next = timing.sifs + self.exchange(next_to, Size::NONE.with(psdu), rules);
+            let next = timing.sifs + self.exchange_of_one(next_to, psdu, rules);
             if now + self.exchange(to, size, rules) + next <= self.txop_end { next } else { Duration::ZERO }
         });
-        let reserves = response(to, size, rules) + goes_on;
+        let reserves = self.response_time(to, mode, size, rules) + goes_on;
         let from = self.address;
         let buffer = &mut self.buffers[usize::from(category)];
         buffer.in_flight = size.frames;
@@ -70,7 +72,7 @@ impl Station {
             mpdu.retry = std::mem::replace(&mut mpdu.sent, true);
         }
         let first = buffer.mpdus.front().expect("data are sent for a packet");
-        let kind = match u8::try_from(size.frames).expect("at most 64 frames") {
+        let kind = match u16::try_from(size.frames).expect("at most 256 frames") {
             1 => Kind::Data { packet: first.packet, psdu: size.psdu },
             frames => Kind::Aggregate { psdu: size.psdu, frames },
         };
@@ -86,13 +88,22 @@ impl Station {
 
     /// Returns the duration of data and their response; a broadcast has no response.
     pub(super) fn exchange(&self, to: u32, size: Size, rules: &Conventions) -> Duration {
-        let timing = &rules.timing;
-        timing.duration(self.mode_to(to, timing), size.psdu) + response(to, size, rules)
+        let mode = self.mode_to(to, &rules.timing);
+        rules.timing.duration(mode, size.psdu) + self.response_time(to, mode, size, rules)
+    }
+
+    /// Time from the end of data to the end of their response.
+    fn response_time(&self, to: u32, mode: Mode, size: Size, rules: &Conventions) -> Duration {
+        match to {
+            BROADCAST => Duration::ZERO,
+            _ if size.frames > 1 => rules.timing.sifs + self.block_ack(to, mode, rules),
+            _ => rules.timing.sifs + rules.timing.responses(mode).ack,
+        }
     }
 
     /// Duration of one data frame of `psdu` bytes and its acknowledgement.
     pub(crate) fn exchange_of_one(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Duration {
-        self.exchange(to, Size::NONE.with(psdu), rules)
+        self.exchange(to, self.single(to, psdu, rules), rules)
     }
 
     /// Handles the end of its own frame.
@@ -175,15 +186,16 @@ impl Station {
     }
 
     /// Handles a BlockAck.
-    pub(super) fn block_acknowledged(&mut self, now: Instant, start: u16, arrived: u64, rules: &Conventions) -> Answer {
+    pub(super) fn block_acknowledged(&mut self, now: Instant, reported: &Scoreboard, rules: &Conventions) -> Answer {
+        let Scoreboard { start, arrived } = reported;
         let holder = usize::from(self.holder);
         if let Some(request) = self.buffers[holder].request.take() {
             self.peers.set_behind(request.to, holder, false);
         }
         let report = self.settle(now, holder, rules, |sequence| {
-            let ahead = distance(start, sequence);
+            let ahead = distance(*start, sequence);
             // Before the first number that it reports, all has arrived or is not waited for any more.
-            ahead >= SEQUENCES / 2 || ahead < WINDOW && arrived >> ahead & 1 == 1
+            ahead >= SEQUENCES / 2 || ahead < Bitmap::BITS && arrived.has(ahead.into())
         });
         self.finish(now, rules);
         Answer { report, ..Answer::default() }
@@ -227,7 +239,7 @@ impl Station {
                 kept += 1;
                 continue;
             }
-            acknowledged += u8::from(delivered);
+            acknowledged += u16::from(delivered);
             gave_up |= !delivered;
             finished.push_back(Finished { packet: mpdu.packet, to, category: index, delivered });
         }
@@ -239,7 +251,7 @@ impl Station {
         if gave_up {
             self.move_window(category, rules);
         }
-        let sent = u8::try_from(sent).expect("at most 64 frames");
+        let sent = u16::try_from(sent).expect("at most 256 frames");
         (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
     }
 
@@ -350,8 +362,9 @@ impl Station {
         let timing: &Timing = &rules.timing;
         let buffer = &self.buffers[holder];
         let needs = match (buffer.request, buffer.mpdus.front()) {
-            (None, Some(first)) => self.exchange(buffer.to, Size::NONE.with(first.psdu), rules),
-            _ => timing.sifs + rules.timing.block_ack * 2,
+            (None, Some(first)) => self.exchange_of_one(buffer.to, first.psdu, rules),
+            (Some(Request { to, .. }), _) => timing.sifs + self.block_ack(to, timing.basic, rules) * 2,
+            (None, None) => timing.sifs + self.block_ack(buffer.to, timing.basic, rules) * 2,
         };
         if now + timing.sifs + needs > self.txop_end {
             return false;
@@ -375,14 +388,5 @@ impl Station {
         }
         self.draw(category);
         self.pause(category);
-    }
-}
-
-/// Time from the end of data to the end of their response.
-fn response(to: u32, size: Size, rules: &Conventions) -> Duration {
-    match to {
-        BROADCAST => Duration::ZERO,
-        _ if size.frames > 1 => rules.timing.sifs + rules.timing.block_ack,
-        _ => rules.timing.sifs + rules.timing.ack,
     }
 }

@@ -1,7 +1,7 @@
 //! MAC frames, without their bytes.
 
 use crate::engine::Handle;
-use crate::radio::{ACK, BLOCK_ACK, CTS, Mode, RTS};
+use crate::radio::{ACK, BLOCK_ACK, CTS, LONG_BLOCK_ACK, Mode, RTS};
 use units::{Bytes, Duration};
 
 /// Receiver address of a broadcast.
@@ -22,11 +22,12 @@ pub(crate) enum Kind {
     /// Acknowledgement.
     Ack,
     /// A-MPDU, with its length and the number of its MPDUs. The sender holds them until the response is due.
-    Aggregate { psdu: Bytes, frames: u8 },
+    Aggregate { psdu: Bytes, frames: u16 },
     /// Request for a `BlockAck`; the sender will not send any number before this one again.
     BlockAckReq { start: u16 },
-    /// Block acknowledgement: a first number, and a bit for it and each of the 63 after it.
-    BlockAck { start: u16, arrived: u64 },
+    /// Block acknowledgement of 64 or, if `long`, 256 frames. Its sender has the scoreboard, which does not change before the
+    /// response has arrived.
+    BlockAck { long: bool },
     /// Asks this many stations for their grants, the receiver first; `then`: duration of the exchange that follows the
     /// grants.
     Request { asked: u8, then: Duration },
@@ -61,7 +62,8 @@ impl Frame {
             Kind::Ack => ACK + key,
             Kind::Data { psdu, .. } | Kind::Aggregate { psdu, .. } => psdu,
             Kind::BlockAckReq { .. } => BLOCK_ACK_REQ,
-            Kind::BlockAck { .. } => BLOCK_ACK + key,
+            Kind::BlockAck { long: false } => BLOCK_ACK + key,
+            Kind::BlockAck { long: true } => LONG_BLOCK_ACK + key,
             // An RTS with a key, the duration of what follows, the number of stations asked, and their addresses but the first.
             Kind::Request { asked, .. } => RTS + key + Bytes::new(2 + 1 + 6 * u64::from(asked.saturating_sub(1))),
         }

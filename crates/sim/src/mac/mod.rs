@@ -18,10 +18,10 @@ mod tmac;
 
 pub(crate) use assembly::Assembly;
 pub(crate) use buffer::{Mpdu, Msdu, places};
-pub(crate) use conventions::{Access, Aggregation, CATEGORIES, Conventions, LONGEST_MSDU, SEQUENCES, WINDOW};
+pub(crate) use conventions::{Access, Aggregation, Agreement, CATEGORIES, Conventions, LONGEST_MSDU, SEQUENCES};
 pub(crate) use frame::{BROADCAST, Frame, Kind};
 pub(crate) use rate::{Algorithm, Costs, Rates};
-pub(crate) use reorder::{Arrival, Reorder};
+pub(crate) use reorder::{Arrival, Reorder, Scoreboard};
 pub(crate) use report::{Announced, Answer, Due, Finished, Report, Unanswered};
 pub(crate) use station::Station;
 pub(crate) use tmac::{KEY, Key, Sign, Tells, TmacRules};

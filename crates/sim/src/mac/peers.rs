@@ -1,6 +1,6 @@
 //! A station's state for each of its peers.
 
-use super::{CATEGORIES, Reorder, SEQUENCES};
+use super::{CATEGORIES, Reorder, SEQUENCES, Scoreboard};
 
 /// No sequence number: more than their 12 bits.
 const NONE: u16 = u16::MAX;
@@ -64,9 +64,16 @@ impl Peers {
         *bits = *bits & !(1 << category) | u8::from(behind) << category;
     }
 
-    /// Returns the received sequence numbers from `address` in a category.
-    pub(super) fn reorder(&mut self, address: u32, category: u8) -> &mut Reorder {
-        self.peer(address).reorders[usize::from(category)].get_or_insert_with(|| Box::new(Reorder::new()))
+    /// Returns the received sequence numbers from `address` in a category, in a window of this size.
+    pub(super) fn reorder(&mut self, address: u32, category: u8, window: u16) -> &mut Reorder {
+        self.peer(address).reorders[usize::from(category)].get_or_insert_with(|| Box::new(Reorder::new(window)))
+    }
+
+    /// What has arrived from `address` in a category.
+    pub(super) fn scoreboard(&self, address: u32, category: u8) -> Scoreboard {
+        let known = self.known.binary_search_by_key(&address, |peer| peer.address);
+        let reorder = known.ok().and_then(|place| self.known[place].reorders[usize::from(category)].as_ref());
+        reorder.map(|reorder| reorder.scoreboard()).unwrap_or_default()
     }
 
     /// Reordering of frames from all stations.

@@ -1,24 +1,30 @@
 //! The receiver's side of BlockAck: scoreboard, and packets that wait for those before them (IEEE 802.11-2016, 10.24.3,
 //! 10.24.4 and 10.24.7.6).
 
-use super::{SEQUENCES, WINDOW};
-use crate::engine::Handle;
+use super::SEQUENCES;
+use crate::engine::{Bitmap, Handle};
 
 /// Reorder state of a receiver for one sender and category.
 #[derive(Debug)]
 pub(crate) struct Reorder {
     /// All frames before this number have been passed on or given up (`WinStartB`).
     start: u16,
-    /// State of the frames after it, by number modulo the window.
-    held: [Slot; WINDOW as usize],
+    /// State of the frames after it, by number modulo the window; as many as the window has.
+    held: Box<[Slot]>,
     /// Number of slots that are not [`Slot::Missing`].
     ahead: u16,
     /// While below `target`, the start moves on past missing frames.
     target: u16,
-    /// First of the 64 numbers in the scoreboard (`WinStartR`).
-    reported_from: u16,
-    /// One bit for each of them.
-    reported: u64,
+    scoreboard: Scoreboard,
+}
+
+/// Content of a BlockAck: the frames that have arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scoreboard {
+    /// First number (`WinStartR`).
+    pub(crate) start: u16,
+    /// A bit for it and each number after it, as many as the window has.
+    pub(crate) arrived: Bitmap,
 }
 
 /// State of a frame after the start of the window.
@@ -44,41 +50,48 @@ pub(crate) enum Arrival {
 }
 
 impl Reorder {
-    pub(super) fn new() -> Self {
-        Self { start: 0, held: [Slot::Missing; WINDOW as usize], ahead: 0, target: 0, reported_from: 0, reported: 0 }
+    /// An empty window, as large as the BlockAck agreement has it.
+    pub(super) fn new(window: u16) -> Self {
+        let held = vec![Slot::Missing; usize::from(window)].into();
+        Self { start: 0, held, ahead: 0, target: 0, scoreboard: Scoreboard::default() }
+    }
+
+    #[inline]
+    fn window(&self) -> u16 {
+        self.held.len() as u16
     }
 
     /// Records a frame in the scoreboard and moves the window so that the frame lies inside. The host then asks for
     /// packets that are [released](Self::release), and after that what to [do](Self::classify) with the frame.
     pub(crate) fn arrives(&mut self, sequence: u16) {
-        let ahead = distance(self.reported_from, sequence);
-        if ahead < WINDOW {
-            self.reported |= 1 << ahead;
+        let window = self.window();
+        let ahead = distance(self.scoreboard.start, sequence);
+        if ahead < window {
+            self.scoreboard.arrived.set(ahead.into());
         } else if ahead < SEQUENCES / 2 {
-            self.report_from(later(sequence, SEQUENCES - WINDOW + 1));
-            self.reported |= 1 << (WINDOW - 1);
+            self.report_from(later(sequence, SEQUENCES - window + 1));
+            self.scoreboard.arrived.set(usize::from(window) - 1);
         }
         let ahead = distance(self.start, sequence);
-        if (WINDOW..SEQUENCES / 2).contains(&ahead) {
-            self.target = later(sequence, SEQUENCES - WINDOW + 1);
+        if (window..SEQUENCES / 2).contains(&ahead) {
+            self.target = later(sequence, SEQUENCES - window + 1);
         }
     }
 
-    /// Fast path for up to 64 frames in a row from this number on, if each is the next to be passed on and nothing
+    /// Fast path for up to a window of frames in a row from this number on, if each is the next to be passed on and nothing
     /// waits: equal to [`arrives`](Self::arrives) and [`classify`](Self::classify) for each. False if they must go that
     /// way; then nothing has happened.
     pub(crate) fn passes(&mut self, first: u16, frames: u16) -> bool {
-        let from = distance(self.reported_from, first);
-        if first != self.start || self.start != self.target || self.ahead > 0 || from > WINDOW {
+        let (window, from) = (self.window(), distance(self.scoreboard.start, first));
+        if first != self.start || self.start != self.target || self.ahead > 0 || from > window {
             return false;
         }
         self.start = later(self.start, frames);
         self.target = self.start;
         // As many as lie behind the window of the scoreboard move it.
-        let moved = (from + frames).saturating_sub(WINDOW);
-        self.report_from(later(self.reported_from, moved));
-        let bits = u64::MAX >> (WINDOW - frames);
-        self.reported |= bits << (from - moved);
+        let moved = (from + frames).saturating_sub(window);
+        self.report_from(later(self.scoreboard.start, moved));
+        self.scoreboard.arrived.set_row(from - moved, frames);
         true
     }
 
@@ -90,7 +103,7 @@ impl Reorder {
                 self.target = self.start;
                 Arrival::Next
             }
-            ahead if ahead < WINDOW && self.held[slot(sequence)] == Slot::Missing => Arrival::Later,
+            ahead if ahead < self.window() && self.held[self.slot(sequence)] == Slot::Missing => Arrival::Later,
             _ => Arrival::Duplicate,
         }
     }
@@ -98,7 +111,8 @@ impl Reorder {
     /// Keeps the packet of a [later](Arrival::Later) frame until those before it have come; none if no packet of it has
     /// to wait.
     pub(crate) fn hold(&mut self, sequence: u16, packet: Option<Handle>) {
-        self.held[slot(sequence)] = packet.map_or(Slot::Passed, Slot::Waits);
+        let slot = self.slot(sequence);
+        self.held[slot] = packet.map_or(Slot::Passed, Slot::Waits);
         self.ahead += 1;
     }
 
@@ -107,7 +121,7 @@ impl Reorder {
         if distance(self.start, sequence) < SEQUENCES / 2 {
             self.target = sequence;
         }
-        if distance(self.reported_from, sequence) < SEQUENCES / 2 {
+        if distance(self.scoreboard.start, sequence) < SEQUENCES / 2 {
             self.report_from(sequence);
         }
     }
@@ -115,7 +129,7 @@ impl Reorder {
     /// True if the window can move on, past frames that have arrived or are no longer awaited.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
-        self.held[slot(self.start)] != Slot::Missing || self.start != self.target
+        self.held[self.slot(self.start)] != Slot::Missing || self.start != self.target
     }
 
     /// The next packet that can be passed on. The host asks until there is none.
@@ -124,7 +138,8 @@ impl Reorder {
             if !self.is_ready() {
                 return None;
             }
-            let found = std::mem::replace(&mut self.held[slot(self.start)], Slot::Missing);
+            let slot = self.slot(self.start);
+            let found = std::mem::replace(&mut self.held[slot], Slot::Missing);
             self.ahead -= u16::from(found != Slot::Missing);
             if self.start == self.target {
                 self.target = later(self.target, 1);
@@ -136,9 +151,9 @@ impl Reorder {
         }
     }
 
-    /// Content of a BlockAck: a first number, and a bit for it and each of the 63 after it.
-    pub(crate) fn report(&self) -> (u16, u64) {
-        (self.reported_from, self.reported)
+    /// Content of a BlockAck.
+    pub(crate) fn scoreboard(&self) -> Scoreboard {
+        self.scoreboard
     }
 
     /// The waiting packets.
@@ -147,9 +162,16 @@ impl Reorder {
     }
 
     fn report_from(&mut self, sequence: u16) {
-        let moved = distance(self.reported_from, sequence);
-        self.reported = self.reported.checked_shr(u32::from(moved)).unwrap_or(0);
-        self.reported_from = sequence;
+        let moved = distance(self.scoreboard.start, sequence);
+        if moved > 0 {
+            self.scoreboard.arrived.shift_down(moved);
+        }
+        self.scoreboard.start = sequence;
+    }
+
+    #[inline]
+    fn slot(&self, sequence: u16) -> usize {
+        usize::from(sequence & (self.window() - 1))
     }
 }
 
@@ -160,8 +182,4 @@ pub(super) fn distance(from: u16, to: u16) -> u16 {
 
 fn later(sequence: u16, by: u16) -> u16 {
     (sequence + by) % SEQUENCES
-}
-
-fn slot(sequence: u16) -> usize {
-    usize::from(sequence % WINDOW)
 }

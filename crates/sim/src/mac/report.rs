@@ -56,8 +56,8 @@ pub(crate) enum Unanswered {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) to: u32,
-    pub(crate) sent: u8,
-    pub(crate) acknowledged: u8,
+    pub(crate) sent: u16,
+    pub(crate) acknowledged: u16,
 }
 
 /// Action of a station at its deadline.

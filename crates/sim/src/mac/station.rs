@@ -10,8 +10,8 @@ use super::contention::Contender;
 use super::peers::Peers;
 use super::tmac::TmacState;
 use super::{
-    Access, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu, Rates, Reorder,
-    Report, SEQUENCES, Tells, Unanswered,
+    Access, Agreement, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu,
+    Rates, Reorder, Report, SEQUENCES, Scoreboard, Tells, Unanswered,
 };
 use crate::config::{AnswerRts, Eifs};
 use crate::engine::{Handle, Stream};
@@ -286,8 +286,14 @@ impl Station {
     }
 
     /// Returns the received sequence numbers of a station and category.
-    pub(crate) fn reorder(&mut self, from: u32, category: u8) -> &mut Reorder {
-        self.peers.reorder(from, category)
+    pub(crate) fn reorder(&mut self, from: u32, category: u8, rules: &Conventions) -> &mut Reorder {
+        let window = self.agreement(from, rules).window;
+        self.peers.reorder(from, category, window)
+    }
+
+    /// What its BlockAck to another station reports.
+    pub(crate) fn scoreboard(&self, to: u32, category: u8) -> Scoreboard {
+        self.peers.scoreboard(to, category)
     }
 
     /// Reordering of frames from all stations.
@@ -338,7 +344,7 @@ impl Station {
                 return Due::Wait;
             }
             self.step = Step::Responding;
-            return Due::Send(self.filled(response));
+            return Due::Send(response);
         }
         match self.step {
             Step::Access => {
@@ -358,14 +364,6 @@ impl Station {
             }
             Step::Sending | Step::Responding => unreachable!("no deadline is set while a frame is being sent"),
         }
-    }
-
-    /// The BlockAck that reports what has arrived up to the moment in which it is sent.
-    fn filled(&mut self, mut response: Frame) -> Frame {
-        if let Kind::BlockAck { start, arrived } = &mut response.kind {
-            (*start, *arrived) = self.peers.reorder(response.to, response.category).report();
-        }
-        response
     }
 
     /// True if only the duration field of a received frame matters to the station.
@@ -415,16 +413,28 @@ impl Station {
         matches!(self.step, Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck)
     }
 
-    /// Handles a received frame, intact, or an aggregate of which at least one MPDU is.
+    /// Handles a BlockAck that reports these frames.
+    pub(crate) fn block_ack_received(
+        &mut self,
+        now: Instant,
+        frame: &Frame,
+        reported: &Scoreboard,
+        rules: &Conventions,
+    ) -> Answer {
+        if self.step != Step::AwaitBlockAck || frame.to != self.address {
+            return self.received(now, frame, rules);
+        }
+        self.end_eifs(rules);
+        self.block_acknowledged(now, reported, rules)
+    }
+
+    /// Handles another received frame, intact, or an aggregate of which at least one MPDU is.
     pub(crate) fn received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
         let timing = &rules.timing;
         self.end_eifs(rules);
         let mine = frame.to == self.address;
         match (self.step, frame.kind) {
             (Step::AwaitAck, Kind::Ack) if mine => return self.acknowledged(now, rules),
-            (Step::AwaitBlockAck, Kind::BlockAck { start, arrived }) if mine => {
-                return self.block_acknowledged(now, start, arrived, rules);
-            }
             (Step::AwaitCts, Kind::Cts) if mine => {
                 self.step = Step::Cleared;
                 self.cleared = Cleared::ByRts;
@@ -498,17 +508,21 @@ impl Station {
         let timing = &rules.timing;
         // Of a TXOP that goes on, what is left is reserved by the response too (9.2.5.2).
         let left = |response| frame.reserves.saturating_sub(timing.sifs + response);
-        let block_ack = Kind::BlockAck { start: 0, arrived: 0 };
+        let responses = timing.responses(frame.mode);
         let (kind, reserves) = match frame.kind {
-            Kind::Data { .. } => (Kind::Ack, left(timing.ack)),
-            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (block_ack, left(rules.timing.block_ack)),
+            Kind::Data { .. } => (Kind::Ack, left(responses.ack)),
+            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => {
+                let agreement = self.agreement(frame.from, rules);
+                let block_ack = Kind::BlockAck { long: agreement.window > Agreement::SHORT };
+                (block_ack, left(rules.block_ack_duration(frame.mode, agreement)))
+            }
             Kind::Rts if now >= self.nav || rules.edca() && self.txop_holder == frame.from => {
                 (Kind::Cts, left(timing.cts))
             }
             // What a request gets is settled before, by its key.
             Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Request { .. } | Kind::Grant => return,
         };
-        let mode = if kind == Kind::Cts { timing.announcing } else { timing.basic };
+        let mode = if kind == Kind::Cts { timing.announcing } else { responses.mode };
         let (from, to, category) = (self.address, frame.from, frame.category);
         self.response = Some(Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false });
         self.turning = false;
@@ -525,9 +539,9 @@ impl Station {
         self.rates.set_low(is_low);
     }
 
-    /// Mode of all its data frames, without rate control.
-    pub(crate) fn only_mode(&self) -> Option<Mode> {
-        self.rates.only_mode()
+    /// Mode of its data frames to a receiver, without rate control.
+    pub(crate) fn fixed_mode(&self, to: u32) -> Option<Mode> {
+        self.rates.fixed_mode(to)
     }
 
     /// Expected throughput towards a receiver in bit/s: see [`Rates::expected_throughput`].

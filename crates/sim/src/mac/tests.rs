@@ -4,7 +4,7 @@
 use super::*;
 use crate::config::{AnswerRts, Eifs, FirstAccess, MissedBlockAck, Preamble, Radio};
 use crate::engine::{Arena, Handle, Purpose, Stream};
-use crate::radio::{DsssRate, Mode, Timing};
+use crate::radio::{DsssRate, Format, Mode, Timing};
 use units::{Bytes, Duration, Instant};
 
 mod access;
@@ -12,6 +12,7 @@ mod aggregates;
 mod choices;
 mod exchange;
 mod tmac;
+mod wide;
 
 const ME: u32 = 0;
 const PEER: u32 = 1;
@@ -30,6 +31,14 @@ fn conventions() -> Conventions {
     let timing = Timing::new(&Radio::default()).expect("valid");
     let none = Duration::ZERO;
     let access = Access { space: timing.difs, cw_min: 31, cw_max: 1023, after_timeout: none, txop_limit: none };
+    let aggregation = Aggregation {
+        ampdu: None,
+        frames: 64,
+        duration: Duration::from_millis(4),
+        amsdu: None,
+        missed: MissedBlockAck::Retransmit,
+        lifetime: None,
+    };
     Conventions {
         timing,
         access: [access; CATEGORIES],
@@ -38,20 +47,17 @@ fn conventions() -> Conventions {
         long_retry_limit: 4,
         rts_threshold: None,
         cts_to_self: false,
-        aggregation: Aggregation {
-            ampdu: None,
-            frames: 64,
-            duration: Duration::from_millis(4),
-            amsdu: None,
-            missed: MissedBlockAck::Retransmit,
-            lifetime: None,
-        },
+        aggregation,
+        agreements: [Agreement::NONE; 3],
+        formats: Vec::new(),
+        newest: Format::Ht,
         eifs: Eifs::BadFrame,
         first_access: FirstAccess::Immediate,
         answer_rts: AnswerRts::UnlessReserved,
         tmac: None,
         key: Bytes::new(0),
     }
+    .agreed()
 }
 
 /// Conventions with a back-off of zero: every moment follows from the standard's times.
@@ -96,7 +102,12 @@ impl Bench {
 
     fn with_seed(rules: Conventions, seed: u64) -> Self {
         Self {
-            station: Station::new(ME, Rates::fixed(MODE), &rules, Stream::new(seed, "alone", Purpose::Backoff)),
+            station: Station::new(
+                ME,
+                Rates::fixed(vec![vec![MODE]], Vec::new()),
+                &rules,
+                Stream::new(seed, "alone", Purpose::Backoff),
+            ),
             rules,
         }
     }

@@ -30,7 +30,8 @@ impl Exchange {
         let refused = |refusal: Refusal| refusal.why;
         let timing = Timing::new(radio).map_err(refused)?;
         let psdu = packet + MAC_OVERHEAD;
-        let data = timing.duration(radio.data_mode().map_err(refused)?, psdu);
+        let mode = radio.data_mode().map_err(refused)?;
+        let data = timing.duration(mode, psdu);
         let announced = matches!(mac.rts_threshold, RtsThreshold::Above(threshold) if psdu > threshold);
         let (before, first) = if announced {
             (timing.rts + timing.sifs + timing.cts + timing.sifs, timing.rts)
@@ -42,7 +43,7 @@ impl Exchange {
             slot: timing.slot,
             cw_min,
             cw_max: mac.cw_max.unwrap_or(timing.cw_max.max(cw_min)),
-            success: before + data + timing.sifs + timing.ack + timing.difs,
+            success: before + data + timing.sifs + timing.responses(mode).ack + timing.difs,
             collision: first + timing.difs,
         })
     }

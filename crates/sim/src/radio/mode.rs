@@ -1,9 +1,10 @@
 //! Modes: modulation, rate and preamble of a frame.
 //!
-//! Sources: IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM, ERP-OFDM), 19 (HT; the preamble is
-//! that of HT-mixed format, the parameters of MCS 0 to 31 are those of tables 19-27 to 19-34).
+//! Sources: IEEE 802.11-2016, clauses 15 and 16 (DSSS, HR/DSSS), 17 and 18 (OFDM, ERP-OFDM); those of MIMO-OFDM in
+//! `mimo.rs`.
 
-use crate::config::{ChannelWidth, GuardInterval, Preamble};
+use super::mimo::{Mimo, SERVICE, TAIL};
+use crate::config::Preamble;
 use units::{Bytes, Duration, Rate};
 
 /// Mode of a frame.
@@ -18,15 +19,8 @@ pub enum Mode {
     },
     /// 802.11a and g: OFDM over 20 MHz.
     Ofdm(OfdmRate),
-    /// 802.11n: HT-mixed format.
-    Ht {
-        /// Modulation, coding and streams.
-        mcs: Mcs,
-        /// Bandwidth.
-        width: ChannelWidth,
-        /// Guard interval before each symbol.
-        guard: GuardInterval,
-    },
+    /// 802.11n, ac and ax.
+    Mimo(Mimo),
     /// Any rate: symbols of 4 us behind the HT-mixed preamble of one stream.
     Nominal {
         /// Rate of the payload in kb/s.
@@ -45,7 +39,7 @@ pub enum DsssRate {
 }
 
 /// Rates of OFDM over 20 MHz.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are the rates in Mb/s")]
 pub enum OfdmRate {
     M6,
@@ -57,14 +51,6 @@ pub enum OfdmRate {
     M48,
     M54,
 }
-
-/// A modulation and coding scheme of HT with equal modulation: 0 to 31, eight for each number of streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mcs(u8);
-
-/// Data bits per symbol of MCS 0 to 7: over 20 MHz (52 data subcarriers) and 40 MHz (108).
-const HT_BITS_PER_SYMBOL: [[u64; 8]; 2] =
-    [[26, 52, 78, 104, 156, 208, 234, 260], [54, 108, 162, 216, 324, 432, 486, 540]];
 
 impl DsssRate {
     /// All rates, slowest first.
@@ -86,48 +72,25 @@ impl OfdmRate {
     }
 }
 
-impl Mcs {
-    /// The highest scheme, of four streams.
-    pub const HIGHEST: Self = Self(31);
-
-    /// Scheme with this index, if it is from 0 to 31.
-    pub const fn new(index: u8) -> Option<Self> {
-        if index <= Self::HIGHEST.0 { Some(Self(index)) } else { None }
-    }
-
-    /// Its index.
-    pub const fn index(self) -> u8 {
-        self.0
-    }
-
-    /// Number of spatial streams, 1 to 4.
-    pub const fn streams(self) -> u8 {
-        self.0 / 8 + 1
-    }
-
-    /// Modulation and coding: the index of the same scheme with one stream, 0 to 7.
-    pub const fn coding(self) -> u8 {
-        self.0 % 8
-    }
-
-    /// Data bits per symbol (NDBPS).
-    const fn bits_per_symbol(self, width: ChannelWidth) -> u64 {
-        HT_BITS_PER_SYMBOL[width as usize][self.coding() as usize] * self.streams() as u64
-    }
-}
-
-/// Bits before the PSDU (SERVICE) of every OFDM frame, and tail bits after it that reset the convolutional encoder.
-const SERVICE: u64 = 16;
-const TAIL: u64 = 6;
-
 impl Mode {
     /// Bits per second of the payload, rounded down.
     pub fn rate(self) -> Rate {
         match self {
             Self::Dsss { rate, .. } => rate.rate(),
             Self::Ofdm(rate) => rate.rate(),
-            Self::Ht { mcs, width, guard } => Rate::bps(mcs.bits_per_symbol(width) * 10_000_000 / symbol_tenths(guard)),
+            Self::Mimo(mimo) => mimo.rate(),
             Self::Nominal { kbps } => Rate::kbps(u64::from(kbps)),
+        }
+    }
+
+    /// The fastest of the mandatory OFDM rates (6, 12 and 24 Mb/s) that is no faster than this mode's non-HT reference
+    /// rate (IEEE 802.11-2020, 10.6.11), as an index: that of responses (10.6.6.5.2).
+    #[inline]
+    pub(super) fn mandatory(self) -> usize {
+        match self {
+            Self::Dsss { .. } | Self::Nominal { .. } => 0,
+            Self::Ofdm(rate) => usize::from(rate >= OfdmRate::M12) + usize::from(rate >= OfdmRate::M24),
+            Self::Mimo(mimo) => usize::from(mimo.coding() >= 1) + usize::from(mimo.coding() >= 3),
         }
     }
 
@@ -141,8 +104,7 @@ impl Mode {
             Self::Dsss { .. } => 192,
             // Short and long training, SIGNAL.
             Self::Ofdm(_) => 20,
-            // L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, and 4 for each HT-LTF: 1, 2, 4, 4 for 1 to 4 streams.
-            Self::Ht { mcs, .. } => 32 + 4 * [1, 2, 4, 4][usize::from(mcs.streams()) - 1],
+            Self::Mimo(mimo) => return mimo.header(),
             Self::Nominal { .. } => 36,
         })
     }
@@ -159,13 +121,7 @@ impl Mode {
                 let bits = SERVICE + psdu.bits() + TAIL;
                 Duration::from_micros(4 * bits.div_ceil(rate.rate().as_bps() / 250_000))
             }
-            Self::Ht { mcs, width, guard } => {
-                let bits_per_symbol = mcs.bits_per_symbol(width);
-                let bits = SERVICE + psdu.bits() + TAIL * encoders(bits_per_symbol);
-                let symbols = bits.div_ceil(bits_per_symbol);
-                // Short symbols fill up to a whole number of long ones.
-                Duration::from_micros(4 * (symbols * symbol_tenths(guard)).div_ceil(40))
-            }
+            Self::Mimo(mimo) => mimo.payload(psdu),
             Self::Nominal { kbps } => {
                 let bits = SERVICE + psdu.bits() + TAIL;
                 Duration::from_micros(4 * (bits * 1_000).div_ceil(4 * u64::from(kbps)))
@@ -183,11 +139,7 @@ impl Mode {
             }
             Self::Dsss { rate, .. } => (micros.saturating_mul(rate.rate().as_bps()) / 1_000_000, 0),
             Self::Ofdm(rate) => (symbols.saturating_mul(rate.rate().as_bps() / 250_000), SERVICE + TAIL),
-            Self::Ht { mcs, width, guard } => {
-                let short = symbols.saturating_mul(40) / symbol_tenths(guard);
-                let bits_per_symbol = mcs.bits_per_symbol(width);
-                (short.saturating_mul(bits_per_symbol), SERVICE + TAIL * encoders(bits_per_symbol))
-            }
+            Self::Mimo(mimo) => (mimo.fits(time.as_nanos()), 0),
             Self::Nominal { kbps } => (symbols.saturating_mul(4 * u64::from(kbps)) / 1_000, SERVICE + TAIL),
         };
         Bytes::new(bits.saturating_sub(around) / 8)
@@ -203,19 +155,6 @@ fn exactly(bytes: Bytes, rate: DsssRate) -> Duration {
     Duration::from_nanos((bytes.bits() * 1_000_000_000).div_ceil(rate.rate().as_bps()))
 }
 
-/// Number of encoders (19.4.3; tables 19-27 to 19-34): a second one above 300 Mb/s.
-const fn encoders(bits_per_symbol: u64) -> u64 {
-    if bits_per_symbol > 1_200 { 2 } else { 1 }
-}
-
-/// Duration of a symbol and its guard interval, in tenths of a microsecond.
-const fn symbol_tenths(guard: GuardInterval) -> u64 {
-    match guard {
-        GuardInterval::Long => 40,
-        GuardInterval::Short => 36,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,12 +165,10 @@ mod tests {
             prop::sample::select(&DsssRate::ALL),
             prop::sample::select(&[Preamble::Long, Preamble::Short, Preamble::DataRate]),
         );
-        let width = prop::sample::select(&[ChannelWidth::Mhz20, ChannelWidth::Mhz40]);
-        let guard = prop::sample::select(&[GuardInterval::Long, GuardInterval::Short]);
         prop_oneof![
             dsss.prop_map(|(rate, preamble)| Mode::Dsss { rate, preamble }),
             prop::sample::select(&OfdmRate::ALL).prop_map(Mode::Ofdm),
-            (0..=Mcs::HIGHEST.0, width, guard).prop_map(|(mcs, width, guard)| Mode::Ht { mcs: Mcs(mcs), width, guard }),
+            prop::sample::select(Mimo::all()).prop_map(Mode::Mimo),
             (1_u32..1_000_000).prop_map(|kbps| Mode::Nominal { kbps }),
         ]
     }
@@ -246,59 +183,8 @@ mod tests {
         }
     }
 
-    fn ht(mcs: u8, width: ChannelWidth, guard: GuardInterval) -> Mode {
-        Mode::Ht { mcs: Mcs::new(mcs).expect("0 to 31"), width, guard }
-    }
-
     const fn us(n: u64) -> Duration {
         Duration::from_micros(n)
-    }
-
-    #[test]
-    fn ht_rates_are_those_of_the_standards_tables() {
-        use ChannelWidth::{Mhz20, Mhz40};
-        use GuardInterval::{Long, Short};
-        let expected = [
-            (0, Mhz20, Long, 6_500_000),
-            (7, Mhz20, Long, 65_000_000),
-            (7, Mhz20, Short, 72_222_222),
-            (15, Mhz20, Long, 130_000_000),
-            (31, Mhz20, Short, 288_888_888),
-            (0, Mhz40, Short, 15_000_000),
-            (7, Mhz40, Long, 135_000_000),
-            (7, Mhz40, Short, 150_000_000),
-            (20, Mhz40, Short, 270_000_000),
-            (31, Mhz40, Long, 540_000_000),
-            (31, Mhz40, Short, 600_000_000),
-        ];
-        for (mcs, width, guard, bps) in expected {
-            assert_eq!(ht(mcs, width, guard).rate(), Rate::bps(bps), "MCS {mcs} {width:?} {guard:?}");
-        }
-        assert!(Mcs::new(32).is_none());
-    }
-
-    #[test]
-    fn ht_preambles_grow_with_the_streams() {
-        let header = |mcs| ht(mcs, ChannelWidth::Mhz20, GuardInterval::Long).header();
-        assert_eq!([0, 7, 8, 16, 24, 31].map(header), [36, 36, 40, 48, 48, 48].map(us));
-    }
-
-    #[test]
-    fn ht_frames_last_what_the_standard_says() {
-        use ChannelWidth::{Mhz20, Mhz40};
-        use GuardInterval::{Long, Short};
-        let bytes = Bytes::new(1066);
-        // 16 + 8528 + 6 = 8550 bits at 260 a symbol: 32.9, so 33 symbols.
-        assert_eq!(ht(7, Mhz20, Long).payload(bytes), us(132));
-        // 33 short symbols are 118.8 us: 30 long ones.
-        assert_eq!(ht(7, Mhz20, Short).payload(bytes), us(120));
-        // 65535 B at MCS 15: 524302 bits at 520 a symbol: 1008.3, so 1009.
-        assert_eq!(ht(15, Mhz20, Long).payload(Bytes::new(65_535)), us(4 * 1009));
-        // MCS 21 over 40 MHz is 324 Mb/s: two encoders, 12 bits of tail. 161 B: 16 + 1288 + 12 = 1316 bits at 1296.
-        assert_eq!(ht(21, Mhz40, Long).payload(Bytes::new(161)), us(8));
-        // MCS 29 over 20 MHz has 832 bits a symbol and one encoder: 16 + 808 + 6 = 830 bits.
-        assert_eq!(ht(29, Mhz20, Long).payload(Bytes::new(101)), us(4));
-        assert_eq!(ht(29, Mhz20, Long).payload(Bytes::new(102)), us(8));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::errors::{Errors, Tables, all_survive, header_field};
 use super::fading::Fading;
 use super::mode::Mode;
 use super::propagation::Reception;
-use crate::engine::{Purpose, Stream};
+use crate::engine::{Bitmap, Purpose, Stream};
 use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
@@ -222,8 +222,8 @@ impl Judge {
         self.luck[node as usize].happens(chance)
     }
 
-    /// The MPDUs of a frame that `node` gets, one bit each from the lowest, after its header was read; `mpdus` are
-    /// those of an aggregate.
+    /// The MPDUs of a frame that `node` gets after its header was read, or `None` if it gets all; `mpdus` are those of an
+    /// aggregate.
     pub(super) fn survivors(
         &mut self,
         node: u32,
@@ -231,7 +231,7 @@ impl Judge {
         history: &History,
         reception: &Reception,
         mpdus: &[Mpdu],
-    ) -> u64 {
+    ) -> Option<Bitmap> {
         let whole = [Mpdu { start: Bytes::new(0), length: frame.shape.psdu }];
         let mpdus = if frame.shape.aggregate { mpdus } else { &whole };
         // All of it, by the most that others ever had.
@@ -242,9 +242,9 @@ impl Judge {
             }
         };
         if undisturbed && !matches!(self.errors, Errors::Fixed { .. }) {
-            return all(mpdus.len());
+            return None;
         }
-        let (span, mut intact) = (frame.spans(), 0);
+        let (span, mut intact) = (frame.spans(), Bitmap::default());
         for (index, mpdu) in mpdus.iter().enumerate() {
             let bits = mpdu.length.bits() as f64;
             let chance = match (&self.errors, &mut self.tables) {
@@ -259,9 +259,11 @@ impl Judge {
             };
             let open = chance > 0.0 && chance < 1.0;
             let survives = if open { self.luck[node as usize].happens(chance) } else { chance > 0.0 };
-            intact |= u64::from(survives) << index;
+            if survives {
+                intact.set(index);
+            }
         }
-        intact
+        Some(intact)
     }
 }
 
@@ -280,12 +282,6 @@ impl Decoded {
         let at = move |bytes: Bytes| begins + Duration::from_nanos(payload * bytes.count().min(all) / all);
         move |mpdu| at(mpdu.start)..at(mpdu.start + mpdu.length)
     }
-}
-
-/// Returns the bits of this many MPDUs.
-#[inline]
-pub(super) fn all(mpdus: usize) -> u64 {
-    u64::MAX.unbounded_shr(u64::BITS - u32::try_from(mpdus).expect("at most 64 frames"))
 }
 
 /// Intervals of constant interference within a span: duration in nanoseconds, and interference.

@@ -1,10 +1,10 @@
 //! Interframe spaces and frame durations, exact to the standard's rounding.
 //!
 //! Sources: IEEE 802.11-2016, clauses 15 and 16 (DSSS and HR/DSSS: `TXTIME` in 16.3.4), 17 (OFDM: `TXTIME` in 17.4.3),
-//! 18 (ERP: signal extension in 18.3.2.4) and 19 (HT: `TXTIME` in 19.4.3); characteristics in tables 15-5, 16-4, 17-21,
-//! 18-5 and 19-25.
+//! 18 (ERP: signal extension in 18.3.2.4), 19 (HT: `TXTIME` in 19.4.3), 21 (VHT: 21.4.3) and, of IEEE 802.11ax-2021, 27
+//! (HE: 27.4.3); characteristics in tables 15-5, 16-4, 17-21, 18-5, 19-25, 21-29 and 27-60.
 
-use super::mode::Mode;
+use super::mode::{Mode, OfdmRate};
 use super::settings::Refusal;
 use crate::config::{Preamble, Radio, Standard};
 use units::{Bytes, Duration};
@@ -13,18 +13,34 @@ use units::{Bytes, Duration};
 pub(crate) const MAC_OVERHEAD: Bytes = Bytes::new(28);
 /// Length of an ACK.
 pub(crate) const ACK: Bytes = Bytes::new(14);
-/// Length of a compressed BlockAck (9.3.1.9).
+/// Length of a compressed BlockAck (9.3.1.8) with a bitmap of 64 bits, and of 256.
 pub(crate) const BLOCK_ACK: Bytes = Bytes::new(32);
+pub(crate) const LONG_BLOCK_ACK: Bytes = Bytes::new(56);
 /// Length of a CTS.
 pub(crate) const CTS: Bytes = Bytes::new(14);
 /// Length of an RTS.
 pub(crate) const RTS: Bytes = Bytes::new(20);
 
+/// Responses to data of some rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Responses {
+    /// Their mode.
+    pub mode: Mode,
+    /// Duration of an ACK.
+    pub ack: Duration,
+    /// Duration of a BlockAck of 64 frames.
+    pub block_ack: Duration,
+    /// Duration of a BlockAck of 256 frames.
+    pub long_block_ack: Duration,
+}
+
 /// Timing of a physical layer.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    /// The mode of ACK, block acknowledgement and broadcast frames.
+    /// The mode of broadcast frames and block acknowledgement requests.
     pub basic: Mode,
+    /// Responses by [`Mode::mandatory`] of the data.
+    responses: [Responses; 3],
     /// The mode of RTS and CTS frames: the basic one, unless they protect stations of 802.11b.
     pub announcing: Mode,
     /// Signal extension after every OFDM frame in the 2.4 GHz band (18.3.2.4).
@@ -39,10 +55,6 @@ pub struct Timing {
     pub eifs: Duration,
     /// aRxTxTurnaroundTime: in this time before it sends, a radio no longer listens.
     pub turnaround: Duration,
-    /// Duration of an ACK at the basic rate.
-    pub ack: Duration,
-    /// Duration of a BlockAck at the basic rate.
-    pub block_ack: Duration,
     /// Duration of a CTS.
     pub cts: Duration,
     /// Duration of an RTS.
@@ -65,8 +77,12 @@ impl Timing {
         let low_band = radio.is_low_band();
         let (announcing, protects) = radio.protection_mode()?;
         let long_slot = dsss || protects;
+        let basic = radio.basic_mode()?;
+        let none =
+            Responses { mode: basic, ack: Duration::ZERO, block_ack: Duration::ZERO, long_block_ack: Duration::ZERO };
         let mut timing = Self {
-            basic: radio.basic_mode()?,
+            basic,
+            responses: [none; 3],
             announcing,
             extension: Duration::from_micros(if low_band { 6 } else { 0 }),
             slot: Duration::from_micros(if long_slot { 20 } else { 9 }),
@@ -74,8 +90,6 @@ impl Timing {
             difs: Duration::ZERO,
             eifs: Duration::ZERO,
             turnaround: Duration::from_micros(if dsss { 5 } else { 2 }),
-            ack: Duration::ZERO,
-            block_ack: Duration::ZERO,
             cts: Duration::ZERO,
             rts: Duration::ZERO,
             response_timeout: Duration::ZERO,
@@ -84,7 +98,11 @@ impl Timing {
             cw_min: if long_slot { 31 } else { 15 },
             cw_max: 1023,
         };
-        [timing.ack, timing.block_ack] = [ACK, BLOCK_ACK].map(|psdu| timing.duration(timing.basic, psdu));
+        // Before 802.11ac all control frames have one rate here (`docs/mac-conventions.md`).
+        let by_rule = matches!(radio.standard, Standard::Ac | Standard::Ax) && radio.basic_rate.is_none();
+        let mandatory = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24].map(Mode::Ofdm);
+        timing.responses = mandatory.map(|mode| Responses { mode: if by_rule { mode } else { basic }, ..none });
+        timing.lengthen_responses(Bytes::new(0));
         [timing.cts, timing.rts] = [CTS, RTS].map(|psdu| timing.duration(announcing, psdu));
         timing.difs = timing.sifs + timing.slot * 2;
         // The simulator that has this preamble has no slower frames than these.
@@ -93,6 +111,23 @@ impl Timing {
         timing.response_timeout = timing.sifs + timing.slot + timing.basic.header();
         timing.cts_timeout = timing.sifs + timing.slot + announcing.header();
         Ok(timing)
+    }
+
+    /// Sets the duration of responses that are longer by `more` than those of the standard.
+    pub(crate) fn lengthen_responses(&mut self, more: Bytes) {
+        let lasts = |mode, psdu| self.duration(mode, psdu + more);
+        self.responses = self.responses.map(|Responses { mode, .. }| Responses {
+            mode,
+            ack: lasts(mode, ACK),
+            block_ack: lasts(mode, BLOCK_ACK),
+            long_block_ack: lasts(mode, LONG_BLOCK_ACK),
+        });
+    }
+
+    /// Responses to data of this mode: at the basic rate, or by the rule of 10.6.6.5.2.
+    #[inline]
+    pub fn responses(&self, mode: Mode) -> &Responses {
+        &self.responses[mode.mandatory()]
     }
 
     /// Longest PSDU whose frame lasts at most `time`; zero if there is none.
@@ -127,6 +162,11 @@ mod tests {
         (timing, data)
     }
 
+    /// Duration of an ACK to the slowest data.
+    fn ack(timing: &Timing) -> Duration {
+        timing.responses(timing.basic).ack
+    }
+
     const fn us(n: u64) -> Duration {
         Duration::from_micros(n)
     }
@@ -136,7 +176,7 @@ mod tests {
         let (b, data) = timing(&radio(Standard::B, 11_000, 1_000));
         // 1064 B: 8512 bits at 11 Mb/s are 773.8 us, rounded up.
         assert_eq!(data, us(192 + 774));
-        assert_eq!((b.ack, b.cts, b.rts), (us(192 + 112), us(192 + 112), us(192 + 160)));
+        assert_eq!((ack(&b), b.cts, b.rts), (us(192 + 112), us(192 + 112), us(192 + 160)));
         assert_eq!((b.sifs, b.difs, b.eifs), (us(10), us(50), us(10 + 304 + 50)));
         assert_eq!(b.response_timeout, us(10 + 20 + 192));
         // 5.5 Mb/s: 8512 / 5.5 = 1547.6.
@@ -147,7 +187,7 @@ mod tests {
     fn the_short_preamble_spares_96_us_but_not_at_1_mbps() {
         let (b, data) = timing(&Radio { preamble: Preamble::Short, ..radio(Standard::B, 11_000, 2_000) });
         assert_eq!(data, us(96 + 774));
-        assert_eq!(b.ack, us(96 + 56));
+        assert_eq!(ack(&b), us(96 + 56));
         // EIFS uses the lowest rate of all, which keeps the long preamble.
         assert_eq!(b.eifs, us(10 + 304 + 50));
     }
@@ -159,18 +199,18 @@ mod tests {
         let ns = Duration::from_nanos;
         // 24, 24 + 20, 24 + 14 and 24 + 576 B at 11 Mb/s: 17.4545, 32, 27.6363 and 436.3636 us. Header and body are
         // each rounded up to a nanosecond.
-        assert_eq!((b.rts, b.cts, b.ack), (ns(32_001), ns(27_637), ns(27_637)));
+        assert_eq!((b.rts, b.cts, ack(&b)), (ns(32_001), ns(27_637), ns(27_637)));
         let data = b.duration(b.basic, Bytes::new(576));
         assert_eq!(data, ns(436_365));
         // What a sender waits for: 47.45 us after the RTS, where ns-2.1b8a has SIFS + CTS + SIFS = 47.64.
         assert_eq!((b.cts_timeout, b.eifs), (us(30) + ns(17_455), us(60) + ns(27_637)));
         // 512 B of UDP with RTS: RTS, CTS, data and ACK, three SIFS and DIFS. ns-2's frame has no LLC and UDP headers,
         // 16 B or 11.6 us less: 0.592 ms.
-        let exchange = b.rts + b.cts + data + b.ack + b.sifs * 3 + b.difs;
+        let exchange = b.rts + b.cts + data + ack(&b) + b.sifs * 3 + b.difs;
         assert_eq!(exchange, ns(603_640));
         // Control frames may have a rate of their own.
         let slower = Radio { basic_rate: Some(Rate::mbps(2)), ..one_rate };
-        assert_eq!(timing(&slower).0.ack, us(152));
+        assert_eq!(ack(&timing(&slower).0), us(152));
     }
 
     #[test]
@@ -179,9 +219,9 @@ mod tests {
         // 16 + 8512 + 6 = 8534 bits at 216 a symbol: 39.5, so 40 symbols.
         assert_eq!(data, us(20 + 160));
         // 16 + 112 + 6 = 134 bits at 24 a symbol: 6 symbols.
-        assert_eq!((a.ack, a.sifs, a.difs), (us(44), us(16), us(34)));
+        assert_eq!((ack(&a), a.sifs, a.difs), (us(44), us(16), us(34)));
         let (g, data) = timing(&radio(Standard::G, 54_000, 6_000));
-        assert_eq!((data, g.ack), (us(186), us(50)));
+        assert_eq!((data, ack(&g)), (us(186), us(50)));
         assert_eq!((g.sifs, g.difs), (us(10), us(28)));
     }
 
@@ -190,7 +230,7 @@ mod tests {
         let g = Radio { standard: Standard::G, b_protection: BProtection::CtsToSelf, ..Radio::default() };
         let (g, data) = timing(&g);
         assert_eq!((g.slot, g.sifs, g.difs, g.cw_min), (us(20), us(10), us(50), 31));
-        assert_eq!((data, g.ack, g.cts, g.rts), (us(186), us(50), us(304), us(352)));
+        assert_eq!((data, ack(&g), g.cts, g.rts), (us(186), us(50), us(304), us(352)));
         assert_eq!((g.eifs, g.response_timeout, g.cts_timeout), (us(364), us(50), us(222)));
         let refused = |radio: Radio| Timing::new(&radio).expect_err("a contradiction").key;
         assert_eq!(refused(Radio { b_protection: BProtection::RtsCts, ..Radio::default() }), "b_protection");
@@ -204,8 +244,35 @@ mod tests {
         let (n, data) = timing(&five);
         // MCS 7: 8534 bits at 260 a symbol: 32.8, so 33 symbols behind 36 us of preamble.
         assert_eq!(data, us(36 + 132));
-        assert_eq!((n.ack, n.sifs, n.slot, n.response_timeout), (us(44), us(16), us(9), us(16 + 9 + 20)));
+        assert_eq!((ack(&n), n.sifs, n.slot, n.response_timeout), (us(44), us(16), us(9), us(16 + 9 + 20)));
         let (n, data) = timing(&Radio { frequency: Some(Frequency::hertz(2_437_000_000)), ..five });
-        assert_eq!((n.ack, n.sifs, data), (us(50), us(10), us(36 + 132 + 6)));
+        assert_eq!((ack(&n), n.sifs, data), (us(50), us(10), us(36 + 132 + 6)));
+    }
+
+    #[test]
+    fn responses_of_802_11ax_have_the_mandatory_rate_below_that_of_the_data() {
+        let ax = Radio { standard: Standard::Ax, ..Radio::default() };
+        let of = |radio: &Radio, mcs| {
+            let timing = Timing::new(radio).expect("a radio of the standard");
+            let data = Radio { mcs: Some(mcs), ..radio.clone() }.data_mode().expect("an MCS of the standard");
+            let Responses { mode, ack, block_ack, long_block_ack } = *timing.responses(data);
+            (mode.rate().as_bps() / 1_000_000, ack, block_ack, long_block_ack)
+        };
+        // 16 + 8 * 14 + 6 = 134 bits: 6, 3 and 2 symbols of 24, 48 and 96; 278 of a BlockAck: 12, 6, 3; 470: 20, 10, 5.
+        let slow = (6, us(44), us(68), us(100));
+        let expected = [slow, (12, us(32), us(44), us(60)), (24, us(28), us(32), us(40))];
+        for (mcs, class) in [(0, 0), (1, 1), (2, 1), (3, 2), (7, 2), (11, 2)] {
+            assert_eq!(of(&ax, mcs), expected[class], "MCS {mcs}");
+        }
+        // As set, and as of 802.11n.
+        assert_eq!(of(&Radio { basic_rate: Some(Rate::mbps(6)), ..ax.clone() }, 11), slow);
+        assert_eq!(of(&Radio { standard: Standard::N, ..Radio::default() }, 7), slow);
+        // 6 us of signal extension at 2.4 GHz, SIFS 10.
+        let low = Radio { frequency: Some(Frequency::hertz(2_437_000_000)), ..ax };
+        assert_eq!(of(&low, 11), (24, us(34), us(38), us(46)));
+        let (timing, data) = timing(&low);
+        assert_eq!((timing.sifs, timing.difs), (us(10), us(28)));
+        // MCS 7: 8534 bits at 1170 a symbol are 8 symbols of 13.6 us behind 43.2, and the extension.
+        assert_eq!(data, Duration::from_nanos(43_200 + 8 * 13_600 + 6_000));
     }
 }

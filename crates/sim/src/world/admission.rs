@@ -127,7 +127,7 @@ impl World {
         let Flow { admission, dscp, ecn, .. } = &mut self.flows[flow];
         let Some(allowed) = admission.as_ref().and_then(|admission| admission.dscp(now)) else { return false };
         *dscp = allowed;
-        *ecn = if allowed.is_real_time() { Ecn::Ect } else { Ecn::NotEct };
+        *ecn = if allowed.is_real_time() { Ecn::Ect0 } else { Ecn::NotEct };
         true
     }
 

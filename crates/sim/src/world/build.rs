@@ -4,6 +4,7 @@ use super::error::BuildError;
 use super::flows::connections::Connections;
 use super::flows::{self, Supply};
 use super::frames::conventions;
+use super::nodes::generations::Generations;
 use super::nodes::infrastructure::Infrastructure;
 use super::nodes::{self, motion, port_names, sites};
 use super::notes::Posted;
@@ -28,6 +29,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     }
     let sites = sites::sites(network, seed)?;
     let mut rules = conventions::conventions(network)?;
+    let generations = Generations::new(network, &sites)?;
+    rules.formats = generations.formats();
     tmac::set_rules(network, &mut rules)?;
     radio::check_radio(&network.radio)?;
     let infrastructure = Infrastructure::new(network, &sites)?;
@@ -40,7 +43,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let judge = Judge::new(&channel, &links.reception(), &names, seed);
     let medium = Medium::new(links, judge);
     infrastructure.check_range(&names, &medium)?;
-    let nodes = nodes::build::nodes(network, &sites, &infrastructure, &rules, seed)?;
+    let nodes = nodes::build::nodes(network, &sites, &infrastructure, &generations, &rules, seed)?;
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
     let flows = flows::build::flows(network, &names, &real, &infrastructure, &medium, &rules, seed)?;
     let routing = routing::build::routing(network, &nodes, &infrastructure, &flows, &medium, &rules, seed)?;

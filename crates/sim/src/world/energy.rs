@@ -110,7 +110,7 @@ impl EnergyAccount {
             _ if is_low => LOW,
             Mode::Dsss { .. } => 0,
             Mode::Ofdm(_) => 1,
-            Mode::Ht { .. } | Mode::Nominal { .. } => 2,
+            Mode::Mimo(_) | Mode::Nominal { .. } => 2,
         };
         self.sending[self.last] += length;
         self.sent_by = now + length;

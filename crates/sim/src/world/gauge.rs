@@ -31,25 +31,26 @@ impl World {
         }
     }
 
-    /// Records a frame of another node, or those MPDUs of an aggregate whose bits are set.
+    /// Records a frame of another node, or those MPDUs of an aggregate that have arrived.
     #[inline]
-    pub(super) fn measure_heard(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+    pub(super) fn measure_heard(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         if self.nodes[node].gauge.is_some() {
-            self.measure_frame(node, frame, intact);
+            self.measure_frame(node, frame, whole);
         }
     }
 
     #[inline(never)]
-    fn measure_frame(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+    fn measure_frame(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         let bytes = match frame.kind {
             // These name only their receiver.
             Kind::Cts | Kind::Ack | Kind::Grant => return,
             Kind::Rts | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } | Kind::Request { .. } => RealTime::default(),
             Kind::Data { packet, .. } => self.real_time_bytes(RealTime::default(), packet),
             Kind::Aggregate { .. } => {
-                let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
-                let intact = mpdus.filter(|(_, index)| intact >> index & 1 == 1);
-                intact.fold(RealTime::default(), |sum, (mpdu, _)| self.real_time_bytes(sum, mpdu.packet))
+                let (mpdus, intact) =
+                    (self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0..), self.intact(whole));
+                let mpdus = mpdus.filter(|&(_, index)| intact.has(index));
+                mpdus.fold(RealTime::default(), |sum, (mpdu, _)| self.real_time_bytes(sum, mpdu.packet))
             }
         };
         if let Some(gauge) = &mut self.nodes[node].gauge {

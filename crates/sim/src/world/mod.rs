@@ -16,6 +16,7 @@ mod nodes;
 mod notes;
 mod outcome;
 mod outside;
+mod plan;
 mod queues;
 mod radio;
 mod routing;
@@ -29,5 +30,6 @@ mod wired;
 
 pub use error::{BuildError, Unknown};
 pub use outside::{Arrival, Datagram, Way};
+pub use plan::Plan;
 pub use state::World;
 pub use steering::{Asked, Governed, Place};

@@ -184,8 +184,8 @@ fn noise_warning(world: &mut World) -> Option<String> {
     }
     let mut weak = Vec::new();
     for (from, node) in world.nodes.iter().enumerate() {
-        let Some(mode) = node.station.only_mode() else { continue };
         for to in node.record.hops.neighbours() {
+            let Some(mode) = node.station.fixed_mode(to) else { continue };
             let from = u32::try_from(from).expect("fewer than 2^32 nodes");
             if let Some(chance) = world.medium.chance_alone(from, to, mode, FRAME_BITS).filter(|&chance| chance < FEW) {
                 weak.push((chance, &node.name, &world.nodes[to.into()].name, mode.rate()));

@@ -74,8 +74,9 @@ impl World {
         let dscp = Dscp::new(tos >> 2);
         let ecn = match tos & CONGESTION_EXPERIENCED {
             0 => Ecn::NotEct,
-            CONGESTION_EXPERIENCED => Ecn::Ce,
-            _ => Ecn::Ect,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
         };
         let category = self.rules.index(dscp.category());
         let Flow { from, record, supply: Supply::Outside(passage), .. } = &mut self.flows[way.flow] else {

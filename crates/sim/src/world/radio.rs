@@ -71,11 +71,20 @@ fn refused(table: &str, refusal: Refusal) -> BuildError {
     BuildError::new(format!("{table}.{}", refusal.key), refusal.why)
 }
 
+/// The radio of a node of its own generation, if it has one.
+pub(super) fn own(site: &Site, radio: &config::Radio) -> Result<Option<config::Radio>, BuildError> {
+    radio.of_node(site).map_err(|refusal| refused(&format!("node.{}", site.name), refusal))
+}
+
 /// The mode of a node's data frames: its own, or the radio's.
 pub(super) fn mode(site: &Site, radio: &config::Radio) -> Result<Mode, BuildError> {
     let general = radio.data_mode().map_err(|refusal| refused("radio", refusal))?;
-    let own = radio.node_mode(site.data_rate, site.mcs);
-    Ok(own.map_err(|refusal| refused(&format!("node.{}", site.name), refusal))?.unwrap_or(general))
+    let mode = match radio.of_node(site) {
+        Ok(Some(own)) => own.data_mode().map(Some),
+        Ok(None) => radio.node_mode(site.data_rate, site.mcs),
+        Err(refusal) => Err(refusal),
+    };
+    Ok(mode.map_err(|refusal| refused(&format!("node.{}", site.name), refusal))?.unwrap_or(general))
 }
 
 /// Builds the channel effects besides path loss.

@@ -10,7 +10,6 @@ use crate::config::{Network, TurnsVariant};
 use crate::engine::NodeId;
 use crate::mac::{Conventions, Frame, KEY, Key, Kind, Sign, Tells, TmacRules};
 use crate::net::{Load, Packet, msdu_bytes, network_bytes};
-use crate::radio::{ACK, BLOCK_ACK};
 use units::{Bytes, Duration};
 
 /// Sets T-MAC's rules if the network uses it; frames then have a key field.
@@ -27,8 +26,7 @@ pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<()
         return refusal("neighbours", "a request asks 1 to 8 stations");
     }
     rules.key = KEY;
-    let lasts = |psdu| rules.timing.duration(rules.timing.basic, psdu + KEY);
-    [rules.timing.ack, rules.timing.block_ack] = [ACK, BLOCK_ACK].map(lasts);
+    rules.timing.lengthen_responses(KEY);
     let exchange = exchange(network, rules);
     rules.tmac = Some(TmacRules {
         requests: given.variant == TurnsVariant::Requests,
@@ -47,12 +45,13 @@ pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<()
 fn exchange(network: &Network, rules: &Conventions) -> Duration {
     let timing = &rules.timing;
     if rules.block_ack() {
-        return rules.aggregation.duration + timing.sifs + rules.timing.block_ack + timing.difs;
+        let block_ack = rules.block_ack_duration(timing.basic, &rules.agreements[rules.newest as usize]);
+        return rules.aggregation.duration + timing.sifs + block_ack + timing.difs;
     }
     // A rate that is refused is refused where nodes are built.
     let mode = network.radio.data_mode().unwrap_or(timing.basic);
     let psdu = rules.mpdu(msdu_bytes(network_bytes(Bytes::new(1_472))));
-    timing.duration(mode, psdu) + timing.sifs + timing.ack + timing.difs
+    timing.duration(mode, psdu) + timing.sifs + timing.responses(mode).ack + timing.difs
 }
 
 impl World {

@@ -4,8 +4,8 @@ use super::flows::{Flow, Role};
 use super::nodes::{Node, port_name};
 use super::state::{Event, World};
 use crate::egress::Port;
-use crate::engine::{Handle, List, NodeId};
-use crate::mac::{BROADCAST, Frame, Kind};
+use crate::engine::{Bitmap, Handle, List, NodeId};
+use crate::mac::{BROADCAST, Frame, Kind, Scoreboard};
 use crate::net::{Load, Packet};
 use crate::radio::{Heard, Signal};
 use crate::trace::{
@@ -26,6 +26,8 @@ pub(crate) fn told_every(port: &Port) -> Duration {
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(crate) nodes: List<NodeId, bool>,
+    /// True if frames at a node for which they are not are left out.
+    addressed_only: bool,
     pub(crate) events: Vec<TraceEvent>,
 }
 
@@ -66,6 +68,16 @@ impl World {
         self.overheard = true;
     }
 
+    /// Traces all nodes from now on, but of the frames that a node hears only those for itself: what a picture of the
+    /// network needs.
+    pub fn watch_exchanges(&mut self) {
+        let all: Vec<u32> = self.nodes.numbers().map(u32::from).collect();
+        self.watch(&all);
+        if let Some(watch) = &mut self.watch {
+            watch.addressed_only = true;
+        }
+    }
+
     /// Traces the intervals of queues without a controller too ([`TraceEventKind::Limit`], once per second) at watched
     /// nodes.
     pub fn watch_intervals(&mut self) {
@@ -103,6 +115,12 @@ impl World {
         }
     }
 
+    /// Packets that wait in the queues of each node, now.
+    pub fn backlogs(&self) -> Vec<u64> {
+        let waiting = |node: &Node| node.egress.ports().iter().map(|port| port.queue().backlog().packets).sum();
+        self.nodes.iter().map(waiting).collect()
+    }
+
     /// Nodes that hear a frame if a node (by index in the scenario) begins to send it now, decoded or not, nearest
     /// first, with the propagation delay.
     pub fn listeners(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
@@ -113,7 +131,7 @@ impl World {
     #[inline]
     pub(super) fn trace_sent(&mut self, node: NodeId, frame: &Frame) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
-            let what = TraceEventKind::Sends(self.picture(frame, u64::MAX));
+            let what = TraceEventKind::Sends(self.picture(frame, &Bitmap::ALL));
             self.report(self.now, node, what);
         }
     }
@@ -121,17 +139,19 @@ impl World {
     /// Traces a frame at a listener.
     #[inline]
     pub(super) fn trace_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
-        if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
+        let for_it = || self.medium.frame(of).to == u32::from(node);
+        if self.watch.as_ref().is_some_and(|watch| watch.watches(node) && (!watch.addressed_only || for_it())) {
             self.picture_heard(node, of, heard);
         }
     }
 
     fn picture_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
         let frame = self.medium.frame(of);
-        let picture = self.picture(&frame, if let Signal::Good(intact) = heard.what { intact } else { 0 });
+        let intact = if let Signal::Good { whole } = heard.what { self.intact(whole) } else { Bitmap::default() };
+        let picture = self.picture(&frame, &intact);
         let power = Power::watts(heard.power as f64 * 1e-18);
         let what = match heard.what {
-            Signal::Good(..) => TraceEventKind::Hears(picture, power),
+            Signal::Good { .. } => TraceEventKind::Hears(picture, power),
             Signal::Bad { header_read: true } => TraceEventKind::Spoilt(picture, power),
             Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => return,
         };
@@ -147,7 +167,7 @@ impl World {
     }
 
     /// `intact`: a bit for each MPDU.
-    fn picture(&self, frame: &Frame, intact: u64) -> trace::Frame {
+    fn picture(&self, frame: &Frame, intact: &Bitmap) -> trace::Frame {
         let (kind, mpdus) = match frame.kind {
             Kind::Rts => (trace::Kind::Rts, Vec::new()),
             Kind::Cts => (trace::Kind::Cts, Vec::new()),
@@ -155,7 +175,11 @@ impl World {
             Kind::Request { asked, .. } => (trace::Kind::Request { asked }, Vec::new()),
             Kind::Grant => (trace::Kind::Grant, Vec::new()),
             Kind::BlockAckReq { start } => (trace::Kind::BlockAckReq { start }, Vec::new()),
-            Kind::BlockAck { start, arrived } => (trace::Kind::BlockAck { start, bitmap: arrived }, Vec::new()),
+            Kind::BlockAck { long } => {
+                let station = &self.nodes[NodeId::from(frame.from)].station;
+                let Scoreboard { start, arrived } = station.scoreboard(frame.to, frame.category);
+                (trace::Kind::BlockAck { start, bitmap: arrived, long }, Vec::new())
+            }
             Kind::Data { .. } | Kind::Aggregate { .. } => (trace::Kind::Data, self.picture_mpdus(frame, intact)),
         };
         trace::Frame {
@@ -171,7 +195,7 @@ impl World {
 
     /// The data frames in a frame. Their sender holds them as long as the frame is in the air; only a broadcast has
     /// left it at its last bit.
-    fn picture_mpdus(&self, frame: &Frame, intact: u64) -> Vec<Mpdu> {
+    fn picture_mpdus(&self, frame: &Frame, intact: &Bitmap) -> Vec<Mpdu> {
         let category = self.rules.category(frame.category);
         let packets = |first| {
             let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
@@ -181,17 +205,19 @@ impl World {
             };
             chain.map(picture).collect()
         };
-        if let Kind::Data { packet, psdu: length } = frame.kind {
-            let (sequence, retry, intact) = (frame.sequence, frame.retry, intact & 1 == 1);
+        if let Kind::Data { packet, psdu } = frame.kind {
+            let single = self.rules.agreement(frame.from, frame.to).single;
+            let length = if frame.to == BROADCAST { psdu } else { psdu - single };
+            let (sequence, retry, intact) = (frame.sequence, frame.retry, intact.has(0));
             return vec![Mpdu { sequence, retry, category, length, intact, packets: packets(packet) }];
         }
-        let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
-        let picture = |(mpdu, index): (&crate::mac::Mpdu, u32)| Mpdu {
+        let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0..);
+        let picture = |(mpdu, index): (&crate::mac::Mpdu, usize)| Mpdu {
             sequence: mpdu.sequence,
             retry: mpdu.retry,
             category,
             length: mpdu.psdu,
-            intact: intact >> index & 1 == 1,
+            intact: intact.has(index),
             packets: packets(mpdu.packet),
         };
         mpdus.map(picture).collect()

@@ -30,8 +30,7 @@ static ALWAYS_INLINE __u32 index_of(__u32 slot, __u64 position)
 
 static ALWAYS_INLINE struct bucket *bucket_of(__u64 id)
 {
-	/* By the golden ratio (Knuth, The Art of Computer Programming 3, 6.4). */
-	return &buckets[id * 0x9e3779b97f4a7c15 >> (64 - BUCKET_BITS)];
+	return &buckets[id * GOLDEN_RATIO >> (64 - BUCKET_BITS)];
 }
 
 /* A packet goes below. An address that stands there already is that of a packet whose end was missed. */

@@ -26,7 +26,7 @@ static ALWAYS_INLINE int done(__u32 index, __u64 id)
 	struct sluice_measured *is = bpf_map_lookup_elem(&measured, &slot);
 
 	if (is)
-		complete(is, &flights[index], id, bpf_ktime_get_ns());
+		complete(is, &flights[index], slot, id, bpf_ktime_get_ns());
 	return 0;
 }
 

@@ -87,7 +87,7 @@ static ALWAYS_INLINE void take(struct queue q, struct step *step, int all)
 	} else if (all && step->call == 2) {
 		index = leave(step->packet);
 		if (index < ALL_FLIGHTS)
-			complete(q.is, &flights[index], step->packet, step->now);
+			complete(q.is, &flights[index], 0, step->packet, step->now);
 	} else if (all && step->call == 4) {
 		is_shaped(q, step->now);
 		fill(q, step->now, step->len);

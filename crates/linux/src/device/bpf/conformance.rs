@@ -64,7 +64,18 @@ impl InKernel {
         mechanism: Mechanism,
         measures: Measures,
     ) -> Option<Self> {
-        let mut open = ObjectBuilder::default().open_memory(PROGRAM).unwrap();
+        Self::of(PROGRAM, program, at_once, mechanism, measures)
+    }
+
+    /// As [`driven_by`](Self::driven_by), of another object.
+    pub(super) fn of(
+        object: &[u8],
+        program: &str,
+        at_once: Option<u32>,
+        mechanism: Mechanism,
+        measures: Measures,
+    ) -> Option<Self> {
+        let mut open = ObjectBuilder::default().open_memory(object).unwrap();
         // The verifier needs its time for a program.
         for mut one in open.progs_mut() {
             let is_used = one.name() == program;
@@ -84,12 +95,17 @@ impl InKernel {
         settings.epoch = 1;
         let seen = Measured { idle_since: START.as_nanos(), service_average: NO_AVERAGE, ..Measured::default() };
         let new = Self { object, settings, reading: Reading::new(START, &seen) };
-        new.map("measured").update(&[0; 4], &seen.to_bytes(), MapFlags::ANY).unwrap();
+        new.set("measured", &seen.to_bytes());
         new.write();
         Some(new)
     }
 
-    fn map(&self, name: &str) -> MapHandle {
+    /// Sets a map of one element.
+    pub(super) fn set(&self, map: &str, bytes: &[u8]) {
+        self.map(map).update(&[0; 4], bytes, MapFlags::ANY).unwrap();
+    }
+
+    pub(super) fn map(&self, name: &str) -> MapHandle {
         let map = self.object.maps().find(|map| map.name() == name).unwrap();
         MapHandle::try_from(&map).unwrap()
     }

@@ -2,12 +2,14 @@
 
 use super::completions;
 use super::load::{alone, pin, prepared, take_away};
-use super::maps::{ELEMENTS, FIRST, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, places, read_measured, refused};
+use super::maps::{
+    ELEMENTS, FIRST, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, STATIONS_MAP, places, read_measured, refused,
+};
 use super::marking;
 use super::mechanism::Mechanism;
-use super::shared::Credit;
-use super::shared::{Measured, Settings};
+use super::shared::{Credit, Measured, Settings, Turns};
 use super::slot::Slot;
+use super::stations::Stations;
 use crate::error::{Error, Taken, Unfit, Unsupported};
 use control::{Limit, Measures};
 use libbpf_rs::btf::Btf;
@@ -156,6 +158,19 @@ impl Discipline {
             completions::watch(&self.folder)?;
         }
         slot.set_credit(credit)
+    }
+
+    /// Tells whether the queue with this handle has these turns, as to stations.
+    pub(super) fn has_turns(&self, handle: u32, turns: Option<Turns>) -> bool {
+        let number = (handle >> 16).wrapping_sub(FIRST);
+        let seen = if number < QUEUES { read_measured(&self.measured, number).ok() } else { None };
+        seen.is_some_and(|seen| seen.turns == Turns::kind(turns))
+    }
+
+    /// Opens the stations of an interface with turns.
+    pub(super) fn stations(&self, slot: &Slot, interface: u32) -> Result<Stations, Error> {
+        let map = MapHandle::from_pinned_path(self.folder.join(STATIONS_MAP));
+        Stations::open(interface, map.map_err(|error| refused("find", &error))?, slot.number())
     }
 
     /// Marks real-time packets on their way to this queue from now on, as its orders say, or never. `interface` is the

@@ -4,7 +4,7 @@
  *
  *   packet_t                       a packet
  *   host_t                         what it needs to drop one
- *   struct entry                   a place in the ring with members since and len, both __u64
+ *   struct entry                   a place in the ring with members since (__u64) and len
  *   entry_at(queue, position)      that place; null where the verifier must be told that it may be
  *   entry_drop(queue, entry, host) the packet in it is discarded
  *   discards_at_once               so many packets a call discards at most, for each of its reasons
@@ -279,6 +279,8 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *
 		/* It is being completed at this instant. */
 		if (!id || !take_id(oldest, id))
 			return;
+		if (oldest->airtime)
+			land(oldest, q.slot);
 		is->lost_packets++;
 	}
 	is->settled_packets++;
@@ -320,6 +322,7 @@ static ALWAYS_INLINE struct flight *hand_down(struct queue q, const struct entry
 	flight->handed = now;
 	flight->len = first->len;
 	flight->is_real_time = is_real_time(q);
+	flight->airtime = 0;
 	flight->done = 0;
 	flight->id = NOT_SAID;
 	q.port->handed_packets++;
@@ -352,22 +355,11 @@ static ALWAYS_INLINE __u64 kept_waiting(struct queue q, const struct entry *firs
 	return since(now, could);
 }
 
-/* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits, or what
- * waits must wait for credit or for the rate. By credit it also has a place below. Call interval() and look_below()
- * before. */
-static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, struct flight **flight, host_t host)
+/* A packet that was taken out of the account leaves. By credit it also has a place below, which is returned. */
+static ALWAYS_INLINE struct flight *leaves(struct queue q, const struct entry *first, __u64 now, int by_credit)
 {
-	int by_credit = is_by_credit(q);
 	struct sluice_measured *is = q.is;
-	struct entry *first;
 
-	purge(q, limit_of(q), now, host);
-	*flight = 0;
-	if (unlikely(!is->backlog_packets) || (by_credit && is_credit_used(q)) || is_shaped(q, now))
-		return 0;
-	first = unlink_entry(q, 0);
-	if (!first)
-		return 0;
 	is->sent_packets++;
 	is->sent_bytes += first->len;
 	occupancy(q, now);
@@ -378,8 +370,26 @@ static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, struct flig
 	}
 	fill(q, now, first->len);
 	if (by_credit)
-		*flight = hand_down(q, first, now);
-	else
-		hand_over(q, first, now);
+		return hand_down(q, first, now);
+	hand_over(q, first, now);
+	return 0;
+}
+
+/* The device takes a packet. Returns its place, from which the host hands it out, or null: nothing waits, or what
+ * waits must wait for credit or for the rate. By credit it also has a place below. Call interval() and look_below()
+ * before. */
+static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, struct flight **flight, host_t host)
+{
+	int by_credit = is_by_credit(q);
+	struct entry *first;
+
+	purge(q, limit_of(q), now, host);
+	*flight = 0;
+	if (unlikely(!q.is->backlog_packets) || (by_credit && is_credit_used(q)) || is_shaped(q, now))
+		return 0;
+	first = unlink_entry(q, 0);
+	if (!first)
+		return 0;
+	*flight = leaves(q, first, now, by_credit);
 	return first;
 }

@@ -26,6 +26,8 @@ struct flight {
 	__u64 is_real_time;
 	/* Written when it is completed, done last. */
 	__u64 service, done;
+	/* With turns: its port, and the airtime estimated for it; zero without. */
+	__u64 port, airtime;
 };
 
 static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
@@ -33,6 +35,21 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 	__s64 time = now - then;
 
 	return likely(time > 0) ? time : 0;
+}
+
+/* Airtime of packets that the device is done with, by port, until the queue takes it; and a bit for each port that has
+ * some, which is set last. */
+#define PORTS_OF_QUEUE 256
+#define ALL_PORTS (MOST_QUEUES * PORTS_OF_QUEUE)
+__u64 landed[ALL_PORTS] SEC(".bss.below");
+__u64 landed_ports[ALL_PORTS / 64] SEC(".bss.below");
+
+static ALWAYS_INLINE void land(const struct flight *flight, __u32 slot)
+{
+	__u32 port = slot % MOST_QUEUES * PORTS_OF_QUEUE + (__u32)flight->port % PORTS_OF_QUEUE;
+
+	__sync_fetch_and_add(&landed[port], flight->airtime);
+	__sync_fetch_and_or(&landed_ports[port / 64], 1ull << port % 64);
 }
 
 #define ROTATED(word, bits) ((word) << (bits) | (word) >> (64 - (bits)))
@@ -88,13 +105,15 @@ static ALWAYS_INLINE int take_id(struct flight *flight, __u64 id)
 	return replace(&flight->id, id, 0) == id;
 }
 
-/* The device is done with a packet. */
-static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *flight, __u64 id, __u64 now)
+/* The device is done with a packet of a queue. */
+static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *flight, __u32 slot, __u64 id, __u64 now)
 {
 	__u64 before;
 
 	if (!take_id(flight, id))
 		return;
+	if (flight->airtime)
+		land(flight, slot);
 	before = __sync_lock_test_and_set(&is->completed_at, now);
 	flight->service = since(now, before > flight->handed ? before : flight->handed);
 	__sync_lock_test_and_set(&flight->done, now);

@@ -4,10 +4,11 @@ use super::discipline::Discipline;
 use super::load::alone;
 use super::maps::KIND;
 use super::mechanism::Mechanism;
-use super::shared::Credit;
+use super::shared::{Credit, Turns};
 use super::slot::Slot;
+use super::stations::Stations;
 use crate::device::claim::{claim_or_keep, make_way};
-use crate::device::contract::{Beside, Capabilities, Device, Keeps};
+use crate::device::contract::{Beside, Capabilities, Device, Keeps, Own, TURNS_OF_ONE, TURNS_OF_STATIONS};
 use crate::device::former::Former;
 use crate::device::looks::Looks;
 use crate::device::state::State;
@@ -15,11 +16,12 @@ use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
 use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
+use control::knobs::EVERY;
 use control::{Interval, Orders, Reads, Sets};
 use rustix::thread::nanosleep;
 use rustix::time::Timespec;
 use std::path::Path;
-use units::Instant;
+use units::{Duration, Instant, Positive};
 
 /// Where the kernel keeps the discipline while there are agents.
 pub const FOLDER: &str = "/sys/fs/bpf/sluice";
@@ -46,6 +48,9 @@ pub struct Governed {
     link: Link,
     slot: Slot,
     credit: Option<Credit>,
+    turns: Option<Turns>,
+    /// Present if turns are those of stations.
+    stations: Option<Stations>,
     former: Former,
     /// Both are `None` once the former queue is restored.
     state: Option<State>,
@@ -67,6 +72,34 @@ impl Governed {
         looks: &Looks,
         replace: bool,
     ) -> Result<Self, Error> {
+        Self::attach_with(place, mechanism, None, start, looks, replace)
+    }
+
+    /// As [`attach`](Self::attach), with turns: those of stations on an interface of mac80211. `target`: how long packets
+    /// may wait.
+    ///
+    /// # Errors
+    /// As [`attach`](Self::attach), and if the stations cannot be read.
+    pub fn attach_turns(
+        place: &Place,
+        mechanism: Mechanism,
+        target: Positive<Duration>,
+        start: &Start,
+        looks: &Looks,
+        replace: bool,
+    ) -> Result<Self, Error> {
+        let turns = Turns { target, by_station: never_pushes_back(&place.device) };
+        Self::attach_with(place, mechanism, Some(turns), start, looks, replace)
+    }
+
+    fn attach_with(
+        place: &Place,
+        mechanism: Mechanism,
+        turns: Option<Turns>,
+        start: &Start,
+        looks: &Looks,
+        replace: bool,
+    ) -> Result<Self, Error> {
         if place.parent != ROOT {
             return Err(Unfit::Class { why: "the kernel allows a BPF queue only as the root of an interface" }.into());
         }
@@ -78,13 +111,15 @@ impl Governed {
             // The lock may have made it. It stays if it is not empty.
             let _ = std::fs::remove_dir(folder);
         })?;
-        let credit = never_pushes_back(&link.name).then(Credit::default);
-        let plan = Plan { mechanism, credit, start, looks, replace };
+        let credit = never_pushes_back(&link.name).then(|| Turns::credit(turns));
+        let plan = Plan { mechanism, turns, credit, start, looks, replace };
         let installed = install(place, &mut route, &link, &discipline, &plan);
         match installed {
             Ok((slot, former, state)) => {
-                let new = Self { route, link, slot, credit, former, state: Some(state), discipline: Some(discipline) };
+                let (state, discipline) = (Some(state), Some(discipline));
+                let mut new = Self { route, link, slot, credit, turns, stations: None, former, state, discipline };
                 // If that fails the former queue comes back.
+                new.name_stations()?;
                 new.mark_if(start.marks).map(|()| new)
             }
             Err(error) => {
@@ -101,6 +136,14 @@ impl Governed {
     fn mark_if(&self, marks: bool) -> Result<(), Error> {
         let interface = marks.then_some(self.link.index);
         self.discipline.as_ref().map_or(Ok(()), |discipline| discipline.mark(&self.slot, interface))
+    }
+
+    /// Tells a queue with turns who the stations are.
+    fn name_stations(&mut self) -> Result<(), Error> {
+        if let (Some(Turns { by_station: true, .. }), Some(discipline)) = (self.turns, &self.discipline) {
+            self.stations = Some(discipline.stations(&self.slot, self.link.index)?);
+        }
+        Ok(())
     }
 
     /// Lets the device take waiting packets as it likes, for as long as it is given.
@@ -129,6 +172,7 @@ impl Governed {
 /// Settings of a new queue.
 struct Plan<'s> {
     mechanism: Mechanism,
+    turns: Option<Turns>,
     /// For an interface that never pushes back.
     credit: Option<Credit>,
     start: &'s Start,
@@ -145,9 +189,11 @@ fn install(
     discipline: &Discipline,
     plan: &Plan,
 ) -> Result<(Slot, Former, State), Error> {
-    let Plan { mechanism, credit, start, looks, replace } = *plan;
-    let (former, state, stands) = claim_or_keep(place, route, looks, link, replace, KIND)?;
+    let Plan { mechanism, turns, credit, start, looks, replace } = *plan;
+    let serves = |former: &Former| discipline.has_turns(former.ours(), turns);
+    let (former, state, stands) = claim_or_keep(place, route, looks, link, replace, KIND, serves)?;
     let begin = |mut slot: Slot| {
+        slot.set_turns(turns)?;
         slot.begin(start)?;
         discipline.release_by(&mut slot, credit)?;
         Ok(slot)
@@ -203,7 +249,15 @@ impl Device for Governed {
         if self.slot.interface()? != Some(self.link.index.into()) {
             return Err(self.lost());
         }
+        if let Some(stations) = &mut self.stations {
+            stations.look()?;
+        }
         self.slot.take_interval(now)
+    }
+
+    fn own(&self) -> Option<Own> {
+        let target_delay = self.turns?.target.get();
+        Some(Own { limit: self.slot.hard(), every: EVERY, target_delay })
     }
 
     fn beside(&self) -> Beside {
@@ -244,11 +298,17 @@ impl Device for Governed {
             return Ok(false);
         };
         let mechanism = Mechanism::of(&wish.settings)?;
+        let turns = wish.turns().map(|target| Turns { target, by_station: self.stations.is_some() });
+        if Turns::kind(turns) != Turns::kind(self.turns) {
+            return Ok(false);
+        }
         // Checks that there is room for the hard limit.
         Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let mut slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
         self.capabilities().allow(&start.orders)?;
+        slot.set_turns(turns)?;
         slot.begin(start)?;
+        self.turns = turns;
         self.slot = slot.following(&self.slot);
         self.mark_if(start.marks).map(|()| true)
     }
@@ -256,7 +316,11 @@ impl Device for Governed {
     fn capabilities(&self) -> Capabilities {
         let reads = Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::OCCUPANCY);
         Capabilities {
-            kind: KIND,
+            kind: match self.turns {
+                None => KIND,
+                Some(Turns { by_station: false, .. }) => TURNS_OF_ONE,
+                Some(Turns { by_station: true, .. }) => TURNS_OF_STATIONS,
+            },
             purges: true,
             look_every: None,
             reads: reads

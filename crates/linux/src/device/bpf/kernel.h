@@ -10,6 +10,9 @@ typedef long long __s64;
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 /* Not inlined: rarely called code takes no registers from the rest. */
 #define APART __attribute__((noinline))
+/* Not inlined, and verified by itself, once: the verifier takes long for what is inlined in several places. It has
+ * numbers as arguments. */
+#define VERIFIED_APART __attribute__((noinline))
 #define likely(condition) __builtin_expect(!!(condition), 1)
 #define unlikely(condition) __builtin_expect(!!(condition), 0)
 

@@ -5,7 +5,7 @@ use super::maps::{ELEMENTS, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, SHARED
 use super::marking;
 use crate::error::{Error, Taken};
 use libbpf_rs::{MapCore, MapMut, Object, ObjectBuilder, OpenObject};
-use rustix::fs::{FileType, FlockOperation, Mode, Stat, flock, fstat, lstat};
+use rustix::fs::{FileType, FlockOperation, Mode, Stat, flock, fstat, lstat, statfs};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use rustix::thread::{Timespec, nanosleep};
@@ -20,6 +20,8 @@ const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"))
 const LONGEST_WAIT: u32 = 4_000;
 /// Mode of the folder: whoever may open it may lock it, and whoever may write may replace what is kept there.
 const FOLDER_MODE: u32 = 0o700;
+/// What `statfs` says of sysfs (magic.h).
+const SYSFS: u64 = 0x6265_6572;
 
 /// Prepares the program with rings of `places` places.
 pub(super) fn prepared(places: u32) -> libbpf_rs::Result<OpenObject> {
@@ -75,7 +77,13 @@ fn own(folder: &Path) -> Result<bool, Error> {
     match DirBuilder::new().mode(FOLDER_MODE).create(folder) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound && above.exists() => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && above.exists() => {
+            // Where nothing is mounted, in sysfs, no folder can be made.
+            let mounted = !statfs(above).is_ok_and(|kind| u64::try_from(kind.f_type) == Ok(SYSFS));
+            let why =
+                "has no file system of type bpf (mount -t bpf bpf /sys/fs/bpf): no queue discipline is kept there";
+            return if mounted { Ok(false) } else { Err(Error::Distrusted { path: above.into(), why }) };
+        }
         Err(error) => return Err(failed(folder, error)),
     }
     for (path, may_be_sticky) in [(folder, false), (above, true)] {

@@ -24,10 +24,11 @@ pub(super) const LINK: &str = "link";
 pub(super) const SETTINGS: &str = "settings";
 pub(super) const MEASURED: &str = "measured";
 pub(super) const RING: &str = "ring";
+pub(super) const STATIONS_MAP: &str = "stations";
 /// Tables of the packets below, variables of the programs.
 pub(super) const BELOW: &str = "below";
 /// Maps that outlive the agent.
-pub(super) const SHARED: [&str; 4] = [SETTINGS, MEASURED, RING, BELOW];
+pub(super) const SHARED: [&str; 5] = [SETTINGS, MEASURED, RING, STATIONS_MAP, BELOW];
 
 /// Returns the name under which a map is kept: the kernel allows no dots there, which a map of variables has.
 pub(super) fn kept_as(map: &str) -> &str {

@@ -20,7 +20,7 @@ struct bpf_dynptr {
 } __attribute__((aligned(8)));
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct sk_buff {
-	unsigned int len;
+	unsigned int len, priority;
 	unsigned short protocol, network_header;
 	unsigned char *head, *data;
 	long long tstamp;

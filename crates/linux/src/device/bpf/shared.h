@@ -3,10 +3,20 @@
  * The major number of a queue's handle is FIRST_MAJOR more than the element's index. A queue of real-time packets has
  * the element MOST_QUEUES further on. The build makes Rust of the two structs, which therefore have only members
  * "__u64 name;", and of the numbers. */
+#pragma once
 
 #define FIRST_MAJOR 0x51c0
 #define MOST_QUEUES 16
 #define NO_AVERAGE 0xffffffffffffffff
+/* Disciplines of a queue beside first in, first out: turns with one station, and with those that the agent names. */
+#define ONE_STATION 1
+#define MANY_STATIONS 2
+/* Stations of a queue. The first stands for all receivers that are not named. */
+#define STATIONS 64
+/* Most places that are tried for a station, from that of its address's hash. */
+#define PROBES 8
+/* By the golden ratio (Knuth, The Art of Computer Programming 3, 6.4). */
+#define GOLDEN_RATIO 0x9e3779b97f4a7c15
 
 /* Written by the agent at any time; the discipline obeys from the next packet that comes or leaves. */
 struct sluice_settings {
@@ -61,6 +71,21 @@ struct sluice_settings {
 	__u64 mark_index;
 	/* Not zero: of these only flows that were admitted a short time ago. */
 	__u64 mark_new;
+	/* The discipline, fixed when the queue is made: ONE_STATION, MANY_STATIONS, or zero. */
+	__u64 turns;
+	/* How long packets may wait with turns, ns. */
+	__u64 target_delay;
+};
+
+/* A receiver, written by the agent. */
+struct sluice_station {
+	/* Its MAC address, the first byte lowest, with a seventh of 1; zero: none. */
+	__u64 address;
+	/* Airtime of a byte, ps, and of a packet beside its bytes, ns. */
+	__u64 per_byte;
+	__u64 per_packet;
+	/* Airtime of a turn, ns. */
+	__u64 turn;
 };
 
 /* Written by the discipline; the agent reads them, and takes differences of counters. */
@@ -138,6 +163,8 @@ struct sluice_measured {
 	__u64 real_time_new_bytes;
 	/* Packets of them that were marked, here or before. */
 	__u64 marked_packets;
+	/* The discipline with which the queue was made, as in the settings. */
+	__u64 turns;
 	/* Most hops that an arriving packet had travelled, this one included; zero without any; a maximum like the
 	 * others. */
 	__u64 hops_max;

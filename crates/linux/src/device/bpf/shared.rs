@@ -2,7 +2,7 @@
 
 use super::mechanism::{LONGEST_SILENCE, Mechanism, limits};
 use control::{Limit, Mark, Measures};
-use units::{Bytes, Duration, Instant, Rate};
+use units::{Bytes, Duration, Instant, Positive, Rate};
 
 include!(concat!(env!("OUT_DIR"), "/shared.rs"));
 
@@ -54,13 +54,20 @@ impl Settings {
         self.credit_poll = look_every.as_nanos();
     }
 
-    /// Copies the credit of a former agent, whose packets may be below.
-    pub(super) fn keep_credit(&mut self, former: &Self) {
+    /// Copies the credit of a former agent, whose packets may be below, and its turns.
+    pub(super) fn keep_former(&mut self, former: &Self) {
         (self.key_first, self.key_second) = (former.key_first, former.key_second);
+        (self.turns, self.target_delay) = (former.turns, former.target_delay);
         self.credit_packets = former.credit_packets;
         self.credit_time = former.credit_time;
         self.credit_expiry = former.credit_expiry;
         self.credit_poll = former.credit_poll;
+    }
+
+    /// Gives the queue turns, or none. Fixed when the queue is made, except for the target.
+    pub(super) fn set_turns(&mut self, turns: Option<Turns>) {
+        self.turns = Turns::kind(turns);
+        self.target_delay = turns.map_or(0, |turns| turns.target.get().as_nanos());
     }
 
     pub(super) fn set_limit(&mut self, limit: Limit, hard: Limit) {
@@ -100,6 +107,38 @@ impl Settings {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and 32768")]
 fn weight(of_newest: Option<f64>) -> u64 {
     of_newest.map_or(0, |weight| ((weight * WEIGHT_ONE + 0.5) as u64).clamp(1, WEIGHT_ONE as u64))
+}
+
+/// Turns, as crate `queue` has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// How long packets may wait.
+    pub target: Positive<Duration>,
+    /// Whether stations are told apart; otherwise all packets are for one.
+    pub by_station: bool,
+}
+
+impl Turns {
+    /// Most packets below: what two turns hold, as far as there are places for them.
+    const CREDIT_PACKETS: u32 = 240;
+
+    /// As the discipline has it.
+    pub(super) fn kind(turns: Option<Self>) -> u64 {
+        match turns {
+            None => 0,
+            Some(Self { by_station: false, .. }) => ONE_STATION,
+            Some(Self { by_station: true, .. }) => MANY_STATIONS,
+        }
+    }
+
+    /// Returns the credit with which its queue releases packets: by airtime, if stations are told apart.
+    pub(super) fn credit(turns: Option<Self>) -> Credit {
+        let all = Credit::default();
+        match turns {
+            Some(Self { by_station: true, .. }) => Credit { packets: Self::CREDIT_PACKETS, ..all },
+            _ => all,
+        }
+    }
 }
 
 /// Release by credit, for a device that never pushes back, such as mac80211: bounds the packets that were handed down

@@ -4,7 +4,7 @@ use super::maps::{FIRST, QUEUES, read_measured, refused};
 use super::mechanism::Mechanism;
 use super::reading::Reading;
 use super::shared::{Below, Credit};
-use super::shared::{Measured, Settings};
+use super::shared::{Measured, Settings, Turns};
 use crate::device::contract::Beside;
 use crate::device::state::namespace;
 use crate::device::wish::Start;
@@ -47,13 +47,18 @@ impl Slot {
         } else {
             let former = settings_map.lookup(&number.to_ne_bytes(), MapFlags::ANY);
             let former = former.map_err(|error| refused("read", &error))?;
-            settings.keep_credit(&former.as_deref().and_then(Settings::from_bytes).unwrap_or_default());
+            settings.keep_former(&former.as_deref().and_then(Settings::from_bytes).unwrap_or_default());
         }
         let reading = Reading::new(now, &seen);
         let (hard, real_time, beside) = (mechanism.hard, None, Beside::default());
         let slot = Slot { number, hard, settings, settings_map, measured_map, reading, real_time, beside };
         slot.write()?;
         Ok(slot)
+    }
+
+    /// Returns the hard limit.
+    pub(super) fn hard(&self) -> Limit {
+        self.hard
     }
 
     pub(super) fn number(&self) -> u32 {
@@ -177,6 +182,12 @@ impl Slot {
     /// The settings cannot be written.
     pub fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
         self.settings.set_limit(limit, self.hard);
+        self.write()
+    }
+
+    /// Gives the queue turns, or none.
+    pub(super) fn set_turns(&mut self, turns: Option<Turns>) -> Result<(), Error> {
+        self.settings.set_turns(turns);
         self.write()
     }
 

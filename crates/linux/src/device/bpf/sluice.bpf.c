@@ -89,7 +89,9 @@ typedef struct {
 struct entry {
 	struct sk_buff __attribute__((btf_type_tag("kptr"))) *skb;
 	__u64 since;
-	__u64 len;
+	__u32 len;
+	/* With turns: the next place in its chain, and the packet's flow. */
+	__u32 next, flow;
 };
 
 MAP(settings, ARRAY, 1, struct sluice_settings);
@@ -99,7 +101,10 @@ MAP(ring, ARRAY, 1, struct entry);
 struct queue;
 static struct entry *entry_at(struct queue q, __u64 position);
 static void entry_drop(struct queue q, struct entry *entry, host_t host);
+static __u32 places_of_ring(void);
 #include "fifo.h"
+#include "flows.h"
+#include "stations.h"
 #include "class.h"
 #include "hops.h"
 
@@ -108,6 +113,11 @@ static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 	__u32 index = q.slot * (ring_mask + 1) + ((__u32)position & ring_mask);
 
 	return bpf_map_lookup_elem(&ring, &index);
+}
+
+static ALWAYS_INLINE __u32 places_of_ring(void)
+{
+	return ring_mask + 1;
 }
 
 /* Bytes of a packet as the kernel counts them: what the link carries. */
@@ -186,27 +196,41 @@ static ALWAYS_INLINE int find_real_time(struct queue *q)
 	return q->set && q->is;
 }
 
+/* Bytes of the network layer. */
+static ALWAYS_INLINE __u32 network_len(const struct sk_buff *skb, __u32 all)
+{
+	__u32 before = before_network(skb);
+
+	return likely(before < all) ? all - before : all;
+}
+
+/* A packet goes into its place. */
+static ALWAYS_INLINE void keep(struct entry *place, struct sk_buff *skb, __u32 all, host_t host)
+{
+	skb = bpf_kptr_xchg(&place->skb, skb);
+	if (skb)
+		bpf_qdisc_skb_drop(skb, host.to_free);
+	host.sch->q.qlen++;
+	host.sch->qstats.backlog += all;
+}
+
 /* A packet arrives at a queue. */
 static ALWAYS_INLINE int put(struct queue q, struct sk_buff *skb, host_t host, enum class class, __u64 now)
 {
-	__u32 all = link_len(skb), before = before_network(skb);
+	__u32 all = link_len(skb);
 	struct entry *place;
 	__u64 dropped;
 
 	if (unlikely(q.is->left_places))
 		free_left(q, discards_at_once, host.to_free);
 	dropped = q.is->dropped_packets;
-	place = arrive(q, now, likely(before < all) ? all - before : all, host);
+	place = arrive(q, now, network_len(skb, all), host);
 	if (unlikely(!place)) {
 		host.sch->qstats.drops++;
 		bpf_qdisc_skb_drop(skb, host.to_free);
 		return NET_XMIT_DROP;
 	}
-	skb = bpf_kptr_xchg(&place->skb, skb);
-	if (skb)
-		bpf_qdisc_skb_drop(skb, host.to_free);
-	host.sch->q.qlen++;
-	host.sch->qstats.backlog += all;
+	keep(place, skb, all, host);
 	if (class >= REAL_TIME)
 		q.port->real_time_bytes += place->len;
 	if (class == REAL_TIME_NEW)
@@ -260,26 +284,6 @@ drop:
 	return NET_XMIT_DROP;
 }
 
-SEC("struct_ops/sluice_enqueue")
-int sluice_enqueue(__u64 *context)
-{
-	struct sk_buff *skb = (void *)context[0];
-	struct Qdisc *sch = (void *)context[1];
-	host_t host = { sch, (void *)context[2] };
-	struct queue q;
-	__u64 now;
-
-	if (!find(sch, &q)) {
-		bpf_qdisc_skb_drop(skb, host.to_free);
-		return NET_XMIT_DROP;
-	}
-	now = bpf_ktime_get_ns();
-	if (unlikely(q.set->looks))
-		return enqueue_looking(skb, sch, host.to_free, now);
-	q.governed = is_governed(q.set, now);
-	return put(q, skb, host, BEST_EFFORT, now);
-}
-
 /* Returns when a queue with waiting packets tries again by itself. Nothing wakes it when a packet is completed, when
  * its rate changes, or when its agent dies; so a missing completion does not stop it. */
 static ALWAYS_INLINE __u64 look_again_at(struct queue q, const struct Qdisc *sch, __u64 now)
@@ -322,6 +326,29 @@ static ALWAYS_INLINE struct sk_buff *hand_out(struct queue q, struct Qdisc *sch,
 		identify(q, flight, skb);
 	bpf_qdisc_bstats_update(sch, skb);
 	return skb;
+}
+
+#include "turns.h"
+
+SEC("struct_ops/sluice_enqueue")
+int sluice_enqueue(__u64 *context)
+{
+	struct sk_buff *skb = (void *)context[0];
+	struct Qdisc *sch = (void *)context[1];
+	host_t host = { sch, (void *)context[2] };
+	struct queue q;
+	__u64 now;
+
+	if (!find(sch, &q)) {
+		bpf_qdisc_skb_drop(skb, host.to_free);
+		return NET_XMIT_DROP;
+	}
+	now = bpf_ktime_get_ns();
+	if (unlikely(q.set->looks | q.is->split))
+		return q.is->turns ? enqueue_turns(skb, sch, host.to_free, now) :
+				     enqueue_looking(skb, sch, host.to_free, now);
+	q.governed = is_governed(q.set, now);
+	return put(q, skb, host, BEST_EFFORT, now);
 }
 
 /* For queues with, or formerly with, a real-time queue. */
@@ -374,7 +401,7 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (unlikely(q.is->split))
-		return dequeue_classes(sch, now);
+		return q.is->turns ? dequeue_turns(sch, now) : dequeue_classes(sch, now);
 	q.governed = is_governed(q.set, now);
 	interval(q);
 	look_below(q, 0, now);
@@ -412,7 +439,10 @@ int sluice_init(__u64 *context)
 	q.is->signalling_room = SIGNALLING_BURST;
 	q.is->interface = dev->ifindex;
 	q.is->link = dev->type;
-	q.is->split = 0;
+	q.is->turns = q.set->turns;
+	q.is->split = q.is->turns != 0;
+	if (q.is->turns)
+		begin_turns(turns_of(q), q.slot);
 	rt = q;
 	if (!find_real_time(&rt))
 		return -EINVAL;
@@ -438,6 +468,20 @@ static ALWAYS_INLINE void empty(struct queue q, struct Qdisc *sch)
 	free_left(q, RESET_FREES, 0);
 }
 
+/* As empty(), with turns: packets are in the first places. */
+static ALWAYS_INLINE void empty_turns(struct queue q, struct Qdisc *sch)
+{
+	struct turns *all = turns_of(q);
+
+	sch->qstats.drops += q.is->backlog_packets;
+	abandon(q, bpf_ktime_get_ns());
+	if (all->used > q.is->left_end || !q.is->left_places)
+		q.is->left_end = all->used;
+	q.is->left_places = q.is->left_end;
+	begin_turns(all, q.slot);
+	free_left(q, RESET_FREES, 0);
+}
+
 SEC("struct_ops/sluice_reset")
 void sluice_reset(__u64 *context)
 {
@@ -446,6 +490,10 @@ void sluice_reset(__u64 *context)
 
 	if (!find_own(sch, &q))
 		return;
+	if (q.is->turns) {
+		empty_turns(q, sch);
+		return;
+	}
 	empty(q, sch);
 	if (q.is->split && find_real_time(&q))
 		empty(q, sch);

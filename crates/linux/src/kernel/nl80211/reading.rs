@@ -7,6 +7,8 @@ use units::{Duration, Rate};
 pub(super) const ATTR_WIPHY: u16 = 1;
 pub(super) const ATTR_WIPHY_NAME: u16 = 2;
 pub(super) const ATTR_IFINDEX: u16 = 3;
+const ATTR_IFTYPE: u16 = 5;
+const MESH_POINT: u32 = 7;
 pub(super) const ATTR_MAC: u16 = 6;
 pub(super) const ATTR_STA_INFO: u16 = 21;
 pub(super) const ATTR_SURVEY_INFO: u16 = 84;
@@ -158,6 +160,11 @@ pub(super) fn body(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 /// Returns the number of the interface that a message is about.
 pub(super) fn interface_number(payload: &[u8]) -> Option<u32> {
     body(payload).find(|(kind, _)| *kind == ATTR_IFINDEX).and_then(|(_, value)| u32_at(value, 0))
+}
+
+/// Tells whether a message is about a mesh point.
+pub(super) fn is_mesh_point(payload: &[u8]) -> bool {
+    body(payload).any(|(kind, value)| kind == ATTR_IFTYPE && u32_at(value, 0) == Some(MESH_POINT))
 }
 
 /// Returns the name of the phy that a message is about.

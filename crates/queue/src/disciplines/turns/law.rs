@@ -17,6 +17,9 @@ const ONE: u64 = 1_024;
 pub(super) const OVERHEAD: Duration = Duration::from_micros(300);
 /// Bytes of a station that are never dropped for the time that they will wait.
 pub(super) const KEPT: u64 = 3_000;
+/// Time after a flow's last packet after which the next may be thin however many stations are busy: calls send every
+/// 20 ms, of which queues and other hops may take half.
+const SPARSE: Duration = Duration::from_millis(10);
 /// Time over which the number of busy stations is averaged.
 const STATIONS_OVER: Duration = Duration::from_millis(100);
 /// Length of the windows in which the stretch is measured.
@@ -184,7 +187,7 @@ impl Law {
         let Self { target, shares, medium, .. } = self;
         let share = &mut shares[port];
         share.count(now, medium);
-        let gap = (share.credit >= 0).then(|| medium.wall_of(share.cost(len), medium.stations + ONE));
+        let gap = (share.credit >= 0).then(|| medium.wall_of(share.cost(len), medium.stations + ONE).min(SPARSE));
         let late = (*target).max(medium.wall_of(medium.turn * 2, medium.stations));
         // So many bytes of this station are sent meanwhile, if all busy stations have turns.
         let each = share.per_byte.max(1).saturating_mul(medium.stretch) / ONE * medium.stations.max(ONE) / ONE;

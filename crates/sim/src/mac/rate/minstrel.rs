@@ -50,7 +50,7 @@ impl Costs {
     pub(super) fn of(&self, mode: Mode) -> Candidate {
         let timing = &self.timing;
         let backoff = timing.slot * u64::from(timing.cw_min) / 2;
-        let overhead = mode.header() + timing.difs + backoff + timing.sifs + timing.ack;
+        let overhead = mode.header() + timing.difs + backoff + timing.sifs + timing.responses(mode).ack;
         let payload = timing.duration(mode, REFERENCE) - mode.header();
         Candidate { payload: payload.as_nanos() as f64, overhead: overhead.as_nanos() as f64 }
     }
@@ -140,7 +140,7 @@ impl Minstrel {
     }
 
     /// Records that of `sent` MPDUs in an attempt `acknowledged` have arrived.
-    pub(super) fn report(&mut self, now: Instant, sent: u8, acknowledged: u8, random: &mut Stream) {
+    pub(super) fn report(&mut self, now: Instant, sent: u16, acknowledged: u16, random: &mut Stream) {
         let index = self.index();
         let mode = &mut self.modes[index];
         mode.attempts += u32::from(sent);
@@ -259,7 +259,7 @@ mod tests {
                 spent += time(index);
                 delivered += f64::from(u8::from(arrives));
             }
-            minstrel.report(Instant::ZERO + STEP * turn, 1, u8::from(arrives), &mut random);
+            minstrel.report(Instant::ZERO + STEP * turn, 1, u16::from(arrives), &mut random);
         }
         let best = (0..8).map(|index| reaches[index] / time(index)).fold(0.0, f64::max);
         (minstrel, used, delivered / spent / best)

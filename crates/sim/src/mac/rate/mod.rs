@@ -27,8 +27,10 @@ pub(crate) enum Algorithm {
 /// Modes with which a station sends to its peers.
 #[derive(Debug)]
 pub(crate) struct Rates {
-    /// Modes to choose from, slowest first; without rate control one, or a high and a low one.
-    modes: Vec<Mode>,
+    /// The sets of modes to choose from, each slowest first; without rate control one mode, or a high and a low one.
+    sets: Vec<Vec<Mode>>,
+    /// Set by address of the peer; empty if all peers have the first.
+    of_peer: Vec<usize>,
     controls: Option<Controls>,
     /// Without rate control: index of the mode.
     level: usize,
@@ -38,7 +40,8 @@ pub(crate) struct Rates {
 #[derive(Debug)]
 struct Controls {
     algorithm: Algorithm,
-    candidates: Vec<Candidate>,
+    /// As the sets of modes.
+    candidates: Vec<Vec<Candidate>>,
     /// Peers in order of address.
     peers: Vec<(u32, Control)>,
     random: Stream,
@@ -53,14 +56,14 @@ enum Control {
 }
 
 impl Rates {
-    /// One fixed mode.
-    pub(crate) fn fixed(mode: Mode) -> Self {
-        Self { modes: vec![mode], controls: None, level: 0 }
+    /// One fixed mode of each set; by address of the peer which, or always the first.
+    pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
+        Self { sets, of_peer, controls: None, level: 0 }
     }
 
     /// One of two modes, [selected by the host](Self::set_low).
     pub(crate) fn of_two(high: Mode, low: Mode) -> Self {
-        Self { modes: vec![high, low], controls: None, level: 0 }
+        Self::fixed(vec![vec![high, low]], Vec::new())
     }
 
     /// Selects the low mode of two, or the high one, for the next frames.
@@ -68,21 +71,33 @@ impl Rates {
         self.level = usize::from(is_low);
     }
 
-    /// Rate control without statistics of peers; `modes` are those to choose from, slowest first.
-    pub(crate) fn new(algorithm: Algorithm, modes: Vec<Mode>, costs: &Costs, random: Stream) -> Self {
-        let candidates = modes.iter().map(|&mode| costs.of(mode)).collect();
-        Self { modes, controls: Some(Controls { algorithm, candidates, peers: Vec::new(), random }), level: 0 }
+    /// Rate control without statistics of peers; each set has modes to choose from, slowest first.
+    pub(crate) fn new(
+        algorithm: Algorithm,
+        sets: Vec<Vec<Mode>>,
+        of_peer: Vec<usize>,
+        costs: &Costs,
+        random: Stream,
+    ) -> Self {
+        let candidates = sets.iter().map(|set| set.iter().map(|&mode| costs.of(mode)).collect()).collect();
+        let controls = Some(Controls { algorithm, candidates, peers: Vec::new(), random });
+        Self { sets, of_peer, controls, level: 0 }
+    }
+
+    #[inline]
+    fn set(&self, to: u32) -> usize {
+        self.of_peer.get(to as usize).copied().unwrap_or(0)
     }
 
     /// Mode of the next data frame to a peer; the slowest to a peer without statistics.
     #[inline]
     pub(crate) fn mode(&self, to: u32) -> Mode {
-        self.modes[self.controls.as_ref().map_or(self.level, |controls| controls.index(to))]
+        self.sets[self.set(to)][self.controls.as_ref().map_or(self.level, |controls| controls.index(to))]
     }
 
-    /// Mode of all data frames, without rate control; of two the high one.
-    pub(crate) fn only_mode(&self) -> Option<Mode> {
-        self.controls.is_none().then(|| self.modes[0])
+    /// Mode of all data frames to a peer, without rate control; of two the high one.
+    pub(crate) fn fixed_mode(&self, to: u32) -> Option<Mode> {
+        self.controls.is_none().then(|| self.sets[self.set(to)][0])
     }
 
     /// Throughput that rate control expects towards a peer, in bit/s; zero while it knows nothing. Without Minstrel-HT
@@ -94,8 +109,9 @@ impl Rates {
 
     /// Learns from the outcome of the data frames that were sent last.
     pub(crate) fn learn(&mut self, now: Instant, report: Report) {
+        let set = self.set(report.to);
         if let Some(controls) = &mut self.controls {
-            controls.learn(now, report);
+            controls.learn(now, set, report);
         }
     }
 }
@@ -119,11 +135,11 @@ impl Controls {
         }
     }
 
-    fn learn(&mut self, now: Instant, Report { to, sent, acknowledged }: Report) {
+    fn learn(&mut self, now: Instant, set: usize, Report { to, sent, acknowledged }: Report) {
         let place = match self.peers.binary_search_by_key(&to, |&(address, _)| address) {
             Ok(place) => place,
             Err(place) => {
-                let control = self.begin(now);
+                let control = self.begin(now, set);
                 self.peers.insert(place, (to, control));
                 place
             }
@@ -135,13 +151,14 @@ impl Controls {
         }
     }
 
-    fn begin(&mut self, now: Instant) -> Control {
-        let top = self.candidates.len() - 1;
+    fn begin(&mut self, now: Instant, set: usize) -> Control {
+        let candidates = &self.candidates[set];
+        let top = candidates.len() - 1;
         match self.algorithm {
             Algorithm::Arf => Control::Arf(Arf::new(top)),
             Algorithm::Aarf => Control::Aarf(Aarf::new(top)),
             Algorithm::Minstrel => {
-                Control::Minstrel(Box::new(Minstrel::new(self.candidates.clone(), now, &mut self.random)))
+                Control::Minstrel(Box::new(Minstrel::new(candidates.clone(), now, &mut self.random)))
             }
         }
     }

@@ -9,14 +9,14 @@ use std::collections::BTreeSet;
 
 const BEST_EFFORT: u8 = 2;
 
-fn rules() -> Conventions {
+pub(super) fn rules() -> Conventions {
     let radio = Radio { standard: Standard::N, mcs: Some(7), ..Radio::default() };
     let timing = Timing::new(&radio).expect("valid");
     let space = us(16 + 3 * 9);
     let none = Duration::ZERO;
     let access = Access { space, cw_min: 0, cw_max: 0, after_timeout: none, txop_limit: none };
     let aggregation = Aggregation { ampdu: Some(Bytes::new(65_535)), ..conventions().aggregation };
-    Conventions { timing, access: [access; CATEGORIES], categories: 4, aggregation, ..conventions() }
+    Conventions { timing, access: [access; CATEGORIES], categories: 4, aggregation, ..conventions() }.agreed()
 }
 
 fn ht() -> Mode {
@@ -25,18 +25,30 @@ fn ht() -> Mode {
 
 /// A station whose back-off is always zero, and packets on request.
 fn bench(rules: Conventions) -> Bench {
-    let station = Station::new(ME, Rates::fixed(ht()), &rules, Stream::new(1, "alone", Purpose::Backoff));
+    bench_in(ht(), rules)
+}
+
+pub(super) fn bench_in(mode: Mode, rules: Conventions) -> Bench {
+    let rules = rules.agreed();
+    let station =
+        Station::new(ME, Rates::fixed(vec![vec![mode]], Vec::new()), &rules, Stream::new(1, "alone", Purpose::Backoff));
     Bench { station, rules }
 }
 
-fn msdu(length: u64) -> Msdu {
+fn scoreboard(start: u16, arrived: u64) -> Scoreboard {
+    let mut board = Scoreboard { start, ..Scoreboard::default() };
+    (0..64).filter(|index| arrived >> index & 1 == 1).for_each(|index| board.arrived.set(index));
+    board
+}
+
+pub(super) fn msdu(length: u64) -> Msdu {
     Msdu { packet: packet(), length: Bytes::new(length) }
 }
 
 impl Bench {
     /// Reaches its deadline; as many of `waiting` MSDUs of that length as have room join. Returns their number and the
     /// frame.
-    fn sends_with(&mut self, waiting: usize, length: u64) -> (u64, usize, Frame) {
+    pub(super) fn sends_with(&mut self, waiting: usize, length: u64) -> (u64, usize, Frame) {
         let micros = self.deadline();
         let now = at(micros);
         let Due::Begin(_) = self.station.timer(now, false, &self.rules) else { panic!("nothing begins") };
@@ -72,14 +84,14 @@ impl Bench {
 
     /// Receives a BlockAck; returns packets delivered and packets given up.
     fn block_ack(&mut self, end: u64, start: u16, arrived: u64) -> (usize, usize) {
-        let frame = Frame { category: BEST_EFFORT, ..control(Kind::BlockAck { start, arrived }, ME, 0) };
+        let frame = Frame { category: BEST_EFFORT, ..control(Kind::BlockAck { long: false }, ME, 0) };
         self.busy(end + 16);
-        self.station.received(at(end + 84), &frame, &self.rules);
+        self.station.block_ack_received(at(end + 84), &frame, &scoreboard(start, arrived), &self.rules);
         self.idle(end + 84);
         self.done()
     }
 
-    fn done(&mut self) -> (usize, usize) {
+    pub(super) fn done(&mut self) -> (usize, usize) {
         let mut done = (0, 0);
         while let Some(finished) = self.station.next_finished() {
             if finished.delivered { done.0 += 1 } else { done.1 += 1 }
@@ -87,7 +99,7 @@ impl Bench {
         done
     }
 
-    fn numbers(&self) -> Vec<u16> {
+    pub(super) fn numbers(&self) -> Vec<u16> {
         self.station.mpdus().map(|mpdu| mpdu.sequence).collect()
     }
 
@@ -397,17 +409,17 @@ fn passed_on(reorder: &mut Reorder, held: &mut Arena<u16>, sequence: u16) -> Vec
 
 #[test]
 fn a_request_releases_what_waits_behind_a_hole() {
-    let (mut reorder, mut held) = (Reorder::new(), Arena::default());
+    let (mut reorder, mut held) = (Reorder::new(64), Arena::default());
     assert_eq!(passed_on(&mut reorder, &mut held, 0), [0]);
     assert!(passed_on(&mut reorder, &mut held, 2).is_empty() && passed_on(&mut reorder, &mut held, 4).is_empty());
-    assert_eq!(reorder.report(), (0, 0b1_0101));
+    assert_eq!(reorder.scoreboard(), scoreboard(0, 0b1_0101));
     reorder.forget_before(3);
     let mut out = Vec::new();
     while let Some(handle) = reorder.release() {
         out.push(held.remove(handle));
     }
     assert_eq!(out, [2]);
-    assert_eq!(reorder.report(), (3, 0b10));
+    assert_eq!(reorder.scoreboard(), scoreboard(3, 0b10));
     assert_eq!(passed_on(&mut reorder, &mut held, 3), [3, 4]);
     // An old request moves nothing back, and an old frame is a duplicate.
     reorder.forget_before(1);
@@ -417,13 +429,13 @@ fn a_request_releases_what_waits_behind_a_hole() {
 
 #[test]
 fn a_frame_beyond_the_window_moves_it() {
-    let (mut reorder, mut held) = (Reorder::new(), Arena::default());
+    let (mut reorder, mut held) = (Reorder::new(64), Arena::default());
     assert!(passed_on(&mut reorder, &mut held, 1).is_empty());
     assert!(passed_on(&mut reorder, &mut held, 63).is_empty());
     // 64 makes 1 the first of the window, 66 leaves 2 behind.
     assert_eq!(passed_on(&mut reorder, &mut held, 64), [1]);
     assert!(passed_on(&mut reorder, &mut held, 66).is_empty());
-    assert_eq!(reorder.report(), (3, 1 << 60 | 1 << 61 | 1 << 63));
+    assert_eq!(reorder.scoreboard(), scoreboard(3, 1 << 60 | 1 << 61 | 1 << 63));
 }
 
 proptest! {
@@ -431,7 +443,7 @@ proptest! {
     /// once, in order.
     #[test]
     fn frames_are_passed_on_once_and_in_order(luck in prop::collection::vec((any::<bool>(), any::<bool>()), 1..3_000)) {
-        let (mut reorder, mut held) = (Reorder::new(), Arena::default());
+        let (mut reorder, mut held) = (Reorder::new(64), Arena::default());
         // Long numbers, so that order is plain after the 12 bits have come round.
         let (mut next, mut outstanding, mut arrived, mut out) = (0_u64, Vec::new(), BTreeSet::new(), Vec::new());
         let number = |long: u64| u16::try_from(long % 4_096).expect("12 bits");
@@ -484,8 +496,8 @@ proptest! {
     fn frames_in_a_row_are_noted_as_if_they_came_one_by_one(
         rows in prop::collection::vec((prop_oneof![4 => Just(0_u16), 1 => 0_u16..4_096], 1_u16..=64, 0..6), 1..60),
     ) {
-        let (mut in_rows, mut held_in_rows) = (Reorder::new(), Arena::default());
-        let (mut one_by_one, mut held) = (Reorder::new(), Arena::default());
+        let (mut in_rows, mut held_in_rows) = (Reorder::new(64), Arena::default());
+        let (mut one_by_one, mut held) = (Reorder::new(64), Arena::default());
         let (mut expected, in_order) = (0, rows.iter().all(|&(ahead, ..)| ahead == 0));
         for (ahead, frames, forgets) in rows {
             let first = (expected + ahead) % 4_096;

@@ -22,7 +22,7 @@ const RULES: TmacRules = TmacRules {
 
 fn bench(age: TmacRules) -> Bench {
     let mut rules = Conventions { tmac: Some(age), key: KEY, ..without_backoff() };
-    rules.timing.ack = us(368);
+    rules.timing.lengthen_responses(KEY);
     Bench::new(rules)
 }
 

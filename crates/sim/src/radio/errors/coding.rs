@@ -1,12 +1,13 @@
 //! Convolutional coding of OFDM.
 
+use crate::radio::mimo::Format;
 use crate::radio::mode::{DsssRate, Mode, OfdmRate};
 use units::Duration;
 
 /// Modulation of an OFDM subcarrier and rate of the convolutional code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Coding {
-    /// Points of the constellation: 2, 4, 16 or 64.
+    /// Points of the constellation: 2, 4, 16, 64, 256 or 1024.
     pub(super) points: u32,
     pub(super) code: CodeRate,
 }
@@ -25,13 +26,13 @@ pub(super) fn bandwidth(mode: Mode) -> f64 {
     match mode {
         Mode::Dsss { .. } => 22e6,
         Mode::Ofdm(_) | Mode::Nominal { .. } => 20e6,
-        Mode::Ht { width, .. } => width.hertz(),
+        Mode::Mimo(mimo) => mimo.width().hertz(),
     }
 }
 
 /// Bit rate after decoding, of one stream.
 pub(super) fn coded_rate(mode: Mode, coding: Coding) -> f64 {
-    let streams = if let Mode::Ht { mcs, .. } = mode { f64::from(mcs.streams()) } else { 1.0 };
+    let streams = if let Mode::Mimo(mimo) = mode { f64::from(mimo.streams()) } else { 1.0 };
     mode.rate().as_bps() as f64 / streams / coding.code.ratio()
 }
 
@@ -46,7 +47,7 @@ pub(super) fn coding(mode: Mode) -> Coding {
         Mode::Ofdm(OfdmRate::M36) => (16, ThreeQuarters),
         Mode::Ofdm(OfdmRate::M48) => (64, TwoThirds),
         Mode::Ofdm(OfdmRate::M54) => (64, ThreeQuarters),
-        Mode::Ht { mcs, .. } => {
+        Mode::Mimo(mimo) => {
             let schemes = [
                 (2, Half),
                 (4, Half),
@@ -56,8 +57,12 @@ pub(super) fn coding(mode: Mode) -> Coding {
                 (64, TwoThirds),
                 (64, ThreeQuarters),
                 (64, FiveSixths),
+                (256, ThreeQuarters),
+                (256, FiveSixths),
+                (1_024, ThreeQuarters),
+                (1_024, FiveSixths),
             ];
-            schemes[usize::from(mcs.coding())]
+            schemes[usize::from(mimo.coding())]
         }
         Mode::Dsss { .. } | Mode::Nominal { .. } => unreachable!("only OFDM has a convolutional code"),
     };
@@ -85,8 +90,9 @@ pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) mode: Mode,
 }
 
-/// Bits of a frame's PHY header: SIGNAL (and HT-SIG) at 6 Mb/s after the training of 16 us, or the PLCP header of 48
-/// bits after SYNC and SFD of a DSSS preamble, at 1 Mb/s (long) or 2 Mb/s (short).
+/// Bits of a frame's PHY header: SIGNAL (and HT-SIG, VHT-SIG-A or, after SIGNAL's repetition, HE-SIG-A) at 6 Mb/s after
+/// the training of 16 us, or the PLCP header of 48 bits after SYNC and SFD of a DSSS preamble, at 1 Mb/s (long) or 2 Mb/s
+/// (short).
 pub(in crate::radio) fn header_field(mode: Mode) -> HeaderField {
     let ends = mode.header();
     let us = Duration::from_micros;
@@ -98,7 +104,10 @@ pub(in crate::radio) fn header_field(mode: Mode) -> HeaderField {
             HeaderField { begins, ends, bits: 48.0, mode: Mode::Dsss { rate, preamble } }
         }
         Mode::Ofdm(_) => HeaderField { begins: us(16), ends, bits: 24.0, mode: Mode::Ofdm(OfdmRate::M6) },
-        Mode::Ht { .. } | Mode::Nominal { .. } => {
+        Mode::Mimo(mimo) if mimo.format() == Format::He => {
+            HeaderField { begins: us(16), ends: us(32), bits: 76.0, mode: Mode::Ofdm(OfdmRate::M6) }
+        }
+        Mode::Mimo(_) | Mode::Nominal { .. } => {
             HeaderField { begins: us(16), ends: us(28), bits: 72.0, mode: Mode::Ofdm(OfdmRate::M6) }
         }
     }

@@ -9,13 +9,16 @@ pub(super) fn bit_error(coding: Coding, ratio: f64) -> f64 {
     decoded(raw, coding.code).min(1.0)
 }
 
-/// Bit error ratio of the modulation, Gray-coded; `ratio` is the energy of a symbol over the noise density.
+/// Bit error ratio of the modulation, Gray-coded; `ratio` is the energy of a symbol over the noise density. Square QAM of
+/// `m` points, `b` bits: `2 (1 - 1 / sqrt(m)) / b * erfc(sqrt(3 ratio / (2 (m - 1))))`.
 fn raw_bit_error(points: u32, ratio: f64) -> f64 {
     let (factor, divisor) = match points {
         2 => (1.0 / 2.0, 1.0),
         4 => (1.0 / 2.0, 2.0),
         16 => (3.0 / 8.0, 10.0),
-        _ => (7.0 / 24.0, 42.0),
+        64 => (7.0 / 24.0, 42.0),
+        256 => (15.0 / 64.0, 170.0),
+        _ => (31.0 / 160.0, 682.0),
     };
     factor * libm::erfc(libm::sqrt(ratio / divisor))
 }

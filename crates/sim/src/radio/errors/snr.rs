@@ -41,7 +41,7 @@ impl Snr {
     pub(super) fn failures(&self, mode: Mode, ratio: f64) -> f64 {
         let error = match mode {
             Mode::Dsss { rate, .. } => return dsss::failures(rate, ratio),
-            Mode::Ofdm(_) | Mode::Ht { .. } | Mode::Nominal { .. } => {
+            Mode::Ofdm(_) | Mode::Mimo(_) | Mode::Nominal { .. } => {
                 let coding = coding(mode);
                 match self.formula {
                     Formula::Nist => nist::bit_error(coding, ratio),

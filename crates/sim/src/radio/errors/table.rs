@@ -23,16 +23,16 @@ const LEAST: f64 = 1e-30;
 /// Bits of the mantissa that select the knot within an octave: 128 knots.
 const PARTS: u32 = 7;
 const SHIFT: u32 = 52 - PARTS;
-/// The first knot is at a ratio of 2^-28 (-84 dB), the last at 2^12 (36 dB).
+/// The first knot is at a ratio of 2^-28 (-84 dB), the last at 2^15 (45 dB).
 const FIRST: u64 = (1023 - 28) << PARTS;
-const CELLS: usize = 40 << PARTS;
+const CELLS: usize = 43 << PARTS;
 
 /// Curves of a model.
 #[derive(Clone, Debug)]
 pub(in crate::radio) struct Tables {
     model: Snr,
     /// By [`curve`]; empty until used, its knots NaN until computed.
-    curves: [Vec<f64>; 13],
+    curves: [Vec<f64>; 17],
 }
 
 impl Tables {
@@ -123,16 +123,20 @@ fn curve(mode: Mode) -> usize {
         Mode::Dsss { rate: DsssRate::K2000, .. } => 1,
         Mode::Dsss { rate: DsssRate::K5500, .. } => 2,
         Mode::Dsss { rate: DsssRate::K11000, .. } => 3,
-        Mode::Ofdm(_) | Mode::Ht { .. } | Mode::Nominal { .. } => match coding(mode) {
+        Mode::Ofdm(_) | Mode::Mimo(_) | Mode::Nominal { .. } => match coding(mode) {
             Coding { points: 2, code: CodeRate::Half } => 4,
             Coding { points: 2, .. } => 5,
             Coding { points: 4, code: CodeRate::Half } => 6,
             Coding { points: 4, .. } => 7,
             Coding { points: 16, code: CodeRate::Half } => 8,
             Coding { points: 16, .. } => 9,
-            Coding { code: CodeRate::FiveSixths, .. } => 12,
-            Coding { code: CodeRate::ThreeQuarters, .. } => 11,
-            Coding { .. } => 10,
+            Coding { points: 64, code: CodeRate::FiveSixths } => 12,
+            Coding { points: 64, code: CodeRate::ThreeQuarters } => 11,
+            Coding { points: 64, .. } => 10,
+            Coding { points: 256, code: CodeRate::ThreeQuarters } => 13,
+            Coding { points: 256, .. } => 14,
+            Coding { code: CodeRate::ThreeQuarters, .. } => 15,
+            Coding { .. } => 16,
         },
     }
 }

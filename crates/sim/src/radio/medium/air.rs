@@ -3,7 +3,7 @@
 use super::margin::Margins;
 use super::receivers::Receivers;
 use super::signal::{Air, Passing, Transmission};
-use crate::engine::Handle;
+use crate::engine::{Bitmap, Handle};
 use crate::radio::mode::Mode;
 use crate::radio::reception::{Judge, Shape};
 use crate::radio::{Link, Links};
@@ -90,6 +90,11 @@ impl<F: Copy> Medium<F> {
         let Self { links, receivers, air, .. } = self;
         let sent = air.get_ref(of);
         (Passing { of, sent, air }, links.of(sent.from), receivers)
+    }
+
+    /// The MPDUs that arrived of the last aggregate that a tail did not bring whole.
+    pub(crate) fn intact(&self) -> Bitmap {
+        self.receivers.intact
     }
 
     /// A frame that is in the air.

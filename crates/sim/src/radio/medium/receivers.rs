@@ -4,8 +4,8 @@ use super::margin::Margins;
 use super::receiver::{Arrival, Header, Lock, Preamble, Receiver};
 use super::signal::{Air, Heard, Passing, Signal};
 use crate::config::Capture;
-use crate::engine::Handle;
-use crate::radio::reception::{History, Judge, Mpdu, all};
+use crate::engine::{Bitmap, Handle};
+use crate::radio::reception::{History, Judge, Mpdu};
 use crate::radio::{Link, Reception};
 use units::Instant;
 
@@ -27,6 +27,8 @@ pub(crate) struct Receivers {
     pub(super) preambles: Vec<Option<Preamble>>,
     /// By node: margins of its verdicts by the capture threshold.
     pub(super) margins: Vec<Margins>,
+    /// The MPDUs that arrived of the last aggregate that did not arrive whole.
+    pub(super) intact: Bitmap,
 }
 
 impl Receivers {
@@ -42,6 +44,7 @@ impl Receivers {
             powers: vec![Vec::new(); nodes],
             preambles: vec![None; nodes],
             margins: vec![Margins::default(); nodes],
+            intact: Bitmap::default(),
         }
     }
 
@@ -156,7 +159,7 @@ impl Receivers {
     /// Passes the tail of a frame to a listener; `mpdus` are those of an aggregate.
     #[inline]
     pub(crate) fn tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
-        match self.fast_tail(frame, link, now, mpdus) {
+        match self.fast_tail(frame, link, now) {
             Some(heard) => heard,
             None => self.plain_tail(frame, link, now, mpdus),
         }
@@ -166,7 +169,7 @@ impl Receivers {
     /// neither noise nor interference can have damaged. None if the tail must take the [plain path](Self::plain_tail);
     /// then nothing has happened.
     #[inline]
-    fn fast_tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Option<Heard> {
+    fn fast_tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<Heard> {
         if !self.fast {
             return None;
         }
@@ -211,9 +214,8 @@ impl Receivers {
         if self.reception.order == Capture::StrongestPreamble {
             self.preambles[to as usize] = None;
         }
-        let intact = if frame.sent.shape.aggregate { all(mpdus.len()) } else { 1 };
         let turned_idle = receiver.settle(now, carrier_sense);
-        Some(Heard { power, what: Signal::Good(intact), turned_idle })
+        Some(Heard { power, what: Signal::Good { whole: true }, turned_idle })
     }
 
     /// Plain path of a tail, for all rules and whatever else is or was there.
@@ -252,16 +254,18 @@ impl Receivers {
         if lock.header == Header::Lost {
             return Signal::Bad { header_read: false };
         }
-        let intact = if !lock.keeps_history && (!lock.intact || self.judge.is_plain()) {
-            u64::from(lock.intact)
-        } else {
-            let frame = lock.decoded(frame.sent);
-            if lock.header == Header::Open && !self.judge.reads_header(node, &frame, &self.histories[node as usize]) {
-                return Signal::Bad { header_read: false };
-            }
-            self.judge.survivors(node, &frame, &self.histories[node as usize], &self.reception, mpdus)
+        if !lock.keeps_history && (!lock.intact || self.judge.is_plain()) {
+            return if lock.intact { Signal::Good { whole: true } } else { Signal::Bad { header_read: true } };
+        }
+        let (frame, history) = (lock.decoded(frame.sent), &self.histories[node as usize]);
+        if lock.header == Header::Open && !self.judge.reads_header(node, &frame, history) {
+            return Signal::Bad { header_read: false };
+        }
+        let Some(intact) = self.judge.survivors(node, &frame, history, &self.reception, mpdus) else {
+            return Signal::Good { whole: true };
         };
-        if intact == 0 { Signal::Bad { header_read: true } } else { Signal::Good(intact) }
+        self.intact = intact;
+        if self.intact.is_empty() { Signal::Bad { header_read: true } } else { Signal::Good { whole: false } }
     }
 
     /// True if `node` decodes a frame whose PHY header it has read.

@@ -42,8 +42,10 @@ pub(crate) struct Heard {
 /// A signal as seen by a listener, once it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// An intact frame, with a bit for each of its MPDUs that is intact, the first one's lowest; at least one is.
-    Good(u64),
+    /// An intact frame, or an aggregate of which at least one MPDU is; unless `whole`, [`Medium::intact`] has which.
+    ///
+    /// [`Medium::intact`]: super::Medium::intact
+    Good { whole: bool },
     /// A frame with errors; whether its PHY header could still be read.
     Bad { header_read: bool },
     /// Sensed, but never decoded.

@@ -86,8 +86,8 @@ fn at_node_0_with(order: Capture, powers_at_0: &[u64], frames: &[(usize, u64, u6
             medium.end(of);
             if from != 0 {
                 let what = match medium.tail_at(of, 0, at(time), &[]).what {
-                    Signal::Good(intact) => {
-                        assert_eq!((medium.frame(of), intact), (from, 1));
+                    Signal::Good { whole } => {
+                        assert_eq!((medium.frame(of), whole), (from, true));
                         "good"
                     }
                     Signal::Bad { header_read: true } => "bad",
@@ -308,7 +308,7 @@ proptest! {
                     let heard = medium.tail_at(of, index, now, &[]);
                     prop_assert_eq!(heard, plain.tail_at(of, index, now, &[]));
                     let decodable = medium.links.of(from)[index].decodable;
-                    prop_assert!(decodable || !matches!(heard.what, Signal::Good(..)));
+                    prop_assert!(decodable || !matches!(heard.what, Signal::Good { .. }), "too weak");
                     tails += 1;
                 }
             }

@@ -44,7 +44,9 @@ pub(crate) struct Receiver {
     echo: Option<Instant>,
     ecn: bool,
     /// True after a mark until the sender confirms it (RFC 3168, 6.1.3).
-    marked: bool,
+    echoes: bool,
+    /// Octets of payload that arrived with a mark, where they are counted.
+    marked: u64,
     /// Verdict on the missing packets, for the acknowledgement that is due.
     report: Option<Report>,
 }
@@ -68,7 +70,8 @@ impl Receiver {
             backoff: Backoff::default(),
             echo: None,
             ecn: false,
-            marked: false,
+            echoes: false,
+            marked: 0,
             report: None,
         }
     }
@@ -109,10 +112,14 @@ impl Receiver {
             self.echo = segment.stamp;
         }
         if self.ecn && segment.cwr {
-            self.marked = false;
+            self.echoes = false;
         }
         if self.ecn && congestion_experienced {
-            self.marked = true;
+            if self.settings.counts_marks() {
+                self.marked += u64::from(segment.length);
+            } else {
+                self.echoes = true;
+            }
         }
     }
 
@@ -228,7 +235,8 @@ impl Receiver {
             stamp: self.settings.timestamps.then_some(now),
             echo: self.echo,
             syn,
-            ece: if syn { self.ecn } else { self.marked },
+            ece: if syn { self.ecn } else { self.echoes },
+            marked: self.marked,
             reports: syn && self.settings.reports().is_some(),
             report,
             ..Segment::EMPTY

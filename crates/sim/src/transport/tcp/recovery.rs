@@ -31,8 +31,9 @@ pub(super) enum Progress {
     Normal,
     /// Recovery continues; SACK options say what to repeat next.
     Continue,
-    /// Recovery continues with the first unacknowledged segment; `first`: for the first time in this recovery.
-    Partial { first: bool },
+    /// Recovery continues with the first unacknowledged segment, up to `point`; `first`: for the first time in this
+    /// recovery.
+    Partial { first: bool, point: u64 },
     /// Fast recovery is over.
     Over,
 }
@@ -140,7 +141,7 @@ impl LossRecovery {
             Phase::Fast { .. } if self.flavour == Recovery::Sack => Progress::Continue,
             Phase::Fast { point, partial } => {
                 self.phase = Phase::Fast { point, partial: true };
-                Progress::Partial { first: !partial }
+                Progress::Partial { first: !partial, point }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Segments: headers and sequence numbers, without the octets.
 
+use queue::Ecn;
 use units::{Bytes, Instant};
 
 /// TCP header without options (RFC 9293, 3.1).
@@ -97,8 +98,10 @@ pub(crate) struct Segment {
     pub(crate) ece: bool,
     /// CWR: the sender has reduced its window.
     pub(crate) cwr: bool,
-    /// ECT(0) in the IP header: the network may mark it instead of dropping it.
-    pub(crate) ect: bool,
+    /// ECN field of the IP header: with ECT the network may mark it instead of dropping it.
+    pub(crate) ecn: Ecn,
+    /// Octets of payload that have arrived with a mark so far, where the receiver counts them. Takes no room.
+    pub(crate) marked: u64,
     /// In a SYN: reports of losses are understood or sent.
     pub(crate) reports: bool,
     /// Report on missing packets.
@@ -122,7 +125,8 @@ impl Segment {
         fin: false,
         ece: false,
         cwr: false,
-        ect: false,
+        ecn: Ecn::NotEct,
+        marked: 0,
         reports: false,
         report: None,
         discard_priority: None,

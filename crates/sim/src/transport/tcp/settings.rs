@@ -12,6 +12,8 @@ pub(crate) enum Congestion {
     Cubic,
     /// The BQM thesis, section 3.5.
     Bqm,
+    /// Prague (draft-briscoe-iccrg-prague-congestion-control-04).
+    Prague,
 }
 
 /// Loss recovery algorithm.
@@ -88,7 +90,7 @@ pub(crate) struct Settings {
     /// Of use with [`Congestion::Cubic`] only.
     pub(crate) friendly_growth: FriendlyGrowth,
     pub(crate) rtt_samples: RttSamples,
-    /// Explicit congestion notification (RFC 3168).
+    /// Explicit congestion notification (RFC 3168), of L4S (RFC 9331) with [`Congestion::Prague`].
     pub(crate) ecn: bool,
     /// Largest payload of a segment, SMSS.
     pub(crate) segment: Bytes,
@@ -112,6 +114,11 @@ impl Settings {
     /// True if losses are found by time, and the receiver reports octets that arrived twice.
     pub(crate) fn has_rack(&self) -> bool {
         self.recovery == Recovery::Sack && self.loss_detection == LossDetection::RackTlp
+    }
+
+    /// True if the receiver counts marks, and the sender reacts to their number (L4S).
+    pub(super) fn counts_marks(&self) -> bool {
+        self.congestion == Congestion::Prague
     }
 
     /// True if the receiver reports its verdict on losses, because the sender uses it.

@@ -8,6 +8,7 @@ mod loss;
 mod loss_by_time;
 mod mark;
 mod oracle;
+mod prague;
 mod properties;
 mod receiving;
 mod trace;

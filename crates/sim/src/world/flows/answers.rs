@@ -145,6 +145,7 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
             config::Congestion::Reno => Congestion::Reno,
             config::Congestion::Cubic => Congestion::Cubic,
             config::Congestion::Bqm => Congestion::Bqm,
+            config::Congestion::Prague => Congestion::Prague,
         },
         recovery: match described.recovery.unwrap_or_default() {
             config::Recovery::Sack => Recovery::Sack,
@@ -173,7 +174,7 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
             config::RttSamples::Window => RttSamples::Window,
             config::RttSamples::Each => RttSamples::Each,
         },
-        ecn: described.ecn.unwrap_or(defaults.ecn),
+        ecn: described.congestion == Some(config::Congestion::Prague) || described.ecn.unwrap_or(defaults.ecn),
         segment: described.segment.unwrap_or(defaults.segment),
         initial_window: described.initial_window.unwrap_or(defaults.initial_window),
         advertised_window: described.advertised_window.unwrap_or(defaults.advertised_window),
@@ -253,6 +254,7 @@ fn bias(described: &Tcp) -> Option<bqm::Settings> {
             config::bqm::Threshold::Half => Threshold::Half,
         },
         single_duplicate: table.single_duplicate.unwrap_or(defaults.single_duplicate),
+        lowest_at_once: table.lowest_at_once.unwrap_or(defaults.lowest_at_once),
     })
 }
 

@@ -205,10 +205,9 @@ impl World {
 
     fn send_segment(&mut self, slot: Slot, flow: FlowId, segment: &Segment) {
         let length = ip_bytes(segment.header() + Bytes::new(segment.length.into()));
-        let ecn = if segment.ect { Ecn::Ect } else { Ecn::NotEct };
         let dscp = segment.discard_priority.map_or(self.flows[flow].dscp, Dscp::with_discard_priority);
         self.flows[flow].record.bare.made += u64::from(segment.length == 0);
-        let segment = Some(self.connections.send(slot, segment));
+        let (ecn, segment) = (segment.ecn, Some(self.connections.send(slot, segment)));
         self.launch(flow, Packet { dscp, segment, ecn, ..Packet::new(Load::Flow(flow), self.now, length) });
     }
 

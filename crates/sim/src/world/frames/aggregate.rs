@@ -2,8 +2,8 @@
 
 use crate::config::Class;
 use crate::egress::EXCHANGE;
-use crate::engine::{FlowId, Handle, NodeId, PortId};
-use crate::mac::{Arrival, Assembly, Frame, Kind, SEQUENCES, places};
+use crate::engine::{Bitmap, FlowId, Handle, NodeId, PortId};
+use crate::mac::{Arrival, Assembly, Frame, Kind, Reorder, SEQUENCES, places};
 use crate::net::{Load, Packet, Transit, Waiting, msdu_bytes, network_bytes, serial};
 use crate::world::flows::delivery::Row;
 use crate::world::flows::{Flow, Supply};
@@ -130,15 +130,15 @@ impl World {
 
     /// Takes data frames under a BlockAck agreement, those whose bits in `intact` are set. Usually they are the next in
     /// a row and nothing waits; then the window moves [once for all](crate::mac::Reorder::passes).
-    pub(crate) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: u64) {
+    pub(crate) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: &Bitmap) {
         let mut mpdus = std::mem::take(&mut self.numbered);
-        let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0_u32..);
-        let intact = in_flight.filter(|(_, index)| intact >> index & 1 == 1);
+        let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0..);
+        let intact = in_flight.filter(|&(_, index)| intact.has(index));
         mpdus.extend(intact.map(|(mpdu, _)| (mpdu.sequence, mpdu.packet)));
         let (from, category) = (frame.from, frame.category);
         for row in mpdus.chunk_by(|&(before, _), &(sequence, _)| sequence == (before + 1) % SEQUENCES) {
-            let frames = u16::try_from(row.len()).expect("at most 64 frames");
-            let passes = self.nodes[node].station.reorder(from, category).passes(row[0].0, frames);
+            let frames = u16::try_from(row.len()).expect("at most 256 frames");
+            let passes = self.reorder(node, from, category).passes(row[0].0, frames);
             if passes && self.unfollowed() {
                 self.take_row(node, from, row.iter().map(|&(_, packet)| packet));
                 continue;
@@ -155,13 +155,17 @@ impl World {
         self.numbered = mpdus;
     }
 
+    fn reorder(&mut self, node: NodeId, from: u32, category: u8) -> &mut Reorder {
+        self.nodes[node].station.reorder(from, category, &self.rules)
+    }
+
     /// Takes a data frame with this sequence number.
     fn take_numbered(&mut self, node: NodeId, from: u32, category: u8, sequence: u16, packet: Handle) {
-        let mut reorder = self.nodes[node].station.reorder(from, category);
+        let mut reorder = self.reorder(node, from, category);
         reorder.arrives(sequence);
         if reorder.is_ready() {
             self.release(node, from, category);
-            reorder = self.nodes[node].station.reorder(from, category);
+            reorder = self.reorder(node, from, category);
         }
         match reorder.classify(sequence) {
             Arrival::Next => {
@@ -173,7 +177,7 @@ impl World {
             }
             Arrival::Later => {
                 let copy = self.keep(node, from, packet);
-                self.nodes[node].station.reorder(from, category).hold(sequence, copy);
+                self.reorder(node, from, category).hold(sequence, copy);
             }
             Arrival::Duplicate => self.nodes[node].record.duplicates += 1,
         }
@@ -182,7 +186,7 @@ impl World {
     /// Handles a `BlockAckReq`.
     pub(crate) fn move_window(&mut self, node: NodeId, frame: &Frame) {
         let Kind::BlockAckReq { start } = frame.kind else { return };
-        self.nodes[node].station.reorder(frame.from, frame.category).forget_before(start);
+        self.reorder(node, frame.from, frame.category).forget_before(start);
         self.release(node, frame.from, frame.category);
     }
 
@@ -217,7 +221,7 @@ impl World {
     /// Passes on all packets that need not wait any longer.
     fn release(&mut self, node: NodeId, from: u32, category: u8) {
         let (mut row, in_rows) = (Row::default(), self.unfollowed());
-        while let Some(first) = self.nodes[node].station.reorder(from, category).release() {
+        while let Some(first) = self.reorder(node, from, category).release() {
             let mut next = Some(first);
             while let Some(handle) = next {
                 let mut packet = self.packets.remove(handle);

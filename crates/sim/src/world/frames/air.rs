@@ -4,7 +4,7 @@
 //! listeners, or between the sender and the first, the next one is served at once without the event queue: the same
 //! order of events at a fraction of the cost.
 
-use crate::engine::{Handle, NodeId};
+use crate::engine::{Bitmap, Handle, NodeId};
 use crate::mac::{Announced, Answer, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::net::Load;
 use crate::radio::{Heard, Shape, Signal};
@@ -55,7 +55,7 @@ impl World {
         let timing = &self.rules.timing;
         let duration = match frame.kind {
             // Of every two frames one is an ACK.
-            Kind::Ack if frame.mode == timing.basic => timing.ack,
+            Kind::Ack if frame.mode == timing.basic => timing.responses(timing.basic).ack,
             _ => timing.duration(frame.mode, psdu),
         };
         let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
@@ -264,7 +264,7 @@ impl World {
                 return Stop::At(index, heard, node);
             }
             match heard.what {
-                Signal::Good(_) => station.overhears(time, frame, rules),
+                Signal::Good { .. } => station.overhears(time, frame, rules),
                 Signal::Bad { header_read } => station.overhears_spoilt(time, header_read, rules),
                 Signal::Noise => station.noise(time, rules),
                 Signal::Nothing => {}
@@ -285,11 +285,11 @@ impl World {
         let by_age = self.rules.tmac.is_some();
         self.trace_heard(node, of, heard);
         match heard.what {
-            Signal::Good(intact) => {
+            Signal::Good { whole } => {
                 if by_age {
                     self.hear_key(node, frame, heard.power);
                 }
-                self.hear(node, frame, intact);
+                self.hear(node, frame, whole);
                 if by_age {
                     self.take_turn(node);
                 }
@@ -339,18 +339,28 @@ impl World {
         first
     }
 
-    /// Lets a station receive an intact frame, or the MPDUs of an aggregate whose bits in `intact` are set.
-    fn hear(&mut self, node: NodeId, frame: &Frame, intact: u64) {
-        self.measure_heard(node, frame, intact);
-        let Node { station, record, .. } = &mut self.nodes[node];
-        let answer = station.received(self.now, frame, &self.rules);
+    /// The MPDUs that have arrived of the aggregate that was heard last, or all of it.
+    pub(crate) fn intact(&self, whole: bool) -> Bitmap {
+        if whole { Bitmap::ALL } else { self.medium.intact() }
+    }
+
+    /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived.
+    fn hear(&mut self, node: NodeId, frame: &Frame, whole: bool) {
+        self.measure_heard(node, frame, whole);
+        let answer = if let Kind::BlockAck { .. } = frame.kind {
+            let reported = self.nodes[NodeId::from(frame.from)].station.scoreboard(frame.to, frame.category);
+            self.nodes[node].station.block_ack_received(self.now, frame, &reported, &self.rules)
+        } else {
+            self.nodes[node].station.received(self.now, frame, &self.rules)
+        };
+        let record = &mut self.nodes[node].record;
         record.duplicates += u64::from(answer.duplicate);
         self.count_outcome(node, answer);
         match frame.kind {
             Kind::Data { .. } | Kind::Aggregate { .. }
                 if answer.takes && self.rules.block_ack() && frame.to != BROADCAST =>
             {
-                self.take_in_order(node, frame, intact);
+                self.take_in_order(node, frame, &self.intact(whole));
             }
             Kind::Data { packet, .. } if answer.takes => self.take(node, frame.from, packet),
             Kind::Data { packet, .. } if frame.to != u32::from(node) && self.routing.overhears() => {

@@ -1,8 +1,8 @@
 //! Builds the MAC's conventions.
 
 use crate::config::{self, BProtection, Contention, Edca, Lifetime, MostBytes, Network, RtsThreshold, TimeoutDeferral};
-use crate::mac::{Access, Aggregation, Conventions, WINDOW};
-use crate::radio::{Mode, Timing};
+use crate::mac::{Access, Aggregation, Agreement, Conventions};
+use crate::radio::{Format, Mode, Timing};
 use crate::world::error::BuildError;
 use crate::world::radio;
 use units::{Bytes, Duration};
@@ -46,16 +46,21 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
             (_, RtsThreshold::Above(bytes)) => Some(bytes),
         },
         cts_to_self: mac.cts_to_self || network.radio.b_protection == BProtection::CtsToSelf,
+        agreements: [Agreement::NONE; 3],
+        formats: Vec::new(),
+        newest: Format::of(network.radio.standard).unwrap_or(Format::Ht),
         aggregation: aggregation(network)?,
         eifs: mac.eifs,
         first_access: mac.first_access,
         answer_rts: mac.answer_rts,
         tmac: None,
         key: Bytes::new(0),
-    })
+    }
+    .agreed())
 }
 
-/// Limits of aggregation, within those of IEEE 802.11-2016, tables 9-19 and 9-262 and of `aPPDUMaxTime` in table 19-25.
+/// Limits of aggregation, within those of IEEE 802.11-2016, tables 9-19 and 9-262, of `aPPDUMaxTime` in table 19-25 and
+/// of the [`Agreement`]s.
 fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
     let mac = &network.mac;
     let given = &mac.aggregation;
@@ -70,23 +75,31 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         }
         MostBytes::UpTo(bytes) => Ok(Some(bytes)),
     };
-    let ht = network.radio.standard == config::Standard::N;
-    if network.ampdu() != MostBytes::Off && !ht {
+    let format = Format::of(network.radio.standard);
+    if network.ampdu() != MostBytes::Off && format.is_none() {
         let message =
             "A-MPDUs came with 802.11n; set `standard = \"802.11n\"` in `[radio]`, or write `ampdu = \"off\"`";
         return Err(refusal("ampdu", message));
     }
-    if given.ampdu_frames == 0 || u16::from(given.ampdu_frames) > WINDOW {
-        return Err(refusal("ampdu_frames", "an A-MPDU has 1 to 64 frames: a BlockAck has one bit for each"));
+    let (most_frames, longest_ampdu, longest_amsdu) = match format {
+        None | Some(Format::Ht) => (64, 65_535, 7_935),
+        // An MPDU has at most 11454 B.
+        Some(Format::Vht) => (64, 1_048_575, 11_424),
+        Some(Format::He) => (256, 6_500_631, 11_424),
+    };
+    let frames = given.ampdu_frames.unwrap_or(most_frames);
+    if !(1..=most_frames).contains(&frames) {
+        let message = format!("an A-MPDU has 1 to {most_frames} frames: a BlockAck has one bit for each");
+        return Err(refusal("ampdu_frames", &message));
     }
     if given.ampdu_duration > Duration::from_micros(5_484) {
-        return Err(refusal("ampdu_duration", "an HT-mixed frame lasts at most 5484 us"));
+        return Err(refusal("ampdu_duration", "a frame lasts at most 5484 us"));
     }
     Ok(Aggregation {
-        ampdu: limit("ampdu", network.ampdu(), 65_535)?,
-        frames: given.ampdu_frames,
+        ampdu: limit("ampdu", network.ampdu(), longest_ampdu)?,
+        frames,
         duration: given.ampdu_duration,
-        amsdu: limit("amsdu", given.amsdu, 7_935)?,
+        amsdu: limit("amsdu", given.amsdu, longest_amsdu)?,
         missed: given.missed_block_ack,
         lifetime: match given.lifetime {
             Lifetime::Off => None,

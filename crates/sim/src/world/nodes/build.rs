@@ -1,12 +1,14 @@
 //! Builds nodes, each with its ports and its station.
 
 use super::Node;
+use super::generations::Generations;
 use super::infrastructure::Infrastructure;
 use super::sites::Site;
-use crate::config::{Category, Class, LowLevel, Network, Queues, RateAlgorithm, Role};
+use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Algorithm, Conventions, Costs, Rates, Station};
+use crate::radio::Mode;
 use crate::record::{Gauge, NodeRecord};
 use crate::world::energy::{self, EnergyAccount, low_mode};
 use crate::world::error::BuildError;
@@ -20,6 +22,7 @@ pub(crate) fn nodes(
     network: &Network,
     sites: &[Site],
     infrastructure: &Infrastructure,
+    generations: &Generations,
     rules: &Conventions,
     seed: u64,
 ) -> Result<List<NodeId, Node>, BuildError> {
@@ -69,7 +72,8 @@ pub(crate) fn nodes(
         let tells = needs().any(|needs| needs.reads.contains(Reads::NOTES) || needs.sets.contains(Sets::NOTE));
         let neighbours = tells.then(|| Box::new(Notes::new(Stream::new(seed, &site.name, Purpose::Notes))));
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
-        let mut station = Station::new(address, rates(site, network, rules, low, seed)?, rules, random);
+        let rates = rates(address, site, network, generations, rules, low, seed)?;
+        let mut station = Station::new(address, rates, rules, random);
         let egress = Egress::new(ports, layout, order, &network.mac);
         if egress.has_turns() {
             station.take_turns();
@@ -192,9 +196,11 @@ fn built(
 }
 
 /// Modes of a node: a fixed one, one of two levels, or those of rate control.
-pub(crate) fn rates(
+fn rates(
+    address: u32,
     site: &Site,
     network: &Network,
+    generations: &Generations,
     rules: &Conventions,
     low: Option<&LowLevel>,
     seed: u64,
@@ -203,11 +209,15 @@ pub(crate) fn rates(
     if let Some(low) = low {
         return Ok(Rates::of_two(mode, low_mode(site, network, rules, low)?));
     }
-    let (algorithm, modes) = match network.mac.rate_control.algorithm {
-        RateAlgorithm::Fixed => return Ok(Rates::fixed(mode)),
-        RateAlgorithm::Arf => (Algorithm::Arf, network.radio.ladder()),
-        RateAlgorithm::Aarf => (Algorithm::Aarf, network.radio.ladder()),
-        RateAlgorithm::MinstrelHt => (Algorithm::Minstrel, network.radio.all_modes()),
+    let (algorithm, modes): (_, fn(&Radio) -> Vec<Mode>) = match network.mac.rate_control.algorithm {
+        RateAlgorithm::Fixed => {
+            let one = |radio: &Radio| radio.data_mode().into_iter().collect();
+            let (sets, of_peer) = generations.of(address, vec![mode], one);
+            return Ok(Rates::fixed(sets, of_peer));
+        }
+        RateAlgorithm::Arf => (Algorithm::Arf, Radio::ladder),
+        RateAlgorithm::Aarf => (Algorithm::Aarf, Radio::ladder),
+        RateAlgorithm::MinstrelHt => (Algorithm::Minstrel, Radio::all_modes),
     };
     if site.data_rate.is_some() || site.mcs.is_some() {
         let why = "rate control chooses the mode; leave `data_rate` and `mcs` of nodes out";
@@ -218,5 +228,7 @@ pub(crate) fn rates(
         return Err(BuildError::new("mac.rate_control.algorithm", why));
     }
     let random = Stream::new(seed, &site.name, Purpose::RateControl);
-    Ok(Rates::new(algorithm, modes, &Costs::new(&rules.timing), random))
+    let all = radio::own(site, &network.radio)?.map_or_else(|| modes(&network.radio), |own| modes(&own));
+    let (sets, of_peer) = generations.of(address, all, modes);
+    Ok(Rates::new(algorithm, sets, of_peer, &Costs::new(&rules.timing), random))
 }

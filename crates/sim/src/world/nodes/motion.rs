@@ -1,7 +1,7 @@
 //! Builds the movement of nodes.
 
 use super::sites::Site;
-use crate::config::{Mobility, MobilityModel, Network, Speeds, WalkStart};
+use crate::config::{Mobility, MobilityModel, Network, Place, Speeds, WalkStart};
 use crate::engine::{Purpose, Stream};
 use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWaypoint, Start, Walk, read};
 use crate::world::error::BuildError;
@@ -57,6 +57,12 @@ pub(crate) fn motion(network: &Network, sites: &[Site], seed: u64) -> Result<Mot
     Ok(Motion::new(walks.collect::<Result<_, _>>()?))
 }
 
+impl From<Place> for Position {
+    fn from(place: Place) -> Self {
+        Self { x: place.x.as_metres(), y: place.y.as_metres(), z: place.height.map_or(0.0, Length::as_metres) }
+    }
+}
+
 /// A node that stands, or follows its waypoints.
 fn itinerary(site: &Site, start: Position) -> Result<Walk, BuildError> {
     if site.waypoints.windows(2).any(|pair| pair[0].time >= pair[1].time) {
@@ -64,8 +70,9 @@ fn itinerary(site: &Site, start: Position) -> Result<Walk, BuildError> {
         return Err(BuildError::new(format!("node.{}.waypoints", site.name), message));
     }
     let commands = site.waypoints.iter().map(|waypoint| {
-        let [x, y] = waypoint.position.map(Length::as_metres);
-        let order = Order::Go { x, y, z: None, speed: waypoint.speed.as_metres_per_second() };
+        let Position { x, y, z } = waypoint.position.into();
+        let height = waypoint.position.height.map(|_| z);
+        let order = Order::Go { x, y, z: height, speed: waypoint.speed.as_metres_per_second() };
         Command { time: Instant::ZERO + waypoint.time, order }
     });
     Ok(Walk::scripted(start, commands.collect()))

@@ -1,6 +1,6 @@
 //! Expands nodes that a scenario describes by rule or one by one.
 
-use crate::config::{Network, Placement, Role, Shape};
+use crate::config::{Network, Place, Placement, Role, Shape};
 use crate::engine::{Purpose, Stream};
 use crate::world::error::BuildError;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +45,7 @@ pub(crate) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
 }
 
 /// Returns the position that random placement gives to a node without one.
-fn scattered(network: &Network, node: &Site, seed: u64) -> Option<[Length; 2]> {
+fn scattered(network: &Network, node: &Site, seed: u64) -> Option<Place> {
     let placement = network.nodes.as_ref().filter(|placement| placement.placement == Some(Shape::Random))?;
     (node.role != Role::Wired)
         .then(|| position(Shape::Random, 0, placement, Stream::new(seed, &node.name, Purpose::Motion)))
@@ -62,7 +62,7 @@ fn alike(node: &Site) -> Vec<Site> {
 }
 
 /// Position of the `index`-th node, called `name`, by the placement rule, if there is one.
-fn placed(placement: &Placement, index: u32, name: &str, seed: u64) -> Result<Option<[Length; 2]>, BuildError> {
+fn placed(placement: &Placement, index: u32, name: &str, seed: u64) -> Result<Option<Place>, BuildError> {
     check_placement(placement)?;
     let random = Stream::new(seed, name, Purpose::Motion);
     Ok(placement.placement.map(|shape| position(shape, index, placement, random)))
@@ -92,7 +92,7 @@ fn check_placement(placement: &Placement) -> Result<(), BuildError> {
 }
 
 /// Returns the position of the `index`-th node, with random numbers of its own.
-fn position(shape: Shape, index: u32, placement: &Placement, mut random: Stream) -> [Length; 2] {
+fn position(shape: Shape, index: u32, placement: &Placement, mut random: Stream) -> Place {
     let spacing = placement.spacing.map_or(0.0, Length::as_metres);
     let (index, count) = (f64::from(index), f64::from(placement.count));
     let [x, y] = match shape {
@@ -109,7 +109,7 @@ fn position(shape: Shape, index: u32, placement: &Placement, mut random: Stream)
         }
         Shape::Random => placement.area.map_or([0.0; 2], |sides| sides.map(|side| side.as_metres() * random.unit())),
     };
-    [Length::metres(x), Length::metres(y)]
+    Place::flat(Length::metres(x), Length::metres(y))
 }
 
 #[cfg(test)]
@@ -137,8 +137,8 @@ mod tests {
         let at = |name: &str| sites.iter().find(|site| site.name == name)?.position;
         let places: BTreeSet<String> = ["n0", "up1", "up2", "up3"].map(|name| format!("{:?}", at(name))).into();
         assert_eq!(places.len(), 4, "each has its own: {places:?}");
-        assert!(["up1", "up3"].iter().all(|name| at(name).is_some_and(|[x, _]| x.as_metres() < 30.0)));
-        assert_eq!(at("x"), Some([Length::metres(70.0), Length::metres(0.0)]));
+        assert!(["up1", "up3"].iter().all(|name| at(name).is_some_and(|place| place.x.as_metres() < 30.0)));
+        assert_eq!(at("x"), Some(Place::flat(Length::metres(70.0), Length::metres(0.0))));
         assert_eq!(at("server"), None);
     }
 
@@ -149,7 +149,8 @@ mod tests {
         let network: Network = toml::from_str(text).expect("a description");
         let places = |seed| -> Vec<[f64; 2]> {
             let sites = sites(&network, seed).expect("places");
-            sites.iter().map(|site| site.position.expect("it is placed").map(Length::as_metres)).collect()
+            let metres = |place: Place| [place.x, place.y].map(Length::as_metres);
+            sites.iter().map(|site| metres(site.position.expect("it is placed"))).collect()
         };
         let drawn = places(1);
         assert_eq!(drawn, places(1));

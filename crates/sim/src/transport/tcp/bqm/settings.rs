@@ -62,6 +62,8 @@ pub(crate) struct Settings {
     pub(crate) threshold: Threshold,
     /// True if one duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
     pub(crate) single_duplicate: bool,
+    /// True if all packets of priority 0 of a window are repeated once it is known to have lost several (section 3.5).
+    pub(crate) lowest_at_once: bool,
 }
 
 impl Default for Settings {
@@ -77,6 +79,7 @@ impl Default for Settings {
             growth: Growth::UntilNext,
             threshold: Threshold::Reduced,
             single_duplicate: false,
+            lowest_at_once: false,
         }
     }
 }

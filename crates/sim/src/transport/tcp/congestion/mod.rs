@@ -2,7 +2,9 @@
 
 mod bqm;
 mod cubic;
+mod prague;
 mod reno;
 mod window;
 
+pub(crate) use prague::Heard;
 pub(crate) use window::{Growth, Window};

@@ -2,6 +2,7 @@
 
 use super::bqm::{Bqm, Reaction};
 use super::cubic::Cubic;
+use super::prague::{Heard, Prague};
 use super::reno::Reno;
 use crate::transport::tcp::{Congestion, Report, Settings, SlowStart};
 use units::{Duration, Instant};
@@ -12,6 +13,7 @@ enum Law {
     Reno(Reno),
     Cubic(Cubic),
     Bqm(Bqm),
+    Prague(Prague),
 }
 
 /// Congestion window and slow start threshold, in octets.
@@ -36,6 +38,7 @@ impl Window {
             Congestion::Reno => Law::Reno(Reno::new(settings.recovery_end)),
             Congestion::Cubic => Law::Cubic(Cubic::new(segment, settings.friendly_growth)),
             Congestion::Bqm => Law::Bqm(Bqm::new(settings.bqm.unwrap_or_default())),
+            Congestion::Prague => Law::Prague(Prague::new(segment)),
         };
         let (ssthresh, slow_start) = (u64::MAX, settings.slow_start);
         Self { segment, initial, cwnd: initial, ssthresh, settled: initial, slow_start, law }
@@ -76,6 +79,7 @@ impl Window {
             Law::Reno(reno) => reno.increase(self.cwnd, growth.acked, self.segment),
             Law::Cubic(cubic) => cubic.increase(self.cwnd, growth),
             Law::Bqm(bqm) => bqm.increase(self.cwnd, growth.acked, self.segment),
+            Law::Prague(prague) => prague.increase(self.cwnd, growth),
         };
         self.cwnd = self.cwnd.saturating_add(more);
     }
@@ -95,6 +99,16 @@ impl Window {
         self.cwnd = self.settled;
     }
 
+    /// Handles counted marks (Prague). True if they reduce the window; no other law counts them.
+    pub(crate) fn hear(&mut self, heard: &Heard) -> bool {
+        let is_slow_start = self.cwnd < self.ssthresh;
+        let Law::Prague(prague) = &mut self.law else { return false };
+        let Some(reduced) = prague.hear(self.cwnd, is_slow_start, heard) else { return false };
+        self.cwnd = reduced.max(2 * self.segment);
+        (self.ssthresh, self.settled) = (self.cwnd, self.cwnd);
+        true
+    }
+
     /// Sets the slow start threshold after congestion (RFC 5681, equation 4; RFC 9438, 4.6). The equation is an upper bound:
     /// where `again` says that it is the same congestion as before, a lower threshold stays.
     pub(crate) fn lower_threshold(&mut self, flight: u64, again: bool) {
@@ -102,6 +116,8 @@ impl Window {
             Law::Reno(reno) => reno.decrease(flight),
             Law::Cubic(cubic) => cubic.decrease(self.cwnd, flight),
             Law::Bqm(bqm) => bqm.decrease(self.cwnd, flight),
+            // As Reno (RFC 5681, equation 4).
+            Law::Prague(_) => flight / 2,
         };
         let threshold = threshold.max(2 * self.segment);
         self.ssthresh = if again { threshold.min(self.ssthresh) } else { threshold };

@@ -1,9 +1,9 @@
 //! Handling of arriving segments and expired timers.
 
 use super::state::{Sender, State, Tail};
-use crate::transport::tcp::congestion::Growth;
+use crate::transport::tcp::congestion::{Growth, Heard};
 use crate::transport::tcp::recovery::{Duplicate, Progress};
-use crate::transport::tcp::{Recovery, RecoveryEnd, RttSamples, Segment};
+use crate::transport::tcp::{Block, Recovery, RecoveryEnd, RttSamples, Segment};
 use units::Instant;
 
 impl Sender {
@@ -54,8 +54,10 @@ impl Sender {
         let repeats = segment.window == self.offered && self.board.flight() > 0;
         self.offer(ack, segment.window);
         let (una, flight) = (self.board.una(), self.flight_size());
+        let marked = segment.marked.saturating_sub(self.marked);
+        self.marked += marked;
         if ack > una {
-            self.advance(now, ack, news, segment);
+            self.advance(now, ack, news.saturating_sub(marked), segment);
         } else if self.rack.is_none()
             && !segment.syn
             && if self.settings.recovery == Recovery::Sack { fresh } else { repeats }
@@ -69,12 +71,25 @@ impl Sender {
         }
         if segment.syn {
             self.shake(segment, ack > una);
+        } else if self.settings.counts_marks() {
+            self.hear(now, ack - una, marked);
         } else if segment.ece && self.ecn && ack >= self.reduced_at {
             self.counts.marks += 1;
             self.reduce(now, flight);
         }
         if ack > una {
             self.watch_tail(now);
+        }
+    }
+
+    /// Tells Prague what was acknowledged, and how much of it arrived with a mark.
+    fn hear(&mut self, now: Instant, acked: u64, marked: u64) {
+        let (una, nxt) = (self.board.una(), self.board.nxt());
+        let before = self.window.cwnd();
+        let may_reduce = self.recovery.is_open();
+        if self.window.hear(&Heard { now, una, nxt, acked, marked, may_reduce }) {
+            self.counts.marks += 1;
+            self.count_halving(before);
         }
     }
 
@@ -98,7 +113,7 @@ impl Sender {
         }
     }
 
-    /// Octets are acknowledged, and `news` of them were not SACKed before.
+    /// Octets are acknowledged, and `news` of them were neither SACKed before nor, where marks are counted, marked.
     fn advance(&mut self, now: Instant, ack: u64, news: u64, segment: &Segment) {
         self.measure(now, ack, segment);
         let below = ack - self.board.una();
@@ -121,18 +136,22 @@ impl Sender {
             self.report = None;
         }
         match progress {
-            Progress::Normal if segment.syn || segment.ece && self.ecn => {}
+            Progress::Normal if segment.syn || segment.ece && self.ecn && !self.settings.counts_marks() => {}
             Progress::Normal => {
                 let (srtt, limited) = (self.rto.srtt(), self.limited);
                 self.window.grow(Growth { now, srtt, acked: news, limited, timed_out });
             }
             Progress::Continue => {}
-            Progress::Partial { first } => {
+            Progress::Partial { first, point } => {
                 self.window.deflate(below);
                 self.due.first = true;
                 restart = first;
+                if first && self.settings.reports().is_some_and(|bqm| bqm.lowest_at_once) {
+                    self.lowest = Block { start: ack + self.settings.segment.count(), end: point };
+                }
             }
             Progress::Over => {
+                self.lowest.end = 0;
                 self.end_recovery();
                 let acked = match self.settings.recovery_end {
                     RecoveryEnd::Threshold => 0,
@@ -228,7 +247,7 @@ impl Sender {
         self.count_halving(before);
         self.reduced_when = now;
         self.reduced_at = self.board.nxt();
-        self.due.cwr = self.ecn;
+        self.due.cwr = self.ecn && !self.settings.counts_marks();
     }
 
     fn count_halving(&mut self, before: u64) {
@@ -302,6 +321,7 @@ impl Sender {
         self.reduced_when = now;
         self.timed = None;
         self.due.first = false;
-        self.due.cwr = self.ecn;
+        self.lowest.end = 0;
+        self.due.cwr = self.ecn && !self.settings.counts_marks();
     }
 }

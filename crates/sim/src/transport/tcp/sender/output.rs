@@ -3,6 +3,7 @@
 use super::state::{Sender, State};
 use crate::transport::tcp::rto::Backoff;
 use crate::transport::tcp::{Block, Recovery, Segment};
+use queue::Ecn;
 use std::mem::take;
 use units::Instant;
 
@@ -30,7 +31,8 @@ impl Sender {
         if let Some(hole) = self.hole() {
             return Some(self.repeat(now, hole));
         }
-        if let Some(block) = self.rescue() {
+        // The scoreboard knows repetitions in order of their octets only.
+        if let Some(block) = self.rescue().or_else(|| self.next_of_lowest()) {
             self.counts.retransmits += 1;
             return Some(self.data(now, block));
         }
@@ -94,6 +96,19 @@ impl Sender {
         if lost.is_none() && self.is_out_of_data() { self.board.doubtful_hole() } else { lost }
     }
 
+    /// The next packet of priority 0 that is repeated without waiting for its turn.
+    fn next_of_lowest(&mut self) -> Option<Block> {
+        let marks = self.marks.as_ref()?;
+        while self.lowest.start < self.lowest.end {
+            let block = Block { start: self.lowest.start.max(self.board.una()), end: self.lowest.end };
+            self.lowest.start = block.start + self.settings.segment.count();
+            if block.len() > 0 && marks.base(block.start) == 0 {
+                return Some(self.cut(block));
+            }
+        }
+        None
+    }
+
     /// The repetition by rule (4) of `NextSeg`.
     fn rescue(&mut self) -> Option<Block> {
         let possible = self.is_out_of_data() && self.room() >= self.settings.segment.count();
@@ -140,7 +155,10 @@ impl Sender {
             self.timed = Some((block.start, now));
         }
         let mut segment = self.data(now, block);
-        (segment.ect, segment.cwr) = (self.ecn, take(&mut self.due.cwr));
+        segment.cwr = take(&mut self.due.cwr);
+        if self.ecn && !self.settings.counts_marks() {
+            segment.ecn = Ecn::Ect0;
+        }
         segment
     }
 
@@ -204,6 +222,8 @@ impl Sender {
             start: block.start,
             length: u32::try_from(length).expect("a segment is shorter than 4 GB"),
             fin: self.closing && block.end > self.end,
+            // With L4S also what is repeated, so that all goes through the same queue (Linux with RFC 9768).
+            ecn: if self.ecn && self.settings.counts_marks() { Ecn::Ect1 } else { Ecn::NotEct },
             discard_priority: self.marks.as_mut().map(|marks| marks.send(block.start)),
             ..self.empty(now)
         }

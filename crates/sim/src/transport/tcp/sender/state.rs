@@ -89,6 +89,8 @@ pub(crate) struct Sender {
     pub(super) ecn: bool,
     /// End of the window that was reduced for marks: no further reduction until it is acknowledged (RFC 3168, 6.1.2).
     pub(super) reduced_at: u64,
+    /// Octets that arrived with a mark, by the last acknowledgement.
+    pub(super) marked: u64,
     /// Time at which the window last fell because of a loss.
     pub(super) reduced_when: Instant,
     /// Without timestamps: an octet and its send time, for the round-trip time of its acknowledgement.
@@ -99,6 +101,8 @@ pub(crate) struct Sender {
     pub(super) report: Option<Report>,
     /// Discard priorities, if packets have them.
     pub(super) marks: Option<Marks>,
+    /// Where packets of priority 0 are still to be repeated at once.
+    pub(super) lowest: Block,
     pub(super) counts: Counts,
 }
 
@@ -153,12 +157,14 @@ impl Sender {
             limited: false,
             ecn: false,
             reduced_at: 0,
+            marked: 0,
             reduced_when: Instant::ZERO,
             timed: None,
             echo: None,
             sample: None,
             report: None,
             marks: settings.bqm.map(|bqm| Marks::new(bqm, settings.segment.count())),
+            lowest: Block { start: 0, end: 0 },
             counts: Counts::default(),
         }
     }

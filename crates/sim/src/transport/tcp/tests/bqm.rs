@@ -84,6 +84,30 @@ fn one_duplicate_is_enough_for_a_packet_of_priority_0() {
     run(with(single), None, &others);
 }
 
+#[test]
+fn packets_of_priority_0_are_repeated_at_once_after_several_losses() {
+    // Segments 1, 5 and 9 are lost: the first partial acknowledgement shows it.
+    let steps = |partial: &'static str, next: &'static str| {
+        vec![
+            ("open", "SYN"),
+            ("syn-ack", "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"),
+            ("ack 1", "16 17"),
+            ("ack 1 report 0", ""),
+            ("ack 1 report 0", ""),
+            ("ack 1 report 0", "r1"),
+            ("ack 5 report 1", partial),
+            ("ack 9 report 1", next),
+        ]
+    };
+    let at_once = bqm::Settings { lowest_at_once: true, ..bqm::Settings::default() };
+    run(with(at_once), None, &steps("r5 r9 r17 18", "r9 19"));
+    run(with(bqm::Settings::default()), None, &steps("r5 18", "r9 19"));
+    // A timeout ends it.
+    let mut timed_out = steps("r5 r9 r17 18", "")[..7].to_vec();
+    timed_out.push(("timer", "r5"));
+    run(with(at_once), None, &timed_out);
+}
+
 /// A receiver that gets these segments of a connection; returns the report of its last acknowledgement.
 fn reported(settings: &Settings, segments: &[u64]) -> Option<Report> {
     let mut receiver = Receiver::new(settings);

@@ -2,6 +2,7 @@
 
 use super::trace::{plain, run};
 use crate::transport::tcp::*;
+use queue::Ecn;
 use units::Instant;
 
 fn ecn() -> Settings {
@@ -55,14 +56,14 @@ fn only_new_data_may_be_marked() {
     sender.supply(None);
     sender.open(Instant::ZERO);
     let syn = sender.next(Instant::ZERO).unwrap();
-    assert!(!syn.ect && syn.ece && syn.cwr);
+    assert!(syn.ecn == Ecn::NotEct && syn.ece && syn.cwr);
     receiver.receive(Instant::ZERO, &syn, false);
     let answer = receiver.next(Instant::ZERO).unwrap();
-    assert!(!answer.ect && answer.ece && !answer.cwr);
+    assert!(answer.ecn == Ecn::NotEct && answer.ece && !answer.cwr);
     sender.receive(Instant::ZERO, &answer);
-    assert!(std::iter::from_fn(|| sender.next(Instant::ZERO)).all(|segment| segment.ect));
+    assert!(std::iter::from_fn(|| sender.next(Instant::ZERO)).all(|segment| segment.ecn == Ecn::Ect0));
     sender.expire(sender.deadline());
-    assert!(!sender.next(Instant::ZERO).unwrap().ect);
+    assert_eq!(sender.next(Instant::ZERO).unwrap().ecn, Ecn::NotEct);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use crate::engine::{Purpose, Stream};
 use crate::transport::tcp::*;
 use proptest::prelude::*;
+use queue::Ecn;
 use std::collections::BTreeMap;
 use units::{Bytes, Duration, Instant};
 
@@ -74,7 +75,7 @@ impl Connection {
                 match to {
                     To::Sender => self.sender.receive(self.now, &segment),
                     To::Receiver => {
-                        let marked = segment.ect && self.network.luck.unit() < 0.05;
+                        let marked = segment.ecn != Ecn::NotEct && self.network.luck.unit() < 0.05;
                         self.arrived += self.receiver.receive(self.now, &segment, marked);
                         // Only what it hears, or a timer, gives a sender something to say.
                         assert_eq!(self.sender.next(self.now), None);
@@ -157,7 +158,8 @@ struct Care {
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
-    let congestion = prop_oneof![Just(Congestion::Reno), Just(Congestion::Cubic), Just(Congestion::Bqm)];
+    let laws = [Congestion::Reno, Congestion::Cubic, Congestion::Bqm, Congestion::Prague];
+    let congestion = prop::sample::select(laws.to_vec());
     let recovery = prop_oneof![Just(Recovery::Reno), Just(Recovery::NewReno), Just(Recovery::Sack)];
     let detection = prop_oneof![Just(LossDetection::RackTlp), Just(LossDetection::DuplicateAcks)];
     let slow_start = prop_oneof![Just(SlowStart::Bytes), Just(SlowStart::Acks)];
@@ -205,6 +207,7 @@ fn bias() -> impl Strategy<Value = bqm::Settings> {
         growth: if choices.4 { bqm::Growth::UntilNext } else { bqm::Growth::UntilRegained },
         threshold: if choices.5 { bqm::Threshold::Reduced } else { bqm::Threshold::Half },
         single_duplicate: choices.0,
+        lowest_at_once: choices.1,
     })
 }
 

@@ -8,6 +8,7 @@
 //! | `syn-ack` | the receiver's SYN |
 //! | `ack 3` | everything below segment 3 is acknowledged, `ack 3 sack 5 7-9`: with these segments, the latest block first |
 //! | `ack 3 window 0`, `ack 3 ece` | with this window, in octets; with a mark |
+//! | `ack 3 marked 2` | and two segments in all arrived marked, by the receiver's count |
 //! | `ack 3 report 1`, `ack 3 wireless` | with this report of losses: congestion up to priority 1; none |
 //! | `timer` | the deadline comes |
 //! | `wait 300` | so many milliseconds pass |
@@ -106,6 +107,7 @@ impl Trace {
                 "octet" => segment.ack = words.next().unwrap().parse().ok(),
                 "window" => segment.window = words.next().unwrap().parse().unwrap(),
                 "ece" => segment.ece = true,
+                "marked" => segment.marked = SEGMENT * words.next().unwrap().parse::<u64>().unwrap(),
                 "wireless" => segment.report = Some(Report::Wireless),
                 "report" => {
                     let reached = words.next().unwrap().parse().unwrap();

@@ -1,0 +1,135 @@
+// Network (o): 802.11ac and ax (peer-wide). Stations on a circle of 1 m and node 0 in its centre; every node hears every
+// other with the same power. 5 GHz, one to eight streams, the shortest guard interval of HE, the long one of VHT; best
+// effort: AIFSN 3, CW 15 to 1023, no TXOP limit; A-MPDU of 64 (VHT) or 256 (HE) frames and 5.484 ms; no A-MSDU, no RTS.
+// Acknowledgements at 24 Mb/s. Needs ns-3.44, in which every queue of a receiver is served in order of its oldest packet.
+#include "ns3/mobility-module.h"
+#include "ns3/propagation-module.h"
+#include "ns3/queue-disc.h"
+#include "ns3/traffic-control-layer.h"
+#include "outcome.h"
+
+int
+main(int argc, char* argv[])
+{
+    uint32_t stations = 1, mcs = 7, streams = 1, width = 80, payload = 1000, guard = 800;
+    std::string standard = "he";
+    bool down = false, bar = true, durations = false;
+    Run run(3, 1);
+    CommandLine cmd(__FILE__);
+    cmd.AddValue("stations", "stations around node 0", stations);
+    cmd.AddValue("standard", "vht or he", standard);
+    cmd.AddValue("mcs", "0 to 9 or 11", mcs);
+    cmd.AddValue("streams", "spatial streams", streams);
+    cmd.AddValue("width", "MHz: 20, 40, 80, 160", width);
+    cmd.AddValue("guard", "guard interval, ns", guard);
+    cmd.AddValue("payload", "UDP payload of a packet, bytes", payload);
+    cmd.AddValue("down", "node 0 sends to all others, not they to it", down);
+    cmd.AddValue("bar", "after a missing BlockAck send a BlockAckReq (ns-3: yes), not the data again", bar);
+    cmd.AddValue("durations", "only print durations of PPDUs: mode, streams, MHz, guard ns, PSDU bytes, ns", durations);
+    run.AddOptions(cmd);
+    cmd.Parse(argc, argv);
+    const bool he = standard == "he";
+    if (durations)
+    {
+        for (const std::string mode : {"HtMcs7", "VhtMcs0", "VhtMcs7", "VhtMcs8", "HeMcs0", "HeMcs7", "HeMcs11"})
+        {
+            const bool ht = mode[1] == 't', isHe = mode[1] == 'e';
+            for (const uint32_t mhz : {20, 40, 80, 160})
+            {
+                for (const uint32_t nss : {1, 2, 4, 8})
+                {
+                    for (const uint32_t bytes : {14, 100, 1066, 1540, 65535, 100001})
+                    {
+                        for (const uint32_t ns : isHe ? std::vector<uint32_t>{800, 1600, 3200} : std::vector<uint32_t>{400, 800})
+                        {
+                            if (ht && (mhz > 40 || nss > 1 || bytes > 65535))
+                            {
+                                continue;
+                            }
+                            WifiTxVector tx;
+                            tx.SetMode(WifiMode(mode));
+                            tx.SetPreambleType(ht ? WIFI_PREAMBLE_HT_MF : isHe ? WIFI_PREAMBLE_HE_SU : WIFI_PREAMBLE_VHT_SU);
+                            tx.SetChannelWidth(mhz);
+                            tx.SetNss(nss);
+                            tx.SetGuardInterval(NanoSeconds(ns));
+                            const auto time = WifiPhy::CalculateTxDuration(bytes, tx, WIFI_PHY_BAND_5GHZ);
+                            std::printf("%s,%u,%u,%u,%u,%lu\n", mode.c_str(), nss, mhz, ns, bytes,
+                                        static_cast<unsigned long>(time.GetNanoSeconds()));
+                        }
+                    }
+                }
+            }
+        }
+        return 0;
+    }
+    RngSeedManager::SetRun(run.seed);
+    const uint32_t waiting = 600; // a window of 256 under way and more behind it
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue(std::to_string(stations * waiting + 100) + "p"));
+    Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Hours(1)));
+    Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(7));
+    Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(bar));
+
+    NodeContainer nodes(stations + 1);
+    auto places = CreateObject<ListPositionAllocator>();
+    places->Add(Vector(0, 0, 0));
+    for (uint32_t i = 0; i < stations; ++i)
+    {
+        const double angle = 2 * M_PI * i / stations;
+        places->Add(Vector(std::cos(angle), std::sin(angle), 0));
+    }
+    MobilityHelper mobility;
+    mobility.SetPositionAllocator(places);
+    mobility.Install(nodes);
+    YansWifiChannelHelper channel;
+    channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
+    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-20));
+    YansWifiPhyHelper phy;
+    phy.SetChannel(channel.Create());
+    phy.Set("ChannelSettings", StringValue("{0, " + std::to_string(width) + ", BAND_5GHZ, 0}"));
+    phy.Set("Antennas", UintegerValue(streams));
+    phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(streams));
+    phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(streams));
+    WifiHelper wifi;
+    wifi.SetStandard(he ? WIFI_STANDARD_80211ax : WIFI_STANDARD_80211ac);
+    const auto data = StringValue((he ? "HeMcs" : "VhtMcs") + std::to_string(mcs));
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", data, "ControlMode",
+                                 StringValue("OfdmRate24Mbps"), "NonUnicastMode", StringValue("OfdmRate6Mbps"));
+    if (he)
+    {
+        wifi.ConfigHeOptions("GuardInterval", TimeValue(NanoSeconds(guard)));
+    }
+    WifiMacHelper mac;
+    mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(true),
+                "BE_MaxAmpduSize", UintegerValue(he ? 6500631 : 1048575), "BE_MaxAmsduSize", UintegerValue(0));
+    auto devices = wifi.Install(phy, mac, nodes);
+    InternetStackHelper().Install(nodes);
+    auto interfaces = Ipv4AddressHelper("10.0.0.0", "255.255.0.0").Assign(devices);
+    for (uint32_t i = 0; i < devices.GetN(); ++i)
+    {
+        auto layer = devices.Get(i)->GetNode()->GetObject<TrafficControlLayer>();
+        if (layer->GetRootQueueDiscOnDevice(devices.Get(i))) // assigned with the address
+        {
+            layer->DeleteRootQueueDiscOnDevice(devices.Get(i));
+        }
+        auto cache = nodes.Get(i)->GetObject<Ipv4L3Protocol>()->GetInterface(1)->GetArpCache();
+        for (uint32_t j = 0; j < devices.GetN(); ++j)
+        {
+            auto entry = cache->Add(interfaces.GetAddress(j));
+            entry->SetMacAddress(devices.Get(j)->GetAddress());
+            entry->MarkPermanent();
+        }
+    }
+    run.Watch(devices);
+    for (uint32_t i = 1; i <= stations; ++i)
+    {
+        auto& flow = run.flows.emplace_back();
+        const uint32_t from = down ? 0 : i, to = down ? i : 0;
+        auto queue = DynamicCast<WifiNetDevice>(devices.Get(from))->GetMac()->GetQosTxop(AC_BE)->GetWifiMacQueue();
+        flow.name = (down ? "down-n" : "up-n") + std::to_string(i);
+        flow.payload = payload;
+        flow.Connect(nodes.Get(from), nodes.Get(to), interfaces.GetAddress(to), kPort + i);
+        const auto receiver = Mac48Address::ConvertFrom(devices.Get(to)->GetAddress());
+        Simulator::ScheduleWithContext(from, MicroSeconds(7 * i), &Flow::SaturateTo, &flow, queue, waiting, receiver);
+    }
+    run.Play();
+}

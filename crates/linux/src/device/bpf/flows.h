@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Flow queues of stations: packets hashed by flow, and deficit round robin over the flows of a station in bytes, new
+ * flows first; crate queue's Flows and Turns in C, held to the same decisions by a test. All flows of a queue share one
+ * table, in which a flow belongs to one port at a time. The places of the ring are a pool here: chains of places.
+ *
+ * Numbers of flows, ports and places count from one, and zero is none. */
+
+#define LANES 4
+/* A port has one station's packets in one access category: PORTS is STATIONS * LANES. */
+#define PORTS PORTS_OF_QUEUE
+/* Flows, with one for each port that takes packets whose flow belongs to another port. */
+#define FLOWS 2048
+#define HASHED_FLOWS (FLOWS - PORTS)
+/* Bytes per flow and round, as in mac80211. */
+#define QUANTUM 300
+/* Most steps from flow to flow in a call, so that it ends soon. */
+#define MOST_STEPS 1024
+/* How many times longer than others flows of short packets may wait, and the longest ACK with options. */
+#define ACKS 10
+#define SHORT_BYTES 128
+
+/* A line of numbered things, of which each says the next. */
+struct line {
+	__u32 first, last, count;
+};
+
+enum { UNLISTED, NEW_FLOW, OLD_FLOW };
+
+struct flow {
+	/* Its packets: places, their number and their bytes. */
+	__u32 first, last;
+	__u32 packets;
+	__u32 port;
+	__u64 bytes;
+	/* Bytes that it may still send in this turn. */
+	__s64 deficit;
+	/* When its last packet came; zero: none did. */
+	__u64 came;
+	__u32 listed;
+	/* Packets of it that go before all flows. */
+	__u32 ahead;
+};
+
+/* What waits in a port. */
+struct port {
+	struct line new_flows, old_flows;
+	/* Thin packets: places. */
+	__u32 first, last;
+	__u64 thin;
+	__u64 packets, bytes;
+};
+
+/* Bounds for a packet that arrives: one of a flow of which none waits is thin if the one before came `gap` ago. */
+struct pace {
+	__u64 gap;
+	/* Most bytes that may wait. */
+	__u64 most;
+};
+#define NEVER_THIN 0xffffffffffffffff
+
+#include "law.h"
+
+/* All that a queue of this kind has beside its packets. */
+struct turns {
+	struct law law;
+	struct meter meter;
+	__u64 slot;
+	/* Whether the packet that joined last is thin. */
+	__u64 thin;
+	/* Places that are free again, and how many were ever used. */
+	__u32 free, used;
+	struct port ports[PORTS];
+	struct flow flows[FLOWS];
+	__u32 next_flow[FLOWS];
+};
+
+struct turns all_turns[MOST_QUEUES] SEC(".bss.turns");
+
+static ALWAYS_INLINE struct turns *turns_of(struct queue q)
+{
+	return &all_turns[q.slot % MOST_QUEUES];
+}
+
+static ALWAYS_INLINE struct flow *flow_at(struct turns *all, __u32 number)
+{
+	return &all->flows[bounded(number - 1, FLOWS)];
+}
+
+static ALWAYS_INLINE struct port *port_at(struct turns *all, __u32 port)
+{
+	return &all->ports[bounded(port, PORTS)];
+}
+
+static ALWAYS_INLINE int waits(struct turns *all, __u32 port)
+{
+	return port_at(all, port)->packets != 0;
+}
+
+static ALWAYS_INLINE int has_thin(struct turns *all, __u32 port)
+{
+	return port_at(all, port)->thin != 0;
+}
+
+/* Begins without packets. Places of the ring that still hold some are the host's. */
+static APART int begin_turns(struct turns *all, __u32 slot)
+{
+	struct bpf_iter_num number;
+	int *at;
+
+	begin_law(&all->law);
+	all->meter = (struct meter){};
+	all->slot = slot;
+	all->free = all->used = 0;
+	bpf_iter_num_new(&number, 0, FLOWS);
+	while ((at = bpf_iter_num_next(&number))) {
+		all->flows[bounded(*at, FLOWS)] = (struct flow){};
+		all->ports[bounded(*at, PORTS)] = (struct port){};
+	}
+	bpf_iter_num_destroy(&number);
+	return 0;
+}
+
+/* Adds a place to the end of a chain. */
+static ALWAYS_INLINE void chain(struct queue q, __u32 *first, __u32 *last, __u32 number, struct entry *entry)
+{
+	struct entry *before;
+
+	entry->next = 0;
+	if (*last) {
+		before = entry_at(q, *last - 1);
+		if (before)
+			before->next = number;
+	} else {
+		*first = number;
+	}
+	*last = number;
+}
+
+/* Takes the first place of a chain out of it. It is free then; the host takes its packet before anything else. */
+static ALWAYS_INLINE struct entry *unchain(struct queue q, struct turns *all, __u32 *first, __u32 *last)
+{
+	__u32 number = *first;
+	struct entry *entry;
+
+	if (!number)
+		return 0;
+	entry = entry_at(q, number - 1);
+	if (!entry)
+		return 0;
+	*first = entry->next;
+	if (!entry->next)
+		*last = 0;
+	entry->next = all->free;
+	all->free = number;
+	return entry;
+}
+
+/* Returns the number of a free place; zero: there is none. */
+static ALWAYS_INLINE __u32 free_place(struct queue q, struct turns *all, __u32 places)
+{
+	__u32 number = all->free;
+	struct entry *entry;
+
+	if (!number)
+		return all->used < places ? ++all->used : 0;
+	entry = entry_at(q, number - 1);
+	if (!entry)
+		return 0;
+	all->free = entry->next;
+	return number;
+}
+
+/* Takes the first packet of a flow. */
+static ALWAYS_INLINE struct entry *take_of_flow(struct queue q, struct turns *all, struct flow *flow)
+{
+	struct entry *entry = unchain(q, all, &flow->first, &flow->last);
+
+	if (!entry)
+		return 0;
+	flow->packets--;
+	flow->bytes -= entry->len;
+	return entry;
+}
+
+/* A packet leaves its port. */
+static ALWAYS_INLINE void leaves_port(struct port *port, const struct entry *entry)
+{
+	port->packets--;
+	port->bytes -= entry->len;
+}
+
+/* A packet leaves the account of the queue. Returns its place, whose packet the host takes before anything else. */
+static ALWAYS_INLINE struct entry *uncharge(struct queue q, __u32 number)
+{
+	struct entry *entry = number ? entry_at(q, number - 1) : 0;
+
+	if (!entry)
+		return 0;
+	q.is->backlog_packets--;
+	q.is->backlog_bytes -= entry->len;
+	return entry;
+}
+
+/* Returns the flow of a port to which a packet with this hash belongs. */
+static ALWAYS_INLINE __u32 flow_of(struct turns *all, __u32 port, __u32 hash)
+{
+	__u32 number = 1 + (__u32)((__u64)hash * HASHED_FLOWS >> 32);
+	struct flow *flow = flow_at(all, number);
+
+	if (flow->port == port)
+		return number;
+	if (flow->listed || flow->packets || flow->ahead) {
+		number = 1 + HASHED_FLOWS + port;
+		flow = flow_at(all, number);
+	}
+	if (flow->port != port) {
+		flow->port = port;
+		flow->came = 0;
+	}
+	return number;
+}
+
+/* Takes the packet at the head of the longest flow of a port (the first of equals in order of their turns) out of it.
+ * Returns its place as a number; zero: no flow has any, or its packets are shorter than `least` on average. */
+VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
+{
+	struct queue q = { .slot = slot };
+	struct turns *all = turns_of(q);
+	struct port *port = port_at(all, at);
+	__u32 fattest = 0, number = port->new_flows.first, others = port->old_flows.first;
+	struct entry *gone;
+	struct flow *flow;
+	__u64 most = 0;
+
+	AT_MOST(MOST_STEPS) {
+		if (!number) {
+			number = others;
+			others = 0;
+		}
+		if (!number)
+			break;
+		flow = flow_at(all, number);
+		if (flow->bytes > most) {
+			most = flow->bytes;
+			fattest = number;
+		}
+		number = all->next_flow[bounded(number - 1, FLOWS)];
+	}
+	if (!fattest)
+		return 0;
+	flow = flow_at(all, fattest);
+	if (flow->bytes < (__u64)least * flow->packets)
+		return 0;
+	number = flow->first;
+	gone = take_of_flow(q, all, flow);
+	if (!gone)
+		return 0;
+	leaves_port(port, gone);
+	return number;
+}
+
+/* Drops the packet at the head of the longest flow of a port, if that has any. */
+static ALWAYS_INLINE int shed(struct queue q, __u32 at, __u64 least, host_t host)
+{
+	struct entry *gone = uncharge(q, take_of_fattest(q.slot, at, least));
+
+	if (!gone)
+		return 0;
+	refuse(q, gone->len);
+	entry_drop(q, gone, host);
+	return 1;
+}
+
+/* A packet joins a port. Returns its place as a number; zero: there is none. */
+VERIFIED_APART __u32 join_port(__u32 slot, __u32 at, __u32 of, __u32 len, __u64 now)
+{
+	struct queue q = { .slot = slot };
+	struct turns *all = turns_of(q);
+	struct port *port = port_at(all, at);
+	struct flow *flow = flow_at(all, of);
+	__u32 number = free_place(q, all, places_of_ring());
+	struct entry *place;
+
+	place = number ? entry_at(q, number - 1) : 0;
+	if (!place)
+		return 0;
+	place->since = now;
+	place->len = len;
+	place->flow = of;
+	port->packets++;
+	port->bytes += len;
+	if (all->thin) {
+		flow->ahead = 1;
+		port->thin++;
+		chain(q, &port->first, &port->last, number, place);
+		return number;
+	}
+	chain(q, &flow->first, &flow->last, number, place);
+	flow->packets++;
+	flow->bytes += len;
+	if (!flow->listed) {
+		flow->listed = NEW_FLOW;
+		flow->deficit = QUANTUM;
+		push_back(&port->new_flows, all->next_flow, FLOWS, of);
+	}
+	return number;
+}
+
+/* A packet arrives at a port. Returns the place where the host must put it, or null: then the host drops it. */
+static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, __u32 at, __u32 hash, __u32 len, __u64 now,
+					__u64 gap, host_t host)
+{
+	struct limit limit = { q.set->limit_packets, q.set->limit_bytes };
+	struct sluice_measured *is = q.is;
+	struct entry *place;
+	struct flow *flow;
+	__u32 number, of;
+
+	is->arrived_packets++;
+	is->arrived_bytes += len;
+	if (unlikely(!fits(0, 0, limit, len)))
+		goto refused;
+	of = flow_of(all, at, hash);
+	flow = flow_at(all, of);
+	all->thin = gap != NEVER_THIN && (!flow->came || since(now, flow->came) >= gap) && !flow->packets && !flow->ahead;
+	flow->came = now;
+	if (unlikely(!fits(is->backlog_packets, is->backlog_bytes, limit, len))) {
+		AT_MOST(discards_at_once) {
+			if (fits(is->backlog_packets, is->backlog_bytes, limit, len) || !shed(q, at, 0, host))
+				break;
+		}
+		if (!fits(is->backlog_packets, is->backlog_bytes, limit, len))
+			goto refused;
+	}
+	number = join_port(q.slot, at, of, len, now);
+	place = number ? entry_at(q, number - 1) : 0;
+	if (!place)
+		goto refused;
+	is->backlog_packets++;
+	is->backlog_bytes += len;
+	raise_to(&is->backlog_max, is->backlog_packets);
+	occupancy(q, now);
+	return place;
+refused:
+	refuse(q, len);
+	settle(q, now);
+	return 0;
+}
+
+/* Drops what would wait for too long in a port, once the host has put the packet into its place. ACKs are short. Their
+ * wait is how a station pays for what it sends, and their loss would slow nobody. */
+static ALWAYS_INLINE void bound(struct queue q, struct turns *all, __u32 at, __u64 most, __u64 now, host_t host)
+{
+	struct port *port = port_at(all, at);
+	__u64 times = 1, least = SHORT_BYTES;
+
+	if (likely(port->bytes <= most))
+		return;
+	AT_MOST(discards_at_once) {
+		if (port->bytes / times > most && shed(q, at, least, host))
+			continue;
+		if (times == ACKS)
+			break;
+		times = ACKS;
+		least = 0;
+	}
+	settle(q, now);
+}
+
+/* Takes the next packet of the flow whose turn it is. Returns its place as a number. */
+static ALWAYS_INLINE __u32 next_of_flows(struct queue q, struct turns *all, struct port *port)
+{
+	__u32 number = 0;
+
+	AT_MOST(MOST_STEPS) {
+		int is_new = port->new_flows.first != 0;
+		struct line *line = is_new ? &port->new_flows : &port->old_flows;
+		struct entry *next = 0;
+		struct flow *flow;
+
+		if (!line->first)
+			break;
+		flow = flow_at(all, line->first);
+		if (flow->deficit <= 0) {
+			flow->deficit += QUANTUM;
+		} else {
+			number = flow->first;
+			next = take_of_flow(q, all, flow);
+			if (next) {
+				flow->deficit -= next->len;
+				leaves_port(port, next);
+				break;
+			}
+			/* A new flow passes through the old ones once, so that it cannot come back at once and
+			 * starve them. */
+			if (!is_new || !port->old_flows.first) {
+				flow->listed = UNLISTED;
+				pop_front(line, all->next_flow, FLOWS);
+				continue;
+			}
+		}
+		flow->listed = OLD_FLOW;
+		push_back(&port->old_flows, all->next_flow, FLOWS, pop_front(line, all->next_flow, FLOWS));
+	}
+	return number;
+}
+
+/* Takes the next packet of a port: a thin one, if one waits. Returns its place as a number. */
+VERIFIED_APART __u32 take_next(__u32 slot, __u32 at)
+{
+	struct queue q = { .slot = slot };
+	struct turns *all = turns_of(q);
+	struct port *port = port_at(all, at);
+	__u32 number = port->first;
+	struct entry *next = unchain(q, all, &port->first, &port->last);
+	struct flow *flow;
+
+	if (!next)
+		return next_of_flows(q, all, port);
+	flow = flow_at(all, next->flow);
+	port->thin--;
+	if (flow->ahead)
+		flow->ahead--;
+	leaves_port(port, next);
+	return number;
+}

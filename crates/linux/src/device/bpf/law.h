@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * The law of turns: which station sends next and for how long, which packets go first, and how much may wait; crate
+ * queue's turns::Law in C, held to the same decisions by a test. Not in it: what stations send, and frames without an
+ * answer, which no queue of the kernel is told of.
+ *
+ * Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds. Lines hold ports as numbers from one
+ * on. The host says of a port whether packets and whether thin packets wait there, and how long a turn of it is. */
+
+struct turns;
+static int waits(struct turns *all, __u32 port);
+static int has_thin(struct turns *all, __u32 port);
+static __u64 turn_of(struct turns *all, __u32 port);
+#define NO_PORT 0xffffffff
+
+#define ONE 1024ull
+/* What a frame of a thin packet costs beside the packet's own airtime: access, preambles, ACK. */
+#define OVERHEAD 300000ull
+/* Bytes of a station that are never dropped for the time that they will wait. */
+#define KEPT 3000ull
+/* Time after a flow's last packet after which the next may be thin however many stations are busy. */
+#define SPARSE 10000000ull
+/* Time over which the number of busy stations is averaged. */
+#define STATIONS_OVER 100000000ull
+/* Length of the windows in which the stretch is measured. */
+#define WINDOW 20000000ull
+/* Most that a station's credit for thin packets can be, if a turn is not longer. */
+#define THIN_CREDIT 2000000ll
+/* Time after a station's last packet for which it pays for airtime. */
+#define ACTIVE 100000000ull
+/* The stretch before anything was measured, and its most. */
+#define STRETCH (ONE * 6 / 5)
+#define STRETCHED (100 * ONE)
+/* Most rounds of stations in a call. After one round the first is out of debt. */
+#define ROUNDS 4
+/* Longest time that is counted at once, so that nothing overflows: credit is full long before. */
+#define LONGEST_COUNT (1ull << 43)
+
+/* A station in one access category. */
+struct share {
+	/* Airtime that it may use; below zero if it has used more than its share. */
+	__s64 deficit;
+	/* Airtime estimated for its released packets that are not finished. */
+	__u64 pending;
+	/* When it last had a packet that waited. */
+	__u64 active;
+	/* Airtime that its thin packets may use, and when it was last counted. */
+	__s64 credit;
+	__u64 counted;
+	/* Airtime of a byte in picoseconds, averaged over its packets. */
+	__u64 per_byte;
+	__u32 listed;
+	/* Whether it is in the line of thin packets. */
+	__u32 hurries;
+};
+
+/* An access category. */
+struct category {
+	/* Ports with packets, in order of their turns; and with thin packets. */
+	struct line turns, first;
+	/* The port whose turn it is, as a number from one on, and what is left of its turn. */
+	__u64 current, left;
+	/* Airtime that the last turn has released. */
+	__u64 last;
+	/* Airtime estimated for released packets that are not finished. */
+	__u64 pending;
+};
+
+/* What is measured of the medium. */
+struct medium {
+	/* Number of stations with packets (n), averaged, in 1024ths, and when they were last counted. */
+	__u64 stations, counted;
+	/* Wall time per estimated airtime while something is in flight (f), in 1024ths. */
+	__u64 stretch;
+	/* Length of a turn (a), averaged. */
+	__u64 turn;
+	/* Airtime that is in flight in all categories, and since when, if any is. */
+	__u64 pending, since;
+	/* Wall time and airtime of this window, and averages over the windows before. */
+	__u64 wall, done, all_wall, all_done;
+};
+
+struct law {
+	struct medium medium;
+	struct category categories[LANES];
+	struct share shares[PORTS];
+	__u32 next_turn[PORTS], next_first[PORTS];
+};
+
+/* How long a byte takes, for a queue of one station. */
+struct meter {
+	/* Wall time of a byte in picoseconds, averaged, plus one; zero before a packet behind another has left. */
+	__u64 per_byte;
+	/* When the last packet left, if others waited behind it. */
+	__u64 busy_since;
+};
+
+/* An index that the verifier knows to be below `most`, a power of two. */
+static ALWAYS_INLINE __u32 bounded(__u32 index, __u32 most)
+{
+	asm volatile("" : "+r"(index));
+	return index & (most - 1);
+}
+
+static ALWAYS_INLINE void push_back(struct line *line, __u32 *next, __u32 most, __u32 number)
+{
+	next[bounded(number - 1, most)] = 0;
+	if (line->last)
+		next[bounded(line->last - 1, most)] = number;
+	else
+		line->first = number;
+	line->last = number;
+	line->count++;
+}
+
+static ALWAYS_INLINE void push_front(struct line *line, __u32 *next, __u32 most, __u32 number)
+{
+	next[bounded(number - 1, most)] = line->first;
+	if (!line->first)
+		line->last = number;
+	line->first = number;
+	line->count++;
+}
+
+static ALWAYS_INLINE __u32 pop_front(struct line *line, __u32 *next, __u32 most)
+{
+	__u32 number = line->first;
+
+	line->first = next[bounded(number - 1, most)];
+	if (!line->first)
+		line->last = 0;
+	line->count--;
+	return number;
+}
+
+static ALWAYS_INLINE void rotate(struct line *line, __u32 *next, __u32 most)
+{
+	push_back(line, next, most, pop_front(line, next, most));
+}
+
+static ALWAYS_INLINE struct share *share_at(struct law *law, __u32 port)
+{
+	return &law->shares[bounded(port, PORTS)];
+}
+
+static ALWAYS_INLINE struct category *category_of(struct law *law, __u32 port)
+{
+	return &law->categories[bounded(port, LANES)];
+}
+
+static ALWAYS_INLINE __u64 less(__u64 from, __u64 what)
+{
+	return from > what ? from - what : 0;
+}
+
+static ALWAYS_INLINE void begin_law(struct law *law)
+{
+	struct bpf_iter_num number;
+	int *at;
+
+	law->medium = (struct medium){
+		.stations = ONE,
+		.stretch = STRETCH,
+		.turn = 3600000,
+		.all_wall = WINDOW,
+		.all_done = WINDOW * ONE / STRETCH,
+	};
+	for (int category = 0; category < LANES; category++)
+		law->categories[category] = (struct category){};
+	bpf_iter_num_new(&number, 0, PORTS);
+	while ((at = bpf_iter_num_next(&number)))
+		*share_at(law, *at) = (struct share){ .credit = THIN_CREDIT, .per_byte = 150000 };
+	bpf_iter_num_destroy(&number);
+}
+
+/* Wall time in which each of so many senders, in 1024ths, at least one, sends for so long. */
+static ALWAYS_INLINE __u64 wall_of(const struct medium *medium, __u64 airtime, __u64 senders)
+{
+	return airtime * medium->stretch / ONE * (senders > ONE ? senders : ONE) / ONE;
+}
+
+/* Counts what a share of the time since it was last counted is worth. */
+static ALWAYS_INLINE void count_share(struct share *share, const struct medium *medium, __u64 now)
+{
+	__u64 past = since(now, share->counted);
+	__s64 most = (__s64)medium->turn > THIN_CREDIT ? (__s64)medium->turn : THIN_CREDIT;
+
+	if (past > LONGEST_COUNT)
+		past = LONGEST_COUNT;
+	share->counted = now;
+	share->credit += past * ONE / (medium->stations + ONE);
+	if (share->credit > most)
+		share->credit = most;
+}
+
+/* What a thin packet costs in airtime. */
+static ALWAYS_INLINE __u64 cost_of(const struct share *share, __u64 len)
+{
+	return OVERHEAD + share->per_byte * len / 1000;
+}
+
+/* Bounds for a packet of so many bytes that arrives at a port. */
+static ALWAYS_INLINE struct pace pace_of(struct law *law, __u64 target, __u64 now, __u32 port, __u64 len)
+{
+	const struct medium *medium = &law->medium;
+	struct share *share = share_at(law, port);
+	__u64 per_byte, late, each, sent, kept;
+	struct pace pace = { NEVER_THIN, 0 };
+
+	count_share(share, medium, now);
+	if (share->credit >= 0) {
+		pace.gap = wall_of(medium, cost_of(share, len), medium->stations + ONE);
+		if (pace.gap > SPARSE)
+			pace.gap = SPARSE;
+	}
+	late = wall_of(medium, medium->turn * 2, medium->stations);
+	if (late < target)
+		late = target;
+	/* So many bytes of this station are sent meanwhile, if all busy stations have turns. */
+	per_byte = share->per_byte ? share->per_byte : 1;
+	each = per_byte * medium->stretch / ONE * (medium->stations > ONE ? medium->stations : ONE) / ONE;
+	sent = late * 1000 / (each ? each : 1);
+	kept = medium->turn * 1000 / per_byte;
+	if (kept < KEPT)
+		kept = KEPT;
+	pace.most = sent > kept ? sent : kept;
+	return pace;
+}
+
+/* A packet of so many bytes has joined a port. */
+static ALWAYS_INLINE void joined(struct law *law, __u64 now, __u32 port, __u64 len, int thin)
+{
+	struct category *category = category_of(law, port);
+	struct share *share = share_at(law, port);
+
+	share->active = now;
+	if (!share->listed) {
+		share->listed = 1;
+		push_front(&category->turns, law->next_turn, PORTS, port + 1);
+	}
+	if (thin) {
+		share->credit -= cost_of(share, len);
+		if (!share->hurries) {
+			share->hurries = 1;
+			push_back(&category->first, law->next_first, PORTS, port + 1);
+		}
+	}
+}
+
+/* Counts the stations with packets. */
+static ALWAYS_INLINE void count_stations(struct law *law, __u64 now)
+{
+	struct medium *medium = &law->medium;
+	__u64 past = since(now, medium->counted), listed = 0;
+
+	if (past > STATIONS_OVER)
+		past = STATIONS_OVER;
+	medium->counted = now;
+	for (int category = 0; category < LANES; category++)
+		if (law->categories[category].turns.count > listed)
+			listed = law->categories[category].turns.count;
+	listed *= ONE;
+	if (listed > medium->stations)
+		medium->stations += (listed - medium->stations) * past / STATIONS_OVER;
+	else
+		medium->stations -= (medium->stations - listed) * past / STATIONS_OVER;
+}
+
+/* Is more than a turn in flight? Then no packet is released beside it. */
+static ALWAYS_INLINE int is_full(const struct category *category, __u64 turn)
+{
+	return category->pending >= turn && category->pending > category->last;
+}
+
+/* The first port with thin packets: whatever is in flight, since credit bounds them. */
+static ALWAYS_INLINE __u32 first_thin(struct law *law, struct category *category, struct turns *all)
+{
+	__u32 port = NO_PORT;
+
+	if (likely(!category->first.first))
+		return NO_PORT;
+	AT_MOST(PORTS) {
+		if (!category->first.first)
+			break;
+		port = category->first.first - 1;
+		if (has_thin(all, port))
+			break;
+		share_at(law, port)->hurries = 0;
+		pop_front(&category->first, law->next_first, PORTS);
+		port = NO_PORT;
+	}
+	return port;
+}
+
+/* All are in debt: as many rounds at once as the first needs to be out of it. */
+static ALWAYS_INLINE void skip_rounds(struct law *law, const struct category *category, __u64 rounds, __u64 quantum)
+{
+	__u32 number = category->turns.first;
+
+	if (!rounds)
+		return;
+	AT_MOST(PORTS) {
+		struct share *share;
+
+		if (!number)
+			break;
+		share = share_at(law, number - 1);
+		if (share->deficit < (__s64)share->pending)
+			share->deficit += rounds * quantum;
+		number = law->next_turn[bounded(number - 1, PORTS)];
+	}
+}
+
+/* The port whose turn begins. A deficit grows only when its station is visited and something may be released. */
+static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category, __u64 now, struct turns *all)
+{
+	__u64 quantum = law->medium.turn ? law->medium.turn : 1;
+
+	AT_MOST(ROUNDS) {
+		__u32 left = category->turns.count;
+		__u64 least = 0;
+
+		AT_MOST(PORTS) {
+			struct share *share;
+			__u32 port;
+			__s64 owed;
+			int some;
+
+			if (!left || !category->turns.first)
+				break;
+			left--;
+			port = category->turns.first - 1;
+			share = share_at(law, port);
+			owed = share->pending - share->deficit;
+			some = waits(all, port);
+			/* What it has in flight may have to be sent again: until then it pays with the others. */
+			if (!some && (owed <= 0 || !share->pending)) {
+				share->listed = 0;
+				pop_front(&category->turns, law->next_turn, PORTS);
+				continue;
+			}
+			count_share(share, &law->medium, now);
+			/* It stays at the front until its turns have put it into debt. */
+			if (owed <= 0)
+				return port;
+			share->deficit += quantum;
+			if (!least || (__u64)owed < least)
+				least = owed;
+			rotate(&category->turns, law->next_turn, PORTS);
+		}
+		if (!least)
+			break;
+		skip_rounds(law, category, (least - 1) / quantum, quantum);
+	}
+	return NO_PORT;
+}
+
+/* So much estimated airtime of a port is done, at a time. */
+static ALWAYS_INLINE void completed(struct law *law, __u64 now, __u32 port, __u64 estimated)
+{
+	struct category *category = category_of(law, port);
+	struct share *share = share_at(law, port);
+	struct medium *medium = &law->medium;
+	__u64 ratio;
+
+	share->pending = less(share->pending, estimated);
+	category->pending = less(category->pending, estimated);
+	medium->pending = less(medium->pending, estimated);
+	medium->done += estimated;
+	medium->wall += since(now, medium->since);
+	medium->since = now;
+	if (medium->wall < WINDOW)
+		return;
+	/* The ratio of the sums: a mean of ratios would count a window with little airtime as much as others. */
+	medium->all_wall = (medium->all_wall * 4 + medium->wall) / 5;
+	medium->all_done = (medium->all_done * 4 + medium->done) / 5;
+	medium->wall = medium->done = 0;
+	ratio = medium->all_wall * ONE / (medium->all_done ? medium->all_done : 1);
+	medium->stretch = ratio < ONE ? ONE : ratio > STRETCHED ? STRETCHED : ratio;
+}
+
+/* Nobody says any more what is done. */
+static ALWAYS_INLINE void forget_flight(struct law *law)
+{
+	for (int category = 0; category < LANES; category++)
+		law->categories[category].pending = 0;
+}
+
+/* Charges a station for airtime. */
+static ALWAYS_INLINE void charge(struct law *law, __u64 now, __u32 port, __u64 airtime)
+{
+	struct share *share = share_at(law, port);
+
+	if (since(now, share->active) <= ACTIVE)
+		share->deficit -= airtime;
+}
+
+/* A packet of so many bytes has left its port; so much airtime is estimated for it. */
+static ALWAYS_INLINE void released(struct law *law, __u64 now, __u32 port, __u64 len, __u64 estimated, int thin)
+{
+	struct category *category = category_of(law, port);
+	struct share *share = share_at(law, port);
+	struct medium *medium = &law->medium;
+
+	if (!medium->pending)
+		medium->since = now;
+	share->pending += estimated;
+	medium->pending += estimated;
+	category->pending += estimated;
+	share->active = now;
+	share->per_byte = share->per_byte - share->per_byte / 10 + estimated * 1000 / (len ? len : 1) / 10;
+	if (thin) {
+		/* One packet of each station in turn. */
+		if (category->first.first == port + 1)
+			rotate(&category->first, law->next_first, PORTS);
+		return;
+	}
+	category->last += estimated;
+	if (!category->current)
+		return;
+	category->left = less(category->left, estimated);
+	if (!category->left) {
+		category->current = 0;
+		medium->turn = medium->turn * 7 / 8 + category->last / 8;
+	}
+}
+
+/* The law with one station. */
+static ALWAYS_INLINE struct pace pace_by(const struct meter *meter, __u64 target, __u64 len)
+{
+	__u64 per_byte = meter->per_byte - 1, most;
+
+	if (!meter->per_byte)
+		return (struct pace){ OVERHEAD * 2, 0xffffffffffffffff };
+	most = target * 1000 / (per_byte ? per_byte : 1);
+	return (struct pace){ (OVERHEAD + per_byte * len / 1000) * 2, most > KEPT ? most : KEPT };
+}
+
+/* A packet leaves the queue of one station; `more`: others wait behind it. */
+static ALWAYS_INLINE void meter_leaves(struct meter *meter, __u64 now, __u64 len, int more)
+{
+	__u64 seen, before = meter->per_byte - 1;
+
+	if (meter->busy_since) {
+		seen = since(now, meter->busy_since) * 1000 / (len ? len : 1);
+		meter->per_byte = 1 + (meter->per_byte ? before - before / 16 + seen / 16 : seen);
+	}
+	meter->busy_since = more ? now : 0;
+}

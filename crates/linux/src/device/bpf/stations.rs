@@ -1,0 +1,182 @@
+//! Stations of a queue with turns: who they are, and how long what is sent to them takes, from nl80211.
+
+use super::maps::refused;
+use super::shared::{GOLDEN_RATIO, PROBES, STATIONS, Station};
+use crate::device::radio::largest;
+use crate::error::Error;
+use crate::kernel::nl80211::{Format, Peer, Wireless};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use std::collections::BTreeMap;
+use units::{Bytes, Duration, Rate};
+
+/// Elements of a queue.
+#[expect(clippy::cast_possible_truncation, reason = "there are 64")]
+const ELEMENTS: usize = STATIONS as usize;
+#[expect(clippy::cast_possible_truncation, reason = "there are 64")]
+const FIRST_BEHIND: u32 = STATIONS as u32;
+/// Bytes of an MPDU in an aggregate beside the packet: delimiter, header, cipher, LLC and checksum.
+const FRAMING: Bytes = Bytes::new(50);
+/// A full packet with its framing.
+const FULL: Bytes = Bytes::new(1_550);
+/// What a frame takes beside its bytes: access, preambles, ACK.
+const ACCESS: Duration = Duration::from_micros(250);
+/// Rate of receivers of which nothing is known: the lowest that all have.
+const LOWEST: Rate = Rate::mbps(6);
+/// Fewest frames that tell how often each is sent.
+const TELLING: u32 = 10;
+/// Most times that a frame counts as sent.
+const MOST_ATTEMPTS: f64 = 4.0;
+
+/// The stations of an interface, in the elements of its queue.
+#[derive(Debug)]
+pub(super) struct Stations {
+    wireless: Wireless,
+    /// Number of the interface.
+    index: u32,
+    map: MapHandle,
+    /// The first element.
+    first: u32,
+    written: [Station; ELEMENTS],
+    /// Of each station how often a frame is sent, and the counters from which that was taken.
+    attempts: BTreeMap<[u8; 6], Attempts>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Attempts {
+    frames: u32,
+    repeated: u32,
+    each: f64,
+}
+
+impl Stations {
+    /// Opens the stations of an interface for the queue in a slot.
+    pub(super) fn open(index: u32, map: MapHandle, slot: u32) -> Result<Self, Error> {
+        let written = [Station::default(); ELEMENTS];
+        let first = slot * FIRST_BEHIND;
+        let mut new = Self { wireless: Wireless::open()?, index, map, first, written, attempts: BTreeMap::new() };
+        for (number, key) in (0..ELEMENTS).zip(first..) {
+            new.write(number, key, Station::default())?;
+        }
+        new.look()?;
+        Ok(new)
+    }
+
+    /// Writes who the stations are now, and what is sent to each takes.
+    pub(super) fn look(&mut self) -> Result<(), Error> {
+        let peers = self.wireless.peers(self.index)?;
+        self.attempts.retain(|address, _| peers.iter().any(|peer| peer.address == *address));
+        let known: Vec<Station> = peers.iter().filter_map(|peer| self.station(peer)).collect();
+        let mut next = self.written;
+        for kept in &mut next[1..] {
+            *kept = known.iter().find(|station| station.address == kept.address).copied().unwrap_or_default();
+        }
+        for station in &known {
+            let is_named = next.iter().any(|named| named.address == station.address);
+            if let Some(free) = places(station.address).find(|place| next[*place].address == 0).filter(|_| !is_named) {
+                next[free] = *station;
+            }
+        }
+        next[0] = mean(&known);
+        for ((number, station), key) in next.into_iter().enumerate().zip(self.first..) {
+            if station != self.written[number] {
+                self.write(number, key, station)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn station(&mut self, peer: &Peer) -> Option<Station> {
+        let rate = peer.sent_at.filter(|rate| !rate.is_zero())?;
+        let (frames, repeated) = (peer.sent_frames.unwrap_or(0), peer.repeated_frames.unwrap_or(0));
+        let of = self.attempts.entry(peer.address).or_insert(Attempts { frames, repeated, each: 1.0 });
+        let sent = frames.wrapping_sub(of.frames);
+        if sent >= TELLING {
+            let more = f64::from(repeated.wrapping_sub(of.repeated)) / f64::from(sent);
+            let each = (1.0 + more).min(MOST_ATTEMPTS);
+            *of = Attempts { frames, repeated, each: of.each.midpoint(each) };
+        }
+        Some(station(name(peer.address), rate, peer.format, of.each))
+    }
+
+    fn write(&mut self, number: usize, key: u32, station: Station) -> Result<(), Error> {
+        let update = self.map.update(&key.to_ne_bytes(), &station.to_bytes(), MapFlags::ANY);
+        self.written[number] = station;
+        update.map_err(|error| refused("name stations to", &error))
+    }
+}
+
+/// Returns an address as `shared.h` has it.
+fn name(address: [u8; 6]) -> u64 {
+    address.iter().rev().fold(1, |name, byte| name << 8 | u64::from(*byte))
+}
+
+/// Returns the elements in which the discipline looks for an address. The first is nobody's.
+fn places(address: u64) -> impl Iterator<Item = usize> {
+    let first = address.wrapping_mul(GOLDEN_RATIO) >> 58;
+    (first..first + PROBES).map(|place| (place % STATIONS) as usize).filter(|place| *place != 0)
+}
+
+/// Returns what is sent to a station at a rate takes, if each frame is sent so often.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate of 1 bit/s gives 2^45")]
+fn station(address: u64, rate: Rate, format: Format, attempts: f64) -> Station {
+    let per_byte = (8e12 / rate.as_bps().max(1) as f64 * attempts) as u64;
+    let takes = |bytes: Bytes| bytes.count().saturating_mul(per_byte) / 1_000;
+    if format == Format::NonHt {
+        let access = (ACCESS.as_nanos() as f64 * attempts) as u64;
+        return Station { address, per_byte, per_packet: access, turn: 0 };
+    }
+    let (bytes, most) = largest(format, rate);
+    let longest = rate.time_for(bytes.min(Bytes::new(most * FULL.count()))).as_nanos();
+    Station { address, per_byte, per_packet: takes(FRAMING), turn: longest.saturating_sub(takes(FULL)) }
+}
+
+/// Returns what stands for receivers that are not named: the mean of the others.
+fn mean(known: &[Station]) -> Station {
+    let Some(count @ 1..) = u64::try_from(known.len()).ok() else {
+        return station(0, LOWEST, Format::NonHt, 1.0);
+    };
+    let of = |one: fn(&Station) -> u64| known.iter().map(one).fold(0, u64::saturating_add) / count;
+    Station {
+        address: 0,
+        per_byte: of(|station| station.per_byte),
+        per_packet: of(|station| station.per_packet),
+        turn: of(|station| station.turn),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn airtime_follows_from_rate_format_and_attempts() {
+        let of = |mbps, format, attempts| {
+            let Station { per_byte, per_packet, turn, .. } = station(1, Rate::mbps(mbps), format, attempts);
+            (per_byte, per_packet, turn)
+        };
+        // A byte at 8 Mb/s takes a microsecond.
+        assert_eq!(of(8, Format::NonHt, 1.0), (1_000_000, 250_000, 0));
+        assert_eq!(of(8, Format::NonHt, 2.0), (2_000_000, 500_000, 0));
+        // 4 ms less 1550 B; at 300 Mb/s 65535 B, and at 1200 Mb/s 64 packets, are sent in less.
+        assert_eq!(of(80, Format::Ht, 1.0), (100_000, 5_000, 4_000_000 - 155_000));
+        assert_eq!(of(300, Format::Ht, 1.0).2, 65_535 * 8_000 / 300 - 1_550 * 26_666 / 1_000);
+        assert_eq!(of(1_200, Format::Vht, 1.0).2, 64 * 1_550 * 8_000 / 1_200 - 1_550 * 6_666 / 1_000);
+    }
+
+    #[test]
+    fn those_of_which_nothing_is_known_have_the_mean_of_the_others() {
+        let station = |per_byte, turn| Station { address: 9, per_byte, per_packet: 0, turn };
+        let all = mean(&[station(1_000, 10), station(3_000, 30)]);
+        assert_eq!(all, Station { address: 0, per_byte: 2_000, per_packet: 0, turn: 20 });
+        assert_eq!(mean(&[]).per_packet, 250_000);
+    }
+
+    #[test]
+    fn a_station_is_looked_for_in_few_elements_and_never_in_that_of_the_others() {
+        for last in 0..=255 {
+            let places: Vec<usize> = places(name([2, 0, 0, 0, 0, last])).collect();
+            assert!(places.len() >= 7 && places.iter().all(|place| (1..ELEMENTS).contains(place)), "{places:?}");
+        }
+        assert_eq!(name([1, 2, 3, 4, 5, 6]), 0x0001_0605_0403_0201);
+    }
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT OR GPL-2.0-only
+ * Queues with turns in a queue of the kernel: packets find their stations, and leave in the order of the law. */
+
+/* Any struct of the kernel with a word at its beginning, to read what is no struct. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct timespec64 {
+	__s64 tv_sec;
+};
+#pragma clang attribute pop
+KERNEL(void *bpf_rdonly_cast(const void *address, __u32 type));
+KERNEL(__u32 bpf_skb_get_hash(struct sk_buff *skb));
+#define TYPE_IN_KERNEL 1
+
+/* Eight bytes of a packet, the first lowest. */
+static ALWAYS_INLINE __u64 bytes_at(const unsigned char *address)
+{
+	const struct timespec64 *word =
+		bpf_rdonly_cast(address, __builtin_btf_type_id(*(struct timespec64 *)0, TYPE_IN_KERNEL));
+
+	return word->tv_sec;
+}
+
+/* An address as the agent writes it. */
+#define SIX_BYTES 0xffffffffffff
+#define NAMED 0x1000000000000
+/* Access category by user priority (IEEE 802.11-2016, table 10-1), from the highest priority to 0: voice is 0, video 1,
+ * best effort 2, background 3. */
+#define LANES_BY_PRIORITY 0x00112332
+
+/* Returns the access category of a packet, as mac80211 finds it: by what its sender asked for, or by its DSCP. */
+static ALWAYS_INLINE __u32 lane_of(const struct sk_buff *skb)
+{
+	__u32 priority = skb->priority - 256;
+	__u64 header;
+
+	if (priority > 7) {
+		priority = 0;
+		header = bytes_at(skb->head + skb->network_header);
+		if (skb->protocol == __builtin_bswap16(ETHERTYPE_IP))
+			priority = header >> 13 & 7;
+		else if (skb->protocol == __builtin_bswap16(ETHERTYPE_IPV6))
+			priority = header >> 1 & 7;
+	}
+	return LANES_BY_PRIORITY >> priority * 4 & 3;
+}
+
+/* Returns the port of a packet. */
+static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
+{
+	__u32 station = 0;
+
+	if (q.is->turns != MANY_STATIONS)
+		return 0;
+	if (q.is->link == LINK_ETHERNET)
+		station = station_of(q.slot, (bytes_at(skb->data) & SIX_BYTES) | NAMED);
+	return station * LANES + lane_of(skb);
+}
+
+static APART int enqueue_turns(struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free, __u64 now)
+{
+	__u32 all = link_len(skb), len = network_len(skb, all), hash = bpf_skb_get_hash(skb), port;
+	host_t host = { sch, to_free };
+	struct turns *turns;
+	struct entry *place;
+	struct pace pace;
+	struct queue q;
+	__u64 dropped;
+
+	if (!find(sch, &q))
+		goto drop;
+	interval(q);
+	if (unlikely(q.is->left_places))
+		free_left(q, discards_at_once, to_free);
+	turns = turns_of(q);
+	port = port_of(q, skb);
+	pace = pace_at(q, turns, port, len, now);
+	dropped = q.is->dropped_packets;
+	place = join(q, turns, port, hash, len, now, pace.gap, host);
+	if (!place) {
+		sch->qstats.drops++;
+		goto drop;
+	}
+	keep(place, skb, all, host);
+	if (q.is->turns == MANY_STATIONS)
+		joined(&turns->law, now, port, len, turns->thin);
+	bound(q, turns, port, pace.most, now, host);
+	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
+drop:
+	bpf_qdisc_skb_drop(skb, to_free);
+	return NET_XMIT_DROP;
+}
+
+/* Returns the port from which the next packet leaves, if one may. */
+static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
+{
+	struct law *law = &turns_of(q)->law;
+	struct sluice_measured *is = q.is;
+	__u32 port;
+	__u64 done;
+
+	if (is->turns != MANY_STATIONS)
+		return 0;
+	/* The device was done with the last of it a while ago. */
+	done = is->completed_at < now ? is->completed_at : now;
+	take_landed(q.slot, done > law->medium.since ? done : law->medium.since);
+	if (by_credit && is->handed_packets - is->completed_packets - is->lost_packets >= q.set->credit_packets)
+		return NO_PORT;
+	if (!by_credit)
+		forget_flight(law);
+	count_stations(law, now);
+	port = next_port(q.slot, 0, now);
+	if (port == NO_PORT)
+		port = next_port(q.slot, 1, now);
+	if (port == NO_PORT)
+		port = next_port(q.slot, 2, now);
+	if (port == NO_PORT)
+		port = next_port(q.slot, 3, now);
+	return port;
+}
+
+static APART struct sk_buff *dequeue_turns(struct Qdisc *sch, __u64 now)
+{
+	struct flight *flight = 0;
+	struct turns *turns;
+	struct entry *next;
+	struct queue q;
+	int by_credit;
+	__u32 port;
+
+	if (!find(sch, &q))
+		return 0;
+	q.governed = is_governed(q.set, now);
+	interval(q);
+	look_below(q, 0, now);
+	turns = turns_of(q);
+	by_credit = is_by_credit(q);
+	if (!q.is->backlog_packets)
+		return 0;
+	port = is_shaped(q, now) ? NO_PORT : choose(q, now, by_credit);
+	if (port != NO_PORT) {
+		next = turns_depart(q, turns, port, now, by_credit, &flight);
+		if (next)
+			return hand_out(q, sch, next, flight);
+	}
+	bpf_qdisc_watchdog_schedule(sch, look_again_at(q, sch, now), 0);
+	return 0;
+}

@@ -1,0 +1,278 @@
+//! Turns without any option: of the stations of an access point, and where the driver pushes back.
+
+use super::chain::at;
+use super::medium::{CELL, Medium};
+use super::network::within;
+use super::overload::offer;
+use super::program::{Program, nothing_is_left, queue, run, said};
+use super::slow_link::{BELOW_THE_QUEUE, SlowLink};
+use super::stress::setting;
+use super::{HEADERS, now, pause_until, shell, towards};
+use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Duration, Instant};
+
+/// 10 Mb/s.
+const LINK: u64 = 1_250_000;
+const WARM_UP: Duration = Duration::from_secs(3);
+const PROBED_EVERY: Duration = Duration::from_millis(50);
+/// Longest time for anything that is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// 802.11b, which the air between the radios is made for: one frame a turn.
+const HOSTAPD: &str = "interface=wlan0\ndriver=nl80211\nssid=turns\nhw_mode=b\nchannel=1\nbeacon_int=1000\n";
+const BULK: u16 = 4_000;
+const PROBE: u16 = 4_001;
+/// Bulk that is offered to all stations together, in packets of 1000 bytes a second: 1.7 times what the air carries.
+const OFFERED: u64 = 1_100;
+
+#[test]
+#[ignore = "needs the guest"]
+fn without_any_option_a_driver_that_pushes_back_has_turns() {
+    let link = SlowLink::new(LINK);
+    let program = Program::attached("attach sl0", "sl0");
+    assert!(said().contains("grade 3, turns"), "{}", said());
+    let thin = towards(9);
+    let port = thin.local_addr().unwrap().port();
+    let start = now();
+    let mut next = start + WARM_UP;
+    offer(start + Duration::from_secs(8), || {
+        if now() >= next {
+            next += PROBED_EVERY;
+            thin.send(&now().as_nanos().to_be_bytes()).unwrap();
+        }
+    });
+    let status = shell("/tmp/sluice status");
+    assert!(status.contains("turns (grade 3)"), "{status}");
+    pause_until(now() + Duration::from_secs(1));
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(0), "{}", said());
+    assert!(!queue("sl0").contains("sluice"));
+    let received = link.end();
+    let of = |thin: bool| {
+        let all = received.delays.iter().zip(&received.port);
+        all.filter(move |((sent, _), from)| *sent >= start + WARM_UP && (**from == port) == thin)
+            .map(|((_, delay), _)| *delay)
+    };
+    let (slowest, bulk) = (of(true).max().unwrap(), of(false).max().unwrap());
+    println!("{} thin packets within {slowest:?}, bulk within {bulk:?}, {} in all", of(true).count(), received.packets);
+    // What the terminal holds, and the packet on its way into it.
+    let below = Duration::from_nanos((BELOW_THE_QUEUE + 2_000) * 1_000_000_000 / LINK);
+    assert!(of(true).count() > 90 && slowest <= below, "{slowest:?}");
+    assert!(bulk <= Duration::from_millis(120) + below, "{bulk:?}");
+    // The link never lacks packets.
+    assert!(received.packets > 9_000, "{}", received.packets);
+    nothing_is_left();
+}
+
+/// An access point and its stations, which are in namespaces of their own.
+struct Cell {
+    medium: Medium,
+    stations: usize,
+}
+
+impl Cell {
+    fn new(stations: usize) -> Self {
+        shell("for n in $(ls /run/netns 2> /dev/null); do case $n in n?) ip netns del $n;; esac; done");
+        shell("! pidof hostapd > /dev/null || kill $(pidof hostapd)");
+        shell(
+            "! [ -d /sys/module/mac80211_hwsim ] || rmmod mac80211_hwsim; ! [ -d /sys/module/mac80211 ] || rmmod mac80211",
+        );
+        shell("mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug");
+        // First what mac80211 depends on.
+        shell("modprobe mac80211; rmmod mac80211; insmod /usr/lib/aql/mac80211.ko");
+        shell(&format!("insmod /usr/lib/aql/mac80211_hwsim.ko radios={}", stations + 1));
+        let medium = Medium::new(stations + 1, CELL);
+        std::fs::write("/tmp/hostapd.conf", HOSTAPD).unwrap();
+        shell("hostapd -B /tmp/hostapd.conf > /tmp/hostapd.said || { cat /tmp/hostapd.said; false; }");
+        shell("ip addr add 10.8.0.1/24 dev wlan0; ip link set wlan0 gso_max_segs 1");
+        shell("sysctl -qw net.ipv6.conf.wlan0.disable_ipv6=1");
+        for station in 1..=stations {
+            let device = format!("wlan{station}");
+            shell(&format!(
+                "ip netns add n{station}; iw phy $(cat /sys/class/net/{device}/phy80211/name) set netns name n{station}"
+            ));
+            at(station, &format!("sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1; ip link set {device} up"));
+            let until = now() + PATIENCE;
+            while !at(station, &format!("iw dev {device} link")).starts_with("Connected") {
+                assert!(now() < until, "{device} does not join");
+                at(station, &format!("iw dev {device} connect turns 2412 2> /dev/null || true"));
+                pause_until(now() + Duration::from_millis(500));
+            }
+            at(station, &format!("ip addr add 10.8.0.{}/24 dev {device}", station + 1));
+            at(station, &format!("ip neigh add 10.8.0.1 lladdr 02:00:00:00:00:00 dev {device}"));
+            shell(&format!("ip neigh add 10.8.0.{} lladdr 02:00:00:00:{station:02}:00 dev wlan0", station + 1));
+        }
+        Self { medium, stations }
+    }
+
+    fn end(self) {
+        shell("kill $(pidof hostapd)");
+        // While there is a medium, the radios wait for its answers.
+        drop(self.medium);
+        (1..=self.stations).for_each(|station| drop(shell(&format!("ip netns del n{station}"))));
+        shell("rmmod mac80211_hwsim mac80211");
+    }
+
+    /// Offers all stations more than the air carries, and probes the first.
+    fn run(&self, length: Duration) -> Outcome {
+        for setting in ["wmem_default", "rmem_default"] {
+            std::fs::write(format!("/proc/sys/net/core/{setting}"), "16777216").unwrap();
+        }
+        let ends = Arc::new(AtomicBool::new(false));
+        let start = now() + WARM_UP;
+        let listen = |station: usize, port: u16| {
+            let ends = Arc::clone(&ends);
+            within(&format!("n{station}"), move || receive(port, start, &ends))
+        };
+        let sinks: Vec<_> = (1..=self.stations).map(|station| listen(station, BULK)).collect();
+        let probed = listen(1, PROBE);
+        let to = |station: usize, port| {
+            let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+            socket.connect((format!("10.8.0.{}", station + 1), port)).unwrap();
+            socket
+        };
+        let bulk: Vec<UdpSocket> = (1..=self.stations).map(|station| to(station, BULK)).collect();
+        let probe = to(1, PROBE);
+        let every = Duration::from_nanos(1_000_000_000 / OFFERED);
+        let (mut next, mut next_probe, mut sent) = (now(), start, 0);
+        while now() < start + length {
+            for socket in bulk.iter().cycle().skip(sent).take(1) {
+                socket.send(&stamped::<{ 1_000 - HEADERS }>()).unwrap();
+            }
+            sent += 1;
+            if now() >= next_probe {
+                next_probe += PROBED_EVERY;
+                probe.send(&stamped::<64>()).unwrap();
+            }
+            next += every;
+            pause_until(next);
+        }
+        pause_until(now() + Duration::from_secs(2));
+        ends.store(true, Ordering::Relaxed);
+        let mut delays = probed.join().unwrap();
+        delays.sort_unstable();
+        let counts: Vec<usize> = sinks.into_iter().map(|sink| sink.join().unwrap().len()).collect();
+        Outcome { delays, counts, length }
+    }
+}
+
+fn stamped<const LEN: usize>() -> [u8; LEN] {
+    let mut payload = [0; LEN];
+    payload[..8].copy_from_slice(&now().as_nanos().to_be_bytes());
+    payload
+}
+
+/// Delays of the packets that were sent from a time on.
+fn receive(port: u16, from: Instant, ends: &AtomicBool) -> Vec<Duration> {
+    let socket = UdpSocket::bind(("0.0.0.0", port)).unwrap();
+    socket.set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap();
+    let (mut delays, mut payload) = (Vec::new(), [0; 1_000]);
+    while !ends.load(Ordering::Relaxed) {
+        if socket.recv(&mut payload).is_ok() {
+            let sent = Instant::from_nanos(u64::from_be_bytes(payload[..8].try_into().unwrap()));
+            if sent >= from {
+                delays.push(now().since(sent));
+            }
+        }
+    }
+    delays
+}
+
+struct Outcome {
+    /// Of the probes, the shortest first.
+    delays: Vec<Duration>,
+    /// Bulk packets that each station got.
+    counts: Vec<usize>,
+    length: Duration,
+}
+
+impl Outcome {
+    fn p99(&self) -> f64 {
+        self.delays[self.delays.len() * 99 / 100].as_secs_f64() * 1e3
+    }
+
+    fn mbps(&self) -> f64 {
+        self.counts.iter().sum::<usize>() as f64 * 8e-3 / self.length.as_secs_f64()
+    }
+
+    /// Jain's index of what stations got.
+    fn jain(&self) -> f64 {
+        let sum = self.counts.iter().sum::<usize>() as f64;
+        let squares: f64 = self.counts.iter().map(|count| (*count as f64).powi(2)).sum();
+        sum * sum / squares / self.counts.len() as f64
+    }
+
+    fn show(&self, how: &str, stations: usize) {
+        let (p99, mbps, jain, probes) = (self.p99(), self.mbps(), self.jain(), self.delays.len());
+        println!("{how:8} {stations} stations: probe p99 {p99:.1} ms of {probes}, bulk {mbps:.2} Mb/s, Jain {jain:.3}");
+    }
+}
+
+/// Attaches with these options, and waits until it says which grade it took.
+fn attached(options: &str, grade: &str) -> Program {
+    let program = Program::start(format!("attach wlan0 {options}").trim());
+    let until = now() + PATIENCE;
+    while !said().contains(grade) {
+        assert!(now() < until, "{}", said());
+        pause_until(now() + Duration::from_millis(50));
+    }
+    program
+}
+
+fn ends(program: Program) {
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(0), "{}", said());
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn without_any_option_stations_have_turns_and_the_former_queue_comes_back() {
+    let cell = Cell::new(2);
+    let before = queue("wlan0");
+    let program = attached("", "grade 2, turns of the stations");
+    let status = shell("/tmp/sluice status");
+    assert!(status.contains("turns of stations (grade 2)"), "{status}");
+    let outcome = cell.run(Duration::from_secs(4));
+    outcome.show("grade 2", 2);
+    assert!(outcome.p99() < 30.0 && outcome.jain() > 0.99);
+    assert!(queue("wlan0").contains("sluice"));
+    ends(program);
+    assert_eq!(queue("wlan0"), before);
+    // One that is killed leaves it; the next one takes it over, and `detach` restores it.
+    attached("", "grade 2").kill();
+    assert!(queue("wlan0").contains("sluice"));
+    let next = attached("", "grade 2");
+    assert!(cell.run(Duration::from_secs(2)).p99() < 30.0);
+    next.kill();
+    assert_eq!(run("detach wlan0"), Some(0), "{}", said());
+    assert_eq!(queue("wlan0"), before);
+    // Without a place for BPF objects it says so, and takes the next grade.
+    shell("umount /sys/fs/bpf");
+    let program = attached("", "not grade 2, turns in Sluice's own BPF discipline: ");
+    assert!(said().contains("grade 1, the knobs"), "{}", said());
+    ends(program);
+    shell("mount -t bpf bpf /sys/fs/bpf");
+    ends(attached("--backend knobs", "grade 1"));
+    cell.end();
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn beside_eight_stations_that_are_offered_too_much_a_ping_waits_less_than_by_default() {
+    let cell = Cell::new(8);
+    let length = Duration::from_secs(setting("SECONDS", 10));
+    let default = cell.run(length);
+    default.show("default", 8);
+    let program = attached("--backend knobs", "grade 1");
+    let knobs = cell.run(length);
+    knobs.show("grade 1", 8);
+    ends(program);
+    let program = attached("", "grade 2");
+    let turns = cell.run(length);
+    turns.show("grade 2", 8);
+    println!("{}", shell("tc -s qdisc show dev wlan0 root"));
+    ends(program);
+    cell.end();
+    assert!(turns.p99() < default.p99() && turns.mbps() > 0.95 * default.mbps() && turns.jain() > 0.98);
+}

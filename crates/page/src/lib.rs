@@ -1,0 +1,109 @@
+//! The simulator behind a web page. A page writes a request as JSON, calls a function, and reads its answer as JSON;
+//! what it gets is what the command gets from the same scenario, to the last byte.
+//!
+//! There are no files, threads or clocks here: the page says how far a network runs. `stage` is a network on show;
+//! this file is the boundary to JavaScript.
+#![expect(unsafe_code, reason = "a function that JavaScript finds by its name is exported without mangling")]
+
+mod stage;
+
+pub use stage::{Request, Stage};
+
+use serde::Serialize;
+use std::cell::RefCell;
+use units::Duration;
+
+thread_local! {
+    /// WebAssembly has one thread: this is all that there is.
+    static BOUNDARY: RefCell<Boundary> = const { RefCell::new(Boundary::NEW) };
+}
+
+/// What JavaScript and Rust hand to each other.
+struct Boundary {
+    input: Vec<u8>,
+    output: String,
+    /// Networks by number; none where one was closed.
+    stages: Vec<Option<Stage>>,
+}
+
+impl Boundary {
+    const NEW: Self = Self { input: Vec::new(), output: String::new(), stages: Vec::new() };
+
+    fn answer(&mut self, answer: &impl Serialize) {
+        // Of text and finite numbers only.
+        self.output = serde_json::to_string(answer).unwrap_or_default();
+    }
+
+    fn open(&mut self) -> i32 {
+        let opened = serde_json::from_slice::<Request>(&self.input)
+            .map_err(|error| stage::Refused::from(error.to_string()))
+            .and_then(|request| Stage::open(&request));
+        match opened {
+            Ok(stage) => {
+                self.answer(&stage.described());
+                let free = self.stages.iter().position(Option::is_none).unwrap_or(self.stages.len());
+                self.stages.resize_with(self.stages.len().max(free + 1), || None);
+                self.stages[free] = Some(stage);
+                i32::try_from(free).unwrap_or(-1)
+            }
+            Err(refused) => {
+                self.answer(&refused);
+                -1
+            }
+        }
+    }
+
+    fn stage(&mut self, number: u32) -> Option<&mut Option<Stage>> {
+        self.stages.get_mut(number as usize)
+    }
+}
+
+/// Makes room for a request of this many bytes, and returns where it is to be written.
+#[unsafe(no_mangle)]
+pub extern "C" fn reserve(bytes: usize) -> *mut u8 {
+    BOUNDARY.with_borrow_mut(|boundary| {
+        boundary.input.clear();
+        boundary.input.resize(bytes, 0);
+        boundary.input.as_mut_ptr()
+    })
+}
+
+/// Where the last answer begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer() -> *const u8 {
+    BOUNDARY.with_borrow(|boundary| boundary.output.as_ptr())
+}
+
+/// The length of the last answer, in bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer_length() -> usize {
+    BOUNDARY.with_borrow(|boundary| boundary.output.len())
+}
+
+/// Opens the network of the request; its number, or -1 with the reason as the answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn open() -> i32 {
+    BOUNDARY.with_borrow_mut(Boundary::open)
+}
+
+/// Runs a network on for so many microseconds of simulated time, or for a few thousand events, and answers with what
+/// happened.
+#[unsafe(no_mangle)]
+pub extern "C" fn advance(number: u32, microseconds: f64) {
+    BOUNDARY.with_borrow_mut(|boundary| {
+        // A cast to an integer saturates.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, negative is zero")]
+        let span = Duration::from_micros(microseconds as u64);
+        let seen = boundary.stage(number).and_then(Option::as_mut).map(|stage| stage.advance(span));
+        boundary.answer(&seen);
+    });
+}
+
+/// Ends a network; if it has run to its end, its results are the answer, as `sluice run --json` prints them.
+#[unsafe(no_mangle)]
+pub extern "C" fn close(number: u32) {
+    BOUNDARY.with_borrow_mut(|boundary| {
+        let outcome = boundary.stage(number).and_then(Option::take).and_then(Stage::close);
+        boundary.answer(&outcome);
+    });
+}

@@ -1,0 +1,318 @@
+//! A network on show: what it is, and what happens in it from one picture to the next.
+
+use lab::scenario::{Refusal, Scenario, Wishes};
+use serde::{Deserialize, Serialize};
+use sim::results::Outcome;
+use sim::trace::{Frame, Kind, Owner, Packet, Protocol, Roster, TraceEvent, TraceEventKind};
+use sim::{Plan, World};
+use std::path::Path;
+use units::{Duration, Instant};
+
+/// A scenario, and which of its networks.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Text of the scenario.
+    pub toml: String,
+    /// Keys set from outside, as for `--set`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The case, as for `--case`; none: the network as the file has it.
+    #[serde(default)]
+    pub case: Vec<String>,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+/// Why a scenario is refused.
+#[derive(Debug, Serialize)]
+pub struct Refused {
+    /// As the command prints it.
+    error: String,
+    /// Line and column, from 1.
+    at: Option<(usize, usize)>,
+}
+
+impl From<String> for Refused {
+    fn from(error: String) -> Self {
+        Self { error, at: None }
+    }
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Self { at: refusal.position(), error: refusal.to_string() }
+    }
+}
+
+/// What a network consists of.
+#[derive(Debug, Serialize)]
+pub struct Described<'a> {
+    title: &'a str,
+    /// Axes of the scenario's `[vary]`: name and labels.
+    axes: &'a [(String, Vec<String>)],
+    duration_s: f64,
+    warmup_s: f64,
+    nodes: Vec<DescribedNode<'a>>,
+    flows: Vec<DescribedFlow<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct DescribedNode<'a> {
+    name: &'a str,
+    access_point: bool,
+    /// x, y and height at the start, in metres; none without a radio.
+    place: Option<[f64; 3]>,
+    /// Nodes that hear it.
+    listeners: Vec<u32>,
+}
+
+#[derive(Debug, Serialize)]
+struct DescribedFlow<'a> {
+    name: &'a str,
+    from: u32,
+    to: Option<u32>,
+    /// It answers another: acknowledgements, echo replies.
+    answers: bool,
+}
+
+/// What happened since the last picture.
+#[derive(Debug, Default, Serialize)]
+pub struct Seen {
+    /// Simulated time now, in seconds.
+    t_s: f64,
+    finished: bool,
+    /// Events of the simulation since the start.
+    events: u64,
+    /// Frames on the air, in order of their beginning.
+    air: Vec<OnAir>,
+    /// Numbers of the frames that the receiver got.
+    got: Vec<u64>,
+    /// Packets that wait at each node.
+    waiting: Vec<u64>,
+    /// Places of the nodes that have a radio.
+    places: Vec<[f64; 3]>,
+    /// Packets that arrived: flow, time in seconds, delay in seconds, bytes.
+    arrived: Vec<(u32, f64, f64, u64)>,
+    /// Packets that were discarded, by flow.
+    dropped: Vec<u32>,
+}
+
+/// A frame.
+#[derive(Debug, Serialize)]
+struct OnAir {
+    number: u64,
+    from: u32,
+    to: Option<u32>,
+    /// `data`, `control`.
+    kind: &'static str,
+    start_s: f64,
+    length_s: f64,
+    mpdus: usize,
+}
+
+/// A network that runs.
+pub struct Stage {
+    title: String,
+    axes: Vec<(String, Vec<String>)>,
+    duration: Duration,
+    warmup: Duration,
+    world: World,
+    plan: Plan,
+    roster: Roster,
+    places: Vec<[f64; 3]>,
+    /// The last frame that each node sent: its number.
+    last: Vec<u64>,
+    /// Frames so far.
+    frames: u64,
+}
+
+impl Stage {
+    /// Builds the network of a request.
+    ///
+    /// # Errors
+    /// The same refusals as the command's.
+    pub fn open(request: &Request) -> Result<Self, Refused> {
+        let wishes = Wishes { set: request.set.clone(), base_only: request.case.is_empty(), ..Wishes::default() };
+        let text = request.toml.as_bytes();
+        let scenario = Scenario::read("page.toml", "page", text, Path::new(""), &wishes)?;
+        let axes = scenario.axes.iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect();
+        let title = scenario.title.clone();
+        let scenario = match request.case[..] {
+            [] => scenario.without_variations(request.seed),
+            _ => scenario.only(&request.case, request.seed)?,
+        };
+        let network = &scenario.base;
+        let built = |error: sim::BuildError| Refused::from(error.to_string());
+        let mut world = World::new(network, request.seed).map_err(built)?;
+        let mut plan = Plan::new(network, request.seed).map_err(built)?;
+        world.watch_exchanges();
+        let roster = world.roster();
+        let places = plan.at(Instant::ZERO);
+        let nodes = roster.nodes.len();
+        let (duration, warmup) = (network.duration, network.warmup);
+        let last = vec![0; nodes];
+        Ok(Self { title, axes, duration, warmup, world, plan, roster, places, last, frames: 0 })
+    }
+
+    /// What it consists of.
+    pub fn described(&self) -> Described<'_> {
+        let nodes = self.roster.nodes.iter().zip(0..).map(|(node, number)| {
+            let place = self.places.get(number as usize).copied();
+            let listeners = match place {
+                Some(_) => self.world.listeners(number).map(|(node, _)| node).collect(),
+                None => Vec::new(),
+            };
+            DescribedNode { name: &node.name, access_point: node.access_point, place, listeners }
+        });
+        let flows = self.roster.flows.iter().map(|flow| {
+            let answers = matches!(flow.protocol, Protocol::EchoReply(_) | Protocol::TcpBack(_));
+            DescribedFlow { name: &flow.name, from: flow.from, to: flow.to, answers }
+        });
+        Described {
+            title: &self.title,
+            axes: &self.axes,
+            duration_s: self.duration.as_secs_f64(),
+            warmup_s: self.warmup.as_secs_f64(),
+            nodes: nodes.collect(),
+            flows: flows.collect(),
+        }
+    }
+
+    /// Runs on for a span, and tells what happened.
+    pub fn advance(&mut self, span: Duration) -> Seen {
+        self.world.advance(span);
+        let mut seen = Seen { dropped: vec![0; self.roster.flows.len()], ..Seen::default() };
+        for event in self.world.take_events() {
+            self.see(&event, &mut seen);
+        }
+        let now = self.world.now();
+        if !self.world.finished() {
+            self.places = self.plan.at(now);
+        }
+        seen.t_s = seconds(now);
+        seen.finished = self.world.finished();
+        seen.events = self.world.handled();
+        seen.waiting = self.world.backlogs();
+        seen.places.clone_from(&self.places);
+        seen
+    }
+
+    fn see(&mut self, event: &TraceEvent, seen: &mut Seen) {
+        let node = event.node as usize;
+        match &event.what {
+            TraceEventKind::Sends(frame) => {
+                self.frames += 1;
+                self.last[node] = self.frames;
+                seen.air.push(on_air(self.frames, event, frame));
+            }
+            TraceEventKind::Hears(frame, _) if frame.to == Some(event.node) => {
+                seen.got.push(self.last[frame.from as usize]);
+            }
+            TraceEventKind::Dropped(packet, _) => {
+                if let Some(dropped) = flow(packet).and_then(|flow| seen.dropped.get_mut(flow as usize)) {
+                    *dropped += 1;
+                }
+            }
+            TraceEventKind::Delivered(packet, delay) => {
+                if let Some(flow) = flow(packet) {
+                    let bytes = packet.length.count();
+                    seen.arrived.push((flow, seconds(event.at), delay.as_secs_f64(), bytes));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The results, if it has run to its end.
+    pub fn close(self) -> Option<Outcome> {
+        self.world.finished().then(|| self.world.finish())
+    }
+}
+
+fn on_air(number: u64, event: &TraceEvent, frame: &Frame) -> OnAir {
+    OnAir {
+        number,
+        from: event.node,
+        to: frame.to,
+        kind: if frame.kind == Kind::Data { "data" } else { "control" },
+        start_s: seconds(event.at),
+        length_s: frame.length.as_secs_f64(),
+        mpdus: frame.mpdus.len(),
+    }
+}
+
+fn flow(packet: &Packet) -> Option<u32> {
+    match packet.of {
+        Owner::Flow(flow) => Some(flow),
+        Owner::Routing | Owner::Note => None,
+    }
+}
+
+fn seconds(instant: Instant) -> f64 {
+    instant.since(Instant::ZERO).as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CELL: &str = "title = \"A cell\"\nduration = \"2 s\"\n[radio]\nrange = \"30 m\"\n\
+        [[node]]\nname = \"ap\"\nposition = [\"0 m\", \"0 m\"]\n[[node]]\nname = \"s\"\nposition = [\"5 m\", \"1 m\"]\n\
+        [[flow]]\nname = \"up\"\nfrom = \"s\"\nto = \"ap\"\n\
+        traffic = { kind = \"cbr\", rate = \"400 kb/s\", packet = \"500 B\" }\n\
+        [vary]\nlimit = [{ label = \"one\", set = { \"queue.limit\" = 1 } }, { label = \"ten\", set = { \"queue.limit\" = 10 } }]\n";
+
+    fn request(set: &[&str], case: &[&str]) -> Request {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
+        Request { toml: CELL.to_owned(), set: owned(set), case: owned(case), seed: 3 }
+    }
+
+    fn to_the_end(stage: &mut Stage) -> Vec<Seen> {
+        let mut all = Vec::new();
+        while all.last().is_none_or(|seen: &Seen| !seen.finished) {
+            all.push(stage.advance(Duration::from_millis(70)));
+        }
+        all
+    }
+
+    #[test]
+    fn a_picture_tells_each_frame_and_each_packet_once() {
+        let mut stage = Stage::open(&request(&[], &["limit=ten"])).unwrap_or_else(|refused| panic!("{refused:?}"));
+        let described = stage.described();
+        assert_eq!((described.nodes.len(), described.flows.len()), (2, 1));
+        assert_eq!(described.nodes[1].listeners, [0]);
+        let seen = to_the_end(&mut stage);
+        let outcome = stage.close().expect("it has run to its end");
+        let arrived: usize = seen.iter().map(|seen| seen.arrived.len()).sum();
+        assert_eq!(arrived as u64, outcome.flows[0].received_packets);
+        let numbers: Vec<u64> = seen.iter().flat_map(|seen| &seen.air).map(|frame| frame.number).collect();
+        assert!(numbers.len() as u64 >= 2 * outcome.flows[0].received_packets, "data and acknowledgements");
+        assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1));
+        let got: Vec<u64> = seen.iter().flat_map(|seen| &seen.got).copied().collect();
+        assert!(got.iter().all(|number| numbers.contains(number)));
+        assert_eq!(got.len(), numbers.len(), "nobody disturbs them");
+    }
+
+    #[test]
+    fn the_results_are_those_of_the_command_whatever_the_steps() {
+        let mut stage = Stage::open(&request(&["queue.limit=10"], &[])).unwrap_or_else(|refused| panic!("{refused:?}"));
+        to_the_end(&mut stage);
+        let shown = serde_json::to_string(&stage.close()).expect("results are text and numbers");
+        let wishes = Wishes { set: vec!["queue.limit=10".to_owned()], base_only: true, ..Wishes::default() };
+        let scenario = Scenario::parse("page.toml", CELL.as_bytes(), &wishes).expect("it is right");
+        let run = lab::run::run(&scenario.base, 3, &()).expect("it can be built").expect("nobody stops it");
+        assert_eq!(shown, serde_json::to_string(&run.outcome).expect("results are text and numbers"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_refused_with_its_line() {
+        let mut wrong = request(&[], &[]);
+        wrong.toml = wrong.toml.replace("range = \"30 m\"", "range = \"30 mm/s\"");
+        let refused = Stage::open(&wrong).err().expect("no length");
+        assert_eq!(refused.at, Some((4, 9)), "{}", refused.error);
+        assert!(Stage::open(&request(&[], &["limit=two"])).err().is_some_and(|refused| refused.error.contains("one")));
+        let refused = Stage::open(&request(&["queue.limt=3"], &[])).err().expect("no such key");
+        assert!(refused.error.contains("limit"), "{}", refused.error);
+    }
+}

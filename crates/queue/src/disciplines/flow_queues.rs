@@ -1,0 +1,226 @@
+//! Flow queues (RFC 8290): deficit round robin over flows, new flows first, with a law for each flow.
+
+use super::codel::Source;
+use crate::account::{Account, Waiting};
+use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
+use crate::flows::{Flow, Flows};
+use crate::packet::Packet;
+use crate::pool::{Chain, Pool};
+use control::Invalid;
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use units::Instant;
+
+/// A law that judges the packets at the heads of flows.
+pub(crate) trait FlowLaw: Sized {
+    /// Its parameter table in a scenario, with defaults.
+    type Params: Default;
+    /// What it keeps of a flow.
+    type State: Clone + Debug + Default;
+
+    /// The law at the start of the run; its random numbers follow from `seed`.
+    fn new(params: &Self::Params, seed: u64) -> Self;
+
+    /// The flow queues that it asks for.
+    fn shape(params: &Self::Params) -> Shape;
+
+    /// Returns the next packet of a flow that is not dropped.
+    fn dequeue<P: Packet>(
+        &mut self,
+        state: &mut Self::State,
+        now: Instant,
+        source: &mut impl Source<P>,
+    ) -> Option<Waiting<P>>;
+
+    /// Tells the law that packets of a flow were dropped because the queue was full.
+    fn overflowed(&mut self, state: &mut Self::State, now: Instant, packets: u32);
+}
+
+/// Number and turns of flow queues.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) flows: u32,
+    /// Bytes per flow and round.
+    pub(crate) quantum: u64,
+    /// Most packets, up to half, dropped at once from the longest queue at the limit.
+    pub(crate) drop_batch: u32,
+}
+
+/// Packets by flow, with a law for each flow.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowQueues<P, L: FlowLaw> {
+    pub(super) law: L,
+    drop_batch: u32,
+    purges: bool,
+    /// When the last packet came.
+    now: Instant,
+    flows: Flows<P, L::State>,
+    /// Packets already scheduled because the host looked ahead, or that go first.
+    passed: VecDeque<Waiting<P>>,
+}
+
+impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
+    type Params = L::Params;
+    // It drops at the heads of flows: there is no end that all of them share.
+    const PURGES_TAIL: bool = false;
+
+    fn new(params: &L::Params, setup: &Setup) -> Result<Self, Invalid> {
+        let Shape { flows, quantum, drop_batch } = L::shape(params);
+        Ok(Self {
+            law: L::new(params, setup.seed),
+            drop_batch,
+            purges: setup.purge != Some(Purge::None),
+            now: Instant::ZERO,
+            flows: Flows::new(flows, quantum, setup.seed, setup.room),
+            passed: VecDeque::with_capacity(LOOK_AHEAD),
+        })
+    }
+
+    /// Takes an arriving packet. Without room, packets are dropped from the head of the longest queue, which includes
+    /// it.
+    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        self.now = now;
+        let len = packet.len().count();
+        let index = self.flows.hash(&packet);
+        if !account.fits_alone(len) {
+            account.refused(len);
+            dropped(packet);
+            return;
+        }
+        while !account.fits(len) {
+            let fattest = self.flows.fattest(index, len);
+            if !self.shed(account, fattest, dropped) {
+                account.refused(len);
+                account.settle(now);
+                dropped(packet);
+                return;
+            }
+        }
+        self.flows.append(index, Waiting { packet, since: now });
+        account.joins(now, len);
+    }
+
+    /// Takes an arriving packet that goes before all others.
+    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        let len = packet.len().count();
+        if !account.fits_alone(len) {
+            account.refused(len);
+            dropped(packet);
+            return;
+        }
+        while !account.fits(len) {
+            self.make_way(account, dropped);
+        }
+        self.passed.push_front(Waiting { packet, since: now });
+        account.joins(now, len);
+    }
+
+    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
+        while self.passed.len() <= index && index < LOOK_AHEAD {
+            let next = self.next(account, now, dropped)?;
+            self.passed.push_back(next);
+        }
+        self.passed.get(index).map(|waiting| &waiting.packet)
+    }
+
+    fn remove(
+        &mut self,
+        account: &mut Account,
+        now: Instant,
+        index: usize,
+        dropped: &mut impl FnMut(P),
+    ) -> Option<Waiting<P>> {
+        if index == self.passed.len() {
+            return self.next(account, now, dropped);
+        }
+        self.peek(account, now, index, dropped)?;
+        self.passed.remove(index)
+    }
+
+    /// Discards packets above the limit after it has shrunk.
+    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+        while self.purges && account.is_over() {
+            self.make_way(account, dropped);
+        }
+    }
+
+    /// Discards all packets that are `unwanted`: first among those already scheduled, then flow by flow.
+    fn discard_where(
+        &mut self,
+        account: &mut Account,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    ) {
+        self.passed.retain(|waiting| {
+            let goes = unwanted(&waiting.packet);
+            if goes {
+                account.discarded(waiting.packet.len().count());
+                dropped(waiting.packet);
+            }
+            !goes
+        });
+        self.flows.discard_where(account, unwanted, dropped);
+    }
+}
+
+impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
+    /// The next packet that passes the law, of the flow whose turn it is (section 4.2).
+    fn next(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) -> Option<Waiting<P>> {
+        let Self { flows, law, .. } = self;
+        flows.next(|state, queue, pool| law.dequeue(state, now, &mut Head { queue, pool, account, now, dropped }))
+    }
+
+    /// Drops packets from the head of a flow's queue: half of them, but no more than a batch. False if it has none.
+    fn shed(&mut self, account: &mut Account, index: usize, dropped: &mut impl FnMut(P)) -> bool {
+        let Self { flows, drop_batch, law, now, .. } = self;
+        let (Flow { queue, state, .. }, pool) = flows.flow_and_pool(index);
+        let gone = queue.packets.div_ceil(2).min(*drop_batch);
+        for waiting in (0..gone).map_while(|_| queue.pop(pool)) {
+            account.discarded(waiting.packet.len().count());
+            dropped(waiting.packet);
+        }
+        if gone > 0 {
+            law.overflowed(state, *now, gone);
+        }
+        gone > 0
+    }
+
+    /// Drops at least one packet: if no flow has any, the last of those already scheduled.
+    fn make_way(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+        let fattest = self.flows.fattest(0, 0);
+        if !self.shed(account, fattest, dropped) {
+            let waiting = self.passed.pop_back().expect("only a queue that holds something exceeds a limit");
+            account.discarded(waiting.packet.len().count());
+            dropped(waiting.packet);
+        }
+    }
+}
+
+/// The queue of the flow whose turn it is.
+struct Head<'a, P, D> {
+    queue: &'a mut Chain,
+    pool: &'a mut Pool<P>,
+    account: &'a mut Account,
+    now: Instant,
+    dropped: &'a mut D,
+}
+
+impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, P, D> {
+    fn next(&mut self) -> Option<Waiting<P>> {
+        self.queue.pop(self.pool)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.queue.bytes
+    }
+
+    fn drop(&mut self, packet: P) {
+        self.account.discarded(packet.len().count());
+        self.account.settle(self.now);
+        (self.dropped)(packet);
+    }
+
+    fn marked(&mut self, packet: &P) {
+        self.account.marked(packet.len().count());
+    }
+}

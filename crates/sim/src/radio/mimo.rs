@@ -1,0 +1,274 @@
+//! Modes of MIMO-OFDM: HT, VHT and HE PPDUs for a single user.
+//!
+//! Sources: IEEE 802.11-2020, clause 19 (HT-mixed format; MCS parameters in 19.5), clause 21 (VHT; 21.5) and IEEE
+//! 802.11ax-2021, clause 27 (HE SU; 27.5). Rates follow from the data subcarriers (tables 19-6, 21-5 and, for the RUs
+//! that fill a channel, 27-13 to 27-15), modulation and code of an MCS and the duration of a symbol.
+
+use crate::config::{ChannelWidth, GuardInterval, Standard};
+use units::{Bytes, Duration, Rate};
+
+/// Bits before the PSDU (SERVICE) of every OFDM frame, and tail bits after it that reset the convolutional encoder.
+pub(super) const SERVICE: u64 = 16;
+pub(super) const TAIL: u64 = 6;
+
+/// PPDU format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Format {
+    /// 802.11n: HT-mixed.
+    Ht,
+    /// 802.11ac.
+    Vht,
+    /// 802.11ax: HE SU.
+    He,
+}
+
+/// Modulation, coding, streams, bandwidth and guard interval of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mimo {
+    format: Format,
+    /// Modulation and code: the MCS of one stream.
+    coding: u8,
+    streams: u8,
+    width: ChannelWidth,
+    guard: GuardInterval,
+}
+
+/// Data bits of a subcarrier and stream in a symbol, in twelfths, by [`Mimo::coding`]: BPSK 1/2, QPSK 1/2 and 3/4, 16-QAM
+/// 1/2 and 3/4, 64-QAM 2/3, 3/4 and 5/6, 256-QAM 3/4 and 5/6, 1024-QAM 3/4 and 5/6.
+const TWELFTHS: [u64; 12] = [6, 12, 18, 24, 36, 48, 54, 60, 72, 80, 90, 100];
+
+/// Width, streams and MCS that VHT does not have (21.5), since they do not fill whole bits of every encoder.
+const EXCLUDED: [(ChannelWidth, u8, u8); 10] = [
+    (ChannelWidth::Mhz20, 1, 9),
+    (ChannelWidth::Mhz20, 2, 9),
+    (ChannelWidth::Mhz20, 4, 9),
+    (ChannelWidth::Mhz20, 5, 9),
+    (ChannelWidth::Mhz20, 7, 9),
+    (ChannelWidth::Mhz20, 8, 9),
+    (ChannelWidth::Mhz80, 3, 6),
+    (ChannelWidth::Mhz80, 6, 9),
+    (ChannelWidth::Mhz80, 7, 6),
+    (ChannelWidth::Mhz160, 3, 9),
+];
+
+impl Format {
+    /// That of a standard's data frames; none before 802.11n.
+    pub const fn of(standard: Standard) -> Option<Self> {
+        match standard {
+            Standard::B | Standard::A | Standard::G => None,
+            Standard::N => Some(Self::Ht),
+            Standard::Ac => Some(Self::Vht),
+            Standard::Ax => Some(Self::He),
+        }
+    }
+
+    /// The highest MCS of one stream.
+    pub const fn highest(self) -> u8 {
+        match self {
+            Self::Ht => 7,
+            Self::Vht => 9,
+            Self::He => 11,
+        }
+    }
+
+    /// Largest number of streams.
+    pub const fn most_streams(self) -> u8 {
+        match self {
+            Self::Ht => 4,
+            Self::Vht | Self::He => 8,
+        }
+    }
+
+    /// Widths, narrowest first.
+    pub const fn widths(self) -> &'static [ChannelWidth] {
+        use ChannelWidth::{Mhz20, Mhz40, Mhz80, Mhz160};
+        match self {
+            Self::Ht => &[Mhz20, Mhz40],
+            Self::Vht | Self::He => &[Mhz20, Mhz40, Mhz80, Mhz160],
+        }
+    }
+
+    /// Guard intervals, most robust first.
+    pub const fn guards(self) -> &'static [GuardInterval] {
+        use GuardInterval::{Double, Long, Quadruple, Short};
+        match self {
+            Self::Ht | Self::Vht => &[Long, Short],
+            Self::He => &[Quadruple, Double, Long],
+        }
+    }
+}
+
+impl Mimo {
+    /// The mode of a scheme of one stream (`coding`) with this many streams, if the standard has it.
+    pub fn new(format: Format, coding: u8, streams: u8, width: ChannelWidth, guard: GuardInterval) -> Option<Self> {
+        let exists = coding <= format.highest()
+            && (1..=format.most_streams()).contains(&streams)
+            && format.widths().contains(&width)
+            && format.guards().contains(&guard)
+            && !(format == Format::Vht && EXCLUDED.contains(&(width, streams, coding)));
+        exists.then_some(Self { format, coding, streams, width, guard })
+    }
+
+    /// The fastest mode that two stations both have, if each has all modes up to its own.
+    pub fn common(self, other: Self) -> Self {
+        let format = self.format.min(other.format);
+        let guard = match format {
+            Format::He => self.guard.max(other.guard),
+            Format::Ht | Format::Vht if self.guard == other.guard => self.guard,
+            Format::Ht | Format::Vht => GuardInterval::Long,
+        };
+        let (streams, width) = (self.streams.min(other.streams), self.width.min(other.width));
+        let coding = self.coding.min(other.coding).min(format.highest());
+        let modes = (0..=coding).rev().filter_map(|coding| Self::new(format, coding, streams, width, guard));
+        modes.into_iter().next().unwrap_or(self)
+    }
+
+    /// Every mode.
+    #[cfg(test)]
+    pub(super) fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for format in [Format::Ht, Format::Vht, Format::He] {
+            for (&width, &guard) in
+                format.widths().iter().flat_map(|width| format.guards().iter().map(move |guard| (width, guard)))
+            {
+                let codings = (1..=format.most_streams())
+                    .flat_map(|streams| (0..=format.highest()).map(move |coding| (coding, streams)));
+                all.extend(codings.filter_map(|(coding, streams)| Self::new(format, coding, streams, width, guard)));
+            }
+        }
+        all
+    }
+
+    /// PPDU format.
+    pub const fn format(self) -> Format {
+        self.format
+    }
+
+    /// MCS index in the numbering of the format: HT's counts the streams.
+    pub const fn mcs(self) -> u8 {
+        match self.format {
+            Format::Ht => 8 * (self.streams - 1) + self.coding,
+            Format::Vht | Format::He => self.coding,
+        }
+    }
+
+    /// Modulation and code: the MCS of one stream.
+    pub const fn coding(self) -> u8 {
+        self.coding
+    }
+
+    /// Number of spatial streams.
+    pub const fn streams(self) -> u8 {
+        self.streams
+    }
+
+    /// Bandwidth.
+    pub const fn width(self) -> ChannelWidth {
+        self.width
+    }
+
+    /// Guard interval before each symbol.
+    pub const fn guard(self) -> GuardInterval {
+        self.guard
+    }
+
+    /// Coded bits of a symbol (NCBPS).
+    fn coded_bits(self) -> u64 {
+        let bits = [1, 2, 2, 4, 4, 6, 6, 6, 8, 8, 10, 10][usize::from(self.coding)];
+        self.subcarriers() * u64::from(self.streams) * bits
+    }
+
+    /// Data bits of a symbol, in twelfths.
+    const fn twelfths(self) -> u64 {
+        self.subcarriers() * self.streams as u64 * TWELFTHS[self.coding as usize]
+    }
+
+    /// Data subcarriers (NSD).
+    const fn subcarriers(self) -> u64 {
+        match (self.format, self.width) {
+            (Format::Ht | Format::Vht, ChannelWidth::Mhz20) => 52,
+            (Format::Ht | Format::Vht, ChannelWidth::Mhz40) => 108,
+            (Format::Ht | Format::Vht, ChannelWidth::Mhz80) | (Format::He, ChannelWidth::Mhz20) => 234,
+            (Format::Ht | Format::Vht, ChannelWidth::Mhz160) | (Format::He, ChannelWidth::Mhz40) => 468,
+            (Format::He, ChannelWidth::Mhz80) => 980,
+            (Format::He, ChannelWidth::Mhz160) => 1960,
+        }
+    }
+
+    /// Data bits of a symbol (NDBPS), rounded down.
+    pub(super) const fn bits_per_symbol(self) -> u64 {
+        self.twelfths() / 12
+    }
+
+    /// Duration of a symbol with its guard interval, in nanoseconds.
+    pub(super) const fn symbol(self) -> u64 {
+        let useful = match self.format {
+            Format::Ht | Format::Vht => 3_200,
+            Format::He => 12_800,
+        };
+        useful + self.guard.nanos()
+    }
+
+    /// Bits per second, rounded down.
+    pub(super) const fn rate(self) -> Rate {
+        Rate::bps(self.twelfths() * 1_000_000_000 / (12 * self.symbol()))
+    }
+
+    /// Duration of preamble and PHY header.
+    ///
+    /// - HT-mixed (19.3.2): L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, HT-LTFs of 4 us.
+    /// - VHT (21.3.2): L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of 4, VHT-SIG-B 4.
+    /// - HE SU (27.3.4): L-STF 8, L-LTF 8, L-SIG 4, RL-SIG 4, HE-SIG-A 8, HE-STF 4, HE-LTFs of 6.4 us, or 12.8 with the
+    ///   longest guard interval, and a guard interval each.
+    pub(super) fn header(self) -> Duration {
+        let fields = [1, 2, 4, 4, 6, 6, 8, 8][usize::from(self.streams) - 1];
+        Duration::from_nanos(match self.format {
+            Format::Ht => 32_000 + 4_000 * fields,
+            Format::Vht => 36_000 + 4_000 * fields,
+            Format::He => {
+                let useful = if self.guard == GuardInterval::Quadruple { 12_800 } else { 6_400 };
+                36_000 + (useful + self.guard.nanos()) * fields
+            }
+        })
+    }
+
+    /// Bits of a PSDU's symbols that are not data: SERVICE, and a tail for each encoder. HE counts as one encoder (LDPC,
+    /// which wide channels need, has no tail and may have a symbol more).
+    fn around(self) -> u64 {
+        SERVICE + TAIL * self.encoders()
+    }
+
+    /// Number of convolutional encoders.
+    fn encoders(self) -> u64 {
+        match self.format {
+            Format::He => 1,
+            // 19.5: a second one above 300 Mb/s.
+            Format::Ht => 1 + (self.bits_per_symbol() > 1_200) as u64,
+            // 21.5: as few as have at most 2160 bits of a symbol each, all whole.
+            Format::Vht => {
+                let (bits, coded) = (self.bits_per_symbol(), self.coded_bits());
+                let puncture = [2, 2, 4, 2, 4, 3, 4, 6, 4, 6][usize::from(self.coding)];
+                let is_whole = |encoders: &u64| bits % encoders == 0 && coded % (encoders * puncture) == 0;
+                (bits.div_ceil(2_160)..=bits).find(is_whole).unwrap_or(1)
+            }
+        }
+    }
+
+    /// Duration of `psdu` bytes after the header, without a signal extension.
+    #[inline]
+    pub(super) fn payload(self, psdu: Bytes) -> Duration {
+        let symbols = (psdu.bits() + self.around()).div_ceil(self.bits_per_symbol());
+        let nanos = symbols * self.symbol();
+        // 19.4.3, 21.4.3: short symbols fill up to a whole number of long ones.
+        Duration::from_nanos(if self.guard == GuardInterval::Short { nanos.next_multiple_of(4_000) } else { nanos })
+    }
+
+    /// Data bits that fit in `nanos` after the header; below zero counts as none.
+    pub(super) fn fits(self, nanos: u64) -> u64 {
+        let whole = if self.guard == GuardInterval::Short { nanos / 4_000 * 4_000 } else { nanos };
+        (whole / self.symbol()).saturating_mul(self.bits_per_symbol()).saturating_sub(self.around())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! Where the nodes of a network are, apart from a run: for pictures.
+
+use super::error::BuildError;
+use super::nodes::infrastructure::Infrastructure;
+use super::nodes::{motion, sites};
+use crate::config::Network;
+use crate::motion::{Motion, Position};
+use units::Instant;
+
+/// The places of the nodes of a network over time.
+#[derive(Debug)]
+pub struct Plan {
+    nodes: u32,
+    motion: Motion,
+}
+
+impl Plan {
+    /// The plan of a network with a seed.
+    ///
+    /// # Errors
+    /// If the description of the nodes contradicts itself; the error names the key.
+    pub fn new(network: &Network, seed: u64) -> Result<Self, BuildError> {
+        let sites = sites::sites(network, seed)?;
+        let infrastructure = Infrastructure::new(network, &sites)?;
+        let with_radio = infrastructure.with_radio(&sites);
+        let motion = motion::motion(network, with_radio, seed)?;
+        Ok(Self { nodes: u32::try_from(with_radio.len()).unwrap_or(u32::MAX), motion })
+    }
+
+    /// The places at an instant, of the nodes that have a radio, in the scenario's order: x, y and height, in metres.
+    /// Instants must not go backwards from one call to the next.
+    pub fn at(&mut self, now: Instant) -> Vec<[f64; 3]> {
+        let place = |node| {
+            let Position { x, y, z } = self.motion.position(node, now);
+            [x, y, z]
+        };
+        (0..self.nodes).map(place).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Duration;
+
+    #[test]
+    fn nodes_are_where_they_are_placed_and_go_where_their_waypoints_lead() {
+        let text = "duration = \"1 s\"\n[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"30 m\"\n\
+            [[node]]\nname = \"walker\"\nposition = [\"0 m\", \"5 m\", \"2 m\"]\n\
+            waypoints = [{ time = \"1 s\", position = [\"10 m\", \"5 m\"], speed = \"5 m/s\" }]\n\
+            [[node]]\nname = \"server\"\nrole = \"wired\"\n";
+        let network: Network = toml::from_str(text).expect("a description");
+        let mut plan = Plan::new(&network, 1).expect("places");
+        let at = |plan: &mut Plan, seconds| plan.at(Instant::ZERO + Duration::from_secs(seconds));
+        let shown = |place: &[f64; 3]| format!("{place:.3?}");
+        let places: Vec<String> = at(&mut plan, 0).iter().map(shown).collect();
+        assert_eq!(places, ["[0.000, 0.000, 0.000]", "[30.000, 0.000, 0.000]", "[0.000, 5.000, 2.000]"]);
+        assert_eq!(shown(&at(&mut plan, 2)[2]), "[5.000, 5.000, 2.000]");
+        assert_eq!(shown(&at(&mut plan, 9)[2]), "[10.000, 5.000, 2.000]");
+    }
+}

@@ -1,0 +1,87 @@
+// Runs networks. A message { call, ... } gets one answer with the same id; `run` sends pictures until it is paused.
+let wasm, running = null;
+
+const encode = new TextEncoder(), decode = new TextDecoder();
+
+function said() {
+  const { memory, answer, answer_length } = wasm.exports;
+  return decode.decode(new Uint8Array(memory.buffer, answer(), answer_length()));
+}
+
+const answer = () => JSON.parse(said());
+
+function open(request) {
+  const bytes = encode.encode(JSON.stringify(request));
+  const at = wasm.exports.reserve(bytes.length);
+  new Uint8Array(wasm.exports.memory.buffer, at, bytes.length).set(bytes);
+  const number = wasm.exports.open();
+  return { number, ...answer() };
+}
+
+function advance(number, microseconds) {
+  wasm.exports.advance(number, microseconds);
+  return answer();
+}
+
+// Simulated time keeps pace with the clock times `speed`; a machine that is too slow falls behind and says so.
+function tick() {
+  const run = running;
+  if (!run) return;
+  const now = performance.now();
+  const due = run.simulated + (now - run.clock) / 1000 * run.speed;
+  const until = now + 14;
+  let seen = null;
+  do {
+    const step = Math.min(due - run.simulated, 0.05 * Math.max(run.speed, 0.2));
+    const next = advance(run.number, Math.max(step, 0) * 1e6);
+    seen = seen ? joined(seen, next) : next;
+    run.simulated = seen.t_s;
+  } while (run.simulated < due - 1e-6 && !seen.finished && performance.now() < until);
+  run.behind = due - run.simulated;
+  // What could not be done in time is not made up for.
+  run.clock = now;
+  postMessage({ id: run.id, seen, behind: run.behind > 0.1 * run.speed });
+  if (seen.finished) running = null; else setTimeout(tick, Math.max(0, 16 - (performance.now() - now)));
+}
+
+function joined(one, two) {
+  for (const key of ["air", "got", "arrived"]) one[key] = one[key].concat(two[key]);
+  one.dropped = one.dropped.map((count, flow) => count + two.dropped[flow]);
+  return { ...two, air: one.air, got: one.got, arrived: one.arrived, dropped: one.dropped };
+}
+
+// Runs to the end without pictures, in slices, so that a new message gets through.
+async function whole(id, request) {
+  const opened = open(request);
+  if (opened.error) return postMessage({ id, opened });
+  const { number, duration_s } = opened;
+  for (let seen = { finished: false }; !seen.finished;) {
+    seen = advance(number, 1e6 * duration_s / 40);
+    postMessage({ id, progress: seen.t_s / duration_s });
+    await new Promise((done) => setTimeout(done));
+  }
+  wasm.exports.close(number);
+  const text = said();
+  postMessage({ id, text, outcome: JSON.parse(text) });
+}
+
+onmessage = async ({ data }) => {
+  const { id, call } = data;
+  if (call === "load") {
+    wasm = await WebAssembly.instantiate(await WebAssembly.compile(data.bytes), {});
+    postMessage({ id });
+  } else if (call === "open") {
+    running = null;
+    if (data.close >= 0) wasm.exports.close(data.close);
+    postMessage({ id, opened: open(data.request) });
+  } else if (call === "run") {
+    running = { id, number: data.number, speed: data.speed, simulated: data.simulated, clock: performance.now() };
+    tick();
+  } else if (call === "speed" && running) {
+    running.speed = data.speed;
+  } else if (call === "pause") {
+    running = null;
+  } else if (call === "whole") {
+    await whole(id, data.request);
+  }
+};
