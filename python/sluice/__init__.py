@@ -14,6 +14,7 @@ from ._errors import (
     StoreError,
     TheoryError,
 )
+from ._medium import Delivery, Medium
 from ._plot import save_chart
 from ._ray import ray
 from ._replay import replay
@@ -25,8 +26,10 @@ from ._table import Table
 
 __all__ = [
     "Controller",
+    "Delivery",
     "Failure",
     "Interval",
+    "Medium",
     "MissingPackageError",
     "Orders",
     "ReplayError",

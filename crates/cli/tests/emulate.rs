@@ -1,5 +1,7 @@
 //! Real programs over a simulated network: `sluice emulate` and `sluice enter`.
 
+#![expect(clippy::unwrap_used, reason = "all of this is tests")]
+
 use crate::command::{scenario, sluice, stderr, stdout};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, ipproto, recv, sendto, socket};
 use std::env::current_exe;
@@ -108,7 +110,7 @@ fn programs_in_two_nodes_ping_and_transfer_over_tcp() {
         flow["received_packets"].as_u64().unwrap()
     };
     let (up, down) = (received("tcp-laptop-tcp-server"), received("tcp-server-tcp-laptop"));
-    assert!(up > u64::from(PINGS) && down as usize > TRANSFER / 1_460, "{up} {down}");
+    assert!(up > u64::from(PINGS) && down > TRANSFER as u64 / 1_460, "{up} {down}");
     assert!(flows[0]["goodput_bps"].as_f64().unwrap() > 0.0, "the neighbours go on");
     assert_eq!(results["emulation"]["packets"].as_u64(), Some(up + down));
     assert_eq!(results["emulation"]["refused_packets"]["not_ip"].as_u64(), Some(0));
@@ -119,7 +121,7 @@ fn programs_in_two_nodes_ping_and_transfer_over_tcp() {
 fn serve() {
     let listener = TcpListener::bind(SocketAddrV4::new(SERVER, PORT)).unwrap();
     let (mut stream, _) = listener.accept().unwrap();
-    stream.write_all(&[0x5a; TRANSFER]).unwrap();
+    stream.write_all(&vec![0x5a; TRANSFER]).unwrap();
 }
 
 #[test]
@@ -194,8 +196,8 @@ fn what_cannot_be_emulated_is_refused() {
     assert!(none.contains("no node of the network is real: give two of its nodes `real = true`"), "{none}");
     let share = ["emulate", "chain.toml", "--most-late", "101"];
     assert!(refused(&home("none"), &share).contains("expected 0 to 100"));
-    let node = refused(&home("none"), &["enter", "nowhere", "--", "true"]);
-    assert!(node.contains("no emulation of this user runs") || node.contains("is called `nowhere`"), "{node}");
+    let lost = refused(&home("none"), &["enter", "nowhere", "--", "true"]);
+    assert!(lost.contains("no emulation of this user runs") || lost.contains("is called `nowhere`"), "{lost}");
 }
 
 /// Kills emulations in which a command has started others, at many moments, and looks for what is left.

@@ -3,8 +3,8 @@
 //! A [`Medium`] is a scenario's network into which a program pushes datagrams, or whole IP packets, at its real nodes
 //! and from which it pulls them at others: in virtual time, deterministic by seed, without root, threads or a clock. All
 //! other nodes and flows of the scenario stay simulated. On Linux the module `live` gives each real node a network
-//! namespace with a TUN device, and paces the same medium by the clock. Below it lie `lab`, which reads scenarios, and `sim`; no model
-//! of a network stands here.
+//! namespace with a TUN device, and paces the same medium by the clock. Below it lie `lab`, which reads scenarios, and
+//! `sim`; no model of a network stands here.
 #![deny(clippy::print_stdout, clippy::print_stderr, reason = "hosts print")]
 
 pub mod ip;
@@ -12,6 +12,11 @@ pub mod ip;
 pub mod live;
 mod medium;
 mod refused;
+
+/// The page of this crate, whose example is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/emulation.md")]
+struct Page;
 
 pub use medium::{Delivery, Medium};
 pub use refused::{NotLoaded, NotSent};

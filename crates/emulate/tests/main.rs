@@ -1,4 +1,5 @@
 //! The tests of crate `emulate`: one binary, so that its dependencies are linked once.
+#![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
 mod medium;
 mod quic;

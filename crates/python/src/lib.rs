@@ -1,4 +1,4 @@
-//! The compiled part of the Python package `sluice`: crates `lab` and `sim` in Python's types.
+//! The compiled part of the Python package `sluice`: crates `lab`, `emulate` and `sim` in Python's types.
 //!
 //! This crate holds what crosses the border: text and numbers in, columns and exceptions out, the interpreter released
 //! while something runs. It holds no model, no statistics and nothing that a user of Python sees directly: that is in
@@ -8,6 +8,7 @@
 
 mod error;
 mod fleet;
+mod medium;
 mod plan;
 mod replay;
 mod reproduce;
@@ -25,6 +26,8 @@ mod theory;
 mod _sluice {
     #[pymodule_export]
     use crate::fleet::Fleet;
+    #[pymodule_export]
+    use crate::medium::{Medium, carried};
     #[pymodule_export]
     use crate::plan::{Chunk, Plan};
     #[pymodule_export]

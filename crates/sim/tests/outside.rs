@@ -14,7 +14,7 @@ fn refusal(text: &str) -> String {
 
 /// Nodes of `[nodes]` that are real.
 fn real(nodes: &[u32]) -> String {
-    nodes.iter().map(|node| format!("[[node]]\nname = \"n{node}\"\nreal = true\n")).collect()
+    nodes.iter().fold(String::new(), |text, node| text + &format!("[[node]]\nname = \"n{node}\"\nreal = true\n"))
 }
 
 fn way(world: &World, from: u32, to: u32) -> Way {

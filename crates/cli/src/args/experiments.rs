@@ -159,6 +159,9 @@ pub(crate) struct Emulate {
     /// Fail if more than this share of the packets is late, in percent.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) most_late: Option<f64>,
+    /// Pace the network with real-time priority (`SCHED_FIFO`): on a busy machine. Needs root, or a limit (`ulimit -r`).
+    #[arg(long)]
+    pub(crate) fifo: bool,
     /// Print the results as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,9 +7,11 @@
 mod namespaces;
 mod node;
 mod pace;
+mod priority;
 mod tun;
 mod visit;
 
 pub use namespaces::{Inside, Unavailable, again, inside};
-pub use pace::{Bound, Ended, Lateness, NotRun, Refused, Report, run};
+pub use pace::{Bound, Ended, Lateness, NotRun, Ready, Refused, Report, run};
+pub use priority::raise;
 pub use visit::{NoVisit, visit};

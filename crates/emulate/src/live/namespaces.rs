@@ -1,5 +1,6 @@
 //! Namespaces of its own for this program, which need no privilege where the kernel allows them.
 
+use super::priority;
 use linux::agent::signals::{Signals, Told};
 use nix::sched::{CloneFlags, unshare};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -64,13 +65,16 @@ pub struct Inside(());
 /// # Errors
 /// The system refuses.
 pub fn inside() -> Result<Option<Inside>, Unavailable> {
-    let Ok(told) = env::var(INSIDE) else { return Ok(None) };
+    #[expect(clippy::disallowed_methods, reason = "the same program sets it for itself")]
+    let told = env::var(INSIDE);
+    let Ok(told) = told else { return Ok(None) };
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("follow the parent"))?;
     // The parent may have ended before; the old `/proc` still shows it.
     let parent = told.lines().next().unwrap_or_default();
     if !Path::new("/proc").join(parent).exists() {
         return Err(failed("find the parent")(io::Error::from(io::ErrorKind::NotFound)));
     }
+    priority::keep();
     let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", alone).map_err(failed("separate mounts"))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;

@@ -27,6 +27,15 @@ const BATCH: usize = 64;
 const GRACE: Duration = Duration::from_secs(1);
 const MTU: u16 = 1_500;
 
+/// A real node that is ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// Name of the node.
+    pub name: String,
+    /// Its IPv4 and IPv6 address.
+    pub addresses: [IpAddr; 2],
+}
+
 /// When a delivery is late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
@@ -119,7 +128,7 @@ struct Loop<'m> {
 }
 
 /// Runs `medium` in real time: until its end, until `command`, which runs in the first real node, has ended, or until a
-/// signal. `begin` is called when the nodes are ready, with their names and addresses; `late` once, at the first late
+/// signal. `begin` is called when the nodes are ready; `late` once, at the first late
 /// delivery.
 ///
 /// # Errors
@@ -129,7 +138,7 @@ pub fn run(
     medium: &mut Medium,
     command: Option<Command>,
     bound: Bound,
-    begin: &mut dyn FnMut(&[(String, [IpAddr; 2])]),
+    begin: &mut dyn FnMut(&[Ready]),
     late: &mut dyn FnMut(Duration),
 ) -> Result<(Report, Ended), NotRun> {
     let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
@@ -139,7 +148,7 @@ pub fn run(
     for (place, name) in names.iter().enumerate() {
         let Some([IpAddr::V4(v4), IpAddr::V6(v6)]) = medium.addresses(name) else { continue };
         nodes.push(Node::new(place, name, v4, v6, MTU)?);
-        told.push((name.clone(), [v4.into(), v6.into()]));
+        told.push(Ready { name: name.clone(), addresses: [v4.into(), v6.into()] });
     }
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK);
     let timer = timer.map_err(failed("make a timer"))?;

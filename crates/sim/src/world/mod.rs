@@ -1,7 +1,7 @@
 //! The running network: joins sources, queues, controllers, stations and the air, and dispatches events.
 //!
 //! A packet goes down by `flows`, `routing`, `queues` and `frames`, and up again by the same. Each further feature is one
-//! file: `admission`, `energy`, `notes`, `steering`, `tmac`, `wired`. `build` makes the `state` of a network from its
+//! file: `admission`, `energy`, `notes`, `outside`, `steering`, `tmac`, `wired`. `build` makes the `state` of a network from its
 //! description, `run` handles its events, and `outcome` reads off the results.
 
 mod admission;
@@ -15,6 +15,7 @@ mod gauge;
 mod nodes;
 mod notes;
 mod outcome;
+mod outside;
 mod plan;
 mod queues;
 mod radio;
@@ -28,7 +29,7 @@ mod watch;
 mod wired;
 
 pub use error::{BuildError, Unknown};
-pub use flows::outside::{Arrival, Datagram, Way};
+pub use outside::{Arrival, Datagram, Way};
 pub use plan::Plan;
 pub use state::World;
 pub use steering::{Asked, Governed, Place};

@@ -1,10 +1,10 @@
 //! State of a running network: pending events, and the accounts that the end of a packet updates.
 
 use super::flows::connections::Connections;
-use super::flows::outside::Arrival;
 use super::flows::{Flow, Supply};
 use super::nodes::Node;
 use super::notes::Posted;
+use super::outside::Arrival;
 use super::routing::Routing;
 use super::steering::Asked;
 use super::watch::{Watch, Witness};

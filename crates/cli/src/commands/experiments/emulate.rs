@@ -5,7 +5,7 @@ use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{CANNOT_RUN, Failure, HOLDS, INTERRUPTED, LATE, NOT_FOUND};
 use crate::progress::warn;
-use ::emulate::live::{self, Bound, Ended, NoVisit, NotRun, Report, Unavailable};
+use ::emulate::live::{self, Bound, Ended, NoVisit, NotRun, Ready, Report, Unavailable};
 use ::emulate::{Medium, NotLoaded};
 use lab::home;
 use lab::run::Timed;
@@ -28,11 +28,16 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
     let Some(inside) = inside else {
         let nodes: Vec<String> = medium.nodes().map(str::to_owned).collect();
         drop(medium);
+        if args.fifo {
+            let refused =
+                |error| Failure::failed(format!("cannot take real-time priority ({error}): leave --fifo out"));
+            live::raise().map_err(refused)?;
+        }
         return Ok(code(live::again(&nodes)?));
     };
     let bound = Bound { late: Duration::from_nanos(args.late.as_nanos()) };
-    let mut begin = |nodes: &[(String, [std::net::IpAddr; 2])]| {
-        for (name, [v4, v6]) in nodes {
+    let mut begin = |nodes: &[Ready]| {
+        for Ready { name, addresses: [v4, v6] } in nodes {
             complain(format_args!("{name}: {v4} {v6}"));
         }
     };

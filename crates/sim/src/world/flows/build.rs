@@ -3,7 +3,7 @@
 use super::answers::{self, Answered};
 use super::ends::{End, Ends, MOST, too_many};
 use super::supply::{self, Traffic};
-use super::{Flow, Role, Supply, outside};
+use super::{Flow, Role, Supply, passage};
 use crate::config::{self, Network};
 use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions, Frame};
@@ -54,7 +54,7 @@ pub(crate) fn flows(
             asking.push(described.admission.as_ref().zip(rate));
         }
     }
-    outside::add(&mut flows, real, names, rules)?;
+    passage::add(&mut flows, real, names, rules)?;
     let mut known = BTreeSet::new();
     for Flow { identity: Identity { name, .. }, .. } in &flows {
         if !known.insert(name) {

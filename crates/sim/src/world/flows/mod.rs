@@ -6,7 +6,7 @@ pub(crate) mod connections;
 pub(crate) mod delivery;
 mod emit;
 mod ends;
-pub(crate) mod outside;
+pub(crate) mod passage;
 pub(crate) mod supply;
 mod transport;
 
@@ -17,7 +17,7 @@ use crate::net::{MTU, ip_bytes, network_bytes};
 use crate::record::{FlowRecord, Identity};
 use crate::traffic::{Source, Transfers};
 use crate::transport::tcp::{Segment, Settings};
-use outside::Passage;
+use passage::Passage;
 use queue::Ecn;
 use units::{Bytes, Instant};
 

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""Real programs over simulated air beside what the simulator measures there, and how late packets were delivered.
+
+`lateness`: a ping every two milliseconds beside forty stations of 802.11n that download a hundred Mb/s in
+all, the emulation on one core. `pings`: round trips of real pings, of simulated ones
+in the same run, and of those without real ones. `downloads`: a
+download by the kernel's TCP and by the simulated one, alone and beside forty others. `floor`: the round trip of a network
+without delay, which is what two TUN devices, four system calls and the pacing cost.
+
+Means over seeds with 95 % intervals of Student's t. Needs no root where users may make namespaces; wall-clock time."""
+
+import argparse
+import json
+import os
+import pathlib
+import random
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SLUICE = os.environ.get("SLUICE", ROOT / "target/release/sluice")
+HOME = (ROOT / "scenarios/emulate/home.toml").read_text()
+# 150 Mb/s on the air; about a hundred of goodput.
+WIDE = ["--set", "radio.channel_width=40 MHz", "--set", "radio.mcs=7", "--set", "radio.guard_interval=short"]
+T95 = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78, 6: 2.57, 7: 2.45, 8: 2.36, 9: 2.31, 10: 2.26}
+SECONDS = 20
+WARMUP = 2
+FIFO = []
+PORT = 9000
+DOWNLOAD = """
+[[flow]]
+name = "twin"
+from = "server"
+to = "laptop"
+transport = "tcp"
+start = "2 s"
+tcp = { congestion = "cubic", timestamps = true, segment = "1448 B" }
+traffic.kind = "greedy"
+"""
+FLOOR = """
+title = "Two nodes on a wire without delay"
+duration = "60 s"
+[[node]]
+name = "laptop"
+role = "wired"
+real = true
+[[node]]
+name = "server"
+role = "wired"
+real = true
+[[wired]]
+between = ["server", "laptop"]
+rate = "10 Gb/s"
+"""
+
+
+def checksum(data):
+    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total = (total & 0xFFFF) + (total >> 16)
+    return ~(total + (total >> 16)) & 0xFFFF
+
+
+def ping(to, seconds, every):
+    """Print the round trips of echo requests, as JSON in seconds; runs in a node. Their gaps are exponential with the mean
+    `every`, as in the scenario, and they begin when its warm-up is over."""
+    own, sent, trips, gap = os.getpid() & 0xFFFF, {}, [], random.Random(1)
+    time.sleep(WARMUP)
+    raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+    begun = due = time.monotonic()
+    while time.monotonic() < begun + seconds:
+        number = len(sent)
+        due += gap.expovariate(1 / every)
+        plain = struct.pack("!BBHHH", 8, 0, 0, own, number) + bytes(56)
+        request = struct.pack("!BBHHH", 8, 0, checksum(plain), own, number) + bytes(56)
+        sent[number] = time.monotonic()
+        raw.sendto(request, (to, 0))
+        while (left := due - time.monotonic()) > 0:
+            raw.settimeout(left)
+            try:
+                packet = raw.recv(2000)[20:]
+            except TimeoutError:
+                break
+            kind, _, _, whose, number = struct.unpack("!BBHHH", packet[:8])
+            if (kind, whose) == (0, own):
+                trips.append(time.monotonic() - sent[number])
+    print(json.dumps({"sent": len(sent), "trips": trips}))
+
+
+def serve():
+    """Send to whoever connects, until it closes; runs in a node."""
+    with socket.create_server(("", PORT)) as server:
+        server.settimeout(SECONDS)
+        peer, _ = server.accept()
+        try:
+            while True:
+                peer.sendall(bytes(1 << 16))
+        except OSError:
+            pass
+
+
+def fetch(to, seconds):
+    """Print the goodput of a download; runs in a node."""
+    for _ in range(100):
+        try:
+            peer = socket.create_connection((to, PORT), timeout=5)
+            break
+        except OSError:
+            time.sleep(0.05)
+    begun, got = time.monotonic(), 0
+    while time.monotonic() < begun + seconds:
+        got += len(peer.recv(1 << 20))
+    print(json.dumps({"bps": 8 * got / (time.monotonic() - begun)}))
+
+
+def emulate(text, seed, inside, more=(), core=None, within=None):
+    """Run `inside` in the laptop (`within` in the server) over a scenario; give what it printed, and the results."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "home.toml")
+        path.write_text(text)
+        pinned = ["taskset", "-c", str(core)] if core is not None else []
+        more = [*more, *FIFO]
+        command = [*pinned, SLUICE, "emulate", path, "--seed", str(seed), *more, "--json"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as emulation:
+            addresses = dict(emulation.stderr.readline().split(": ") for _ in range(2))
+            server = addresses["server"].split()[0]
+
+            def enter(node, words):
+                words = [server if word == "SERVER" else str(word) for word in words]
+                command = [SLUICE, "enter", node, "--", sys.executable, __file__, *words]
+                return subprocess.Popen(command, stdout=subprocess.PIPE)
+
+            other = within and enter("server", within)
+            told = enter("laptop", inside).communicate()[0]
+            if other:
+                other.communicate()
+            emulation.terminate()
+            results = json.loads(emulation.communicate()[0])
+    return json.loads(told), results
+
+
+def simulate(text, seed, more=()):
+    """Run a scenario in virtual time; give its flows by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "home.toml")
+        path.write_text(text)
+        command = [SLUICE, "run", path, "--seed", str(seed), *more, "--json"]
+        told = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+    return {flow["name"]: flow for flow in json.loads(told)["flows"]}
+
+
+def interval(values):
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return f"{mean:.2f}"
+    half = T95.get(len(values), 2.0) * statistics.stdev(values) / len(values) ** 0.5
+    return f"{mean:.2f} ± {half:.2f}"
+
+
+def lateness(seeds):
+    for seed in seeds:
+        told, results = emulate(HOME, seed, ["ping", "SERVER", SECONDS, 0.002], WIDE, core=0)
+        found, flows = results["emulation"], results["flows"]
+        total = sum(flow["goodput_bps"] for flow in flows) / 1e6
+        share, most = 100 * found["in_time_ratio"], 1e3 * found["lateness_max_s"]
+        cpu = 100 * results["cpu_s"] / results["wall_s"]
+        print(
+            f"seed {seed}: {share:.3f} % of {found['packets']} packets within 1 ms, the latest {most:.3f} ms late; "
+            f"{total:.0f} Mb/s in all, {cpu:.0f} % of a core, {len(told['trips'])} of {told['sent']} pings"
+        )
+
+
+def pings(seeds):
+    real, beside, alone = [], [], []
+    for seed in seeds:
+        told, results = emulate(HOME, seed, ["ping", "SERVER", SECONDS, 0.2])
+        real.append(1e3 * statistics.fmean(told["trips"]))
+        beside.append(1e3 * next(flow for flow in results["flows"] if flow["name"] == "ping")["rtt_s"]["mean"])
+        flows = simulate(HOME, seed, ["--set", f"duration={SECONDS + WARMUP} s"])
+        alone.append(1e3 * flows["ping"]["rtt_s"]["mean"])
+        print(f"seed {seed}: real {real[-1]:.2f} ms, simulated beside them {beside[-1]:.2f} ms, alone {alone[-1]:.2f} ms")
+    print(f"round trip, ms: real {interval(real)}, simulated beside them {interval(beside)}, alone {interval(alone)}")
+
+
+def downloads(seeds):
+    alone = HOME.replace('name = "download"\n', 'name = "download"\nstart = "59 s"\n')
+    alone = alone.replace('phase_jitter = "1 s"\n', "")
+    for name, text in [("alone", alone), ("beside forty", HOME)]:
+        real, simulated = [], []
+        for seed in seeds:
+            told, _ = emulate(text, seed, ["fetch", "SERVER", SECONDS], within=["serve"])
+            real.append(told["bps"] / 1e6)
+            flows = simulate(text + DOWNLOAD, seed, ["--set", f"duration={SECONDS + WARMUP} s"] if text == HOME else [])
+            covered = SECONDS if text == HOME else 58
+            simulated.append(flows["twin"]["goodput_bps"] / 1e6)
+            print(f"{name}, seed {seed}: kernel {real[-1]:.2f} Mb/s, simulated {simulated[-1]:.2f} Mb/s ({covered} s)")
+        print(f"{name}, goodput in Mb/s: kernel {interval(real)}, simulated {interval(simulated)}")
+
+
+def floor(seeds):
+    trips = [trip for seed in seeds for trip in emulate(FLOOR, seed, ["ping", "SERVER", 5, 0.01])[0]["trips"]]
+    trips = sorted(1e3 * trip for trip in trips)
+    median, tail = trips[len(trips) // 2], trips[len(trips) * 99 // 100]
+    print(f"floor of {len(trips)} round trips, ms: median {median:.3f}, 99 % {tail:.3f}")
+
+
+def main():
+    inside = {"ping": lambda to, seconds, every: ping(to, float(seconds), float(every)), "serve": serve}
+    inside["fetch"] = lambda to, seconds: fetch(to, float(seconds))
+    if sys.argv[1:2] and sys.argv[1] in inside and not sys.argv[-1].startswith("--"):
+        return inside[sys.argv[1]](*sys.argv[2:])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    outside = {"lateness": lateness, "pings": pings, "downloads": downloads, "floor": floor}
+    parser.add_argument("what", nargs="*", choices=[[], *outside], help="default: all")
+    parser.add_argument("--fifo", action="store_true", help="with real-time priority: on a machine that others use")
+    parser.add_argument("--seeds", type=int, default=5)
+    arguments = parser.parse_args()
+    FIFO.extend(["--fifo"] * arguments.fifo)
+    for what in arguments.what or outside:
+        outside[what](range(1, arguments.seeds + 1))
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

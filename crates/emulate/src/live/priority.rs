@@ -1,0 +1,35 @@
+//! Real-time priority of the process that paces the network.
+
+use nix::libc;
+use std::io;
+
+/// Lowest of the usual priorities: before all normal processes, behind the kernel's threads.
+const PRIORITY: libc::c_int = 10;
+
+/// Gives this process real-time priority (`SCHED_FIFO`), which those that it starts inherit.
+///
+/// # Errors
+/// The kernel refuses, as it does without `CAP_SYS_NICE` or a limit for it (`ulimit -r`).
+pub fn raise() -> io::Result<()> {
+    set(libc::SCHED_FIFO)
+}
+
+/// Keeps real-time priority, if this process has it, from the threads and processes that it starts from now on: a
+/// command that computes without end must not stop the machine.
+pub(super) fn keep() {
+    // SAFETY: the call reads the scheduling policy of this thread and nothing else.
+    #[expect(unsafe_code, reason = "no crate of ours has a safe call")]
+    let policy = unsafe { libc::sched_getscheduler(0) };
+    if policy == libc::SCHED_FIFO {
+        // It may always be kept to oneself.
+        let _ = set(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK);
+    }
+}
+
+fn set(policy: libc::c_int) -> io::Result<()> {
+    let priority = libc::sched_param { sched_priority: PRIORITY };
+    // SAFETY: the kernel reads the structure, and keeps no pointer.
+    #[expect(unsafe_code, reason = "no crate of ours has a safe call")]
+    let done = unsafe { libc::sched_setscheduler(0, policy, &raw const priority) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
