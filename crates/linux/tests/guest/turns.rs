@@ -132,7 +132,6 @@ impl Cell {
             socket.connect((format!("10.8.0.{}", station + 1), port)).unwrap();
             socket
         };
-        eprintln!("{:?} run", now());
         let bulk: Vec<UdpSocket> = (1..=self.stations).map(|station| to(station, BULK)).collect();
         let probe = to(1, PROBE);
         let every = Duration::from_nanos(1_000_000_000 / OFFERED);
@@ -149,7 +148,6 @@ impl Cell {
             next += every;
             pause_until(next);
         }
-        eprintln!("{:?} sent {sent}", now());
         pause_until(now() + Duration::from_secs(2));
         ends.store(true, Ordering::Relaxed);
         let mut delays = probed.join().unwrap();
@@ -213,7 +211,6 @@ impl Outcome {
 
 /// Attaches with these options, and waits until it says which grade it took.
 fn attached(options: &str, grade: &str) -> Program {
-    eprintln!("{:?} attach {options}", now());
     let program = Program::start(format!("attach wlan0 {options}").trim());
     let until = now() + PATIENCE;
     while !said().contains(grade) {

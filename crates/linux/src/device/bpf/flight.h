@@ -46,12 +46,12 @@ struct landed {
 	__u64 ports[ALL_PORTS / 64];
 } landed SEC(".bss.below");
 
-static ALWAYS_INLINE void land(const struct flight *flight, __u32 slot)
+VERIFIED_APART int land(__u32 slot, __u32 port, __u64 airtime)
 {
-	__u32 port = slot % MOST_QUEUES * PORTS_OF_QUEUE + (__u32)flight->port % PORTS_OF_QUEUE;
-
-	__sync_fetch_and_add(&landed.airtime[port], flight->airtime);
+	port = slot % MOST_QUEUES * PORTS_OF_QUEUE + port % PORTS_OF_QUEUE;
+	__sync_fetch_and_add(&landed.airtime[port], airtime);
 	__sync_fetch_and_or(&landed.ports[port / 64], 1ull << port % 64);
+	return 0;
 }
 
 #define ROTATED(word, bits) ((word) << (bits) | (word) >> (64 - (bits)))
@@ -115,7 +115,7 @@ static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *fl
 	if (!take_id(flight, id))
 		return;
 	if (flight->airtime)
-		land(flight, slot);
+		land(slot, flight->port, flight->airtime);
 	before = __sync_lock_test_and_set(&is->completed_at, now);
 	flight->service = since(now, before > flight->handed ? before : flight->handed);
 	__sync_lock_test_and_set(&flight->done, now);

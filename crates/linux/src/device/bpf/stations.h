@@ -13,7 +13,7 @@ static ALWAYS_INLINE const struct sluice_station *station_at(__u32 slot, __u32 n
 /* Returns the number of the station with an address; zero: it is not named. */
 static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 {
-	__u32 first = address * GOLDEN_RATIO >> 58;
+	__u32 first = (address ^ address >> 24) * GOLDEN_RATIO >> 58;
 
 	for (__u32 probe = 0; probe < PROBES; probe++) {
 		__u32 number = (first + probe) % STATIONS;
