@@ -17,8 +17,8 @@ pub(crate) struct QueueArgs {
     pub(crate) state: PathBuf,
 }
 
-/// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue. Wi-Fi of mac80211 needs no
-/// options: a stock kernel's scheduler is then set by the turns of its stations.
+/// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue. Without options packets take
+/// turns, in the best way that kernel and interface allow.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
@@ -37,9 +37,9 @@ pub(crate) struct Attach {
     #[command(flatten)]
     pub(crate) policy: Policy,
     /// The queue that holds the packets: knobs (mac80211's, by the settings of its scheduler, without a controller), bpf
-    /// (Sluice's own discipline), txq (mac80211's, through the limit of its phy), fifo (the kernel's), or auto: knobs if
-    /// nothing else is asked for and mac80211 holds them; otherwise bpf if build and kernel have it, otherwise txq if
-    /// mac80211 holds them, otherwise fifo.
+    /// (Sluice's own discipline), txq (mac80211's, through the limit of its phy), fifo (the kernel's), or auto: bpf if build
+    /// and kernel have it; otherwise, where mac80211 holds them, knobs if nothing else is asked for and else txq; otherwise
+    /// fifo.
     #[arg(long, default_value = "auto")]
     pub(crate) backend: linux::Backend,
     /// Measure the present queue and show the decisions, but change nothing. Needs no privilege.

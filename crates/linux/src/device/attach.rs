@@ -90,6 +90,9 @@ fn in_vain(idle: Option<&Idle>, wish: &Wish) -> Result<Vec<String>, Error> {
     }
 }
 
+/// Room for the packets of all stations together.
+#[cfg(feature = "bpf")]
+const ROOM: control::Limit = control::Limit::Packets(4_096);
 const GRADE_3: &str = "grade 3, turns in Sluice's own BPF discipline without telling stations apart: the driver pushes back, and \
                        mac80211 holds none of this interface's packets";
 const GRADE_2: &str = "grade 2, turns of the stations in Sluice's own BPF discipline: it holds this interface's packets, and \
@@ -134,7 +137,11 @@ fn txq(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
 fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Error> {
     use crate::device::bpf::{Governed, Mechanism};
     let Wish { place, settings, replace, .. } = wish;
-    let mechanism = Mechanism::of(settings)?;
+    let mut mechanism = Mechanism::of(settings)?;
+    if wish.is_unspecific() && wish.turns().is_some() {
+        // Each station has its bound in time.
+        mechanism.hard = ROOM;
+    }
     let device = match wish.turns() {
         Some(target) => Governed::attach_turns(place, mechanism, target, start, looks, *replace),
         None => Governed::attach(place, mechanism, start, looks, *replace),

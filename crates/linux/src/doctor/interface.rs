@@ -189,6 +189,9 @@ mod tests {
             assert!(finding.found.contains(says), "{finding:?}");
         }
         let finding = possible(&link, Driver::Mac80211, true, Some(&["no weights".into()]));
-        assert!(finding.good && finding.found.ends_with("sudo sluice attach x0; no weights"), "{finding:?}");
+        assert!(
+            finding.good && finding.found.ends_with("sudo sluice attach x0 --backend knobs; no weights"),
+            "{finding:?}"
+        );
     }
 }

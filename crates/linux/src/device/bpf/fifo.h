@@ -280,7 +280,7 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *
 		if (!id || !take_id(oldest, id))
 			return;
 		if (oldest->airtime)
-			land(oldest, q.slot);
+			land(q.slot, oldest->port, oldest->airtime);
 		is->lost_packets++;
 	}
 	is->settled_packets++;

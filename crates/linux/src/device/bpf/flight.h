@@ -38,18 +38,20 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 }
 
 /* Airtime of packets that the device is done with, by port, until the queue takes it; and a bit for each port that has
- * some, which is set last. */
+ * some, which is set last. One variable, because the compiler orders several as each program uses them. */
 #define PORTS_OF_QUEUE 256
 #define ALL_PORTS (MOST_QUEUES * PORTS_OF_QUEUE)
-__u64 landed[ALL_PORTS] SEC(".bss.below");
-__u64 landed_ports[ALL_PORTS / 64] SEC(".bss.below");
+struct landed {
+	__u64 airtime[ALL_PORTS];
+	__u64 ports[ALL_PORTS / 64];
+} landed SEC(".bss.below");
 
-static ALWAYS_INLINE void land(const struct flight *flight, __u32 slot)
+VERIFIED_APART int land(__u32 slot, __u32 port, __u64 airtime)
 {
-	__u32 port = slot % MOST_QUEUES * PORTS_OF_QUEUE + (__u32)flight->port % PORTS_OF_QUEUE;
-
-	__sync_fetch_and_add(&landed[port], flight->airtime);
-	__sync_fetch_and_or(&landed_ports[port / 64], 1ull << port % 64);
+	port = slot % MOST_QUEUES * PORTS_OF_QUEUE + port % PORTS_OF_QUEUE;
+	__sync_fetch_and_add(&landed.airtime[port], airtime);
+	__sync_fetch_and_or(&landed.ports[port / 64], 1ull << port % 64);
+	return 0;
 }
 
 #define ROTATED(word, bits) ((word) << (bits) | (word) >> (64 - (bits)))
@@ -113,7 +115,7 @@ static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *fl
 	if (!take_id(flight, id))
 		return;
 	if (flight->airtime)
-		land(flight, slot);
+		land(slot, flight->port, flight->airtime);
 	before = __sync_lock_test_and_set(&is->completed_at, now);
 	flight->service = since(now, before > flight->handed ? before : flight->handed);
 	__sync_lock_test_and_set(&flight->done, now);

@@ -185,8 +185,11 @@ impl Slot {
         self.write()
     }
 
-    /// Gives the queue turns, or none.
-    pub(super) fn set_turns(&mut self, turns: Option<Turns>) -> Result<(), Error> {
+    /// Gives the queue turns, or none: fixed when it is made, except for how long packets may wait.
+    ///
+    /// # Errors
+    /// The settings cannot be written.
+    pub fn set_turns(&mut self, turns: Option<Turns>) -> Result<(), Error> {
         self.settings.set_turns(turns);
         self.write()
     }

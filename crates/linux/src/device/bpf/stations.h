@@ -13,7 +13,7 @@ static ALWAYS_INLINE const struct sluice_station *station_at(__u32 slot, __u32 n
 /* Returns the number of the station with an address; zero: it is not named. */
 static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 {
-	__u32 first = address * GOLDEN_RATIO >> 58;
+	__u32 first = (address ^ address >> 24) * GOLDEN_RATIO >> 58;
 
 	for (__u32 probe = 0; probe < PROBES; probe++) {
 		__u32 number = (first + probe) % STATIONS;
@@ -104,6 +104,19 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 	return next;
 }
 
+/* Returns the number of the lowest bit that is set, by counting those below it. The compiler would make a table of it
+ * among the program's constants. */
+static ALWAYS_INLINE __u32 lowest_bit(__u64 bits)
+{
+	__u64 below = (bits & -bits) - 1;
+
+	asm volatile("" : "+r"(below));
+	below -= below >> 1 & 0x5555555555555555;
+	below = (below & 0x3333333333333333) + (below >> 2 & 0x3333333333333333);
+	below = (below + (below >> 4)) & 0x0f0f0f0f0f0f0f0f;
+	return below * 0x0101010101010101 >> 56;
+}
+
 /* Takes the airtime of packets that the device is done with. */
 VERIFIED_APART int take_landed(__u32 slot, __u64 done)
 {
@@ -112,7 +125,7 @@ VERIFIED_APART int take_landed(__u32 slot, __u64 done)
 	slot = bounded(slot, MOST_QUEUES);
 	law = &all_turns[slot].law;
 	for (int part = 0; part < PORTS / 64; part++) {
-		__u64 *word = &landed_ports[slot * (PORTS / 64) + part], bits;
+		__u64 *word = &landed.ports[slot * (PORTS / 64) + part], bits;
 
 		if (likely(!*(volatile __u64 *)word))
 			continue;
@@ -123,9 +136,9 @@ VERIFIED_APART int take_landed(__u32 slot, __u64 done)
 
 			if (!bits)
 				break;
-			port = part * 64 + __builtin_ctzll(bits);
+			port = part * 64 + lowest_bit(bits);
 			bits &= bits - 1;
-			airtime = __sync_lock_test_and_set(&landed[slot * PORTS + bounded(port, PORTS)], 0);
+			airtime = __sync_lock_test_and_set(&landed.airtime[slot * PORTS + bounded(port, PORTS)], 0);
 			charge(law, done, port, airtime);
 			completed(law, done, port, airtime);
 		}

