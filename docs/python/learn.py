@@ -164,8 +164,7 @@ for scheme, relay in schemes.items():
 # other networks and loads were not tried.
 #
 # The same keys govern an interface: below `[interface.eth0.queue]` in the file of `sluice agent`, or each as `--set` of
-# `sluice attach`. Nodal delays are measured by Sluice's own discipline only; for other queues train on
-# `seen[:, 3]` and export with `delay="sojourn_mean"`.
+# `sluice attach`.
 
 print(learn.toml(table))
 
