@@ -2,7 +2,7 @@
 """Runs the tests of crate linux that need a kernel with queue disciplines in BPF, in the guest.
 
 With names, or parts of names, runs only tests that have one of them; with --quick those of `make test`: the tests of queues,
-with twenty kills, of the knobs of mac80211 with as many, and twenty rounds of agents that begin and end together. Where no guest is possible it says why and
+with twenty kills, and twenty rounds of agents that begin and end together. Where no guest is possible it says why and
 succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS, ROUNDS. Two more say whether results
 depend on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so many
 processors busy meanwhile.
@@ -108,7 +108,7 @@ PARTS = [
 ]
 QUICK = [
     Part(
-        ["queues::", "kills::", "knobs::after", "knobs::each"],
+        ["queues::", "kills::"],
         "virtual",
         image.KERNEL,
         settings={"KILLS": 20, "ROUNDS": 20},
@@ -128,7 +128,7 @@ def main():
     parts = named if args.names else QUICK if args.quick else PARTS
     try:
         image.debian.have("bpf")
-        image.build({part.kernel for part in parts})
+        image.build({part.kernel for part in parts}, aql=parts is not QUICK)
     except image.debian.Impossible as why:
         print(f"SKIPPED, all live tests on a real kernel: {why}")
         return

@@ -69,9 +69,9 @@ pub fn inside() -> Result<Option<Inside>, Unavailable> {
     let told = env::var(INSIDE);
     let Ok(told) = told else { return Ok(None) };
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("follow the parent"))?;
-    // The parent may have ended before; the old `/proc` still shows it.
-    let parent = told.lines().next().unwrap_or_default();
-    if !Path::new("/proc").join(parent).exists() {
+    // The parent may have ended before, even if nobody has waited for it; the old `/proc` still shows it.
+    let parent = Path::new("/proc").join(told.lines().next().unwrap_or_default());
+    if has_ended(&fs::read_to_string(parent.join("stat")).unwrap_or_default()) {
         return Err(failed("find the parent")(io::Error::from(io::ErrorKind::NotFound)));
     }
     priority::keep();
@@ -81,6 +81,12 @@ pub fn inside() -> Result<Option<Inside>, Unavailable> {
     // A container may hide parts of `/proc` and therefore refuse. Most programs do without.
     let _ = mount("proc", "/proc", "proc", flags, None);
     Ok(Some(Inside(())))
+}
+
+/// Tells whether a process with this line in `/proc/PID/stat` has ended. Its name, in parentheses, may hold anything.
+fn has_ended(stat: &str) -> bool {
+    let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
+    state.is_empty() || state.starts_with(['Z', 'X'])
 }
 
 /// Runs this program again, with the same arguments, within namespaces of its own for users, mounts, processes and the
@@ -127,4 +133,16 @@ pub fn again(nodes: &[String]) -> Result<ExitStatus, Unavailable> {
 /// The exit status that a shell gives a process that ended so.
 pub(super) fn status(ended: ExitStatus) -> i32 {
     ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_ended;
+
+    #[test]
+    fn a_process_that_nobody_has_waited_for_has_ended() {
+        let ended = ["", "12 (sluice) Z 1 12", "12 (sluice) X 1", "12 (a) R (b) Z 1"].map(has_ended);
+        assert_eq!(ended, [true; 4]);
+        assert_eq!(["12 (sluice) S 1 12", "12 (Z) Z) R 1"].map(has_ended), [false; 2]);
+    }
 }
