@@ -10,23 +10,22 @@ use units::Duration;
 
 /// An 802.11ax access point over 80 MHz with stations of three generations, and a flow each way with each.
 fn home(mac: &str) -> String {
-    let mut text = format!(
-        "duration = \"400 ms\"\nwarmup = \"100 ms\"\n\
-         [radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\n{mac}\n\
-         [mac.edca.best_effort]\ntxop_limit = \"0 s\"\n[queue]\nlimit = 300\n\
-         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"per-station\"\n"
-    );
     let stations = [("new", ""), ("mid", "standard = \"802.11ac\""), ("old", "standard = \"802.11n\"\nstreams = 2")];
-    for (name, own) in stations {
-        text += &format!(
+    let station = |(name, own): (&str, &str)| {
+        format!(
             "[[node]]\nname = \"{name}\"\nposition = [\"3 m\", \"0 m\"]\n{own}\n\
              [[flow]]\nname = \"down {name}\"\nfrom = \"ap\"\nto = \"{name}\"\n\
              traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n\
              [[flow]]\nname = \"up {name}\"\nfrom = \"{name}\"\nto = \"ap\"\n\
              traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
-        );
-    }
-    text
+        )
+    };
+    format!(
+        "duration = \"400 ms\"\nwarmup = \"100 ms\"\n\
+         [radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\n{mac}\n\
+         [mac.edca.best_effort]\ntxop_limit = \"0 s\"\n[queue]\nlimit = 300\n\
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"per-station\"\n"
+    ) + &stations.map(station).concat()
 }
 
 /// Formats, widths and streams of data between the access point and each station, the longest aggregate, and whether its

@@ -212,14 +212,14 @@ fn one_station(format: &Format, width: u32, bits_per_symbol: u64, mcs: usize, gu
     let frames = (2..=format.frames).take_while(|&frames| lasts(frames) <= 4_000_000).last().unwrap_or(1);
     // BlockAck and ACK: 802.11n at 6 Mb/s, ac and ax at 6, 12 or 24 Mb/s by the modulation.
     let rate = if format.standard == "802.11n" { 6 } else { [6, 12, 12, 24][mcs.min(3)] };
-    let octets = if frames == 1 {
+    let octets: u64 = if frames == 1 {
         14
     } else if frames > 64 || he {
         56
     } else {
         32
     };
-    let response = 20 + 4 * (22 + 8 * octets as u64).div_ceil(4 * rate);
+    let response = 20 + 4 * (22 + 8 * octets).div_ceil(4 * rate);
     let aggregate = Duration::from_nanos(lasts(frames));
     let cell = Cell {
         stations: 1,
