@@ -31,7 +31,7 @@ Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and n
 Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in a browser
 Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm, portable
 Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
-Pictures        picture (docs/report.png), theory-plots
+Pictures        picture (docs/report.png), page-pictures, theory-plots
 endef
 export HELP
 help:
@@ -133,6 +133,10 @@ wasm:
 page: build
 	python3 page/wasm.py target/page/page.wasm
 	python3 page/build.py target/page/page.wasm $(SLUICE) target/page
+
+# The pictures of docs/page.md.
+page-pictures: page
+	python3 page/film.py target/page/sluice.html
 
 page-test: page
 	python3 tests/debian.py browser
@@ -348,7 +352,7 @@ book: compile target/python/installed
 	cp -r docs target/book-pages
 	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
 	cd python && PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m api ../target/book-pages/python/api.md
-	sed -i 's|^- \[Theory in Python\].*|&\n- [Python reference](python/api.md)|' target/book-pages/SUMMARY.md
+	sed -i 's|^- \[Learn a controller in Python\].*|&\n- [Python reference](python/api.md)|' target/book-pages/SUMMARY.md
 	mdbook build
 
 # Writes docs/theory/*.png.

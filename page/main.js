@@ -308,9 +308,19 @@ function choices() {
     button.textContent = label;
     button.setAttribute("role", "radio");
     button.setAttribute("aria-checked", String(label === scheme));
-    button.onclick = () => { scheme = label; playing = true; at("play").textContent = "Pause"; restart(); sliders(); };
+    button.onclick = () => choose(label);
     return button;
   }));
+  const cure = axis?.[1].includes(scene?.cure) && scheme !== scene.cure;
+  at("cure").hidden = !cure;
+  at("cure").textContent = cure ? `Fix it: ${scene.cure}` : "";
+}
+
+function choose(label) {
+  [scheme, playing] = [label, true];
+  at("play").textContent = "Pause";
+  sliders();
+  return restart();
 }
 
 function sliders() {
@@ -351,6 +361,7 @@ function load(index) {
 }
 
 at("scene").onchange = () => load(Number(at("scene").value));
+at("cure").onclick = () => choose(scene.cure);
 at("speed").oninput = pace;
 at("zoom").oninput = () => draw();
 at("flow").onchange = () => { rows.latency.fill(null); };

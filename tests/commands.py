@@ -38,7 +38,7 @@ def main():
             found.setdefault(tuple(words), page.relative_to(ROOT))
     with tempfile.TemporaryDirectory(prefix="commands-") as place:
         folder = pathlib.Path(place)
-        for name in ("scenarios", "evidence"):
+        for name in ("scenarios", "evidence", "page"):
             (folder / name).symlink_to(ROOT / name)
         wrong = [complaint for words, page in found.items() for complaint in tried(list(words), page, folder)]
     if wrong:

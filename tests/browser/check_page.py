@@ -107,7 +107,7 @@ def check(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -
     browser.evaluate("(() => { const one = at('sliders').querySelector('input'); one.value = 4; one.onchange(); })()")
     slid = browser.evaluate(RESULTS)
     expect(slid != moved, "a slider changes nothing")
-    browser.evaluate("at('schemes').lastElementChild.click()")
+    browser.evaluate("at('cure').click()")
     until(browser, "scheme === 'turns' && stage !== null && time > 0", "the scheme")
     cured = browser.evaluate(RESULTS)
     expect(cured != slid, "another scheme changes nothing")
