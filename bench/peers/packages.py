@@ -8,7 +8,9 @@ import shutil
 import subprocess
 import sys
 
-MIRROR = "deb-src http://deb.debian.org/debian bookworm main\n"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/live"))
+
+import image  # noqa: E402
 
 
 def install(packages):
@@ -43,7 +45,7 @@ def make(command, folder):
 def source(package, folder, *options):
     """Download a source package into `folder`."""
     (folder / "lists/partial").mkdir(parents=True, exist_ok=True)
-    (folder / "sources.list").write_text(MIRROR)
+    (folder / "sources.list").write_text(f"deb-src {image.Packages.origin()} bookworm main\n")
     apt = ["apt-get", "-qq", "-o", f"Dir::State::lists={folder}/lists",
            "-o", f"Dir::Etc::sourcelist={folder}/sources.list", "-o", "Dir::Etc::sourceparts=/dev/null",
            "-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache="]
