@@ -1,5 +1,7 @@
 //! Tables for a terminal.
 
+mod layout;
+
 use crate::answer::{self, runs};
 use crate::claims::in_unit;
 use crate::grid::Grid;
@@ -7,11 +9,13 @@ use crate::label::short;
 use crate::quantity::{number, quantity, short_quantity};
 use crate::statistics::Interval;
 use crate::study::{Cell, Origin, Reported, Ruling, Study, Table, Unit, Verdict};
+pub(crate) use layout::blocks;
+pub use layout::{Columns, table, wrapped};
+use layout::{longest_word, width};
 use serde_json::{Value, json};
 use sim::results::{Flow, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::ops::Range;
 
 /// Formats a study with at most `width` columns, as far as the words allow: the answer, the tables that the scenario
 /// asks for, the counts of verdicts, and a line for each claim that does not hold; with `all` a table of every claim,
@@ -82,7 +86,7 @@ fn failing(verdicts: &[Verdict], width: usize) -> String {
     let groups: Vec<(Ruling, Vec<[String; 4]>)> =
         Ruling::ALL.into_iter().filter(|ruling| ruling.fails()).map(|ruling| (ruling, of(ruling))).collect();
     let lines = || groups.iter().flat_map(|(_, lines)| lines);
-    let widest = |column: usize, least: usize| lines().map(|line| self::width(&line[column])).fold(least, usize::max);
+    let widest = |column: usize, least: usize| lines().map(|line| layout::width(&line[column])).fold(least, usize::max);
     let (id, document, ours) = (widest(0, 0), widest(2, "document".len()), widest(3, "ours".len()));
     let room = width.saturating_sub(id + document + ours + 8).max(10);
     let mut text = String::new();
@@ -302,9 +306,9 @@ pub fn asked(study: &Study, table: &Table, width: usize) -> String {
     let figure = |cell: &Vec<Interval>| cell.iter().map(|value| rounded(value.mean)).collect::<Vec<_>>().join(" / ");
     let head: Vec<String> = grid.columns.iter().map(|labels| labels.join(", ")).collect();
     let rows: Vec<Vec<String>> = grid.values.iter().map(|row| row.iter().map(figure).collect()).collect();
-    let labels = grid.rows.iter().map(|label| self::width(label)).fold(longest_word(&short(&grid.axis)), usize::max);
+    let labels = grid.rows.iter().map(|label| layout::width(label)).fold(longest_word(&short(&grid.axis)), usize::max);
     let widest = |column: usize| {
-        let cells = rows.iter().map(|row| self::width(&row[column]));
+        let cells = rows.iter().map(|row| layout::width(&row[column]));
         cells.fold(longest_word(&head[column]), usize::max) + 2
     };
     let widths: Vec<usize> = (0..head.len()).map(widest).collect();
@@ -340,23 +344,6 @@ pub fn json(study: &Study) -> Value {
     study.tables.iter().map(of_table).collect()
 }
 
-/// Splits columns of these widths into blocks of at most `room`, with at least one column each.
-pub(crate) fn blocks(widths: &[usize], room: usize) -> Vec<Range<usize>> {
-    let mut blocks: Vec<Range<usize>> = Vec::new();
-    let mut used = 0;
-    for (column, width) in widths.iter().enumerate() {
-        match blocks.last_mut() {
-            Some(block) if used + width <= room => block.end = column + 1,
-            _ => {
-                blocks.push(column..column + 1);
-                used = 0;
-            }
-        }
-        used += width;
-    }
-    blocks
-}
-
 /// Formats three significant digits, with trailing zeros after the point.
 fn rounded(value: f64) -> String {
     match value.abs() {
@@ -372,134 +359,8 @@ fn rounded(value: f64) -> String {
     }
 }
 
-/// The layout of a table's columns.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Columns<'c> {
-    /// Columns that are aligned to the right.
-    pub right: &'c [usize],
-    /// Columns whose text may be broken at spaces; in the others only the head may be.
-    pub prose: &'c [usize],
-}
-
 /// Two names, then figures.
 const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7, 8], prose: &[] };
-
-/// Formats a table with a line under its head. If it would be wider than `most`, the columns that can be are made
-/// narrower, so that all of them have about as many lines. A row whose first cell is empty belongs to the one before
-/// it.
-pub fn table<H: AsRef<str>, R: AsRef<[String]>>(head: &[H], rows: &[R], columns: &Columns, most: usize) -> String {
-    let head: Vec<String> = head.iter().map(|title| title.as_ref().to_owned()).collect();
-    let rows: Vec<&[String]> = rows.iter().map(AsRef::as_ref).collect();
-    let widths = widths(&head, &rows, columns, most);
-    let mut text = String::new();
-    push_rows(&mut text, &[&head], &widths, columns.right);
-    let line: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
-    push_rows(&mut text, &[&line], &widths, columns.right);
-    for rows in rows.chunk_by(|_, next| next.first().is_some_and(String::is_empty)) {
-        push_rows(&mut text, rows, &widths, columns.right);
-    }
-    text
-}
-
-/// Returns the width of every column.
-fn widths(head: &[String], rows: &[&[String]], columns: &Columns, most: usize) -> Vec<usize> {
-    let mut widths: Vec<usize> = head.iter().map(|title| width(title)).collect();
-    let mut least: Vec<usize> = head.iter().map(|title| longest_word(title)).collect();
-    for row in rows {
-        for (column, cell) in row.iter().enumerate() {
-            let unbroken = if columns.prose.contains(&column) { longest_word(cell) } else { width(cell) };
-            widths[column] = widths[column].max(width(cell));
-            least[column] = least[column].max(unbroken);
-        }
-    }
-    let lines = |column: usize, width: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).chain([&head[column]]);
-        cells.map(|cell| wrap(cell, width).len()).sum::<usize>()
-    };
-    // Number of lines of a column that is made narrower by one.
-    let mut next: Vec<Option<usize>> = (0..head.len()).map(|_| None).collect();
-    while widths.iter().map(|width| width + 2).sum::<usize>() > most + 2 {
-        let loose = (0..head.len()).filter(|&column| widths[column] > least[column]);
-        let told = loose.map(|column| {
-            let lines = *next[column].get_or_insert_with(|| lines(column, widths[column] - 1));
-            (lines, usize::MAX - widths[column], column)
-        });
-        let Some((_, _, column)) = told.min() else { break };
-        widths[column] -= 1;
-        next[column] = None;
-    }
-    widths
-}
-
-/// Writes rows that belong together. A cell in the first row only may use the height of all.
-fn push_rows(text: &mut String, rows: &[&[String]], widths: &[usize], right: &[usize]) {
-    let mut columns: Vec<Vec<String>> = vec![Vec::new(); widths.len()];
-    let flows = |column: usize| rows[1..].iter().all(|row| row.get(column).is_none_or(String::is_empty));
-    let mut height = 0;
-    for (rank, row) in rows.iter().enumerate() {
-        let start = height;
-        for (column, cell) in row.iter().enumerate().filter(|(column, _)| rank == 0 || !flows(*column)) {
-            columns[column].resize(start, String::new());
-            columns[column].extend(wrap(cell, widths[column]));
-            if !flows(column) || rows.len() == 1 {
-                height = height.max(columns[column].len());
-            }
-        }
-        height = height.max(start + 1);
-    }
-    let height = columns.iter().map(Vec::len).fold(height, usize::max);
-    for number in 0..height {
-        let mut line = String::new();
-        for (column, (cell, &width)) in columns.iter().zip(widths).enumerate() {
-            let cell = cell.get(number).map_or("", String::as_str);
-            let room = " ".repeat(width.saturating_sub(self::width(cell)));
-            let (before, after) = if right.contains(&column) { (room.as_str(), "") } else { ("", room.as_str()) };
-            line.extend([before, cell, after, "  "]);
-        }
-        text.push_str(&line.trim_end().replace('\u{a0}', " "));
-        text.push('\n');
-    }
-}
-
-/// Wraps a text to lines of at most `columns`, all but the first indented by `indent`. Spaces within the first line
-/// stay.
-pub fn wrapped(text: &str, columns: usize, indent: usize) -> String {
-    let head: String = text.chars().take(indent).collect();
-    let rest: String = text.chars().skip(indent).collect();
-    let gap = if rest.starts_with(' ') { " " } else { "" };
-    let lines = wrap(&rest, columns.saturating_sub(indent));
-    head + gap + &lines.join(&format!("\n{:indent$}", ""))
-}
-
-/// Splits at plain spaces and line breaks: a no-break space keeps a value and its unit together.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split([' ', '\n', '\t']).filter(|word| !word.is_empty())
-}
-
-/// Breaks at spaces; a word wider than the column stays whole.
-fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in words(text) {
-        let line = lines.last_mut().expect("there is always a line");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if width(line) + 1 + width(word) <= columns {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.to_owned());
-        }
-    }
-    lines
-}
-
-fn longest_word(text: &str) -> usize {
-    words(text).map(width).fold(0, usize::max)
-}
-
-fn width(text: &str) -> usize {
-    text.chars().count()
-}
 
 fn reported(verdict: &Verdict) -> String {
     match &verdict.reported {
@@ -545,13 +406,6 @@ mod tests {
     fn figures_of_tables_have_three_digits() {
         let seen = [0.001_234, 0.0501, 0.5, 1.0, 12.345, 1234.5, 0.0, 5.9e-5].map(rounded);
         assert_eq!(seen, ["0.00123", "0.0501", "0.500", "1.00", "12.3", "1234", "0.00", "5.90e-5"]);
-    }
-
-    #[test]
-    fn columns_are_parted_where_the_page_ends() {
-        assert_eq!(blocks(&[10, 10, 10, 25, 5], 22), [0..2, 2..3, 3..4, 4..5]);
-        assert_eq!(blocks(&[10, 10], 20), vec![0..2]);
-        assert!(blocks(&[], 20).is_empty());
     }
 
     #[test]
