@@ -2,7 +2,7 @@
 
 use crate::study::{Modelled, Run};
 use serde_json::{Value, json};
-use sim::config::{Network, Role};
+use sim::config::Role;
 use sim::results::{Distributions, Hop, Outcome, Series, shares};
 
 /// One value at the end of a path.
@@ -44,12 +44,12 @@ fn of_outcome(outcome: &Outcome) -> Value {
     )
 }
 
-/// Adds to the results that a run of `network` will have what its access points will have sent to each station.
-pub(crate) fn add_stations(tree: &mut Value, network: &Network) {
+/// Adds to the results that a run will have what access points will have sent to each station, by the nodes' roles.
+pub(crate) fn add_stations(tree: &mut Value, roles: &[(String, Role)]) {
     let role = |name: &str, wanted: Role| {
         let called =
             |known: &str| name.strip_prefix(known).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
-        network.node.iter().any(|node| node.role == wanted && called(&node.name))
+        roles.iter().any(|(known, role)| *role == wanted && called(known))
     };
     let Some(nodes) = tree["nodes"].as_array_mut() else { return };
     let names: Vec<String> = nodes.iter().filter_map(|node| node["name"].as_str().map(str::to_owned)).collect();

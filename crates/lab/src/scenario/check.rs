@@ -13,12 +13,14 @@ use crate::label;
 use crate::measure::{self, Missing};
 use crate::model::{self, Fault};
 use crate::run;
-use crate::study::{Axis, Claim, Compare, First, Labels, Reported, Table, Unit, Window};
+use crate::study::{Axis, Claim, Compare, First, Labels, Modelled, Reported, Table, Unit, Window};
 use crate::title;
 use serde_json::Value;
-use sim::config::Network;
-use std::cell::LazyCell;
+use sim::config::{Network, Role};
+use sim::results::Outcome;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Checks a scenario that was read without fault.
 ///
@@ -30,10 +32,13 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     let mut blanks = Vec::with_capacity(scenario.cases.len());
     for (case, chosen) in scenario.cases.iter().zip(draft.combinations()) {
         let of_case = || blank(draft, &chosen, &case.network).map_err(|refusal| refusal.note(in_case(&case.labels)));
-        blanks.push(match base.take_if(|_| chosen.is_empty()) {
+        let blank = match base.take_if(|_| chosen.is_empty()) {
             Some(base) => base,
             None => of_case()?,
-        });
+        };
+        // Most cases differ in settings alone. The cases of an axis are near each other.
+        let known = blanks.iter().rev().find(|known: &&Rc<Blank>| known.is_like(&blank)).cloned();
+        blanks.push(known.unwrap_or_else(|| Rc::new(blank)));
     }
     idle::check(draft, scenario)?;
     let future = Future { draft, scenario, blanks };
@@ -88,9 +93,33 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The results that a network will have, without values, computed when first used: a file without claims, charts and
-/// tables needs none.
-type Blank = LazyCell<Value, Box<dyn FnOnce() -> Value>>;
+/// The results that cases will have, without values.
+struct Blank {
+    outcome: Outcome,
+    model: Option<Modelled>,
+    /// Names and roles of the nodes.
+    roles: Vec<(String, Role)>,
+    /// Their tree, made when first used: a file without claims, charts and tables needs none.
+    tree: OnceCell<Value>,
+}
+
+impl Blank {
+    /// True if the trees of both are the same.
+    fn is_like(&self, other: &Self) -> bool {
+        let is_modelled = self.model.is_some() || other.model.is_some();
+        !is_modelled && self.roles == other.roles && self.outcome == other.outcome
+    }
+
+    fn tree(&self) -> &Value {
+        self.tree.get_or_init(|| {
+            let mut tree = measure::tree(&self.outcome, self.model.as_ref());
+            measure::add_stations(&mut tree, &self.roles);
+            tree["series"] = serde_json::to_value(&self.outcome.series).unwrap_or_default();
+            tree["distributions"] = serde_json::to_value(&self.outcome.distributions).unwrap_or_default();
+            tree
+        })
+    }
+}
 
 /// Returns the future results of a network. An error points at the key at fault: in the file, in `[vary]`, or on the
 /// command line.
@@ -111,21 +140,15 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Re
     })?;
     let refuse = |Fault { key, message }: Fault| draft.refuse_at(&format!("model.{key}"), message);
     let model = model::of(&draft.head.model, network, &outcome).map_err(refuse)?;
-    let network = network.clone();
-    Ok(LazyCell::new(Box::new(move || {
-        let mut tree = measure::tree(&outcome, model.as_ref());
-        measure::add_stations(&mut tree, &network);
-        tree["series"] = serde_json::to_value(&outcome.series).unwrap_or_default();
-        tree["distributions"] = serde_json::to_value(&outcome.distributions).unwrap_or_default();
-        tree
-    })))
+    let roles = network.node.iter().map(|node| (node.name.clone(), node.role)).collect();
+    Ok(Blank { outcome, model, roles, tree: OnceCell::new() })
 }
 
 /// The results that a scenario will have, without their values.
 struct Future<'d, 's> {
     draft: &'d Draft<'s>,
     scenario: &'d Scenario,
-    blanks: Vec<Blank>,
+    blanks: Vec<Rc<Blank>>,
 }
 
 impl Future<'_, '_> {
@@ -213,7 +236,7 @@ impl Future<'_, '_> {
             }
         }
         for case in question.pairs(cases).iter().flat_map(|(case, others)| others.iter().chain([case])) {
-            let blank = &self.blanks[*case];
+            let blank = self.blanks[*case].tree();
             if let Some(window) = &claim.series {
                 self.check_window(&at("series"), window, blank)?;
             }
@@ -433,7 +456,12 @@ impl Future<'_, '_> {
             for (number, cell) in table.cell.iter().enumerate() {
                 self.check_against(&at(&format!("cell.{number}.against")), &cell.against)?;
                 self.check_compare(&at(&format!("cell.{number}.compare")), cell.compare, &cell.against)?;
-                self.check_expression(&at(&format!("cell.{number}.measure")), &cell.measure, blank, Leaf::Number)?;
+                self.check_expression(
+                    &at(&format!("cell.{number}.measure")),
+                    &cell.measure,
+                    blank.tree(),
+                    Leaf::Number,
+                )?;
             }
         }
         for (number, cell) in table.cell.iter().enumerate() {

@@ -50,6 +50,7 @@ impl Future<'_, '_> {
         }
         let cases = self.scenario.cases.iter().zip(&self.blanks);
         for (_, blank) in cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels)) {
+            let blank = blank.tree();
             if scatter {
                 self.check_expression(&at("x"), &chart.x, blank, Leaf::Number)?;
             }
@@ -83,7 +84,7 @@ impl Future<'_, '_> {
         ] {
             let cases = self.scenario.cases.iter().zip(&self.blanks);
             let mut shown = cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels));
-            if has_line.is_some_and(|has_line| !shown.any(|(_, blank)| has_line(blank))) {
+            if has_line.is_some_and(|has_line| !shown.any(|(_, blank)| has_line(blank.tree()))) {
                 return Err(self.draft.refuse_at(&at(key), format!("`{key}` has no effect: no {why}")));
             }
         }
