@@ -75,7 +75,8 @@ impl Port {
     }
 
     /// Enqueues a packet; one that goes `first` overtakes all others.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "once a packet")]
+    #[inline(always)]
     pub(super) fn offer(&mut self, now: Instant, mut packet: Waiting, first: bool, dropped: &mut impl FnMut(Waiting)) {
         if self.mark != Mark::None {
             self.mark(&mut packet);

@@ -413,22 +413,20 @@ impl Station {
         matches!(self.step, Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck)
     }
 
-    /// Handles a BlockAck that reports these frames.
-    pub(crate) fn block_ack_received(
-        &mut self,
-        now: Instant,
-        frame: &Frame,
-        reported: &Scoreboard,
-        rules: &Conventions,
-    ) -> Answer {
-        if self.step != Step::AwaitBlockAck || frame.to != self.address {
-            return self.received(now, frame, rules);
-        }
+    /// True if this is the BlockAck that it awaits.
+    #[inline]
+    pub(crate) fn awaits_block_ack(&self, frame: &Frame) -> bool {
+        self.step == Step::AwaitBlockAck && frame.to == self.address && matches!(frame.kind, Kind::BlockAck { .. })
+    }
+
+    /// Handles the BlockAck that it awaits, which reports these frames.
+    pub(crate) fn block_ack_received(&mut self, now: Instant, reported: &Scoreboard, rules: &Conventions) -> Answer {
         self.end_eifs(rules);
         self.block_acknowledged(now, reported, rules)
     }
 
     /// Handles another received frame, intact, or an aggregate of which at least one MPDU is.
+    #[inline]
     pub(crate) fn received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
         let timing = &rules.timing;
         self.end_eifs(rules);

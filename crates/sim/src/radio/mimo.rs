@@ -222,6 +222,8 @@ impl Mimo {
     /// - VHT (21.3.2): L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of 4, VHT-SIG-B 4.
     /// - HE SU (27.3.4): L-STF 8, L-LTF 8, L-SIG 4, RL-SIG 4, HE-SIG-A 8, HE-STF 4, HE-LTFs of 6.4 us, or 12.8 with the
     ///   longest guard interval, and a guard interval each.
+    // Not inlined: a frame of other formats does not pay for it.
+    #[inline(never)]
     pub(super) fn header(self) -> Duration {
         let fields = [1, 2, 4, 4, 6, 6, 8, 8][usize::from(self.streams) - 1];
         Duration::from_nanos(match self.format {
@@ -257,7 +259,7 @@ impl Mimo {
     }
 
     /// Duration of `psdu` bytes after the header, without a signal extension.
-    #[inline]
+    #[inline(never)]
     pub(super) fn payload(self, psdu: Bytes) -> Duration {
         let symbols = (psdu.bits() + self.around()).div_ceil(self.bits_per_symbol());
         let nanos = symbols * self.symbol();

@@ -86,7 +86,8 @@ impl Bench {
     fn block_ack(&mut self, end: u64, start: u16, arrived: u64) -> (usize, usize) {
         let frame = Frame { category: BEST_EFFORT, ..control(Kind::BlockAck { long: false }, ME, 0) };
         self.busy(end + 16);
-        self.station.block_ack_received(at(end + 84), &frame, &scoreboard(start, arrived), &self.rules);
+        assert!(self.station.awaits_block_ack(&frame));
+        self.station.block_ack_received(at(end + 84), &scoreboard(start, arrived), &self.rules);
         self.idle(end + 84);
         self.done()
     }

@@ -347,9 +347,9 @@ impl World {
     /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived.
     fn hear(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         self.measure_heard(node, frame, whole);
-        let answer = if let Kind::BlockAck { .. } = frame.kind {
+        let answer = if self.nodes[node].station.awaits_block_ack(frame) {
             let reported = self.nodes[NodeId::from(frame.from)].station.scoreboard(frame.to, frame.category);
-            self.nodes[node].station.block_ack_received(self.now, frame, &reported, &self.rules)
+            self.nodes[node].station.block_ack_received(self.now, &reported, &self.rules)
         } else {
             self.nodes[node].station.received(self.now, frame, &self.rules)
         };
