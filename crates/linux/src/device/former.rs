@@ -129,9 +129,9 @@ impl Former {
         Self { knobs, ..self }
     }
 
-    /// Tells whether the queues of a phy are governed, and no discipline.
-    pub(crate) fn is_of_phy(&self) -> bool {
-        self.phy.is_some()
+    /// Returns the number of the phy whose queues are governed, if no discipline is.
+    pub(crate) fn phy(&self) -> Option<u32> {
+        self.phy.map(|phy| phy.number)
     }
 
     /// Returns the handle that our discipline gets.
