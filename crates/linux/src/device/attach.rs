@@ -43,7 +43,8 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let Wish { place, settings, backend, dry_run, force: _, replace, gso_segments: _, classes, .. } = wish;
     let idle = driver::idle(place, looks)?;
-    if *classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq | Backend::Knobs)) {
+    let classes = *classes || wish.real_time.is_some();
+    if classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq | Backend::Knobs)) {
         return Err(Unfit::Classes.into());
     }
     let is_free = *backend == Backend::Auto && wish.is_unspecific() && place.parent == ROOT;
@@ -72,7 +73,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
         Backend::Txq => return Ok(Attached { device: txq(wish, start)?, remarks: Vec::new() }),
         Backend::Auto => match bpf(wish, start, looks) {
             Ok(device) => return Ok(Attached { device, remarks: own }),
-            Err(error) if *classes => return Err(error),
+            Err(error) if classes => return Err(error),
             Err(error) => Some(format!("not by our own BPF discipline: {error}")),
         },
     };
@@ -218,6 +219,7 @@ mod tests {
                 classes: false,
                 notes: false,
                 target_delay: None,
+                real_time: None,
             };
             let (orders, every) = (Limit::Packets(9).into(), Duration::from_millis(10));
             let (measures, late_after) = (Measures::default(), None);
