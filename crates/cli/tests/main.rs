@@ -11,6 +11,7 @@ mod claims;
 mod command;
 mod emulate;
 mod first_steps;
+mod governed_link;
 mod interrupts;
 mod live;
 mod namespace;

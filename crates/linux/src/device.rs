@@ -10,6 +10,7 @@ pub(crate) mod estimate;
 pub(crate) mod fifo;
 pub(crate) mod former;
 pub(crate) mod knobs;
+pub(crate) mod lock;
 pub(crate) mod looks;
 pub(crate) mod observed;
 pub(crate) mod options;

@@ -50,7 +50,19 @@ fn attach(args: &args::Attach) -> Result<(), Failure> {
         restore_on_panic(vec![place.clone()]);
     }
     let args::Attach { backend, force, replace, gso_segments, classes, notes, .. } = *args;
-    let wish = Wish { place, settings, backend, dry_run, force, replace, gso_segments, classes, notes, target_delay };
+    let wish = Wish {
+        place,
+        settings,
+        backend,
+        dry_run,
+        force,
+        replace,
+        gso_segments,
+        classes,
+        notes,
+        target_delay,
+        real_time: None,
+    };
     govern_one(wish, listen, &mut host)
 }
 
@@ -81,6 +93,7 @@ fn record(args: &args::Record) -> Result<(), Failure> {
         classes: false,
         notes: false,
         target_delay: None,
+        real_time: None,
     };
     govern_one(wish, Vec::new(), &mut host)
 }

@@ -67,6 +67,10 @@ pub struct Interface {
     /// Queueing delay at which the knobs of mac80211 aim, above zero. Default 50 ms. A controller has its own.
     #[serde(default)]
     pub target_delay: Option<Positive<Duration>>,
+    /// A second controller, of real time, which may only order marks: the keys of a scenario's `[queue]` that concern a
+    /// controller. Default: none.
+    #[serde(default)]
+    pub real_time: Option<Settings>,
     /// File for intervals and decisions, for `sluice replay`. Default: none.
     #[serde(default)]
     pub record: Option<PathBuf>,
@@ -112,14 +116,30 @@ impl Config {
                 classes,
                 notes,
                 target_delay,
+                real_time,
                 record: _,
             } = interface.clone();
             if notes && dry_run {
                 return Err(format!("interface.{device}: a dry run exchanges no notes: leave out notes or dry_run"));
             }
             settings.build_controller(0).map_err(|why| format!("interface.{device}.queue: {why}"))?;
+            if let Some(settings) = &real_time {
+                settings.build_controller(0).map_err(|why| format!("interface.{device}.real_time: {why}"))?;
+            }
             let place = Place { device: device.clone(), parent, state_folder: folder.into() };
-            Ok(Wish { place, settings, backend, dry_run, force, replace, gso_segments, classes, notes, target_delay })
+            Ok(Wish {
+                place,
+                settings,
+                backend,
+                dry_run,
+                force,
+                replace,
+                gso_segments,
+                classes,
+                notes,
+                target_delay,
+                real_time,
+            })
         };
         self.interface.iter().map(wish).collect()
     }

@@ -25,7 +25,7 @@ pub enum Restored {
 
 impl Restored {
     fn of(former: &Former) -> Self {
-        if former.is_of_phy() { Self::Settings } else { Self::Queue }
+        if former.phy().is_some() { Self::Settings } else { Self::Queue }
     }
 }
 

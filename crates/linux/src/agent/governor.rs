@@ -4,6 +4,7 @@ use crate::agent::Host;
 use crate::agent::links::Links;
 use crate::agent::needs::{classes, estimated, has_notes, interval, look_every, radio, suits};
 use crate::agent::pace::{Pace, WORTH};
+use crate::agent::real_time::RealTime;
 use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
 use crate::device::contract::{Device, Keeps, LONGEST_INTERVAL, Own};
@@ -32,6 +33,8 @@ pub(super) struct Governor {
     /// Seed of the controller's random draws.
     seed: u64,
     controller: AnyController,
+    /// Present if real time has a controller of its own.
+    real_time: Option<RealTime>,
     pub(super) status: Status,
     phase: Phase,
     pace: Pace,
@@ -94,25 +97,30 @@ impl Governor {
         let seed = if wish.notes { seed } else { 0 };
         let controller = controller(&wish, seed)?;
         let place = shown_place(wish.place.parent);
-        let status = Status::new(&wish.place.device, place, &controller, wish.settings.limit);
-        Ok(Self { wish, seed, controller, status, phase: Phase::Waiting { until: now }, pace: Pace::new(), began: now })
+        let mut status = Status::new(&wish.place.device, place, &controller, wish.settings.limit);
+        let real_time = RealTime::new(&wish, &controller, now)?;
+        status.controller = names(&controller, real_time.as_ref());
+        let (phase, pace) = (Phase::Waiting { until: now }, Pace::new());
+        Ok(Self { wish, seed, controller, real_time, status, phase, pace, began: now })
     }
 
     /// Returns the next deadline.
     pub(super) fn next(&self) -> Instant {
         match &self.phase {
             Phase::Waiting { until } => *until,
-            Phase::Governing(governing) if governing.every.is_some() => {
-                governing.next_interval.min(governing.next_look)
+            Phase::Governing(governing) => {
+                let look = governing.every.map_or(Instant::NEVER, |_| governing.next_look);
+                let real_time = self.real_time.as_ref().map_or(Instant::NEVER, RealTime::next);
+                governing.next_interval.min(look).min(real_time)
             }
-            Phase::Governing(governing) => governing.next_interval,
             Phase::Ended { .. } => Instant::NEVER,
         }
     }
 
     /// Returns the rate that can still be admitted here, if the controller says so.
     pub(super) fn available(&self) -> Option<Rate> {
-        self.controller.available().filter(|_| self.is_governing())
+        let real_time = self.real_time.as_ref().and_then(RealTime::available);
+        real_time.or(self.controller.available()).filter(|_| self.is_governing())
     }
 
     pub(super) fn is_governing(&self) -> bool {
@@ -136,11 +144,13 @@ impl Governor {
         };
         // The controller starts anew: its knowledge was of another queue.
         self.controller = controller(&self.wish, self.seed)?;
+        self.real_time = RealTime::new(&self.wish, &self.controller, round.now)?;
         self.pace = Pace::new();
         let start = start(&self.wish, &self.controller, round.now);
         let Attached { device, remarks: of_device } = attach(&self.wish, &start, round.looks)?;
         let radio = radio(&self.controller, link.index)?;
         suits(&self.controller, device.as_ref(), radio.as_deref())?;
+        self.real_time.as_ref().map_or(Ok(()), |real_time| real_time.suits(device.as_ref()))?;
         let again = u64::from(self.status.last.is_some());
         self.status.totals.restarts = self.status.totals.restarts.saturating_add(again);
         self.status.held_by(&device.capabilities());
@@ -180,6 +190,13 @@ impl Governor {
     pub(super) fn work(&mut self, round: &mut Round) -> Result<Done, Error> {
         let Phase::Governing(governing) = &mut self.phase else { return Ok(Done::Look) };
         let now = round.now;
+        if let Some(real_time) = &mut self.real_time
+            && let Some(mark) = real_time.work(governing.device.as_mut(), now, LATE)?
+            && mark != governing.orders.mark
+        {
+            governing.orders.mark = mark;
+            governing.device.apply(&governing.orders)?;
+        }
         if now < governing.next_interval {
             governing.next_look = on_grid(now, governing.every.unwrap_or(governing.interval));
             return governing.device.look(now).map(|()| Done::Look);
@@ -211,8 +228,9 @@ impl Governor {
             Some(own) => own.limit.into(),
             None => self.controller.update(&all),
         };
-        // Notes are not the device's to carry out.
-        let orders = Orders { note: None, ..ordered };
+        // Notes are not the device's to carry out, and marks may be another controller's.
+        let mark = if self.real_time.is_some() { governing.orders.mark } else { ordered.mark };
+        let orders = Orders { note: None, mark, ..ordered };
         let decision = Decision { seed: self.seed, ..Decision::new(now.since(self.began), &all, &ordered) };
         if let (Some(notes), Some(note)) = (&mut round.notes, &ordered.note) {
             notes.order(now, governing.index, note);
@@ -303,9 +321,11 @@ impl Governor {
     /// Checks other settings, and changes nothing.
     pub(super) fn check(&self, wish: &Wish) -> Result<(), Error> {
         let controller = controller(wish, self.seed)?;
+        let real_time = RealTime::new(wish, &controller, Instant::ZERO)?;
         match &self.phase {
             // Another queue would be taken up, and may suit it.
             Phase::Governing(governing) if self.is_same_queue(wish) => {
+                real_time.map_or(Ok(()), |real_time| real_time.suits(governing.device.as_ref()))?;
                 let radio = radio(&controller, governing.index)?;
                 suits(&controller, governing.device.as_ref(), radio.as_deref())
             }
@@ -331,6 +351,7 @@ impl Governor {
         if let Pace::Known(limit) = self.pace {
             controller.begin_from(limit);
         }
+        let real_time = RealTime::new(&wish, &controller, round.now)?;
         let start = start(&wish, &controller, round.now);
         let is_same_queue = self.is_same_queue(&wish);
         let Phase::Governing(governing) = &mut self.phase else {
@@ -356,12 +377,12 @@ impl Governor {
         governing.every = governing.device.capabilities().look_every;
         (governing.next_interval, governing.next_look) = first(round.now, interval, looks);
         let target = own.map_or(controller.target_delay(), |own| Some(own.target_delay));
-        (self.status.controller, self.status.target_delay) = (controller.name().as_str().into(), target);
+        (self.status.controller, self.status.target_delay) = (names(&controller, real_time.as_ref()), target);
         // A device with its own law goes on with the limit that it has.
         let orders = own.map_or(start.orders, |_| governing.orders);
         (governing.orders, governing.idling) = (orders, Some(Idling::default()));
         (self.status.limit, self.status.rate) = (orders.limit, orders.rate);
-        (self.wish, self.controller) = (wish, controller);
+        (self.wish, self.controller, self.real_time) = (wish, controller, real_time);
         if adapted {
             let words = format!("governed by {} from now on; no waiting packet is lost", self.status.controller);
             self.tell(AgentEventKind::Changed, words, round.host);
@@ -438,6 +459,12 @@ fn judge(told: &mut Option<Idling>, orders: &Orders, seen: &Interval) -> Option<
     ))
 }
 
+/// Returns what governs a queue: `swan_rate`, or with a second controller `swan_rate and swan_mark`.
+fn names(controller: &AnyController, real_time: Option<&RealTime>) -> String {
+    let second = real_time.map_or(String::new(), |real_time| format!(" and {}", real_time.name()));
+    format!("{}{second}", controller.name())
+}
+
 /// Builds the wanted controller.
 fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
     let device = || wish.place.device.clone();
@@ -475,7 +502,8 @@ fn blind(controller: &AnyController) -> Option<String> {
 fn start(wish: &Wish, controller: &AnyController, at: Instant) -> Start {
     let (orders, needs) = (controller.begin(), controller.needs());
     let (measures, late_after, classes) = (needs.measures, needs.late_after, classes(wish, controller));
-    let (marks, hops) = (needs.sets.any_of(Sets::MARK), needs.reads.any_of(Reads::HOPS));
+    let marks = needs.sets.any_of(Sets::MARK) || wish.real_time.is_some();
+    let hops = needs.reads.any_of(Reads::HOPS);
     Start { orders, measures, late_after, classes, marks, hops, every: look_every(controller), at }
 }
 
@@ -511,6 +539,7 @@ mod tests {
             classes: false,
             notes: false,
             target_delay: None,
+            real_time: None,
         }
     }
 

@@ -31,6 +31,7 @@ pub(super) fn look_every(controller: &AnyController) -> Duration {
 pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
     let needs = controller.needs();
     wish.classes
+        || wish.real_time.is_some()
         || needs.reads.any_of(Reads::OVERHEARD)
         || needs.sets.any_of(Sets::RATE.and(Sets::MARK).and(Sets::NOTE))
 }

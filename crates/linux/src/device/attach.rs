@@ -3,13 +3,13 @@
 use crate::device::contract::Device;
 use crate::device::driver::{self, Idle};
 use crate::device::fifo::{Fifo, Kind};
-use crate::device::knobs::Knobs;
+use crate::device::knobs::{self, Knobs};
 use crate::device::looks::Looks;
 use crate::device::observed::Observed;
 use crate::device::txq::{self, Txq, is_mesh};
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit, Unforced};
-use crate::kernel::rtnetlink::ROOT;
+use crate::kernel::rtnetlink::{ROOT, Route};
 
 /// A queue that was taken up.
 pub struct Attached {
@@ -29,6 +29,11 @@ pub struct Attached {
 /// or (unless the wish agrees to it) the former queue could not be restored or nothing ever waits in the queue.
 pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let mut attached = choose(wish, start, looks)?;
+    let is_of_phy = [txq::KIND, knobs::KIND].contains(&attached.device.capabilities().kind);
+    if wish.place.parent == ROOT && !wish.dry_run && !is_of_phy {
+        let link = Route::open()?.link(&wish.place.device)?;
+        attached.remarks.extend(driver::one_for_several(&link));
+    }
     if let Some(segments) = wish.gso_segments {
         attached.device.limit_segments(segments.get())?;
     }
@@ -38,7 +43,8 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
     let Wish { place, settings, backend, dry_run, force: _, replace, gso_segments: _, classes, .. } = wish;
     let idle = driver::idle(place, looks)?;
-    if *classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq | Backend::Knobs)) {
+    let classes = *classes || wish.real_time.is_some();
+    if classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq | Backend::Knobs)) {
         return Err(Unfit::Classes.into());
     }
     let is_free = *backend == Backend::Auto && wish.is_unspecific() && place.parent == ROOT;
@@ -67,7 +73,7 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
         Backend::Txq => return Ok(Attached { device: txq(wish, start)?, remarks: Vec::new() }),
         Backend::Auto => match bpf(wish, start, looks) {
             Ok(device) => return Ok(Attached { device, remarks: own }),
-            Err(error) if *classes => return Err(error),
+            Err(error) if classes => return Err(error),
             Err(error) => Some(format!("not by our own BPF discipline: {error}")),
         },
     };
@@ -213,6 +219,7 @@ mod tests {
                 classes: false,
                 notes: false,
                 target_delay: None,
+                real_time: None,
             };
             let (orders, every) = (Limit::Packets(9).into(), Duration::from_millis(10));
             let (measures, late_after) = (Measures::default(), None);

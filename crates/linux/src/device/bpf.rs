@@ -3,7 +3,7 @@
 //!
 //! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate. For devices that never push back, `bpf/flight.h`,
 //! `bpf/below.h` and `bpf/completion.bpf.c` detect when the device is done with a packet. `bpf/class.h` separates
-//! real-time packets, and `bpf/mark.bpf.c` marks them. `bpf/flows.h`, `bpf/law.h`,
+//! real-time packets, `bpf/share.h` bounds them, and `bpf/mark.bpf.c` marks them. `bpf/flows.h`, `bpf/law.h`,
 //! `bpf/stations.h` and `bpf/turns.h` are the law of turns. `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16
 //! and later with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of them that runs on any recent kernel:
 //! a test drives it beside crate `queue` and requires every decision and counter to be equal.
@@ -32,6 +32,8 @@ mod conformance_credit;
 mod conformance_many;
 #[cfg(test)]
 mod conformance_shaper;
+#[cfg(test)]
+mod conformance_share;
 #[cfg(test)]
 mod conformance_turns;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Takes a place: locks it, restores what a killed agent left, reads the present queue, and installs ours.
 
 use crate::device::former::{Former, Obstacle};
+use crate::device::lock::PhyLock;
 use crate::device::looks::Looks;
 use crate::device::state::{Kept, State};
 use crate::device::wish::Place;
@@ -90,7 +91,12 @@ pub(crate) fn make_way(
 /// Restores what a killed agent left. If another program has put a queue there since, that one stays.
 pub(crate) fn put_back(state: &State, former: &Former, route: &mut Route) -> Result<(), Error> {
     match state.put_back(former, route) {
-        Err(Error::Replaced { .. }) => Ok(()),
-        done => done,
+        Ok(()) | Err(Error::Replaced { .. }) => {}
+        failed => return failed,
     }
+    if let Some(phy) = former.phy() {
+        // Its lock goes with this, unless an agent has it by now.
+        drop(PhyLock::take(state.folder(), phy));
+    }
+    Ok(())
 }

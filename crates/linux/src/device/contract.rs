@@ -30,6 +30,16 @@ pub trait Device {
         Beside::default()
     }
 
+    /// Returns the measurements of the real-time queue, and what was measured beside it, since the last call; `None` if there
+    /// is no such queue.
+    ///
+    /// # Errors
+    /// As [`take_interval`](Self::take_interval).
+    fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {
+        let _ = now;
+        Ok(None)
+    }
+
     /// Returns what the device decides by a law of its own, from its last interval; then no controller does. `None`:
     /// a controller decides.
     fn own(&self) -> Option<Own> {

@@ -63,6 +63,17 @@ impl Driver {
     }
 }
 
+/// Returns what one queue at the root of an interface with several transmit queues costs; `None` if it has one.
+pub(crate) fn one_for_several(link: &Link) -> Option<String> {
+    let (name, queues) = (&link.name, link.tx_queues);
+    (queues > 1).then(|| {
+        format!(
+            "{name} has {queues} transmit queues: in place of `mq`, which has a queue and a lock for each, stands one queue under \
+             one lock, and processors that send at once wait for each other; `mq` comes back at the end"
+        )
+    })
+}
+
 /// Returns the last part of a link in the interface's folder of sysfs.
 pub(crate) fn linked(device: &str, path: &str) -> Option<String> {
     let target = fs::read_link(Path::new("/sys/class/net").join(device).join(path)).ok()?;

@@ -9,10 +9,10 @@ use crate::kernel::wire::{attributes, u32_at, u64_at};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// Disciplines that can be created again from the options that the kernel shows. All but codel and fq are tested; for
-/// those two it follows from the kernel's source.
-const RESTORABLE: [&str; 9] =
-    ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake"];
+/// Disciplines that can be created again from the options that the kernel shows; `mq` with the queues that the kernel puts
+/// below it. All but codel and fq are tested; for those two it follows from the kernel's source.
+const RESTORABLE: [&str; 10] =
+    ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake", "mq"];
 
 /// What would be lost if the queue of a place were replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,9 +129,9 @@ impl Former {
         Self { knobs, ..self }
     }
 
-    /// Tells whether the queues of a phy are governed, and no discipline.
-    pub(crate) fn is_of_phy(&self) -> bool {
-        self.phy.is_some()
+    /// Returns the number of the phy whose queues are governed, if no discipline is.
+    pub(crate) fn phy(&self) -> Option<u32> {
+        self.phy.map(|phy| phy.number)
     }
 
     /// Returns the handle that our discipline gets.

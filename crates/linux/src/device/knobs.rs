@@ -8,6 +8,7 @@ use crate::device::claim::put_back;
 use crate::device::contract::{Capabilities, Device, Own};
 use crate::device::estimate::{ESTIMATED, Estimator};
 use crate::device::former::{Former, FormerKnobs};
+use crate::device::lock::PhyLock;
 use crate::device::state::State;
 use crate::device::txq::{ALL_ESTIMATES, HEADER, at_root, claim, packets};
 use crate::device::wish::{Backend, Place, Start, Wish};
@@ -19,7 +20,6 @@ use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use control::knobs::{EVERY, HIGH, Knobs as Law, LOW, Station, TARGET, THRESHOLD};
 use control::{Interval, Orders, Reads, Sets};
 use std::collections::BTreeMap;
-use std::fs::File;
 use units::{Bytes, Duration, Instant, Positive};
 
 /// Name of the device.
@@ -41,7 +41,7 @@ pub struct Knobs {
     former: Former,
     state: Option<State>,
     /// Lock of the phy: only one of its interfaces is governed.
-    _lock: File,
+    _lock: PhyLock,
     estimator: Estimator,
     phy: Phy,
     /// Numbers of the phy's interfaces.

@@ -6,15 +6,15 @@
 //!
 //! A file is never written in place: a new one, complete and on the disk, takes its name. At every moment, and on a full
 //! disk, the name has either the former or the new contents. The new file is locked before it gets the name, so that
-//! the name always belongs to a locked file while an agent lives; who waited for the lock of the old one finds that it
-//! no longer has the name.
+//! the name always belongs to a locked file while an agent lives; see [`lock`](crate::device::lock).
 
 use crate::device::former::Former;
+use crate::device::lock::{PhyLock, failed, has_name, locked, open};
 use crate::device::segments;
 use crate::device::wish::{is_name, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, fsync, lstat, rename};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fsync, lstat, rename};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, geteuid, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
@@ -25,9 +25,6 @@ use std::path::{Path, PathBuf};
 
 /// Default folder in which agents write down what to restore.
 pub const STATE_FOLDER: &str = "/run/sluice";
-
-/// Most attempts to lock a file that others write and remove meanwhile.
-const ATTEMPTS: usize = 100;
 
 /// Mode of that folder: for its owner; others may reach the sockets in it, each of which says who may use it.
 pub(crate) const FOLDER_MODE: u32 = 0o711;
@@ -83,32 +80,24 @@ impl State {
 
     fn take(folder: &Path, device: &str, parent: u32, flags: OFlags) -> Result<(Self, Option<Kept>), Error> {
         let path = path(folder, device, parent)?;
-        for _ in 0..ATTEMPTS {
-            let mut file = open(&path, OFlags::RDWR | flags)?;
-            let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
-            if !has_name(&file, &path)? {
-                // Its agent has ended, or has written it anew, between the two calls.
-                continue;
-            }
-            let mut text = String::new();
-            file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
-            let kept: Option<Kept> = serde_json::from_str(&text).ok();
-            match locked {
-                Ok(()) => {}
-                Err(Errno::WOULDBLOCK) => {
-                    let process = kept.map(|kept| kept.process);
-                    let (device, detach) = (device.into(), detach_command(device, parent));
-                    return Err(Taken::Governed { device, process, detach }.into());
-                }
-                Err(errno) => return Err(failed(&path, errno.into())),
-            }
-            if kept.is_none() && !text.is_empty() {
-                let why = "is damaged: look at `tc qdisc`, repair the queue and remove the file";
-                return Err(Error::Distrusted { path, why });
-            }
-            return Ok((Self { path, file, is_kept: kept.is_some() }, kept));
+        let Some((mut file, is_locked)) =
+            locked(&path, OFlags::RDWR | flags, FlockOperation::NonBlockingLockExclusive)?
+        else {
+            return Err(Taken::Attaching { device: device.into() }.into());
+        };
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
+        let kept: Option<Kept> = serde_json::from_str(&text).ok();
+        if !is_locked {
+            let process = kept.map(|kept| kept.process);
+            let (device, detach) = (device.into(), detach_command(device, parent));
+            return Err(Taken::Governed { device, process, detach }.into());
         }
-        Err(Taken::Attaching { device: device.into() }.into())
+        if kept.is_none() && !text.is_empty() {
+            let why = "is damaged: look at `tc qdisc`, repair the queue and remove the file";
+            return Err(Error::Distrusted { path, why });
+        }
+        Ok((Self { path, file, is_kept: kept.is_some() }, kept))
     }
 
     /// Writes down what to restore, before anything is changed. After a failure the file is what it was.
@@ -139,9 +128,7 @@ impl State {
         }
         // Now the new name is on the disk, too. A failure here is no reason not to govern: the file is complete, and a
         // power cut that takes its name takes the queue as well.
-        if let Some(folder) = self.path.parent()
-            && let Ok(folder) = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
-        {
+        if let Ok(folder) = rustix::fs::open(self.folder(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()) {
             let _ = fsync(folder);
         }
         Ok(())
@@ -163,6 +150,11 @@ impl State {
         self.keep(former)?;
         // The lowest limit that one of its places asked for.
         route.set_segments(link.index, if noted.is_some() { limit.min(now) } else { limit })
+    }
+
+    /// Returns the folder in which it is.
+    pub(crate) fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
     }
 
     /// Restores the former queue. The file stays.
@@ -222,6 +214,10 @@ impl Restorer {
             return Ok(());
         }
         segments::restore(path, &kept.former, &mut Route::open()?)?;
+        if let (Some(folder), Some(phy)) = (path.parent(), kept.former.phy()) {
+            // This process has its lock.
+            let _ = fs::remove_file(PhyLock::path(folder, phy));
+        }
         fs::remove_file(path).map_err(|error| failed(path, error))
     }
 }
@@ -259,30 +255,20 @@ impl AgentProcess {
 /// Returns the process that governs a place now, if any.
 pub(crate) fn agent_at(folder: &Path, device: &str, parent: u32) -> Result<Option<AgentProcess>, Error> {
     let path = path(folder, device, parent)?;
-    for _ in 0..ATTEMPTS {
-        if matches!(lstat(&path), Err(Errno::NOENT)) {
-            return Ok(None);
-        }
-        let mut file = match open(&path, OFlags::RDONLY) {
-            Err(Error::Kernel { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => file?,
-        };
-        let locked = flock(&file, FlockOperation::NonBlockingLockShared);
-        if !has_name(&file, &path)? {
-            continue;
-        }
-        match locked {
-            Ok(()) => return Ok(None),
-            Err(Errno::WOULDBLOCK) => {}
-            Err(errno) => return Err(failed(&path, errno.into())),
-        }
-        let mut text = String::new();
-        file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
-        // An agent that has locked the file and not written it yet is about to.
-        let Ok(Kept { process, started, former }) = serde_json::from_str(&text) else { break };
-        return Ok(Some(AgentProcess { process, started, has_phy: former.is_of_phy() }));
+    let found = match locked(&path, OFlags::RDONLY, FlockOperation::NonBlockingLockShared) {
+        Err(Error::Kernel { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+        found => found?,
+    };
+    let attaching = || Err(Taken::Attaching { device: device.into() }.into());
+    let Some((mut file, is_free)) = found else { return attaching() };
+    if is_free {
+        return Ok(None);
     }
-    Err(Taken::Attaching { device: device.into() }.into())
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(|error| failed(&path, error))?;
+    // An agent that has locked the file and not written it yet is about to.
+    let Ok(Kept { process, started, former }) = serde_json::from_str(&text) else { return attaching() };
+    Ok(Some(AgentProcess { process, started, has_phy: former.phy().is_some() }))
 }
 
 /// Returns the other places of a device that have state files: governed ones, and those of killed agents.
@@ -346,41 +332,6 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Opens a state file, which must be a plain file of this user. A link or a pipe does not block it.
-pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
-    let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
-        Err(Errno::LOOP) => return refuse("is a symbolic link: it is not our state"),
-        // A pipe without a reader, or a socket.
-        Err(Errno::NXIO) => return refuse("is not a plain file: it is not our state"),
-        file => file.map_err(|errno| failed(path, errno.into()))?,
-    };
-    let stat = fstat(&file).map_err(|errno| failed(path, errno.into()))?;
-    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return refuse("is not a plain file: it is not our state");
-    }
-    if stat.st_uid != geteuid().as_raw() {
-        return refuse("belongs to another user: it is not our state");
-    }
-    if stat.st_nlink > 1 {
-        return refuse("has another name: it is not our state");
-    }
-    // Whoever may read a file may lock it, and could prevent the restoring.
-    fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;
-    Ok(File::from(file))
-}
-
-/// Tells whether an open file is still the one that has this name.
-fn has_name(file: &File, path: &Path) -> Result<bool, Error> {
-    let open = fstat(file).map_err(|errno| failed(path, errno.into()))?;
-    match lstat(path) {
-        Ok(named) => Ok((open.st_dev, open.st_ino) == (named.st_dev, named.st_ino)),
-        Err(Errno::NOENT) => Ok(false),
-        Err(errno) => Err(failed(path, errno.into())),
-    }
-}
-
 /// Returns the name of a state file that is not complete yet.
 fn new_path(path: &Path) -> PathBuf {
     path.with_extension("new")
@@ -400,14 +351,6 @@ pub(crate) fn namespace() -> Result<u64, Error> {
     const NAMESPACE: &str = "/proc/thread-self/ns/net";
     let stat = rustix::fs::stat(NAMESPACE).map_err(|errno| failed(Path::new(NAMESPACE), errno.into()))?;
     Ok(stat.st_ino)
-}
-
-fn failed(path: &Path, source: io::Error) -> Error {
-    let what = format!("keep the former queue in {}", path.display());
-    match source.kind() {
-        io::ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "the folder's user and CAP_NET_ADMIN" },
-        _ => Error::Kernel { what, source },
-    }
 }
 
 #[cfg(test)]

@@ -9,15 +9,14 @@ use crate::device::claim::put_back;
 use crate::device::contract::{Capabilities, Device};
 use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
 use crate::device::former::Former;
-use crate::device::state::{State, open};
+use crate::device::lock::PhyLock;
+use crate::device::state::State;
 use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
-use crate::error::{Error, Taken, Unfit, Unsupported};
+use crate::error::{Error, Unfit, Unsupported};
 use crate::kernel::nl80211::{Phy, Wireless, counters};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use control::{Interval, Limit, Orders, Reads, Sets};
-use rustix::fs::{FlockOperation, OFlags, flock};
-use std::fs::File;
 use std::path::Path;
 use units::{Duration, Instant};
 
@@ -45,7 +44,7 @@ pub struct Txq {
     former: Former,
     state: Option<State>,
     /// Lock of the phy: only one of its interfaces is governed.
-    _lock: File,
+    _lock: PhyLock,
     estimator: Estimator,
     every: Duration,
 }
@@ -118,18 +117,12 @@ pub(super) fn at_root(parent: u32) -> Result<(), Error> {
 }
 
 /// Returns the phy, its limit, and the lock that only one of its interfaces can have.
-pub(super) fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, File), Error> {
+pub(super) fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, PhyLock), Error> {
     let name = || link.name.clone();
     let phy = wireless.phy_of(link.index)?.ok_or_else(|| Unsupported::NotWifi { name: name() })?;
     let limit = phy.limit.ok_or_else(|| Unsupported::NoTxq { name: name() })?;
-    let path = folder.join(format!("phy{}.lock", phy.number));
-    let failed = |source| Error::Kernel { what: format!("lock {}", path.display()), source };
-    let lock = open(&path, OFlags::RDWR | OFlags::CREATE)?;
-    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok((phy, limit, lock)),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(Taken::Phy { number: phy.number }.into()),
-        Err(errno) => Err(failed(errno.into())),
-    }
+    let lock = PhyLock::take(folder, phy.number)?;
+    Ok((phy, limit, lock))
 }
 
 /// Converts a limit to the phy's.

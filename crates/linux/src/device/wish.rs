@@ -87,12 +87,14 @@ pub struct Wish {
     pub notes: bool,
     /// Queueing delay at which a device aims that has a law of its own. A controller has its target in `settings`.
     pub target_delay: Option<Positive<Duration>>,
+    /// Settings of a second controller, which governs real time beside the queue's.
+    pub real_time: Option<Settings>,
 }
 
 impl Wish {
     /// Tells whether no controller and no setting of a queue is asked for.
     pub(crate) fn is_unspecific(&self) -> bool {
-        self.settings == Settings::default() && !self.classes && !self.notes
+        self.settings == Settings::default() && !self.classes && !self.notes && self.real_time.is_none()
     }
 
     /// Returns how long packets may wait in a queue with turns: where settings ask for one, or nothing asks for anything.

@@ -1,6 +1,6 @@
 //! Findings about the queue of an interface.
 
-use crate::device::driver::Driver;
+use crate::device::driver::{Driver, one_for_several};
 use crate::device::former::{Former, Obstacle};
 use crate::device::knobs;
 use crate::device::txq::is_mesh;
@@ -59,6 +59,15 @@ pub(super) fn findings(
         // Never advise to give up what a user made.
         Some(why) => Finding::bad("former queue", why, "as above: leave it as it is"),
     });
+    if parent == ROOT
+        && let Some(found) = one_for_several(link)
+    {
+        findings.push(Finding::bad(
+            "transmit queues",
+            found,
+            "where many processors send, fq_codel under mq costs less",
+        ));
+    }
     if link.gso_max_segs > 1 {
         let found = "one packet of the queue may hold many segments (GSO), so a limit in packets is imprecise";
         findings.push(Finding::bad(

@@ -166,6 +166,38 @@ fn signalling_beyond_its_share_of_the_link_does_not_go_before_others() {
 
 #[test]
 #[ignore = "needs the guest"]
+fn real_time_beyond_its_share_of_the_link_does_not_starve_best_effort() {
+    /// From `share.h`, and 75 % in 1/256.
+    const BURST: u64 = 16_384;
+    const SHARE: u64 = 192;
+    let discipline = load();
+    let link = SlowLink::new(LINK);
+    let (best_effort, real_time) = (of_class(0), of_class(REAL_TIME));
+    let mut slot = begin(&discipline, None, None);
+    let mut next = now();
+    let until = next + Duration::from_secs(3);
+    // 16 Mb/s of each, into 10 Mb/s.
+    while now() < until {
+        send(&best_effort, LEN);
+        send(&real_time, LEN);
+        next += OFFERED_EVERY;
+        pause_until(next);
+    }
+    let others = slot.take_interval(now()).unwrap().sent.bytes.count();
+    let first = slot.beside().class.unwrap().sent.bytes.count();
+    shell("tc qdisc del dev sl0 root");
+    let received = link.end();
+    discipline.unload().unwrap();
+    println!("real time: {first} B, best effort: {others} B");
+    in_order(&received.of(0));
+    in_order(&received.of(REAL_TIME));
+    // The burst passes before best effort has its share.
+    let share = (first + others) * SHARE / 256;
+    assert!(first >= share && first - share <= BURST * 256 / (256 - SHARE), "{first} and {others}");
+}
+
+#[test]
+#[ignore = "needs the guest"]
 fn after_a_pause_a_burst_and_a_packet_leave_at_once() {
     let discipline = load();
     let link = SlowLink::new(LINK);

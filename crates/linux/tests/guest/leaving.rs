@@ -40,6 +40,40 @@ fn a_clean_exit_restores_the_former_discipline_exactly() {
     shell("ip link del one");
 }
 
+/// The interface has four transmit queues, of which the kernel uses the first and shows all.
+#[test]
+#[ignore = "needs the guest"]
+fn mq_comes_back_with_its_queues_and_its_place_is_said() {
+    shell("modprobe -a ifb sch_fq_codel; ip link add many numtxqueues 4 type ifb; ip link set many up");
+    let all = || shell("tc -j qdisc show dev many");
+    assert!(all().matches("parent").count() >= 4 && all().contains("\"mq\""), "{}", all());
+    assert!(shell("/tmp/sluice doctor many").contains("many has 4 transmit queues"));
+    for (former, backend) in [("", "bpf"), ("handle 1: mq", "bpf"), ("handle 1: mq", "fifo")] {
+        if !former.is_empty() {
+            shell(&format!("tc qdisc replace dev many root {former}"));
+        }
+        let before = all();
+        let program = Program::start(&format!("attach many --backend {backend} --controller ebdp"));
+        let until = now() + Duration::from_secs(20);
+        while !queue("many").contains("\"handle\":\"51") {
+            assert!(now() < until, "{}", said());
+            pause_until(now() + Duration::from_millis(10));
+        }
+        assert!(said().contains("one queue under one lock"), "{}", said());
+        program.signal("TERM");
+        assert_eq!(program.end(), Some(0), "{}", said());
+        assert_eq!(all(), before, "{former}, {backend}");
+        nothing_is_left();
+    }
+    // What a user put below it would not come back.
+    shell("tc qdisc add dev many parent 1:2 handle 12: fq_codel");
+    let before = all();
+    assert_eq!(run("attach many --backend bpf --controller ebdp"), Some(2), "{}", said());
+    assert!(said().contains("fq_codel"), "{}", said());
+    assert_eq!(all(), before);
+    shell("ip link del many");
+}
+
 /// Checks that it ends by itself, with status 3 and these words, and leaves nothing behind.
 fn ends(program: Program, words: &str) {
     assert_eq!(program.end(), Some(3), "{}", said());

@@ -3,6 +3,7 @@
 #![cfg(feature = "bpf")]
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 
+mod admitted;
 mod attack;
 mod chain;
 mod classes;

@@ -16,9 +16,6 @@
 #define FIRST_OF_NEIGHBOURS 133
 #define LAST_OF_NEIGHBOURS 137
 
-/* Signalling that may come with priority after a pause, in bytes: some hundred requests of ARP. */
-#define SIGNALLING_BURST 16384
-
 enum class { BEST_EFFORT, KEEPS_GOING, REAL_TIME, REAL_TIME_NEW };
 
 static ALWAYS_INLINE enum class of_dscp(unsigned int dscp)

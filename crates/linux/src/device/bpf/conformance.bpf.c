@@ -11,7 +11,8 @@ const volatile __u32 discards_at_once = RING_MASK + 1;
 
 /* A call: a packet is taken (0), comes (1) or is completed (2) at a time, or the limit becomes `packet` packets and
  * `len` bytes (3); or the bucket alone is asked, filled with `len` bytes (4) or given a rate (5), when a packet may
- * leave next; or the mark with number `packet` (6). Answer: whether it was kept or what was taken, how many were
+ * leave next; or the mark with number `packet` (6); or `len` bytes of best effort (7) or of real time (8)
+ * leave, or as many of signalling come (9): which goes first, or whether they may. Answer: whether it was kept or what was taken, how many were
  * dropped, and whether what was taken went below, by credit. The first dropped one is at `before`. */
 struct step {
 	__u64 call, now, len, packet, answer, dropped, below, before;
@@ -46,6 +47,7 @@ struct queue;
 static struct entry *entry_at(struct queue q, __u64 position);
 static void entry_drop(struct queue q, struct entry *entry, host_t host);
 #include "fifo.h"
+#include "share.h"
 
 static ALWAYS_INLINE struct entry *entry_at(struct queue q, __u64 position)
 {
@@ -98,6 +100,13 @@ static ALWAYS_INLINE void take(struct queue q, struct step *step, int all)
 		step->answer = q.is->ready_at;
 	} else if (all && step->call == 6) {
 		step->answer = mark_of(0, step->packet, q.set->key_first, q.set->key_second);
+	} else if (all && (step->call == 7 || step->call == 8)) {
+		if (step->call == 8)
+			q.slot = MOST_QUEUES;
+		makes_room(q, step->len);
+		step->answer = goes_first(q);
+	} else if (all && step->call == 9) {
+		step->answer = is_within_share(q, step->len);
 	} else if (step->call == 1) {
 		entry = arrive(q, step->now, step->len, host);
 		if (entry)
@@ -107,7 +116,8 @@ static ALWAYS_INLINE void take(struct queue q, struct step *step, int all)
 		step->answer = entry != 0;
 	} else {
 		interval(q);
-		look_below(q, 0, step->now);
+		if (all)
+			look_below(q, 0, step->now);
 		entry = depart(q, step->now, &flight, host);
 		if (entry)
 			step->answer = entry->packet;

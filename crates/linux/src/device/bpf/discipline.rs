@@ -14,7 +14,7 @@ use crate::error::{Error, Taken, Unfit, Unsupported};
 use control::{Limit, Measures};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Func;
-use libbpf_rs::{MapCore, MapHandle, OpenObject};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, OpenObject};
 use std::path::{Path, PathBuf};
 use units::Instant;
 
@@ -120,7 +120,9 @@ impl Discipline {
     pub fn free_slot(&self, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
         for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface == 0 {
-                return self.slot(number, mechanism, measures, now);
+                let mut slot = self.slot(number, mechanism, measures, now)?;
+                self.share(&mut slot, None)?;
+                return Ok(slot);
             }
         }
         Err(Taken::Slots { most: QUEUES }.into())
@@ -146,6 +148,32 @@ impl Discipline {
     fn slot(&self, number: u32, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
         let copy = |map: &MapHandle| MapHandle::try_from(map).map_err(|error| refused("find", &error));
         Slot::take(number, mechanism, measures, now, copy(&self.settings)?, copy(&self.measured)?)
+    }
+
+    /// Lets a queue that is not made yet share its credit with the queues of the same phy, if it has one. The caller excludes
+    /// other agents meanwhile.
+    ///
+    /// # Errors
+    /// The maps cannot be read or written.
+    pub fn share(&self, slot: &mut Slot, phy: Option<u32>) -> Result<(), Error> {
+        let phy = phy.map_or(0, |phy| u64::from(phy) + 1);
+        let mut taken = [false; QUEUES as usize];
+        for number in 0..QUEUES {
+            if number == slot.number() || read_measured(&self.measured, number)?.interface == 0 {
+                continue;
+            }
+            let settings = self.settings.lookup(&number.to_ne_bytes(), MapFlags::ANY);
+            let settings = settings.map_err(|error| refused("read", &error))?;
+            let other = settings.as_deref().and_then(Settings::from_bytes).unwrap_or_default();
+            if phy != 0 && other.phy == phy {
+                return slot.belongs_to(other.radio, phy);
+            }
+            if let Some(taken) = usize::try_from(other.radio).ok().and_then(|radio| taken.get_mut(radio)) {
+                *taken = true;
+            }
+        }
+        let free = (0..).zip(taken).find_map(|(radio, taken)| (!taken).then_some(radio));
+        slot.belongs_to(free.expect("other queues take one radio each at most"), phy)
     }
 
     /// Releases packets of this queue by credit from now on: its device never pushes back. Without `credit` the device

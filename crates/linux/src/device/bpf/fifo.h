@@ -269,7 +269,7 @@ static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *
 		waited(its, since(since(done, oldest->arrived), oldest->service));
 		served(q.set, its, oldest->service);
 		late_if(q, oldest->service);
-		is->pace = is->pace ? is->pace - is->pace / 8 + oldest->service / 8 : oldest->service + 1;
+		is->pace = is->pace ? is->pace - is->pace / 8 + oldest->alone / 8 : oldest->alone + 1;
 	} else {
 		int is_full = is->handed_packets - is->settled_packets >= FLIGHTS;
 		__u64 id = oldest->id;
@@ -300,16 +300,60 @@ static ALWAYS_INLINE void look_below(struct queue q, struct sluice_measured *rea
 	}
 }
 
-/* Whether no more may be handed down for now. Real time waits only for a place. */
+/* Packets of a queue that the device has. */
+static ALWAYS_INLINE __u64 below_of(const struct sluice_measured *is)
+{
+	return is->handed_packets - is->completed_packets - is->lost_packets;
+}
+
+/* Other queues of the same radio, a bit each. */
+static ALWAYS_INLINE __u64 others_of(const struct sluice_measured *is, __u32 slot)
+{
+	return radio_of(is)->queues & ~(1ull << slot % MOST_QUEUES);
+}
+
+/* Packets that a radio has for these queues and for one with `own` of them; or `own` for each queue that sends, if that is
+ * more: none shall have more than its part. */
+VERIFIED_APART __u32 below_of_radio(__u64 others, __u32 own)
+{
+	struct bpf_iter_num number;
+	__u64 all = own, senders = 1;
+	int *at;
+
+	bpf_iter_num_new(&number, 0, MOST_QUEUES);
+	while ((at = bpf_iter_num_next(&number))) {
+		__u32 slot = *at;
+		const struct sluice_measured *is = bpf_map_lookup_elem(&measured, &slot);
+
+		if (!is || !(others >> slot % MOST_QUEUES & 1))
+			continue;
+		all += below_of(is);
+		senders += below_of(is) || is->backlog_packets;
+	}
+	bpf_iter_num_destroy(&number);
+	return all > own * senders ? all : own * senders;
+}
+
+/* As below_of, of all that the radio has. */
+static ALWAYS_INLINE __u64 below_with_others(struct queue q, __u64 own)
+{
+	__u64 others = others_of(q.port, q.slot);
+
+	return likely(!others) ? own : below_of_radio(others, own);
+}
+
+/* Whether no more may be handed down for now. Each queue may always have two packets below. Real time waits only for a
+ * place. */
 static ALWAYS_INLINE int is_credit_used(struct queue q)
 {
 	const struct sluice_measured *is = q.port;
-	__u64 below = is->handed_packets - is->completed_packets - is->lost_packets;
+	__u64 below = below_of(is);
 
 	if (is->handed_packets - is->settled_packets >= FLIGHTS)
 		return 1;
 	if (below < 2 || is_real_time(q))
 		return 0;
+	below = below_with_others(q, below);
 	return below >= q.set->credit_packets || !is->pace || below * is->pace >= q.set->credit_time;
 }
 

@@ -26,6 +26,8 @@ struct flight {
 	__u64 is_real_time;
 	/* Written when it is completed, done last. */
 	__u64 service, done;
+	/* As service, from the completion of the radio's packet before, whatever its interface. */
+	__u64 alone;
 	/* With turns: its port, and the airtime estimated for it; zero without. */
 	__u64 port, airtime;
 };
@@ -37,6 +39,14 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 	return likely(time > 0) ? time : 0;
 }
 
+/* A device that may have several interfaces, with a queue each. */
+struct radio {
+	/* Its queues, a bit each. */
+	__u64 queues;
+	/* When it was done with a packet of any of them. */
+	__u64 completed_at;
+};
+
 /* Airtime of packets that the device is done with, by port, until the queue takes it; and a bit for each port that has
  * some, which is set last. One variable, because the compiler orders several as each program uses them. */
 #define PORTS_OF_QUEUE 256
@@ -44,7 +54,13 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 struct landed {
 	__u64 airtime[ALL_PORTS];
 	__u64 ports[ALL_PORTS / 64];
+	struct radio radios[MOST_QUEUES];
 } landed SEC(".bss.below");
+
+static ALWAYS_INLINE struct radio *radio_of(const struct sluice_measured *is)
+{
+	return &landed.radios[(__u32)is->radio % MOST_QUEUES];
+}
 
 VERIFIED_APART int land(__u32 slot, __u32 port, __u64 airtime)
 {
@@ -118,6 +134,8 @@ static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *fl
 		land(slot, flight->port, flight->airtime);
 	before = __sync_lock_test_and_set(&is->completed_at, now);
 	flight->service = since(now, before > flight->handed ? before : flight->handed);
+	before = __sync_lock_test_and_set(&radio_of(is)->completed_at, now);
+	flight->alone = since(now, before > flight->handed ? before : flight->handed);
 	__sync_lock_test_and_set(&flight->done, now);
 	__sync_fetch_and_add(&is->completed_packets, 1);
 }

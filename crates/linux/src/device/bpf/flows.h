@@ -367,41 +367,53 @@ static ALWAYS_INLINE void bound(struct queue q, struct turns *all, __u32 at, __u
 	settle(q, now);
 }
 
-/* Takes the next packet of the flow whose turn it is. Returns its place as a number. */
+/* Visits the flow whose turn it is. Returns whether that is all: it took a packet, whose place is `number`, or no flow is left. */
+static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *port, __u32 *number)
+{
+	int is_new = port->new_flows.first != 0;
+	struct line *line = is_new ? &port->new_flows : &port->old_flows;
+	struct entry *next = 0;
+	struct flow *flow;
+
+	if (!line->first)
+		return 1;
+	flow = flow_at(all, line->first);
+	if (flow->deficit <= 0) {
+		/* One that is alone has all rounds at once that it needs. */
+		__u32 rounds = port->new_flows.count + port->old_flows.count > 1 ? 1 : 1 + (__u64)-flow->deficit / QUANTUM;
+
+		flow->deficit += rounds * QUANTUM;
+	} else {
+		*number = flow->first;
+		next = take_of_flow(q, all, flow);
+		if (next) {
+			flow->deficit -= next->len;
+			leaves_port(port, next);
+			return 1;
+		}
+		/* A new flow passes through the old ones once, so that it cannot come back at once and starve them. */
+		if (!is_new || !port->old_flows.first) {
+			flow->listed = UNLISTED;
+			pop_front(line, all->next_flow, FLOWS);
+			return 0;
+		}
+	}
+	flow->listed = OLD_FLOW;
+	push_back(&port->old_flows, all->next_flow, FLOWS, pop_front(line, all->next_flow, FLOWS));
+	return 0;
+}
+
+/* Takes the next packet of the flow whose turn it is. Returns its place as a number. Mostly two visits suffice, and a loop
+ * costs more than one. */
 static ALWAYS_INLINE __u32 next_of_flows(struct queue q, struct turns *all, struct port *port)
 {
 	__u32 number = 0;
 
-	AT_MOST(MOST_STEPS) {
-		int is_new = port->new_flows.first != 0;
-		struct line *line = is_new ? &port->new_flows : &port->old_flows;
-		struct entry *next = 0;
-		struct flow *flow;
-
-		if (!line->first)
+	if (visit(q, all, port, &number) || visit(q, all, port, &number))
+		return number;
+	AT_MOST(MOST_STEPS)
+		if (visit(q, all, port, &number))
 			break;
-		flow = flow_at(all, line->first);
-		if (flow->deficit <= 0) {
-			flow->deficit += QUANTUM;
-		} else {
-			number = flow->first;
-			next = take_of_flow(q, all, flow);
-			if (next) {
-				flow->deficit -= next->len;
-				leaves_port(port, next);
-				break;
-			}
-			/* A new flow passes through the old ones once, so that it cannot come back at once and
-			 * starve them. */
-			if (!is_new || !port->old_flows.first) {
-				flow->listed = UNLISTED;
-				pop_front(line, all->next_flow, FLOWS);
-				continue;
-			}
-		}
-		flow->listed = OLD_FLOW;
-		push_back(&port->old_flows, all->next_flow, FLOWS, pop_front(line, all->next_flow, FLOWS));
-	}
 	return number;
 }
 

@@ -15,6 +15,7 @@ use crate::device::state::State;
 use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
+use crate::kernel::nl80211::Wireless;
 use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
 use control::knobs::EVERY;
 use control::{Interval, Orders, Reads, Sets};
@@ -204,6 +205,10 @@ fn install(
         return Ok((slot, former, state));
     }
     let announced = discipline.free_slot(mechanism, start.measures, start.at).and_then(|mut slot| {
+        if credit.is_some() {
+            let phy = Wireless::open()?.phy_of(link.index)?;
+            discipline.share(&mut slot, phy.map(|phy| phy.number))?;
+        }
         slot.announce(link.index, start.at)?;
         Ok(slot)
     });
@@ -258,6 +263,10 @@ impl Device for Governed {
     fn own(&self) -> Option<Own> {
         let target_delay = self.turns?.target.get();
         Some(Own { limit: self.slot.hard(), every: EVERY, target_delay })
+    }
+
+    fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {
+        self.slot.take_real_time(now)
     }
 
     fn beside(&self) -> Beside {

@@ -314,7 +314,16 @@ static ALWAYS_INLINE void skip_rounds(struct law *law, const struct category *ca
 static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category, __u64 now, struct turns *all)
 {
 	__u64 quantum = law->medium.turn ? law->medium.turn : 1;
+	__u32 first = category->turns.first - 1;
 
+	/* Mostly the first has the turn, and no loop is needed. */
+	if (likely(waits(all, first))) {
+		struct share *share = share_at(law, first);
+
+		count_share(share, &law->medium, now);
+		if (likely(share->deficit >= (__s64)share->pending))
+			return first;
+	}
 	AT_MOST(ROUNDS) {
 		__u32 left = category->turns.count;
 		__u64 least = 0;

@@ -49,6 +49,10 @@ struct sluice_settings {
 	__u64 credit_expiry;
 	/* Interval at which a queue that waits for credit checks it, ns. */
 	__u64 credit_poll;
+	/* Number of the radio among those of all queues, which queues of the same radio share; and the kernel's number of
+	 * its phy, plus one, by which agents find them. Fixed when the queue is made. */
+	__u64 radio;
+	__u64 phy;
 	/* Random secret key of the marks, see flight.h. */
 	__u64 key_first;
 	__u64 key_second;
@@ -58,6 +62,8 @@ struct sluice_settings {
 	__u64 classes;
 	/* Share of the bytes sent, in 1/256, that signalling may have with priority; more of it is best effort. */
 	__u64 signalling_share;
+	/* Share of them that real time has with priority while best effort waits. */
+	__u64 real_time_share;
 	/* Not zero: hops of packets are read. */
 	__u64 hops;
 	/* Rate at which packets leave at most, in bit/s of the network layer; zero: as the device takes them. */
@@ -144,10 +150,14 @@ struct sluice_measured {
 	__u64 interface;
 	/* Type of the link (ARPHRD_...). */
 	__u64 link;
+	/* Its radio, as in the settings. */
+	__u64 radio;
 	/* Whether real-time packets have, or had, a queue of their own. */
 	__u64 split;
-	/* Bytes of signalling that may come with priority before more is sent. */
+	/* Bytes of signalling that may come with priority before more is sent, and of real time that were sent beyond its
+	 * share. */
 	__u64 signalling_room;
+	__u64 real_time_used;
 	/* Leaky bucket: its level in bits times 10^9, at which time, the rate at which it drains, and when a packet
 	 * may leave. */
 	__u64 bucket;

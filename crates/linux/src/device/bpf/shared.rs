@@ -10,6 +10,8 @@ include!(concat!(env!("OUT_DIR"), "/shared.rs"));
 const BURST: Bytes = Bytes::new(2_304);
 /// Share of a link for signalling with priority, in 1/256: 5 %.
 const SIGNALLING_SHARE: u64 = 13;
+/// Share of a link that real time has with priority while best effort waits, in 1/256: 75 %.
+const REAL_TIME_SHARE: u64 = 192;
 /// Unit of the weight in the average service time: 1/32768.
 const WEIGHT_ONE: f64 = 32_768.0;
 
@@ -33,6 +35,7 @@ impl Settings {
             weight: weight(measures.service_weight),
             burst: BURST.bits(),
             signalling_share: SIGNALLING_SHARE,
+            real_time_share: REAL_TIME_SHARE,
             ..Self::default()
         };
         settings.alive(now);
@@ -58,6 +61,7 @@ impl Settings {
     pub(super) fn keep_former(&mut self, former: &Self) {
         (self.key_first, self.key_second) = (former.key_first, former.key_second);
         (self.turns, self.target_delay) = (former.turns, former.target_delay);
+        (self.radio, self.phy) = (former.radio, former.phy);
         self.credit_packets = former.credit_packets;
         self.credit_time = former.credit_time;
         self.credit_expiry = former.credit_expiry;

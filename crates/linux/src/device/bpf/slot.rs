@@ -25,6 +25,8 @@ pub struct Slot {
     reading: Reading,
     /// Slot of the real-time queue, if there is one.
     real_time: Option<Reading>,
+    /// The real-time queue and this one, as a second controller saw them last.
+    second: Option<[Reading; 2]>,
     beside: Beside,
 }
 
@@ -50,8 +52,8 @@ impl Slot {
             settings.keep_former(&former.as_deref().and_then(Settings::from_bytes).unwrap_or_default());
         }
         let reading = Reading::new(now, &seen);
-        let (hard, real_time, beside) = (mechanism.hard, None, Beside::default());
-        let slot = Slot { number, hard, settings, settings_map, measured_map, reading, real_time, beside };
+        let (hard, real_time, second, beside) = (mechanism.hard, None, None, Beside::default());
+        let slot = Slot { number, hard, settings, settings_map, measured_map, reading, real_time, second, beside };
         slot.write()?;
         Ok(slot)
     }
@@ -140,6 +142,20 @@ impl Slot {
         Ok(interval)
     }
 
+    /// Returns the measurements of the real-time queue, and what was measured beside it, since the last call of this function;
+    /// `None` if there is no such queue. Maxima are those since the last call of either.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
+    pub fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {
+        let Some([real_time, port]) = &mut self.second else { return Ok(None) };
+        let seen = read_measured(&self.measured_map, self.number)?;
+        let beside = port.beside(&seen, self.settings.epoch);
+        *port = Reading::new(now, &seen);
+        let seen = read_measured(&self.measured_map, self.number + QUEUES)?;
+        Ok(Some((real_time.interval(now, &seen, self.settings.epoch), beside)))
+    }
+
     /// Returns what was measured beside the queue in that interval.
     pub fn beside(&self) -> Beside {
         self.beside
@@ -157,11 +173,9 @@ impl Slot {
         self.settings.classes = start.classes.into();
         self.settings.hops = start.hops.into();
         self.settings.looks = (start.classes || start.hops).into();
-        self.real_time = if start.classes {
-            Some(Reading::new(start.at, &read_measured(&self.measured_map, self.number + QUEUES)?))
-        } else {
-            None
-        };
+        let read = |number| Ok::<_, Error>(Reading::new(start.at, &read_measured(&self.measured_map, number)?));
+        self.second = if start.classes { Some([read(self.number + QUEUES)?, read(self.number)?]) } else { None };
+        self.real_time = self.second.map(|[real_time, _]| real_time);
         self.write()
     }
 
@@ -182,6 +196,12 @@ impl Slot {
     /// The settings cannot be written.
     pub fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
         self.settings.set_limit(limit, self.hard);
+        self.write()
+    }
+
+    /// Says which radio the queue belongs to: fixed when it is made.
+    pub(super) fn belongs_to(&mut self, radio: u64, phy: u64) -> Result<(), Error> {
+        (self.settings.radio, self.settings.phy) = (radio, phy);
         self.write()
     }
 

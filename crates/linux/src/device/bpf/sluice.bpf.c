@@ -103,6 +103,7 @@ static struct entry *entry_at(struct queue q, __u64 position);
 static void entry_drop(struct queue q, struct entry *entry, host_t host);
 static __u32 places_of_ring(void);
 #include "fifo.h"
+#include "share.h"
 #include "flows.h"
 #include "stations.h"
 #include "class.h"
@@ -238,23 +239,6 @@ static ALWAYS_INLINE int put(struct queue q, struct sk_buff *skb, host_t host, e
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 }
 
-/* Anybody may send signalling, without admission: what exceeds its share does not go before others. */
-static ALWAYS_INLINE int is_within_share(struct queue q, __u32 len)
-{
-	if (q.is->signalling_room < len)
-		return 0;
-	q.is->signalling_room -= len;
-	return 1;
-}
-
-/* What is sent makes room for signalling. */
-static ALWAYS_INLINE void make_room(struct queue q, __u64 len)
-{
-	__u64 room = q.port->signalling_room + len * q.set->signalling_share / 256;
-
-	q.port->signalling_room = room < SIGNALLING_BURST ? room : SIGNALLING_BURST;
-}
-
 /* Enqueue for a queue that reads headers, for classes or hops. */
 static APART int enqueue_looking(struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free, __u64 now)
 {
@@ -357,7 +341,7 @@ static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
 	host_t host = { sch, 0 };
 	struct entry *first;
 	struct flight *flight;
-	struct queue q, rt;
+	struct queue q, rt, one;
 
 	if (!find(sch, &q))
 		return 0;
@@ -368,18 +352,20 @@ static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
 	interval(q);
 	interval(rt);
 	look_below(q, rt.is, now);
-	first = depart(rt, now, &flight, host);
+	/* If real time is over its share, best effort that may leave goes first, also if it waits for credit, which real time
+	 * would take. */
+	one = goes_first(q) || !q.is->backlog_packets || is_shaped(q, now) ? rt : q;
+	first = depart(one, now, &flight, host);
+	if (!first && (is_real_time(one) || !q.is->backlog_packets)) {
+		one = is_real_time(one) ? q : rt;
+		first = depart(one, now, &flight, host);
+	}
 	/* It was the last one of a queue without classes. */
 	if (!q.set->classes && !rt.is->backlog_packets)
 		q.is->split = 0;
 	if (first) {
-		make_room(rt, first->len);
-		return hand_out(rt, sch, first, flight);
-	}
-	first = depart(q, now, &flight, host);
-	if (first) {
-		make_room(q, first->len);
-		return hand_out(q, sch, first, flight);
+		makes_room(one, first->len);
+		return hand_out(one, sch, first, flight);
 	}
 	if (sch->q.qlen)
 		bpf_qdisc_watchdog_schedule(sch, look_again_at(q, sch, now), 0);
@@ -436,9 +422,11 @@ int sluice_init(__u64 *context)
 	    q.set->namespace != dev->nd_net.net->ns.inum)
 		return -EPERM;
 	begin(q, bpf_ktime_get_ns());
-	q.is->signalling_room = SIGNALLING_BURST;
+	q.is->signalling_room = PRIORITY_BURST;
+	q.is->real_time_used = 0;
 	q.is->interface = dev->ifindex;
 	q.is->link = dev->type;
+	q.is->radio = q.set->radio;
 	q.is->turns = q.set->turns;
 	q.is->split = q.is->turns != 0;
 	if (q.is->turns)
@@ -447,6 +435,7 @@ int sluice_init(__u64 *context)
 	if (!find_real_time(&rt))
 		return -EINVAL;
 	begin(rt, bpf_ktime_get_ns());
+	__sync_fetch_and_or(&radio_of(q.is)->queues, 1ull << q.slot);
 	/* Zero in every new queue: it tells that this one has its slot. */
 	sch->limit = 1;
 	return 0;
@@ -511,6 +500,7 @@ void sluice_destroy(__u64 *context)
 	rt = q;
 	if (q.is->split && find_real_time(&rt))
 		free_left(rt, MOST_PLACES, 0);
+	__sync_fetch_and_and(&radio_of(q.is)->queues, ~(1ull << q.slot));
 	q.is->interface = 0;
 }
 

@@ -41,14 +41,40 @@ static ALWAYS_INLINE __u64 turn_of(struct turns *all, __u32 port)
 	return station ? station->turn : 0;
 }
 
+/* Whether no turn may begin in a category because of these other queues of the radio: it has one turn of them in flight, and
+ * this queue has some of its own; or more than one; or another queue waits for its first. */
+VERIFIED_APART int is_taken(__u32 slot, __u64 others, __u32 of)
+{
+	const struct law *law = &all_turns[bounded(slot, MOST_QUEUES)].law;
+	__u64 own = law->categories[bounded(of, LANES)].pending, turn = law->medium.turn, all = 0, waits = 0;
+	struct bpf_iter_num number;
+	int *at;
+
+	bpf_iter_num_new(&number, 0, MOST_QUEUES);
+	while ((at = bpf_iter_num_next(&number))) {
+		__u32 other = *at, key = other;
+		const struct sluice_measured *is = bpf_map_lookup_elem(&measured, &key);
+		const struct category *category =
+			&all_turns[bounded(other, MOST_QUEUES)].law.categories[bounded(of, LANES)];
+
+		if (!is || !(others >> other % MOST_QUEUES & 1))
+			continue;
+		all += category->pending;
+		waits |= is->backlog_packets && category->turns.first && !category->pending;
+	}
+	bpf_iter_num_destroy(&number);
+	return own ? waits || own + all >= turn : all > turn;
+}
+
 /* The port of a category from which the next packet is released, if one may be. */
 VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
 {
 	struct turns *all = turns_of((struct queue){ .slot = slot });
 	struct law *law = &all->law;
 	struct category *category = category_of(law, of);
+	const struct sluice_measured *is;
+	__u64 turn, others;
 	__u32 port;
-	__u64 turn;
 
 	if (category->current) {
 		if (waits(all, category->current - 1))
@@ -58,6 +84,10 @@ VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
 	port = first_thin(law, category, all);
 	if (port != NO_PORT || is_full(category, law->medium.turn) || !category->turns.first)
 		return port;
+	is = bpf_map_lookup_elem(&measured, &slot);
+	others = is ? others_of(is, slot) : 0;
+	if (unlikely(others) && is_taken(slot, others, of))
+		return NO_PORT;
 	port = begin_turn(law, category, now, all);
 	if (port == NO_PORT)
 		return NO_PORT;
@@ -117,6 +147,17 @@ static ALWAYS_INLINE __u32 lowest_bit(__u64 bits)
 	return below * 0x0101010101010101 >> 56;
 }
 
+/* Takes the airtime of the port of the lowest bit. */
+static ALWAYS_INLINE __u64 take_lowest(struct law *law, __u32 slot, __u32 part, __u64 bits, __u64 done)
+{
+	__u32 port = part * 64 + lowest_bit(bits);
+	__u64 airtime = __sync_lock_test_and_set(&landed.airtime[slot * PORTS + bounded(port, PORTS)], 0);
+
+	charge(law, done, port, airtime);
+	completed(law, done, port, airtime);
+	return bits & (bits - 1);
+}
+
 /* Takes the airtime of packets that the device is done with. */
 VERIFIED_APART int take_landed(__u32 slot, __u64 done)
 {
@@ -129,18 +170,14 @@ VERIFIED_APART int take_landed(__u32 slot, __u64 done)
 
 		if (likely(!*(volatile __u64 *)word))
 			continue;
-		bits = __sync_lock_test_and_set(word, 0);
-		AT_MOST(64) {
-			__u64 airtime;
-			__u32 port;
-
+		/* Mostly one. */
+		bits = take_lowest(law, slot, part, __sync_lock_test_and_set(word, 0), done);
+		if (likely(!bits))
+			continue;
+		AT_MOST(63) {
+			bits = take_lowest(law, slot, part, bits, done);
 			if (!bits)
 				break;
-			port = part * 64 + lowest_bit(bits);
-			bits &= bits - 1;
-			airtime = __sync_lock_test_and_set(&landed.airtime[slot * PORTS + bounded(port, PORTS)], 0);
-			charge(law, done, port, airtime);
-			completed(law, done, port, airtime);
 		}
 	}
 	return 0;

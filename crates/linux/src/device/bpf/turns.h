@@ -95,27 +95,30 @@ static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 {
 	struct law *law = &turns_of(q)->law;
 	struct sluice_measured *is = q.is;
+	__u64 done, below;
 	__u32 port;
-	__u64 done;
 
 	if (is->turns != MANY_STATIONS)
 		return 0;
 	/* The device was done with the last of it a while ago. */
 	done = is->completed_at < now ? is->completed_at : now;
 	take_landed(q.slot, done > law->medium.since ? done : law->medium.since);
-	if (by_credit && is->handed_packets - is->completed_packets - is->lost_packets >= q.set->credit_packets)
+	below = below_of(is);
+	if (by_credit && below >= 2 && below_with_others(q, below) >= q.set->credit_packets)
 		return NO_PORT;
 	if (!by_credit)
 		forget_flight(law);
 	count_stations(law, now);
-	port = next_port(q.slot, 0, now);
-	if (port == NO_PORT)
-		port = next_port(q.slot, 1, now);
-	if (port == NO_PORT)
-		port = next_port(q.slot, 2, now);
-	if (port == NO_PORT)
-		port = next_port(q.slot, 3, now);
-	return port;
+	for (__u32 of = 0; of < LANES; of++) {
+		const struct category *category = &law->categories[of];
+
+		if (!(category->current | category->first.first | category->turns.first))
+			continue;
+		port = next_port(q.slot, of, now);
+		if (port != NO_PORT)
+			return port;
+	}
+	return NO_PORT;
 }
 
 static APART struct sk_buff *dequeue_turns(struct Qdisc *sch, __u64 now)

@@ -1,0 +1,124 @@
+//! A second controller beside that of a queue: it governs real time, whose packets it has marked.
+
+use crate::agent::needs::interval;
+use crate::device::contract::{Device, LONGEST_INTERVAL};
+use crate::device::wish::Wish;
+use crate::error::{Error, Unfit};
+use control::{AnyController, Controller as _, Lacking, Mark, Seen, Sets};
+use units::{Duration, Instant, Rate};
+
+/// The controller of a real-time queue.
+pub(super) struct RealTime {
+    controller: AnyController,
+    next: Instant,
+}
+
+impl RealTime {
+    /// Builds the wanted one, if any. `first` is the controller of the queue itself.
+    ///
+    /// # Errors
+    /// Its parameters are invalid, it is called too rarely, it orders anything but marks, or both order them.
+    pub(super) fn new(wish: &Wish, first: &AnyController, now: Instant) -> Result<Option<Self>, Error> {
+        let Some(settings) = &wish.real_time else { return Ok(None) };
+        let device = || wish.place.device.clone();
+        let invalid = |invalid| Unfit::Parameters { device: device(), invalid };
+        let controller = settings.build_controller(0).map_err(invalid)?;
+        let name = controller.name();
+        let interval = interval(&controller);
+        if interval > LONGEST_INTERVAL {
+            let (device, longest) = (device(), LONGEST_INTERVAL);
+            return Err(Unfit::Interval { device, controller: name, interval, longest }.into());
+        }
+        if let Some(order) = controller.needs().sets.without(Sets::MARK).next() {
+            let (kind, lacking) = ("a real-time queue", Lacking::Setting(order));
+            return Err(Unfit::Controller { controller: name, kind, lacking }.into());
+        }
+        if first.needs().sets.any_of(Sets::MARK) {
+            let (kind, lacking) = ("a queue whose real time has a controller", Lacking::Setting("ECN marks"));
+            return Err(Unfit::Controller { controller: first.name(), kind, lacking }.into());
+        }
+        Ok(Some(Self { next: now + interval, controller }))
+    }
+
+    /// Checks that it can work with a device.
+    ///
+    /// # Errors
+    /// It needs what is not measured there, or orders what is not possible.
+    pub(super) fn suits(&self, device: &dyn Device) -> Result<(), Error> {
+        let (able, controller) = (device.capabilities(), self.controller.name());
+        let obstacle = self.controller.needs().obstacle(able.reads, able.sets);
+        obstacle.map_or(Ok(()), |lacking| Err(Unfit::Controller { controller, kind: able.kind, lacking }.into()))
+    }
+
+    pub(super) fn name(&self) -> control::Name {
+        self.controller.name()
+    }
+
+    /// Returns the next deadline.
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Returns the rate that can still be admitted, if the controller says so.
+    pub(super) fn available(&self) -> Option<Rate> {
+        self.controller.available()
+    }
+
+    /// Decides if it is time to, and returns what is to be marked then. An interval that ends later than `late` is skipped.
+    ///
+    /// # Errors
+    /// As [`Device::take_interval`].
+    pub(super) fn work(
+        &mut self,
+        device: &mut dyn Device,
+        now: Instant,
+        late: Duration,
+    ) -> Result<Option<Mark>, Error> {
+        if now < self.next {
+            return Ok(None);
+        }
+        let interval = interval(&self.controller);
+        let is_late = now.since(self.next) > interval.max(late);
+        self.next = (self.next + interval).max(now);
+        let Some((queue, beside)) = device.take_real_time(now)? else { return Ok(None) };
+        let seen = Seen { queue, radio: Some(beside.radio(None)), heard: &[] };
+        Ok((!is_late).then(|| self.controller.update(&seen).mark))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::rtnetlink::ROOT;
+    use crate::{Backend, Place, STATE_FOLDER};
+    use control::Name;
+    use queue::Settings;
+
+    fn built(first: Name, second: Name) -> Result<Option<RealTime>, Error> {
+        let settings = |controller| Settings { controller, ..Settings::default() };
+        let place = Place { device: "eth0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+        let wish = Wish {
+            place,
+            settings: settings(first),
+            backend: Backend::Auto,
+            dry_run: false,
+            force: false,
+            replace: false,
+            gso_segments: None,
+            classes: false,
+            notes: false,
+            target_delay: None,
+            real_time: Some(settings(second)),
+        };
+        RealTime::new(&wish, &wish.settings.build_controller(0).unwrap(), Instant::ZERO)
+    }
+
+    #[test]
+    fn one_that_orders_only_marks_is_taken_beside_one_that_orders_none() {
+        let (rate, mark) = (Name::SwanRate, Name::SwanMark);
+        assert_eq!(built(rate, mark).unwrap().unwrap().name(), mark);
+        let refused = |first, second| built(first, second).err().unwrap().to_string();
+        assert!(refused(mark, rate).contains("which a real-time queue cannot carry out"), "{}", refused(mark, rate));
+        assert!(refused(mark, mark).contains("whose real time has a controller"), "{}", refused(mark, mark));
+    }
+}

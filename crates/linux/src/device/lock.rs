@@ -1,0 +1,153 @@
+//! Files whose locks keep agents apart. Whoever has the lock removes the file before he gives the lock up; who waited for
+//! it finds that the file no longer has the name, and tries again.
+
+use crate::error::{Error, Taken};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, lstat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Most attempts to lock a file that others write and remove meanwhile.
+const ATTEMPTS: usize = 100;
+
+/// Opens the file that has this name and tries to lock it; also returns whether that succeeded, or whether another process
+/// has the lock. `None`: others write and remove it all the time.
+pub(crate) fn locked(path: &Path, flags: OFlags, operation: FlockOperation) -> Result<Option<(File, bool)>, Error> {
+    for _ in 0..ATTEMPTS {
+        let file = open(path, flags)?;
+        let tried = flock(&file, operation);
+        if !has_name(&file, path)? {
+            // Its agent has ended, or has written it anew, between the two calls.
+            continue;
+        }
+        return match tried {
+            Ok(()) => Ok(Some((file, true))),
+            Err(Errno::WOULDBLOCK) => Ok(Some((file, false))),
+            Err(errno) => Err(failed(path, errno.into())),
+        };
+    }
+    Ok(None)
+}
+
+/// Lock of a phy, of whose interfaces one is governed by the queues or knobs of mac80211. The file goes when this is
+/// dropped; that of a killed agent when its settings are restored.
+#[derive(Debug)]
+pub(crate) struct PhyLock {
+    path: PathBuf,
+    file: File,
+}
+
+impl PhyLock {
+    /// Takes the lock of the phy with this number.
+    ///
+    /// # Errors
+    /// Another agent has it.
+    pub(crate) fn take(folder: &Path, number: u32) -> Result<Self, Error> {
+        let path = Self::path(folder, number);
+        match locked(&path, OFlags::RDWR | OFlags::CREATE, FlockOperation::NonBlockingLockExclusive)? {
+            Some((file, true)) => Ok(Self { path, file }),
+            _ => Err(Taken::Phy { number }.into()),
+        }
+    }
+
+    /// Returns the name of its file.
+    pub(crate) fn path(folder: &Path, number: u32) -> PathBuf {
+        folder.join(format!("phy{number}.lock"))
+    }
+}
+
+impl Drop for PhyLock {
+    fn drop(&mut self) {
+        if has_name(&self.file, &self.path).unwrap_or(false) {
+            // An empty file harms nobody.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Opens a state file, which must be a plain file of this user. A link or a pipe does not block it.
+pub(crate) fn open(path: &Path, flags: OFlags) -> Result<File, Error> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
+    let file = match rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR) {
+        Err(Errno::LOOP) => return refuse("is a symbolic link: it is not our state"),
+        // A pipe without a reader, or a socket.
+        Err(Errno::NXIO) => return refuse("is not a plain file: it is not our state"),
+        file => file.map_err(|errno| failed(path, errno.into()))?,
+    };
+    let stat = fstat(&file).map_err(|errno| failed(path, errno.into()))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return refuse("is not a plain file: it is not our state");
+    }
+    if stat.st_uid != geteuid().as_raw() {
+        return refuse("belongs to another user: it is not our state");
+    }
+    if stat.st_nlink > 1 {
+        return refuse("has another name: it is not our state");
+    }
+    // Whoever may read a file may lock it, and could prevent the restoring.
+    fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| failed(path, errno.into()))?;
+    Ok(File::from(file))
+}
+
+/// Tells whether an open file is still the one that has this name.
+pub(crate) fn has_name(file: &File, path: &Path) -> Result<bool, Error> {
+    let open = fstat(file).map_err(|errno| failed(path, errno.into()))?;
+    match lstat(path) {
+        Ok(named) => Ok((open.st_dev, open.st_ino) == (named.st_dev, named.st_ino)),
+        Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(failed(path, errno.into())),
+    }
+}
+
+pub(crate) fn failed(path: &Path, source: io::Error) -> Error {
+    let what = format!("keep the former queue in {}", path.display());
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "the folder's user and CAP_NET_ADMIN" },
+        _ => Error::Kernel { what, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_phy_has_one_agent_however_many_come_and_go_and_no_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let is_held = AtomicBool::new(false);
+        let comes_and_goes = || {
+            let mut turns = 0;
+            while turns < 200 {
+                let Ok(lock) = PhyLock::take(folder.path(), 7) else {
+                    std::thread::yield_now();
+                    continue;
+                };
+                assert!(!is_held.swap(true, Ordering::SeqCst), "two agents have one phy");
+                turns += 1;
+                std::thread::yield_now();
+                is_held.store(false, Ordering::SeqCst);
+                drop(lock);
+            }
+        };
+        std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(comes_and_goes))));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let _lock = PhyLock::take(folder.path(), 7).unwrap();
+        let refused = PhyLock::take(folder.path(), 7).unwrap_err().to_string();
+        assert!(refused.contains("phy"), "{refused}");
+    }
+
+    #[test]
+    fn the_lock_of_a_killed_agent_goes_with_the_next_and_is_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = PhyLock::path(folder.path(), 7);
+        fs::write(&path, "").unwrap();
+        drop(PhyLock::take(folder.path(), 7).unwrap());
+        assert!(!path.exists());
+        std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
+        assert!(matches!(PhyLock::take(folder.path(), 7), Err(Error::Distrusted { .. })));
+    }
+}
