@@ -15,7 +15,7 @@ define HELP
 make run        build, reproduce arena-home, write the report and print where it is
 make check      between two edits: format, lints, unit tests of the crates that changed
 make test       for every change; about thirteen minutes on two cores. Its stages, which are targets too:
-                format lint docs compile unit claims tutorials browser capture test-python live-quick
+                format lint docs compile unit claims tutorials browser capture emulation test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
                 slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
@@ -45,7 +45,7 @@ run: build
 test:
 	@MAKE="$(MAKE)" python3 tests/stages.py \
 		"format charts lint@tools compile docs unit claims tutorials" \
-		"tools environment programs guest live-quick@compile test-python capture browser@claims"
+		"tools environment programs guest live-quick@compile test-python capture emulation browser@claims"
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
@@ -63,7 +63,7 @@ tools:
 	@python3 tests/debian.py --try bpf
 
 programs:
-	@python3 tests/debian.py --try browser capture guest
+	@python3 tests/debian.py --try browser capture emulation guest
 
 charts: target/charts/vega.js
 
@@ -240,6 +240,11 @@ peers-patched: build
 capture: compile
 	python3 tests/debian.py capture
 	SLUICE=$(TESTED) python3 tests/capture/check_capture.py
+
+# Real programs over simulated air, a browser among them.
+emulation: compile
+	python3 tests/debian.py browser capture emulation
+	SLUICE=$(TESTED) python3 tests/emulate/check_programs.py
 
 # The guest is kept in target/guest; see tests/live/README.md. If none is possible, it says so and goes on.
 guest:

@@ -17,9 +17,9 @@ FLAGS = [
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--hide-scrollbars", "--remote-debugging-pipe",
-    # Whatever would be fetched cannot be.
-    "--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9",
 ]  # fmt: skip
+# Whatever would be fetched cannot be.
+OFFLINE = ["--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=127.0.0.1:9"]
 PATIENCE = 120
 
 
@@ -30,7 +30,7 @@ class Failure(Exception):
 class Browser:
     """One Chromium with one page, spoken to over file descriptors 3 and 4."""
 
-    def __init__(self, program: str, profile: str) -> None:
+    def __init__(self, program: str, profile: str, flags: list[str]) -> None:
         to_browser, self.writer = os.pipe()
         self.reader, from_browser = os.pipe()
 
@@ -41,7 +41,7 @@ class Browser:
             os.dup2(high[1], 4)
 
         self.process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+            [program, *FLAGS, *flags, f"--user-data-dir={profile}", "about:blank"],
             preexec_fn=connect, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(to_browser)
@@ -110,13 +110,13 @@ class Browser:
 
 
 @contextlib.contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium(online: bool = False) -> Iterator[Browser]:
     """A browser with a profile of its own, while it is needed. Raises Failure where there is none."""
     program = next(filter(None, map(shutil.which, NAMES)), None)
     if not program:
         raise Failure("there is no Chromium; on Debian: python3 tests/debian.py browser")
     with tempfile.TemporaryDirectory(prefix="sluice-browser-", ignore_cleanup_errors=True) as profile:
-        browser = Browser(program, profile)
+        browser = Browser(program, profile, [] if online else OFFLINE)
         try:
             yield browser
         finally:

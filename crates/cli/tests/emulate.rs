@@ -200,26 +200,111 @@ fn what_cannot_be_emulated_is_refused() {
     assert!(lost.contains("no emulation of this user runs") || lost.contains("is called `nowhere`"), "{lost}");
 }
 
-/// Kills emulations in which a command has started others, at many moments, and looks for what is left.
-fn kills(times: u32) {
+#[test]
+fn a_node_of_two_emulations_is_not_entered() {
     if !is_allowed() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
+    let both = [started(folder.path(), "twin"), started(folder.path(), "twin")];
+    let output = sluice(folder.path()).args(["enter", "twin-server", "--", "true"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("several running emulations have a node `twin-server`"), "{}", stderr(&output));
+    for mut emulation in both {
+        signal(&emulation, "-TERM");
+        assert_eq!(emulation.wait().unwrap().code(), Some(130));
+    }
+}
+
+/// Whom a kill hits.
+#[derive(Clone, Copy, Debug)]
+enum Victim {
+    /// The process that was started.
+    Launcher,
+    /// The first process within the namespaces.
+    Emulation,
+    /// The command.
+    Command,
+}
+
+/// Ends emulations in which a command has started others, at many moments and in many ways, and looks for what is left.
+fn kills(times: u32) {
+    if !is_allowed() {
+        return;
+    }
+    let ways = [
+        (Victim::Launcher, "-KILL"),
+        (Victim::Emulation, "-KILL"),
+        (Victim::Command, "-KILL"),
+        (Victim::Launcher, "-TERM"),
+        (Victim::Launcher, "-INT"),
+        (Victim::Emulation, "-TERM"),
+        (Victim::Launcher, "-HUP"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
     let mark = format!("9{}.25", std::process::id());
+    let before = (devices(), mounted_namespaces());
+    let mut hit = [0; 7];
     for number in 0..times {
         let script = format!("setsid sleep {mark} & sleep {mark} & sleep {mark}");
         let mut command = emulate(folder.path(), "kill", &["sh", "-c", &script]);
+        for variable in ["TMPDIR", "HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"] {
+            command.env(variable, folder.path());
+        }
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        wait(Duration::from_millis(u64::from(number * 37 % 160)));
-        signal(&child, if number % 3 == 2 { "-TERM" } else { "-KILL" });
+        wait(Duration::from_millis(u64::from(number * 37 % 250)));
+        let way = number as usize % ways.len();
+        let (victim, by) = ways[way];
+        let inner = || child_of(child.id());
+        let found = match victim {
+            Victim::Launcher => Some(child.id()),
+            Victim::Emulation => inner(),
+            Victim::Command => inner().and_then(child_of),
+        };
+        // It may not have begun, or end just now.
+        let is_hit = found.is_some_and(|process| kill(process, by));
+        hit[way] += u32::from(is_hit);
+        if !is_hit {
+            kill(child.id(), "-KILL");
+        }
         child.wait().unwrap();
         let left = (0..100).all(|_| {
             wait(Duration::from_millis(20));
             is_running(&mark)
         });
-        assert!(!left, "after kill {number} something is left");
+        assert!(!left, "after kill {number} ({victim:?} {by}) something is left");
     }
+    let told: Vec<String> = ways.iter().zip(hit).map(|((victim, by), hit)| format!("{victim:?} {by} {hit}")).collect();
+    eprintln!("{times} kills, by whom they hit: {}", told.join(", "));
+    assert_eq!((devices(), mounted_namespaces()), before);
+    let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(files, ["chain.toml"]);
+}
+
+fn kill(process: u32, by: &str) -> bool {
+    Command::new("kill").args([by, &process.to_string()]).stderr(Stdio::null()).status().unwrap().success()
+}
+
+/// A child of a process, if it has one.
+fn child_of(parent: u32) -> Option<u32> {
+    let line = format!("PPid:\t{parent}");
+    let is_child = |process: &u32| {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        status.lines().any(|other| other == line)
+    };
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    processes.into_iter().find(is_child)
+}
+
+/// The network devices of this namespace.
+fn devices() -> Vec<String> {
+    let text = fs::read_to_string("/proc/net/dev").unwrap();
+    text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_owned())).collect()
+}
+
+/// Namespaces that a mount keeps alive.
+fn mounted_namespaces() -> usize {
+    fs::read_to_string("/proc/self/mountinfo").unwrap().lines().filter(|line| line.contains(" - nsfs ")).count()
 }
 
 /// Tells whether a process has this word in its command line.

@@ -2,6 +2,7 @@
 
 use crate::ip::{self, Header};
 use crate::refused::{NotLoaded, NotSent};
+use lab::capture::{CaptureError, Files, Wanted};
 use lab::scenario::{Scenario, Wishes};
 use sim::config::Network;
 use sim::results::Outcome;
@@ -14,6 +15,10 @@ use units::{Bytes, Instant};
 
 /// Headers of UDP and IPv4, with which [`Medium::send`] sends datagrams.
 const HEADERS: usize = 28;
+/// The broadcast address of the network of the nodes' IPv4 addresses.
+const BROADCAST: Ipv4Addr = Ipv4Addr::new(10, 255, 255, 255);
+/// The machine to which a gateway leads has the addresses of this node, which no scenario has.
+const HOST: u32 = 0x00ff_fffd;
 /// The network of the nodes' IPv6 addresses: a unique local one (RFC 4193).
 const PREFIX: [u16; 3] = [0xfd73, 0x6c75, 0x6963];
 
@@ -52,6 +57,11 @@ pub struct Medium {
     end: Duration,
     /// Arrived and not yet pulled.
     waiting: VecDeque<Delivery>,
+    /// The node that leads elsewhere.
+    gateway: Option<u32>,
+    captures: Option<Files>,
+    /// Why the captures are not whole.
+    lost: Option<CaptureError>,
 }
 
 /// A packet that has arrived.
@@ -127,7 +137,40 @@ impl Medium {
         }
         let names = world.roster().nodes.into_iter().map(|node| node.name).collect();
         let end = Duration::from_nanos(network.duration.as_nanos());
-        Ok(Self { world, names, ways, end, waiting: VecDeque::new() })
+        let waiting = VecDeque::new();
+        Ok(Self { world, names, ways, end, waiting, gateway: None, captures: None, lost: None })
+    }
+
+    /// Writes captures of nodes from now on, as `sluice run --pcap` does, in which real packets are whole.
+    ///
+    /// # Errors
+    /// There is no such node, or a file cannot be written.
+    pub fn capture(&mut self, wanted: &Wanted) -> Result<(), CaptureError> {
+        self.captures = Some(Files::begin(&mut self.world, wanted)?);
+        Ok(())
+    }
+
+    /// Ends the captures.
+    ///
+    /// # Errors
+    /// They could not be written to their end.
+    pub fn end_capture(&mut self) -> Result<(), CaptureError> {
+        let ended = self.captures.take().map_or(Ok(()), Files::end);
+        self.lost.take().map_or(ended, Err)
+    }
+
+    /// Lets the real node `name` lead elsewhere: to it go packets whose destination is the address of no node.
+    ///
+    /// # Errors
+    /// It is no real node.
+    pub fn lead(&mut self, name: &str) -> Result<(), NotSent> {
+        self.gateway = Some(self.find(name)?);
+        Ok(())
+    }
+
+    /// The node that leads elsewhere.
+    pub fn gateway(&self) -> Option<&str> {
+        self.gateway.map(|node| self.names[node as usize].as_str())
     }
 
     /// Names of the real nodes, in the scenario's order.
@@ -144,6 +187,11 @@ impl Medium {
     /// IPv4 and IPv6 address of a real node, as [`send_packet`](Self::send_packet) knows it: those of captures.
     pub fn addresses(&self, node: &str) -> Option<[IpAddr; 2]> {
         self.find(node).ok().map(addresses)
+    }
+
+    /// IPv4 and IPv6 address of the machine to which a gateway leads.
+    pub fn host() -> [IpAddr; 2] {
+        addresses(HOST)
     }
 
     /// Time up to which the network has been simulated.
@@ -170,7 +218,7 @@ impl Medium {
     }
 
     /// Pushes an IP packet at the node `from`; it goes to the real node that has its destination
-    /// [address](Self::addresses), and waits in the queue of its DSCP and its flow.
+    /// [address](Self::addresses), or to the one that [leads](Self::lead) there, and waits in the queue of its DSCP and its flow.
     ///
     /// # Errors
     /// If the network does not take it: nothing has happened then.
@@ -179,7 +227,10 @@ impl Medium {
         let Some(Header { to, length, tos, key }) = Header::read(packet) else {
             return Err(NotSent::NotIp { length: packet.len() });
         };
-        let node = self.real().find(|&node| addresses(node).contains(&to)).ok_or(NotSent::Elsewhere { to })?;
+        let of_node = |node: u32| addresses(node).contains(&to);
+        let is_foreign = || !is_group(to) && !(0..).zip(&self.names).any(|(node, _)| of_node(node));
+        let node = self.real().find(|&node| of_node(node)).or_else(|| self.gateway.filter(|_| is_foreign()));
+        let node = node.ok_or(NotSent::Elsewhere { to })?;
         let (bytes, length) = (packet[..length].into(), Bytes::new(length as u64));
         self.push(now, from, node, Datagram { bytes, length, tos, key })
     }
@@ -236,6 +287,11 @@ impl Medium {
     fn run_to(&mut self, until: Duration) {
         let until = u64::try_from(until.as_nanos()).unwrap_or(u64::MAX);
         self.world.run_to(Instant::ZERO + units::Duration::from_nanos(until));
+        if let Some(files) = &mut self.captures
+            && let Err(error) = files.take(&mut self.world)
+        {
+            self.lost.get_or_insert(error);
+        }
         while let Some(arrival) = self.world.take_arrival() {
             let Arrival { way, sent, at, bytes, tos, routers } = arrival;
             let [from, to] = [way.from, way.to].map(|node| self.names[node as usize].clone());
@@ -254,6 +310,11 @@ impl Medium {
 
 fn since_start(at: Instant) -> Duration {
     Duration::from_nanos(at.as_nanos())
+}
+
+/// True for the address of a group or of all.
+pub(crate) fn is_group(to: IpAddr) -> bool {
+    to.is_multicast() || to == Ipv4Addr::BROADCAST || to == BROADCAST
 }
 
 /// The addresses of a node by its index.

@@ -3,6 +3,7 @@
 use crate::{NEIGHBOURS, home};
 use emulate::ip::Header;
 use emulate::{Delivery, Medium, NotLoaded, NotSent};
+use lab::capture::Wanted;
 use std::fs;
 use std::time::Duration;
 
@@ -170,6 +171,52 @@ fn what_the_network_does_not_take_is_refused_and_nothing_happens() {
     assert_eq!(arrived, [1_472, 1_500]);
     let outcome = air.finish();
     assert_eq!((outcome.flows[0].sent_packets, outcome.flows[1].sent_packets), (2, 0));
+}
+
+#[test]
+fn a_gateway_gets_what_is_for_no_node() {
+    let mut air = air(&home("", ""), 1);
+    let there = packet([192, 0, 2, 1], 0, 64, 40);
+    assert_eq!(air.send_packet(ms(0), "laptop", &there), Err(NotSent::Elsewhere { to: [192, 0, 2, 1].into() }));
+    assert!(matches!(air.lead("ap"), Err(NotSent::NotReal { .. })));
+    air.lead("server").unwrap();
+    assert_eq!((air.gateway(), Medium::host()[0].to_string().as_str()), (Some("server"), "10.255.255.254"));
+    for to in [[192, 0, 2, 1], [10, 255, 255, 254]] {
+        air.send_packet(air.now(), "laptop", &packet(to, 0, 64, 40)).unwrap();
+        let delivery = air.poll(ms(100)).unwrap();
+        assert_eq!((delivery.to.as_str(), &delivery.bytes[16..20]), ("server", &to[..]));
+    }
+    // The access point is simulated; groups are for nobody; what is behind the gateway is not behind the air.
+    for to in [[10, 0, 0, 1], [224, 0, 0, 251], [10, 255, 255, 255]] {
+        let refusal = air.send_packet(ms(200), "laptop", &packet(to, 0, 64, 40));
+        assert_eq!(refusal, Err(NotSent::Elsewhere { to: to.into() }));
+    }
+    assert_eq!(air.send_packet(ms(200), "server", &there), Err(NotSent::Itself { name: "server".into() }));
+}
+
+#[test]
+fn captures_hold_real_packets_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut air = air(&home("", NEIGHBOURS), 1);
+    let wanted =
+        |node: &str| Wanted { pcap: Some(folder.path().to_owned()), nodes: vec![node.to_owned()], ..Wanted::default() };
+    assert!(air.capture(&wanted("labtop")).is_err_and(|refusal| refusal.to_string().contains("`laptop`")));
+    air.capture(&wanted("laptop")).unwrap();
+    air.send(ms(100), "laptop", "server", b"a datagram to be found", 0).unwrap();
+    // Wired nodes come last.
+    let whole = packet([10, 0, 0, 7], 0, 64, 300);
+    air.send_packet(ms(100), "laptop", &whole).unwrap();
+    while air.poll(ms(500)).is_some() {}
+    air.end_capture().unwrap();
+    let bytes = fs::read(folder.path().join("laptop.pcap")).unwrap();
+    let holds = |what: &[u8]| bytes.windows(what.len()).any(|window| window == what);
+    assert!(holds(b"a datagram to be found") && holds(&whole));
+    // Those of simulated packets are left out.
+    assert!(bytes.len() < 300_000, "{}", bytes.len());
+    // A folder that cannot be written to is told at once.
+    let mut air = self::air(&home("", ""), 1);
+    let file = Wanted { pcap: Some(folder.path().join("laptop.pcap")), ..Wanted::default() };
+    assert!(air.capture(&file).is_err());
 }
 
 #[test]

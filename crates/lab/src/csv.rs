@@ -58,17 +58,18 @@ fn number(value: f64) -> String {
 /// Formats the time series of one run: one line per step, the end of the step first, then every series under the key
 /// that charts use for it.
 pub(crate) fn series(series: &Series) -> String {
-    let of = |kind: &str, name: &str, entry: serde_json::Result<Value>| -> Vec<(String, Vec<Value>)> {
+    let of = |path: &str, entry: serde_json::Result<Value>| -> Vec<(String, Vec<Value>)> {
         let Ok(Value::Object(keys)) = entry else { return Vec::new() };
         let column = |(key, values): (String, Value)| match values {
-            Value::Array(values) => Some((format!("{kind}.{name}.{key}"), values)),
+            Value::Array(values) => Some((format!("{path}.{key}"), values)),
             _ => None,
         };
         keys.into_iter().filter_map(column).collect()
     };
-    let flows = series.flows.iter().flat_map(|flow| of("flows", &flow.name, serde_json::to_value(flow)));
-    let nodes = series.nodes.iter().flat_map(|node| of("nodes", &node.name, serde_json::to_value(node)));
-    let columns: Vec<(String, Vec<Value>)> = flows.chain(nodes).collect();
+    let flows = series.flows.iter().flat_map(|flow| of(&format!("flows.{}", flow.name), serde_json::to_value(flow)));
+    let nodes = series.nodes.iter().flat_map(|node| of(&format!("nodes.{}", node.name), serde_json::to_value(node)));
+    let emulation = series.emulation.iter().flat_map(|series| of("emulation", serde_json::to_value(series)));
+    let columns: Vec<(String, Vec<Value>)> = flows.chain(nodes).chain(emulation).collect();
     let steps = columns.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
     let mut text = line(std::iter::once("time_s").chain(columns.iter().map(|(name, _)| name.as_str())));
     for step in 0..steps {
@@ -288,7 +289,7 @@ mod tests {
             ..FlowSeries::default()
         };
         let node = NodeSeries { name: "n0 be".to_owned(), limit: vec![5.0, 6.0], ..NodeSeries::default() };
-        let text = series(&Series { step_s: 0.1, flows: vec![flow], nodes: vec![node] });
+        let text = series(&Series { step_s: 0.1, flows: vec![flow], nodes: vec![node], emulation: None });
         let lines: Vec<&str> = text.lines().collect();
         let head =
             ["time_s", "\"flows.a, b.goodput_bps\"", "\"flows.a, b.delay_mean_s\"", "\"flows.a, b.delay_max_s\""];

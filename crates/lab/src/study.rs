@@ -1,8 +1,10 @@
 //! A study: everything known after a scenario was run, from which the report is made.
 
+mod emulation;
 mod model;
 mod verdict;
 
+pub use emulation::{Emulation, Refused};
 pub use model::{Bqm, Call, Devices, Equilibrium, Expectation, Modelled, Models, Rated, Swan, Voice};
 pub use verdict::{Beside, Extent, Neighbour, Ruling, Rulings, Unit, Verdict};
 
@@ -88,6 +90,9 @@ pub struct Run {
     /// The results of analytic models; absent if the scenario asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Modelled>,
+    /// How late real packets were, and which were not carried; absent unless the run was an emulation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<Emulation>,
 }
 
 /// A statement about the results that is checked.

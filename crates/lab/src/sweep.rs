@@ -123,6 +123,36 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let judged =
         claims::Sweep { seeds: &scenario.seeds, runs: own, extent: scenario.extent, left_out: &scenario.left_out };
     let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &judged);
+    let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
+    Ok(written(scenario, store, settings, runs, verdicts, &keys)?)
+}
+
+/// Keeps the only run of a scenario [without variations](Scenario::without_variations) that was an emulation, with the
+/// verdicts on its claims, as [`run`] keeps a simulated one, for which it is never taken.
+///
+/// # Errors
+/// When it cannot be kept.
+pub fn keep(
+    scenario: &Scenario,
+    store: &Store,
+    settings: &Settings,
+    mut run: Run,
+    claims: Vec<Verdict>,
+) -> Result<Study, StoreError> {
+    let key = job(scenario, 0, &format!("{}, emulated", settings.build)).key;
+    store.keep(&key, &mut run)?;
+    written(scenario, store, settings, vec![run], claims, &[key])
+}
+
+/// Writes the files that are made from all runs.
+fn written(
+    scenario: &Scenario,
+    store: &Store,
+    settings: &Settings,
+    runs: Vec<Run>,
+    claims: Vec<Verdict>,
+    keys: &[String],
+) -> Result<Study, StoreError> {
     let study = Study {
         id: scenario.id.clone(),
         title: scenario.title.clone(),
@@ -133,14 +163,13 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
         command: settings.command.clone(),
         axes: axes(scenario),
         seeds: scenario.seeds.clone(),
-        claims: verdicts,
+        claims,
         runs,
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),
         answer: scenario.answer.clone(),
     };
-    let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
-    store.finish(&study, &keys)?;
+    store.finish(&study, keys)?;
     Ok(study)
 }
 
@@ -200,6 +229,7 @@ pub fn record(scenario: &Scenario, case: &Case, seed: u64, timed: Timed) -> Run 
         wall_s: timed.wall_s,
         cpu_s: timed.cpu_s,
         outcome: timed.outcome,
+        emulation: None,
     }
 }
 

@@ -5,7 +5,7 @@ pub(crate) mod named;
 pub(crate) mod netlink;
 pub(crate) mod news;
 pub mod nl80211;
-pub(crate) mod routes;
+pub mod routes;
 pub mod rtnetlink;
 pub(crate) mod socket;
 pub(crate) mod wire;

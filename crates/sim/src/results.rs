@@ -5,7 +5,7 @@ mod distributions;
 mod series;
 
 pub use distributions::{Distributions, FlowDistribution, NodeDistribution, shares};
-pub use series::{FlowSeries, NodeSeries, Series};
+pub use series::{EmulationSeries, FlowSeries, NodeSeries, Series};
 
 use crate::config::Class;
 use serde::{Deserialize, Serialize};

@@ -175,6 +175,8 @@ pub struct Packet {
     pub segment: Option<Box<Segment>>,
     /// DSR Options header, in frames.
     pub options: Option<Box<DsrOptions>>,
+    /// What a real program sent, in frames: see [`Datagram::bytes`](crate::Datagram::bytes).
+    pub real: Option<Box<[u8]>>,
 }
 
 /// DSR Options header (RFC 4728, section 6).

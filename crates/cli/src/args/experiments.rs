@@ -162,6 +162,19 @@ pub(crate) struct Emulate {
     /// Pace the network with real-time priority (`SCHED_FIFO`): on a busy machine. Needs root, or a limit (`ulimit -r`).
     #[arg(long)]
     pub(crate) fifo: bool,
+    /// Keep the results in this folder, as `sluice run --out` does.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write a capture of each node into this folder, in which real packets are whole.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pcap: Option<PathBuf>,
+    /// Only this node in --pcap. May be given several times.
+    #[arg(long, value_name = "NODE", requires = "pcap")]
+    pub(crate) node: Vec<String>,
+    /// Lead from this real node to this machine by a device `sluice0`, for programs on both: routes, no NAT. Needs
+    /// root, or a device that root has made for this user.
+    #[arg(long, value_name = "NODE")]
+    pub(crate) gateway: Option<String>,
     /// Print the results as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

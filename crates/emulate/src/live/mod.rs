@@ -4,6 +4,7 @@
 //! Nothing of it lies in a file. The namespaces belong to a process that is the first of a PID namespace: with it end
 //! all processes in them, whatever ends it, and with the processes the namespaces and devices.
 
+mod host;
 mod namespaces;
 mod node;
 mod pace;
@@ -11,7 +12,8 @@ mod priority;
 mod tun;
 mod visit;
 
+pub use host::{Host, host};
 pub use namespaces::{Inside, Unavailable, again, inside};
-pub use pace::{Bound, Ended, Lateness, NotRun, Ready, Refused, Report, run};
+pub use pace::{Ended, NotRun, Ready, Report, Rules, run};
 pub use priority::raise;
 pub use visit::{NoVisit, visit};

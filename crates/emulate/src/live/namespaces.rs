@@ -1,13 +1,16 @@
 //! Namespaces of its own for this program, which need no privilege where the kernel allows them.
 
+use super::host::Host;
 use super::priority;
 use linux::agent::signals::{Signals, Told};
 use nix::sched::{CloneFlags, unshare};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{
     Pid, PidfdFlags, Signal, getgid, getuid, kill_process, pidfd_open, set_parent_process_death_signal,
 };
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -33,6 +36,19 @@ pub enum Unavailable {
          the device, as `--device /dev/net/tun`"
     )]
     Tun(io::Error),
+    /// A device outside of the namespaces cannot be made, or may not be used.
+    #[error(
+        "cannot lead packets to this machine ({error}): run as root, or let root once make the device for this user: \
+         `ip tuntap add {name} mode tun user USER && ip link set {name} up{routes}`"
+    )]
+    Host {
+        /// The kernel's reason.
+        error: io::Error,
+        /// The device.
+        name: &'static str,
+        /// Commands for its routes.
+        routes: String,
+    },
     /// A device cannot be given its address.
     #[error("cannot set up the network of node `{node}`: {error}")]
     Node {
@@ -55,9 +71,9 @@ pub(super) fn failed<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -
     move |error| Unavailable::System { what, error: error.into() }
 }
 
-/// Proof that this process runs within namespaces of its own.
+/// Proof that this process runs within namespaces of its own; with the device that leads out of them, if there is one.
 #[derive(Debug)]
-pub struct Inside(());
+pub struct Inside(pub(super) Option<Host>);
 
 /// Tells whether this process was started by [`again`], and prepares it: it ends with its parent, and sees its own
 /// processes in `/proc` where the kernel lets it.
@@ -70,17 +86,28 @@ pub fn inside() -> Result<Option<Inside>, Unavailable> {
     let Ok(told) = told else { return Ok(None) };
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(failed("follow the parent"))?;
     // The parent may have ended before, even if nobody has waited for it; the old `/proc` still shows it.
-    let parent = Path::new("/proc").join(told.lines().next().unwrap_or_default());
+    let (parent, device) = told.lines().next().and_then(|line| line.split_once(' ')).unwrap_or_default();
+    let parent = Path::new("/proc").join(parent);
     if has_ended(&fs::read_to_string(parent.join("stat")).unwrap_or_default()) {
         return Err(failed("find the parent")(io::Error::from(io::ErrorKind::NotFound)));
     }
+    let host = device.parse().ok().map(taken).transpose()?;
     priority::keep();
     let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", alone).map_err(failed("separate mounts"))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     // A container may hide parts of `/proc` and therefore refuse. Most programs do without.
     let _ = mount("proc", "/proc", "proc", flags, None);
-    Ok(Some(Inside(())))
+    Ok(Some(Inside(host)))
+}
+
+/// Takes over the open device that [`again`] has left to this process. Commands do not inherit it.
+fn taken(number: i32) -> Result<Host, Unavailable> {
+    // SAFETY: the process before this one has left the number open, and nothing else here uses it.
+    #[expect(unsafe_code, reason = "an open file comes from another process by its number")]
+    let device = unsafe { OwnedFd::from_raw_fd(number) };
+    fcntl_setfd(&device, FdFlags::CLOEXEC).map_err(failed("take over a device"))?;
+    Ok(Host(device))
 }
 
 /// Tells whether a process with this line in `/proc/PID/stat` has ended. Its name, in parentheses, may hold anything.
@@ -90,11 +117,12 @@ fn has_ended(stat: &str) -> bool {
 }
 
 /// Runs this program again, with the same arguments, within namespaces of its own for users, mounts, processes and the
-/// network, and waits for its end. `nodes`: names of the real nodes. This process must have one thread.
+/// network, and waits for its end. `nodes`: names of the real nodes; `host`: the device that leads out of the
+/// namespaces. This process must have one thread.
 ///
 /// # Errors
 /// The system refuses.
-pub fn again(nodes: &[String]) -> Result<ExitStatus, Unavailable> {
+pub fn again(nodes: &[String], host: Option<Host>) -> Result<ExitStatus, Unavailable> {
     let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
     let (user, group) = (getuid().as_raw(), getgid().as_raw());
     let own = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWNET;
@@ -104,13 +132,16 @@ pub fn again(nodes: &[String]) -> Result<ExitStatus, Unavailable> {
     write("setgroups", "deny".to_owned())?;
     write("uid_map", format!("0 {user} 1"))?;
     write("gid_map", format!("0 {group} 1"))?;
-    let told = format!("{}\n{}", std::process::id(), nodes.join("\n"));
+    let left = |Host(device): &Host| fcntl_setfd(device, FdFlags::empty()).map(|()| device.as_raw_fd().to_string());
+    let device = host.as_ref().map(left).transpose().map_err(failed("leave a device open"))?.unwrap_or_default();
+    let told = format!("{} {device}\n{}", std::process::id(), nodes.join("\n"));
     let program = fs::read_link("/proc/self/exe").map_err(failed("find this program"))?;
     let mut child = Command::new(program)
         .args(env::args_os().skip(1))
         .env(INSIDE, told)
         .spawn()
         .map_err(failed("start this program again"))?;
+    drop(host);
     let pid = Pid::from_child(&child);
     let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(failed("watch a process"))?;
     loop {

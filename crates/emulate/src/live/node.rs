@@ -1,9 +1,10 @@
 //! A real node: a thread that stays in the node's network namespace and starts commands there.
 
 use super::namespaces::{Unavailable, failed};
-use super::tun::{self, NoTun};
+use super::tun::{self, Site};
+use linux::kernel::routes;
 use nix::sched::{CloneFlags, unshare};
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -20,20 +21,27 @@ pub(super) struct Node {
     asks: Sender<Ask>,
 }
 
+/// Why a node has no device.
+enum NoDevice {
+    /// `/dev/net/tun` cannot be used.
+    Tun(io::Error),
+    /// It cannot be set up.
+    SetUp(io::Error),
+}
+
 enum Ask {
     Start(Command, Sender<io::Result<Child>>),
     Dropped(Sender<u64>),
 }
 
 impl Node {
-    /// Makes the namespace and the device of the `place`-th real node.
-    pub(super) fn new(place: usize, name: &str, v4: Ipv4Addr, v6: Ipv6Addr, mtu: u16) -> Result<Self, Unavailable> {
+    /// Makes the namespace and the device of the `place`-th real node. `leads`: all other addresses are behind the
+    /// device, too.
+    pub(super) fn new(place: usize, name: &str, site: Site, leads: bool) -> Result<Self, Unavailable> {
         let (tell, told) = channel();
         let (asks, asked) = channel();
         let keep = move || {
-            let made = unshare(CloneFlags::CLONE_NEWNET)
-                .map_err(|errno| NoTun::Address(errno.into()))
-                .and_then(|()| tun::make(v4, v6, mtu));
+            let made = device(site, leads);
             let is_made = made.is_ok();
             if tell.send(made).is_ok() && is_made {
                 answer(&asked);
@@ -42,8 +50,8 @@ impl Node {
         thread::Builder::new().name(format!("{THREAD}{place}")).spawn(keep).map_err(failed("start a thread"))?;
         let device = match told.recv() {
             Ok(Ok(device)) => device,
-            Ok(Err(NoTun::Device(error))) => return Err(Unavailable::Tun(error)),
-            Ok(Err(NoTun::Address(error))) => return Err(Unavailable::Node { node: name.to_owned(), error }),
+            Ok(Err(NoDevice::Tun(error))) => return Err(Unavailable::Tun(error)),
+            Ok(Err(NoDevice::SetUp(error))) => return Err(Unavailable::Node { node: name.to_owned(), error }),
             Err(_) => return Err(failed("start a thread")(io::Error::from(io::ErrorKind::BrokenPipe))),
         };
         Ok(Self { name: name.to_owned(), device, asks })
@@ -63,6 +71,24 @@ impl Node {
         let asked = self.asks.send(Ask::Dropped(tell));
         asked.ok().and_then(|()| told.recv().ok()).unwrap_or_default()
     }
+}
+
+/// Makes the namespace of this thread, and its device.
+fn device(site: Site, leads: bool) -> Result<OwnedFd, NoDevice> {
+    unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| NoDevice::SetUp(errno.into()))?;
+    let device = tun::make(tun::NAME).map_err(NoDevice::Tun)?;
+    let set_up = || {
+        tun::start("lo")?;
+        tun::set_up(tun::NAME, site)?;
+        let index = tun::index(tun::NAME)?;
+        let all = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
+        let [four, six] =
+            all.map(|all| if leads { routes::add(all, 0, index).map_err(io::Error::other) } else { Ok(()) });
+        // A kernel may have no IPv6.
+        four.and(six.or(Ok(())))
+    };
+    set_up().map_err(NoDevice::SetUp)?;
+    Ok(device)
 }
 
 fn answer(asked: &Receiver<Ask>) {

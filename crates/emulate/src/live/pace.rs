@@ -1,9 +1,13 @@
 //! A medium in real time: packets of TUN devices go in as they come, and come out when their time has come.
 
+use super::host::Host;
 use super::namespaces::{INSIDE, Inside, Unavailable, failed, status};
 use super::node::Node;
-use crate::medium::{Delivery, Medium};
+use super::tun::Site;
+use crate::ip::{self, Header};
+use crate::medium::{Medium, is_group};
 use crate::refused::NotSent;
+use lab::study::Emulation;
 use linux::agent::signals::{Signals, Told};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};
@@ -12,6 +16,7 @@ use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
     timerfd_settime,
 };
+use sim::results::EmulationSeries;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
@@ -25,7 +30,9 @@ const TICK: Duration = Duration::from_micros(200);
 const BATCH: usize = 64;
 /// Time that a command has to end by itself after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(1);
-const MTU: u16 = 1_500;
+/// Bits that the addresses of all nodes share.
+const PREFIX_V4: u8 = 8;
+const PREFIX_V6: u8 = 64;
 
 /// A real node that is ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,63 +43,46 @@ pub struct Ready {
     pub addresses: [IpAddr; 2],
 }
 
-/// When a delivery is late.
+/// When a delivery is late, and what is written down of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bound {
+pub struct Rules {
     /// Real minus simulated time of delivery above which a packet is late.
     pub late: Duration,
-}
-
-/// How late packets were delivered: real minus simulated time.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Lateness {
-    /// Packets delivered.
-    pub packets: u64,
-    /// Those of them that were later than the bound.
-    pub late: u64,
-    /// The largest lateness.
-    pub max: Duration,
-}
-
-impl Lateness {
-    fn take(&mut self, late: Duration, bound: Bound) {
-        self.packets += 1;
-        self.late += u64::from(late > bound.late);
-        self.max = self.max.max(late);
-    }
-
-    /// Share of packets within the bound; one without packets.
-    pub fn in_time(&self) -> f64 {
-        if self.packets == 0 { 1.0 } else { 1.0 - self.late as f64 / self.packets as f64 }
-    }
-}
-
-/// Packets of programs that the network did not carry, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Refused {
-    /// No packets of IPv4 or IPv6.
-    pub not_ip: u64,
-    /// Longer than the MTU.
-    pub too_long: u64,
-    /// To an address of no other real node: multicast and broadcast among them.
-    pub elsewhere: u64,
-    /// While their node was off the air.
-    pub absent: u64,
-    /// Whose TTL ran out on the way.
-    pub ttl: u64,
-    /// Which the kernel dropped in front of the device, because they came faster than they were read.
-    pub device_full: u64,
+    /// Length of a step of the time series, if there is one.
+    pub step: Option<Duration>,
 }
 
 /// What happened besides the results of the network.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// How late packets were delivered.
-    pub lateness: Lateness,
-    /// Packets that were not carried.
-    pub refused: Refused,
+    /// How late packets were delivered, and which were not carried.
+    pub emulation: Emulation,
+    /// How late they were over time, if that was wanted.
+    pub series: Option<EmulationSeries>,
     /// Processor time of this process.
     pub cpu: Duration,
+}
+
+impl Report {
+    fn new(rules: Rules) -> Self {
+        let emulation = Emulation { late_after_s: rules.late.as_secs_f64(), ..Emulation::default() };
+        Self { emulation, series: rules.step.map(|_| EmulationSeries::default()), cpu: Duration::ZERO }
+    }
+
+    /// Counts a packet that was due at `at` and delivered this much later.
+    fn take(&mut self, at: Duration, late: Duration, rules: Rules) {
+        let (is_late, seconds) = (u64::from(late > rules.late), late.as_secs_f64());
+        let Emulation { packets, late_packets, lateness_max_s, .. } = &mut self.emulation;
+        *packets += 1;
+        *late_packets += is_late;
+        *lateness_max_s = lateness_max_s.max(seconds);
+        if let (Some(series), Some(step)) = (&mut self.series, rules.step) {
+            let number = usize::try_from(at.as_nanos() / step.as_nanos().max(1)).unwrap_or(usize::MAX);
+            series.reach(number);
+            series.late_packets[number] += is_late;
+            series.lateness_max_s[number] = series.lateness_max_s[number].max(seconds);
+        }
+    }
 }
 
 /// How the emulation ended.
@@ -120,9 +110,11 @@ pub enum NotRun {
 struct Loop<'m> {
     medium: &'m mut Medium,
     nodes: Vec<Node>,
+    /// The device out of the namespaces, and the node that leads there with its addresses.
+    host: Option<(&'m OwnedFd, Ready)>,
     /// Time of the clock at which the network's time began.
     start: Duration,
-    bound: Bound,
+    rules: Rules,
     report: Report,
     buffer: Vec<u8>,
 }
@@ -134,22 +126,24 @@ struct Loop<'m> {
 /// # Errors
 /// The system refuses, or the command cannot be started.
 pub fn run(
-    _inside: &Inside,
+    inside: &Inside,
     medium: &mut Medium,
     command: Option<Command>,
-    bound: Bound,
+    rules: Rules,
     begin: &mut dyn FnMut(&[Ready]),
     late: &mut dyn FnMut(Duration),
 ) -> Result<(Report, Ended), NotRun> {
     let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
-    let names: Vec<String> = medium.nodes().map(str::to_owned).collect();
     let mut nodes = Vec::new();
     let mut told = Vec::new();
-    for (place, name) in names.iter().enumerate() {
+    for (place, name) in medium.nodes().enumerate() {
         let Some([IpAddr::V4(v4), IpAddr::V6(v6)]) = medium.addresses(name) else { continue };
-        nodes.push(Node::new(place, name, v4, v6, MTU)?);
-        told.push(Ready { name: name.clone(), addresses: [v4.into(), v6.into()] });
+        let leads = medium.gateway().is_some_and(|gateway| gateway != name);
+        nodes.push(Node::new(place, name, Site { v4: (v4, PREFIX_V4), v6: (v6, PREFIX_V6) }, leads)?);
+        told.push(Ready { name: name.to_owned(), addresses: [v4.into(), v6.into()] });
     }
+    let gateway = told.iter().find(|ready| medium.gateway() == Some(&ready.name)).cloned();
+    let host = inside.0.as_ref().map(|Host(device)| device).zip(gateway);
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK);
     let timer = timer.map_err(failed("make a timer"))?;
     begin(&told);
@@ -161,9 +155,10 @@ pub fn run(
     let mut state = Loop {
         medium,
         nodes,
+        host,
         start: clock(ClockId::Monotonic),
-        bound,
-        report: Report::default(),
+        rules,
+        report: Report::new(rules),
         buffer: vec![0; usize::from(u16::MAX)],
     };
     let ended = state.turn(&signals, &timer, child.as_mut(), late)?;
@@ -172,9 +167,16 @@ pub fn run(
     {
         end(child)?;
     }
-    state.report.refused.device_full = state.nodes.iter().map(Node::dropped).sum();
-    state.report.cpu = clock(ClockId::ProcessCPUTime);
-    Ok((state.report, ended))
+    let Loop { medium, nodes, mut report, .. } = state;
+    let Emulation { packets, late_packets, in_time_ratio, refused_packets, .. } = &mut report.emulation;
+    refused_packets.device_full = nodes.iter().map(Node::dropped).sum();
+    *in_time_ratio = if *packets == 0 { 1.0 } else { 1.0 - *late_packets as f64 / *packets as f64 };
+    if let (Some(series), Some(step)) = (&mut report.series, rules.step) {
+        let steps = medium.now().as_nanos().div_ceil(step.as_nanos().max(1));
+        series.reach(usize::try_from(steps).unwrap_or(usize::MAX).saturating_sub(1));
+    }
+    report.cpu = clock(ClockId::ProcessCPUTime);
+    Ok((report, ended))
 }
 
 impl Loop<'_> {
@@ -189,15 +191,16 @@ impl Loop<'_> {
         let watched = watched.map_err(failed("watch a process"))?;
         loop {
             self.take_in();
-            let before = self.report.lateness.late;
+            let before = self.report.emulation.late_packets;
             self.give_out();
-            if before == 0 && self.report.lateness.late > 0 {
-                late(self.report.lateness.max);
+            if before == 0 && self.report.emulation.late_packets > 0 {
+                late(Duration::from_secs_f64(self.report.emulation.lateness_max_s));
             }
             let Some(next) = self.medium.next_event() else { return Ok(Ended::Over) };
             self.arm(timer, next.max(self.medium.now() + TICK).min(self.medium.end()))?;
             let mut fds = vec![PollFd::new(signals, PollFlags::IN), PollFd::new(timer, PollFlags::IN)];
             fds.extend(self.nodes.iter().map(|node| PollFd::new(&node.device, PollFlags::IN)));
+            fds.extend(self.host.iter().map(|(device, _)| PollFd::new(device, PollFlags::IN)));
             fds.extend(watched.iter().map(|ended| PollFd::new(ended, PollFlags::IN)));
             match poll(&mut fds, None) {
                 Err(Errno::INTR) => continue,
@@ -216,15 +219,27 @@ impl Loop<'_> {
 
     /// Pushes what programs have sent: a batch of each device, so that one that floods does not hold up the others.
     fn take_in(&mut self) {
-        for node in 0..self.nodes.len() {
+        for number in 0..=self.nodes.len() {
             for _ in 0..BATCH {
-                let Ok(length) = read(&self.nodes[node].device, &mut self.buffer[..]) else { break };
-                let at = self.elapsed().max(self.medium.now());
-                let refused = &mut self.report.refused;
-                match self.medium.send_packet(at, &self.nodes[node].name, &self.buffer[..length]) {
+                let (device, name, passed) = match (self.nodes.get(number), &self.host) {
+                    (Some(node), _) => (&node.device, &node.name, 0),
+                    (None, Some((device, gateway))) => (*device, &gateway.name, 1),
+                    (None, None) => break,
+                };
+                let Ok(length) = read(device, &mut self.buffer[..]) else { break };
+                let packet = &mut self.buffer[..length];
+                let at = clock(ClockId::Monotonic).saturating_sub(self.start).max(self.medium.now());
+                let refused = &mut self.report.emulation.refused_packets;
+                let tos = Header::read(packet).map_or(0, |header| header.tos);
+                if passed > 0 && !ip::carry(packet, tos, passed) {
+                    refused.ttl += 1;
+                    continue;
+                }
+                match self.medium.send_packet(at, name, packet) {
                     Ok(()) | Err(NotSent::Ended { .. } | NotSent::Backwards { .. } | NotSent::NotReal { .. }) => {}
                     Err(NotSent::NotIp { .. }) => refused.not_ip += 1,
                     Err(NotSent::TooLong { .. }) => refused.too_long += 1,
+                    Err(NotSent::Elsewhere { to }) if is_group(to) => refused.multicast += 1,
                     Err(NotSent::Elsewhere { .. } | NotSent::Itself { .. }) => refused.elsewhere += 1,
                     Err(NotSent::Absent { .. }) => refused.absent += 1,
                 }
@@ -234,16 +249,22 @@ impl Loop<'_> {
 
     /// Delivers the packets whose time has come.
     fn give_out(&mut self) {
-        while let Some(delivery) = self.medium.poll(self.elapsed()) {
-            let Delivery { at, .. } = delivery;
-            let Some(to) = self.nodes.iter().position(|node| node.name == delivery.to) else { continue };
+        while let Some(mut delivery) = self.medium.poll(self.elapsed()) {
+            let at = delivery.at;
+            let Some(node) = self.nodes.iter().find(|node| node.name == delivery.to) else { continue };
+            let is_for = |ready: &Ready| {
+                let to = Header::read(&delivery.bytes).map(|header| header.to);
+                ready.name == delivery.to && to.is_some_and(|to| !ready.addresses.contains(&to))
+            };
+            let out = self.host.as_ref().filter(|(_, gateway)| is_for(gateway)).map(|(device, _)| *device);
+            delivery.routers += u8::from(out.is_some());
             let Some(packet) = delivery.into_packet() else {
-                self.report.refused.ttl += 1;
+                self.report.emulation.refused_packets.ttl += 1;
                 continue;
             };
             // A namespace whose programs do not read loses packets as a host does.
-            let _ = write(&self.nodes[to].device, &packet);
-            self.report.lateness.take(self.elapsed().saturating_sub(at), self.bound);
+            let _ = write(out.unwrap_or(&node.device), &packet);
+            self.report.take(at, self.elapsed().saturating_sub(at), self.rules);
         }
     }
 

@@ -9,64 +9,71 @@ use std::os::fd::{AsRawFd as _, OwnedFd};
 
 /// The name of the device in every namespace.
 pub(super) const NAME: &str = "air0";
-/// All nodes' addresses are in these networks.
-const PREFIX_V4: Ipv4Addr = Ipv4Addr::new(255, 0, 0, 0);
-const PREFIX_V6: u32 = 64;
+const MTU: u16 = 1_500;
 
-/// Why there is no device.
-pub(super) enum NoTun {
-    /// `/dev/net/tun` cannot be used.
-    Device(io::Error),
-    /// It has no address.
-    Address(io::Error),
+/// The addresses of a device, and how many of their first bits its neighbours' share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site {
+    pub(super) v4: (Ipv4Addr, u8),
+    pub(super) v6: (Ipv6Addr, u8),
 }
 
-/// Makes the device in this thread's namespace, with these addresses, and starts it. Reading and writing never waits.
-pub(super) fn make(v4: Ipv4Addr, v6: Ipv6Addr, mtu: u16) -> Result<OwnedFd, NoTun> {
-    let device = open("/dev/net/tun", OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty());
-    let device = device.map_err(|errno| NoTun::Device(errno.into()))?;
-    let mut wanted = request(NAME);
+/// Makes a device in this thread's namespace, or takes the one that is there for this user. Reading and writing never
+/// waits.
+pub(super) fn make(name: &str) -> io::Result<OwnedFd> {
+    let device = open("/dev/net/tun", OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?;
+    let mut wanted = request(name);
     #[expect(clippy::cast_possible_truncation, reason = "these flags have 16 bits")]
     let flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     wanted.ifr_ifru.ifru_flags = flags;
-    ask(&device, libc::TUNSETIFF, &mut wanted).map_err(NoTun::Device)?;
-    set_up(v4, v6, mtu).map_err(NoTun::Address)?;
+    ask(&device, libc::TUNSETIFF, &mut wanted)?;
     Ok(device)
 }
 
-fn set_up(v4: Ipv4Addr, v6: Ipv6Addr, mtu: u16) -> io::Result<()> {
-    let socket = |family| socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None).map_err(io::Error::from);
-    let four = socket(AddressFamily::INET)?;
-    for name in ["lo", NAME] {
-        if name == NAME {
-            let mut of_device = request(name);
-            of_device.ifr_ifru.ifru_mtu = mtu.into();
-            ask(&four, libc::SIOCSIFMTU, &mut of_device)?;
-            for (what, address) in [(libc::SIOCSIFADDR, v4), (libc::SIOCSIFNETMASK, PREFIX_V4)] {
-                let mut of_device = request(name);
-                of_device.ifr_ifru.ifru_addr = socket_address(address);
-                ask(&four, what, &mut of_device)?;
-            }
-        }
-        let mut of_device = request(name);
-        #[expect(clippy::cast_possible_truncation, reason = "these flags have 16 bits")]
-        let flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
-        of_device.ifr_ifru.ifru_flags = flags;
-        ask(&four, libc::SIOCSIFFLAGS, &mut of_device)?;
-    }
-    // A kernel may have no IPv6.
-    let Ok(six) = socket(AddressFamily::INET6) else { return Ok(()) };
-    let mut of_device = request(NAME);
-    ask(&four, libc::SIOCGIFINDEX, &mut of_device)?;
+/// The number of the device with this name in this thread's namespace.
+pub(super) fn index(name: &str) -> io::Result<u32> {
+    let mut of_device = request(name);
+    ask(&socket(AddressFamily::INET)?, libc::SIOCGIFINDEX, &mut of_device)?;
     // SAFETY: every variant of the union is plain data, and the kernel has written the index.
     #[expect(unsafe_code, reason = "`ifreq` is a union in C")]
     let index = unsafe { of_device.ifr_ifru.ifru_ifindex };
+    Ok(index.cast_unsigned())
+}
+
+/// Gives a device its addresses and MTU, and starts it.
+pub(super) fn set_up(name: &str, site: Site) -> io::Result<()> {
+    let four = socket(AddressFamily::INET)?;
+    let mut of_device = request(name);
+    of_device.ifr_ifru.ifru_mtu = MTU.into();
+    ask(&four, libc::SIOCSIFMTU, &mut of_device)?;
+    let mask = Ipv4Addr::from(u32::MAX.checked_shl(32 - u32::from(site.v4.1)).unwrap_or_default());
+    for (what, address) in [(libc::SIOCSIFADDR, site.v4.0), (libc::SIOCSIFNETMASK, mask)] {
+        let mut of_device = request(name);
+        of_device.ifr_ifru.ifru_addr = socket_address(address);
+        ask(&four, what, &mut of_device)?;
+    }
+    start(name)?;
+    // A kernel may have no IPv6.
+    let Ok(six) = socket(AddressFamily::INET6) else { return Ok(()) };
     let mut address = libc::in6_ifreq {
-        ifr6_addr: libc::in6_addr { s6_addr: v6.octets() },
-        ifr6_prefixlen: PREFIX_V6,
-        ifr6_ifindex: index,
+        ifr6_addr: libc::in6_addr { s6_addr: site.v6.0.octets() },
+        ifr6_prefixlen: site.v6.1.into(),
+        ifr6_ifindex: index(name)?.cast_signed(),
     };
     ask(&six, libc::SIOCSIFADDR, &mut address)
+}
+
+/// Starts a device.
+pub(super) fn start(name: &str) -> io::Result<()> {
+    let mut of_device = request(name);
+    #[expect(clippy::cast_possible_truncation, reason = "these flags have 16 bits")]
+    let flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    of_device.ifr_ifru.ifru_flags = flags;
+    ask(&socket(AddressFamily::INET)?, libc::SIOCSIFFLAGS, &mut of_device)
+}
+
+fn socket(family: AddressFamily) -> io::Result<OwnedFd> {
+    socket_with(family, SocketType::DGRAM, SocketFlags::CLOEXEC, None).map_err(io::Error::from)
 }
 
 fn request(name: &str) -> libc::ifreq {

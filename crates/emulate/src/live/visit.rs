@@ -22,6 +22,12 @@ pub enum NoVisit {
         /// Names of the real nodes.
         known: Vec<String>,
     },
+    /// Several emulations have the node.
+    #[error("several running emulations have a node `{name}`: end all but one, or call their nodes differently")]
+    Several {
+        /// The name given.
+        name: String,
+    },
     /// The system refuses.
     #[error("cannot enter node `{name}`: {error}")]
     System {
@@ -38,17 +44,18 @@ pub enum NoVisit {
 /// # Errors
 /// There is no such node, or the system refuses.
 pub fn visit(name: &str) -> Result<(), NoVisit> {
-    let mut known = Vec::new();
+    let (mut found, mut known) = (Vec::new(), Vec::new());
     for (process, nodes) in emulations() {
-        if let Some(place) = nodes.iter().position(|node| node == name) {
-            return enter(&process, place).map_err(|error| NoVisit::System { name: name.to_owned(), error });
-        }
+        found.extend(nodes.iter().position(|node| node == name).map(|place| (process, place)));
         known.extend(nodes);
     }
-    if known.is_empty() {
-        return Err(NoVisit::NoEmulation);
+    let name = name.to_owned();
+    match &found[..] {
+        [(process, place)] => enter(process, *place).map_err(|error| NoVisit::System { name, error }),
+        [] if known.is_empty() => Err(NoVisit::NoEmulation),
+        [] => Err(NoVisit::NoNode { name, known }),
+        _ => Err(NoVisit::Several { name }),
     }
-    Err(NoVisit::NoNode { name: name.to_owned(), known })
 }
 
 fn enter(process: &Path, place: usize) -> io::Result<()> {

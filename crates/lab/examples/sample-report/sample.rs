@@ -272,6 +272,7 @@ fn run(scenario: &str, seed: u64, case: &[(&str, &str)], outcome: Outcome) -> Ru
         wall_s: 0.5,
         cpu_s: 0.5,
         model: None,
+        emulation: None,
         outcome,
     }
 }
@@ -308,6 +309,7 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
         step_s: 0.1,
         flows: (0..2).map(|n| flow_series(names[n], seed, n, &delay)).collect(),
         nodes: (0..3).map(|n| node_series(seed, n, bound.is_some(), &delay)).collect(),
+        emulation: None,
     };
     Outcome {
         simulated_s: 100.0,

@@ -189,6 +189,7 @@ impl Measured {
             wall_s: 0.0,
             cpu_s: 0.0,
             model: None,
+            emulation: None,
             outcome,
         }
     }

@@ -80,17 +80,7 @@ pub enum CaptureError {
 /// A network that cannot be built, an unknown node, or a file that cannot be written.
 pub fn record(network: &Network, seed: u64, watch: &dyn Watch, wanted: &Wanted) -> Result<Option<Timed>, CaptureError> {
     let mut world = sim::World::new(network, seed)?;
-    let roster = world.roster();
-    let nodes = chosen(&roster, &wanted.nodes)?;
-    let mut files = Files::create(&roster, &nodes, wanted)?;
-    match &files.intervals {
-        // The observer gets the events of this node only.
-        Some(intervals) if wanted.pcap.is_none() && wanted.trace.is_none() => world.watch(&[intervals.node]),
-        _ => world.watch(&nodes),
-    }
-    if files.intervals.is_some() {
-        world.watch_intervals();
-    }
+    let mut files = Files::begin(&mut world, wanted)?;
     run::observed(world, watch, &mut files).map_err(CaptureError::Lost)
 }
 
@@ -99,7 +89,7 @@ const MOST_CAPTURES: usize = 500;
 
 /// The files that are written during a run: captures, events, intervals.
 #[derive(Debug)]
-struct Files {
+pub struct Files {
     captures: Vec<Option<Capture<BufWriter<File>>>>,
     events: Option<(Events<BufWriter<File>>, Sieve)>,
     intervals: Option<Intervals>,
@@ -144,6 +134,41 @@ impl Intervals {
 }
 
 impl Files {
+    /// Creates the files, and watches the world for them from now on.
+    ///
+    /// # Errors
+    /// An unknown node, or a file that cannot be written.
+    pub fn begin(world: &mut sim::World, wanted: &Wanted) -> Result<Self, CaptureError> {
+        let roster = world.roster();
+        let nodes = chosen(&roster, &wanted.nodes)?;
+        let files = Self::create(&roster, &nodes, wanted)?;
+        match &files.intervals {
+            // The observer gets the events of this node only.
+            Some(intervals) if wanted.pcap.is_none() && wanted.trace.is_none() => world.watch(&[intervals.node]),
+            _ => world.watch(&nodes),
+        }
+        if files.intervals.is_some() {
+            world.watch_intervals();
+        }
+        Ok(files)
+    }
+
+    /// Writes what has happened since the last call.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn take(&mut self, world: &mut sim::World) -> Result<(), CaptureError> {
+        self.see(&world.take_events()).map_err(CaptureError::Lost)
+    }
+
+    /// Ends the files.
+    ///
+    /// # Errors
+    /// When the last events cannot be written.
+    pub fn end(mut self) -> Result<(), CaptureError> {
+        self.finish().map_err(CaptureError::Lost)
+    }
+
     fn create(roster: &Roster, nodes: &[u32], wanted: &Wanted) -> Result<Self, CaptureError> {
         let mut captures: Vec<Option<_>> = roster.nodes.iter().map(|_| None).collect();
         if let Some(folder) = &wanted.pcap {

@@ -1,5 +1,5 @@
-//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP and the headers of `internet`. Payloads are left out: a record ends
-//! after the last header and holds the length of the frame.
+//! Frames as bytes: radiotap, IEEE 802.11, LLC/SNAP and the headers of `internet`. Payloads are left out but
+//! for real ones: a record ends after the last header and holds the length of the frame.
 
 use super::addresses::Addresses;
 use super::internet;
@@ -251,8 +251,10 @@ fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) ->
             bytes.raw(&Addresses::mac(Some(frame.from)));
             bytes.raw(&length.saturating_add(8).to_be_bytes());
         }
-        bytes.raw(&[0xaa, 0xaa, 0x03, 0, 0, 0, 0x08, 0x00]);
-        bytes.raw(&internet::headers(packet, length, &addresses.ends(frame, packet)));
+        let (kind, packet) = internet::packet(packet, length, &addresses.ends(frame, packet));
+        bytes.raw(&[0xaa, 0xaa, 0x03, 0, 0, 0]);
+        bytes.raw(&kind.to_be_bytes());
+        bytes.raw(&packet);
     }
     usize::try_from(mpdu.length.count()).unwrap_or(usize::MAX)
 }

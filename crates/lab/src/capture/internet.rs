@@ -1,11 +1,15 @@
 //! Packets as bytes: IPv4 with UDP, ICMP echo or TCP. Fields are in network order. Payloads are left out, and so are
-//! check sums over them.
+//! check sums over them; what real programs sent is whole.
 
 use super::addresses::Ends;
 use super::dsr;
 use sim::trace::{DsrMessage, DsrOptions, Ecn, Packet, Protocol, Report, Segment};
 use units::Instant;
 
+const ETHERTYPE_IPV4: u16 = 0x0800;
+const ETHERTYPE_IPV6: u16 = 0x86dd;
+/// Length of a header of IPv4 without options.
+const IPV4: usize = 20;
 /// Protocol numbers of IP (IANA).
 const ICMP: u8 = 1;
 const TCP: u8 = 6;
@@ -33,8 +37,41 @@ const WIRELESS: u8 = 0xff;
 /// The largest window that needs no scaling.
 const UNSCALED: u64 = 65_535;
 
+/// Builds a packet that is `length` bytes long from the IP header on: its Ethernet type, and its headers, or all of it if a
+/// real program sent it.
+pub(super) fn packet(packet: &Packet, length: u16, ends: &Ends) -> (u16, Vec<u8>) {
+    let real = packet.real.as_deref().filter(|_| packet.options.is_none()).unwrap_or_default();
+    if real.len() == usize::from(length) && !real.is_empty() {
+        let kind = if real[0] >> 4 == 6 { ETHERTYPE_IPV6 } else { ETHERTYPE_IPV4 };
+        return (kind, marked(real, packet.ecn));
+    }
+    let mut bytes = headers(packet, length, ends);
+    if bytes.len() + real.len() == usize::from(length) {
+        bytes.extend(real);
+    }
+    (ETHERTYPE_IPV4, bytes)
+}
+
+/// Returns a real packet with the mark that it got in a queue.
+fn marked(real: &[u8], ecn: Ecn) -> Vec<u8> {
+    let mut bytes = real.to_vec();
+    let own = usize::from(bytes[0] & 0xf) * 4;
+    match bytes[0] >> 4 {
+        _ if ecn != Ecn::Ce => {}
+        4 if (IPV4..=bytes.len()).contains(&own) => {
+            bytes[1] |= 0b11;
+            bytes[10..12].fill(0);
+            let sum = check_sum(&bytes[..own]);
+            bytes[10..12].copy_from_slice(&sum.to_be_bytes());
+        }
+        6 if bytes.len() > 1 => bytes[1] |= 0b11 << 4,
+        _ => {}
+    }
+    bytes
+}
+
 /// Builds the headers of a packet that is `length` bytes long from the IP header on.
-pub(super) fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
+fn headers(packet: &Packet, length: u16, ends: &Ends) -> Vec<u8> {
     if let Some(options) = &packet.options {
         return source_routed(packet, options, length, ends);
     }
@@ -90,11 +127,16 @@ fn ip(packet: &Packet, length: u16, ttl: u8, protocol: u8, ends: &Ends) -> Vec<u
     bytes.extend([ttl, protocol, 0, 0]);
     bytes.extend(ends.from);
     bytes.extend(ends.to);
-    let sum: u32 = bytes.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let folded = u16::try_from((folded & 0xffff) + (folded >> 16)).expect("two folds of twenty bytes fit");
-    bytes[10..12].copy_from_slice(&(!folded).to_be_bytes());
+    let sum = check_sum(&bytes);
+    bytes[10..12].copy_from_slice(&sum.to_be_bytes());
     bytes
+}
+
+/// Computes the check sum of a header, in which it is zero still.
+fn check_sum(header: &[u8]) -> u16 {
+    let sum: u32 = header.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !u16::try_from((folded & 0xffff) + (folded >> 16)).expect("two folds of at most sixty bytes fit")
 }
 
 /// Builds a UDP header (RFC 768).
@@ -276,6 +318,29 @@ mod tests {
             10,
         ];
         assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn real_packets_stand_whole_with_their_mark() {
+        let real = |bytes: &[u8], length: u16, ecn| {
+            let (of, dscp) = (sim::trace::Owner::Flow(0), sim::config::Dscp::default());
+            let (real, length_of) = (Some(bytes.into()), Bytes::new(length.into()));
+            let whole = Packet { id: 0, of, length: length_of, dscp, ecn, segment: None, options: None, real };
+            packet(&whole, length, &Ends { protocol: Protocol::Udp, ..ENDS })
+        };
+        let four = [0x45, 1, 0, 21, 0, 9, 0, 0, 64, 253, 0x65, 0xe0, 10, 0, 0, 1, 10, 0, 0, 2, 7];
+        assert_eq!(check_sum(&[&four[..10], &[0; 2], &four[12..20]].concat()), 0x65e0);
+        assert_eq!(real(&four, 21, Ecn::Ect1), (ETHERTYPE_IPV4, four.to_vec()));
+        let (_, marked) = real(&four, 21, Ecn::Ce);
+        // Two more in a word, two less in the sum.
+        assert_eq!((marked[1], &marked[10..12], marked[20]), (3, &[0x65, 0xde][..], 7));
+        let six = [&[0x60, 0x10, 0, 0, 0, 1, 59, 9][..], &[1; 33]].concat();
+        assert_eq!(real(&six, 41, Ecn::Ect1), (ETHERTYPE_IPV6, six.clone()));
+        assert_eq!(real(&six, 41, Ecn::Ce).1[..2], [0x60, 0x30]);
+        // A payload alone gets headers; what is damaged stays as it is.
+        let (kind, bytes) = real(&[8, 9], 30, Ecn::NotEct);
+        assert_eq!((kind, bytes.len(), &bytes[28..]), (ETHERTYPE_IPV4, 30, &[8, 9][..]));
+        assert_eq!(real(&[0x4f, 1], 2, Ecn::Ce).1, [0x4f, 1]);
     }
 
     #[test]

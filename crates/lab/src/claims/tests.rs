@@ -246,6 +246,7 @@ pub(super) fn runs_of(losses: &[(Case, Vec<f64>)]) -> Vec<Run> {
             wall_s: 0.0,
             cpu_s: 0.0,
             model: None,
+            emulation: None,
             outcome,
         }
     };

@@ -166,6 +166,7 @@ fn section(
     for warning in study.warnings() {
         writeln!(out, "<p class=\"warning\">Warning: {}</p>", Escaped(warning))?;
     }
+    emulations(out, study)?;
     if !study.claims.is_empty() {
         writeln!(out, "<{sub}>Claims</{sub}>")?;
         verdicts::tally(out, &study.claims.iter().collect::<Vec<_>>())?;
@@ -187,6 +188,20 @@ fn section(
     }
     provenance(out, study)?;
     out.push_str("</section>\n");
+    Ok(())
+}
+
+/// Writes which flows were real in emulations, and how late their packets were.
+fn emulations(out: &mut String, study: &Study) -> fmt::Result {
+    for (run, emulation) in study.runs.iter().filter_map(|run| Some((run, run.emulation.as_ref()?))) {
+        let real = run.outcome.flows.iter().filter(|flow| flow.kind == "real" && flow.sent_packets > 0);
+        let real: Vec<&str> = real.map(|flow| flow.name.as_str()).collect();
+        let real = if real.is_empty() { "none".to_owned() } else { real.join(", ") };
+        let (lateness, refused) = (emulation.lateness(), emulation.refused_packets.words());
+        let gap = if refused.is_empty() { "" } else { "; " };
+        let told = format!("In real time. Flows of real programs: {real}. {lateness}{gap}{refused}.");
+        writeln!(out, "<p>{}</p>", Escaped(&told))?;
+    }
     Ok(())
 }
 

@@ -16,6 +16,7 @@ pub(crate) const F_ACK: u16 = 0x4;
 /// With this the answer comes to whoever requested it, too.
 pub(crate) const F_ECHO: u16 = 0x8;
 pub(crate) const F_DUMP: u16 = 0x300;
+pub(crate) const F_CREATE: u16 = 0x400;
 const F_DUMP_INTERRUPTED: u16 = 0x10;
 
 #[cfg(test)]

@@ -1,18 +1,23 @@
-//! The kernel's routes for IPv4 packets (`linux/rtnetlink.h`).
+//! The kernel's routes (`linux/rtnetlink.h`).
 
 use crate::error::Error;
-use crate::kernel::netlink::{Connection, F_ACK, F_REQUEST, failed};
+use crate::kernel::netlink::{Connection, F_ACK, F_CREATE, F_REQUEST, failed};
 use crate::kernel::wire::{Request, attributes, u32_at};
 use rustix::io::Errno;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
 const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
 
 /// Length of `struct rtmsg`.
 const BODY: usize = 12;
-/// `AF_INET`
+/// `AF_INET`, `AF_INET6`
 const INET: u8 = 2;
+const INET6: u8 = 10;
+/// `RT_TABLE_MAIN`, `RTPROT_STATIC`, `RT_SCOPE_LINK`
+const MAIN: u8 = 254;
+const STATIC: u8 = 4;
+const LINK: u8 = 253;
 
 const RTN_UNICAST: u8 = 1;
 const RTN_LOCAL: u8 = 2;
@@ -22,6 +27,22 @@ const RTA_OIF: u16 = 4;
 const RTA_GATEWAY: u16 = 5;
 const RTA_PREFSRC: u16 = 7;
 const RTA_VIA: u16 = 18;
+
+/// Adds a route to this thread's network namespace: packets to addresses that begin with the first `prefix` bits of
+/// `to` leave by the interface with this number.
+///
+/// # Errors
+/// The kernel refuses, as it does without `CAP_NET_ADMIN`.
+pub fn add(to: IpAddr, prefix: u8, interface: u32) -> Result<(), Error> {
+    let (family, address) = match to {
+        IpAddr::V4(to) => (INET, to.octets().to_vec()),
+        IpAddr::V6(to) => (INET6, to.octets().to_vec()),
+    };
+    let body = [family, prefix, 0, 0, MAIN, STATIC, LINK, RTN_UNICAST, 0, 0, 0, 0];
+    let request = Request::new(RTM_NEWROUTE, F_REQUEST | F_ACK | F_CREATE, &body);
+    let request = request.with(RTA_DST, &address).with(RTA_OIF, &interface.to_ne_bytes());
+    Connection::open(None)?.ask(request, |_| {}).map_err(|errno| failed("add a route", errno))
+}
 
 /// First hop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

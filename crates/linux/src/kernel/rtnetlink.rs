@@ -3,7 +3,7 @@
 
 use crate::error::Error;
 use crate::kernel::Counters;
-use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_ECHO, F_REQUEST, failed};
+use crate::kernel::netlink::{Connection, F_ACK, F_CREATE, F_DUMP, F_ECHO, F_REQUEST, failed};
 use crate::kernel::wire::{Message, Request, attributes, messages, text, u16_at, u32_at, u64_at};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
@@ -25,7 +25,6 @@ const RTM_NEWTFILTER: u16 = 44;
 const RTM_GETTFILTER: u16 = 46;
 
 const F_REPLACE: u16 = 0x100;
-const F_CREATE: u16 = 0x400;
 
 /// Length of `struct ifinfomsg`.
 const LINK_BODY: usize = 16;

@@ -91,7 +91,7 @@ impl Recorder {
             flows: vec![FlowStep::default(); flows.len()],
             nodes: vec![NodeStep::default(); nodes.len()],
             routes: Vec::new(),
-            series: Series { step_s: step.as_secs_f64(), flows, nodes },
+            series: Series { step_s: step.as_secs_f64(), flows, nodes, emulation: None },
         }
     }
 

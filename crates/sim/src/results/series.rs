@@ -11,6 +11,27 @@ pub struct Series {
     pub flows: Vec<FlowSeries>,
     /// One entry a queue of a node, in the scenario's order.
     pub nodes: Vec<NodeSeries>,
+    /// How late real packets were delivered; absent unless the run was an emulation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulation: Option<EmulationSeries>,
+}
+
+/// How late the packets of real programs were delivered over time: real minus simulated time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EmulationSeries {
+    /// Packets of the step that were later than the bound: its other values are not to be trusted if there are any.
+    pub late_packets: Vec<u64>,
+    /// The largest lateness of the packets of the step.
+    pub lateness_max_s: Vec<f64>,
+}
+
+impl EmulationSeries {
+    /// Gives it this step, and those before it.
+    pub fn reach(&mut self, step: usize) {
+        let steps = self.late_packets.len().max(step.saturating_add(1));
+        self.late_packets.resize(steps, 0);
+        self.lateness_max_s.resize(steps, 0.0);
+    }
 }
 
 /// A flow over time.

@@ -118,6 +118,9 @@ impl World {
             let way = Way { flow: index, from: (*from).into(), to: *to };
             let mark = if packet.ecn == Ecn::Ce { CONGESTION_EXPERIENCED } else { 0 };
             let (bytes, tos) = (kept.bytes, kept.tos | mark);
+            if self.watch.is_some() {
+                passage.keep(packet, &bytes);
+            }
             self.arrivals.push_back(Arrival { way, sent: packet.created, at: now, bytes, tos, routers });
             self.until = now;
         }

@@ -201,7 +201,9 @@ impl World {
             let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
             let picture = |handle| {
                 let packet = self.packets.get(handle);
-                trace::Packet { options: self.routing.picture(handle, &packet), ..self.connections.picture(&packet) }
+                let options = self.routing.picture(handle, &packet);
+                let real = if let Load::Flow(flow) = packet.load { self.flows[flow].bytes(&packet) } else { None };
+                trace::Packet { options, real, ..self.connections.picture(&packet) }
             };
             chain.map(picture).collect()
         };
@@ -233,7 +235,7 @@ impl Packet {
             Load::Note(_) => Owner::Note,
         };
         let Self { length, dscp, ecn, serial, .. } = *self;
-        trace::Packet { id: u64::from(serial), of, length, dscp, ecn, segment, options: None }
+        trace::Packet { id: u64::from(serial), of, length, dscp, ecn, segment, options: None, real: None }
     }
 }
 

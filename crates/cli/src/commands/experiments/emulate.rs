@@ -1,18 +1,24 @@
 //! `sluice emulate` and `sluice enter`.
 
+use super::reproduce::build;
 use super::targets;
 use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{CANNOT_RUN, Failure, HOLDS, INTERRUPTED, LATE, NOT_FOUND};
 use crate::progress::warn;
-use ::emulate::live::{self, Bound, Ended, NoVisit, NotRun, Ready, Report, Unavailable};
+use ::emulate::live::{self, Ended, NoVisit, NotRun, Ready, Report, Rules, Unavailable};
 use ::emulate::{Medium, NotLoaded};
+use lab::capture::Wanted;
 use lab::home;
 use lab::run::Timed;
 use lab::scenario::{Scenario, Wishes};
-use lab::{study, sweep, tables};
+use lab::shell::quoted;
+use lab::store::Store;
+use lab::sweep::{self, Settings};
+use lab::{study, tables};
 use std::ffi::OsString;
 use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
@@ -25,48 +31,57 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
     scenario.file = home::name(&args.file, &scenario.id);
     let scenario = scenario.without_variations(args.seed);
     let mut medium = Medium::new(&scenario.base, args.seed)?;
-    let Some(inside) = inside else {
-        let nodes: Vec<String> = medium.nodes().map(str::to_owned).collect();
-        drop(medium);
-        if args.fifo {
-            let refused =
-                |error| Failure::failed(format!("cannot take real-time priority ({error}): leave --fifo out"));
-            live::raise().map_err(refused)?;
-        }
-        return Ok(code(live::again(&nodes)?));
-    };
-    let bound = Bound { late: Duration::from_nanos(args.late.as_nanos()) };
-    let mut begin = |nodes: &[Ready]| {
-        for Ready { name, addresses: [v4, v6] } in nodes {
-            complain(format_args!("{name}: {v4} {v6}"));
-        }
-    };
-    let mut late = |by: Duration| {
+    if let Some(gateway) = &args.gateway {
+        medium.lead(gateway).map_err(|refusal| Failure::wrong(refusal.to_string()))?;
+    }
+    let Some(inside) = inside else { return outside(&args, medium) };
+    // Before anything runs, so that a folder that cannot be written to is reported at once.
+    let store = args.out.as_ref().map(|out| Store::create(out, &scenario.id)).transpose()?;
+    if args.pcap.is_some() {
+        medium.capture(&Wanted { pcap: args.pcap.clone(), nodes: args.node.clone(), ..Wanted::default() })?;
+    }
+    let late = Duration::from_nanos(args.late.as_nanos());
+    let step = scenario.base.record.series.map(|step| Duration::from_nanos(step.as_nanos()));
+    let mut begin = |nodes: &[Ready]| nodes.iter().for_each(|Ready { name, addresses }| ready(name, *addresses));
+    let mut first_late = |by: Duration| {
         if args.most_late.is_some() {
             complain(format_args!("warning: a packet was delivered {} ms late", by.as_secs_f64() * 1e3));
         }
     };
-    let (report, ended) = live::run(&inside, &mut medium, command(&args.command), bound, &mut begin, &mut late)?;
-    let too_late = args.most_late.is_some_and(|most| 100.0 * (1.0 - report.lateness.in_time()) > most);
+    let rules = Rules { late, step };
+    let done = live::run(&inside, &mut medium, command(&args.command), rules, &mut begin, &mut first_late)?;
+    let (Report { emulation, series, cpu }, ended) = done;
+    medium.end_capture()?;
+    let lateness = emulation.lateness();
+    let too_late = args.most_late.is_some_and(|most| 100.0 * (1.0 - emulation.in_time_ratio) > most);
     let wall_s = medium.now().as_secs_f64();
     let mut outcome = medium.finish();
     if too_late {
-        outcome.warnings.push(format!("emulation: {}: the results are not to be trusted", lateness(&report, bound)));
+        outcome.warnings.push(format!("emulation: {lateness}: the results are not to be trusted"));
     }
-    let cpu_s = report.cpu.as_secs_f64();
-    let (run, verdicts) = sweep::judged(&scenario, Timed { outcome, wall_s, cpu_s });
+    if let Some(all) = &mut outcome.series {
+        all.emulation = series;
+    }
+    let cpu_s = cpu.as_secs_f64();
+    let (mut run, verdicts) = sweep::judged(&scenario, Timed { outcome, wall_s, cpu_s });
+    run.emulation = Some(emulation);
     warn(&study::warnings(std::slice::from_ref(&run)));
     if args.json {
-        let mut object = serde_json::to_value(&run).map_err(|error| Failure::failed(error.to_string()))?;
-        object["emulation"] = json(&report, bound);
-        print_json(&format!("{object}\n"))?;
+        let text = serde_json::to_string(&run).map_err(|error| Failure::failed(error.to_string()))?;
+        print_json(&(text + "\n"))?;
     } else {
         let width = width();
         let flows = tables::flows(&run.outcome, width);
         let claims = if verdicts.is_empty() { String::new() } else { tables::claims(&verdicts, width) + "\n" };
+        let refused = emulation.refused_packets.words();
+        let refused = if refused.is_empty() { refused } else { refused + "\n" };
         let cpu = 100.0 * cpu_s / wall_s.max(1e-9);
-        let told = format!("{}; {cpu:.0} % of a core\n", lateness(&report, bound));
-        print(&format!("{}\n\n{flows}\n{claims}{}{told}", scenario.title, refused(&report)))?;
+        print(&format!("{}\n\n{flows}\n{claims}{refused}{lateness}; {cpu:.0} % of a core\n", scenario.title))?;
+    }
+    if let Some(store) = store {
+        let command = words(&args, &scenario.file);
+        let settings = Settings { threads: 1, build: build()?, command, traces: None };
+        sweep::keep(&scenario, &store, &settings, run, verdicts)?;
     }
     Ok(match ended {
         Ended::Command(status) if status != 0 => u8::try_from(status & 0xff).unwrap_or(u8::MAX),
@@ -74,6 +89,38 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
         Ended::Interrupted => INTERRUPTED,
         Ended::Command(_) | Ended::Over => HOLDS,
     })
+}
+
+/// Makes what has to be made outside of the namespaces, and runs the rest within them.
+fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
+    let host = args.gateway.is_some().then(|| live::host(&medium)).transpose()?;
+    let host = host.map(|(host, is_new)| {
+        if is_new {
+            ready("this machine", Medium::host());
+        }
+        host
+    });
+    let nodes: Vec<String> = medium.nodes().map(str::to_owned).collect();
+    drop(medium);
+    if args.fifo {
+        let refused = |error| Failure::failed(format!("cannot take real-time priority ({error}): leave --fifo out"));
+        live::raise().map_err(refused)?;
+    }
+    Ok(code(live::again(&nodes, host)?))
+}
+
+fn ready(name: &str, [v4, v6]: [IpAddr; 2]) {
+    complain(format_args!("{name}: {v4} {v6}"));
+}
+
+/// Returns the command that repeats this emulation.
+fn words(args: &args::Emulate, target: &str) -> String {
+    let mut words = vec!["sluice emulate".to_owned(), quoted(target), format!("--seed {}", args.seed)];
+    words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
+    words.extend(args.gateway.iter().map(|node| format!("--gateway {}", quoted(node))));
+    words.extend((!args.command.is_empty()).then(|| "--".to_owned()));
+    words.extend(args.command.iter().map(|word| quoted(&word.to_string_lossy())));
+    words.join(" ")
 }
 
 pub(super) fn enter(args: &args::Enter) -> Result<u8, Failure> {
@@ -102,52 +149,6 @@ fn not_run(error: &std::io::Error) -> Failure {
     Failure::of_command(code, format!("cannot run the command: {error}"))
 }
 
-fn lateness(report: &Report, bound: Bound) -> String {
-    let late = report.lateness;
-    format!(
-        "{:.3} % of {} real packets within {} ms, the latest {:.3} ms late",
-        100.0 * late.in_time(),
-        late.packets,
-        bound.late.as_secs_f64() * 1e3,
-        late.max.as_secs_f64() * 1e3
-    )
-}
-
-/// The packets that were not carried, by reason, as a line; nothing if there are none.
-fn refused(report: &Report) -> String {
-    let refused = report.refused;
-    let counts = [
-        (refused.elsewhere, "to addresses of no other real node"),
-        (refused.device_full, "dropped in front of a device"),
-        (refused.ttl, "whose TTL ran out"),
-        (refused.absent, "of nodes off the air"),
-        (refused.not_ip, "that are not IP"),
-        (refused.too_long, "longer than the MTU"),
-    ];
-    let told: Vec<String> =
-        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    if told.is_empty() { String::new() } else { format!("packets not carried: {}\n", told.join(", ")) }
-}
-
-fn json(report: &Report, bound: Bound) -> serde_json::Value {
-    let (late, refused) = (report.lateness, report.refused);
-    serde_json::json!({
-        "packets": late.packets,
-        "late_after_s": bound.late.as_secs_f64(),
-        "late_packets": late.late,
-        "in_time_ratio": late.in_time(),
-        "lateness_max_s": late.max.as_secs_f64(),
-        "refused_packets": {
-            "elsewhere": refused.elsewhere,
-            "device_full": refused.device_full,
-            "ttl": refused.ttl,
-            "absent": refused.absent,
-            "not_ip": refused.not_ip,
-            "too_long": refused.too_long,
-        },
-    })
-}
-
 impl From<Unavailable> for Failure {
     fn from(error: Unavailable) -> Self {
         Self::failed(error.to_string())
@@ -173,7 +174,7 @@ impl From<NoVisit> for Failure {
     fn from(error: NoVisit) -> Self {
         match error {
             NoVisit::System { .. } => Self::failed(error.to_string()),
-            NoVisit::NoEmulation | NoVisit::NoNode { .. } => Self::wrong(error.to_string()),
+            NoVisit::NoEmulation | NoVisit::NoNode { .. } | NoVisit::Several { .. } => Self::wrong(error.to_string()),
         }
     }
 }

@@ -10,15 +10,21 @@ use crate::net::Packet;
 use crate::record::{FlowRecord, Identity};
 use crate::world::error::BuildError;
 use queue::Ecn;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Factor of the datagram's part of the key that distinguishes flows: odd, its multiples are far apart.
 const KEY_STEP: u32 = 0x9e37_79b9;
+
+/// Frames may be traced after what they carry has arrived, if their acknowledgements were lost or they come to others
+/// later: more packets than a frame and a window of frames carry.
+const TRACED_LATER: usize = 4096;
 
 /// Real packets of a flow that are on their way, by their numbers in the flow.
 #[derive(Debug, Default)]
 pub(crate) struct Passage {
     pub(crate) under_way: BTreeMap<u32, Kept>,
+    /// The last ones that have arrived, if the run is watched.
+    arrived: VecDeque<(u32, Box<[u8]>)>,
 }
 
 /// What is kept beside a simulated packet.
@@ -36,9 +42,25 @@ impl Passage {
     pub(crate) fn forget(&mut self, packet: &Packet) {
         self.under_way.remove(&packet.serial);
     }
+
+    /// Keeps the bytes of an arrived packet for frames that are traced later.
+    pub(crate) fn keep(&mut self, packet: &Packet, bytes: &[u8]) {
+        if self.arrived.len() == TRACED_LATER {
+            self.arrived.pop_front();
+        }
+        self.arrived.push_back((packet.serial, bytes.into()));
+    }
 }
 
 impl Flow {
+    /// What a real program sent as this packet, for traces.
+    pub(crate) fn bytes(&self, packet: &Packet) -> Option<Box<[u8]>> {
+        let Supply::Outside(passage) = &self.supply else { return None };
+        let arrived = || passage.arrived.iter().rev().find(|(serial, _)| *serial == packet.serial);
+        let under_way = passage.under_way.get(&packet.serial).map(|kept| &kept.bytes);
+        under_way.or_else(|| arrived().map(|(_, bytes)| bytes)).cloned()
+    }
+
     /// Access category of a real packet of this flow, no place at the head of a queue, and its key for queues.
     #[inline(never)]
     pub(crate) fn kept(&self, index: FlowId, packet: &Packet) -> (u8, bool, u32) {

@@ -1,0 +1,401 @@
+#!/usr/bin/env python3
+"""Run real programs over simulated air: ping, iperf3, curl, and Chromium that loads a page whose DNS and HTTP server is
+behind a simulated access point. Counts and order are checked, never times. Needs no root where users may make namespaces;
+where they may not, it says so and checks nothing."""
+
+import contextlib
+import hashlib
+import http.server
+import json
+import os
+import pathlib
+import shutil
+import socket
+import socketserver
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/browser"))
+import chromium  # noqa: E402
+
+SLUICE = pathlib.Path(os.environ.get("SLUICE", ROOT / "target/release/sluice")).resolve()
+# Another emulation may run on this machine, in which nodes have other names.
+SERVER, LAPTOP = f"server-{os.getpid()}", f"laptop-{os.getpid()}"
+HOME = (ROOT / "scenarios/emulate/home.toml").read_text().replace('"server"', f'"{SERVER}"').replace('"laptop"', f'"{LAPTOP}"')
+NAME = "page.test"
+FILE = b"".join(hashlib.sha256(number.to_bytes(4)).digest() for number in range(10_000))
+PAGE = f"""<!DOCTYPE html><title>Loading</title><link rel=stylesheet href=/style.css>
+<img src=/picture.svg onload="document.body.dataset.picture=this.naturalWidth">
+<script src=/script.js></script><p id=file></p>
+<script>fetch('/file').then(got => got.arrayBuffer()).then(got => {{ document.title = 'Loaded ' + got.byteLength }})</script>"""
+PARTS = {
+    "/": ("text/html", PAGE.encode()),
+    "/style.css": ("text/css", b"p { margin-left: 41px }"),
+    "/script.js": ("text/javascript", b"window.ran = 'yes'"),
+    "/picture.svg": ("image/svg+xml", b'<svg xmlns="http://www.w3.org/2000/svg" width="7" height="7"/>'),
+    "/file": ("application/octet-stream", FILE),
+}
+# Handed to the kernel by each of two programs.
+FLOOD = 2_000_000_000
+# What the emulation may grow by meanwhile.
+ROOM = 64 << 20
+
+
+# Emulations that a failed check has left.
+RUNNING = contextlib.ExitStack()
+
+
+class Emulation:
+    """A running emulation, in whose nodes programs are started."""
+
+    def __init__(self, *words):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sluice-programs-"))
+        (self.folder / "home.toml").write_text(HOME)
+        command = [SLUICE, "emulate", "home.toml", "--set", "node.neighbour.count=3", "--set", "warmup=0 s", "--json", *words]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder)
+        first = self.process.stderr.readline()
+        if "may not make namespaces" in first or "cannot make a TUN device" in first:
+            print(f"skipped: {first}")
+            shutil.rmtree(self.folder)
+            sys.exit(0)
+        RUNNING.callback(self.abandon)
+        told = [first] + [self.process.stderr.readline() for _ in range(2 if "--gateway" in words else 1)]
+        self.addresses = {name: both.split() for name, both in (line.strip().split(": ") for line in told)}
+
+    def start(self, node, *words):
+        """Start a program in a node."""
+        command = [SLUICE, "enter", node, "--", *map(str, words)]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=self.folder)
+
+    def run(self, node, *words, fails=False):
+        """What a program in a node prints."""
+        process = self.start(node, *words)
+        told = process.communicate(timeout=300)[0]
+        assert (process.returncode != 0) == fails, f"{words} in {node}: status {process.returncode}\n{told}"
+        return told
+
+    def own(self, *words):
+        """The words of a command that runs a function of this file."""
+        return [sys.executable, __file__, *words]
+
+    def inner(self):
+        """The process that paces the network."""
+        for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+            with contextlib.suppress(OSError):
+                if f"\nPPid:\t{self.process.pid}\n" in status.read_text():
+                    return status
+        raise AssertionError("the emulation has no process inside")
+
+    def abandon(self):
+        """End it whatever it does, and remove its folder."""
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+    def end(self):
+        """End it; its results."""
+        self.process.terminate()
+        told, complaints = self.process.communicate(timeout=60)
+        assert self.process.returncode == 130, complaints
+        results = json.loads(told)
+        self.real = {flow["name"]: flow for flow in results["flows"] if flow["kind"] == "real"}
+        return results
+
+
+def wait_for(path):
+    """Wait until another program has written a file."""
+    for _ in range(600):
+        if path.exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{path} was not written")
+
+
+def serve(address, address6, log):
+    """In the server: a DNS server that knows one name, and an HTTP server over IPv4 and IPv6."""
+    lines, lock = pathlib.Path(log), threading.Lock()
+
+    def note(text):
+        with lock, lines.open("a") as file:
+            file.write(text + "\n")
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            kind, content = PARTS.get(self.path, ("", b""))
+            note(f"GET {self.path}")
+            self.send_response(200 if kind else 404)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    class Four(socketserver.ThreadingTCPServer):
+        allow_reuse_address = daemon_threads = True
+
+    class Six(Four):
+        address_family = socket.AF_INET6
+
+    for server in (Four((address, 80), Handler), Six((address6, 80), Handler)):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as dns:
+        dns.bind((address, 53))
+        note("ready")
+        while True:
+            query, asker = dns.recvfrom(2000)
+            labels, at = [], 12
+            while query[at]:
+                labels.append(query[at + 1 : at + 1 + query[at]].decode())
+                at += 1 + query[at]
+            (kind,) = struct.unpack("!H", query[at + 1 : at + 3])
+            name = ".".join(labels)
+            note(f"DNS {name} {kind}")
+            known = name == NAME
+            found = kind == 1 and known
+            head = query[:2] + struct.pack("!HHHHH", 0x8580 if known else 0x8583, 1, found, 0, 0)
+            answer = b"\xc0\x0c" + struct.pack("!HHIH", 1, 1, 60, 4) + socket.inet_aton(address) if found else b""
+            dns.sendto(head + query[12 : at + 5] + answer, asker)
+
+
+def browse(resolver):
+    """In the laptop: load the page in Chromium, which asks our DNS server for its name; what came of it."""
+    subprocess.run(["mount", "--bind", resolver, "/etc/resolv.conf"], check=True)
+    with chromium.chromium(online=True) as browser:
+        browser.call("Page.navigate", url=f"http://{NAME}/")
+        for _ in range(1200):
+            if str(browser.evaluate("document.title")).startswith("Loaded") and browser.evaluate("document.body?.dataset.picture"):
+                break
+            time.sleep(0.1)
+        page = "({title: document.title, ran: window.ran, picture: document.body.dataset.picture, "
+        page += "margin: getComputedStyle(document.getElementById('file')).marginLeft})"
+        print(json.dumps(browser.evaluate(page)))
+
+
+def misbehave():
+    """In the laptop: send what the network does not carry, a different number of each."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        udp.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton("10.0.0.2"))
+        # To nobody; to a group; to all.
+        for to, times in [("10.9.9.9", 3), ("224.0.0.251", 20), ("10.255.255.255", 10)]:
+            for _ in range(times):
+                udp.sendto(b"x", (to, 9))
+    # Whoever is root in the node may give the device a larger MTU.
+    subprocess.run(["ip", "link", "set", "air0", "mtu", "4000"], check=True)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as raw:
+        raw.bind(("air0", 0x0800))
+        for _ in range(5):
+            raw.send(b"no packet at all")
+        long = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 2000, 0, 0, 64, 253, 0, bytes([10, 0, 0, 2]), bytes([10, 0, 0, 6]))
+        for _ in range(7):
+            raw.send(long.ljust(2000, b"x"))
+
+
+def flood(to):
+    """In the laptop: hand datagrams to the kernel as fast as it takes them, by segmentation 44 at a time."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.setsockopt(socket.IPPROTO_UDP, 103, 1472)
+        udp.connect((to, 9))
+        sent = 0
+        while sent < FLOOD:
+            with contextlib.suppress(OSError):
+                udp.send(bytes(44 * 1472))
+            sent += 44 * 1472
+
+
+def check_programs():
+    """ping, iperf3 and curl over IPv4 and IPv6, and a page in Chromium; then their packets in a capture."""
+    kept = pathlib.Path(tempfile.mkdtemp(prefix="sluice-capture-"))
+    emulation = Emulation("--pcap", kept, "--node", LAPTOP, "--out", kept / "out", "--set", "record.series=1 s")
+    four, six = emulation.addresses[SERVER]
+    log = emulation.folder / "log"
+    server = emulation.start(SERVER, *emulation.own("serve", four, six, log))
+    wait_for(log)
+
+    def ping(*words, fails=False):
+        return emulation.run(LAPTOP, "ping", "-i", "0.2", *words, fails=fails)
+
+    for told in (ping("-c", "10", four), ping("-6", "-c", "10", six), ping("-c", "10", "-M", "do", "-s", "1472", four)):
+        numbers = [int(line.split("icmp_seq=")[1].split()[0]) for line in told.splitlines() if "icmp_seq=" in line]
+        assert numbers == list(range(1, 11)) and "10 received" in told, told
+    # A datagram of three fragments comes through, one that may not be broken up is refused by the kernel.
+    assert "4 received" in ping("-c", "4", "-s", "4000", four)
+    assert "too long" in ping("-c", "1", "-M", "do", "-s", "1473", four, fails=True)
+
+    for name in (four, f"[{six}]"):
+        emulation.run(LAPTOP, "curl", "--silent", "--fail", "--output", "file", f"http://{name}/file")
+        assert (emulation.folder / "file").read_bytes() == FILE
+    assert log.read_text().split("\n")[1:3] == ["GET /file"] * 2
+
+    listener = emulation.start(SERVER, "iperf3", "--server", "--one-off")
+    for attempt in range(50):
+        try:
+            told = emulation.run(LAPTOP, "iperf3", "--client", four, "--bytes", "3M", "--json")
+            break
+        except AssertionError:
+            # It may listen later.
+            assert attempt < 49
+            time.sleep(0.1)
+    listener.communicate()
+    sent, total = (json.loads(told)["end"][which]["bytes"] for which in ("sum_sent", "sum_received"))
+    # The server reports what it had when the client was done.
+    assert sent == 3 << 20 and 0 < total <= sent, told
+
+    resolver = emulation.folder / "resolv.conf"
+    resolver.write_text(f"nameserver {four}\n")
+    page = json.loads(emulation.run(LAPTOP, *emulation.own("browse", resolver)))
+    expected = {"title": f"Loaded {len(FILE)}", "ran": "yes", "picture": "7", "margin": "41px"}
+    assert page == expected, page
+    seen = log.read_text().split("\n")[3:-1]
+    asked, got = seen.index(f"DNS {NAME} 1"), seen.index("GET /")
+    assert asked < got, seen
+    fetched = [line for line in seen[got:] if line.startswith("GET") and "favicon" not in line]
+    assert sorted(fetched) == sorted(f"GET {part}" for part in PARTS), seen
+
+    results = emulation.end()
+    server.wait()
+    up, down = emulation.real[f"{LAPTOP}-{SERVER}"], emulation.real[f"{SERVER}-{LAPTOP}"]
+    found = results["emulation"]
+    assert found["packets"] == up["received_packets"] + down["received_packets"]
+    # Three transfers of the file, and what iperf3 sent.
+    assert down["received_packets"] >= 3 * len(FILE) // 1460 and up["received_packets"] >= total // 1460
+    refused = {reason for reason, count in found["refused_packets"].items() if count and reason != "multicast"}
+    assert not refused, f"not carried: {refused}"
+    check_capture(kept / f"{LAPTOP}.pcap")
+    check_kept(kept / "out", found)
+    shutil.rmtree(kept)
+
+
+FIELDS = ["radiotap.flags.badfcs", "_ws.malformed", "wlan.fc.tods", "wlan.fcs.status", "ip.addr", "ip.checksum.status",
+          "tcp.checksum.status", "tcp.dstport", "icmp.type", "icmp.seq", "icmp.checksum.status", "icmpv6.type",
+          "dns.qry.name", "http.request.uri"]  # fmt: skip
+
+
+def check_capture(file):
+    """tshark sees in the frames what the programs sent, whole."""
+    options = [f"{what}.check_checksum:TRUE" for what in ("wlan", "ip", "tcp")]
+    words = [word for option in options for word in ("-o", option)] + [word for field in FIELDS for word in ("-e", field)]
+    command = ["tshark", "-r", file, "-T", "fields", *words]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    rows = [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in told.splitlines()]
+    rows = [row for row in rows if row["radiotap.flags.badfcs"] in ("0", "False")]
+    assert not any(row["_ws.malformed"] for row in rows)
+    # Simulated packets end after their headers, and have no check sums of what they carry.
+    assert any(row["tcp.dstport"] == "10000" for row in rows)
+    sums = ["wlan.fcs.status", "ip.checksum.status", "tcp.checksum.status"]
+    real = [[row[field] for field in sums] for row in rows if "10.0.0.2" in row["ip.addr"].split(",") and row["tcp.dstport"]]
+    assert real and all(found == ["1"] * 3 for found in real)
+    sent = [row for row in rows if row["wlan.fc.tods"] in ("1", "True")]
+    echoes = [int(row["icmp.seq"]) for row in sent if (row["icmp.type"], row["icmp.checksum.status"]) == ("8", "1")]
+    assert list(dict.fromkeys(echoes))[:10] == list(range(1, 11)), echoes
+    assert any(row["icmpv6.type"] == "128" for row in sent)
+    assert any(row["dns.qry.name"] == NAME for row in sent)
+    requests = [row["http.request.uri"] for row in sent if row["http.request.uri"]]
+    assert requests.count("/file") >= 3 and set(PARTS) <= set(requests), requests
+
+
+def check_kept(folder, found):
+    """Results, series and report of the emulation, as of every run."""
+    (kept,) = (json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines())
+    assert kept["emulation"] == found
+    (series,) = (folder / "series").iterdir()
+    head, *rows = (line.split(",") for line in series.read_text().splitlines())
+    late, packets = head.index("emulation.late_packets"), head.index("emulation.lateness_max_s")
+    assert sum(int(row[late] or 0) for row in rows) == found["late_packets"]
+    assert max(float(row[packets] or 0) for row in rows) == found["lateness_max_s"]
+    subprocess.run([SLUICE, "report", folder], check=True, capture_output=True)
+    report = (folder / "report.html").read_text()
+    told = f"Flows of real programs: {LAPTOP}-{SERVER}, {SERVER}-{LAPTOP}. {100 * found['in_time_ratio']:.3f} % of {found['packets']}"
+    assert told in report
+
+
+def check_refusals():
+    """What the network does not carry is counted by its reason, and does no harm."""
+    emulation = Emulation()
+    four, _ = emulation.addresses[SERVER]
+    emulation.run(LAPTOP, *emulation.own("misbehave"))
+    assert "3 received" in emulation.run(LAPTOP, "ping", "-c", "3", "-i", "0.2", four)
+    refused = emulation.end()["emulation"]["refused_packets"]
+    # The kernel itself sends to groups.
+    assert refused.pop("multicast") >= 30
+    expected = {"elsewhere": 3, "not_ip": 5, "too_long": 7, "device_full": 0, "ttl": 0, "absent": 0}
+    assert refused == expected, refused
+
+
+def check_flood():
+    """Two programs that send as fast as the kernel takes it: the emulation's memory is bounded, and it goes on."""
+    emulation = Emulation()
+    four, _ = emulation.addresses[SERVER]
+    status = emulation.inner()
+
+    def most():
+        return int(status.read_text().split("VmHWM:")[1].split()[0]) << 10
+
+    before = most()
+    begun = time.monotonic()
+    floods = [emulation.start(LAPTOP, *emulation.own("flood", four)) for _ in range(2)]
+    assert all(flood.communicate() and flood.returncode == 0 for flood in floods)
+    took, grown = time.monotonic() - begun, most() - before
+    assert grown < ROOM, f"grown by {grown >> 20} MiB"
+    assert "3 received" in emulation.run(LAPTOP, "ping", "-c", "3", "-i", "0.2", four)
+    found = emulation.end()["emulation"]
+    offered, carried = 2 * FLOOD // 1472, emulation.real[f"{LAPTOP}-{SERVER}"]["sent_packets"]
+    assert found["refused_packets"]["device_full"] + carried > offered // 2
+    print(f"flood: {16e-9 * FLOOD / took:.1f} Gb/s, {carried} of {offered} packets read, {grown >> 20} MiB more memory")
+
+
+def check_gateway():
+    """Programs of this machine and of a node reach one another through a gateway, and what a node sends further does, too.
+
+    This machine is played by a namespace, so that it needs no root and nothing is left."""
+    if os.environ.get("SLUICE_HOST") != "played":
+        command = ["unshare", "--user", "--map-root-user", "--net", "--mount", sys.executable, __file__, "gateway"]
+        subprocess.run(command, check=True, env=os.environ | {"SLUICE_HOST": "played"})
+        return
+    emulation = Emulation("--gateway", SERVER)
+    (laptop, laptop6), (machine, machine6) = emulation.addresses[LAPTOP], emulation.addresses["this machine"]
+
+    def ping(*words):
+        return subprocess.run(["ping", "-c", "3", "-i", "0.2", *words], check=True, capture_output=True, text=True).stdout
+
+    # The gateway takes one off the TTL.
+    for told in (ping(laptop), ping("-6", laptop6), emulation.run(LAPTOP, "ping", "-c", "3", "-i", "0.2", machine)):
+        assert "3 received" in told and "ttl=63" in told, told
+    assert "3 received" in emulation.run(LAPTOP, "ping", "-6", "-c", "3", "-i", "0.2", machine6)
+    # An address of this machine that no node has: what is behind the gateway is reached by routes alone.
+    subprocess.run(["ip", "addr", "add", "192.0.2.1/32", "dev", "sluice0"], check=True)
+    assert "3 received" in emulation.run(LAPTOP, "ping", "-c", "3", "-i", "0.2", "192.0.2.1")
+    # A simulated node is no way out.
+    emulation.run(LAPTOP, "ping", "-c", "2", "-W", "1", "10.0.0.3", fails=True)
+    found = emulation.end()["emulation"]["refused_packets"]
+    assert found["elsewhere"] == 2, found
+    left = subprocess.run(["ip", "link", "show", "sluice0"], check=False, capture_output=True)
+    assert left.returncode != 0, "the device is gone with the emulation"
+
+
+CHECKS = {"programs": check_programs, "refusals": check_refusals, "flood": check_flood, "gateway": check_gateway}
+INSIDE = {"serve": serve, "browse": browse, "misbehave": misbehave, "flood": flood}
+
+
+def main():
+    # A program in a node has arguments, or is none of the checks.
+    if sys.argv[1:] and (sys.argv[1] not in CHECKS or len(sys.argv) > 2):
+        INSIDE[sys.argv[1]](*sys.argv[2:])
+        return
+    if not SLUICE.exists():
+        sys.exit(f"{SLUICE} is missing: run `make build`")
+    for name in sys.argv[1:] or CHECKS:
+        with RUNNING:
+            CHECKS[name]()
+        print(f"{name}: {CHECKS[name].__doc__.splitlines()[0]}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
