@@ -14,6 +14,8 @@ import sys
 import tarfile
 import tempfile
 
+# The page's scripts, one after another.
+SCRIPTS = ["show", "charts", "place", "air", "beside", "share", "main"]
 HERE = pathlib.Path(__file__).resolve().parent
 # The charting library: MIT licence, Leon Sorokin.
 LIBRARY = "uplot@1.6.32"
@@ -74,7 +76,7 @@ def main():
         "/*SCENES*/": data.replace("</", "<\\/"),
         "/*WORKER*/": (HERE / "worker.js").read_text(),
         "/*UPLOT*/": script,
-        "/*MAIN*/": (HERE / "main.js").read_text(),
+        "/*MAIN*/": "\n".join((HERE / f"{name}.js").read_text() for name in SCRIPTS),
     }
     page = (HERE / "index.html").read_text()
     for mark, part in parts.items():

@@ -57,6 +57,7 @@ impl<'s> Change<'s> {
         }
         if let ["node", name, _, ..] = path[..] {
             describe_placed(root, name, &self.span);
+            describe_copies(root, name, &self.span);
             if !root.contains_key("node") {
                 let known = (0..placed(root).unwrap_or_default().min(MOST_SHOWN)).map(placed_name).collect();
                 return Err(Miss { message: format!("no node is named `{name}`"), name: name.to_owned(), known });
@@ -127,6 +128,40 @@ fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
         let name = Spanned::new(span.clone(), DeValue::String(Cow::Owned(name)));
         nodes.push(Spanned::new(span.clone(), DeValue::Table(DeTable::from_iter([(key, name)]))));
     }
+}
+
+/// If `name` is one of the copies that a table `[[node]]` with a `count` stands for, gives each copy a table of its own.
+fn describe_copies(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
+    let Some(DeValue::Array(nodes)) = root.get_mut("node").map(Spanned::get_mut) else { return };
+    if nodes.iter().any(|node| name_of(node) == Some(name)) {
+        return;
+    }
+    let Some((group, count)) = nodes.iter().enumerate().find_map(|(index, node)| {
+        let of: u64 = name.strip_prefix(name_of(node)?)?.parse().ok()?;
+        let count = node.get_ref().as_table()?.get("count")?.get_ref().as_integer().and_then(number)?;
+        // `up01` is no copy of `up`.
+        let named = format!("{}{of}", name_of(node)?) == name;
+        (named && count <= MOST_PLACED && (1..=count).contains(&of)).then_some((index, count))
+    }) else {
+        return;
+    };
+    let apart = nodes.iter().enumerate().flat_map(|(index, node)| match index == group {
+        true => (1..=count).map(|number| copy(node, number, span)).collect(),
+        false => vec![node.clone()],
+    });
+    *nodes = apart.collect();
+}
+
+/// The `number`-th copy that a table `[[node]]` with a `count` stands for.
+fn copy<'s>(node: &Value<'s>, number: u64, span: &Range<usize>) -> Value<'s> {
+    let name = name_of(node).map(|name| format!("{name}{number}"));
+    let mut copy = node.clone();
+    if let (Some(name), DeValue::Table(table)) = (name, copy.get_mut()) {
+        table.remove("count");
+        let key = Spanned::new(span.clone(), Cow::Borrowed("name"));
+        table.insert(key, Spanned::new(span.clone(), DeValue::String(Cow::Owned(name))));
+    }
+    copy
 }
 
 /// Largest number of nodes of a network.
@@ -234,6 +269,22 @@ mod tests {
         applied(&mut root, &change("node.*.queue.limit", "8")).unwrap();
         assert_eq!(word(&root, "node.n0.queue.limit"), "8");
         assert_eq!(word(&root, "node.n1.queue.limit"), "8");
+    }
+
+    #[test]
+    fn a_copy_gets_a_table_of_its_own_and_so_do_its_likes() {
+        let mut root = document("[[node]]\nname = \"ap\"\n[[node]]\nname = \"up\"\ncount = 3\nmcs = 4\n");
+        applied(&mut root, &change("node.up2.mcs", "1")).unwrap();
+        let mcs: Vec<String> = ["up1", "up2", "up3"].map(|name| word(&root, &format!("node.{name}.mcs"))).into();
+        assert_eq!(mcs, ["4", "1", "4"]);
+        let miss = applied(&mut root, &change("node.up4.mcs", "1")).unwrap_err();
+        assert_eq!(miss.known, ["ap", "up1", "up2", "up3"]);
+        // What is no copy leaves the group as it is.
+        for name in ["up0", "up4", "up02", "up"] {
+            let mut root = document("[[node]]\nname = \"up\"\ncount = 3\nmcs = 4\n");
+            assert_eq!(applied(&mut root, &change(&format!("node.{name}.mcs"), "1")).is_ok(), name == "up");
+            assert_eq!(word(&root, "node.up.count"), "3");
+        }
     }
 
     #[test]

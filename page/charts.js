@@ -1,0 +1,25 @@
+// The running charts.
+
+let plots = [];
+const size = (box) => ({ width: Math.max(200, box.clientWidth), height: 210 });
+
+function charts() {
+  plots.forEach(({ plot }) => plot.destroy());
+  const ink = getComputedStyle(document.body).color;
+  const line = getComputedStyle(document.documentElement).getPropertyValue("--line");
+  const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
+  const make = (id, series, data) => {
+    const box = at(id);
+    const plot = new uPlot({
+      ...size(box), series: [{ label: "s" }, ...series], axes: [axis, axis], legend: { live: false, show: series.length < 7 && series.length > 1 },
+      scales: { x: { time: false }, y: { range: (_, least, most) => [0, Math.max(most ?? 1, 1) * 1.05] } }, cursor: { show: false },
+    }, data(), box);
+    plots.push({ plot, data, box });
+  };
+  plots = [];
+  make("latency", [{ label: "worst in 200 ms", stroke: colours[0], spanGaps: true, width: 1.5, points: { show: false } }], () => [rows.t, rows.latency]);
+  const named = stage.flows.map((flow, index) => ({ index, flow })).filter(({ flow }) => !flow.answers).slice(0, 60);
+  make("goodput", named.map(({ flow, index }) => ({ label: flow.name, stroke: colours[index % colours.length], width: 1.2, points: { show: false } })),
+    () => [rows.t, ...named.map(({ index }) => rows.goodput[index])]);
+  make("held", [{ label: "packets", stroke: colours[4], width: 1.5, points: { show: false } }], () => [rows.t, rows.held]);
+}

@@ -1,0 +1,118 @@
+"use strict";
+const at = (id) => document.getElementById(id);
+const scenes = JSON.parse(at("scenes").textContent);
+const colours = ["#0b6fb8", "#d1610a", "#2f8f4e", "#8e44ad", "#b8860b", "#c0392b", "#16808a", "#6b7785"];
+
+// ---- the worker, and questions to it
+
+const worker = new Worker(URL.createObjectURL(new Blob([at("worker").textContent], { type: "text/javascript" })));
+const asked = new Map();
+let questions = 0;
+worker.onmessage = ({ data }) => asked.get(data.id)?.(data);
+const tell = (message) => worker.postMessage(message);
+function ask(message, more) {
+  return new Promise((done) => {
+    const id = ++questions;
+    asked.set(id, (data) => {
+      if (more && (data.progress !== undefined || data.seen)) return more(data);
+      asked.delete(id);
+      done(data);
+    });
+    tell({ ...message, id });
+  });
+}
+
+// ---- what is shown
+
+let scene, toml, scheme, settings = {}, moved = {}, seed = 1;
+let stage = null;                 // what is open: its number, nodes, flows
+let playing = true, time = 0;
+let air = [], got = new Set(), waiting = [], places = [], dropped = [];
+let rows = { t: [], latency: [], goodput: [], held: [] }, bin = null;
+let chosen = null;
+
+const BIN = 0.2;                  // seconds of simulated time a point of the charts stands for
+
+function sets() {
+  const list = [];
+  for (const slider of scene?.sliders ?? []) {
+    if (slider.only && slider.only !== scheme) continue;
+    if (settings[slider.name] === undefined || settings[slider.name] === slider.value) continue;
+    for (const key of slider.keys) list.push(`${key}=${settings[slider.name]}${slider.unit ? " " + slider.unit : ""}`);
+  }
+  for (const [name, place] of Object.entries(moved)) {
+    list.push(`node.${name}.position=["${place[0].toFixed(1)} m", "${place[1].toFixed(1)} m"]`);
+  }
+  return list;
+}
+
+function request(label = scheme) {
+  return { toml, set: sets(), case: label ? [`scheme=${label}`] : [], seed };
+}
+
+async function restart() {
+  const { opened } = await ask({ call: "open", request: request(), close: stage?.number ?? -1 });
+  at("fault").textContent = opened.error ?? "";
+  if (opened.error) {
+    stage = null;
+    at("source").open = true;
+    at("status").textContent = "The scenario is refused: see below.";
+    return;
+  }
+  stage = opened;
+  [air, got, waiting, dropped, time] = [[], new Set(), [], stage.flows.map(() => 0), 0];
+  places = stage.nodes.map((node) => node.place);
+  rows = { t: [], latency: [], goodput: stage.flows.map(() => []), held: [] };
+  bin = null;
+  if (chosen !== null && chosen >= stage.nodes.length) chosen = null;
+  choices();
+  charts();
+  command();
+  if (playing) run(); else draw();
+}
+
+function run() {
+  if (!stage) return;
+  ask({ call: "run", number: stage.number, speed: speed(), simulated: time }, ({ seen, behind }) => {
+    see(seen, behind);
+    if (seen.finished) finished();
+  });
+}
+
+function finished() {
+  playing = false;
+  at("play").textContent = "Run again";
+}
+
+function see(seen, behind) {
+  time = seen.t_s;
+  for (const frame of seen.air) air.push(frame);
+  for (const number of seen.got) got.add(number);
+  while (air.length > 6000) got.delete(air.shift().number);
+  waiting = seen.waiting;
+  seen.places.forEach((place, node) => { places[node] = place; });
+  seen.dropped.forEach((count, flow) => { dropped[flow] += count; });
+  for (const [flow, when, delay, bytes] of seen.arrived) arrive(flow, when, delay, bytes);
+  while (bin && time >= bin.end) close();
+  bin ??= fresh(Math.floor(time / BIN) * BIN);
+  const pace = behind ? "; this machine is slower than that" : "";
+  at("status").textContent = `${time.toFixed(time < 1 ? 4 : 2)} s simulated, ${seen.events.toLocaleString("en")} events${pace}`;
+}
+
+const fresh = (start) => ({ end: start + BIN, worst: null, bytes: stage.flows.map(() => 0) });
+
+function arrive(flow, when, delay, bytes) {
+  while (bin && when >= bin.end) close();
+  bin ??= fresh(Math.floor(when / BIN) * BIN);
+  bin.bytes[flow] += bytes;
+  if (!stage.flows[flow].answers && stage.flows[flow].name === shown()) bin.worst = Math.max(bin.worst ?? 0, delay * 1000);
+}
+
+function close() {
+  rows.t.push(bin.end);
+  rows.latency.push(bin.worst);
+  bin.bytes.forEach((bytes, flow) => rows.goodput[flow].push(bytes * 8 / BIN / 1e6));
+  rows.held.push(waiting.reduce((sum, count) => sum + count, 0));
+  bin = fresh(bin.end);
+  if (rows.t.length > 1200) for (const list of [rows.t, rows.latency, rows.held, ...rows.goodput]) list.shift();
+}
