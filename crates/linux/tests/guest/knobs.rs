@@ -1,6 +1,7 @@
 //! The knobs of mac80211's scheduler on the kernel's own airtime queue limits: an access point and its stations, by
 //! hostapd, with the modules that `tests/live/wifi.py` makes.
 
+use super::kills::Moments;
 use super::program::{Program, nothing_is_left, queue, run, said};
 use super::stress::setting;
 use super::{now, pause_until, shell};
@@ -254,11 +255,10 @@ fn kill_many(words: &str, kills: u64, start: impl Fn() -> Program, is_set: impl 
     let begun = now();
     start().kill();
     let span = now().since(begun) * 2;
-    let (mut moments, mut set) = (SEED, 0_u64);
+    let (mut moments, mut set) = (Moments(SEED), 0_u64);
     for kill in 0..kills {
         let program = Program::start(words);
-        moments = moments.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        pause_until(now() + Duration::from_nanos(((moments >> 33) * span.as_nanos()) >> 31));
+        pause_until(now() + moments.below(span));
         program.kill();
         set += u64::from(is_set());
         if kill % 2 == 0 {

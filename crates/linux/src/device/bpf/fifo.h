@@ -306,6 +306,34 @@ static ALWAYS_INLINE __u64 below_of(const struct sluice_measured *is)
 	return is->handed_packets - is->completed_packets - is->lost_packets;
 }
 
+/* A queue comes or goes: the others of its radio are told, and it of them. The kernel makes and ends queues one by
+ * one. */
+VERIFIED_APART int meet(__u32 slot, int comes)
+{
+	struct sluice_measured *is = bpf_map_lookup_elem(&measured, &slot);
+	struct bpf_iter_num number;
+	int *at;
+
+	if (!is)
+		return 0;
+	is->others = 0;
+	bpf_iter_num_new(&number, 0, MOST_QUEUES);
+	while ((at = bpf_iter_num_next(&number))) {
+		__u32 which = *at, key = which;
+		struct sluice_measured *other = bpf_map_lookup_elem(&measured, &key);
+
+		if (!other || !other->interface || which == slot || other->radio != is->radio)
+			continue;
+		other->others &= ~(1ull << slot % MOST_QUEUES);
+		if (comes) {
+			other->others |= 1ull << slot % MOST_QUEUES;
+			is->others |= 1ull << which % MOST_QUEUES;
+		}
+	}
+	bpf_iter_num_destroy(&number);
+	return 0;
+}
+
 /* As below_of, of another queue: one that sends no more does not see what is overdue. */
 static ALWAYS_INLINE __u64 below_lately(const struct sluice_measured *is, __u32 slot, __u64 now, __u64 expiry)
 {

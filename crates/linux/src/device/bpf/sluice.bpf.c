@@ -464,28 +464,6 @@ static ALWAYS_INLINE int find_own(struct Qdisc *sch, struct queue *q)
 	return sch->limit && find(sch, q);
 }
 
-/* A queue comes or goes: the others of its radio are told, and it of them. The kernel makes and ends queues one by
- * one. */
-static ALWAYS_INLINE void meet(struct queue q, int comes)
-{
-	__u64 own = 1ull << q.slot % MOST_QUEUES;
-
-	q.is->others = 0;
-	for (__u32 number = 0; number < MOST_QUEUES; number++) {
-		__u32 slot = number;
-		struct sluice_measured *other = bpf_map_lookup_elem(&measured, &slot);
-
-		if (!other || !other->interface || number == q.slot || other->radio != q.is->radio)
-			continue;
-		if (comes) {
-			other->others |= own;
-			q.is->others |= 1ull << number;
-		} else {
-			other->others &= ~own;
-		}
-	}
-}
-
 SEC("struct_ops/sluice_init")
 int sluice_init(__u64 *context)
 {
@@ -516,7 +494,7 @@ int sluice_init(__u64 *context)
 	if (!find_real_time(&rt))
 		return -EINVAL;
 	begin(rt, bpf_ktime_get_ns());
-	meet(q, 1);
+	meet(q.slot, 1);
 	/* Zero in every new queue: it tells that this one has its slot. */
 	sch->limit = 1;
 	return 0;
@@ -582,7 +560,7 @@ void sluice_destroy(__u64 *context)
 	if (q.is->split && find_real_time(&rt))
 		free_left(rt, MOST_PLACES, 0);
 	q.is->interface = 0;
-	meet(q, 0);
+	meet(q.slot, 0);
 }
 
 SEC(".struct_ops.link")
