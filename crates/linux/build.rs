@@ -7,7 +7,8 @@ use std::{env, fs};
 
 const SOURCES: &str = "src/device/bpf";
 /// Programs built from [`SOURCES`].
-const PROGRAMS: [&str; 7] = ["sluice", "completion", "mark", "conformance", "turns_conformance", "classes", "witness"];
+const PROGRAMS: [&str; 8] =
+    ["sluice", "completion", "mark", "conformance", "turns_conformance", "biased_conformance", "classes", "witness"];
 /// Compilers that keep the type of a pointer in a map, best first: Clang from release 16 on.
 const COMPILERS: [&str; 5] = ["clang-19", "clang-20", "clang-18", "clang-16", "clang"];
 

@@ -418,8 +418,8 @@ fn inner_admit() {
     let mut receiver = Receiver::start(&chain);
     let flow = "--rate 200kb/s --to 10.9.2.2:5004";
 
-    // All packets, from the first on, are those of a new flow, and after a second those of an old one.
-    let mut sender = admitting(&chain, &format!("{flow} --new-for 1s"), &["python3", "-c", SENDER]);
+    // All packets, from the first on, are those of a new flow, and after three seconds those of an old one.
+    let mut sender = admitting(&chain, &format!("{flow} --new-for 3s"), &["python3", "-c", SENDER]);
     assert_eq!(receiver.until(NEW), [""; 0]);
     assert!(receiver.until(ADMITTED).iter().all(|class| class == NEW));
     assert_eq!(sender.next()["what"], "probe");

@@ -152,6 +152,9 @@ pub enum Unfit {
     /// Service classes need Sluice's own discipline.
     #[error("only Sluice's own discipline tells service classes apart: use --backend bpf, and no dry run")]
     Classes,
+    /// Biased queue management is asked for with what it lacks.
+    #[error("biased has one queue and discards by priority alone: leave out --classes, real_time and purge")]
+    Biased,
     /// A controller or settings are given for a device that has its own law.
     #[error(
         "the knobs of mac80211 have a law and a limit of their own: leave out --controller, --set, --classes and --notes (the \

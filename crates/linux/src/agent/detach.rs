@@ -2,9 +2,11 @@
 
 use crate::device::claim::put_back;
 use crate::device::former::Former;
+use crate::device::lock::PhyLock;
 use crate::device::state::{AgentProcess, State, agent_at, detach_command, other_places};
 use crate::device::wish::{Place, shown_place};
 use crate::error::{Error, Taken};
+use crate::kernel::nl80211::Wireless;
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::ask;
 use rustix::io::Errno;
@@ -72,9 +74,19 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
     Err(Taken::Stays { process: agent.process, device: device.into(), waited: PATIENCE }.into())
 }
 
+/// Removes the lock of a phy that an agent left that was killed before it wrote anything down.
+fn forget_lock(folder: &Path, device: &str) {
+    if let Ok(link) = Route::open().and_then(|mut route| route.link(device))
+        && let Ok(Some(phy)) = Wireless::open().and_then(|mut wireless| wireless.phy_of(link.index))
+    {
+        PhyLock::forget(folder, phy.number);
+    }
+}
+
 /// Restores what a killed agent left, and returns what that was, if there was anything.
 fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<Option<Restored>, Error> {
     let left = State::left(folder, device, parent)?;
+    forget_lock(folder, device);
     let restored = left.as_ref().map(|(_, left)| Restored::of(&left.former));
     if let Some((state, left)) = left {
         put_back(&state, &left.former, &mut Route::open()?)?;

@@ -100,8 +100,8 @@ impl Governor {
         let mut status = Status::new(&wish.place.device, place, &controller, wish.settings.limit);
         let real_time = RealTime::new(&wish, &controller, now)?;
         status.controller = names(&controller, real_time.as_ref());
-        let (phase, pace) = (Phase::Waiting { until: now }, Pace::new());
-        Ok(Self { wish, seed, controller, real_time, status, phase, pace, began: now })
+        let phase = Phase::Waiting { until: now };
+        Ok(Self { wish, seed, controller, real_time, status, phase, pace: Pace::new(), began: now })
     }
 
     /// Returns the next deadline.

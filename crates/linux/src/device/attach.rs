@@ -44,6 +44,9 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
     let Wish { place, settings, backend, dry_run, force: _, replace, gso_segments: _, classes, .. } = wish;
     let idle = driver::idle(place, looks)?;
     let classes = *classes || wish.real_time.is_some();
+    if wish.is_biased() && (classes || settings.purge.is_some()) {
+        return Err(Unfit::Biased.into());
+    }
     if classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq | Backend::Knobs)) {
         return Err(Unfit::Classes.into());
     }
@@ -150,6 +153,7 @@ fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Err
     }
     let device = match wish.turns() {
         Some(target) => Governed::attach_turns(place, mechanism, target, start, looks, *replace),
+        None if wish.is_biased() => Governed::attach_biased(place, mechanism, start, looks, *replace),
         None => Governed::attach(place, mechanism, start, looks, *replace),
     }?;
     Ok(Box::new(device))

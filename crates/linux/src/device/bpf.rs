@@ -4,7 +4,8 @@
 //! The mechanism is `bpf/fifo.h`, with `bpf/shaper.h` for a rate. For devices that never push back, `bpf/flight.h`,
 //! `bpf/below.h` and `bpf/completion.bpf.c` detect when the device is done with a packet. `bpf/class.h` separates
 //! real-time packets, `bpf/share.h` bounds them, and `bpf/mark.bpf.c` marks them. `bpf/flows.h`, `bpf/law.h`,
-//! `bpf/stations.h` and `bpf/turns.h` are the law of turns. `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16
+//! `bpf/stations.h` and `bpf/turns.h` are the law of turns, and `bpf/biased.h` is
+//! biased queue management. `bpf/sluice.bpf.c` makes a discipline of these, for Linux 6.16
 //! and later with `CONFIG_NET_SCH_BPF`. `bpf/conformance.bpf.c` makes a program of them that runs on any recent kernel:
 //! a test drives it beside crate `queue` and requires every decision and counter to be equal.
 
@@ -27,6 +28,8 @@ mod conformance;
 #[cfg(test)]
 mod conformance_batches;
 #[cfg(test)]
+mod conformance_biased;
+#[cfg(test)]
 mod conformance_credit;
 #[cfg(test)]
 mod conformance_many;
@@ -42,5 +45,5 @@ mod orders_tests;
 pub use discipline::Discipline;
 pub use governed::{FOLDER, Governed};
 pub use mechanism::Mechanism;
-pub use shared::{Below, Credit, Turns};
+pub use shared::{Below, Credit, Order, Turns};
 pub use slot::Slot;

@@ -95,8 +95,7 @@ pub(crate) fn put_back(state: &State, former: &Former, route: &mut Route) -> Res
         failed => return failed,
     }
     if let Some(phy) = former.phy() {
-        // Its lock goes with this, unless an agent has it by now.
-        drop(PhyLock::take(state.folder(), phy));
+        PhyLock::forget(state.folder(), phy);
     }
     Ok(())
 }

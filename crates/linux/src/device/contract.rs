@@ -11,6 +11,9 @@ pub(crate) const LONGEST_INTERVAL: Duration = Duration::from_secs(2);
 /// Kinds of Sluice's own discipline with turns: of the stations of a Wi-Fi interface, and without telling stations apart.
 pub(crate) const TURNS_OF_STATIONS: &str = "turns of stations";
 pub(crate) const TURNS_OF_ONE: &str = "turns";
+/// Kind of it that discards by priority.
+#[cfg(feature = "bpf")]
+pub(crate) const BIASED: &str = "biased";
 
 /// An interface whose queue is measured and limited.
 pub trait Device {

@@ -52,6 +52,14 @@ impl PhyLock {
         }
     }
 
+    /// Removes what a killed agent left of it.
+    pub(crate) fn forget(folder: &Path, number: u32) {
+        if !matches!(lstat(Self::path(folder, number)), Err(Errno::NOENT)) {
+            // One that an agent has stays.
+            drop(Self::take(folder, number));
+        }
+    }
+
     /// Returns the name of its file.
     pub(crate) fn path(folder: &Path, number: u32) -> PathBuf {
         folder.join(format!("phy{number}.lock"))
@@ -147,6 +155,14 @@ mod tests {
         fs::write(&path, "").unwrap();
         drop(PhyLock::take(folder.path(), 7).unwrap());
         assert!(!path.exists());
+        fs::write(&path, "").unwrap();
+        PhyLock::forget(folder.path(), 7);
+        assert!(!path.exists());
+        PhyLock::forget(folder.path(), 7);
+        let held = PhyLock::take(folder.path(), 7).unwrap();
+        PhyLock::forget(folder.path(), 7);
+        assert!(path.exists(), "an agent has it");
+        drop(held);
         std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
         assert!(matches!(PhyLock::take(folder.path(), 7), Err(Error::Distrusted { .. })));
     }

@@ -97,6 +97,11 @@ impl Wish {
         self.settings == Settings::default() && !self.classes && !self.notes && self.real_time.is_none()
     }
 
+    /// Tells whether a full queue is to discard by priority.
+    pub(crate) fn is_biased(&self) -> bool {
+        self.settings.discipline == DisciplineName::Biased
+    }
+
     /// Returns how long packets may wait in a queue with turns: where settings ask for one, or nothing asks for anything.
     pub(crate) fn turns(&self) -> Option<Positive<Duration>> {
         let of_settings = self.settings.turns.as_ref().map(|turns| turns.target_delay);

@@ -403,3 +403,42 @@ fn swan_rate_governs_an_interface_and_all_of_it_goes_with_its_agent() {
     nothing_is_left();
     link.end();
 }
+
+#[test]
+#[ignore = "needs the guest"]
+fn a_full_queue_of_biased_discards_by_drop_precedence() {
+    /// AF11 and AF13 (RFC 2597).
+    const KEPT: u8 = 10;
+    const DROPPED_FIRST: u8 = 14;
+    let link = SlowLink::new(LINK);
+    let before = queue("sl0");
+    for refused in ["--classes", "--set purge=head"] {
+        assert_eq!(run(&format!("attach sl0 --backend bpf --set discipline=biased {refused}")), Some(2));
+        assert!(said().contains("discards by priority alone"), "{}", said());
+    }
+    let program = Program::attached("attach sl0 --backend bpf --set discipline=biased --set limit=50", "sl0");
+    let sockets = [KEPT, DROPPED_FIRST].map(of_class);
+    let (mut next, mut offered) = (now(), 0);
+    let until = next + Duration::from_secs(2);
+    // 8 Mb/s of each.
+    while now() < until {
+        for socket in &sockets {
+            send(socket, LEN);
+        }
+        offered += 1;
+        next += OFFERED_EVERY * 2;
+        pause_until(next);
+    }
+    pause_until(now() + Duration::from_millis(200));
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(0), "{}", said());
+    assert_eq!(queue("sl0"), before);
+    nothing_is_left();
+    let received = link.end();
+    let [kept, dropped] = [KEPT, DROPPED_FIRST].map(|dscp| received.of(dscp));
+    println!("of {offered} each, {} and {} came", kept.len(), dropped.len());
+    in_order(&kept);
+    in_order(&dropped);
+    assert_eq!(kept.len(), offered);
+    assert!((offered / 8..offered / 2).contains(&dropped.len()), "{}", dropped.len());
+}

@@ -29,12 +29,13 @@ const GOVERNED: u64 = 33;
 const SEED: u64 = 20_261_121;
 
 /// Numbers that are spread well enough (Knuth's MMIX generator; its high bits).
-struct Moments(u64);
+pub(super) struct Moments(pub(super) u64);
 
 impl Moments {
-    fn below(&mut self, bound: Duration) -> Duration {
+    pub(super) fn below(&mut self, bound: Duration) -> Duration {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        Duration::from_nanos(((self.0 >> 33) * bound.as_nanos()) >> 31)
+        let nanos = (u128::from(self.0 >> 33) * u128::from(bound.as_nanos())) >> 31;
+        Duration::from_nanos(u64::try_from(nanos).unwrap())
     }
 }
 

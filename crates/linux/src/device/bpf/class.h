@@ -16,24 +16,18 @@
 #define FIRST_OF_NEIGHBOURS 133
 #define LAST_OF_NEIGHBOURS 137
 
+#define DSCP_LOWER_EFFORT 1
+/* The highest discard priority, and that of packets that say none. */
+#define MOST_PRIORITY 3
+
+/* Beside the code points. */
+#define LOOKS_FOR_NEIGHBOURS 64
+#define NO_CODE_POINT 65
+
 enum class { BEST_EFFORT, KEEPS_GOING, REAL_TIME, REAL_TIME_NEW };
 
-static ALWAYS_INLINE enum class of_dscp(unsigned int dscp)
-{
-	switch (dscp) {
-	case DSCP_REAL_TIME:
-		return REAL_TIME;
-	case DSCP_REAL_TIME_NEW:
-		return REAL_TIME_NEW;
-	case DSCP_SIGNALLING:
-	case DSCP_ROUTING:
-		return KEEPS_GOING;
-	default:
-		return BEST_EFFORT;
-	}
-}
-
-static APART enum class class_of(struct __sk_buff *context, const struct sk_buff *skb, __u64 link)
+/* Returns the DSCP of a packet; LOOKS_FOR_NEIGHBOURS, or NO_CODE_POINT if it cannot be read. */
+static APART unsigned int code_point(struct __sk_buff *context, const struct sk_buff *skb, __u64 link)
 {
 	__u8 buffer[IPV6_HEADER];
 	struct bpf_dynptr bytes;
@@ -42,23 +36,49 @@ static APART enum class class_of(struct __sk_buff *context, const struct sk_buff
 	__u64 at;
 
 	if (bpf_dynptr_from_skb(context, 0, &bytes) || !network(&bytes, skb, &protocol, &at, link))
-		return BEST_EFFORT;
+		return NO_CODE_POINT;
 	if (protocol == ETHERTYPE_ARP)
-		return KEEPS_GOING;
+		return LOOKS_FOR_NEIGHBOURS;
 	if (protocol == ETHERTYPE_IP) {
 		header = bpf_dynptr_slice(&bytes, at, buffer, IP_HEADER);
-		return header && header[0] >> 4 == 4 ? of_dscp(header[1] >> 2) : BEST_EFFORT;
+		return header && header[0] >> 4 == 4 ? header[1] >> 2 : NO_CODE_POINT;
 	}
 	if (protocol != ETHERTYPE_IPV6)
-		return BEST_EFFORT;
+		return NO_CODE_POINT;
 	header = bpf_dynptr_slice(&bytes, at, buffer, IPV6_HEADER);
 	if (!header || header[0] >> 4 != 6)
-		return BEST_EFFORT;
-	if (header[6] != ICMPV6)
-		return of_dscp((header[0] & 15) << 2 | header[1] >> 6);
+		return NO_CODE_POINT;
 	/* From a neighbour, not from beyond a router (RFC 4861, 7.1). */
-	if (header[7] != 255)
-		return of_dscp((header[0] & 15) << 2 | header[1] >> 6);
+	if (header[6] != ICMPV6 || header[7] != 255)
+		return (header[0] & 15) << 2 | header[1] >> 6;
 	header = bpf_dynptr_slice(&bytes, at + IPV6_HEADER, buffer, 1);
-	return header && header[0] >= FIRST_OF_NEIGHBOURS && header[0] <= LAST_OF_NEIGHBOURS ? KEEPS_GOING : BEST_EFFORT;
+	return header && header[0] >= FIRST_OF_NEIGHBOURS && header[0] <= LAST_OF_NEIGHBOURS ? LOOKS_FOR_NEIGHBOURS :
+											       NO_CODE_POINT;
+}
+
+static ALWAYS_INLINE enum class class_of(struct __sk_buff *context, const struct sk_buff *skb, __u64 link)
+{
+	switch (code_point(context, skb, link)) {
+	case DSCP_REAL_TIME:
+		return REAL_TIME;
+	case DSCP_REAL_TIME_NEW:
+		return REAL_TIME_NEW;
+	case DSCP_SIGNALLING:
+	case DSCP_ROUTING:
+	case LOOKS_FOR_NEIGHBOURS:
+		return KEEPS_GOING;
+	default:
+		return BEST_EFFORT;
+	}
+}
+
+/* Returns the discard priority of a packet; what has 0 goes first. By its drop precedence (RFC 2597), or 0 for
+ * lower effort (RFC 8622); all others have the highest. */
+static ALWAYS_INLINE __u32 priority_of(struct __sk_buff *context, const struct sk_buff *skb, __u64 link)
+{
+	unsigned int code = code_point(context, skb, link), precedence = code >> 1 & 3;
+
+	if (code == DSCP_LOWER_EFFORT)
+		return 0;
+	return code & 1 || code < 10 || code > 38 ? MOST_PRIORITY : MOST_PRIORITY - precedence;
 }

@@ -16,6 +16,12 @@ int class(struct __sk_buff *skb)
 }
 
 SEC("tc")
+int priority(struct __sk_buff *skb)
+{
+	return priority_of(skb, bpf_cast_to_kern_ctx(skb), link);
+}
+
+SEC("tc")
 int hops(struct __sk_buff *skb)
 {
 	return hops_of(skb, bpf_cast_to_kern_ctx(skb), link);

@@ -82,6 +82,27 @@ fn a_packet_is_of_the_class_that_its_code_point_says() {
     }
 }
 
+#[test]
+fn a_packet_has_the_discard_priority_of_its_drop_precedence() {
+    let Some(object) = load(None) else { return };
+    let priority = |frame: &[u8]| run(&object, "priority", frame);
+    for dscp in 0..64 {
+        // AF13 to AF43 and lower effort go first, then AF12 to AF42, then AF11 to AF41.
+        let expected = match dscp {
+            1 | 14 | 22 | 30 | 38 => 0,
+            12 | 20 | 28 | 36 => 1,
+            10 | 18 | 26 | 34 => 2,
+            _ => 3,
+        };
+        assert_eq!(priority(&frame(&[], 0x0800, &ipv4(dscp, 3))), expected, "{dscp}");
+        assert_eq!(priority(&frame(&[0x8100], 0x86dd, &ipv6(dscp, 1, 17, 0))), expected, "{dscp}");
+    }
+    for other in [frame(&[], 0x0806, &[0; 28]), frame(&[], 0x86dd, &ipv6(0, 0, 58, 135)), frame(&[], 0x888e, &[7; 28])]
+    {
+        assert_eq!(priority(&other), 3, "{other:02x?}");
+    }
+}
+
 /// A packet in a session of PPP over Ethernet.
 fn in_session(protocol: u16, rest: &[u8]) -> Vec<u8> {
     [&[0x11, 0, 0, 1, 0, 30], &protocol.to_be_bytes()[..], rest].concat()

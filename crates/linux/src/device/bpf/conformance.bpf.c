@@ -9,11 +9,12 @@
 /* Set by the loader. */
 const volatile __u32 discards_at_once = RING_MASK + 1;
 
-/* A call: a packet is taken (0), comes (1) or is completed (2) at a time, or the limit becomes `packet` packets and
- * `len` bytes (3); or the bucket alone is asked, filled with `len` bytes (4) or given a rate (5), when a packet may
- * leave next; or the mark with number `packet` (6); or `len` bytes of best effort (7) or of real time (8)
- * leave, or as many of signalling come (9): which goes first, or whether they may. Answer: whether it was kept or what was taken, how many were
- * dropped, and whether what was taken went below, by credit. The first dropped one is at `before`. */
+/* A call: a packet is taken (0), comes (1) or is completed (2) at a time, or the limit becomes `packet` packets
+ * and `len` bytes (3); or the bucket alone is asked, filled with `len` bytes (4) or given a rate (5), when a
+ * packet may leave next; or the mark with number `packet` (6); or `len` bytes of best effort (7) or of real time
+ * (8) leave, or as many of signalling come (9): which goes first, or whether they may. Answer: whether it was kept
+ * or what was taken, how many were dropped, and whether what was taken went below, by credit. The first dropped
+ * one is at `before`. */
 struct step {
 	__u64 call, now, len, packet, answer, dropped, below, before;
 };

@@ -110,7 +110,7 @@ impl Turns {
         kernel.settings.target_delay = target.get().as_nanos();
         kernel.write();
         let start = START.as_nanos();
-        let seen = Measured { idle_since: start, service_average: NO_AVERAGE, turns: kind, ..Measured::default() };
+        let seen = Measured { idle_since: start, service_average: NO_AVERAGE, discipline: kind, ..Measured::default() };
         kernel.set("measured", &seen.to_bytes());
         for (number, station) in (0_u32..).zip(stations) {
             kernel.map("stations").update(&number.to_ne_bytes(), &station.to_bytes(), MapFlags::ANY).unwrap();

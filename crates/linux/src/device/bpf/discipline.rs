@@ -7,7 +7,7 @@ use super::maps::{
 };
 use super::marking;
 use super::mechanism::Mechanism;
-use super::shared::{Credit, Measured, Settings, Turns};
+use super::shared::{Credit, Measured, Order, Settings};
 use super::slot::Slot;
 use super::stations::Stations;
 use crate::error::{Error, Taken, Unfit, Unsupported};
@@ -172,8 +172,9 @@ impl Discipline {
                 *taken = true;
             }
         }
+        // Other queues take one radio each at most.
         let free = (0..).zip(taken).find_map(|(radio, taken)| (!taken).then_some(radio));
-        slot.belongs_to(free.expect("other queues take one radio each at most"), phy)
+        slot.belongs_to(free.unwrap_or_default(), phy)
     }
 
     /// Releases packets of this queue by credit from now on: its device never pushes back. Without `credit` the device
@@ -188,11 +189,11 @@ impl Discipline {
         slot.set_credit(credit)
     }
 
-    /// Tells whether the queue with this handle has these turns, as to stations.
-    pub(super) fn has_turns(&self, handle: u32, turns: Option<Turns>) -> bool {
+    /// Tells whether the queue with this handle has this discipline, as to stations.
+    pub(super) fn has_order(&self, handle: u32, order: Order) -> bool {
         let number = (handle >> 16).wrapping_sub(FIRST);
         let seen = if number < QUEUES { read_measured(&self.measured, number).ok() } else { None };
-        seen.is_some_and(|seen| seen.turns == Turns::kind(turns))
+        seen.is_some_and(|seen| seen.discipline == order.number())
     }
 
     /// Opens the stations of an interface with turns.

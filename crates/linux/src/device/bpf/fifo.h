@@ -250,9 +250,9 @@ static ALWAYS_INLINE void late_if(struct queue q, __u64 mac_delay)
 		q.port->late_packets++;
 }
 
-/* Takes the oldest packet below out of the account, if the device is done with it or it is overdue. Packets behind it
- * may be done earlier: their credit is free at once, their times are counted in their turn, for the queue that they came
- * from, this one or the real-time queue. */
+/* Takes the oldest packet below out of the account, if the device is done with it or it is overdue. Packets behind
+ * it may be done earlier: their credit is free at once, their times are counted in their turn, for the queue that
+ * they came from, this one or the real-time queue. */
 static ALWAYS_INLINE void settle_oldest(struct queue q, struct sluice_measured *real_time, __u64 now)
 {
 	struct sluice_measured *is = q.is, *its = is;
@@ -306,15 +306,45 @@ static ALWAYS_INLINE __u64 below_of(const struct sluice_measured *is)
 	return is->handed_packets - is->completed_packets - is->lost_packets;
 }
 
-/* Other queues of the same radio, a bit each. */
-static ALWAYS_INLINE __u64 others_of(const struct sluice_measured *is, __u32 slot)
+/* A queue comes or goes: the others of its radio are told, and it of them. The kernel makes and ends queues one by
+ * one. */
+VERIFIED_APART int meet(__u32 slot, int comes)
 {
-	return radio_of(is)->queues & ~(1ull << slot % MOST_QUEUES);
+	struct sluice_measured *is = bpf_map_lookup_elem(&measured, &slot);
+	struct bpf_iter_num number;
+	int *at;
+
+	if (!is)
+		return 0;
+	is->others = 0;
+	bpf_iter_num_new(&number, 0, MOST_QUEUES);
+	while ((at = bpf_iter_num_next(&number))) {
+		__u32 which = *at, key = which;
+		struct sluice_measured *other = bpf_map_lookup_elem(&measured, &key);
+
+		if (!other || !other->interface || which == slot || other->radio != is->radio)
+			continue;
+		other->others &= ~(1ull << slot % MOST_QUEUES);
+		if (comes) {
+			other->others |= 1ull << slot % MOST_QUEUES;
+			is->others |= 1ull << which % MOST_QUEUES;
+		}
+	}
+	bpf_iter_num_destroy(&number);
+	return 0;
 }
 
-/* Packets that a radio has for these queues and for one with `own` of them; or `own` for each queue that sends, if that is
- * more: none shall have more than its part. */
-VERIFIED_APART __u32 below_of_radio(__u64 others, __u32 own)
+/* As below_of, of another queue: one that sends no more does not see what is overdue. */
+static ALWAYS_INLINE __u64 below_lately(const struct sluice_measured *is, __u32 slot, __u64 now, __u64 expiry)
+{
+	const struct flight *last = &flights[index_of(slot, is->handed_packets - 1)];
+
+	return since(now, last->handed) < expiry ? below_of(is) : 0;
+}
+
+/* Packets that a radio has for these queues and for one with `own` of them; or `own` for each queue that sends, if
+ * that is more: none shall have more than its part. */
+VERIFIED_APART __u32 below_of_radio(__u64 others, __u32 own, __u64 now, __u64 expiry)
 {
 	struct bpf_iter_num number;
 	__u64 all = own, senders = 1;
@@ -325,43 +355,51 @@ VERIFIED_APART __u32 below_of_radio(__u64 others, __u32 own)
 		__u32 slot = *at;
 		const struct sluice_measured *is = bpf_map_lookup_elem(&measured, &slot);
 
+		__u64 below;
+
 		if (!is || !(others >> slot % MOST_QUEUES & 1))
 			continue;
-		all += below_of(is);
-		senders += below_of(is) || is->backlog_packets;
+		below = below_lately(is, slot, now, expiry);
+		all += below;
+		senders += below || is->backlog_packets;
 	}
 	bpf_iter_num_destroy(&number);
 	return all > own * senders ? all : own * senders;
 }
 
 /* As below_of, of all that the radio has. */
-static ALWAYS_INLINE __u64 below_with_others(struct queue q, __u64 own)
+static ALWAYS_INLINE __u64 below_with_others(const struct sluice_settings *set, const struct sluice_measured *is,
+					     __u64 own, __u64 now)
 {
-	__u64 others = others_of(q.port, q.slot);
+	return likely(!is->others) ? own : below_of_radio(is->others, own, now, set->credit_expiry);
+}
 
-	return likely(!others) ? own : below_of_radio(others, own);
+/* Whether so many packets below use up the credit. Apart: it is asked only while packets are below. */
+static APART int uses_credit(const struct sluice_settings *set, const struct sluice_measured *is, __u64 below, __u64 now)
+{
+	below = below_with_others(set, is, below, now);
+	return below >= set->credit_packets || !is->pace || below * is->pace >= set->credit_time;
 }
 
 /* Whether no more may be handed down for now. Each queue may always have two packets below. Real time waits only for a
  * place. */
-static ALWAYS_INLINE int is_credit_used(struct queue q)
+static ALWAYS_INLINE int is_credit_used(struct queue q, __u64 now)
 {
 	const struct sluice_measured *is = q.port;
 	__u64 below = below_of(is);
 
 	if (is->handed_packets - is->settled_packets >= FLIGHTS)
 		return 1;
-	if (below < 2 || is_real_time(q))
-		return 0;
-	below = below_with_others(q, below);
-	return below >= q.set->credit_packets || !is->pace || below * is->pace >= q.set->credit_time;
+	return below >= 2 && !is_real_time(q) && uses_credit(q.set, is, below, now);
 }
 
 /* Hands the packet at the head to a device that reports completions. Returns its place, where the host says its id. */
 static ALWAYS_INLINE struct flight *hand_down(struct queue q, const struct entry *first, __u64 now)
 {
-	struct flight *flight = &flights[index_of(q.slot, q.port->handed_packets)];
+	__u32 index = index_of(q.slot, q.port->handed_packets);
+	struct flight *flight = &flights[index];
 
+	flight->service = index;
 	flight->arrived = first->since;
 	flight->handed = now;
 	flight->len = first->len;
@@ -429,7 +467,7 @@ static ALWAYS_INLINE struct entry *depart(struct queue q, __u64 now, struct flig
 
 	purge(q, limit_of(q), now, host);
 	*flight = 0;
-	if (unlikely(!q.is->backlog_packets) || (by_credit && is_credit_used(q)) || is_shaped(q, now))
+	if (unlikely(!q.is->backlog_packets) || (by_credit && is_credit_used(q, now)) || is_shaped(q, now))
 		return 0;
 	first = unlink_entry(q, 0);
 	if (!first)

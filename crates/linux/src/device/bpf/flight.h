@@ -24,7 +24,7 @@ struct flight {
 	__u64 arrived, handed, len;
 	/* Not zero: a packet of real time. */
 	__u64 is_real_time;
-	/* Written when it is completed, done last. */
+	/* Written when it is completed, done last. Until then service is the place's index. */
 	__u64 service, done;
 	/* As service, from the completion of the radio's packet before, whatever its interface. */
 	__u64 alone;
@@ -39,28 +39,16 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 	return likely(time > 0) ? time : 0;
 }
 
-/* A device that may have several interfaces, with a queue each. */
-struct radio {
-	/* Its queues, a bit each. */
-	__u64 queues;
-	/* When it was done with a packet of any of them. */
-	__u64 completed_at;
-};
-
-/* Airtime of packets that the device is done with, by port, until the queue takes it; and a bit for each port that has
- * some, which is set last. One variable, because the compiler orders several as each program uses them. */
+/* Airtime of packets that the device is done with, by port, until the queue takes it; and a bit for each port that
+ * has some, which is set last. And when a radio with several queues was done with a packet of any. One variable,
+ * because the compiler orders several as each program uses them. */
 #define PORTS_OF_QUEUE 256
 #define ALL_PORTS (MOST_QUEUES * PORTS_OF_QUEUE)
 struct landed {
 	__u64 airtime[ALL_PORTS];
 	__u64 ports[ALL_PORTS / 64];
-	struct radio radios[MOST_QUEUES];
+	__u64 completed_at[MOST_QUEUES];
 } landed SEC(".bss.below");
-
-static ALWAYS_INLINE struct radio *radio_of(const struct sluice_measured *is)
-{
-	return &landed.radios[(__u32)is->radio % MOST_QUEUES];
-}
 
 VERIFIED_APART int land(__u32 slot, __u32 port, __u64 airtime)
 {
@@ -134,8 +122,11 @@ static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *fl
 		land(slot, flight->port, flight->airtime);
 	before = __sync_lock_test_and_set(&is->completed_at, now);
 	flight->service = since(now, before > flight->handed ? before : flight->handed);
-	before = __sync_lock_test_and_set(&radio_of(is)->completed_at, now);
-	flight->alone = since(now, before > flight->handed ? before : flight->handed);
+	flight->alone = flight->service;
+	if (unlikely(is->others)) {
+		before = __sync_lock_test_and_set(&landed.completed_at[(__u32)is->radio % MOST_QUEUES], now);
+		flight->alone = since(now, before > flight->handed ? before : flight->handed);
+	}
 	__sync_lock_test_and_set(&flight->done, now);
 	__sync_fetch_and_add(&is->completed_packets, 1);
 }

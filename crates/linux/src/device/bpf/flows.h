@@ -367,7 +367,8 @@ static ALWAYS_INLINE void bound(struct queue q, struct turns *all, __u32 at, __u
 	settle(q, now);
 }
 
-/* Visits the flow whose turn it is. Returns whether that is all: it took a packet, whose place is `number`, or no flow is left. */
+/* Visits the flow whose turn it is. Returns whether that is all: it took a packet, whose place is `number`, or no
+ * flow is left. */
 static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *port, __u32 *number)
 {
 	int is_new = port->new_flows.first != 0;
@@ -403,8 +404,8 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 	return 0;
 }
 
-/* Takes the next packet of the flow whose turn it is. Returns its place as a number. Mostly two visits suffice, and a loop
- * costs more than one. */
+/* Takes the next packet of the flow whose turn it is. Returns its place as a number. Mostly two visits suffice,
+ * and a loop costs more than one. */
 static ALWAYS_INLINE __u32 next_of_flows(struct queue q, struct turns *all, struct port *port)
 {
 	__u32 number = 0;

@@ -4,11 +4,11 @@ use super::discipline::Discipline;
 use super::load::alone;
 use super::maps::KIND;
 use super::mechanism::Mechanism;
-use super::shared::{Credit, Turns};
+use super::shared::{Credit, Order, Turns};
 use super::slot::Slot;
 use super::stations::Stations;
 use crate::device::claim::{claim_or_keep, make_way};
-use crate::device::contract::{Beside, Capabilities, Device, Keeps, Own, TURNS_OF_ONE, TURNS_OF_STATIONS};
+use crate::device::contract::{BIASED, Beside, Capabilities, Device, Keeps, Own, TURNS_OF_ONE, TURNS_OF_STATIONS};
 use crate::device::former::Former;
 use crate::device::looks::Looks;
 use crate::device::state::State;
@@ -49,7 +49,7 @@ pub struct Governed {
     link: Link,
     slot: Slot,
     credit: Option<Credit>,
-    turns: Option<Turns>,
+    order: Order,
     /// Present if turns are those of stations.
     stations: Option<Stations>,
     former: Former,
@@ -73,7 +73,7 @@ impl Governed {
         looks: &Looks,
         replace: bool,
     ) -> Result<Self, Error> {
-        Self::attach_with(place, mechanism, None, start, looks, replace)
+        Self::attach_with(place, mechanism, Order::Arrival, start, looks, replace)
     }
 
     /// As [`attach`](Self::attach), with turns: those of stations on an interface of mac80211. `target`: how long packets
@@ -90,13 +90,27 @@ impl Governed {
         replace: bool,
     ) -> Result<Self, Error> {
         let turns = Turns { target, by_station: never_pushes_back(&place.device) };
-        Self::attach_with(place, mechanism, Some(turns), start, looks, replace)
+        Self::attach_with(place, mechanism, Order::Turns(turns), start, looks, replace)
+    }
+
+    /// As [`attach`](Self::attach), but a full queue discards by priority.
+    ///
+    /// # Errors
+    /// As [`attach`](Self::attach).
+    pub fn attach_biased(
+        place: &Place,
+        mechanism: Mechanism,
+        start: &Start,
+        looks: &Looks,
+        replace: bool,
+    ) -> Result<Self, Error> {
+        Self::attach_with(place, mechanism, Order::Biased, start, looks, replace)
     }
 
     fn attach_with(
         place: &Place,
         mechanism: Mechanism,
-        turns: Option<Turns>,
+        order: Order,
         start: &Start,
         looks: &Looks,
         replace: bool,
@@ -112,13 +126,13 @@ impl Governed {
             // The lock may have made it. It stays if it is not empty.
             let _ = std::fs::remove_dir(folder);
         })?;
-        let credit = never_pushes_back(&link.name).then(|| Turns::credit(turns));
-        let plan = Plan { mechanism, turns, credit, start, looks, replace };
+        let credit = never_pushes_back(&link.name).then(|| order.credit());
+        let plan = Plan { mechanism, order, credit, start, looks, replace };
         let installed = install(place, &mut route, &link, &discipline, &plan);
         match installed {
             Ok((slot, former, state)) => {
                 let (state, discipline) = (Some(state), Some(discipline));
-                let mut new = Self { route, link, slot, credit, turns, stations: None, former, state, discipline };
+                let mut new = Self { route, link, slot, credit, order, stations: None, former, state, discipline };
                 // If that fails the former queue comes back.
                 new.name_stations()?;
                 new.mark_if(start.marks).map(|()| new)
@@ -141,7 +155,7 @@ impl Governed {
 
     /// Tells a queue with turns who the stations are.
     fn name_stations(&mut self) -> Result<(), Error> {
-        if let (Some(Turns { by_station: true, .. }), Some(discipline)) = (self.turns, &self.discipline) {
+        if let (Order::Turns(Turns { by_station: true, .. }), Some(discipline)) = (self.order, &self.discipline) {
             self.stations = Some(discipline.stations(&self.slot, self.link.index)?);
         }
         Ok(())
@@ -173,7 +187,7 @@ impl Governed {
 /// Settings of a new queue.
 struct Plan<'s> {
     mechanism: Mechanism,
-    turns: Option<Turns>,
+    order: Order,
     /// For an interface that never pushes back.
     credit: Option<Credit>,
     start: &'s Start,
@@ -190,11 +204,11 @@ fn install(
     discipline: &Discipline,
     plan: &Plan,
 ) -> Result<(Slot, Former, State), Error> {
-    let Plan { mechanism, turns, credit, start, looks, replace } = *plan;
-    let serves = |former: &Former| discipline.has_turns(former.ours(), turns);
+    let Plan { mechanism, order, credit, start, looks, replace } = *plan;
+    let serves = |former: &Former| discipline.has_order(former.ours(), order);
     let (former, state, stands) = claim_or_keep(place, route, looks, link, replace, KIND, serves)?;
     let begin = |mut slot: Slot| {
-        slot.set_turns(turns)?;
+        slot.set_order(order)?;
         slot.begin(start)?;
         discipline.release_by(&mut slot, credit)?;
         Ok(slot)
@@ -261,7 +275,7 @@ impl Device for Governed {
     }
 
     fn own(&self) -> Option<Own> {
-        let target_delay = self.turns?.target.get();
+        let target_delay = self.order.turns()?.target.get();
         Some(Own { limit: self.slot.hard(), every: EVERY, target_delay })
     }
 
@@ -307,17 +321,21 @@ impl Device for Governed {
             return Ok(false);
         };
         let mechanism = Mechanism::of(&wish.settings)?;
-        let turns = wish.turns().map(|target| Turns { target, by_station: self.stations.is_some() });
-        if Turns::kind(turns) != Turns::kind(self.turns) {
+        let order = match wish.turns() {
+            Some(target) => Order::Turns(Turns { target, by_station: self.stations.is_some() }),
+            None if wish.is_biased() => Order::Biased,
+            None => Order::Arrival,
+        };
+        if order.number() != self.order.number() {
             return Ok(false);
         }
         // Checks that there is room for the hard limit.
         Discipline::load(Path::new(FOLDER), mechanism.hard)?;
         let mut slot = discipline.take_over(self.slot.handle(), mechanism, start.measures, start.at)?;
         self.capabilities().allow(&start.orders)?;
-        slot.set_turns(turns)?;
+        slot.set_order(order)?;
         slot.begin(start)?;
-        self.turns = turns;
+        self.order = order;
         self.slot = slot.following(&self.slot);
         self.mark_if(start.marks).map(|()| true)
     }
@@ -325,10 +343,11 @@ impl Device for Governed {
     fn capabilities(&self) -> Capabilities {
         let reads = Reads::COUNTS.and(Reads::SOJOURN).and(Reads::GAP).and(Reads::OCCUPANCY);
         Capabilities {
-            kind: match self.turns {
-                None => KIND,
-                Some(Turns { by_station: false, .. }) => TURNS_OF_ONE,
-                Some(Turns { by_station: true, .. }) => TURNS_OF_STATIONS,
+            kind: match self.order {
+                Order::Arrival => KIND,
+                Order::Biased => BIASED,
+                Order::Turns(Turns { by_station: false, .. }) => TURNS_OF_ONE,
+                Order::Turns(Turns { by_station: true, .. }) => TURNS_OF_STATIONS,
             },
             purges: true,
             look_every: None,

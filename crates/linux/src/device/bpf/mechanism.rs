@@ -36,7 +36,7 @@ impl Mechanism {
         };
         let (overflow, purge) = match settings.discipline {
             DisciplineName::DropTail => (End::Tail, Purge::Tail),
-            DisciplineName::DropHead | DisciplineName::Turns => (End::Head, Purge::Head),
+            DisciplineName::DropHead | DisciplineName::Turns | DisciplineName::Biased => (End::Head, Purge::Head),
             discipline => return Err(Unfit::Discipline { discipline }.into()),
         };
         Ok(Self { hard, fallback, overflow, purge: settings.purge.unwrap_or(purge) })

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
- * Shares of the bytes sent by an interface, in 1/256, that bound what goes before best effort, so that nobody starves it by a
- * code point. Rooms are in bytes. Included after fifo.h; a test requires the same decisions of a twin in Rust. */
+ * Shares of the bytes sent by an interface, in 1/256, that bound what goes before best effort, so that nobody
+ * starves it by a code point. Rooms are in bytes. Included after fifo.h; a test requires the same decisions of a
+ * twin in Rust. */
 
 /* What may go first after a pause, in bytes: some hundred requests of ARP. */
 #define PRIORITY_BURST 16384

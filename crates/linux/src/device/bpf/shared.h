@@ -8,9 +8,11 @@
 #define FIRST_MAJOR 0x51c0
 #define MOST_QUEUES 16
 #define NO_AVERAGE 0xffffffffffffffff
-/* Disciplines of a queue beside first in, first out: turns with one station, and with those that the agent names. */
+/* Disciplines of a queue beside first in, first out: turns with one station, and with those that the agent names;
+ * biased queue management. */
 #define ONE_STATION 1
 #define MANY_STATIONS 2
+#define BIASED 3
 /* Stations of a queue. The first stands for all receivers that are not named. */
 #define STATIONS 64
 /* Most places that are tried for a station, from that of its address's hash. */
@@ -49,8 +51,8 @@ struct sluice_settings {
 	__u64 credit_expiry;
 	/* Interval at which a queue that waits for credit checks it, ns. */
 	__u64 credit_poll;
-	/* Number of the radio among those of all queues, which queues of the same radio share; and the kernel's number of
-	 * its phy, plus one, by which agents find them. Fixed when the queue is made. */
+	/* Number of the radio among those of all queues, which queues of the same radio share; and the kernel's
+	 * number of its phy, plus one, by which agents find them. Fixed when the queue is made. */
 	__u64 radio;
 	__u64 phy;
 	/* Random secret key of the marks, see flight.h. */
@@ -77,8 +79,8 @@ struct sluice_settings {
 	__u64 mark_index;
 	/* Not zero: of these only flows that were admitted a short time ago. */
 	__u64 mark_new;
-	/* The discipline, fixed when the queue is made: ONE_STATION, MANY_STATIONS, or zero. */
-	__u64 turns;
+	/* The discipline, fixed when the queue is made: one of those above, or zero. */
+	__u64 discipline;
 	/* How long packets may wait with turns, ns. */
 	__u64 target_delay;
 };
@@ -113,9 +115,9 @@ struct sluice_measured {
 	__u64 sojourn_sum;
 	__u64 sojourn_max;
 	__u64 sojourn_last;
-	/* Time between departures with the queue never empty in between, ns: the service time of a device that pushes
-	 * back. By credit: from the completion of the packet before, or from the packet's own hand-over if later, to its
-	 * completion. The average is in 1/256 ns, and NO_AVERAGE before there is one. */
+	/* Time between departures with the queue never empty in between, ns: the service time of a device that
+	 * pushes back. By credit: from the completion of the packet before, or from the packet's own hand-over if
+	 * later, to its completion. The average is in 1/256 ns, and NO_AVERAGE before there is one. */
 	__u64 service_count;
 	__u64 service_sum;
 	__u64 service_max;
@@ -150,12 +152,13 @@ struct sluice_measured {
 	__u64 interface;
 	/* Type of the link (ARPHRD_...). */
 	__u64 link;
-	/* Its radio, as in the settings. */
+	/* Its radio, as in the settings, and the other queues of it, a bit each. */
 	__u64 radio;
+	__u64 others;
 	/* Whether real-time packets have, or had, a queue of their own. */
 	__u64 split;
-	/* Bytes of signalling that may come with priority before more is sent, and of real time that were sent beyond its
-	 * share. */
+	/* Bytes of signalling that may come with priority before more is sent, and of real time that were sent
+	 * beyond its share. */
 	__u64 signalling_room;
 	__u64 real_time_used;
 	/* Leaky bucket: its level in bits times 10^9, at which time, the rate at which it drains, and when a packet
@@ -174,7 +177,7 @@ struct sluice_measured {
 	/* Packets of them that were marked, here or before. */
 	__u64 marked_packets;
 	/* The discipline with which the queue was made, as in the settings. */
-	__u64 turns;
+	__u64 discipline;
 	/* Most hops that an arriving packet had travelled, this one included; zero without any; a maximum like the
 	 * others. */
 	__u64 hops_max;

@@ -60,7 +60,7 @@ impl Settings {
     /// Copies the credit of a former agent, whose packets may be below, and its turns.
     pub(super) fn keep_former(&mut self, former: &Self) {
         (self.key_first, self.key_second) = (former.key_first, former.key_second);
-        (self.turns, self.target_delay) = (former.turns, former.target_delay);
+        (self.discipline, self.target_delay) = (former.discipline, former.target_delay);
         (self.radio, self.phy) = (former.radio, former.phy);
         self.credit_packets = former.credit_packets;
         self.credit_time = former.credit_time;
@@ -68,10 +68,10 @@ impl Settings {
         self.credit_poll = former.credit_poll;
     }
 
-    /// Gives the queue turns, or none. Fixed when the queue is made, except for the target.
-    pub(super) fn set_turns(&mut self, turns: Option<Turns>) {
-        self.turns = Turns::kind(turns);
-        self.target_delay = turns.map_or(0, |turns| turns.target.get().as_nanos());
+    /// Sets the discipline. Fixed when the queue is made, except for the target of turns.
+    pub(super) fn set_order(&mut self, order: Order) {
+        self.discipline = order.number();
+        self.target_delay = order.turns().map_or(0, |turns| turns.target.get().as_nanos());
     }
 
     pub(super) fn set_limit(&mut self, limit: Limit, hard: Limit) {
@@ -125,21 +125,41 @@ pub struct Turns {
 impl Turns {
     /// Most packets below: what two turns hold, as far as there are places for them.
     const CREDIT_PACKETS: u32 = 240;
+}
 
-    /// As the discipline has it.
-    pub(super) fn kind(turns: Option<Self>) -> u64 {
-        match turns {
-            None => 0,
-            Some(Self { by_station: false, .. }) => ONE_STATION,
-            Some(Self { by_station: true, .. }) => MANY_STATIONS,
+/// Disciplines of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// First in, first out.
+    #[default]
+    Arrival,
+    /// Also, but a full queue discards by priority.
+    Biased,
+    /// Turns.
+    Turns(Turns),
+}
+
+impl Order {
+    /// As the discipline in the kernel has it.
+    pub(super) fn number(self) -> u64 {
+        match self {
+            Self::Arrival => 0,
+            Self::Biased => BIASED,
+            Self::Turns(Turns { by_station: false, .. }) => ONE_STATION,
+            Self::Turns(Turns { by_station: true, .. }) => MANY_STATIONS,
         }
     }
 
+    /// Returns its turns, if it has any.
+    pub(super) fn turns(self) -> Option<Turns> {
+        if let Self::Turns(turns) = self { Some(turns) } else { None }
+    }
+
     /// Returns the credit with which its queue releases packets: by airtime, if stations are told apart.
-    pub(super) fn credit(turns: Option<Self>) -> Credit {
+    pub(super) fn credit(self) -> Credit {
         let all = Credit::default();
-        match turns {
-            Some(Self { by_station: true, .. }) => Credit { packets: Self::CREDIT_PACKETS, ..all },
+        match self.turns() {
+            Some(Turns { by_station: true, .. }) => Credit { packets: Turns::CREDIT_PACKETS, ..all },
             _ => all,
         }
     }

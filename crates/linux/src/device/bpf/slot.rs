@@ -4,7 +4,7 @@ use super::maps::{FIRST, QUEUES, read_measured, refused};
 use super::mechanism::Mechanism;
 use super::reading::Reading;
 use super::shared::{Below, Credit};
-use super::shared::{Measured, Settings, Turns};
+use super::shared::{Measured, Order, Settings};
 use crate::device::contract::Beside;
 use crate::device::state::namespace;
 use crate::device::wish::Start;
@@ -205,12 +205,12 @@ impl Slot {
         self.write()
     }
 
-    /// Gives the queue turns, or none: fixed when it is made, except for how long packets may wait.
+    /// Sets the discipline: fixed when the queue is made, except for how long packets may wait with turns.
     ///
     /// # Errors
     /// The settings cannot be written.
-    pub fn set_turns(&mut self, turns: Option<Turns>) -> Result<(), Error> {
-        self.settings.set_turns(turns);
+    pub fn set_order(&mut self, order: Order) -> Result<(), Error> {
+        self.settings.set_order(order);
         self.write()
     }
 

@@ -106,6 +106,7 @@ static __u32 places_of_ring(void);
 #include "share.h"
 #include "flows.h"
 #include "stations.h"
+#include "biased.h"
 #include "class.h"
 #include "hops.h"
 
@@ -283,9 +284,9 @@ static ALWAYS_INLINE __u64 look_again_at(struct queue q, const struct Qdisc *sch
 /* Says how a packet that goes below will be known. */
 static ALWAYS_INLINE void identify(struct queue q, struct flight *flight, struct sk_buff *skb)
 {
-	__u64 position = q.port->handed_packets - 1;
-
 	if (unlikely(flight->len > MOST_MSDU)) {
+		__u64 position = q.port->handed_packets - 1;
+
 		flight->id = mark_of(q.slot % MOST_QUEUES, position, q.set->key_first, q.set->key_second);
 		/* Nothing below reads the time at which a packet was to leave. */
 		skb->tstamp = flight->id;
@@ -293,7 +294,7 @@ static ALWAYS_INLINE void identify(struct queue q, struct flight *flight, struct
 	}
 	/* What is read from a map is a number, no pointer, and may be computed with. */
 	*(struct sk_buff *volatile *)&flight->id = skb;
-	enter(*(volatile __u64 *)&flight->id, index_of(q.slot, position));
+	enter(*(volatile __u64 *)&flight->id, flight->service);
 }
 
 /* A packet that has left the account leaves. */
@@ -314,6 +315,58 @@ static ALWAYS_INLINE struct sk_buff *hand_out(struct queue q, struct Qdisc *sch,
 
 #include "turns.h"
 
+/* For queues that discard by priority. */
+static APART int enqueue_biased(struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free, __u64 now)
+{
+	struct __sk_buff *context = (struct __sk_buff *)skb;
+	__u32 all = link_len(skb), priority;
+	host_t host = { sch, to_free };
+	struct entry *place;
+	struct queue q;
+	__u64 dropped;
+
+	if (!find(sch, &q))
+		goto drop;
+	q.governed = is_governed(q.set, now);
+	interval(q);
+	if (q.set->hops)
+		raise_to(&q.is->hops_max, hops_of(context, skb, q.is->link));
+	if (unlikely(q.is->left_places))
+		free_left(q, discards_at_once, to_free);
+	priority = priority_of(context, skb, q.is->link);
+	dropped = q.is->dropped_packets;
+	place = arrive_biased(q, priority, now, network_len(skb, all), host);
+	if (!place) {
+		sch->qstats.drops++;
+		goto drop;
+	}
+	keep(place, skb, all, host);
+	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
+drop:
+	bpf_qdisc_skb_drop(skb, to_free);
+	return NET_XMIT_DROP;
+}
+
+static APART struct sk_buff *dequeue_biased(struct Qdisc *sch, __u64 now)
+{
+	host_t host = { sch, 0 };
+	struct flight *flight;
+	struct entry *first;
+	struct queue q;
+
+	if (!find(sch, &q))
+		return 0;
+	q.governed = is_governed(q.set, now);
+	interval(q);
+	look_below(q, 0, now);
+	first = depart_biased(q, now, &flight, host);
+	if (first)
+		return hand_out(q, sch, first, flight);
+	if (q.is->backlog_packets)
+		bpf_qdisc_watchdog_schedule(sch, look_again_at(q, sch, now), 0);
+	return 0;
+}
+
 SEC("struct_ops/sluice_enqueue")
 int sluice_enqueue(__u64 *context)
 {
@@ -328,9 +381,12 @@ int sluice_enqueue(__u64 *context)
 		return NET_XMIT_DROP;
 	}
 	now = bpf_ktime_get_ns();
-	if (unlikely(q.set->looks | q.is->split))
-		return q.is->turns ? enqueue_turns(skb, sch, host.to_free, now) :
-				     enqueue_looking(skb, sch, host.to_free, now);
+	if (unlikely(q.set->looks | q.is->split)) {
+		if (q.is->discipline == BIASED)
+			return enqueue_biased(skb, sch, host.to_free, now);
+		return q.is->discipline ? enqueue_turns(skb, sch, host.to_free, now) :
+					  enqueue_looking(skb, sch, host.to_free, now);
+	}
 	q.governed = is_governed(q.set, now);
 	return put(q, skb, host, BEST_EFFORT, now);
 }
@@ -352,8 +408,8 @@ static APART struct sk_buff *dequeue_classes(struct Qdisc *sch, __u64 now)
 	interval(q);
 	interval(rt);
 	look_below(q, rt.is, now);
-	/* If real time is over its share, best effort that may leave goes first, also if it waits for credit, which real time
-	 * would take. */
+	/* If real time is over its share, best effort that may leave goes first, also if it waits for credit,
+	 * which real time would take. */
 	one = goes_first(q) || !q.is->backlog_packets || is_shaped(q, now) ? rt : q;
 	first = depart(one, now, &flight, host);
 	if (!first && (is_real_time(one) || !q.is->backlog_packets)) {
@@ -386,8 +442,11 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	if (!sch->q.qlen || !find(sch, &q))
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (unlikely(q.is->split))
-		return q.is->turns ? dequeue_turns(sch, now) : dequeue_classes(sch, now);
+	if (unlikely(q.is->split)) {
+		if (q.is->discipline == BIASED)
+			return dequeue_biased(sch, now);
+		return q.is->discipline ? dequeue_turns(sch, now) : dequeue_classes(sch, now);
+	}
 	q.governed = is_governed(q.set, now);
 	interval(q);
 	look_below(q, 0, now);
@@ -416,8 +475,8 @@ int sluice_init(__u64 *context)
 		return -EINVAL;
 	if (q.is->interface)
 		return -EBUSY;
-	/* Whoever has a network namespace of his own may make queues there, but none of ours: only where an agent said so
-	 * a short time ago. */
+	/* Whoever has a network namespace of his own may make queues there, but none of ours: only where an agent
+	 * said so a short time ago. */
 	if (!is_governed(q.set, bpf_ktime_get_ns()) || q.set->interface != (__u64)dev->ifindex ||
 	    q.set->namespace != dev->nd_net.net->ns.inum)
 		return -EPERM;
@@ -427,15 +486,15 @@ int sluice_init(__u64 *context)
 	q.is->interface = dev->ifindex;
 	q.is->link = dev->type;
 	q.is->radio = q.set->radio;
-	q.is->turns = q.set->turns;
-	q.is->split = q.is->turns != 0;
-	if (q.is->turns)
+	q.is->discipline = q.set->discipline;
+	q.is->split = q.is->discipline != 0;
+	if (q.is->discipline)
 		begin_turns(turns_of(q), q.slot);
 	rt = q;
 	if (!find_real_time(&rt))
 		return -EINVAL;
 	begin(rt, bpf_ktime_get_ns());
-	__sync_fetch_and_or(&radio_of(q.is)->queues, 1ull << q.slot);
+	meet(q.slot, 1);
 	/* Zero in every new queue: it tells that this one has its slot. */
 	sch->limit = 1;
 	return 0;
@@ -479,7 +538,7 @@ void sluice_reset(__u64 *context)
 
 	if (!find_own(sch, &q))
 		return;
-	if (q.is->turns) {
+	if (q.is->discipline) {
 		empty_turns(q, sch);
 		return;
 	}
@@ -500,8 +559,8 @@ void sluice_destroy(__u64 *context)
 	rt = q;
 	if (q.is->split && find_real_time(&rt))
 		free_left(rt, MOST_PLACES, 0);
-	__sync_fetch_and_and(&radio_of(q.is)->queues, ~(1ull << q.slot));
 	q.is->interface = 0;
+	meet(q.slot, 0);
 }
 
 SEC(".struct_ops.link")

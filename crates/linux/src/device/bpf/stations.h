@@ -41,15 +41,18 @@ static ALWAYS_INLINE __u64 turn_of(struct turns *all, __u32 port)
 	return station ? station->turn : 0;
 }
 
-/* Whether no turn may begin in a category because of these other queues of the radio: it has one turn of them in flight, and
- * this queue has some of its own; or more than one; or another queue waits for its first. */
-VERIFIED_APART int is_taken(__u32 slot, __u64 others, __u32 of)
+/* Whether no turn may begin in a category because of these other queues of the radio: it has one turn of them in
+ * flight, and this queue has some of its own; or more than one; or another queue waits for its first. */
+VERIFIED_APART int is_taken(__u32 slot, __u64 others, __u32 of, __u64 now)
 {
 	const struct law *law = &all_turns[bounded(slot, MOST_QUEUES)].law;
-	__u64 own = law->categories[bounded(of, LANES)].pending, turn = law->medium.turn, all = 0, waits = 0;
+	__u64 own = law->categories[bounded(of, LANES)].pending, turn = law->medium.turn, all = 0, most = 0;
+	const struct sluice_settings *set = bpf_map_lookup_elem(&settings, &slot);
 	struct bpf_iter_num number;
-	int *at;
+	int *at, waits = 0;
 
+	if (!set)
+		return 0;
 	bpf_iter_num_new(&number, 0, MOST_QUEUES);
 	while ((at = bpf_iter_num_next(&number))) {
 		__u32 other = *at, key = other;
@@ -57,13 +60,20 @@ VERIFIED_APART int is_taken(__u32 slot, __u64 others, __u32 of)
 		const struct category *category =
 			&all_turns[bounded(other, MOST_QUEUES)].law.categories[bounded(of, LANES)];
 
-		if (!is || !(others >> other % MOST_QUEUES & 1))
+		if (!is || !(others >> other % MOST_QUEUES & 1) || is->discipline != MANY_STATIONS)
 			continue;
-		all += category->pending;
-		waits |= is->backlog_packets && category->turns.first && !category->pending;
+		/* One that sends no more does not see what is done. */
+		if (below_lately(is, other, now, set->credit_expiry)) {
+			all += category->pending;
+			raise_to(&most, category->last);
+		} else {
+			waits |= is->backlog_packets && category->turns.first;
+		}
 	}
 	bpf_iter_num_destroy(&number);
-	return own ? waits || own + all >= turn : all > turn;
+	if (own)
+		return waits || (all && own + all >= turn);
+	return all > turn && all > most;
 }
 
 /* The port of a category from which the next packet is released, if one may be. */
@@ -85,8 +95,8 @@ VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
 	if (port != NO_PORT || is_full(category, law->medium.turn) || !category->turns.first)
 		return port;
 	is = bpf_map_lookup_elem(&measured, &slot);
-	others = is ? others_of(is, slot) : 0;
-	if (unlikely(others) && is_taken(slot, others, of))
+	others = is ? is->others : 0;
+	if (unlikely(others) && is_taken(slot, others, of, now))
 		return NO_PORT;
 	port = begin_turn(law, category, now, all);
 	if (port == NO_PORT)
@@ -104,7 +114,7 @@ VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
 /* Bounds for a packet of so many bytes that arrives at a port. */
 static ALWAYS_INLINE struct pace pace_at(struct queue q, struct turns *all, __u32 port, __u64 len, __u64 now)
 {
-	if (q.is->turns == MANY_STATIONS)
+	if (q.is->discipline == MANY_STATIONS)
 		return pace_of(&all->law, q.set->target_delay, now, port, len);
 	return pace_by(&all->meter, q.set->target_delay, len);
 }
@@ -121,7 +131,7 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 	if (!next)
 		return 0;
 	*flight = leaves(q, next, now, by_credit);
-	if (q.is->turns != MANY_STATIONS) {
+	if (q.is->discipline != MANY_STATIONS) {
 		meter_leaves(&all->meter, now, next->len, q.is->backlog_packets > 0);
 		return next;
 	}

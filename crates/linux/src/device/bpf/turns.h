@@ -49,7 +49,7 @@ static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
 {
 	__u32 station = 0;
 
-	if (q.is->turns != MANY_STATIONS)
+	if (q.is->discipline != MANY_STATIONS)
 		return 0;
 	if (q.is->link == LINK_ETHERNET)
 		station = station_of(q.slot, (bytes_at(skb->data) & SIX_BYTES) | NAMED);
@@ -81,7 +81,7 @@ static APART int enqueue_turns(struct sk_buff *skb, struct Qdisc *sch, struct bp
 		goto drop;
 	}
 	keep(place, skb, all, host);
-	if (q.is->turns == MANY_STATIONS)
+	if (q.is->discipline == MANY_STATIONS)
 		joined(&turns->law, now, port, len, turns->thin);
 	bound(q, turns, port, pace.most, now, host);
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
@@ -98,13 +98,13 @@ static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 	__u64 done, below;
 	__u32 port;
 
-	if (is->turns != MANY_STATIONS)
+	if (is->discipline != MANY_STATIONS)
 		return 0;
 	/* The device was done with the last of it a while ago. */
 	done = is->completed_at < now ? is->completed_at : now;
 	take_landed(q.slot, done > law->medium.since ? done : law->medium.since);
 	below = below_of(is);
-	if (by_credit && below >= 2 && below_with_others(q, below) >= q.set->credit_packets)
+	if (by_credit && below >= 2 && below_with_others(q.set, is, below, now) >= q.set->credit_packets)
 		return NO_PORT;
 	if (!by_credit)
 		forget_flight(law);

@@ -71,7 +71,7 @@ static ALWAYS_INLINE void arrives(struct queue q, struct turns *all, struct step
 		return;
 	step->answer = 1;
 	place->packet = step->packet;
-	if (q.is->turns == MANY_STATIONS)
+	if (q.is->discipline == MANY_STATIONS)
 		joined(&all->law, step->now, step->port, step->len, all->thin);
 	bound(q, all, step->port, pace.most, step->now, host);
 }
@@ -82,7 +82,7 @@ static ALWAYS_INLINE void goes(struct queue q, struct turns *all, struct step *s
 	struct flight *flight;
 	struct entry *entry;
 
-	if (q.is->turns == MANY_STATIONS) {
+	if (q.is->discipline == MANY_STATIONS) {
 		count_stations(&all->law, step->now);
 		port = next_port(q.slot, step->port, step->now);
 		if (port == NO_PORT)
