@@ -212,7 +212,7 @@ def flood(to):
 
 def check_programs():
     """ping, iperf3 and curl over IPv4 and IPv6, and a page in Chromium; then their packets in a capture."""
-    kept = pathlib.Path(tempfile.mkdtemp(prefix="sluice-capture-"))
+    kept = pathlib.Path(RUNNING.enter_context(tempfile.TemporaryDirectory()))
     emulation = Emulation("--pcap", kept, "--node", LAPTOP, "--out", kept / "out", "--set", "record.series=1 s")
     four, six = emulation.addresses[SERVER]
     log = emulation.folder / "log"
@@ -270,7 +270,6 @@ def check_programs():
     assert not refused, f"not carried: {refused}"
     check_capture(kept / f"{LAPTOP}.pcap")
     check_kept(kept / "out", found)
-    shutil.rmtree(kept)
 
 
 FIELDS = ["radiotap.flags.badfcs", "_ws.malformed", "wlan.fc.tods", "wlan.fcs.status", "ip.addr", "ip.checksum.status",
@@ -376,8 +375,19 @@ def check_gateway():
     emulation.run(LAPTOP, "ping", "-c", "2", "-W", "1", "10.0.0.3", fails=True)
     found = emulation.end()["emulation"]["refused_packets"]
     assert found["elsewhere"] == 2, found
-    left = subprocess.run(["ip", "link", "show", "sluice0"], check=False, capture_output=True)
-    assert left.returncode != 0, "the device is gone with the emulation"
+    has_ended("sluice0")
+    emulation = Emulation("--gateway", SERVER)
+    emulation.process.kill()
+    has_ended("sluice0")
+
+
+def has_ended(device):
+    """A device is gone with its emulation, however that ended."""
+    for _ in range(200):
+        if subprocess.run(["ip", "link", "show", device], check=False, capture_output=True).returncode:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{device} is left")
 
 
 CHECKS = {"programs": check_programs, "refusals": check_refusals, "flood": check_flood, "gateway": check_gateway}
