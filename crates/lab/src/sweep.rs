@@ -119,18 +119,26 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let Some(runs) = runs else {
         return Err(SweepError::Stopped { finished: finished.into_inner(), total: jobs.len() });
     };
+    let study = study(scenario, runs, &settings.command);
+    let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
+    store.finish(&study, &keys)?;
+    Ok(study)
+}
+
+/// Returns the study of all runs of a sweep, by case and then by seed, with the verdicts on its claims.
+pub fn study(scenario: &Scenario, runs: Vec<Run>, command: &str) -> Study {
     let own = &runs[..scenario.own_cases().len() * scenario.seeds.len()];
     let judged =
         claims::Sweep { seeds: &scenario.seeds, runs: own, extent: scenario.extent, left_out: &scenario.left_out };
     let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &judged);
-    let study = Study {
+    Study {
         id: scenario.id.clone(),
         title: scenario.title.clone(),
         about: scenario.about.clone(),
         file: scenario.file.clone(),
         text: scenario.text.clone(),
         version: VERSION.to_owned(),
-        command: settings.command.clone(),
+        command: command.to_owned(),
         axes: axes(scenario),
         seeds: scenario.seeds.clone(),
         claims: verdicts,
@@ -138,10 +146,7 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),
         answer: scenario.answer.clone(),
-    };
-    let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
-    store.finish(&study, &keys)?;
-    Ok(study)
+    }
 }
 
 /// Returns the axes, with the labels that cases have.
