@@ -9,7 +9,10 @@
     const worker = new Worker(URL.createObjectURL(new Blob([text("worker")], { type: "text/javascript" })));
     const packed = Uint8Array.from(atob(text("wasm")), (char) => char.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    worker.postMessage({ id: 0, call: "load", bytes: new Uint8Array(await new Response(stream).arrayBuffer()) });
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    const loaded = new Promise((done) => { worker.onmessage = done; });
+    worker.postMessage({ id: 0, call: "load", bytes });
+    await loaded;
     return worker;
   }
 
