@@ -48,20 +48,29 @@ function strip() {
 function bars() {
   const { brush, width, height } = canvas("queues");
   if (!stage) return;
-  const busy = waiting.map((count, node) => ({ count, node })).filter(({ count }) => count > 0).sort((one, two) => two.count - one.count).slice(0, 12);
+  const of = (node) => ({ node, count: waiting[node], lost: dropped[node] });
+  const busy = stage.nodes.map((_, node) => of(node)).filter(({ count, lost }) => count > 0 || lost.all > 0)
+    .sort((one, two) => two.count - one.count || two.lost.all - one.lost.all).slice(0, 12);
   const most = Math.max(50, ...busy.map(({ count }) => count));
-  busy.forEach(({ count, node }, index) => {
-    const y = 8 + index * 24;
+  brush.textAlign = "left";
+  busy.forEach(({ count, node, lost }, index) => {
+    const y = 8 + index * 24, end = 86 + Math.max(1, (width - (innerWidth < 2000 ? 220 : 300)) * count / most);
     brush.fillStyle = colour("--data");
-    brush.fillRect(86, y, Math.max(1, (width - 140) * count / most), 16);
+    brush.fillRect(86, y, end - 86, 16);
     brush.fillStyle = colour("--ink");
-    brush.textAlign = "left";
     brush.fillText(stage.nodes[node].name.slice(0, 12), 4, y + 13);
-    brush.fillText(String(count), 92 + (width - 140) * count / most, y + 13);
+    brush.fillText(String(count), end + 6, y + 13);
+    if (!lost.all) return;
+    // In bold while it drops.
+    brush.font = `${time - lost.last < 0.2 ? "bold " : ""}${FONT}`;
+    brush.fillStyle = colour("--lost-text");
+    brush.textAlign = "right";
+    brush.fillText(`${lost.all.toLocaleString("en")} dropped`, width - 4, y + 13);
+    brush.textAlign = "left";
+    brush.font = FONT;
   });
   if (!busy.length) {
     brush.fillStyle = colour("--ink");
-    brush.textAlign = "left";
     brush.fillText("Nothing waits.", 8, 20);
   }
 }

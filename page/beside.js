@@ -3,13 +3,13 @@
 const milliseconds = (value) => value === null || value === undefined ? "-" : (value * 1000).toFixed(value < 0.01 ? 2 : 1);
 
 at("compare").onclick = async () => {
-  const labels = stage?.axes.find(([name]) => name === "scheme")?.[1] ?? [undefined];
+  const labels = schemes().length ? schemes() : [undefined];
   const name = shown();
   tell({ call: "pause" });
   const wasPlaying = playing;
   playing = false;
   at("compare").disabled = true;
-  const head = ["scheme", "latency p50", "p99", "max, ms", "lost, %", "goodput of all, Mb/s"];
+  const head = [axis, "latency p50", "p99", "max, ms", "lost, %", "goodput of all, Mb/s"];
   const table = [];
   for (const label of labels) {
     const { outcome, opened } = await ask({ call: "whole", request: request(label) }, ({ progress }) => {

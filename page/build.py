@@ -9,33 +9,47 @@ import base64
 import gzip
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
-import tarfile
-import tempfile
 
+# The licence asks that this notice goes along with every copy.
+NOTICE = """\
+/*! uPlot: Copyright (c) Leon Sorokin. CodeMirror and Lezer: Copyright (c) Marijn Haverbeke and others. MIT licence:
+ * permission is granted, free of charge, to deal in the software without restriction; provided "as is", without warranty. */
+"""
+# What is bundled with the libraries, the first of them is where it begins.
+MODULES = ["bundle.js", "editor.js", "where.js"]
 # The page's scripts, one after another.
 SCRIPTS = ["show", "charts", "place", "air", "beside", "share", "main"]
 HERE = pathlib.Path(__file__).resolve().parent
-# The charting library: MIT licence, Leon Sorokin.
-LIBRARY = "uplot@1.6.32"
-# How long the networks run whose results are compared.
+# How long the networks run whose results are compared, unless the scene says otherwise.
 CHECKED = "2 s"
 
 
-def library(folder):
-    """Script and style of the charting library, fetched once."""
-    kept = folder / LIBRARY
-    if not (kept / "package").exists():
-        kept.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory() as place:
-            subprocess.run(["npm", "pack", "--silent", LIBRARY, "--pack-destination", place], check=True, stdout=sys.stderr)
-            (packed,) = pathlib.Path(place).glob("*.tgz")
-            with tarfile.open(packed) as archive:
-                archive.extractall(kept, filter="data")
-    dist = kept / "package/dist"
-    notice = f"/*! {LIBRARY}, Copyright (c) Leon Sorokin, MIT licence: provided \"as is\", without warranty of any kind. */\n"
-    return notice + (dist / "uPlot.iife.min.js").read_text(), (dist / "uPlot.min.css").read_text()
+def bundle(folder):
+    """The libraries' script, with the editor, and their style: what package-lock.json pins, fetched once by npm."""
+    lock = HERE / "package-lock.json"
+    there = folder / lock.name
+    if not there.exists() or there.read_text() != lock.read_text() or not (folder / "node_modules").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copy(HERE / "package.json", folder)
+        shutil.copy(lock, folder)
+        fetch = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+        subprocess.run(fetch, cwd=folder, check=True, stdout=sys.stderr)
+    for name in MODULES:
+        shutil.copy(HERE / name, folder)
+    form = ["--bundle", "--minify", "--format=iife", "--global-name=libraries", "--log-level=warning"]
+    command = [folder / "node_modules/.bin/esbuild", MODULES[0], *form]
+    script = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+    # In strings it means the same.
+    script = script.replace("</script", "<\\/script")
+    return NOTICE + script, (folder / "node_modules/uplot/dist/uPlot.min.css").read_text()
+
+
+def packed(content):
+    """Compressed, as text."""
+    return base64.b64encode(gzip.compress(content, 9, mtime=0)).decode()
 
 
 def fingerprint(text):
@@ -46,36 +60,47 @@ def fingerprint(text):
     return f"{value:016x}"
 
 
-def results(sluice, file, label):
+def results(sluice, file, scene, label):
     """The results of a case as the command prints them, without what says who made them when."""
-    command = [sluice, "run", file, "--case", f"scheme={label}", "--set", f"duration={CHECKED}", "--json"]
-    line = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    labels = scene.get("case", {}) | {scene.get("axis", "scheme"): label}
+    cases = [word for pair in labels.items() for word in ("--case", "=".join(pair))]
+    command = [sluice, "run", file, *cases, "--set", f"duration={scene['checked']}", "--json"]
+    line = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     _, _, rest = line.partition('"cpu_s":')
     fields, _, _ = rest[rest.index(",") + 1 :].rpartition(',"claims":')
     return "{" + fields + "}"
 
 
 def scenes(sluice):
-    """The scenes with their scenarios and fingerprints."""
+    """The scenes with their scenarios and fingerprints: a file of this folder, or an experiment with all that it inherits."""
     for scene in json.loads((HERE / "scenes.json").read_text()):
-        file = HERE / f"scenes/{scene['file']}.toml"
-        text = file.read_text()
-        labels = [line.split('"')[1] for line in text.splitlines() if line.strip().startswith("{ label =")]
-        marks = {label: fingerprint(results(sluice, file, label)) for label in labels}
-        yield {**scene, "toml": text, "checked": CHECKED, "fingerprints": marks}
+        if experiment := scene.get("scenario"):
+            file = HERE.parent / f"scenarios/{experiment}.toml"
+            text = subprocess.run([sluice, "check", "--expand", file], check=True, stdout=subprocess.PIPE, text=True).stdout
+            scene["id"] = next(line.split('"')[1] for line in text.splitlines() if line.startswith("id = "))
+        else:
+            file = HERE / f"scenes/{scene['file']}.toml"
+            text = file.read_text()
+        labels = scene.get("labels") or [line.split('"')[1] for line in text.splitlines() if line.strip().startswith("{ label =")]
+        scene = {"checked": CHECKED, **scene}
+        marks = {label: fingerprint(results(sluice, file, scene, label)) for label in labels}
+        yield {**scene, "toml": text, "fingerprints": marks}
 
 
 def main():
-    wasm, sluice, out = (pathlib.Path(argument) for argument in sys.argv[1:])
-    script, style = library(out / "npm")
-    packed = base64.b64encode(gzip.compress(wasm.read_bytes(), 9, mtime=0)).decode()
-    data = json.dumps(list(scenes(sluice.resolve())))
+    wasm, sluice, out = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    script, style = bundle(out / "npm")
+    schema = json.loads((HERE.parent / "docs/scenario.schema.json").read_text())
+    data = json.dumps(list(scenes(sluice)))
+    version = subprocess.run([sluice, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout.split()[1]
     parts = {
+        "/*VERSION*/": version,
         "/*STYLE*/": style + (HERE / "style.css").read_text(),
-        "/*WASM*/": packed,
+        "/*WASM*/": packed(wasm.read_bytes()),
+        "/*SCHEMA*/": packed(json.dumps(schema, separators=(",", ":")).encode()),
         "/*SCENES*/": data.replace("</", "<\\/"),
         "/*WORKER*/": (HERE / "worker.js").read_text(),
-        "/*UPLOT*/": script,
+        "/*LIBRARIES*/": script,
         "/*MAIN*/": "\n".join((HERE / f"{name}.js").read_text() for name in SCRIPTS),
     }
     page = (HERE / "index.html").read_text()

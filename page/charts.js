@@ -1,7 +1,7 @@
 // The running charts.
 
 let plots = [];
-const size = (box) => ({ width: Math.max(200, box.clientWidth), height: 210 });
+const size = (box) => ({ width: Math.max(200, box.clientWidth), height: innerWidth < 2000 ? 210 : 380 });
 
 function charts() {
   plots.forEach(({ plot }) => plot.destroy());
@@ -10,16 +10,21 @@ function charts() {
   const axis = { stroke: ink, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
   const make = (id, series, data) => {
     const box = at(id);
-    const plot = new uPlot({
+    const plot = new libraries.uPlot({
       ...size(box), series: [{ label: "s" }, ...series], axes: [axis, axis], legend: { live: false, show: series.length < 7 && series.length > 1 },
-      scales: { x: { time: false }, y: { range: (_, least, most) => [0, Math.max(most ?? 1, 1) * 1.05] } }, cursor: { show: false },
+      scales: { x: { time: false }, y: { range: (_, least, most) => [0, Math.max(most ?? 1, 0.01) * 1.05] } }, cursor: { show: false },
     }, data(), box);
     plots.push({ plot, data, box });
   };
   plots = [];
   make("latency", [{ label: "worst in 200 ms", stroke: colours[0], spanGaps: true, width: 1.5, points: { show: false } }], () => [rows.t, rows.latency]);
   const named = stage.flows.map((flow, index) => ({ index, flow })).filter(({ flow }) => !flow.answers).slice(0, 60);
-  make("goodput", named.map(({ flow, index }) => ({ label: flow.name, stroke: colours[index % colours.length], width: 1.2, points: { show: false } })),
+  // Of many flows the chosen one stands out.
+  const many = named.length > 2 * colours.length;
+  if (many) named.sort((one, two) => (one.flow.name === shown()) - (two.flow.name === shown()));
+  const look = (name, place) => !many ? { stroke: colours[place % colours.length], width: 1.5, dash: place < colours.length ? [] : [6, 3] }
+    : name === shown() ? { stroke: colours[1], width: 2 } : { stroke: `rgb(${colour("--shade")} / 0.35)`, width: 1 };
+  make("goodput", named.map(({ flow }, place) => ({ label: flow.name, points: { show: false }, ...look(flow.name, place) })),
     () => [rows.t, ...named.map(({ index }) => rows.goodput[index])]);
   make("held", [{ label: "packets", stroke: colours[4], width: 1.5, points: { show: false } }], () => [rows.t, rows.held]);
 }

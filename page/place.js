@@ -9,11 +9,18 @@ function canvas(id) {
   const brush = element.getContext("2d");
   brush.setTransform(scale, 0, 0, scale, 0, 0);
   brush.clearRect(0, 0, width, height);
-  brush.font = "12px system-ui, sans-serif";
+  brush.font = FONT;
   return { brush, width, height };
 }
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const FONT = `${innerWidth < 2000 ? 12 : 17}px system-ui, sans-serif`;
+
+// Colours of the style sheet; read again when the reader's scheme changes.
+let palette = new Map();
+function colour(name) {
+  if (!palette.has(name)) palette.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return palette.get(name);
+}
 
 // From metres to pixels: all nodes with a margin, the same scale in both directions.
 function view(width, height) {
@@ -24,6 +31,7 @@ function view(width, height) {
   const scale = Math.min((width - 90) / Math.max(spread(xs), 10), (height - 60) / Math.max(spread(ys), 10));
   const [mx, my] = all.length ? [middle(xs), middle(ys)] : [0, 0];
   return {
+    scale,
     to: ([x, y]) => [width / 2 + (x - mx) * scale, height / 2 - (y - my) * scale],
     from: (px, py) => [(px - width / 2) / scale + mx, (height / 2 - py) / scale + my],
   };
@@ -31,11 +39,46 @@ function view(width, height) {
 
 let fixed = null;                 // the view while a node is dragged
 
+// How strongly a node is heard, from its place outwards; rings where frames can no longer be decoded, and sensed.
+function shade(brush, { to, scale }, node) {
+  const { decoded_m, sensed_m, power_dbm } = stage.reach;
+  const [x, y] = to(places[node]);
+  const edge = sensed_m * scale;
+  if (!(edge > 0)) return;
+  const light = brush.createRadialGradient(x, y, 0, x, y, edge);
+  const tint = (share) => `rgb(${colour("--shade")} / ${(0.42 * share).toFixed(3)})`;
+  if (power_dbm.length) {
+    const [first, last] = [power_dbm[0][1], power_dbm.at(-1)[1]];
+    for (const [metres, dbm] of power_dbm) light.addColorStop(metres / sensed_m, tint(0.08 + 0.92 * (dbm - last) / Math.max(first - last, 1)));
+  } else {
+    const border = Math.min(decoded_m / sensed_m, 1);
+    for (const [place, share] of [[0, 0.5], [border, 0.5], [border, 0.2], [1, 0.2]]) light.addColorStop(place, tint(share));
+  }
+  brush.fillStyle = light;
+  brush.beginPath();
+  brush.arc(x, y, edge, 0, 2 * Math.PI);
+  brush.fill();
+  brush.strokeStyle = colour("--control");
+  brush.lineWidth = 1;
+  for (const [metres, dashes] of [[decoded_m, []], [sensed_m, [4, 4]]]) {
+    brush.setLineDash(dashes);
+    brush.beginPath();
+    brush.arc(x, y, metres * scale, 0, 2 * Math.PI);
+    brush.stroke();
+  }
+  brush.setLineDash([]);
+}
+
 function plan() {
   const { brush, width, height } = canvas("plan");
   if (!stage) return;
-  const { to } = fixed ?? view(width, height);
+  const sight = fixed ?? view(width, height);
+  const { to } = sight;
   const [ink, line, data] = [colour("--ink"), colour("--line"), colour("--data")];
+  const sending = new Map(air.filter((frame) => frame.start_s + frame.length_s >= time - 1e-9 || frame.start_s > time - 0.02 * speed())
+    .map((frame) => [frame.from, frame]));
+  const bright = chosen ?? [...sending.keys()].at(-1);
+  if (bright !== undefined && places[bright]) shade(brush, sight, bright);
   if (chosen !== null && places[chosen]) {
     brush.strokeStyle = line;
     brush.lineWidth = 1.5;
@@ -46,24 +89,32 @@ function plan() {
       brush.stroke();
     }
   }
-  const sending = new Map(air.filter((frame) => frame.start_s + frame.length_s >= time - 1e-9 || frame.start_s > time - 0.02 * speed())
-    .map((frame) => [frame.from, frame]));
+  const here = new Map();
   stage.nodes.forEach((node, number) => {
     if (!places[number]) return;
     const [x, y] = to(places[number]);
+    const spot = `${Math.round(x)} ${Math.round(y)}`;
+    here.set(spot, (here.get(spot) ?? 0) + 1);
     const frame = sending.get(number);
     brush.beginPath();
     if (node.access_point) brush.rect(x - 9, y - 9, 18, 18); else brush.arc(x, y, 8, 0, 2 * Math.PI);
     brush.fillStyle = frame ? (frame.kind === "data" ? data : colour("--control")) : line;
-    brush.fill();
+    // Of several in one place the one that sends is seen.
+    if (frame || here.get(spot) === 1) brush.fill();
     brush.lineWidth = number === chosen ? 3 : 1;
     brush.strokeStyle = ink;
     brush.stroke();
-    if (stage.nodes.length <= 16 || node.access_point || number === chosen) {
-      brush.fillStyle = ink;
-      brush.textAlign = "center";
-      brush.fillText(node.name, x, y - 13);
-    }
+  });
+  brush.fillStyle = ink;
+  brush.textAlign = "center";
+  stage.nodes.forEach((node, number) => {
+    if (!places[number]) return;
+    const [x, y] = to(places[number]);
+    const spot = `${Math.round(x)} ${Math.round(y)}`;
+    const many = here.get(spot);
+    here.delete(spot);
+    if (many > 1) brush.fillText(`${number === chosen || !node.name.endsWith("1") ? node.name : node.name.slice(0, -1)} (${many})`, x, y - 13);
+    else if (many && (stage.nodes.length <= 16 || node.access_point || number === chosen)) brush.fillText(node.name, x, y - 13);
   });
 }
 
@@ -101,22 +152,28 @@ at("plan").onpointerup = () => {
   if (fixed && dragged) move(chosen, dragged);
   [fixed, dragged] = [null, null];
 };
-// Arrows move the chosen node by a metre, Tab chooses the next.
+at("plan").onpointercancel = () => { [fixed, dragged] = [null, null]; };
+// Arrows move the chosen node by a metre, `n` chooses the next.
 at("plan").onkeydown = (event) => {
   const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-  if (event.key === "n") { chosen = ((chosen ?? -1) + 1) % stage.nodes.length; draw(); }
+  if (event.key === "n" && stage) {
+    chosen = ((chosen ?? -1) + 1) % stage.nodes.length;
+    at("plan").setAttribute("aria-label", `Floor plan; chosen: ${stage.nodes[chosen].name}`);
+    draw();
+  }
   if (!step || chosen === null || !places[chosen]) return;
   event.preventDefault();
   move(chosen, [places[chosen][0] + step[0], places[chosen][1] + step[1]]);
 };
 
-// A node of a group or of a placement has no table of its own that --set could find.
-function move(node, place) {
+// The scenario then has a position of its own for the node; a place that it refuses is not taken.
+async function move(node, place) {
   const { name } = stage.nodes[node];
-  if (new RegExp(`^\\s*name\\s*=\\s*"${name}"`, "m").test(toml)) {
-    moved[name] = place;
-  } else {
-    at("status").textContent = `${name} is one of several that stand together: change their place in the scenario.`;
-  }
-  restart();
+  const before = moved;
+  moved = { ...moved, [name]: place };
+  if (await restart()) return;
+  const why = at("fault").textContent.split("\n")[0].replace(/^error: /, "");
+  moved = before;
+  await restart();
+  at("notice").textContent = `${name} cannot stand there: ${why}`;
 }

@@ -3,8 +3,9 @@
 async function through(stream, bytes) {
   return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 }
+const unzipped = (id) => through(new DecompressionStream("gzip"), Uint8Array.from(atob(at(id).textContent), (char) => char.charCodeAt(0)));
 async function packed() {
-  const state = { v: 1, scene: scene?.file, toml: toml === scene?.toml ? undefined : toml, scheme, settings, moved, seed };
+  const state = { v: 1, scene: scene?.file, toml: toml === scene?.toml ? undefined : toml, axis, picks, scheme, settings, moved, seed };
   const bytes = await through(new CompressionStream("deflate-raw"), JSON.stringify(state));
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
@@ -24,7 +25,7 @@ at("share").onclick = async () => {
 };
 at("download").onclick = () => {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([at("toml").value], { type: "application/toml" }));
+  link.href = URL.createObjectURL(new Blob([source.text], { type: "application/toml" }));
   link.download = "page.toml";
   link.click();
 };
@@ -41,7 +42,8 @@ async function verify() {
   for (const one of scenes) {
     for (const [label, expected] of Object.entries(one.fingerprints)) {
       at("verdict").textContent = `${one.name}, ${label} ...`;
-      const checked = { toml: one.toml, set: [`duration=${one.checked}`], case: [`scheme=${label}`], seed: 1 };
+      const labels = [...Object.entries(one.case ?? {}), [one.axis ?? "scheme", label]];
+      const checked = { toml: one.toml, set: [`duration=${one.checked}`], case: labels.map((pair) => pair.join("=")), seed: 1, expanded: one.id !== undefined };
       const { text } = await ask({ call: "whole", request: checked, text: true }, () => {});
       results.push(fingerprint(text ?? "") === expected);
     }

@@ -1,7 +1,8 @@
 "use strict";
 const at = (id) => document.getElementById(id);
 const scenes = JSON.parse(at("scenes").textContent);
-const colours = ["#0b6fb8", "#d1610a", "#2f8f4e", "#8e44ad", "#b8860b", "#c0392b", "#16808a", "#6b7785"];
+// Told apart with any kind of colour vision (Okabe and Ito), on white and on black.
+const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 // ---- the worker, and questions to it
 
@@ -25,6 +26,7 @@ function ask(message, more) {
 // ---- what is shown
 
 let scene, toml, scheme, settings = {}, moved = {}, seed = 1;
+let axis = "scheme", picks = {};  // the axis whose labels are schemes, and the labels of the other axes
 let stage = null;                 // what is open: its number, nodes, flows
 let playing = true, time = 0;
 let air = [], got = new Set(), waiting = [], places = [], dropped = [];
@@ -34,7 +36,7 @@ let chosen = null;
 const BIN = 0.2;                  // seconds of simulated time a point of the charts stands for
 
 function sets() {
-  const list = [];
+  const list = [...scene?.set ?? []];
   for (const slider of scene?.sliders ?? []) {
     if (slider.only && slider.only !== scheme) continue;
     if (settings[slider.name] === undefined || settings[slider.name] === slider.value) continue;
@@ -47,20 +49,21 @@ function sets() {
 }
 
 function request(label = scheme) {
-  return { toml, set: sets(), case: label ? [`scheme=${label}`] : [], seed };
+  const labels = label ? [...Object.entries(picks), [axis, label]] : Object.entries(picks);
+  return { toml, set: sets(), case: labels.map(([name, value]) => `${name}=${value}`), seed, expanded: scene?.id !== undefined };
 }
 
 async function restart() {
   const { opened } = await ask({ call: "open", request: request(), close: stage?.number ?? -1 });
-  at("fault").textContent = opened.error ?? "";
+  fault(opened);
+  at("notice").textContent = "";
   if (opened.error) {
     stage = null;
-    at("source").open = true;
-    at("status").textContent = "The scenario is refused: see below.";
-    return;
+    at("notice").textContent = "The scenario is refused: see below.";
+    return false;
   }
   stage = opened;
-  [air, got, waiting, dropped, time] = [[], new Set(), [], stage.flows.map(() => 0), 0];
+  [air, got, waiting, dropped, time] = [[], new Set(), [], stage.nodes.map(() => ({ all: 0, last: -1 })), 0];
   places = stage.nodes.map((node) => node.place);
   rows = { t: [], latency: [], goodput: stage.flows.map(() => []), held: [] };
   bin = null;
@@ -68,7 +71,10 @@ async function restart() {
   choices();
   charts();
   command();
+  const radio = places.some(Boolean);
+  for (const id of ["plan", "air"]) at(id).closest("figure").hidden = !radio;
   if (playing) run(); else draw();
+  return true;
 }
 
 function run() {
@@ -91,7 +97,9 @@ function see(seen, behind) {
   while (air.length > 6000) got.delete(air.shift().number);
   waiting = seen.waiting;
   seen.places.forEach((place, node) => { places[node] = place; });
-  seen.dropped.forEach((count, flow) => { dropped[flow] += count; });
+  seen.dropped.forEach((count, node) => {
+    if (count) dropped[node] = { all: dropped[node].all + count, last: time };
+  });
   for (const [flow, when, delay, bytes] of seen.arrived) arrive(flow, when, delay, bytes);
   while (bin && time >= bin.end) close();
   bin ??= fresh(Math.floor(time / BIN) * BIN);

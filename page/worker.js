@@ -10,10 +10,14 @@ function said() {
 
 const answer = () => JSON.parse(said());
 
-function open(request) {
+function hand(request) {
   const bytes = encode.encode(JSON.stringify(request));
   const at = wasm.exports.reserve(bytes.length);
   new Uint8Array(wasm.exports.memory.buffer, at, bytes.length).set(bytes);
+}
+
+function open(request) {
+  hand(request);
   const number = wasm.exports.open();
   return { number, ...answer() };
 }
@@ -46,13 +50,13 @@ function tick() {
 
 function joined(one, two) {
   for (const key of ["air", "got", "arrived"]) one[key] = one[key].concat(two[key]);
-  one.dropped = one.dropped.map((count, flow) => count + two.dropped[flow]);
+  one.dropped = one.dropped.map((count, node) => count + two.dropped[node]);
   return { ...two, air: one.air, got: one.got, arrived: one.arrived, dropped: one.dropped };
 }
 
 // Runs to the end without pictures, in slices, so that a new message gets through.
 async function whole(id, request) {
-  const opened = open(request);
+  const opened = open({ ...request, unseen: true });
   if (opened.error) return postMessage({ id, opened });
   const { number, duration_s } = opened;
   for (let seen = { finished: false }; !seen.finished;) {
@@ -65,6 +69,19 @@ async function whole(id, request) {
   postMessage({ id, text, outcome: JSON.parse(text) });
 }
 
+// A report's experiment, in slices: how far it is, and at the end its charts.
+async function experiment(id, request) {
+  hand(request);
+  for (let begin = 1; ; begin = 0) {
+    wasm.exports.experiment(begin);
+    const now = answer();
+    if (now.error) return postMessage({ id, refused: now });
+    postMessage({ id, ...now });
+    if (now.drawn) return;
+    await new Promise((done) => setTimeout(done));
+  }
+}
+
 onmessage = async ({ data }) => {
   const { id, call } = data;
   if (call === "load") {
@@ -74,6 +91,12 @@ onmessage = async ({ data }) => {
     running = null;
     if (data.close >= 0) wasm.exports.close(data.close);
     postMessage({ id, opened: open(data.request) });
+  } else if (call === "check") {
+    const checked = open(data.request);
+    if (checked.number >= 0) wasm.exports.close(checked.number);
+    postMessage({ id, checked });
+  } else if (call === "close") {
+    wasm.exports.close(data.number);
   } else if (call === "run") {
     running = { id, number: data.number, speed: data.speed, simulated: data.simulated, clock: performance.now() };
     tick();
@@ -83,5 +106,7 @@ onmessage = async ({ data }) => {
     running = null;
   } else if (call === "whole") {
     await whole(id, data.request);
+  } else if (call === "experiment") {
+    await experiment(id, data.request);
   }
 };

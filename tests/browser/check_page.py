@@ -14,7 +14,8 @@ import time
 
 from chromium import Browser, Failure, chromium, screenshot, window
 
-PATIENCE = 120
+PATIENCE = 30
+HALL = "Forty stations in a lecture hall"
 # The results of the network on show, as text: what must be the same behind a shared address.
 RESULTS = """(async () => {
   tell({ call: "pause" });
@@ -83,9 +84,9 @@ def check(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -
     scenes = browser.evaluate("scenes.length")
     for index in range(scenes):
         browser.evaluate(f"(at('scene').value = {index}, at('scene').onchange())")
-        until(browser, "stage !== null && time > 1 && rows.t.length > 5", f"scene {index}")
-        seen = browser.evaluate("({ air: air.length, got: got.size, arrived: rows.latency.some((one) => one > 0), nodes: places.length })")
-        expect(seen["air"] > 20 and seen["got"] > 10 and seen["arrived"], f"scene {index}: {seen}")
+        until(browser, "stage !== null && rows.t.length > 5 && rows.latency.some((one) => one > 0)", f"scene {index}")
+        seen = browser.evaluate("({ air: air.length, got: got.size, radio: places.filter(Boolean).length })")
+        expect((seen["air"] > 20 and seen["got"] > 10) or not seen["radio"], f"scene {index}: {seen}")
         for width, scheme in ((1280, "light"), (360, "dark")):
             window(browser, width, scheme)
             time.sleep(0.3)
@@ -116,11 +117,59 @@ def check(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -
     expect(browser.evaluate("scheme") == "turns", "the address forgets the scheme")
     expect(browser.evaluate(RESULTS) == cured, "the network behind the address has other results")
 
-    browser.evaluate("(at('toml').value = at('toml').value.replace('mcs = 7', 'mcs = 99'), at('apply').onclick())")
+    scene(browser, "Three hops of mesh")
+    browser.evaluate(f"(settings = {{}}, seed = 1, {RESULTS})")
+    drag(browser, "n2", (0, 20))
+    until(browser, "Object.keys(moved).includes('n2') && stage !== null && time > 0.3", "the drag of a placed node")
+    drag(browser, "n3", (10, 140))
+    until(browser, "at('notice').textContent.startsWith('n3 cannot stand there') && stage !== null", "a place out of range")
+    scene(browser, "ADTH: a bound on each hop's delay")
+    until(browser, "dropped.some(({ all }) => all > 0)", "drops")
+    scene(browser, HALL)
+    drag(browser, "seat1", (-40, 30))
+    until(browser, "Object.keys(moved).length === 1 && stage !== null && time > 0", "the drag of one of a group")
+
+    browser.evaluate("(source.text = source.text.replace('mcs = 7', 'mcs = 99'), at('apply').onclick())")
     until(browser, "stage === null", "the refusal")
     said = browser.evaluate("at('fault').textContent")
     expect("page.toml:6" in said and "MCS" in said, f"a wrong scenario: {said}")
+    wrong += complete(browser)
     return wrong + faults(browser)
+
+
+def scene(browser: Browser, name: str) -> None:
+    """Chooses a scene; returns when it runs."""
+    browser.evaluate(f"(at('scene').value = scenes.findIndex(({{ name }}) => name === {json.dumps(name)}), at('scene').onchange())")
+    until(browser, f"scene.name === {json.dumps(name)} && stage !== null && time > 0.3", name)
+
+
+# A text with a bar where the cursor is, and some of what completion has to offer there.
+OFFERS = [
+    ("dur|", ["duration"]),
+    ("[radio]\nmc|", ["mcs"]),
+    ("[queue]\nlimit = 3\ndiscipline = \"fq|", ['"fq-codel"']),
+    ("[[flow]]\nname = \"x\"\ntraffic = { kind = \"cbr\", ra|", ["rate"]),
+    ("[[node]]\nname = \"[b]\" # [a]\nqueue.li|", ["limit"]),
+    ("[mac.e|", ["edca"]),
+]
+
+
+def complete(browser: Browser) -> list[str]:
+    """What is wrong with the completion of keys and values, and with the mark at a wrong line."""
+    wrong = []
+    for text, expected in OFFERS:
+        place = text.index("|")
+        text = text.replace("|", "")
+        browser.evaluate(f"""(source.text = {json.dumps(text)}, source.view.focus(),
+          source.view.dispatch({{ selection: {{ anchor: {place} }} }}), libraries.closeCompletion(source.view), libraries.startCompletion(source.view), 0)""")
+        until(browser, "document.querySelector('.cm-tooltip-autocomplete li') !== null", f"completion in {text!r}")
+        offered = browser.evaluate("[...document.querySelectorAll('.cm-completionLabel')].map((one) => one.textContent)")
+        wrong += [f"{text!r}: {one} is not offered: {offered}" for one in expected if one not in offered]
+    # As a reader types: a fault is shown while the text stands in the editor.
+    browser.evaluate("(source.text = scenes[0].toml, source.view.focus(), 0)")
+    browser.evaluate("source.view.dispatch({ changes: { from: 0, insert: 'titel = 1\\n' } })")
+    until(browser, "document.querySelector('.cm-lintRange-error')?.textContent.includes('titel')", "the mark at a wrong line")
+    return wrong
 
 
 def main() -> int:

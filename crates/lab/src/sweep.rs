@@ -119,12 +119,19 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let Some(runs) = runs else {
         return Err(SweepError::Stopped { finished: finished.into_inner(), total: jobs.len() });
     };
+    let study = study(scenario, runs, &settings.command);
+    let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
+    store.finish(&study, &keys)?;
+    Ok(study)
+}
+
+/// Returns the study of all runs of a sweep, by case and then by seed, with the verdicts on its claims.
+pub fn study(scenario: &Scenario, runs: Vec<Run>, command: &str) -> Study {
     let own = &runs[..scenario.own_cases().len() * scenario.seeds.len()];
     let judged =
         claims::Sweep { seeds: &scenario.seeds, runs: own, extent: scenario.extent, left_out: &scenario.left_out };
     let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &judged);
-    let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
-    Ok(written(scenario, store, settings, runs, verdicts, &keys)?)
+    studied(scenario, runs, verdicts, command)
 }
 
 /// Keeps the only run of a scenario [without variations](Scenario::without_variations) that was an emulation, with the
@@ -141,26 +148,21 @@ pub fn keep(
 ) -> Result<Study, StoreError> {
     let key = job(scenario, 0, &format!("{}, emulated", settings.build)).key;
     store.keep(&key, &mut run)?;
-    written(scenario, store, settings, vec![run], claims, &[key])
+    let study = studied(scenario, vec![run], claims, &settings.command);
+    store.finish(&study, &[key])?;
+    Ok(study)
 }
 
-/// Writes the files that are made from all runs.
-fn written(
-    scenario: &Scenario,
-    store: &Store,
-    settings: &Settings,
-    runs: Vec<Run>,
-    claims: Vec<Verdict>,
-    keys: &[String],
-) -> Result<Study, StoreError> {
-    let study = Study {
+/// Returns the study of these runs.
+fn studied(scenario: &Scenario, runs: Vec<Run>, claims: Vec<Verdict>, command: &str) -> Study {
+    Study {
         id: scenario.id.clone(),
         title: scenario.title.clone(),
         about: scenario.about.clone(),
         file: scenario.file.clone(),
         text: scenario.text.clone(),
         version: VERSION.to_owned(),
-        command: settings.command.clone(),
+        command: command.to_owned(),
         axes: axes(scenario),
         seeds: scenario.seeds.clone(),
         claims,
@@ -168,9 +170,7 @@ fn written(
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),
         answer: scenario.answer.clone(),
-    };
-    store.finish(&study, keys)?;
-    Ok(study)
+    }
 }
 
 /// Returns the axes, with the labels that cases have.

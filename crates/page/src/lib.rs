@@ -1,12 +1,14 @@
 //! The simulator behind a web page. A page writes a request as JSON, calls a function, and reads its answer as JSON;
 //! what it gets is what the command gets from the same scenario, to the last byte.
 //!
-//! There are no files, threads or clocks here: the page says how far a network runs. `stage` is a network on show;
-//! this file is the boundary to JavaScript.
+//! There are no files, threads or clocks here: the page says how far a network runs. `stage` is a network on show,
+//! `experiment` a report's experiment with other values; this file is the boundary to JavaScript.
 #![expect(unsafe_code, reason = "a function that JavaScript finds by its name is exported without mangling")]
 
+mod experiment;
 mod stage;
 
+pub use experiment::{Experiment, Trial};
 pub use stage::{Request, Stage};
 
 use serde::Serialize;
@@ -24,10 +26,12 @@ struct Boundary {
     output: String,
     /// Networks by number; none where one was closed.
     stages: Vec<Option<Stage>>,
+    /// The experiment under way, at most one.
+    experiment: Option<Experiment>,
 }
 
 impl Boundary {
-    const NEW: Self = Self { input: Vec::new(), output: String::new(), stages: Vec::new() };
+    const NEW: Self = Self { input: Vec::new(), output: String::new(), stages: Vec::new(), experiment: None };
 
     fn answer(&mut self, answer: &impl Serialize) {
         // Of text and finite numbers only.
@@ -50,6 +54,23 @@ impl Boundary {
                 self.answer(&refused);
                 -1
             }
+        }
+    }
+
+    /// Reads the experiment of the request, or runs the one that was read; the reason why not is the answer, too.
+    fn experiment(&mut self, begin: bool) {
+        if begin {
+            let read = serde_json::from_slice::<Trial>(&self.input);
+            let opened = read.map_err(|error| stage::Refused::from(error.to_string()));
+            match opened.and_then(|trial| Experiment::open(&trial)) {
+                Ok(experiment) => self.experiment = Some(experiment),
+                Err(refused) => return self.answer(&refused),
+            }
+        }
+        match self.experiment.as_mut().map(Experiment::advance) {
+            Some(Ok(progress)) => self.answer(&progress),
+            Some(Err(refused)) => self.answer(&refused),
+            None => self.answer(&stage::Refused::from("no experiment was begun".to_owned())),
         }
     }
 
@@ -106,4 +127,11 @@ pub extern "C" fn close(number: u32) {
         let outcome = boundary.stage(number).and_then(Option::take).and_then(Stage::close);
         boundary.answer(&outcome);
     });
+}
+
+/// Runs an experiment on for a slice and answers with how far it is, or with its charts. With `begin` it is that of the
+/// request.
+#[unsafe(no_mangle)]
+pub extern "C" fn experiment(begin: u32) {
+    BOUNDARY.with_borrow_mut(|boundary| boundary.experiment(begin != 0));
 }

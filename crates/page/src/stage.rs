@@ -3,13 +3,14 @@
 use lab::scenario::{Refusal, Scenario, Wishes};
 use serde::{Deserialize, Serialize};
 use sim::results::Outcome;
-use sim::trace::{Frame, Kind, Owner, Packet, Protocol, Roster, TraceEvent, TraceEventKind};
+use sim::trace::{Frame, Kind, LossCause, Owner, Packet, Protocol, Roster, TraceEvent, TraceEventKind};
 use sim::{Plan, World};
+use std::collections::BTreeMap;
 use std::path::Path;
-use units::{Duration, Instant};
+use units::{Duration, Instant, Length};
 
 /// A scenario, and which of its networks.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// Text of the scenario.
@@ -20,6 +21,12 @@ pub struct Request {
     /// The case, as for `--case`; none: the network as the file has it.
     #[serde(default)]
     pub case: Vec<String>,
+    /// The text is a scenario with its base: keys without effect are allowed.
+    #[serde(default)]
+    pub expanded: bool,
+    /// Only the results matter: no picture tells frames and packets, and the run is quicker.
+    #[serde(default)]
+    pub unseen: bool,
     /// Seed of the random numbers.
     pub seed: u64,
 }
@@ -51,10 +58,13 @@ pub struct Described<'a> {
     title: &'a str,
     /// Axes of the scenario's `[vary]`: name and labels.
     axes: &'a [(String, Vec<String>)],
+    /// Labels of every case, if none was asked for.
+    cases: &'a [BTreeMap<String, String>],
     duration_s: f64,
     warmup_s: f64,
     nodes: Vec<DescribedNode<'a>>,
     flows: Vec<DescribedFlow<'a>>,
+    reach: DescribedReach,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,6 +75,16 @@ struct DescribedNode<'a> {
     place: Option<[f64; 3]>,
     /// Nodes that hear it.
     listeners: Vec<u32>,
+}
+
+/// How far a node is heard, without fading and shadowing.
+#[derive(Debug, Serialize)]
+struct DescribedReach {
+    /// Farthest distances, in metres, from which a frame is decoded and from which the medium is sensed busy.
+    decoded_m: f64,
+    sensed_m: f64,
+    /// Distances in metres and the power there, in dBm; empty if signals are alike within the range.
+    power_dbm: Vec<(f64, f64)>,
 }
 
 #[derive(Debug, Serialize)]
@@ -94,7 +114,7 @@ pub struct Seen {
     places: Vec<[f64; 3]>,
     /// Packets that arrived: flow, time in seconds, delay in seconds, bytes.
     arrived: Vec<(u32, f64, f64, u64)>,
-    /// Packets that were discarded, by flow.
+    /// Packets that each node's queues discarded.
     dropped: Vec<u32>,
 }
 
@@ -115,6 +135,7 @@ struct OnAir {
 pub struct Stage {
     title: String,
     axes: Vec<(String, Vec<String>)>,
+    cases: Vec<BTreeMap<String, String>>,
     duration: Duration,
     warmup: Duration,
     world: World,
@@ -133,11 +154,14 @@ impl Stage {
     /// # Errors
     /// The same refusals as the command's.
     pub fn open(request: &Request) -> Result<Self, Refused> {
-        let wishes = Wishes { set: request.set.clone(), base_only: request.case.is_empty(), ..Wishes::default() };
+        let Request { set, expanded, .. } = request.clone();
+        let wishes = Wishes { set, expanded, base_only: request.case.is_empty(), ..Wishes::default() };
         let text = request.toml.as_bytes();
         let scenario = Scenario::read("page.toml", "page", text, Path::new(""), &wishes)?;
         let axes = scenario.axes.iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect();
         let title = scenario.title.clone();
+        let unasked = scenario.cases.iter().filter(|_| request.case.is_empty());
+        let cases = unasked.map(|case| case.labels.clone()).collect();
         let scenario = match request.case[..] {
             [] => scenario.without_variations(request.seed),
             _ => scenario.only(&request.case, request.seed)?,
@@ -146,13 +170,15 @@ impl Stage {
         let built = |error: sim::BuildError| Refused::from(error.to_string());
         let mut world = World::new(network, request.seed).map_err(built)?;
         let mut plan = Plan::new(network, request.seed).map_err(built)?;
-        world.watch_exchanges();
+        if !request.unseen {
+            world.watch_exchanges();
+        }
         let roster = world.roster();
         let places = plan.at(Instant::ZERO);
         let nodes = roster.nodes.len();
         let (duration, warmup) = (network.duration, network.warmup);
         let last = vec![0; nodes];
-        Ok(Self { title, axes, duration, warmup, world, plan, roster, places, last, frames: 0 })
+        Ok(Self { title, axes, cases, duration, warmup, world, plan, roster, places, last, frames: 0 })
     }
 
     /// What it consists of.
@@ -172,17 +198,28 @@ impl Stage {
         Described {
             title: &self.title,
             axes: &self.axes,
+            cases: &self.cases,
             duration_s: self.duration.as_secs_f64(),
             warmup_s: self.warmup.as_secs_f64(),
             nodes: nodes.collect(),
             flows: flows.collect(),
+            reach: self.reach(),
         }
+    }
+
+    fn reach(&self) -> DescribedReach {
+        let reach = self.plan.reach();
+        let [decoded_m, sensed_m] = [reach.decoded(), reach.sensed()].map(Length::as_metres);
+        // The power changes most near the node.
+        let place = |step: u32| sensed_m * (f64::from(step) / 32.0) * (f64::from(step) / 32.0);
+        let power = |metres| Some((metres, reach.power(Length::metres(metres))?.as_dbm()));
+        DescribedReach { decoded_m, sensed_m, power_dbm: (1..=32).map(place).filter_map(power).collect() }
     }
 
     /// Runs on for a span, and tells what happened.
     pub fn advance(&mut self, span: Duration) -> Seen {
         self.world.advance(span);
-        let mut seen = Seen { dropped: vec![0; self.roster.flows.len()], ..Seen::default() };
+        let mut seen = Seen { dropped: vec![0; self.roster.nodes.len()], ..Seen::default() };
         for event in self.world.take_events() {
             self.see(&event, &mut seen);
         }
@@ -209,11 +246,7 @@ impl Stage {
             TraceEventKind::Hears(frame, _) if frame.to == Some(event.node) => {
                 seen.got.push(self.last[frame.from as usize]);
             }
-            TraceEventKind::Dropped(packet, _) => {
-                if let Some(dropped) = flow(packet).and_then(|flow| seen.dropped.get_mut(flow as usize)) {
-                    *dropped += 1;
-                }
-            }
+            TraceEventKind::Dropped(_, LossCause::Queue) => seen.dropped[node] += 1,
             TraceEventKind::Delivered(packet, delay) => {
                 if let Some(flow) = flow(packet) {
                     let bytes = packet.length.count();
@@ -265,7 +298,7 @@ mod tests {
 
     fn request(set: &[&str], case: &[&str]) -> Request {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        Request { toml: CELL.to_owned(), set: owned(set), case: owned(case), seed: 3 }
+        Request { toml: CELL.to_owned(), set: owned(set), case: owned(case), expanded: false, unseen: false, seed: 3 }
     }
 
     fn to_the_end(stage: &mut Stage) -> Vec<Seen> {
@@ -282,6 +315,7 @@ mod tests {
         let described = stage.described();
         assert_eq!((described.nodes.len(), described.flows.len()), (2, 1));
         assert_eq!(described.nodes[1].listeners, [0]);
+        assert!(described.cases.is_empty());
         let seen = to_the_end(&mut stage);
         let outcome = stage.close().expect("it has run to its end");
         let arrived: usize = seen.iter().map(|seen| seen.arrived.len()).sum();
@@ -295,14 +329,52 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_counts_what_the_queues_drop_at_their_nodes() {
+        let full = ["flow.up.traffic.rate=9 Mb/s", "radio.standard=802.11b"];
+        let mut stage = Stage::open(&request(&full, &["limit=one"])).unwrap_or_else(|refused| panic!("{refused:?}"));
+        let seen = to_the_end(&mut stage);
+        let dropped: Vec<u32> = (0..2).map(|node| seen.iter().map(|seen| seen.dropped[node]).sum()).collect();
+        let outcome = stage.close().expect("it has run to its end");
+        let lost = outcome.nodes[1].queues[0].dropped_packets;
+        assert!(lost > 100 && dropped == [0, u32::try_from(lost).unwrap_or(0)], "{dropped:?}, {lost}");
+    }
+
+    #[test]
+    fn the_power_falls_down_to_the_edge_of_what_is_sensed() {
+        let far = ["radio.propagation=free-space", "radio.carrier_sense_range=60 m"];
+        let stage = Stage::open(&request(&far, &[])).unwrap_or_else(|refused| panic!("{refused:?}"));
+        let reach = stage.described().reach;
+        assert!((reach.decoded_m - 30.0).abs() < 1e-4 && (reach.sensed_m - 60.0).abs() < 1e-4, "{reach:?}");
+        assert!(reach.power_dbm.is_sorted_by(|near, far| near.0 < far.0 && near.1 >= far.1), "{reach:?}");
+        let (edge, _) = reach.power_dbm[31];
+        assert!((edge - 60.0).abs() < 1e-4, "{edge}");
+    }
+
+    #[test]
     fn the_results_are_those_of_the_command_whatever_the_steps() {
         let mut stage = Stage::open(&request(&["queue.limit=10"], &[])).unwrap_or_else(|refused| panic!("{refused:?}"));
+        let labels: Vec<&str> = stage.described().cases.iter().map(|case| case["limit"].as_str()).collect();
+        assert_eq!(labels, ["one", "ten"]);
         to_the_end(&mut stage);
         let shown = serde_json::to_string(&stage.close()).expect("results are text and numbers");
         let wishes = Wishes { set: vec!["queue.limit=10".to_owned()], base_only: true, ..Wishes::default() };
         let scenario = Scenario::parse("page.toml", CELL.as_bytes(), &wishes).expect("it is right");
         let run = lab::run::run(&scenario.base, 3, &()).expect("it can be built").expect("nobody stops it");
         assert_eq!(shown, serde_json::to_string(&run.outcome).expect("results are text and numbers"));
+        let unseen = Request { unseen: true, ..request(&["queue.limit=10"], &[]) };
+        let mut stage = Stage::open(&unseen).unwrap_or_else(|refused| panic!("{refused:?}"));
+        assert!(to_the_end(&mut stage).iter().all(|seen| seen.air.is_empty() && seen.arrived.is_empty()));
+        assert_eq!(shown, serde_json::to_string(&stage.close()).expect("results are text and numbers"));
+    }
+
+    #[test]
+    fn what_a_base_may_have_without_effect_is_refused_of_a_file_alone() {
+        let mut idle = request(&[], &[]);
+        idle.toml = idle.toml.replace("[radio]", "[tcp]\ncongestion = \"cubic\"\n[radio]");
+        let refused = Stage::open(&idle).err().expect("no flow of TCP");
+        assert!(refused.error.contains("no effect"), "{}", refused.error);
+        idle.expanded = true;
+        assert!(Stage::open(&idle).is_ok());
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod page;
 mod picture;
 mod text;
 pub mod timeline;
+mod trial;
 mod verdicts;
 mod words;
 
@@ -19,6 +20,8 @@ use crate::study;
 use crate::study::Study;
 
 pub(crate) use lines::CDF;
+pub use page::{Redrawn, charts};
+pub use trial::Simulator;
 
 /// The charting library; empty when this crate was built before `make charts`.
 const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/charts.js"));
@@ -37,14 +40,23 @@ pub enum ReportError {
 ///
 /// [`ReportError::NoLibrary`] when the charting library was not there when this crate was built.
 pub fn html(studies: &[Study]) -> Result<String, ReportError> {
-    with_library(studies, LIBRARY)
+    with_library(studies, LIBRARY, None)
 }
 
-fn with_library(studies: &[Study], library: &str) -> Result<String, ReportError> {
+/// Like [`html`], with the simulator in it: a reader changes keys of an experiment and sees its charts drawn anew.
+///
+/// # Errors
+///
+/// [`ReportError::NoLibrary`] when the charting library was not there when this crate was built.
+pub fn interactive(studies: &[Study], simulator: &Simulator) -> Result<String, ReportError> {
+    with_library(studies, LIBRARY, Some(simulator))
+}
+
+fn with_library(studies: &[Study], library: &str, simulator: Option<&Simulator>) -> Result<String, ReportError> {
     if library.is_empty() {
         return Err(ReportError::NoLibrary);
     }
-    Ok(page::document(studies, library))
+    Ok(page::document(studies, library, simulator))
 }
 
 /// Writes a Vega-Lite chart as one HTML file that fetches nothing. `spec` is the chart's JSON.

@@ -8,7 +8,7 @@
   const POWER = "abs(log(datum.value) / LN10 - round(log(datum.value) / LN10)) < 1e-6";
   const LOG_AXIS = { format: "~g", gridOpacity: { condition: { test: POWER, value: 1 }, value: 0.4 } };
   const root = document.documentElement;
-  const data = JSON.parse(document.getElementById("data").textContent);
+  let data = JSON.parse(document.getElementById("data").textContent);
   // Colours are the page's own variables, so that dark mode and print need no second drawing.
   const colour = (line) => `var(--line-${line.colour}${line.dash % 2 ? "-deep" : ""})`;
   const formatLocale = { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] };
@@ -392,6 +392,9 @@
     }
     root.dataset.charts = "drawn";
   }
+
+  // For figures that stand in the page anew.
+  window.report = { draw: (next) => { data = next; return drawAll(); } };
 
   copies();
   filters();

@@ -3,7 +3,7 @@
 use super::figure::{DIGITS, cell, figure, room, wide};
 use super::picture::{Data, Tracks};
 use super::text::{Escaped, count, json_in_script, marked, number, ranges};
-use super::{lines, verdicts};
+use super::{Simulator, lines, verdicts};
 use crate::answer::{self, Piece};
 use crate::grid::Grid;
 use crate::label::short;
@@ -11,6 +11,7 @@ use crate::shell;
 use crate::statistics::Interval;
 use crate::study::{Run, Study, Table, Verdict};
 use crate::tables::blocks;
+use serde::Serialize;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
@@ -18,13 +19,14 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const SAVE: &str = include_str!("save.js");
 
-/// Writes the whole page. `library` is JavaScript that defines `vegaEmbed` and holds no `</script`.
-pub(super) fn document(studies: &[Study], library: &str) -> String {
+/// Writes the whole page. `library` is JavaScript that defines `vegaEmbed` and holds no `</script`. With a simulator the
+/// reader can run the experiments anew.
+pub(super) fn document(studies: &[Study], library: &str, simulator: Option<&Simulator>) -> String {
     let title = match studies {
         [one] => one.title.clone(),
         _ => format!("Sluice: {}", count(studies.len(), "experiment")),
     };
-    whole(&title, library, |out, data| {
+    let mut page = whole(&title, library, |out, data| {
         let mut tracks = Tracks::default();
         if let [study] = studies {
             out.push_str("<main>\n");
@@ -39,7 +41,39 @@ pub(super) fn document(studies: &[Study], library: &str) -> String {
         }
         out.push_str("</main>\n");
         Ok(())
-    })
+    });
+    if let Some(simulator) = simulator {
+        page = page.replacen("script-src ", "worker-src blob:; script-src ", 1);
+        let end = page.rfind("</body>").unwrap_or(page.len());
+        page.insert_str(end, &simulator.scripts());
+    }
+    page
+}
+
+/// A study's charts drawn anew, each as its figure, and the data that the page's script reads.
+#[derive(Debug, Serialize)]
+pub struct Redrawn {
+    figures: Vec<String>,
+    data: Data,
+}
+
+/// Draws the charts of a study for the place that the study `number` has in a report of its experiment.
+pub fn charts(number: usize, study: &Study) -> Redrawn {
+    let (mut data, mut tracks) = (Data::default(), Tracks::default());
+    let draw = |k| {
+        let mut out = String::new();
+        drawn(&mut out, (number, k), study, &mut data, &mut tracks).expect("a String takes all text");
+        out
+    };
+    let figures = (0..study.charts.len()).map(draw).collect();
+    Redrawn { figures, data }
+}
+
+/// Writes the figure of a chart by its numbers: that of the study in the report, and its own.
+fn drawn(out: &mut String, (n, k): (usize, usize), study: &Study, data: &mut Data, tracks: &mut Tracks) -> fmt::Result {
+    let chart = &study.charts[k];
+    let picture = lines::picture(n, study, chart, format!("chart-{n}-{k}"), data, tracks);
+    figure(out, &chart.title, &chart.about, picture, data)
 }
 
 /// Writes a page; `body` writes its content and collects the data for the page's script.
@@ -155,11 +189,7 @@ fn section(
         paragraphs(out, &study.about)?;
     }
     let first = study.charts.iter().position(|chart| chart.first).unwrap_or(0);
-    let mut chart = |out: &mut String, k: usize| {
-        let chart = &study.charts[k];
-        let picture = lines::picture(n, study, chart, format!("chart-{n}-{k}"), data, tracks);
-        figure(out, &chart.title, &chart.about, picture, data)
-    };
+    let mut chart = |out: &mut String, k| drawn(out, (n, k), study, data, tracks);
     if !study.charts.is_empty() {
         chart(out, first)?;
     }

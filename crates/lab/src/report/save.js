@@ -124,8 +124,13 @@
     return made;
   }
 
-  for (const figure of document.querySelectorAll("figure")) {
-    if (!figure.querySelector(".plot")) continue;
+  function offerAll() {
+    for (const figure of document.querySelectorAll("figure")) if (figure.querySelector(".plot") && !figure.querySelector(".save")) offerFor(figure);
+  }
+  window.report.save = offerAll;
+  offerAll();
+
+  function offerFor(figure) {
     const line = document.createElement("p");
     line.className = "save";
     line.append("Save as ", button(figure, "SVG", (picture) => new Blob([picture.markup], { type: "image/svg+xml" })), " ");

@@ -14,7 +14,7 @@ use std::path::Path;
 const STUB: &str = "window.vegaEmbed = () => {};";
 
 fn page(studies: &[Study]) -> String {
-    with_library(studies, STUB).unwrap()
+    with_library(studies, STUB, None).unwrap()
 }
 
 /// Returns the data that the page's script reads.
@@ -32,7 +32,7 @@ fn draw(study: &Study, chart: &Chart) -> (Result<Picture, String>, Data) {
 
 #[test]
 fn without_the_library_the_error_says_what_to_run() {
-    let error = with_library(&sample::studies(), "").unwrap_err();
+    let error = with_library(&sample::studies(), "", None).unwrap_err();
     assert_eq!(error, ReportError::NoLibrary);
     assert!(error.to_string().contains("make charts"));
     assert_eq!(html(&[]).is_err(), super::LIBRARY.is_empty());

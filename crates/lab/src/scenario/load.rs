@@ -30,7 +30,7 @@ impl Scenario {
             let mut scenario = draft.scenario(stem)?;
             let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
             attachments::attach(draft, folder, networks.chain([&mut scenario.base]))?;
-            check::check(draft, &scenario)?;
+            check::check(draft, &scenario, wishes)?;
             Ok(scenario)
         })
     }

@@ -40,6 +40,11 @@ impl Channel {
         Self { errors: Errors::None, certain: f64::INFINITY, needed: 0.0, fading: None, shadowing: None }
     }
 
+    /// The same channel with the mean power on every link.
+    pub(super) fn without_shadowing(&self) -> Self {
+        Self { shadowing: None, ..self.clone() }
+    }
+
     /// Default of the capture threshold.
     pub(super) fn capture_threshold(&self) -> Decibels {
         Decibels::new(if matches!(self.errors, Errors::Snr(_)) { 4.0 } else { 10.0 })

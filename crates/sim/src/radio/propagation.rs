@@ -152,6 +152,14 @@ impl Model {
         }
     }
 
+    /// Upper bound of the distance in metres from which a single signal keeps the medium busy.
+    pub(super) fn sensed_reach(&self) -> f64 {
+        match self.propagation {
+            Propagation::Range => self.sense_range.max(self.range) * (1.0 + 2.0 * ROUNDING),
+            _ => self.farthest(|watts| attowatts(watts) >= self.carrier_sense),
+        }
+    }
+
     /// Upper bound of the distance in metres from which signals count.
     pub(super) fn reach(&self) -> f64 {
         self.reach.min(f64::MAX / 4.0)
@@ -170,7 +178,7 @@ impl Model {
     }
 
     /// Power received over `metres` between nodes at the lowest place, in watts.
-    fn received_low(&self, metres: f64) -> f64 {
+    pub(super) fn received_low(&self, metres: f64) -> f64 {
         self.received(metres, (self.height, self.height))
     }
 

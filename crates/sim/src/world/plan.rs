@@ -5,6 +5,8 @@ use super::nodes::infrastructure::Infrastructure;
 use super::nodes::{motion, sites};
 use crate::config::Network;
 use crate::motion::{Motion, Position};
+use crate::radio::Reach;
+use crate::world::radio;
 use units::Instant;
 
 /// The places of the nodes of a network over time.
@@ -12,6 +14,7 @@ use units::Instant;
 pub struct Plan {
     nodes: u32,
     motion: Motion,
+    reach: Reach,
 }
 
 impl Plan {
@@ -24,7 +27,15 @@ impl Plan {
         let infrastructure = Infrastructure::new(network, &sites)?;
         let with_radio = infrastructure.with_radio(&sites);
         let motion = motion::motion(network, with_radio, seed)?;
-        Ok(Self { nodes: u32::try_from(with_radio.len()).unwrap_or(u32::MAX), motion })
+        let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
+        let channel = radio::channel(&network.radio, &names, seed)?;
+        let reach = Reach::new(&network.radio, motion.nodes(), motion.heights(), &channel);
+        Ok(Self { nodes: u32::try_from(with_radio.len()).unwrap_or(u32::MAX), motion, reach })
+    }
+
+    /// How far the nodes are heard.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
     }
 
     /// The places at an instant, of the nodes that have a radio, in the scenario's order: x, y and height, in metres.

@@ -1,0 +1,72 @@
+//! How far a node is heard, apart from a run: for pictures.
+
+use super::channel::Channel;
+use super::propagation::Model;
+use crate::config::{Propagation, Radio};
+use units::{Length, Power};
+
+/// How strongly a node is heard over a distance, without fading and shadowing.
+pub struct Reach {
+    model: Model,
+    of_distance_alone: bool,
+}
+
+impl Reach {
+    pub(crate) fn new(radio: &Radio, nodes: usize, heights: (f64, f64), channel: &Channel) -> Self {
+        let model = Model::new(radio, nodes, heights, &channel.without_shadowing());
+        Self { model, of_distance_alone: radio.propagation == Propagation::Range }
+    }
+
+    /// The farthest distance from which a frame can be decoded.
+    pub fn decoded(&self) -> Length {
+        Length::metres(self.model.decodable_reach())
+    }
+
+    /// The farthest distance from which the medium is sensed busy.
+    pub fn sensed(&self) -> Length {
+        Length::metres(self.model.sensed_reach())
+    }
+
+    /// The power that arrives over a distance, between nodes at the lowest place. `None` if the network's signals are
+    /// alike within the range.
+    pub fn power(&self, over: Length) -> Option<Power> {
+        (!self.of_distance_alone).then(|| Power::watts(self.model.received_low(over.as_metres())))
+    }
+}
+
+impl core::fmt::Debug for Reach {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(out, "Reach {{ decoded: {}, sensed: {} }}", self.decoded(), self.sensed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reach(radio: &Radio) -> Reach {
+        Reach::new(radio, 2, (0.0, 0.0), &Channel::clear())
+    }
+
+    #[test]
+    fn a_stated_range_is_the_reach_in_every_model() {
+        for propagation in [Propagation::TwoRay, Propagation::FreeSpace, Propagation::LogDistance, Propagation::Range] {
+            let (range, sense) = (Some(Length::metres(30.0)), Some(Length::metres(70.0)));
+            let radio = Radio { propagation, range, carrier_sense_range: sense, ..Radio::default() };
+            let reach = reach(&radio);
+            assert!((reach.decoded().as_metres() - 30.0).abs() < 1e-4, "{propagation:?}: {reach:?}");
+            assert!((reach.sensed().as_metres() - 70.0).abs() < 1e-4, "{propagation:?}: {reach:?}");
+            assert_eq!(reach.power(Length::metres(9.0)).is_none(), propagation == Propagation::Range);
+        }
+    }
+
+    #[test]
+    fn in_free_space_the_power_falls_by_six_decibels_with_each_doubling() {
+        let radio = Radio { propagation: Propagation::FreeSpace, tx_power: Some(Power::dbm(10.0)), ..Radio::default() };
+        let watts = |metres| reach(&radio).power(Length::metres(metres)).expect("a power").as_watts();
+        assert!((watts(5.0) / watts(10.0) - 4.0).abs() < 1e-9);
+        // Friis at 2.4 GHz: 40 dB over the first metre.
+        let loss = 10.0 * (0.01 / watts(1.0)).log10();
+        assert!((39.5..41.0).contains(&loss), "{loss}");
+    }
+}
