@@ -13,6 +13,7 @@ mod mimo;
 mod mode;
 mod propagation;
 mod reception;
+mod ru;
 mod settings;
 mod timing;
 
@@ -24,6 +25,8 @@ pub use mimo::{Format, Mimo};
 pub use mode::{DsssRate, Mode, OfdmRate};
 pub(crate) use propagation::{Link, Reception};
 pub(crate) use reception::{Judge, Mpdu, Shape};
+pub use ru::Ru;
+pub(crate) use ru::sig_b_symbols;
 pub(crate) use settings::Refusal;
 pub(crate) use timing::{ACK, BLOCK_ACK, CTS, LONG_BLOCK_ACK, MAC_OVERHEAD, RTS};
 pub use timing::{Responses, Timing};
