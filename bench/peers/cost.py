@@ -193,7 +193,8 @@ def main():
     if options.seeds < 1:
         parser.error("--seeds: at least 1")
     toolbox = simulators.Toolbox(options.out.resolve(), options.sluice.resolve())
-    toolbox.prepare(simulators.PEERS)
+    cases = [case for case in networks.CASES if case.cost and compare.wanted(case, options.only)]
+    toolbox.prepare(simulators.PEERS, cases)
     ns3 = toolbox.link_ns3(copies.ns3(toolbox.out)) if options.optimised else None
     explained = compare.load_known_differences()
     load = os.getloadavg()[0]
@@ -203,9 +204,11 @@ def main():
           f"{'ratio':>18} {'a frame':>18}   ({seeds} seeds, load at the start {load:.1f})")
     rows = []
     try:
-        for case in (case for case in networks.CASES if case.cost and compare.wanted(case, options.only)):
+        for case in cases:
+            # Of ns-3.44 there is the wheel alone.
+            own = None if case.ns3 and case.ns3[0] in simulators.WIDE else ns3
             for peer in case.peers():
-                runs = [measure(toolbox, run, case, peer, seed, ns3) for seed in range(1, seeds + 1)]
+                runs = [measure(toolbox, run, case, peer, seed, own) for seed in range(1, seeds + 1)]
                 rows += summarise(case, peer, runs, explained)
                 print_rows([row for row in rows if (row["network"], row["beside"]) == (case.name, peer)], unit)
         large = None if options.only or options.instructions else grid(toolbox, min(options.seeds, GRID_SEEDS))

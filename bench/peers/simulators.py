@@ -16,8 +16,8 @@ import packages
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCENARIOS = ROOT / "scenarios/reference"
-# The program that needs a newer ns-3 than Debian's.
-WIDE = "ns3-wide"
+# The programs that need a newer ns-3 than Debian's.
+WIDE = {"ns3-wide", "ns3-ofdma"}
 PEERS = {"ns-3": ("libns3-dev", "/usr/include/ns3/wifi-module.h"), "ns-2": ("ns2", "/usr/bin/ns")}
 
 
@@ -44,10 +44,11 @@ class Toolbox:
         self.out.mkdir(parents=True, exist_ok=True)
         if not self.sluice.exists():
             sys.exit(f"{self.sluice} is missing: run `make build`")
-        if "ns-3" in peers and WIDE in programs:
+        wide = [self.out / program for program in sorted(programs & WIDE)]
+        if "ns-3" in peers and wide:
             wheel = packages.wheel("ns3==3.44.post0", self.out / "ns3-wheel")
-            subprocess.run(["make", "-s", "-C", HERE / "ns3", f"OUT={self.out}", f"WHEEL={wheel}", self.out / WIDE], check=True)
-        if programs == {WIDE}:
+            subprocess.run(["make", "-s", "-C", HERE / "ns3", f"OUT={self.out}", f"WHEEL={wheel}", *wide], check=True)
+        if programs and programs <= WIDE:
             peers = [peer for peer in peers if peer != "ns-3"]
         packages.install([PEERS[peer] for peer in peers])
         if "ns-3" in peers:

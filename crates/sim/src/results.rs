@@ -534,12 +534,28 @@ pub struct Mac {
     /// T-MAC's grants sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<u64>,
+    /// Frames to several stations at once. Absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multi_user: Option<MultiUser>,
     /// Time spent sending, responses included.
     pub airtime_s: f64,
     /// Share of time that the node sensed the medium busy, its own frames included.
     pub busy_ratio: f64,
     /// Unacknowledged / sent data frames (RTS where used).
     pub collision_probability: f64,
+}
+
+/// Frames to several stations at once (OFDMA). Each part counts as one of a node's `attempts`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MultiUser {
+    /// How many.
+    pub ppdus: u64,
+    /// Their parts, each for one station.
+    pub psdus: u64,
+    /// Share of the parts' time that was padding behind their data, without preambles.
+    pub padding_ratio: f64,
+    /// Share of time and data subcarriers of the channel that carried data, without preambles.
+    pub channel_use_ratio: f64,
 }
 
 /// The network as a whole.

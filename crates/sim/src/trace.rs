@@ -137,6 +137,11 @@ pub enum Kind {
     },
     /// T-MAC's grant.
     Grant,
+    /// MU-BAR trigger.
+    Trigger {
+        /// Number of stations asked for their `BlockAck`s.
+        users: u8,
+    },
     /// Data.
     Data,
 }

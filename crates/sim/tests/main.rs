@@ -27,6 +27,7 @@ mod mac80211;
 mod movement;
 mod neighbourhood;
 mod networks;
+mod ofdma;
 mod on_the_air;
 mod outside;
 mod queueing;

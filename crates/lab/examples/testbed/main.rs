@@ -232,6 +232,7 @@ impl MeasuredNode {
             block_ack_requests: None,
             requests: None,
             grants: None,
+            multi_user: None,
             airtime_s: 0.0,
             busy_ratio: 0.0,
             collision_probability: 0.0,

@@ -247,6 +247,7 @@ impl Names {
                 Kind::Ack => "ack",
                 Kind::BlockAckReq { .. } => "block-ack-req",
                 Kind::BlockAck { .. } => "block-ack",
+                Kind::Trigger { .. } => "trigger",
                 Kind::Request { .. } => "request",
                 Kind::Grant => "grant",
                 Kind::Data => "data",

@@ -144,7 +144,7 @@ fn radiotap(
         vht(&mut bytes, mimo);
     }
     if let Some(mimo) = mimo_of(Format::He) {
-        he(&mut bytes, mimo);
+        he(&mut bytes, mimo, &frame.kind);
     }
     let length = u16::try_from(bytes.0.len()).expect("some fifty bytes");
     bytes.0[2..4].copy_from_slice(&length.to_le_bytes());
@@ -167,10 +167,15 @@ fn vht(bytes: &mut Bytes, mimo: Mimo) {
     bytes.raw(&[0; 4]);
 }
 
-/// Writes radiotap's HE field of an SU PPDU: MCS, bandwidth, guard interval and LTFs are known.
-fn he(bytes: &mut Bytes, mimo: Mimo) {
+/// Writes radiotap's HE field of an SU PPDU, or of a part of an MU or TB one: MCS, bandwidth or RU, guard interval and LTFs
+/// are known.
+fn he(bytes: &mut Bytes, mimo: Mimo, kind: &Kind) {
+    let (format, band) = match mimo.ru() {
+        None => (0, mimo.width() as u16),
+        Some(ru) => (if matches!(kind, Kind::BlockAck { .. }) { 3 } else { 2 }, 4 + ru as u16),
+    };
     bytes.align(2);
-    bytes.u16(0x4020);
+    bytes.u16(0x4020 | format);
     bytes.u16(0x0006);
     bytes.u16(u16::from(mimo.mcs()) << 8);
     bytes.u16(0);
@@ -180,7 +185,7 @@ fn he(bytes: &mut Bytes, mimo: Mimo) {
         GuardInterval::Quadruple => (2, 3),
     };
     let fields: u16 = [0, 1, 2, 2, 3, 3, 4, 4][usize::from(mimo.streams()) - 1];
-    bytes.u16(mimo.width() as u16 | guard << 4 | size << 6 | fields << 8);
+    bytes.u16(band | guard << 4 | size << 6 | fields << 8);
     bytes.u16(mimo.streams().into());
 }
 
@@ -193,6 +198,7 @@ fn duration(frame: &Frame) -> u16 {
 fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     let start = bytes.0.len();
     let subtype = match frame.kind {
+        Kind::Trigger { .. } => 2,
         Kind::BlockAckReq { .. } => 8,
         Kind::BlockAck { .. } => 9,
         Kind::Rts => 11,
@@ -226,6 +232,8 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     let unwritten = match frame.kind {
         // Key, duration, number, and the addresses but the first.
         Kind::Request { asked } => 8 + 2 + 1 + 6 * usize::from(asked.saturating_sub(1)),
+        // What all do, and what each does (9.3.1.22).
+        Kind::Trigger { users } => 8 + 9 * usize::from(users),
         _ => 0,
     };
     bytes.0.len() - start + unwritten + CHECK_SUM

@@ -47,8 +47,32 @@ pub struct Mac {
     /// Which packets share a hardware queue. Default `category`.
     #[serde(skip_serializing_if = "HardwareQueuePer::is_default")]
     pub hardware_queue_per: HardwareQueuePer,
+    /// 802.11ax: frames to several stations at once. `downlink`: an access point shares each frame among the stations for
+    /// which it has packets. Default "off".
+    #[serde(skip_serializing_if = "Ofdma::is_off")]
+    pub ofdma: Ofdma,
     /// Turns in order of packet age (T-MAC).
     pub turns: Option<Turns>,
+}
+
+/// Frames to several stations at once (OFDMA).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Ofdma {
+    /// None.
+    #[default]
+    Off,
+    /// HE MU PPDUs of access points; stations answer a MU-BAR trigger together. All parts of a frame are of one size, as small
+    /// as its stations allow, and last as long as the longest.
+    Downlink,
+}
+
+impl Ofdma {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_off(&self) -> bool {
+        *self == Self::Off
+    }
 }
 
 /// How stations contend for the medium.

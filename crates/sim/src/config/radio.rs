@@ -161,10 +161,12 @@ impl ChannelWidth {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum GuardInterval {
-    /// 0.8 us; the shortest of 802.11ax.
+    /// 0.8 us, also written so; the shortest of 802.11ax.
     #[default]
+    #[serde(alias = "0.8 us")]
     Long,
-    /// 802.11n and ac: 0.4 us.
+    /// 802.11n and ac: 0.4 us, also written so.
+    #[serde(alias = "0.4 us")]
     Short,
     /// 802.11ax: 1.6 us.
     #[serde(rename = "1.6 us")]

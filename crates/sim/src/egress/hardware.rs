@@ -183,6 +183,12 @@ impl Hardware {
         packets.find(|&to| counts(to) && used(to) == least)
     }
 
+    /// The receivers of a category's waiting packets.
+    pub(super) fn receivers(&self, category: u8) -> impl Iterator<Item = u32> {
+        let queues = self.queues.iter().filter(move |queue| queue.category == category);
+        queues.flat_map(|queue| &queue.receivers).filter(|&&(_, packets)| packets > 0).map(|&(to, _)| to)
+    }
+
     /// The first packet of a category for a receiver is the next of their queue.
     pub(super) fn promote(&mut self, category: u8, to: u32) {
         let Some(place) = self.place(category, to) else { return };

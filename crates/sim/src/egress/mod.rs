@@ -13,6 +13,7 @@ mod layout;
 mod mac80211;
 mod outlook;
 mod port;
+mod receivers;
 mod round_robin;
 mod turns;
 

@@ -18,7 +18,7 @@ pub(crate) struct Assembly {
     /// ever.
     pub(crate) in_turn: bool,
     pub(super) size: Size,
-    limits: Limits,
+    pub(super) limits: Limits,
 }
 
 /// Room for a packet in a frame under construction.
@@ -154,11 +154,15 @@ impl Station {
     /// Limits of a data frame that begins now, including its announcement.
     fn limits(&self, now: Instant, rules: &Conventions) -> Limits {
         let to = self.buffers[usize::from(self.holder)].to;
+        let agreement = *self.agreement(to, rules);
+        if let Some(longest) = self.longest_part(now, to, rules) {
+            return Limits { agreement, longest };
+        }
         let mode = self.mode_to(to, &rules.timing);
         let time = self.data_end(now, to, mode, rules).since(now);
         let longest =
             if self.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) };
-        Limits { agreement: *self.agreement(to, rules), longest }
+        Limits { agreement, longest }
     }
 
     /// Returns the time at which data that begin now have to be over in this TXOP.

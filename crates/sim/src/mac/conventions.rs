@@ -115,6 +115,8 @@ pub(crate) struct Conventions {
     /// True if a CTS to self precedes each unicast data frame without RTS.
     pub(crate) cts_to_self: bool,
     pub(crate) aggregation: Aggregation,
+    /// True if access points send to several stations at once (OFDMA).
+    pub(crate) shares_downlink: bool,
     pub(crate) eifs: Eifs,
     pub(crate) first_access: FirstAccess,
     pub(crate) answer_rts: AnswerRts,

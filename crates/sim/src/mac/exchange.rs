@@ -115,6 +115,9 @@ impl Station {
             return;
         }
         if frame.to == BROADCAST {
+            if self.shares() {
+                return self.downlink_sent(now, frame, rules);
+            }
             self.settle(now, usize::from(self.holder), rules, |_| true);
             self.finish(now, rules);
             return;
@@ -131,6 +134,7 @@ impl Station {
             Kind::Rts => Step::AwaitCts,
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => Step::AwaitBlockAck,
             Kind::Data { .. } | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant => Step::AwaitAck,
+            Kind::MultiUser { .. } | Kind::Trigger { .. } => unreachable!("they go to several stations"),
         };
         let timing = &rules.timing;
         let timeout = if self.step == Step::AwaitCts { timing.cts_timeout } else { timing.response_timeout };
@@ -187,22 +191,33 @@ impl Station {
 
     /// Handles a BlockAck.
     pub(super) fn block_acknowledged(&mut self, now: Instant, reported: &Scoreboard, rules: &Conventions) -> Answer {
-        let Scoreboard { start, arrived } = reported;
         let holder = usize::from(self.holder);
         if let Some(request) = self.buffers[holder].request.take() {
             self.peers.set_behind(request.to, holder, false);
         }
-        let report = self.settle(now, holder, rules, |sequence| {
-            let ahead = distance(*start, sequence);
-            // Before the first number that it reports, all has arrived or is not waited for any more.
-            ahead >= SEQUENCES / 2 || ahead < Bitmap::BITS && arrived.has(ahead.into())
-        });
+        let report = self.settle_reported(now, holder, reported, rules);
         self.finish(now, rules);
         Answer { report, ..Answer::default() }
     }
 
+    /// Marks frames in flight as a BlockAck reports them. Returns the outcome.
+    pub(super) fn settle_reported(
+        &mut self,
+        now: Instant,
+        category: usize,
+        reported: &Scoreboard,
+        rules: &Conventions,
+    ) -> Option<Report> {
+        let Scoreboard { start, arrived } = reported;
+        self.settle(now, category, rules, |sequence| {
+            let ahead = distance(*start, sequence);
+            // Before the first number that it reports, all has arrived or is not waited for any more.
+            ahead >= SEQUENCES / 2 || ahead < Bitmap::BITS && arrived.has(ahead.into())
+        })
+    }
+
     /// Marks frames in flight as acknowledged or failed, by their numbers. Returns the outcome.
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         now: Instant,
         category: usize,
@@ -286,12 +301,7 @@ impl Station {
         let gave_up = match (self.step, asked) {
             (Step::AwaitBlockAck, true) => self.fail_request(now, holder, rules),
             (Step::AwaitBlockAck, false) if rules.aggregation.missed == MissedBlockAck::Request => {
-                let buffer = &mut self.buffers[holder];
-                if let Some(lifetime) = rules.aggregation.lifetime {
-                    buffer.mpdus.iter_mut().take(buffer.in_flight).for_each(|mpdu| _ = mpdu.expires(now, lifetime));
-                }
-                let start = buffer.mpdus.front().expect("a response is awaited for frames").sequence;
-                buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
+                self.ask_again(now, holder, rules);
                 false
             }
             // The attempt counts for all frames that the RTS announced. Rate control learns from data alone.
@@ -310,6 +320,13 @@ impl Station {
                 self.finished.len() > before
             }
         };
+        self.end_failed(now, gave_up, rules);
+        Answer { failed, announced, report, ..Answer::default() }
+    }
+
+    /// Ends an exchange that failed: tries again with a wider window, unless the frame was given up.
+    pub(super) fn end_failed(&mut self, now: Instant, gave_up: bool, rules: &Conventions) {
+        let holder = usize::from(self.holder);
         self.timed_out = now;
         self.step = Step::Access;
         self.fixed = None;
@@ -321,7 +338,16 @@ impl Station {
             self.pause(holder);
         }
         self.schedule(now, rules);
-        Answer { failed, announced, report, ..Answer::default() }
+    }
+
+    /// After a missing BlockAck, asks with a BlockAckReq which frames have arrived.
+    pub(super) fn ask_again(&mut self, now: Instant, category: usize, rules: &Conventions) {
+        let buffer = &mut self.buffers[category];
+        if let Some(lifetime) = rules.aggregation.lifetime {
+            buffer.mpdus.iter_mut().take(buffer.in_flight).for_each(|mpdu| _ = mpdu.expires(now, lifetime));
+        }
+        let start = buffer.mpdus.front().expect("a response is awaited for frames").sequence;
+        buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
     }
 
     /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for this time, the frames that it asked
@@ -345,7 +371,7 @@ impl Station {
     }
 
     /// Ends the exchange, and with it perhaps the TXOP.
-    fn finish(&mut self, now: Instant, rules: &Conventions) {
+    pub(super) fn finish(&mut self, now: Instant, rules: &Conventions) {
         self.step = Step::Access;
         self.deadline = Instant::NEVER;
         let holder = usize::from(self.holder);

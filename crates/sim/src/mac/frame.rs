@@ -10,6 +10,12 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Length of a compressed BlockAckReq (9.3.1.8).
 const BLOCK_ACK_REQ: Bytes = Bytes::new(24);
 
+/// Length of a MU-BAR trigger for this many stations (IEEE 802.11ax-2021, 9.3.1.22): addresses and check sum, 8 B for all,
+/// 5 B and a BlockAckReq's 4 B for each.
+pub(super) const fn trigger_length(users: u64) -> Bytes {
+    Bytes::new(20 + 8 + 9 * users)
+}
+
 /// Purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -28,6 +34,11 @@ pub(crate) enum Kind {
     /// Block acknowledgement of 64 or, if `long`, 256 frames. Its sender has the scoreboard, which does not change before the
     /// response has arrived.
     BlockAck { long: bool },
+    /// HE MU PPDU: data for several stations side by side, of this length together. The sender holds them, as those of an
+    /// A-MPDU.
+    MultiUser { psdu: Bytes },
+    /// MU-BAR trigger: asks that many stations, to which an HE MU PPDU went, for their `BlockAck`s, all at once in this mode.
+    Trigger { users: u8, response: Mode },
     /// Asks this many stations for their grants, the receiver first; `then`: duration of the exchange that follows the
     /// grants.
     Request { asked: u8, then: Duration },
@@ -60,7 +71,8 @@ impl Frame {
             Kind::Rts => RTS,
             Kind::Cts | Kind::Grant => CTS,
             Kind::Ack => ACK + key,
-            Kind::Data { psdu, .. } | Kind::Aggregate { psdu, .. } => psdu,
+            Kind::Data { psdu, .. } | Kind::Aggregate { psdu, .. } | Kind::MultiUser { psdu } => psdu,
+            Kind::Trigger { users, .. } => trigger_length(users.into()),
             Kind::BlockAckReq { .. } => BLOCK_ACK_REQ,
             Kind::BlockAck { long: false } => BLOCK_ACK + key,
             Kind::BlockAck { long: true } => LONG_BLOCK_ACK + key,

@@ -58,6 +58,12 @@ impl Peers {
         self.peer(address).behind & 1 << category != 0
     }
 
+    /// The same, of one that there may be no state of yet.
+    pub(super) fn knows_behind(&self, address: u32, category: usize) -> bool {
+        let known = self.known.binary_search_by_key(&address, |peer| peer.address);
+        known.is_ok_and(|place| self.known[place].behind & 1 << category != 0)
+    }
+
     /// Sets whether `address` may wait for frames of a category that were given up.
     pub(super) fn set_behind(&mut self, address: u32, category: usize, behind: bool) {
         let bits = &mut self.peer(address).behind;

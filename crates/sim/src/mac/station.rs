@@ -7,6 +7,7 @@
 
 use super::buffer::{Buffer, Request, Size};
 use super::contention::Contender;
+use super::downlink::Downlink;
 use super::peers::Peers;
 use super::tmac::TmacState;
 use super::{
@@ -90,9 +91,9 @@ pub(crate) struct Station {
     /// By category, the frames that it sends next.
     pub(super) buffers: Vec<Buffer>,
     /// Frames for other receivers, with their category, that wait until it is their receiver's turn.
-    aside: Vec<(u8, Buffer)>,
+    pub(super) aside: Vec<(u8, Buffer)>,
     /// Buffers without frames, so that those set aside cost no memory each time.
-    spare: Vec<Buffer>,
+    pub(super) spare: Vec<Buffer>,
     /// Bit by bit, the categories that hold frames after an exchange: it may be another receiver's turn.
     paused: u8,
     /// False as long as it cannot be: all packets come from one queue.
@@ -111,6 +112,8 @@ pub(crate) struct Station {
     pub(super) finished: VecDeque<Finished>,
     /// State of T-MAC, if it is used.
     pub(super) tmac: Option<Box<TmacState>>,
+    /// Frames to several stations at once, if it sends any.
+    pub(super) downlink: Option<Box<Downlink>>,
 }
 
 impl Station {
@@ -151,6 +154,7 @@ impl Station {
             random,
             finished: VecDeque::new(),
             tmac: conventions.tmac.map(|_| Box::default()),
+            downlink: None,
         }
     }
 
@@ -177,7 +181,10 @@ impl Station {
         let skipped = move |index: usize| if index == holder { without } else { 0 };
         let next = self.buffers.iter().enumerate();
         let next = next.flat_map(move |(index, buffer)| buffer.mpdus.iter().skip(skipped(index)));
-        next.chain(self.aside.iter().flat_map(|(_, buffer)| &buffer.mpdus))
+        let aside = self.aside.iter().map(|(_, buffer)| buffer);
+        next.chain(
+            aside.chain(self.downlink.iter().flat_map(|downlink| downlink.buffers())).flat_map(|buffer| &buffer.mpdus),
+        )
     }
 
     /// Does a category hold frames after an exchange that has ended, so that the host has to decide whose turn it is?
@@ -304,6 +311,14 @@ impl Station {
     /// Takes a packet for `to` in a free category. On a medium that has been idle for DIFS or AIFS it is sent at once
     /// (10.3.4.2), and in a TXOP that can go on with it, after SIFS.
     pub(crate) fn offer(&mut self, now: Instant, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
+        self.hold(to, category, msdu, rules);
+        self.is_next(now, category, rules);
+    }
+
+    /// Holds a packet for `to` as the first frame of a category.
+    #[expect(clippy::inline_always, reason = "once a packet: the call costs a chain 1 %")]
+    #[inline(always)]
+    pub(super) fn hold(&mut self, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
         let index = usize::from(category);
         let sequence = self.number(to, index, rules);
         let behind = rules.block_ack() && to != BROADCAST && self.peers.is_behind(to, index);
@@ -314,7 +329,6 @@ impl Station {
         if behind {
             buffer.request = Some(Request { to, start: sequence, failures: 0 });
         }
-        self.is_next(now, category, rules);
     }
 
     /// True if its TXOP may go on after the frame exchange that is due.
@@ -353,6 +367,7 @@ impl Station {
             }
             Step::Cleared => Due::Begin(self.holder),
             // 10.3.2.9: a frame that has begun within the time-out may be the ACK; its end decides.
+            Step::AwaitBlockAck if self.shares() => self.downlink_due(now, receiving, rules),
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck if receiving => Due::Wait,
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck => Due::Failed(self.fail(now, rules)),
             Step::AwaitGrants => {
@@ -419,9 +434,18 @@ impl Station {
         self.step == Step::AwaitBlockAck && frame.to == self.address && matches!(frame.kind, Kind::BlockAck { .. })
     }
 
-    /// Handles the BlockAck that it awaits, which reports these frames.
-    pub(crate) fn block_ack_received(&mut self, now: Instant, reported: &Scoreboard, rules: &Conventions) -> Answer {
+    /// Handles a BlockAck that it awaits, of a station that reports these frames.
+    pub(crate) fn block_ack_received(
+        &mut self,
+        now: Instant,
+        from: u32,
+        reported: &Scoreboard,
+        rules: &Conventions,
+    ) -> Answer {
         self.end_eifs(rules);
+        if self.shares() {
+            return self.user_acknowledged(now, from, reported, rules);
+        }
         self.block_acknowledged(now, reported, rules)
     }
 
@@ -462,7 +486,7 @@ impl Station {
                 || self.peers.is_new(frame.from, frame.category, frame.sequence, frame.retry);
             answer.duplicate = !answer.takes;
         }
-        answer.takes |= matches!(frame.kind, Kind::Aggregate { .. }) && mine;
+        answer.takes |= matches!(frame.kind, Kind::Aggregate { .. } | Kind::MultiUser { .. }) && mine;
         answer
     }
 
@@ -494,7 +518,8 @@ impl Station {
 
     /// Ends the wait for a response after another frame has arrived instead (10.3.2.9).
     fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        if !self.awaits_response() {
+        // Of several stations each has its own response.
+        if !self.awaits_response() || self.shares() {
             return Answer::default();
         }
         self.fail(now, rules)
@@ -509,6 +534,10 @@ impl Station {
         let responses = timing.responses(frame.mode);
         let (kind, reserves) = match frame.kind {
             Kind::Data { .. } => (Kind::Ack, left(responses.ack)),
+            // All responses to it end together, and with them the exchange.
+            Kind::Trigger { .. } => {
+                (Kind::BlockAck { long: self.agreement(frame.from, rules).window > Agreement::SHORT }, Duration::ZERO)
+            }
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => {
                 let agreement = self.agreement(frame.from, rules);
                 let block_ack = Kind::BlockAck { long: agreement.window > Agreement::SHORT };
@@ -517,10 +546,20 @@ impl Station {
             Kind::Rts if now >= self.nav || rules.edca() && self.txop_holder == frame.from => {
                 (Kind::Cts, left(timing.cts))
             }
-            // What a request gets is settled before, by its key.
-            Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Request { .. } | Kind::Grant => return,
+            // What a request gets is settled before, by its key, and an HE MU PPDU's trigger follows.
+            Kind::Rts
+            | Kind::Cts
+            | Kind::Ack
+            | Kind::BlockAck { .. }
+            | Kind::Request { .. }
+            | Kind::Grant
+            | Kind::MultiUser { .. } => return,
         };
-        let mode = if kind == Kind::Cts { timing.announcing } else { responses.mode };
+        let mode = match frame.kind {
+            Kind::Trigger { response, .. } => response,
+            _ if kind == Kind::Cts => timing.announcing,
+            _ => responses.mode,
+        };
         let (from, to, category) = (self.address, frame.from, frame.category);
         self.response = Some(Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false });
         self.turning = false;

@@ -48,6 +48,7 @@ fn conventions() -> Conventions {
         rts_threshold: None,
         cts_to_self: false,
         aggregation,
+        shares_downlink: false,
         agreements: [Agreement::NONE; 3],
         formats: Vec::new(),
         newest: Format::Ht,

@@ -1,9 +1,10 @@
-//! Modes of MIMO-OFDM: HT, VHT and HE PPDUs for a single user.
+//! Modes of MIMO-OFDM: HT, VHT and HE PPDUs for a single user, and a user's part of HE PPDUs for several.
 //!
 //! Sources: IEEE 802.11-2020, clause 19 (HT-mixed format; MCS parameters in 19.5), clause 21 (VHT; 21.5) and IEEE
 //! 802.11ax-2021, clause 27 (HE SU; 27.5). Rates follow from the data subcarriers (tables 19-6, 21-5 and, for the RUs
 //! that fill a channel, 27-13 to 27-15), modulation and code of an MCS and the duration of a symbol.
 
+use super::ru::Ru;
 use crate::config::{ChannelWidth, GuardInterval, Standard};
 use units::{Bytes, Duration, Rate};
 
@@ -31,6 +32,10 @@ pub struct Mimo {
     streams: u8,
     width: ChannelWidth,
     guard: GuardInterval,
+    /// The part of the channel, if it is not all of it.
+    ru: Option<Ru>,
+    /// Symbols of 4 us by which the preamble is longer than that of an HE SU PPDU.
+    longer: u8,
 }
 
 /// Data bits of a subcarrier and stream in a symbol, in twelfths, by [`Mimo::coding`]: BPSK 1/2, QPSK 1/2 and 3/4, 16-QAM
@@ -106,7 +111,7 @@ impl Mimo {
             && format.widths().contains(&width)
             && format.guards().contains(&guard)
             && !(format == Format::Vht && EXCLUDED.contains(&(width, streams, coding)));
-        exists.then_some(Self { format, coding, streams, width, guard })
+        exists.then_some(Self { format, coding, streams, width, guard, ru: None, longer: 0 })
     }
 
     /// The mode in which a station of this one sends to another, if each has all formats, widths and streams up to its own:
@@ -123,6 +128,38 @@ impl Mimo {
         let coding = self.coding.min(format.highest());
         let mut modes = (0..=coding).rev().filter_map(|coding| Self::new(format, coding, streams, width, guard));
         modes.next().unwrap_or(self)
+    }
+
+    /// This HE mode within an RU, behind a preamble with `longer` more symbols of 4 us: in an HE MU PPDU those of HE-SIG-B
+    /// (27.3.4), in an HE TB PPDU one, of a longer HE-STF.
+    #[must_use]
+    pub(crate) const fn within(self, ru: Ru, longer: u8) -> Self {
+        Self { ru: Some(ru), longer, ..self }
+    }
+
+    /// The same with another guard interval, which its format has.
+    #[must_use]
+    pub(crate) const fn guarded(self, guard: GuardInterval) -> Self {
+        Self { guard, ..self }
+    }
+
+    /// The mode of a BlockAck in an HE TB PPDU for data of this mode: one stream, the code of the mandatory rate of other
+    /// responses (BPSK, QPSK and 16-QAM 1/2), a guard interval that such PPDUs have (27.3.4).
+    #[must_use]
+    pub(crate) fn response(self, ru: Ru) -> Self {
+        let coding = [0, 1, 1, 3][usize::from(self.coding.min(3))];
+        Self { coding, streams: 1, guard: GuardInterval::Double, ..self }.within(ru, 1)
+    }
+
+    /// The same with all of the channel.
+    #[must_use]
+    pub(crate) const fn alone(self) -> Self {
+        Self { ru: None, longer: 0, ..self }
+    }
+
+    /// The RU of a user's part of a PPDU.
+    pub const fn ru(self) -> Option<Ru> {
+        self.ru
     }
 
     /// Every mode.
@@ -186,7 +223,10 @@ impl Mimo {
     }
 
     /// Data subcarriers (NSD).
-    const fn subcarriers(self) -> u64 {
+    pub(crate) const fn subcarriers(self) -> u64 {
+        if let Some(ru) = self.ru {
+            return ru.subcarriers();
+        }
         match (self.format, self.width) {
             (Format::Ht | Format::Vht, ChannelWidth::Mhz20) => 52,
             (Format::Ht | Format::Vht, ChannelWidth::Mhz40) => 108,
@@ -221,17 +261,17 @@ impl Mimo {
     /// - HT-mixed (19.3.2): L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, HT-LTFs of 4 us.
     /// - VHT (21.3.2): L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of 4, VHT-SIG-B 4.
     /// - HE SU (27.3.4): L-STF 8, L-LTF 8, L-SIG 4, RL-SIG 4, HE-SIG-A 8, HE-STF 4, HE-LTFs of 6.4 us, or 12.8 with the
-    ///   longest guard interval, and a guard interval each.
+    ///   longest guard interval, and a guard interval each; HE MU with HE-SIG-B before HE-STF, HE TB with 8 us of HE-STF.
     // Not inlined: a frame of other formats does not pay for it.
     #[inline(never)]
-    pub(super) fn header(self) -> Duration {
+    pub(crate) fn header(self) -> Duration {
         let fields = [1, 2, 4, 4, 6, 6, 8, 8][usize::from(self.streams) - 1];
         Duration::from_nanos(match self.format {
             Format::Ht => 32_000 + 4_000 * fields,
             Format::Vht => 36_000 + 4_000 * fields,
             Format::He => {
                 let useful = if self.guard == GuardInterval::Quadruple { 12_800 } else { 6_400 };
-                36_000 + (useful + self.guard.nanos()) * fields
+                36_000 + 4_000 * u64::from(self.longer) + (useful + self.guard.nanos()) * fields
             }
         })
     }

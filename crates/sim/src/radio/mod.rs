@@ -14,6 +14,7 @@ mod mode;
 mod propagation;
 mod reach;
 mod reception;
+mod ru;
 mod settings;
 mod timing;
 
@@ -26,6 +27,8 @@ pub use mode::{DsssRate, Mode, OfdmRate};
 pub(crate) use propagation::{Link, Reception};
 pub use reach::Reach;
 pub(crate) use reception::{Judge, Mpdu, Shape};
+pub use ru::Ru;
+pub(crate) use ru::sig_b_symbols;
 pub(crate) use settings::Refusal;
 pub(crate) use timing::{ACK, BLOCK_ACK, CTS, LONG_BLOCK_ACK, MAC_OVERHEAD, RTS};
 pub use timing::{Responses, Timing};

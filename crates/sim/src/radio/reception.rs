@@ -22,6 +22,8 @@ pub(crate) struct Shape {
     pub(crate) aggregate: bool,
     /// True for an ACK, CTS, RTS or block acknowledgement.
     pub(crate) control: bool,
+    /// The node whose trigger it answers beside others, each in its own part of the channel.
+    pub(crate) answers: Option<u32>,
 }
 
 /// An MPDU within a PSDU.

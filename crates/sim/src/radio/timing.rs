@@ -136,6 +136,11 @@ impl Timing {
         mode.longest(time.saturating_sub(mode.header() + extension))
     }
 
+    /// Duration of `psdu` bytes behind preamble and header, with the signal extension.
+    pub(crate) fn payload(&self, mode: Mode, psdu: Bytes) -> Duration {
+        self.duration(mode, psdu) - mode.header()
+    }
+
     /// `TXTIME`: duration of a frame of `psdu` bytes (MAC header and check sum included).
     #[inline]
     pub fn duration(&self, mode: Mode, psdu: Bytes) -> Duration {

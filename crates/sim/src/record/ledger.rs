@@ -4,7 +4,8 @@ use super::hops::Hops;
 use super::{Player, Receptions, Summary, TransportRecord};
 use crate::config::Class;
 use crate::net::{LossCause, Packet};
-use crate::results::{Flow, FlowDistribution, FlowHops, LeftOut, Lost, Mac, NodeDistribution, Times};
+use crate::radio::Mode;
+use crate::results::{Flow, FlowDistribution, FlowHops, LeftOut, Lost, Mac, MultiUser, NodeDistribution, Times};
 use queue::Completion;
 use units::{Bytes, Duration};
 
@@ -231,6 +232,49 @@ pub(crate) struct NodeRecord {
     pub(crate) block_ack_requests: u64,
     pub(crate) airtime: Duration,
     pub(crate) hops: Hops,
+    /// PPDUs to several stations, if there were any.
+    pub(crate) shared: Option<SharedPpdus>,
+}
+
+/// PPDUs to several stations. Times are behind the preamble.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SharedPpdus {
+    pub(crate) ppdus: u64,
+    parts: u64,
+    /// Sum over the parts: how long their data lasted, and how long they were with padding.
+    data: Duration,
+    padded: Duration,
+    /// Subcarriers times nanoseconds of data, and of the whole channel.
+    used: u128,
+    whole: u128,
+}
+
+impl SharedPpdus {
+    /// Counts a part of a PPDU whose data last so long, of so much.
+    pub(crate) fn add(&mut self, mode: Mode, data: Duration, payload: Duration) {
+        self.parts += 1;
+        self.data += data;
+        self.padded += payload;
+        if let Mode::Mimo(mode) = mode {
+            self.used += u128::from(mode.subcarriers() * data.as_nanos());
+        }
+    }
+
+    /// Counts a PPDU of which each part is padded to `payload`, over so many data subcarriers.
+    pub(crate) fn begin(&mut self, subcarriers: u64, payload: Duration) {
+        self.ppdus += 1;
+        self.whole += u128::from(subcarriers * payload.as_nanos());
+    }
+
+    fn result(&self) -> MultiUser {
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        MultiUser {
+            ppdus: self.ppdus,
+            psdus: self.parts,
+            padding_ratio: 1.0 - share(self.data.as_secs_f64(), self.padded.as_secs_f64()),
+            channel_use_ratio: share(self.used as f64, self.whole as f64),
+        }
+    }
 }
 
 impl NodeRecord {
@@ -263,6 +307,7 @@ impl NodeRecord {
             block_ack_requests: aggregates.then_some(self.block_ack_requests),
             requests: tmac.then_some(self.requests),
             grants: tmac.then_some(self.grants),
+            multi_user: self.shared.as_ref().map(SharedPpdus::result),
             airtime_s: self.airtime.as_secs_f64(),
             busy_ratio: busy.as_secs_f64() / covered.as_secs_f64(),
             collision_probability: ratio(failed, sent),

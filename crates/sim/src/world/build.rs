@@ -41,7 +41,10 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&network.radio, motion, &channel);
     let judge = Judge::new(&channel, &links.reception(), &names, seed);
-    let medium = Medium::new(links, judge);
+    let mut medium = Medium::new(links, judge);
+    if rules.shares_downlink {
+        medium.expect_parts();
+    }
     infrastructure.check_range(&names, &medium)?;
     let nodes = nodes::build::nodes(network, &sites, &infrastructure, &generations, &rules, seed)?;
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
@@ -88,6 +91,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         frequency: network.radio.carrier(),
         numbered: Vec::new(),
         laid_out: Vec::new(),
+        sharers: Vec::new(),
     };
     for (node, presence) in world.nodes.numbers().zip(presence).collect::<Vec<_>>() {
         world.nodes[node].absent = !presence.at(Instant::ZERO);

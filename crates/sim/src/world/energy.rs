@@ -279,7 +279,10 @@ impl World {
     #[inline]
     pub(super) fn draw_sent(&mut self, node: NodeId, frame: &Frame, length: Duration) {
         if let Some(energy) = &mut self.nodes[node].energy {
-            let is_data = matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) && frame.to != BROADCAST;
+            let is_data = match frame.kind {
+                Kind::Data { .. } | Kind::Aggregate { .. } => frame.to != BROADCAST,
+                kind => matches!(kind, Kind::MultiUser { .. }),
+            };
             energy.sends(self.now, frame.mode, is_data, length);
         }
     }

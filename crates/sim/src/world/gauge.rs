@@ -27,6 +27,8 @@ impl World {
             | Kind::BlockAckReq { .. }
             | Kind::BlockAck { .. }
             | Kind::Request { .. }
+            | Kind::MultiUser { .. }
+            | Kind::Trigger { .. }
             | Kind::Grant => {}
         }
     }
@@ -44,11 +46,17 @@ impl World {
         let bytes = match frame.kind {
             // These name only their receiver.
             Kind::Cts | Kind::Ack | Kind::Grant => return,
-            Kind::Rts | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } | Kind::Request { .. } => RealTime::default(),
+            Kind::Rts
+            | Kind::BlockAckReq { .. }
+            | Kind::BlockAck { .. }
+            | Kind::Request { .. }
+            | Kind::Trigger { .. } => RealTime::default(),
             Kind::Data { packet, .. } => self.real_time_bytes(RealTime::default(), packet),
-            Kind::Aggregate { .. } => {
-                let (mpdus, intact) =
-                    (self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0..), self.intact(whole));
+            // Of several parts a listener gets its own.
+            Kind::MultiUser { .. } if frame.to == BROADCAST => RealTime::default(),
+            Kind::Aggregate { .. } | Kind::MultiUser { .. } => {
+                let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight_to(frame.to);
+                let (mpdus, intact) = (in_flight.zip(0..), self.intact(whole));
                 let mpdus = mpdus.filter(|&(_, index)| intact.has(index));
                 mpdus.fold(RealTime::default(), |sum, (mpdu, _)| self.real_time_bytes(sum, mpdu.packet))
             }

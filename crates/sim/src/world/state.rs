@@ -62,6 +62,8 @@ pub struct World {
     pub(crate) numbered: Vec<(u16, Handle)>,
     /// Positions of the data frames in an aggregate.
     pub(crate) laid_out: Vec<radio::Mpdu>,
+    /// Stations that could share the PPDU that is due.
+    pub(crate) sharers: Vec<u32>,
 }
 
 impl World {

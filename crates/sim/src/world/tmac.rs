@@ -60,7 +60,12 @@ impl World {
     #[inline(never)]
     pub(super) fn tell_key(&mut self, node: NodeId, frame: &Frame) {
         let tells = match frame.kind {
-            Kind::Rts | Kind::Cts | Kind::Grant | Kind::BlockAckReq { .. } => Tells::Nothing,
+            Kind::Rts
+            | Kind::Cts
+            | Kind::Grant
+            | Kind::BlockAckReq { .. }
+            | Kind::MultiUser { .. }
+            | Kind::Trigger { .. } => Tells::Nothing,
             Kind::Ack | Kind::BlockAck { .. } | Kind::Request { .. } => self.oldest(node, 0).into(),
             Kind::Data { .. } => self.oldest(node, 1).into(),
             Kind::Aggregate { frames, .. } => self.oldest(node, frames.into()).into(),
@@ -80,6 +85,7 @@ impl World {
             Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } | Kind::Grant => {
                 Sign::Responds
             }
+            Kind::MultiUser { .. } | Kind::Trigger { .. } => return,
         };
         let station = &mut self.nodes[node].station;
         station.hear_key(self.now, frame.from, tells, sign, power);

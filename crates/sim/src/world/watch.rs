@@ -7,7 +7,7 @@ use crate::egress::Port;
 use crate::engine::{Bitmap, Handle, List, NodeId};
 use crate::mac::{BROADCAST, Frame, Kind, Scoreboard};
 use crate::net::{Load, Packet};
-use crate::radio::{Heard, Signal};
+use crate::radio::{Heard, Mode, Signal};
 use crate::trace::{
     self, Mpdu, Owner, Protocol, Report, Roster, RosterFlow, RosterNode, Segment, TraceEvent, TraceEventKind,
 };
@@ -131,6 +131,14 @@ impl World {
     #[inline]
     pub(super) fn trace_sent(&mut self, node: NodeId, frame: &Frame) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
+            if let Kind::MultiUser { .. } = frame.kind {
+                let parts: Vec<u32> = self.nodes[node].station.parts().map(|part| part.to).collect();
+                for to in parts {
+                    let what = TraceEventKind::Sends(self.picture(&Frame { to, ..*frame }, &Bitmap::ALL));
+                    self.report(self.now, node, what);
+                }
+                return;
+            }
             let what = TraceEventKind::Sends(self.picture(frame, &Bitmap::ALL));
             self.report(self.now, node, what);
         }
@@ -148,14 +156,15 @@ impl World {
     fn picture_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
         let frame = self.medium.frame(of);
         let intact = if let Signal::Good { whole } = heard.what { self.intact(whole) } else { Bitmap::default() };
+        let frame = self.addressed(node, &frame);
         let picture = self.picture(&frame, &intact);
+        let length = picture.length;
         let power = Power::watts(heard.power as f64 * 1e-18);
         let what = match heard.what {
             Signal::Good { .. } => TraceEventKind::Hears(picture, power),
             Signal::Bad { header_read: true } => TraceEventKind::Spoilt(picture, power),
             Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => return,
         };
-        let length = self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
         let start = Instant::ZERO + (self.now.since(Instant::ZERO) - length);
         self.report(start, node, what);
     }
@@ -180,16 +189,32 @@ impl World {
                 let Scoreboard { start, arrived } = station.scoreboard(frame.to, frame.category);
                 (trace::Kind::BlockAck { start, bitmap: arrived, long }, Vec::new())
             }
-            Kind::Data { .. } | Kind::Aggregate { .. } => (trace::Kind::Data, self.picture_mpdus(frame, intact)),
+            Kind::Trigger { users, .. } => (trace::Kind::Trigger { users }, Vec::new()),
+            Kind::Data { .. } | Kind::Aggregate { .. } | Kind::MultiUser { .. } => {
+                (trace::Kind::Data, self.picture_mpdus(frame, intact))
+            }
         };
+        let (mode, length) = self.on_the_air(frame);
         trace::Frame {
             kind,
             from: frame.from,
             to: (frame.to != BROADCAST).then_some(frame.to),
             reserves: frame.reserves,
-            length: self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key)),
-            mode: frame.mode,
+            length,
+            mode,
             mpdus,
+        }
+    }
+
+    /// Mode and duration of a frame, or of a station's part of it.
+    fn on_the_air(&self, frame: &Frame) -> (Mode, Duration) {
+        let station = &self.nodes[NodeId::from(frame.from)].station;
+        match frame.kind {
+            Kind::MultiUser { .. } => {
+                let mode = station.part(frame.to).map_or(frame.mode, |(mode, _)| mode);
+                (mode, station.downlink_duration(&self.rules))
+            }
+            _ => (frame.mode, self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key))),
         }
     }
 
@@ -213,7 +238,7 @@ impl World {
             let (sequence, retry, intact) = (frame.sequence, frame.retry, intact.has(0));
             return vec![Mpdu { sequence, retry, category, length, intact, packets: packets(packet) }];
         }
-        let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight().zip(0..);
+        let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight_to(frame.to).zip(0..);
         let picture = |(mpdu, index): (&crate::mac::Mpdu, usize)| Mpdu {
             sequence: mpdu.sequence,
             retry: mpdu.retry,

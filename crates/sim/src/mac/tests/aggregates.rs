@@ -87,7 +87,7 @@ impl Bench {
         let frame = Frame { category: BEST_EFFORT, ..control(Kind::BlockAck { long: false }, ME, 0) };
         self.busy(end + 16);
         assert!(self.station.awaits_block_ack(&frame));
-        self.station.block_ack_received(at(end + 84), &scoreboard(start, arrived), &self.rules);
+        self.station.block_ack_received(at(end + 84), frame.from, &scoreboard(start, arrived), &self.rules);
         self.idle(end + 84);
         self.done()
     }

@@ -40,7 +40,7 @@ fn an_he_aggregate_has_256_frames_and_a_block_ack_of_256_bits() {
     reported.arrived.set_row(0, 100);
     reported.arrived.set_row(101, 155);
     assert!(bench.station.awaits_block_ack(&block_ack));
-    let answer = bench.station.block_ack_received(at(3_100), &reported, &bench.rules);
+    let answer = bench.station.block_ack_received(at(3_100), block_ack.from, &reported, &bench.rules);
     assert_eq!(answer.report, Some(Report { to: PEER, sent: 256, acknowledged: 255 }));
     assert_eq!((bench.done(), bench.numbers()), ((255, 0), vec![100]));
     // The window of 256 begins with the frame that is missing: 100 to 355.

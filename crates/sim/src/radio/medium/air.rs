@@ -35,6 +35,11 @@ impl<F: Copy> Medium<F> {
         }
     }
 
+    /// From now on stations may answer a trigger side by side.
+    pub(crate) fn expect_parts(&mut self) {
+        self.receivers.expect_parts();
+    }
+
     /// Starts a transmission of `from`, which loses what it was decoding (half-duplex). True if its medium was idle.
     pub(crate) fn start(&mut self, from: u32, frame: F, now: Instant, shape: Shape) -> (Handle, bool) {
         let turned_busy = self.receivers.silence(from, now);

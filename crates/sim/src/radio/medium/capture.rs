@@ -97,7 +97,8 @@ impl Receivers {
     fn occupy(&mut self, node: u32, of: Handle, power: u64, now: Instant) {
         let header = Header::Unsought;
         let (start, header_end) = (now, now);
-        let held = Lock { of, power, worst: 0, start, header_end, intact: false, header, keeps_history: false };
+        let (intact, keeps_history, answers) = (false, false, None);
+        let held = Lock { of, power, worst: 0, start, header_end, intact, header, keeps_history, answers };
         self.of[node as usize].lock = Some(held);
     }
 }

@@ -9,6 +9,7 @@
 mod air;
 mod capture;
 mod margin;
+mod parts;
 mod receiver;
 mod receivers;
 mod signal;

@@ -20,6 +20,8 @@ pub(super) struct Lock {
     pub(super) header: Header,
     /// True if the history of interference matters and is kept.
     pub(super) keeps_history: bool,
+    /// The node whose trigger the frame [answers](crate::radio::Shape::answers).
+    pub(super) answers: Option<u32>,
 }
 
 /// State of the PHY header.
@@ -103,7 +105,9 @@ impl Receiver {
         }
         let header_end = start + frame.header;
         let header = if by_ratio { Header::Open } else { Header::Read };
-        self.lock = Some(Lock { of, power, worst: others, start, header_end, intact: true, header, keeps_history });
+        let answers = frame.shape.answers;
+        self.lock =
+            Some(Lock { of, power, worst: others, start, header_end, intact: true, header, keeps_history, answers });
     }
 
     /// Records that the interference has changed, if a frame is being decoded.

@@ -29,6 +29,8 @@ pub(crate) struct Receivers {
     pub(super) margins: Vec<Margins>,
     /// The MPDUs that arrived of the last aggregate that did not arrive whole.
     pub(super) intact: Bitmap,
+    /// By node: the frames in parts of the channel side by side that it decodes together, if there are any in this network.
+    pub(super) parts: Vec<Vec<(Handle, u64)>>,
 }
 
 impl Receivers {
@@ -45,6 +47,7 @@ impl Receivers {
             preambles: vec![None; nodes],
             margins: vec![Margins::default(); nodes],
             intact: Bitmap::default(),
+            parts: Vec::new(),
         }
     }
 
@@ -53,6 +56,9 @@ impl Receivers {
         let receiver = &mut self.of[node as usize];
         debug_assert!(!receiver.sending, "a node sends one frame at a time");
         receiver.sending = true;
+        if let Some(parts) = self.parts.get_mut(node as usize) {
+            parts.clear();
+        }
         match &mut receiver.lock {
             Some(lock) if self.reception.order == Capture::AnySignal => {
                 lock.header = Header::Unsought;
@@ -125,6 +131,11 @@ impl Receivers {
         } else {
             (link.power, link.decodable)
         };
+        if frame.sent.shape.answers.is_some()
+            && let Some(turned_busy) = self.part_begins(Arrival { frame, node: link.to, power, decodable }, now)
+        {
+            return turned_busy;
+        }
         let receiver = &mut self.of[link.to as usize];
         receiver.energy += power;
         receiver.disturbed(&mut self.histories[link.to as usize], now);
@@ -227,6 +238,11 @@ impl Receivers {
             self.forget(link.to, of);
         }
         let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
+        if frame.sent.shape.answers.is_some()
+            && let Some(heard) = self.part_ends(frame, link.to, power, (now, mpdus))
+        {
+            return heard;
+        }
         let receiver = &mut self.of[link.to as usize];
         receiver.energy -= power;
         let unlocked = receiver.unlocked(power, self.reception.carrier_sense);
@@ -247,7 +263,7 @@ impl Receivers {
 
     /// Verdict on the frame that a node was decoding.
     #[inline]
-    fn verdict<F: Copy>(&mut self, frame: Passing<F>, node: u32, lock: &Lock, mpdus: &[Mpdu]) -> Signal {
+    pub(super) fn verdict<F: Copy>(&mut self, frame: Passing<F>, node: u32, lock: &Lock, mpdus: &[Mpdu]) -> Signal {
         if self.weighs {
             self.margins[node as usize].weigh(lock.power, lock.worst, self.reception.capture);
         }

@@ -11,7 +11,7 @@ pub(crate) struct Transmission<F> {
     pub(crate) frame: F,
     pub(crate) start: Instant,
     pub(crate) end: Instant,
-    pub(super) shape: Shape,
+    pub(crate) shape: Shape,
     /// Duration of its PHY header.
     pub(super) header: Duration,
     pub(super) bounds: Bounds,

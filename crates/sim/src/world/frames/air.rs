@@ -31,6 +31,11 @@ impl World {
         match station.timer(self.now, receiving, &self.rules) {
             Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
+                if self.rules.shares_downlink
+                    && let Some(frame) = self.share_downlink(node, category)
+                {
+                    return self.send(node, &frame);
+                }
                 let assembly = self.aggregate(node);
                 let bursts = self.nodes[node].station.bursts();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
@@ -56,12 +61,14 @@ impl World {
         let duration = match frame.kind {
             // Of every two frames one is an ACK.
             Kind::Ack if frame.mode == timing.basic => timing.responses(timing.basic).ack,
+            Kind::MultiUser { .. } => self.nodes[node].station.downlink_duration(&self.rules),
             _ => timing.duration(frame.mode, psdu),
         };
-        let aggregate = matches!(frame.kind, Kind::Aggregate { .. });
+        let aggregate = matches!(frame.kind, Kind::Aggregate { .. } | Kind::MultiUser { .. });
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
-        let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control };
-        let Node { station, egress, record, .. } = &mut self.nodes[node];
+        let answers = Self::answers(frame);
+        let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control, answers };
+        let record = &mut self.nodes[node].record;
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
@@ -69,8 +76,10 @@ impl World {
             Kind::BlockAckReq { .. } => record.block_ack_requests += 1,
             Kind::Request { .. } => record.requests += 1,
             Kind::Grant => record.grants += 1,
-            Kind::Cts | Kind::Ack | Kind::BlockAck { .. } => {}
+            Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Trigger { .. } => {}
+            Kind::MultiUser { .. } => self.count_parts(node, frame),
         }
+        let Node { station, egress, record, .. } = &mut self.nodes[node];
         record.airtime += duration;
         if frame.to != BROADCAST {
             let hop = record.hops.to(frame.to);
@@ -144,6 +153,11 @@ impl World {
             Kind::Data { packet, .. } if frame.to != BROADCAST => count(packet),
             Kind::Aggregate { .. } => {
                 nodes[node].station.in_flight().for_each(|mpdu| count(mpdu.packet));
+            }
+            Kind::MultiUser { .. } => {
+                let station = &nodes[node].station;
+                let mpdus = station.parts().flat_map(|part| station.in_flight_to(part.to));
+                mpdus.for_each(|mpdu| count(mpdu.packet));
             }
             _ => {}
         }
@@ -219,6 +233,9 @@ impl World {
     /// Passes the tail of a frame over its listeners, from `listener` on.
     pub(crate) fn tail(&mut self, of: Handle, listener: u32) {
         if self.rules.block_ack() {
+            if matches!(self.medium.frame(of).kind, Kind::MultiUser { .. }) {
+                return self.tail_of_parts(of, listener);
+            }
             self.lay_out(of);
         }
         let mut from = listener;
@@ -281,7 +298,7 @@ impl World {
     }
 
     /// Handles the tail of a frame at a listener.
-    fn heard(&mut self, node: NodeId, of: Handle, frame: &Frame, heard: &Heard) {
+    pub(super) fn heard(&mut self, node: NodeId, of: Handle, frame: &Frame, heard: &Heard) {
         let by_age = self.rules.tmac.is_some();
         self.trace_heard(node, of, heard);
         match heard.what {
@@ -309,7 +326,7 @@ impl World {
 
     /// Removes a frame whose last tail has passed, and the packet of a broadcast; any other packet belongs to its
     /// sender.
-    fn clear(&mut self, of: Handle) {
+    pub(super) fn clear(&mut self, of: Handle) {
         let frame = self.medium.clear(of);
         if frame.to == BROADCAST
             && let Kind::Data { packet, .. } = frame.kind
@@ -346,10 +363,17 @@ impl World {
 
     /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived.
     fn hear(&mut self, node: NodeId, frame: &Frame, whole: bool) {
+        let own;
+        let frame = if matches!(frame.kind, Kind::MultiUser { .. } | Kind::Trigger { .. }) {
+            own = self.addressed(node, frame);
+            &own
+        } else {
+            frame
+        };
         self.measure_heard(node, frame, whole);
         let answer = if self.nodes[node].station.awaits_block_ack(frame) {
             let reported = self.nodes[NodeId::from(frame.from)].station.scoreboard(frame.to, frame.category);
-            self.nodes[node].station.block_ack_received(self.now, &reported, &self.rules)
+            self.nodes[node].station.block_ack_received(self.now, frame.from, &reported, &self.rules)
         } else {
             self.nodes[node].station.received(self.now, frame, &self.rules)
         };
@@ -357,7 +381,7 @@ impl World {
         record.duplicates += u64::from(answer.duplicate);
         self.count_outcome(node, answer);
         match frame.kind {
-            Kind::Data { .. } | Kind::Aggregate { .. }
+            Kind::Data { .. } | Kind::Aggregate { .. } | Kind::MultiUser { .. }
                 if answer.takes && self.rules.block_ack() && frame.to != BROADCAST =>
             {
                 self.take_in_order(node, frame, &self.intact(whole));

@@ -1,6 +1,9 @@
 //! Builds the MAC's conventions.
 
-use crate::config::{self, BProtection, Contention, Edca, Lifetime, MostBytes, Network, RtsThreshold, TimeoutDeferral};
+use crate::config::{
+    self, BProtection, Contention, Edca, Lifetime, MostBytes, Network, Ofdma, Role, RtsThreshold, Standard,
+    TimeoutDeferral,
+};
 use crate::mac::{Access, Aggregation, Agreement, Conventions};
 use crate::radio::{Format, Mode, Timing};
 use crate::world::error::BuildError;
@@ -50,6 +53,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         formats: Vec::new(),
         newest: Format::of(network.radio.standard).unwrap_or(Format::Ht),
         aggregation: aggregation(network)?,
+        shares_downlink: shares_downlink(network)?,
         eifs: mac.eifs,
         first_access: mac.first_access,
         answer_rts: mac.answer_rts,
@@ -57,6 +61,32 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         key: Bytes::new(0),
     }
     .agreed())
+}
+
+/// Do access points send to several stations at once?
+fn shares_downlink(network: &Network) -> Result<bool, BuildError> {
+    let mac = &network.mac;
+    if mac.ofdma == Ofdma::Off {
+        return Ok(false);
+    }
+    let protects = mac.rts_threshold != RtsThreshold::Off || mac.cts_to_self;
+    let refusals = [
+        (
+            network.radio.standard != Standard::Ax,
+            "OFDMA came with 802.11ax; set `standard = \"802.11ax\"` in `[radio]`",
+        ),
+        (network.ampdu() == MostBytes::Off, "stations of one frame answer with BlockAcks; leave `ampdu` out"),
+        (protects, "MU-RTS is not simulated; leave `rts_threshold` and `cts_to_self` out"),
+        (mac.turns.is_some(), "T-MAC sends to one station at a time; leave `[mac.turns]` out"),
+        (
+            !network.node.iter().any(|node| node.role == Role::AccessPoint),
+            "access points share their frames among stations; give a node `role = \"access-point\"`",
+        ),
+    ];
+    match refusals.iter().find(|(refused, _)| *refused) {
+        Some((_, why)) => Err(BuildError::new("mac.ofdma", *why)),
+        None => Ok(true),
+    }
 }
 
 /// Limits of aggregation, within those of IEEE 802.11-2016, tables 9-19 and 9-262, of `aPPDUMaxTime` in table 19-25 and

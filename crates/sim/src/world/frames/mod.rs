@@ -3,4 +3,5 @@
 mod aggregate;
 mod air;
 pub(super) mod conventions;
+mod downlink;
 mod station;

@@ -78,6 +78,9 @@ pub(crate) fn nodes(
         if egress.has_turns() {
             station.take_turns();
         }
+        if rules.shares_downlink && site.role == Role::AccessPoint {
+            station.share_downlink();
+        }
         nodes.push(Node {
             name: site.name.clone(),
             absent: false,

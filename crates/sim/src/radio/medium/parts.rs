@@ -1,0 +1,82 @@
+//! Frames in parts of the channel side by side: the responses to one trigger do not disturb one another, and a receiver decodes
+//! them together, each by its own power.
+
+use super::receiver::{Arrival, Lock};
+use super::receivers::Receivers;
+use super::signal::{Heard, Passing, Transmission};
+use crate::radio::Link;
+use crate::radio::reception::{Mpdu, Shape};
+use units::Instant;
+
+impl Receivers {
+    /// From now on frames may be in parts of the channel: these take the plain path.
+    pub(super) fn expect_parts(&mut self) {
+        self.fast = false;
+        self.parts = vec![Vec::new(); self.of.len()];
+    }
+
+    /// A response to a trigger begins at a node: it joins those that the node decodes, or is the first of them, which every
+    /// capture rule decodes. None if another signal holds the receiver, or the node sends.
+    pub(super) fn part_begins<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) -> Option<bool> {
+        let Arrival { frame: Passing { of, sent, .. }, node, power, decodable } = arrival;
+        let (receiver, parts) = (&mut self.of[node as usize], &mut self.parts[node as usize]);
+        match &mut receiver.lock {
+            Some(lock) if lock.answers == sent.shape.answers => lock.power += power,
+            Some(_) => return None,
+            None => {
+                let stands_out = self.reception.stands_out(power, receiver.energy as f64 + sent.bounds.noise());
+                if receiver.sending || !decodable || !stands_out {
+                    return None;
+                }
+                parts.clear();
+                receiver.energy += power;
+                receiver.lock(&self.judge, &mut self.histories[node as usize], of, sent, power, (now, now));
+                parts.push((of, power));
+                self.preambles[node as usize] = None;
+                return Some(receiver.settle(now, self.reception.carrier_sense));
+            }
+        }
+        receiver.energy += power;
+        parts.push((of, power));
+        Some(false)
+    }
+
+    /// A response to a trigger that a node decoded with others has ended there. None if it did not.
+    pub(super) fn part_ends<F: Copy>(
+        &mut self,
+        frame: Passing<F>,
+        node: u32,
+        power: u64,
+        (now, mpdus): (Instant, &[Mpdu]),
+    ) -> Option<Heard> {
+        let (receiver, parts) = (&mut self.of[node as usize], &mut self.parts[node as usize]);
+        let lock = receiver.lock.as_mut().filter(|lock| lock.answers == frame.sent.shape.answers)?;
+        let place = parts.iter().position(|&(of, _)| of == frame.of)?;
+        parts.swap_remove(place);
+        let own = Lock { power, ..*lock };
+        lock.power -= power;
+        receiver.energy -= power;
+        match parts.first() {
+            // The others end within a round trip.
+            Some(&(of, _)) => lock.of = of,
+            None => receiver.lock = None,
+        }
+        let what = self.verdict(frame, node, &own, mpdus);
+        let turned_idle = self.of[node as usize].settle(now, self.reception.carrier_sense);
+        Some(Heard { power, what, turned_idle })
+    }
+
+    /// Passes the tail of a frame to a listener that decodes a part of its own shape.
+    pub(crate) fn tail_of_part<F: Copy>(
+        &mut self,
+        frame: Passing<F>,
+        shape: Shape,
+        link: &Link,
+        now: Instant,
+        mpdus: &[Mpdu],
+    ) -> Heard {
+        let bounds = self.judge.bounds(shape.mode);
+        let sent = Transmission { shape, bounds, ..*frame.sent };
+        self.tail(Passing { sent: &sent, ..frame }, link, now, mpdus)
+    }
+}

@@ -1,0 +1,296 @@
+//! An access point of 802.11ax that shares its frames among stations.
+
+use crate::networks::{network, run};
+use proptest::prelude::*;
+use sim::World;
+use sim::radio::{Mode, Ru};
+use sim::results::Outcome;
+use sim::trace::{Kind, TraceEvent, TraceEventKind};
+use units::{Duration, Instant};
+
+/// An access point over 80 MHz, MCS 11, two streams, with saturated flows to so many stations at 3 m.
+fn cell(stations: usize, queues: &str, more: &str) -> String {
+    let mut text = format!(
+        "duration = \"1100 ms\"\nwarmup = \"100 ms\"\n\
+         [radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\nmcs = 11\n\
+         [mac]\nofdma = \"downlink\"\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"\n{more}\n[queue]\nlimit = 3000\n\
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"{queues}\"\n\
+         [[node]]\nname = \"s\"\ncount = {stations}\nposition = [\"3 m\", \"0 m\"]\n"
+    );
+    text += "[[flow]]\nname = \"down\"\nfrom = \"ap\"\nto = \"s*\"\ntraffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
+    text
+}
+
+/// What the access point's frames to several stations were: PPDUs, parts, padding and use of the channel.
+fn shared(outcome: &Outcome) -> (u64, u64, f64, f64) {
+    let ap = outcome.nodes.iter().find(|node| node.name == "ap").expect("an access point");
+    let found = ap.mac.multi_user.expect("frames to several stations");
+    (found.ppdus, found.psdus, found.padding_ratio, found.channel_use_ratio)
+}
+
+/// The exchange with four stations: 12 B of header to each less than a symbol, all by the tables of the standard.
+///
+/// 242 tones, two streams, MCS 11: 3900 bits a symbol of 13.6 us. HE-SIG-B: 79 bits in one symbol, so that the preamble lasts
+/// 36 + 4 + 2 * 7.2 us. Within 4 ms 290 symbols, 141372 B: 131 MPDUs of 1066 B behind delimiters of 4 B and with 2 B of
+/// padding, 140430 B or 289 symbols. The trigger has 64 B at 6 Mb/s: 20 + 23 * 4 us. The BlockAcks of 56 B have one stream of
+/// 16-QAM 1/2, 468 bits a symbol of 14.4 us: two behind 36 + 4 + 8 us.
+#[test]
+fn an_exchange_lasts_what_the_standard_says() {
+    let ns = Duration::from_nanos;
+    let text = cell(4, "per-station", "");
+    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
+    world.watch(&[0, 1, 2, 3, 4]);
+    world.advance(Duration::from_millis(30));
+    let sends = |event: TraceEvent| match event.what {
+        TraceEventKind::Sends(frame) => Some((event.at, frame)),
+        _ => None,
+    };
+    let sent: Vec<_> = world.take_events().into_iter().filter_map(sends).collect();
+    world.advance(Duration::MAX);
+    world.finish();
+    // The first frame goes before the other ports are filled.
+    let begin = sent.iter().position(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).expect("a trigger") + 5;
+    let exchange = &sent[begin..begin + 9];
+    let start = exchange[0].0;
+    for (at, part) in &exchange[..4] {
+        assert_eq!(
+            (*at, part.kind, part.length, part.mpdus.len()),
+            (start, Kind::Data, ns(54_400 + 289 * 13_600), 131)
+        );
+        let Mode::Mimo(mode) = part.mode else { panic!("{part:?}") };
+        assert_eq!((mode.ru(), mode.mcs(), mode.streams()), (Some(Ru::T242), 11, 2));
+    }
+    let after = |before: (Instant, Duration)| before.0 + before.1 + ns(16_000);
+    let (at, trigger) = &exchange[4];
+    assert_eq!(
+        (*at, trigger.kind, trigger.length),
+        (after((start, exchange[0].1.length)), Kind::Trigger { users: 4 }, ns(112_000))
+    );
+    let lasts = ns(48_000 + 2 * 14_400);
+    // SIFS, the responses, and so long the medium is reserved.
+    assert_eq!((trigger.reserves, exchange[0].1.reserves), (ns(16_000) + lasts, ns(16_000 + 112_000 + 16_000) + lasts));
+    for (heard, answer) in &exchange[5..] {
+        // They are 10 ns away.
+        assert!(heard.since(after((*at, trigger.length))) < ns(30), "{heard:?}");
+        assert!(matches!(answer.kind, Kind::BlockAck { long: true, .. }) && answer.length == lasts, "{answer:?}");
+    }
+}
+
+/// The saturated cell: every exchange is AIFS, a mean back-off of 7.5 slots, the PPDU, the trigger and the responses.
+/// Within 1 %: the statistics of 250 back-offs.
+#[test]
+fn a_saturated_cell_carries_what_the_closed_form_says() {
+    // RUs, data subcarriers, HE-SIG-B symbols of 208 bits.
+    for (stations, subcarriers, sig_b) in [(2_u64, 468_u64, 1_u64), (4, 234, 1), (8, 102, 1), (16, 48, 2), (37, 24, 3)]
+    {
+        let bits = subcarriers * 2 * 100 / 12;
+        let header = 36_000 + 4_000 * sig_b + 14_400;
+        let room = ((4_000_000 - header) / 13_600 * bits - 22) / 8;
+        let mpdus = ((room + 2) / 1_072).min(256);
+        let ppdu = header + ((mpdus * 1_072 - 2) * 8 + 22).div_ceil(bits) * 13_600;
+        let trigger = 20_000 + 4_000 * (22 + 8 * (28 + 9 * stations)).div_ceil(24);
+        let responses = 48_000 + 14_400 * (22_u64 + 8 * 56).div_ceil(subcarriers * 2);
+        let cycle = 43_000 + 67_500 + ppdu + 16_000 + trigger + 16_000 + responses;
+        let expected = (stations * mpdus * 8_000) as f64 * 1e9 / cycle as f64;
+        let outcome = run(&cell(usize::try_from(stations).expect("few"), "per-station", ""), 1);
+        let off = outcome.totals.goodput_bps / expected - 1.0;
+        let (ppdus, psdus, padding, used) = shared(&outcome);
+        println!(
+            "{stations} stations: {expected:.4e} b/s, {off:+.4}; padding {padding:.3}, use {used:.3}, {mpdus} MPDUs"
+        );
+        assert!(off.abs() < 0.01, "{stations}: {off}");
+        assert_eq!(psdus, ppdus * stations);
+        // Less than an MPDU and a symbol; the data subcarriers of all RUs together.
+        let all = stations as f64 * subcarriers as f64 / 980.0;
+        assert!(padding < 0.01 && (used - all * (1.0 - padding)).abs() < 1e-9, "{padding} {used}");
+        assert!(outcome.totals.jain_index > 0.9999);
+    }
+}
+
+/// Whatever the queues, all stations get their turns, also where they are more than there are parts.
+#[test]
+fn stations_share_equally_under_every_queue() {
+    for queues in ["one", "per-station", "mac80211", "turns"] {
+        for stations in [2, 3, 6, 11] {
+            let outcome = run(&cell(stations, queues, ""), 1);
+            let (ppdus, psdus, ..) = shared(&outcome);
+            let totals = &outcome.totals;
+            println!("{queues} {stations}: {:.4e}, Jain {:.4}, {ppdus} {psdus}", totals.goodput_bps, totals.jain_index);
+            assert!(totals.jain_index > 0.98, "{queues}, {stations} stations: {}", totals.jain_index);
+            // `turns` has little more than an aggregate for one station ahead, so that the others' parts are mostly padding.
+            let least = if queues == "turns" { 3e8 } else { 7e8 };
+            assert!(totals.goodput_bps > least && psdus > ppdus, "{queues}, {stations} stations");
+        }
+    }
+}
+
+/// Stations that get little lengthen nobody's frame, but their parts are mostly padding.
+#[test]
+fn short_parts_are_padded_to_the_longest() {
+    let slow = "traffic = { kind = \"cbr\", rate = \"2 Mb/s\", packet = \"1000 B\" }\n";
+    let text = cell(4, "per-station", "").replace("to = \"s*\"", "to = \"s1\"")
+        + &[2, 3, 4].map(|to| format!("[[flow]]\nname = \"slow{to}\"\nfrom = \"ap\"\nto = \"s{to}\"\n{slow}")).concat();
+    let outcome = run(&text, 1);
+    let (.., padding, used) = shared(&outcome);
+    println!("padding {padding}, use {used}");
+    assert!(padding > 0.4 && used < 0.5);
+    assert!(outcome.flows.iter().all(|flow| flow.loss_ratio < 0.02), "{:?}", outcome.flows);
+}
+
+/// What gets lost is sent again, to each station what it lacks, and whoever does not answer does not stop the others.
+#[test]
+fn losses_are_made_up() {
+    let errors = "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.2\n";
+    for missed in ["retransmit", "request"] {
+        let text = cell(4, "per-station", &format!("{errors}[mac.aggregation]\nmissed_block_ack = \"{missed}\"\n"));
+        let outcome = run(&text, 1);
+        let ap = &outcome.nodes[0].mac;
+        let (lost, all) = (ap.lost_mpdus.expect("MPDUs"), ap.mpdus.expect("MPDUs"));
+        assert!((lost as f64 / all as f64 - 0.2).abs() < 0.02, "{missed}: {lost} of {all}");
+        assert!(outcome.totals.jain_index > 0.99 && outcome.totals.goodput_bps > 5e8, "{:?}", outcome.totals);
+    }
+}
+
+/// Older stations take no part: they get frames of their own.
+#[test]
+fn older_stations_get_frames_of_their_own() {
+    let mut text = cell(2, "per-station", "");
+    for (name, own) in [("old", "standard = \"802.11ac\""), ("narrow", "channel_width = \"20 MHz\"")] {
+        text += &format!("[[node]]\nname = \"{name}\"\nposition = [\"4 m\", \"0 m\"]\n{own}\n");
+        text += &format!("[[flow]]\nname = \"{name}\"\nfrom = \"ap\"\nto = \"{name}\"\n");
+        text += "traffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
+    }
+    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
+    world.watch(&[0]);
+    world.advance(Duration::MAX);
+    let mut whole = Vec::new();
+    for event in world.take_events() {
+        if let TraceEventKind::Sends(frame) = event.what
+            && let (Mode::Mimo(mode), Some(to), Kind::Data) = (frame.mode, frame.to, frame.kind)
+        {
+            whole.push((to, mode.ru().is_none()));
+        }
+    }
+    let outcome = world.finish();
+    assert!(outcome.flows.iter().all(|flow| flow.goodput_bps > 1e7));
+    assert!([3, 4].iter().all(|&old| whole.iter().filter(|(to, _)| *to == old).all(|(_, alone)| *alone)));
+    assert!(
+        [1, 2].iter().all(|&new| whole.iter().filter(|(to, alone)| *to == new && !alone).count() > 50),
+        "{whole:?}"
+    );
+}
+
+#[test]
+fn what_contradicts_it_is_refused() {
+    let good = cell(4, "per-station", "");
+    let refused = [
+        (good.replace("802.11ax", "802.11ac").replace("mcs = 11", "mcs = 9"), "802.11ax"),
+        (good.replace("[mac.edca", "rts_threshold = \"500 B\"\n[mac.edca"), "MU-RTS"),
+        (good.replace("[mac.edca", "cts_to_self = true\n[mac.edca"), "MU-RTS"),
+        (good.replace("[mac.edca", "aggregation = { ampdu = \"off\" }\n[mac.edca"), "BlockAcks"),
+        (good.replace("role = \"access-point\"", "").replace("queues = \"per-station\"", ""), "access-point"),
+    ];
+    for (text, why) in refused {
+        let error = World::new(&network(&text), 1).err().expect("a contradiction");
+        assert_eq!(error.path(), Some("mac.ofdma"), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Drawn {
+    stations: Vec<(u8, u8, u8)>,
+    flows: Vec<(usize, bool, u8, u16, u16)>,
+    queues: usize,
+    hardware: usize,
+    errors: usize,
+    settings: [bool; 3],
+    seed: u64,
+}
+
+fn drawn() -> impl Strategy<Value = Drawn> {
+    let station = (0_u8..60, 0_u8..60, 0_u8..5);
+    prop::collection::vec(station, 2..12).prop_flat_map(|stations| {
+        let flow = (0..stations.len(), any::<bool>(), 0_u8..3, 40_u16..1_500, 100_u16..30_000);
+        let (flows, rest) = (prop::collection::vec(flow, 2..9), (0_usize..4, 0_usize..4, 0_usize..4));
+        (Just(stations), flows, rest, any::<[bool; 3]>(), 0_u64..1_000).prop_map(
+            |(stations, flows, (queues, hardware, errors), settings, seed)| Drawn {
+                stations,
+                flows,
+                queues,
+                hardware,
+                errors,
+                settings,
+                seed,
+            },
+        )
+    })
+}
+
+impl Drawn {
+    fn text(&self) -> String {
+        let errors = [
+            "",
+            "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.3\n",
+            "[radio.fading]\nmodel = \"rayleigh\"\n",
+            "[radio.errors]\nmodel = \"none\"\n",
+        ];
+        let hardware = ["off", "40 packets", "2 aggregates", "3 ms"][self.hardware];
+        let [lifetime, request, txop] = self.settings;
+        let mut text = format!(
+            "duration = \"300 ms\"\n[radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\nmcs = 5\n\
+             tx_power = \"10 dBm\"\n{}[mac]\nofdma = \"downlink\"\nhardware_queue = \"{hardware}\"\n\
+             [mac.aggregation]\n{}\nmissed_block_ack = \"{}\"\namsdu = \"{}\"\n[mac.edca.best_effort]\n{}\n\
+             [queue]\nlimit = 200\n\
+             [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"30 m\", \"30 m\"]\nqueues = \"{}\"\n",
+            errors[self.errors],
+            if lifetime { "lifetime = \"20 ms\"" } else { "" },
+            if request { "request" } else { "retransmit" },
+            if txop { "3000 B" } else { "off" },
+            if txop { "txop_limit = \"0 s\"" } else { "" },
+            ["one", "per-station", "mac80211", "turns"][self.queues],
+        );
+        for (index, (x, y, kind)) in self.stations.iter().enumerate() {
+            let own = ["", "", "mcs = 0", "standard = \"802.11ac\"", "channel_width = \"20 MHz\""][usize::from(*kind)];
+            text += &format!("[[node]]\nname = \"s{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n{own}\n");
+        }
+        for (index, (station, down, kind, packet, rate)) in self.flows.iter().enumerate() {
+            let (station, ap) = (format!("s{station}"), "ap".to_owned());
+            let [from, to] = if *down || index < 2 { [ap, station] } else { [station, ap] };
+            let traffic = match kind {
+                0 => format!("traffic = {{ kind = \"saturated\", packet = \"{packet} B\" }}"),
+                1 => format!("traffic = {{ kind = \"poisson\", packet = \"{packet} B\", rate = \"{rate} kb/s\" }}"),
+                _ => "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }".to_owned(),
+            };
+            text += &format!("[[flow]]\nname = \"f{index}\"\nfrom = \"{from}\"\nto = \"{to}\"\n{traffic}\n");
+        }
+        text
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    /// The accounts balance, which the simulator itself checks at the end, and time can be cut anywhere.
+    #[test]
+    fn accounts_balance_with_shared_frames(drawn in drawn(), micros in 50_u64..50_000) {
+        let network = network(&drawn.text());
+        let outcome = |slice: Duration| {
+            let mut world = World::new(&network, drawn.seed).ok()?;
+            while !world.finished() {
+                world.advance(slice);
+            }
+            Some(world.finish())
+        };
+        // A station that is out of range is refused.
+        if let Some(whole) = outcome(Duration::MAX) {
+            prop_assert_eq!(&whole, &outcome(Duration::from_micros(micros)).expect("it was built before"));
+            let sum: u64 = whole.nodes[0].hops.iter().map(|hop| hop.attempts).sum();
+            prop_assert_eq!(whole.nodes[0].mac.attempts, sum);
+            if let Some(shared) = whole.nodes[0].mac.multi_user {
+                prop_assert!(shared.psdus >= 2 * shared.ppdus && shared.psdus <= whole.nodes[0].mac.attempts);
+                prop_assert!((0.0..=1.0).contains(&shared.padding_ratio) && (0.0..=1.0).contains(&shared.channel_use_ratio));
+            }
+        }
+    }
+}
