@@ -281,7 +281,7 @@ def check_capture(file):
     """tshark sees in the frames what the programs sent, whole."""
     options = [f"{what}.check_checksum:TRUE" for what in ("wlan", "ip", "tcp")]
     words = [word for option in options for word in ("-o", option)] + [word for field in FIELDS for word in ("-e", field)]
-    command = ["tshark", "-r", file, "-T", "fields", *words]
+    command = ["tshark", "-n", "-r", file, "-T", "fields", *words]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     rows = [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in told.splitlines()]
     rows = [row for row in rows if row["radiotap.flags.badfcs"] in ("0", "False")]

@@ -196,6 +196,8 @@ fn what_cannot_be_emulated_is_refused() {
     assert!(none.contains("no node of the network is real: give two of its nodes `real = true`"), "{none}");
     let share = ["emulate", "chain.toml", "--most-late", "101"];
     assert!(refused(&home("none"), &share).contains("expected 0 to 100"));
+    let gateway = refused(&home("none"), &["emulate", "chain.toml", "--gateway", "ap"]);
+    assert!(gateway.contains("`ap` is no real node; real are `none-laptop`, `none-server`"), "{gateway}");
     let lost = refused(&home("none"), &["enter", "nowhere", "--", "true"]);
     assert!(lost.contains("no emulation of this user runs") || lost.contains("is called `nowhere`"), "{lost}");
 }

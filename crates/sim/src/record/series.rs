@@ -12,6 +12,8 @@ use units::{Bytes, Duration, Instant, Rate};
 #[derive(Debug)]
 pub(crate) struct Recorder {
     pub(crate) step: Duration,
+    /// Steps of the whole run, or as many as have room at once.
+    steps: usize,
     series: Series,
     flows: Vec<FlowStep>,
     nodes: Vec<NodeStep>,
@@ -78,9 +80,23 @@ impl Passed {
     }
 }
 
+/// Steps for which room is taken at once, at most; series without end may be asked for and hardly run.
+const ROOM: usize = 1 << 20;
+
+/// Appends the value of a step. Room for all steps is taken with the first: series that grow would all be moved in the
+/// same step, which takes tens of milliseconds, and an emulation would be late.
+fn put<T>(values: &mut Vec<T>, steps: usize, value: T) {
+    if values.is_empty() {
+        values.reserve_exact(steps);
+    }
+    values.push(value);
+}
+
 impl Recorder {
+    /// `of`: length of the run.
     pub(crate) fn new(
         step: Duration,
+        of: Duration,
         flows: impl Iterator<Item = String>,
         nodes: impl Iterator<Item = String>,
     ) -> Self {
@@ -88,6 +104,7 @@ impl Recorder {
         let nodes: Vec<NodeSeries> = nodes.map(|name| NodeSeries { name, ..NodeSeries::default() }).collect();
         Self {
             step,
+            steps: usize::try_from(of.as_nanos().div_ceil(step.as_nanos().max(1))).unwrap_or(ROOM).min(ROOM),
             flows: vec![FlowStep::default(); flows.len()],
             nodes: vec![NodeStep::default(); nodes.len()],
             routes: Vec::new(),
@@ -123,22 +140,23 @@ impl Recorder {
     /// Appends, at the end of a step, the sum of a TCP flow's congestion windows in segments, and the largest of their
     /// smoothed round-trip times.
     pub(crate) fn windows(&mut self, flow: FlowId, cwnd: f64, srtt: Option<Duration>) {
-        let series = &mut self.series.flows[flow.place()];
-        series.cwnd_packets.push(cwnd);
-        series.srtt_s.push(srtt.map(Duration::as_secs_f64));
+        let (series, steps) = (&mut self.series.flows[flow.place()], self.steps);
+        put(&mut series.cwnd_packets, steps, cwnd);
+        put(&mut series.srtt_s, steps, srtt.map(Duration::as_secs_f64));
     }
 
     /// Appends, at the end of a step, whether a flow that asks for admission is admitted.
     pub(crate) fn admitted(&mut self, flow: FlowId, admitted: bool) {
-        self.series.flows[flow.place()].admitted.push(f64::from(u8::from(admitted)));
+        put(&mut self.series.flows[flow.place()].admitted, self.steps, f64::from(u8::from(admitted)));
     }
 
     /// Appends, at the end of a step and if routes are followed, the age of every flow's route, and the packets lost in
     /// the step.
     pub(crate) fn routes(&mut self, now: Instant, lost: impl Iterator<Item = u64>) {
+        let steps = self.steps;
         for ((series, route), lost) in self.series.flows.iter_mut().zip(&mut self.routes).zip(lost) {
-            series.lost_packets.push(lost - std::mem::replace(&mut route.lost, lost));
-            series.route_age_s.push(route.age(now).as_secs_f64());
+            put(&mut series.lost_packets, steps, lost - std::mem::replace(&mut route.lost, lost));
+            put(&mut series.route_age_s, steps, route.age(now).as_secs_f64());
         }
     }
 
@@ -151,32 +169,35 @@ impl Recorder {
 
     /// Ends a step of this `length`; `queues` yields the state of every queue.
     pub(crate) fn end_step(&mut self, length: Duration, queues: impl Iterator<Item = Standing>) {
+        let steps = self.steps;
         let per_second = |bytes: Bytes| bytes.bits() as f64 / length.as_secs_f64();
         for (series, step) in self.series.flows.iter_mut().zip(&mut self.flows) {
             let FlowStep { bytes, carried, delay } = std::mem::take(step);
-            series.goodput_bps.push(per_second(bytes));
-            series.carried_bps.push(per_second(carried));
-            series.delay_mean_s.push(delay.mean());
-            series.delay_max_s.push(delay.max());
+            put(&mut series.goodput_bps, steps, per_second(bytes));
+            put(&mut series.carried_bps, steps, per_second(carried));
+            put(&mut series.delay_mean_s, steps, delay.mean());
+            put(&mut series.delay_max_s, steps, delay.max());
         }
         for ((series, step), queue) in self.series.nodes.iter_mut().zip(&mut self.nodes).zip(queues) {
             let busy = queue.busy.unwrap_or_default();
             let following = NodeStep { before: queue.passed, busy_before: busy, ..NodeStep::default() };
             let NodeStep { sojourn, nodal, before, busy_before } = std::mem::replace(step, following);
             let passed = queue.passed.since(&before);
-            series.arrived_packets.push(passed.arrived);
-            series.sent_packets.push(passed.sent);
-            series.dropped_packets.push(passed.dropped);
-            series.limit.push(queue.limit);
-            series.backlog_packets.push(queue.backlog);
-            series.sojourn_mean_s.push(sojourn.mean());
-            series.nodal_delay_mean_s.push(nodal.mean());
-            series.nodal_delay_max_s.push(nodal.max());
+            put(&mut series.arrived_packets, steps, passed.arrived);
+            put(&mut series.sent_packets, steps, passed.sent);
+            put(&mut series.dropped_packets, steps, passed.dropped);
+            put(&mut series.limit, steps, queue.limit);
+            put(&mut series.backlog_packets, steps, queue.backlog);
+            put(&mut series.sojourn_mean_s, steps, sojourn.mean());
+            put(&mut series.nodal_delay_mean_s, steps, nodal.mean());
+            put(&mut series.nodal_delay_max_s, steps, nodal.max());
             let busy_ratio = (busy - busy_before).as_secs_f64() / length.as_secs_f64();
-            series.busy_ratio.extend(queue.busy.map(|_| busy_ratio));
+            if queue.busy.is_some() {
+                put(&mut series.busy_ratio, steps, busy_ratio);
+            }
             if queue.sets.contains(Sets::RATE) {
-                series.rate_bps.push(queue.rate.map(|rate| rate.as_bps() as f64));
-                series.sent_bps.push(per_second(passed.sent_bytes));
+                put(&mut series.rate_bps, steps, queue.rate.map(|rate| rate.as_bps() as f64));
+                put(&mut series.sent_bps, steps, per_second(passed.sent_bytes));
             }
             series.real_time_bps.extend(queue.real_time.map(|rate| rate.as_bps() as f64));
             series.marked_packets.extend(queue.sets.contains(Sets::MARK).then_some(passed.marked));

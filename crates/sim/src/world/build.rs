@@ -54,7 +54,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
-        let mut recorder = Recorder::new(step, flows, port_names(&nodes, &rules).into_iter());
+        let mut recorder = Recorder::new(step, network.duration, flows, port_names(&nodes, &rules).into_iter());
         if !matches!(routing, Routing::Static(_)) {
             recorder.follow_routes(nodes.len());
         }
