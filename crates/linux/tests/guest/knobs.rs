@@ -250,7 +250,7 @@ fn what_cannot_be_set_is_said() {
 }
 
 /// Kills agents of these words at random moments, of which half lie before everything is set. After every other kill the next
-/// agent finds what is left; else `detach` puts it back.
+/// agent finds what is left; else, and after the last, `detach` puts it back.
 fn kill_many(words: &str, kills: u64, start: impl Fn() -> Program, is_set: impl Fn() -> bool, is_back: impl Fn()) {
     let begun = now();
     start().kill();
@@ -261,7 +261,7 @@ fn kill_many(words: &str, kills: u64, start: impl Fn() -> Program, is_set: impl 
         pause_until(now() + moments.below(span));
         program.kill();
         set += u64::from(is_set());
-        if kill % 2 == 0 {
+        if (kills - kill) % 2 == 1 {
             assert_eq!(run("detach wlan0"), Some(0), "{}", said());
             is_back();
         }
