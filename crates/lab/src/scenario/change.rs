@@ -145,11 +145,15 @@ fn describe_copies(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     }) else {
         return;
     };
-    let apart = nodes.iter().enumerate().flat_map(|(index, node)| match index == group {
-        true => (1..=count).map(|number| copy(node, number, span)).collect(),
-        false => vec![node.clone()],
-    });
-    *nodes = apart.collect();
+    let mut apart = DeArray::new();
+    for (index, node) in nodes.iter().enumerate() {
+        if index == group {
+            (1..=count).for_each(|number| apart.push(copy(node, number, span)));
+        } else {
+            apart.push(node.clone());
+        }
+    }
+    *nodes = apart;
 }
 
 /// The `number`-th copy that a table `[[node]]` with a `count` stands for.
