@@ -47,8 +47,7 @@ pub struct Mac {
     /// Which packets share a hardware queue. Default `category`.
     #[serde(skip_serializing_if = "HardwareQueuePer::is_default")]
     pub hardware_queue_per: HardwareQueuePer,
-    /// 802.11ax: frames to several stations at once. `downlink`: an access point shares each frame among the stations for
-    /// which it has packets. Default "off".
+    /// 802.11ax: frames to several stations at once. Default "off".
     #[serde(skip_serializing_if = "Ofdma::is_off")]
     pub ofdma: Ofdma,
     /// Turns in order of packet age (T-MAC).
@@ -63,8 +62,7 @@ pub enum Ofdma {
     /// None.
     #[default]
     Off,
-    /// HE MU PPDUs of access points; stations answer a MU-BAR trigger together. All parts of a frame are of one size, as small
-    /// as its stations allow, and last as long as the longest.
+    /// HE MU PPDUs of access points (see `docs/mac-conventions.md`).
     Downlink,
 }
 

@@ -22,8 +22,19 @@ pub(crate) struct Shape {
     pub(crate) aggregate: bool,
     /// True for an ACK, CTS, RTS or block acknowledgement.
     pub(crate) control: bool,
-    /// The node whose trigger it answers beside others, each in its own part of the channel.
-    pub(crate) answers: Option<u32>,
+    /// The node whose trigger it answers beside others, each in its own part of the channel; else [`NOBODY`](Self::NOBODY).
+    pub(crate) answers: u32,
+}
+
+impl Shape {
+    /// No node.
+    pub(crate) const NOBODY: u32 = u32::MAX;
+
+    /// Does it answer a trigger beside others?
+    #[inline]
+    pub(crate) fn is_part(&self) -> bool {
+        self.answers != Self::NOBODY
+    }
 }
 
 /// An MPDU within a PSDU.

@@ -5,6 +5,7 @@ use super::receivers::Receivers;
 use super::signal::{Air, Passing, Transmission};
 use crate::config::Capture;
 use crate::engine::Handle;
+use crate::radio::Shape;
 use units::{Duration, Instant};
 
 /// Time for which ns-3's receiver listens before it chooses among preambles: the first OFDM symbol of a preamble.
@@ -97,7 +98,7 @@ impl Receivers {
     fn occupy(&mut self, node: u32, of: Handle, power: u64, now: Instant) {
         let header = Header::Unsought;
         let (start, header_end) = (now, now);
-        let (intact, keeps_history, answers) = (false, false, None);
+        let (intact, keeps_history, answers) = (false, false, Shape::NOBODY);
         let held = Lock { of, power, worst: 0, start, header_end, intact, header, keeps_history, answers };
         self.of[node as usize].lock = Some(held);
     }

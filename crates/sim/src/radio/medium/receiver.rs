@@ -21,7 +21,7 @@ pub(super) struct Lock {
     /// True if the history of interference matters and is kept.
     pub(super) keeps_history: bool,
     /// The node whose trigger the frame [answers](crate::radio::Shape::answers).
-    pub(super) answers: Option<u32>,
+    pub(super) answers: u32,
 }
 
 /// State of the PHY header.

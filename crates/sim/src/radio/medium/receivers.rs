@@ -131,7 +131,7 @@ impl Receivers {
         } else {
             (link.power, link.decodable)
         };
-        if frame.sent.shape.answers.is_some()
+        if frame.sent.shape.is_part()
             && let Some(turned_busy) = self.part_begins(Arrival { frame, node: link.to, power, decodable }, now)
         {
             return turned_busy;
@@ -238,7 +238,7 @@ impl Receivers {
             self.forget(link.to, of);
         }
         let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
-        if frame.sent.shape.answers.is_some()
+        if frame.sent.shape.is_part()
             && let Some(heard) = self.part_ends(frame, link.to, power, (now, mpdus))
         {
             return heard;

@@ -21,7 +21,14 @@ const fn at(micros: u64) -> Instant {
 /// An 802.11b frame with a long preamble.
 fn shape(micros: u64) -> Shape {
     let mode = Mode::Dsss { rate: DsssRate::K11000, preamble: Preamble::Long };
-    Shape { mode, psdu: Bytes::new(1000), duration: us(micros), aggregate: false, control: false, answers: None }
+    Shape {
+        mode,
+        psdu: Bytes::new(1000),
+        duration: us(micros),
+        aggregate: false,
+        control: false,
+        answers: Shape::NOBODY,
+    }
 }
 
 /// A medium in which node `from` arrives at node `to` with `powers[from][to]`; zero: not at all.

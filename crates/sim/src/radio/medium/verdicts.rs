@@ -56,7 +56,7 @@ fn medium_by(order: Capture, radio: &Radio, powers: &[u64]) -> Medium<u32> {
 
 fn shape(micros: u64, aggregate: bool) -> Shape {
     let duration = Duration::from_micros(micros);
-    Shape { mode: DATA, psdu: Bytes::new(1000), duration, aggregate, control: false, answers: None }
+    Shape { mode: DATA, psdu: Bytes::new(1000), duration, aggregate, control: false, answers: Shape::NOBODY }
 }
 
 /// Four MPDUs of 250 B.

@@ -133,9 +133,12 @@ impl World {
         self.clear(of);
     }
 
-    /// Is this frame a part of several that are sent to its receiver at the same time?
-    pub(super) fn answers(frame: &Frame) -> Option<u32> {
-        let Kind::BlockAck { .. } = frame.kind else { return None };
-        matches!(frame.mode, Mode::Mimo(mode) if mode.ru().is_some()).then_some(frame.to)
+    /// The node whose trigger a frame answers beside others, if it does.
+    #[inline]
+    pub(super) fn answers(frame: &Frame) -> u32 {
+        match (frame.kind, frame.mode) {
+            (Kind::BlockAck { .. }, Mode::Mimo(mode)) if mode.ru().is_some() => frame.to,
+            _ => Shape::NOBODY,
+        }
     }
 }
