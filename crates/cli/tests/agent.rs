@@ -241,7 +241,8 @@ fn inner_notify() {
     assert_eq!(hear(), "READY=1\nSTATUS=governs 1 of 2 queues");
     assert_eq!(hear(), "WATCHDOG=1");
     assert_eq!(hear(), "WATCHDOG=1");
-    assert!(memory(&agent.child) < 20_000, "{} kB", memory(&agent.child));
+    // Unoptimised, with the programs of all grades in it.
+    assert!(memory(&agent.child) < 24_000, "{} kB", memory(&agent.child));
     run(&format!("kill -STOP {}", agent.child.id()));
     shell("sleep 1.5");
     run(&format!("kill -CONT {}", agent.child.id()));

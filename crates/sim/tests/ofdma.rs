@@ -6,6 +6,7 @@ use sim::World;
 use sim::radio::{Mode, Ru};
 use sim::results::Outcome;
 use sim::trace::{Kind, TraceEvent, TraceEventKind};
+use std::fmt::Write as _;
 use units::{Duration, Instant};
 
 /// An access point over 80 MHz, MCS 11, two streams, with saturated flows to so many stations at 3 m.
@@ -32,7 +33,7 @@ fn shared(outcome: &Outcome) -> (u64, u64, f64, f64) {
 ///
 /// 242 tones, two streams, MCS 11: 3900 bits a symbol of 13.6 us. HE-SIG-B: 79 bits in one symbol, so that the preamble lasts
 /// 36 + 4 + 2 * 7.2 us. Within 4 ms 290 symbols, 141372 B: 131 MPDUs of 1066 B behind delimiters of 4 B and with 2 B of
-/// padding, 140430 B or 289 symbols. The trigger has 64 B at 6 Mb/s: 20 + 23 * 4 us. The BlockAcks of 56 B have one stream of
+/// padding, 140430 B or 289 symbols. The trigger has 64 B at 6 Mb/s: 20 + 23 * 4 us. The acknowledgements of 56 B have one stream of
 /// 16-QAM 1/2, 468 bits a symbol of 14.4 us: two behind 36 + 4 + 8 us.
 #[test]
 fn an_exchange_lasts_what_the_standard_says() {
@@ -94,12 +95,12 @@ fn a_saturated_cell_carries_what_the_closed_form_says() {
         let expected = (stations * mpdus * 8_000) as f64 * 1e9 / cycle as f64;
         let outcome = run(&cell(usize::try_from(stations).expect("few"), "per-station", ""), 1);
         let off = outcome.totals.goodput_bps / expected - 1.0;
-        let (ppdus, psdus, padding, used) = shared(&outcome);
+        let (ppdus, parts, padding, used) = shared(&outcome);
         println!(
             "{stations} stations: {expected:.4e} b/s, {off:+.4}; padding {padding:.3}, use {used:.3}, {mpdus} MPDUs"
         );
         assert!(off.abs() < 0.01, "{stations}: {off}");
-        assert_eq!(psdus, ppdus * stations);
+        assert_eq!(parts, ppdus * stations);
         // Less than an MPDU and a symbol; the data subcarriers of all RUs together.
         let all = stations as f64 * subcarriers as f64 / 980.0;
         assert!(padding < 0.01 && (used - all * (1.0 - padding)).abs() < 1e-9, "{padding} {used}");
@@ -113,9 +114,9 @@ fn stations_share_equally_under_every_queue() {
     for queues in ["one", "per-station", "mac80211", "turns"] {
         for stations in [2, 3, 6, 11] {
             let outcome = run(&cell(stations, queues, ""), 1);
-            let (ppdus, psdus, ..) = shared(&outcome);
+            let (ppdus, parts, ..) = shared(&outcome);
             let totals = &outcome.totals;
-            println!("{queues} {stations}: {:.4e}, Jain {:.4}, {ppdus} {psdus}", totals.goodput_bps, totals.jain_index);
+            println!("{queues} {stations}: {:.4e}, Jain {:.4}, {ppdus} {parts}", totals.goodput_bps, totals.jain_index);
             assert!(totals.jain_index > 0.98, "{queues}, {stations} stations: {}", totals.jain_index);
             // `turns` has little more than an aggregate for one station ahead, so that the others' parts are mostly padding.
             let least = if queues == "turns" { 3e8 } else { 7e8 };
@@ -156,8 +157,8 @@ fn losses_are_made_up() {
 fn older_stations_get_frames_of_their_own() {
     let mut text = cell(2, "per-station", "");
     for (name, own) in [("old", "standard = \"802.11ac\""), ("narrow", "channel_width = \"20 MHz\"")] {
-        text += &format!("[[node]]\nname = \"{name}\"\nposition = [\"4 m\", \"0 m\"]\n{own}\n");
-        text += &format!("[[flow]]\nname = \"{name}\"\nfrom = \"ap\"\nto = \"{name}\"\n");
+        write!(text, "[[node]]\nname = \"{name}\"\nposition = [\"4 m\", \"0 m\"]\n{own}\n").expect("text");
+        write!(text, "[[flow]]\nname = \"{name}\"\nfrom = \"ap\"\nto = \"{name}\"\n").expect("text");
         text += "traffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
     }
     let mut world = World::new(&network(&text), 1).expect("a network that can be built");
@@ -252,7 +253,7 @@ impl Drawn {
         );
         for (index, (x, y, kind)) in self.stations.iter().enumerate() {
             let own = ["", "", "mcs = 0", "standard = \"802.11ac\"", "channel_width = \"20 MHz\""][usize::from(*kind)];
-            text += &format!("[[node]]\nname = \"s{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n{own}\n");
+            write!(text, "[[node]]\nname = \"s{index}\"\nposition = [\"{x} m\", \"{y} m\"]\n{own}\n").expect("text");
         }
         for (index, (station, down, kind, packet, rate)) in self.flows.iter().enumerate() {
             let (station, ap) = (format!("s{station}"), "ap".to_owned());
@@ -262,7 +263,7 @@ impl Drawn {
                 1 => format!("traffic = {{ kind = \"poisson\", packet = \"{packet} B\", rate = \"{rate} kb/s\" }}"),
                 _ => "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }".to_owned(),
             };
-            text += &format!("[[flow]]\nname = \"f{index}\"\nfrom = \"{from}\"\nto = \"{to}\"\n{traffic}\n");
+            write!(text, "[[flow]]\nname = \"f{index}\"\nfrom = \"{from}\"\nto = \"{to}\"\n{traffic}\n").expect("text");
         }
         text
     }
