@@ -28,7 +28,7 @@ Live use        test-live: all tests in a Linux guest (root)
                 tables-live, testbed-live, swan-live: the figures of docs
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
-Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in a browser
+Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in browsers; page-speed: its cost
 Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm, portable
 Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
 Pictures        picture (docs/report.png), page-pictures, theory-plots
@@ -142,8 +142,13 @@ page-pictures: page
 	python3 page/film.py target/page/sluice.html
 
 page-test: page
-	python3 tests/debian.py browser
+	python3 tests/debian.py browser firefox
 	python3 tests/browser/check_page.py target/page/sluice.html target/page/screenshots
+	python3 tests/browser/check_firefox.py target/page/sluice.html target/page/screenshots
+
+# Cost in Chromium beside the command, frames a second, time to open.
+page-speed: page
+	python3 bench/page/speed.py target/page/sluice.html $(SLUICE)
 
 docs: charts
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked $(BPF)
