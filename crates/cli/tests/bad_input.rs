@@ -221,6 +221,34 @@ fn a_fault_of_a_movement_file_is_refused_at_the_key_that_names_it_with_the_fault
 }
 
 #[test]
+fn without_the_page_of_this_version_no_report_becomes_interactive() {
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), CHAIN);
+    let reproduce = |option: &str| {
+        sluice(folder.path()).args(["reproduce", "chain.toml", "--quick", "--out", "out", option]).output().unwrap()
+    };
+    fs::write(folder.path().join("old.html"), "<meta name=\"generator\" content=\"Sluice 0.0.1\">").unwrap();
+    fs::write(folder.path().join("other.html"), "<p>Hello</p>").unwrap();
+    let cases = [
+        ("--interactive", "target/page/sluice.html: No such file or directory"),
+        ("--interactive=old.html", "old.html: it is of Sluice 0.0.1"),
+        ("--interactive=other.html", "other.html: it is not the page that simulates"),
+    ];
+    for (option, words) in cases {
+        let output = reproduce(option);
+        let error = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{option}: {error}");
+        assert!(error.contains(words) && error.contains("make page"), "{option}: {error}");
+        assert!(!folder.path().join("out").exists(), "{option}: something was written");
+    }
+    let page = format!("<meta name=\"generator\" content=\"Sluice {}\">", env!("CARGO_PKG_VERSION"));
+    fs::write(folder.path().join("page.html"), page).unwrap();
+    assert_eq!(reproduce("--interactive=page.html").status.code(), Some(0));
+    let report = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(report.contains("id=\"simulator\"") && report.contains("worker-src blob:"));
+}
+
+#[test]
 fn files_that_are_no_scenarios_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let cases: [(&str, &[u8], &str); 4] = [

@@ -236,6 +236,7 @@ Examples:
   sluice reproduce adth-s1a --all     and print every claim
   sluice reproduce my.toml --seeds 30 --out /tmp/my
   sluice reproduce my.toml --seeds 1 --trace events --event delivered
+  sluice reproduce adth-s1a --interactive    a report whose reader can run it anew
 
 Ids and folders are looked for in ./scenarios or, if there is no such folder, among the scenarios that are \
 built into the command.
@@ -269,6 +270,10 @@ pub(crate) struct Reproduce {
     /// Keep the results in this folder [default: results/ID].
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Put the simulator into the report: a reader sets keys and sees the charts drawn anew. FILE is the page that `make
+    /// page` builds [default: target/page/sluice.html].
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "target/page/sluice.html")]
+    pub(crate) interactive: Option<PathBuf>,
     /// Write every event of every run to DIR/ID/CASE.jsonl, one JSON object per line. All runs are simulated again.
     #[arg(long, value_name = "DIR")]
     pub(crate) trace: Option<PathBuf>,

@@ -3,7 +3,7 @@
 use super::targets;
 use crate::console::print;
 use crate::failure::Failure;
-use lab::report::ReportError;
+use lab::report::{ReportError, Simulator};
 use lab::store::{self, Store, StoreError, write_whole};
 use lab::study::Study;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,21 @@ use std::path::{Path, PathBuf};
 pub(super) fn report(folder: &Path, out: Option<PathBuf>) -> Result<(), Failure> {
     let studies = studies(folder)?;
     let out = out.unwrap_or_else(|| folder.join("report.html"));
-    write(&studies, &out)?.map_err(|error| Failure::failed(error.to_string()))?;
+    write(&studies, &out, None)?.map_err(|error| Failure::failed(error.to_string()))?;
     print(&format!("report: {}\n", out.display()))
 }
 
 /// Writes the report of `studies` to `out`. The inner error is that of a build without the charting library.
-pub(super) fn write(studies: &[Study], out: &Path) -> Result<Result<(), ReportError>, Failure> {
-    match lab::report::html(studies) {
+pub(super) fn write(
+    studies: &[Study],
+    out: &Path,
+    simulator: Option<&Simulator>,
+) -> Result<Result<(), ReportError>, Failure> {
+    let page = match simulator {
+        Some(simulator) => lab::report::interactive(studies, simulator),
+        None => lab::report::html(studies),
+    };
+    match page {
         Err(error) => Ok(Err(error)),
         Ok(page) => Ok(Ok(write_whole(out, page.as_bytes())?)),
     }

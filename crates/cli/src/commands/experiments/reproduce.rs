@@ -6,6 +6,7 @@ use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
 use lab::home;
+use lab::report::Simulator;
 use lab::scenario::{self, Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::{self, Store, StoreError};
@@ -13,6 +14,7 @@ use lab::study::Study;
 use lab::sweep::{self, Settings, SweepError, Traces};
 use lab::tables;
 use serde_json::json;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// An experiment whose scenario was read and checked.
@@ -29,6 +31,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
     });
     let args = &args;
     let experiments = experiments(args)?;
+    let simulator = args.interactive.as_deref().map(|page| simulator(page, args)).transpose()?;
     let build = build()?;
     // All folders are made before anything runs, so that one that cannot be written to is reported at once.
     let store = |experiment: &Experiment| Store::create(&experiment.folder, &experiment.scenario.id);
@@ -57,8 +60,10 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         print(&format!("\n{} experiments, {claims}\n", studies.len()))?;
     }
     // A build without the charting library still judges claims.
-    let report =
-        report::write(&studies, &out)?.map(|()| out).map_err(|error| complain(format_args!("no report: {error}"))).ok();
+    let report = report::write(&studies, &out, simulator.as_ref())?
+        .map(|()| out)
+        .map_err(|error| complain(format_args!("no report: {error}")))
+        .ok();
     if args.json {
         for (study, experiment) in studies.iter().zip(&experiments) {
             print_json(&object(study, &experiment.folder, report.as_deref()))?;
@@ -100,6 +105,13 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
         experiments.push(Experiment { scenario, folder, command });
     }
     Ok(experiments)
+}
+
+/// Reads the page that simulates.
+fn simulator(page: &Path, args: &args::Reproduce) -> Result<Simulator, Failure> {
+    let wrong = |why: &dyn std::fmt::Display| Failure::wrong(format!("--interactive: {}: {why}", page.display()));
+    let text = fs::read_to_string(page).map_err(|error| wrong(&format!("{error}; `make page` builds it")))?;
+    Simulator::new(text, args.set.clone(), args.quick).map_err(|error| wrong(&error))
 }
 
 fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
