@@ -120,7 +120,7 @@ fn stations_share_equally_under_every_queue() {
             assert!(totals.jain_index > 0.98, "{queues}, {stations} stations: {}", totals.jain_index);
             // `turns` has little more than an aggregate for one station ahead, so that the others' parts are mostly padding.
             let least = if queues == "turns" { 3e8 } else { 7e8 };
-            assert!(totals.goodput_bps > least && psdus > ppdus, "{queues}, {stations} stations");
+            assert!(totals.goodput_bps > least && parts > ppdus, "{queues}, {stations} stations");
         }
     }
 }
