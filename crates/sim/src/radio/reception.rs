@@ -185,15 +185,18 @@ impl Judge {
     }
 
     /// The bounds of a mode.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "once a frame")]
+    #[inline(always)]
     pub(super) fn bounds(&mut self, mode: Mode) -> Bounds {
         if self.tables.is_none() {
             return Bounds::NONE;
         }
-        match self.bounds.iter().find(|(known, _)| *known == mode) {
-            Some((_, bounds)) => *bounds,
-            None => self.find_bounds(mode),
+        for (known, bounds) in &self.bounds {
+            if *known == mode {
+                return *bounds;
+            }
         }
+        self.find_bounds(mode)
     }
 
     #[cold]

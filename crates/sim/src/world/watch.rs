@@ -145,7 +145,8 @@ impl World {
     }
 
     /// Traces a frame at a listener.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "once a listener")]
+    #[inline(always)]
     pub(super) fn trace_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
         let for_it = || self.medium.frame(of).to == u32::from(node);
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node) && (!watch.addressed_only || for_it())) {
@@ -153,6 +154,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     fn picture_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
         let frame = self.medium.frame(of);
         let intact = if let Signal::Good { whole } = heard.what { self.intact(whole) } else { Bitmap::default() };

@@ -16,8 +16,15 @@ use units::Bytes;
 impl World {
     /// Adds packets to the frame that is due, in the order in which the queue yields them. Returns the frame; none if
     /// no packet could join.
+    #[expect(clippy::inline_always, reason = "once an access")]
+    #[inline(always)]
     pub(crate) fn aggregate(&mut self, node: NodeId) -> Option<Assembly> {
-        let mut assembly = self.nodes[node].station.assemble(self.now, &self.rules)?;
+        let assembly = self.nodes[node].station.assemble(self.now, &self.rules)?;
+        Some(self.filled_up(node, assembly))
+    }
+
+    /// A frame that is due, with the packets that may join it.
+    fn filled_up(&mut self, node: NodeId, mut assembly: Assembly) -> Assembly {
         let now = self.now;
         // Only frames with a category are aggregated, and these have no queues by class.
         let port = self.nodes[node].egress.port_to(assembly.to, assembly.category, Class::BestEffort);
@@ -56,7 +63,7 @@ impl World {
                 self.left(node, port, &taken.packet);
             }
         }
-        Some(assembly)
+        assembly
     }
 
     /// A packet of `length` has no room in the frame. Where only the end of a TXOP is in its way, its receiver keeps the

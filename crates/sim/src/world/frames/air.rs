@@ -24,6 +24,8 @@ enum Stop {
 
 impl World {
     /// Lets a station act at its deadline.
+    #[expect(clippy::inline_always, reason = "once an access")]
+    #[inline(always)]
     pub(crate) fn act(&mut self, node: NodeId) {
         // Only one that waits for an answer has to know.
         let station = &mut self.nodes[node].station;
