@@ -42,7 +42,7 @@ run: build
 	$(SLUICE) reproduce arena-home || test $$? -eq 1
 
 # What is compiled once is compiled a sixth faster without the files for later edits. Where there are some they are used.
-test nightly: export CARGO_INCREMENTAL ?= $(if $(wildcard target/debug/incremental),1,0)
+test nightly: export CARGO_INCREMENTAL ?= $(if $(wildcard target/debug/incremental/*),1,0)
 
 # Two lanes beside each other; the time of each stage is printed when it ends, and the times of all stages at the end.
 test:

@@ -135,7 +135,7 @@ pub fn study(scenario: &Scenario, runs: Vec<Run>, command: &str) -> Study {
 }
 
 /// Keeps the only run of a scenario [without variations](Scenario::without_variations) that was an emulation, with the
-/// verdicts on its claims, as [`run`] keeps a simulated one, for which it is never taken.
+/// verdicts on its claims, as [`run()`] keeps a simulated one, for which it is never taken.
 ///
 /// # Errors
 /// When it cannot be kept.
