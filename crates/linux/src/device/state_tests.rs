@@ -45,6 +45,10 @@ fn left() -> (tempfile::TempDir, PathBuf) {
     let folder = temporary.path().join("state");
     State::lock(&folder, DEVICE, ROOT).unwrap().0.keep(&before()).unwrap();
     assert_eq!(kept(&folder), Some(before()));
+    // A process that another test starts has the lock, too, until it is its own program.
+    let file = fs::File::open(path(&folder, DEVICE, ROOT).unwrap()).unwrap();
+    file.lock().unwrap();
+    file.unlock().unwrap();
     (temporary, folder)
 }
 
