@@ -47,8 +47,8 @@ test nightly: export CARGO_INCREMENTAL ?= $(if $(wildcard target/debug/increment
 # Two lanes beside each other; the time of each stage is printed when it ends, and the times of all stages at the end.
 test:
 	@MAKE="$(MAKE)" python3 tests/stages.py \
-		"format charts lint@tools compile docs unit claims tutorials" \
-		"tools environment programs guest live-quick@compile test-python capture emulation browser@claims"
+		"format charts lint@tools compile docs unit claims tutorials emulation@programs" \
+		"tools environment programs guest live-quick@compile test-python capture browser@claims"
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
