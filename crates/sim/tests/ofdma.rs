@@ -118,7 +118,8 @@ fn stations_share_equally_under_every_queue() {
             let totals = &outcome.totals;
             println!("{queues} {stations}: {:.4e}, Jain {:.4}, {ppdus} {parts}", totals.goodput_bps, totals.jain_index);
             assert!(totals.jain_index > 0.98, "{queues}, {stations} stations: {}", totals.jain_index);
-            // `turns` has little more than an aggregate for one station ahead, so that the others' parts are mostly padding.
+            // 7e8 was expected of all. `turns` differs with 5.4e8: it has little more than an aggregate for one station
+            // ahead, so that the others' parts are mostly padding.
             let least = if queues == "turns" { 3e8 } else { 7e8 };
             assert!(totals.goodput_bps > least && parts > ppdus, "{queues}, {stations} stations");
         }

@@ -106,6 +106,21 @@ impl Station {
         self.exchange(to, self.single(to, psdu, rules), rules)
     }
 
+    /// Handles a BlockAck that it awaits, of a station that reports these frames.
+    pub(crate) fn block_ack_received(
+        &mut self,
+        now: Instant,
+        from: u32,
+        reported: &Scoreboard,
+        rules: &Conventions,
+    ) -> Answer {
+        self.end_eifs(rules);
+        if self.shares() {
+            return self.user_acknowledged(now, from, reported, rules);
+        }
+        self.block_acknowledged(now, reported, rules)
+    }
+
     /// Handles the end of its own frame.
     pub(crate) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         self.idle_from = now;

@@ -411,7 +411,7 @@ impl Station {
 
     /// Ends EIFS: after a good frame DIFS or AIFS suffice (10.3.2.3.7).
     #[inline]
-    fn end_eifs(&mut self, rules: &Conventions) {
+    pub(super) fn end_eifs(&mut self, rules: &Conventions) {
         if rules.eifs != Eifs::AnySignalKept {
             self.eifs_surplus = Duration::ZERO;
         }
@@ -432,21 +432,6 @@ impl Station {
     #[inline]
     pub(crate) fn awaits_block_ack(&self, frame: &Frame) -> bool {
         self.step == Step::AwaitBlockAck && frame.to == self.address && matches!(frame.kind, Kind::BlockAck { .. })
-    }
-
-    /// Handles a BlockAck that it awaits, of a station that reports these frames.
-    pub(crate) fn block_ack_received(
-        &mut self,
-        now: Instant,
-        from: u32,
-        reported: &Scoreboard,
-        rules: &Conventions,
-    ) -> Answer {
-        self.end_eifs(rules);
-        if self.shares() {
-            return self.user_acknowledged(now, from, reported, rules);
-        }
-        self.block_acknowledged(now, reported, rules)
     }
 
     /// Handles another received frame, intact, or an aggregate of which at least one MPDU is.
