@@ -84,7 +84,8 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Takes an arriving packet. Packets that the discipline drops, this one or queued ones, are handed to `dropped`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "once a packet and hop")]
+    #[inline(always)]
     pub fn enqueue(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.comes(packet.len().count());
