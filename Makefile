@@ -143,10 +143,8 @@ page-pictures: page
 
 page-test: page
 	python3 tests/debian.py browser firefox
-	python3 tests/browser/check_page.py target/page/sluice.html target/page/screenshots
-	python3 tests/browser/check_firefox.py target/page/sluice.html target/page/screenshots
 	$(SLUICE) reproduce adth-s1a --seeds 1 --interactive --out target/page/report > target/page/report.txt || test $$? -eq 1
-	python3 tests/browser/check_trial.py target/page/report/report.html target/page/screenshots
+	python3 tests/browser/check_page.py target/page/sluice.html target/page/report/report.html target/page/screenshots
 
 # Cost in Chromium beside the command, frames a second, time to open.
 page-speed: page
