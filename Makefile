@@ -311,7 +311,7 @@ pgo: build
 # Leave the machine idle meanwhile: an hour.
 bench: build
 	python3 bench/peers/cost.py
-	python3 bench/emulate/beside.py lateness --seeds 3
+	python3 bench/emulate/beside.py lateness --seeds 3 --fifo
 
 # The same on a machine that is not idle: executed instructions under Valgrind, an hour of CPU time, nearly all of it ns-3's.
 bench-instructions: build
