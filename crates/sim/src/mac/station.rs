@@ -431,7 +431,7 @@ impl Station {
     /// True if this is the BlockAck that it awaits.
     #[inline]
     pub(crate) fn awaits_block_ack(&self, frame: &Frame) -> bool {
-        self.step == Step::AwaitBlockAck && frame.to == self.address && matches!(frame.kind, Kind::BlockAck { .. })
+        matches!(frame.kind, Kind::BlockAck { .. }) && self.step == Step::AwaitBlockAck && frame.to == self.address
     }
 
     /// Handles another received frame, intact, or an aggregate of which at least one MPDU is.
