@@ -27,13 +27,13 @@ macro_rules! with_tables {
         #[cfg_attr(feature = "schema", schemars(rename = "Queue"))]
         #[serde(default, deny_unknown_fields)]
         pub struct Settings {
-            /// Order of service and drops. Parameters are in the table of the same name. Default `drop-tail`.
+            /// Order of service and drops. Default `drop-tail`.
             pub discipline: DisciplineName,
             /// Hard limit: 1 to 1000000 packets, or a size such as "64 kB". Default 1000.
             #[serde(deserialize_with = "limit")]
             pub limit: Limit,
-            /// Packets to drop when the controller lowers the limit below the backlog. Default: from the end at which
-            /// the discipline drops.
+            /// Packets to drop when the limit falls below the backlog. Default: from the end at which the discipline
+            /// drops.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub purge: Option<Purge>,
             /// Bytes that may leave at once, after a pause or a late departure, where the controller orders a rate; at
@@ -43,7 +43,7 @@ macro_rules! with_tables {
             pub shaper_burst: Option<Bytes>,
             $($(#[$discipline_doc])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $discipline: Option<$DisciplineParams>,)*
-            /// Controller of the limit. Parameters are in the table of the same name. Default `none`.
+            /// Controller of the limit. Default `none`.
             pub controller: Name,
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$Params>,)*
         }
