@@ -55,8 +55,7 @@ pub struct Node {
     /// Access point of a station. Default: the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_point: Option<String>,
-    /// Real programs send and receive here (`docs/emulation.md`): two nodes at least. In results a flow of kind
-    /// `real` goes from each of them to every other.
+    /// Real programs send and receive here (`docs/emulation.md`): two nodes at least.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub real: bool,
     /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.

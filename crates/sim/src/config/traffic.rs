@@ -53,8 +53,8 @@ pub struct Flow {
     /// End-to-end delay above which packets are late.
     #[serde(default)]
     pub deadline: Option<Duration>,
-    /// Playout buffer: playback starts when it holds this time of traffic, stalls when it is empty, and resumes when it
-    /// is full again (results: `player`). Several packets; over UDP to one node.
+    /// Playout buffer: playback starts when it holds this time of traffic, stalls when it is empty, and resumes when
+    /// it is full (results: `player`).
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub player_buffer: Option<Duration>,
     /// Changes of the rate, in order of time, for `cbr` and `poisson`.
