@@ -51,8 +51,6 @@ fn attach(args: &args::Attach) -> Result<(), Failure> {
     }
     let args::Attach { backend, force, replace, gso_segments, classes, notes, .. } = *args;
     let wish = Wish {
-        place,
-        settings,
         backend,
         dry_run,
         force,
@@ -61,7 +59,7 @@ fn attach(args: &args::Attach) -> Result<(), Failure> {
         classes,
         notes,
         target_delay,
-        real_time: None,
+        ..Wish::new(place, settings)
     };
     govern_one(wish, listen, &mut host)
 }
@@ -81,20 +79,7 @@ fn record(args: &args::Record) -> Result<(), Failure> {
     controller(&settings, 0)?;
     let mut host = Attaching::new(false, true)?;
     host.file = Some(create(&args.file)?);
-    let (place, backend) = (place(&args.queue), Backend::Auto);
-    let wish = Wish {
-        place,
-        settings,
-        backend,
-        dry_run: true,
-        force: false,
-        replace: false,
-        gso_segments: None,
-        classes: false,
-        notes: false,
-        target_delay: None,
-        real_time: None,
-    };
+    let wish = Wish { dry_run: true, ..Wish::new(place(&args.queue), settings) };
     govern_one(wish, Vec::new(), &mut host)
 }
 

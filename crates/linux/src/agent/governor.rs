@@ -2,17 +2,17 @@
 
 use crate::agent::Host;
 use crate::agent::links::Links;
-use crate::agent::needs::{classes, estimated, has_notes, interval, look_every, radio, suits};
+use crate::agent::needs::{self, classes, estimated, interval, look_every, radio, suits};
 use crate::agent::pace::{Pace, WORTH};
 use crate::agent::real_time::RealTime;
 use crate::agent::wakes::on_grid;
 use crate::device::attach::{Attached, attach};
-use crate::device::contract::{Device, Keeps, LONGEST_INTERVAL, Own};
+use crate::device::contract::{Device, Keeps, Own};
 use crate::device::looks::Looks;
 use crate::device::radio::Radiometer;
 use crate::device::wish::shown_place;
 use crate::device::wish::{Start, Wish};
-use crate::error::{Error, Unfit};
+use crate::error::Error;
 use crate::notes::port::Port as Notes;
 use crate::telemetry::Decision;
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
@@ -467,16 +467,7 @@ fn names(controller: &AnyController, real_time: Option<&RealTime>) -> String {
 
 /// Builds the wanted controller.
 fn controller(wish: &Wish, seed: u64) -> Result<AnyController, Error> {
-    let device = || wish.place.device.clone();
-    let invalid = |invalid| Unfit::Parameters { device: device(), invalid };
-    let controller = wish.settings.build_controller(seed).map_err(invalid)?;
-    has_notes(&controller, wish.notes)?;
-    let interval = interval(&controller);
-    if interval > LONGEST_INTERVAL {
-        let (device, controller, longest) = (device(), controller.name(), LONGEST_INTERVAL);
-        return Err(Unfit::Interval { device, controller, interval, longest }.into());
-    }
-    Ok(controller)
+    needs::controller(&wish.place.device, &wish.settings, seed, wish.notes)
 }
 
 /// Returns the remark that packets of many `segments` make a limit in packets imprecise, if so.
@@ -522,25 +513,13 @@ fn first(now: Instant, interval: Duration, every: Duration) -> (Instant, Instant
 mod tests {
     use super::*;
     use crate::kernel::rtnetlink::ROOT;
-    use crate::{Backend, Place, STATE_FOLDER};
+    use crate::{Place, STATE_FOLDER};
     use control::{Name, alt};
     use queue::Settings;
 
     fn wish(settings: Settings) -> Wish {
         let place = Place { device: "eth0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
-        Wish {
-            place,
-            settings,
-            backend: Backend::Auto,
-            dry_run: true,
-            force: false,
-            replace: false,
-            gso_segments: None,
-            classes: false,
-            notes: false,
-            target_delay: None,
-            real_time: None,
-        }
+        Wish { dry_run: true, ..Wish::new(place, settings) }
     }
 
     fn every(interval: Duration) -> Wish {

@@ -1,10 +1,11 @@
 //! Needs of a controller on a live queue: how often it is called, and a device that can serve it.
 
-use crate::device::contract::Device;
+use crate::device::contract::{Device, LONGEST_INTERVAL};
 use crate::device::radio::Radiometer;
 use crate::device::wish::Wish;
 use crate::error::{Error, Unfit};
 use control::{AnyController, Controller as _, Reads, Sets};
+use queue::Settings;
 use units::Duration;
 
 /// Interval of reports if the controller never needs to be called.
@@ -16,6 +17,22 @@ const LOOKS: u64 = 16;
 pub(super) fn interval(controller: &AnyController) -> Duration {
     let interval = controller.needs().interval;
     if interval == Duration::MAX { WITHOUT_CONTROLLER } else { interval }
+}
+
+/// Builds the controller of an interface's queue. `seed` sets its random draws.
+///
+/// # Errors
+/// Its parameters are invalid, it is called too rarely, or it needs notes, which are off.
+pub(super) fn controller(device: &str, settings: &Settings, seed: u64, notes: bool) -> Result<AnyController, Error> {
+    let invalid = |invalid| Unfit::Parameters { device: device.into(), invalid };
+    let controller = settings.build_controller(seed).map_err(invalid)?;
+    has_notes(&controller, notes)?;
+    let interval = interval(&controller);
+    if interval > LONGEST_INTERVAL {
+        let (device, controller, longest) = (device.into(), controller.name(), LONGEST_INTERVAL);
+        return Err(Unfit::Interval { device, controller, interval, longest }.into());
+    }
+    Ok(controller)
 }
 
 /// Returns the time between two looks at a queue that is measured by looking: a sixteenth of the controller's interval,
@@ -55,10 +72,7 @@ pub(super) fn estimated(controller: &AnyController, device: &dyn Device) -> Vec<
 }
 
 /// Checks that the notes that a controller needs are on.
-///
-/// # Errors
-/// The controller needs notes, which are off.
-pub(super) fn has_notes(controller: &AnyController, notes: bool) -> Result<(), Error> {
+fn has_notes(controller: &AnyController, notes: bool) -> Result<(), Error> {
     let needs = controller.needs();
     let needs_notes = needs.reads.any_of(Reads::NOTES) || needs.sets.any_of(Sets::NOTE);
     if needs_notes && !notes { Err(Unfit::Notes { controller: controller.name() }.into()) } else { Ok(()) }

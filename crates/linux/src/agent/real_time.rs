@@ -1,7 +1,7 @@
 //! A second controller beside that of a queue: it governs real time, whose packets it has marked.
 
-use crate::agent::needs::interval;
-use crate::device::contract::{Device, LONGEST_INTERVAL};
+use crate::agent::needs::{self, interval, suits};
+use crate::device::contract::Device;
 use crate::device::wish::Wish;
 use crate::error::{Error, Unfit};
 use control::{AnyController, Controller as _, Lacking, Mark, Seen, Sets};
@@ -17,27 +17,19 @@ impl RealTime {
     /// Builds the wanted one, if any. `first` is the controller of the queue itself.
     ///
     /// # Errors
-    /// Its parameters are invalid, it is called too rarely, it orders anything but marks, or both order them.
+    /// Its parameters are invalid, it is called too rarely or needs notes, it orders anything but marks, or both order them.
     pub(super) fn new(wish: &Wish, first: &AnyController, now: Instant) -> Result<Option<Self>, Error> {
         let Some(settings) = &wish.real_time else { return Ok(None) };
-        let device = || wish.place.device.clone();
-        let invalid = |invalid| Unfit::Parameters { device: device(), invalid };
-        let controller = settings.build_controller(0).map_err(invalid)?;
-        let name = controller.name();
-        let interval = interval(&controller);
-        if interval > LONGEST_INTERVAL {
-            let (device, longest) = (device(), LONGEST_INTERVAL);
-            return Err(Unfit::Interval { device, controller: name, interval, longest }.into());
-        }
+        let controller = needs::controller(&wish.place.device, settings, 0, false)?;
         if let Some(order) = controller.needs().sets.without(Sets::MARK).next() {
             let (kind, lacking) = ("a real-time queue", Lacking::Setting(order));
-            return Err(Unfit::Controller { controller: name, kind, lacking }.into());
+            return Err(Unfit::Controller { controller: controller.name(), kind, lacking }.into());
         }
         if first.needs().sets.any_of(Sets::MARK) {
             let (kind, lacking) = ("a queue whose real time has a controller", Lacking::Setting("ECN marks"));
             return Err(Unfit::Controller { controller: first.name(), kind, lacking }.into());
         }
-        Ok(Some(Self { next: now + interval, controller }))
+        Ok(Some(Self { next: now + interval(&controller), controller }))
     }
 
     /// Checks that it can work with a device.
@@ -45,9 +37,7 @@ impl RealTime {
     /// # Errors
     /// It needs what is not measured there, or orders what is not possible.
     pub(super) fn suits(&self, device: &dyn Device) -> Result<(), Error> {
-        let (able, controller) = (device.capabilities(), self.controller.name());
-        let obstacle = self.controller.needs().obstacle(able.reads, able.sets);
-        obstacle.map_or(Ok(()), |lacking| Err(Unfit::Controller { controller, kind: able.kind, lacking }.into()))
+        suits(&self.controller, device, None)
     }
 
     pub(super) fn name(&self) -> control::Name {
@@ -90,26 +80,14 @@ impl RealTime {
 mod tests {
     use super::*;
     use crate::kernel::rtnetlink::ROOT;
-    use crate::{Backend, Place, STATE_FOLDER};
+    use crate::{Place, STATE_FOLDER};
     use control::Name;
     use queue::Settings;
 
     fn built(first: Name, second: Name) -> Result<Option<RealTime>, Error> {
         let settings = |controller| Settings { controller, ..Settings::default() };
         let place = Place { device: "eth0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
-        let wish = Wish {
-            place,
-            settings: settings(first),
-            backend: Backend::Auto,
-            dry_run: false,
-            force: false,
-            replace: false,
-            gso_segments: None,
-            classes: false,
-            notes: false,
-            target_delay: None,
-            real_time: Some(settings(second)),
-        };
+        let wish = Wish { real_time: Some(settings(second)), ..Wish::new(place, settings(first)) };
         RealTime::new(&wish, &wish.settings.build_controller(0).unwrap(), Instant::ZERO)
     }
 

@@ -212,19 +212,7 @@ mod tests {
             state_folder: folder.path().join("state"),
         };
         let take_up = |numbers: std::ops::Range<usize>, looks: &Looks| -> Vec<Attached> {
-            let wish = |number| Wish {
-                place: place(number),
-                settings: Settings::default(),
-                backend: Backend::Auto,
-                dry_run: false,
-                force: false,
-                replace: false,
-                gso_segments: None,
-                classes: false,
-                notes: false,
-                target_delay: None,
-                real_time: None,
-            };
+            let wish = |number| Wish::new(place(number), Settings::default());
             let (orders, every) = (Limit::Packets(9).into(), Duration::from_millis(10));
             let (measures, late_after) = (Measures::default(), None);
             let (classes, marks, hops) = (false, false, false);

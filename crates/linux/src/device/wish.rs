@@ -92,6 +92,23 @@ pub struct Wish {
 }
 
 impl Wish {
+    /// A queue of which nothing else is asked.
+    pub fn new(place: Place, settings: Settings) -> Self {
+        Self {
+            place,
+            settings,
+            backend: Backend::Auto,
+            dry_run: false,
+            force: false,
+            replace: false,
+            gso_segments: None,
+            classes: false,
+            notes: false,
+            target_delay: None,
+            real_time: None,
+        }
+    }
+
     /// Tells whether no controller and no setting of a queue is asked for.
     pub(crate) fn is_unspecific(&self) -> bool {
         self.settings == Settings::default() && !self.classes && !self.notes && self.real_time.is_none()

@@ -122,7 +122,7 @@ impl Turns {
 
     fn step(&self, call: [u64; 6]) -> Decision {
         let [call, now, port, hash, len, packet] = call;
-        let [.., answer, dropped] = self.0.call([call, now, port, hash, len, packet, 0, 0]);
+        let [.., answer, dropped, _, _] = self.0.call([call, now, len, packet, 0, 0, port | hash << 32, 0]);
         let numbers = if dropped > 0 { self.0.words("dropped") } else { Vec::new() };
         ((answer != 0).then_some(answer), numbers[..usize::try_from(dropped).unwrap()].to_vec())
     }
