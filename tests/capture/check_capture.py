@@ -30,6 +30,7 @@ FIELDS = ["frame.time_epoch", "frame.len", "radiotap.flags.badfcs", "radiotap.da
           "_ws.malformed"]
 
 RTS, CTS, ACK, BLOCK_ACK, DATA, QOS_DATA = "0x001b", "0x001c", "0x001d", "0x0019", "0x0020", "0x0028"
+TRIGGER, QOS_NULL = "0x0012", "0x002c"
 
 CHAIN = """
 title = "Three nodes, one packet each 100 ms, announced by RTS"
@@ -106,6 +107,28 @@ traffic = { kind = "cbr", rate = "64 kb/s", packet = "160 B" }
 # Standard, MCS, guard interval in scenarios and in tshark, and the bytes of a block acknowledgement's bitmap.
 WIDE = [("802.11ac", 8, "short", "1", 8), ("802.11ac", 3, "long", "0", 8), ("802.11ax", 11, "long", "0", 32),
         ("802.11ax", 4, "1.6 us", "1", 32), ("802.11ax", 0, "3.2 us", "2", 32)]
+
+OFDMA = """
+title = "Downloads to four stations, whose acknowledgements are asked for"
+duration = "300 ms"
+radio = { standard = "802.11ax", channel_width = "80 MHz", mcs = 5 }
+mac = { ofdma = "both", mu_edca = { timer = "16 ms" } }
+[[node]]
+name = "ap"
+role = "access-point"
+position = ["0 m", "0 m"]
+queues = "per-station"
+[[node]]
+name = "s"
+count = 4
+position = ["5 m", "0 m"]
+[[flow]]
+name = "file"
+from = "ap"
+to = "s*"
+transport = "tcp"
+traffic = { kind = "greedy" }
+"""
 
 SEGMENTS = """
 title = "A transfer over TCP with losses, and pings"
@@ -290,6 +313,20 @@ def check_wide(folder):
         assert results["flows"][0]["received_packets"] > 100
 
 
+def check_ofdma(folder):
+    """OFDMA in both directions: triggers, their answers in RUs and acknowledgements to all."""
+    rows, events, _ = capture(OFDMA, "ap", folder)
+    counts = {kind: kinds(rows).count(kind) for kind in (TRIGGER, QOS_NULL, QOS_DATA)}
+    assert all(counts.values()), counts
+    answers = [row for row in rows if row["wlan.fc.type_subtype"] == QOS_NULL]
+    # RUs of 242 tones, of 484 where two are asked.
+    assert {int(row["radiotap.he.data_5.data_bw_ru_allocation"], 0) for row in answers} <= {7, 8}
+    sent = [event["frame"] for event in events if event["event"] == "sends" and "frame" in event]
+    assert {"trigger", "multi-block-ack"} <= set(sent), set(sent)
+    acknowledged = [row for row in rows if row["wlan.fc.type_subtype"] == BLOCK_ACK and row["wlan.ra"] == "ff:ff:ff:ff:ff:ff"]
+    assert acknowledged
+
+
 def check_segments(folder):
     """Handshake, data, selective acknowledgements, time stamps, ECN and the end of TCP connections; pings."""
     rows, _, results = capture(SEGMENTS, "s1", folder)
@@ -368,7 +405,7 @@ def check_routed(folder):
 def main():
     if not SLUICE.exists():
         sys.exit(f"{SLUICE} is missing: run `make build`")
-    for check in (check_exchange, check_retries, check_aggregates, check_wide, check_segments, check_routed):
+    for check in (check_exchange, check_retries, check_aggregates, check_wide, check_ofdma, check_segments, check_routed):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
         print(f"{check.__name__}: {check.__doc__.splitlines()[0]}")

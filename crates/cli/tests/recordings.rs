@@ -91,6 +91,27 @@ fn a_recording_becomes_a_scenario_that_runs() {
     assert!(done(folder.path(), "scenario-from link.jsonl").starts_with("title = "));
 }
 
+/// What iw says of an access point with a station of 802.11ac and one of 802.11ax.
+const IW: &str = "Interface wlan0\n\ttype AP\n\tchannel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz\n\
+    Station 02:00:00:00:00:01 (on wlan0)\n\ttx bitrate:\t650.0 MBit/s VHT-MCS 7 80MHz short GI VHT-NSS 2\n\
+    Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t1200.9 MBit/s 80MHz HE-MCS 11 HE-NSS 2 HE-GI 0 HE-DCM 0\n\
+    \trx bitrate:\t720.6 MBit/s 80MHz HE-MCS 7 HE-NSS 2 HE-GI 0 HE-DCM 0\n";
+
+#[test]
+fn what_iw_says_of_an_access_point_becomes_a_scenario_that_runs() {
+    let folder = recorded();
+    std::fs::write(folder.path().join("wlan0.txt"), IW).unwrap();
+    assert_eq!(done(folder.path(), "scenario-from wlan0.txt -o wlan0.toml"), "");
+    let json = done(folder.path(), "run wlan0.toml --set duration=1s --set warmup=0.5s --json");
+    let results: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let goodput = results["totals"]["goodput_bps"].as_f64().unwrap();
+    assert!(goodput > 2e8, "{goodput}");
+    std::fs::write(folder.path().join("bad.txt"), IW.replace("width: 80", "width: 90")).unwrap();
+    let refused = run(folder.path(), "scenario-from bad.txt");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("bad.txt makes no scenario: line 3: "), "{}", stderr(&refused));
+}
+
 #[test]
 fn a_recording_that_was_cut_off_is_replayed_but_for_its_last_line() {
     let folder = recorded();

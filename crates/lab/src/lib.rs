@@ -10,6 +10,7 @@ mod csv;
 pub mod evidence;
 mod grid;
 pub mod home;
+pub mod interface;
 mod label;
 pub mod live;
 mod measure;

@@ -537,6 +537,9 @@ pub struct Mac {
     /// Frames to several stations at once. Absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multi_user: Option<MultiUser>,
+    /// Frames of several stations at once that an access point has asked for data. Absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triggered: Option<MultiUser>,
     /// Time spent sending, responses included.
     pub airtime_s: f64,
     /// Share of time that the node sensed the medium busy, its own frames included.
@@ -545,7 +548,7 @@ pub struct Mac {
     pub collision_probability: f64,
 }
 
-/// Frames to several stations at once (OFDMA). Each part counts as one of a node's `attempts`.
+/// Frames to or of several stations at once (OFDMA). Each part with data counts as one of its sender's `attempts`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MultiUser {
     /// How many.

@@ -6,6 +6,7 @@ pub use queue::Ecn;
 
 use crate::config::{Category, Dscp};
 use crate::engine::Bitmap;
+pub use crate::mac::Asks;
 use crate::radio::Mode;
 use control::{Heard, Interval, Note, Orders, Radio};
 use units::{Bytes, Duration, Frequency, Instant, Power};
@@ -137,10 +138,26 @@ pub enum Kind {
     },
     /// T-MAC's grant.
     Grant,
-    /// MU-BAR trigger.
+    /// Trigger frame.
     Trigger {
-        /// Number of stations asked for their `BlockAck`s.
+        /// What it asks for.
+        asks: Asks,
+        /// Number of stations asked.
         users: u8,
+    },
+    /// QoS Null frame that tells the size of a queue.
+    QueueSize {
+        /// Access category.
+        category: Option<Category>,
+        /// Bytes that wait.
+        bytes: Bytes,
+    },
+    /// Block acknowledgement for several stations.
+    MultiBlockAck {
+        /// Their number.
+        stations: u8,
+        /// True if the bitmaps have 256 bits, not 64.
+        long: bool,
     },
     /// Data.
     Data,

@@ -44,7 +44,11 @@ fn sent_in(count: u32, packets: [(&str, &str, u32); 2], radio: &str, mac: &str) 
         Kind::Cts => "CTS",
         Kind::Ack => "ACK",
         Kind::Data => "DATA",
-        Kind::BlockAckReq { .. } | Kind::BlockAck { .. } | Kind::Trigger { .. } => "BLOCK ACK",
+        Kind::BlockAckReq { .. }
+        | Kind::BlockAck { .. }
+        | Kind::Trigger { .. }
+        | Kind::QueueSize { .. }
+        | Kind::MultiBlockAck { .. } => "BLOCK ACK",
         Kind::Request { .. } | Kind::Grant => "TURN",
     };
     frames.map(|(at, node, kind)| ((at.as_secs_f64() - 1.0) * 1e6, format!("n{node}"), name(kind))).collect()

@@ -47,3 +47,4 @@ mod tmac;
 mod traffic;
 mod turns;
 mod unloaded_delay;
+mod uplink;

@@ -412,17 +412,20 @@ pub(crate) struct Replay {
     pub(crate) report: Option<PathBuf>,
 }
 
-/// Turn a recording into a scenario: a link as fast as the measured one, with the load that was offered to it.
+/// Turn a recording into a scenario, a link as fast as the measured one with the load that was offered to it; or what iw says
+/// of an access point's interface: its channel, and the modes of its stations.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
   sluice scenario-from eth0.jsonl -o eth0.toml
   sluice run eth0.toml --set wired.0.queue.controller=adth
   sluice reproduce eth0.toml          every controller, and a report
+  (iw dev wlan0 info; iw dev wlan0 station dump) > wlan0.txt
+  sluice scenario-from wlan0.txt -o wlan0.toml
 
-The load consists of the packets that arrived during the recording; unlike TCP, it does not respond to the queue.")]
+The load of a recording consists of the packets that arrived during the recording; unlike TCP, it does not respond to the queue.")]
 pub(crate) struct ScenarioFrom {
-    /// The recording.
+    /// The recording, or the output of `iw dev DEV info` and `iw dev DEV station dump`.
     pub(crate) recording: PathBuf,
     /// The file to write [default: standard output].
     #[arg(long, short, value_name = "FILE")]

@@ -61,7 +61,7 @@ impl Addresses {
         [10, b, c, d]
     }
 
-    fn is_access_point(&self, node: u32) -> bool {
+    pub(super) fn is_access_point(&self, node: u32) -> bool {
         self.access_points.get(node as usize).copied().unwrap_or_default()
     }
 

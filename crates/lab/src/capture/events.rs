@@ -248,6 +248,8 @@ impl Names {
                 Kind::BlockAckReq { .. } => "block-ack-req",
                 Kind::BlockAck { .. } => "block-ack",
                 Kind::Trigger { .. } => "trigger",
+                Kind::QueueSize { .. } => "queue-size",
+                Kind::MultiBlockAck { .. } => "multi-block-ack",
                 Kind::Request { .. } => "request",
                 Kind::Grant => "grant",
                 Kind::Data => "data",

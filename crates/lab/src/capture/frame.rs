@@ -84,7 +84,10 @@ pub(super) fn record(
     let radiotap = bytes.0.len();
     let whole = match mpdu {
         Some(mpdu) => data(&mut bytes, frame, mpdu, addresses),
-        None => control(&mut bytes, frame),
+        None => match frame.kind {
+            Kind::QueueSize { category, bytes: queued } => queue_size(&mut bytes, frame, category, queued.count()),
+            _ => control(&mut bytes, frame),
+        },
     };
     if bytes.0.len() - radiotap + CHECK_SUM == whole {
         let sum = crc32fast::hash(&bytes.0[radiotap..]);
@@ -144,7 +147,7 @@ fn radiotap(
         vht(&mut bytes, mimo);
     }
     if let Some(mimo) = mimo_of(Format::He) {
-        he(&mut bytes, mimo, &frame.kind);
+        he(&mut bytes, mimo, addresses.is_access_point(frame.from));
     }
     let length = u16::try_from(bytes.0.len()).expect("some fifty bytes");
     bytes.0[2..4].copy_from_slice(&length.to_le_bytes());
@@ -169,10 +172,10 @@ fn vht(bytes: &mut Bytes, mimo: Mimo) {
 
 /// Writes radiotap's HE field of an SU PPDU, or of a part of an MU or TB one: MCS, bandwidth or RU, guard interval and LTFs
 /// are known.
-fn he(bytes: &mut Bytes, mimo: Mimo, kind: &Kind) {
+fn he(bytes: &mut Bytes, mimo: Mimo, of_access_point: bool) {
     let (format, band) = match mimo.ru() {
         None => (0, mimo.width() as u16),
-        Some(ru) => (if matches!(kind, Kind::BlockAck { .. }) { 3 } else { 2 }, 4 + ru as u16),
+        Some(ru) => (if of_access_point { 2 } else { 3 }, 4 + ru as u16),
     };
     bytes.align(2);
     bytes.u16(0x4020 | format);
@@ -200,10 +203,10 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
     let subtype = match frame.kind {
         Kind::Trigger { .. } => 2,
         Kind::BlockAckReq { .. } => 8,
-        Kind::BlockAck { .. } => 9,
+        Kind::BlockAck { .. } | Kind::MultiBlockAck { .. } => 9,
         Kind::Rts => 11,
         Kind::Cts => 12,
-        Kind::Ack | Kind::Data => 13,
+        Kind::Ack | Kind::Data | Kind::QueueSize { .. } => 13,
         // The standard defines no frames of T-MAC: these two use subtypes that it has not assigned (table 9-1).
         Kind::Request { .. } => 0,
         Kind::Grant => 1,
@@ -227,16 +230,33 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
             bytes.u16(start << 4 | u16::from(long) << 2);
             bitmap.words().iter().take(if long { 4 } else { 1 }).for_each(|&word| bytes.u64(word));
         }
+        // Multi-STA.
+        Kind::MultiBlockAck { .. } => bytes.u16(0x0016),
         _ => {}
     }
     let unwritten = match frame.kind {
         // Key, duration, number, and the addresses but the first.
         Kind::Request { asked } => 8 + 2 + 1 + 6 * usize::from(asked.saturating_sub(1)),
         // What all do, and what each does (9.3.1.22).
-        Kind::Trigger { users } => 8 + 9 * usize::from(users),
+        Kind::Trigger { asks, users } => 8 + usize::try_from(asks.user_length()).expect("bytes") * usize::from(users),
+        // For each station AID, TID and starting sequence number, and a bitmap.
+        Kind::MultiBlockAck { stations, long } => usize::from(stations) * if long { 36 } else { 12 },
         _ => 0,
     };
     bytes.0.len() - start + unwritten + CHECK_SUM
+}
+
+/// Writes a QoS Null frame to an access point, with the size of a queue in units of 256 B (9.2.4.5.6), without its check sum,
+/// and returns the length with it.
+fn queue_size(bytes: &mut Bytes, frame: &Frame, category: Option<Category>, queued: u64) -> usize {
+    let start = bytes.0.len();
+    bytes.raw(&[0xc8, 0x01]);
+    bytes.u16(duration(frame));
+    [frame.to, Some(frame.from), frame.to].iter().for_each(|&node| bytes.raw(&Addresses::mac(node)));
+    bytes.u16(0);
+    let units = u16::try_from(queued.div_ceil(256).min(254)).expect("a byte");
+    bytes.u16(category.map_or(0, user_priority) | 1 << 4 | units << 8);
+    bytes.0.len() - start + CHECK_SUM
 }
 
 /// Writes a data frame up to the last header, and returns the whole length (9.3.2).

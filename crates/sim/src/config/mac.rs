@@ -49,6 +49,9 @@ pub struct Mac {
     /// 802.11ax: frames to several stations at once. Default "off".
     #[serde(skip_serializing_if = "Ofdma::is_off")]
     pub ofdma: Ofdma,
+    /// With `ofdma = "both"`: contention of a station whose data an access point has asked for (MU EDCA).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mu_edca: Option<MuEdca>,
     /// Turns in order of packet age (T-MAC).
     pub turns: Option<Turns>,
 }
@@ -63,6 +66,26 @@ pub enum Ofdma {
     Off,
     /// HE MU PPDUs of access points (see `docs/mac-conventions.md`).
     Downlink,
+    /// These, and HE TB PPDUs of stations that their access point asks by trigger frames.
+    Both,
+}
+
+/// Contention after each answer with data to a trigger (IEEE 802.11ax-2021, 26.2.7), in all categories.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MuEdca {
+    /// How long it holds: up to 2088.96 ms.
+    pub timer: Duration,
+    /// Idle slots after SIFS before the backoff counts: 2 to 15; 0 for no contention at all. Default 0.
+    #[serde(default)]
+    pub aifsn: u8,
+    /// Smallest contention window in slots. Default: as always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cw_min: Option<u16>,
+    /// Largest contention window in slots. Default: as always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cw_max: Option<u16>,
 }
 
 impl Ofdma {

@@ -28,7 +28,7 @@ pub use dsr::{Dsr, NearRequest, RouteCache};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
     Access, Aggregation, AnswerRts, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer, Lifetime,
-    Mac, MissedBlockAck, MostBytes, Ofdma, RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
+    Mac, MissedBlockAck, MostBytes, MuEdca, Ofdma, RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
 };
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};

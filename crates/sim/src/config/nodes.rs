@@ -83,6 +83,9 @@ pub struct Node {
     /// 802.11n, ac and ax: MCS of its data frames. Default: that of `[radio]`, with another `standard` 7.
     #[serde(default)]
     pub mcs: Option<u8>,
+    /// 802.11n, ac and ax: MCS of its access point's data frames to it. Default: that of the access point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub downlink_mcs: Option<u8>,
     /// Its standard, from 802.11n on and not newer than that of `[radio]`. Default: that of `[radio]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,

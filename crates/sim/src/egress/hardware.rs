@@ -8,7 +8,7 @@ use crate::config::{HardwareQueue, HardwareQueuePer};
 use crate::mac::{BROADCAST, CATEGORIES};
 use crate::net::Waiting;
 use std::collections::VecDeque;
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 
 /// Load of a packet that fills a queue of one aggregate.
 pub(crate) const AGGREGATE: u32 = 1 << 20;
@@ -144,6 +144,13 @@ impl Hardware {
     pub(super) fn peek(&self, category: u8, to: u32, index: usize) -> Option<Waiting> {
         let place = self.place(category, to)?;
         self.queues[place].packets.get(index).map(|passed| passed.packet)
+    }
+
+    /// Lengths of a receiver's waiting packets.
+    pub(super) fn lengths(&self, category: u8, to: u32) -> impl Iterator<Item = Bytes> {
+        let queue = self.place(category, to).map(|place| &self.queues[place]);
+        let packets = queue.into_iter().flat_map(|queue| &queue.packets);
+        packets.filter(move |passed| passed.packet.to == to).map(|passed| passed.packet.length)
     }
 
     /// Takes that packet for the MAC.

@@ -163,7 +163,8 @@ impl Station {
     fn limits(&self, now: Instant, rules: &Conventions) -> Limits {
         let to = self.buffers[usize::from(self.holder)].to;
         let agreement = *self.agreement(to, rules);
-        if let Some(longest) = self.longest_part(now, to, rules) {
+        let shared = self.longest_part(now, to, rules).or_else(|| self.longest_answer(rules));
+        if let Some(longest) = shared {
             return Limits { agreement, longest };
         }
         let mode = self.mode_to(to, &rules.timing);

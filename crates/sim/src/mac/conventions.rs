@@ -98,6 +98,15 @@ impl Aggregation {
     }
 }
 
+/// Contention of stations whose data an access point asks for (MU EDCA parameter set, IEEE 802.11ax-2021, 26.2.7).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MuEdca {
+    /// How long it holds after each answer.
+    pub(crate) timer: Duration,
+    /// Contention parameters meanwhile by category; none: no contention.
+    pub(crate) access: Option<[Access; CATEGORIES]>,
+}
+
 /// Settings shared by all stations of a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Conventions {
@@ -117,6 +126,10 @@ pub(crate) struct Conventions {
     pub(crate) aggregation: Aggregation,
     /// True if access points send to several stations at once (OFDMA).
     pub(crate) shares_downlink: bool,
+    /// True if they ask several stations at once for data.
+    pub(crate) shares_uplink: bool,
+    /// Contention of those stations; none: as always.
+    pub(crate) mu_edca: Option<MuEdca>,
     pub(crate) eifs: Eifs,
     pub(crate) first_access: FirstAccess,
     pub(crate) answer_rts: AnswerRts,
@@ -173,6 +186,16 @@ impl Conventions {
     pub(crate) fn block_ack_duration(&self, mode: Mode, agreement: &Agreement) -> Duration {
         let responses = self.timing.responses(mode);
         if agreement.window > Agreement::SHORT { responses.long_block_ack } else { responses.block_ack }
+    }
+
+    /// True if `BlockAck`s of the newest stations report 256 frames.
+    pub(crate) fn long_bitmaps(&self) -> bool {
+        self.agreements[self.newest as usize].window > Agreement::SHORT
+    }
+
+    /// Length of a QoS Null frame that tells the size of the queue: an A-MPDU of one frame without a packet.
+    pub(crate) fn queue_size_frame(&self) -> Bytes {
+        self.mpdu(Bytes::new(0)) + Bytes::new(DELIMITER)
     }
 
     /// Index of a category.

@@ -3,14 +3,15 @@
 //! The exchange: the PPDU, after SIFS a MU-BAR trigger, after SIFS the `BlockAck`s of all its stations at once in HE TB PPDUs
 //! (26.4.4). The [host](crate::world) chooses the stations: the one whose frames won the medium, and of the others that wait
 //! those first that have used the least airtime of such PPDUs. All RUs are of one size, the smallest of which each station has one;
-//! what is shorter than the longest frame is padded. Each station's frames are in a buffer as those of an A-MPDU, which
+//! the longest is cut to the second
+//! longest, and what is shorter is padded. Each station's frames are in a buffer as those of an A-MPDU, which
 //! takes the place of its category's while it is put together and while its outcome is settled.
 
+use super::airtime::UsedAirtime;
 use super::buffer::{Buffer, Size};
-use super::frame::trigger_length;
 use super::station::{Station, Step};
 use super::{
-    Answer, Assembly, BROADCAST, Conventions, Due, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu, Scoreboard, Unanswered,
+    Answer, Asks, Assembly, BROADCAST, Conventions, Due, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu, Scoreboard, Unanswered,
 };
 use crate::config::{GuardInterval, MissedBlockAck};
 use crate::radio::{BLOCK_ACK, Format, LONG_BLOCK_ACK, Mimo, Mode, Ru, sig_b_symbols};
@@ -27,10 +28,8 @@ pub(super) struct Downlink {
     answered: usize,
     /// When all responses are over.
     end: Instant,
-    /// By station, its airtime in PPDUs so far.
-    used: Vec<(u32, Duration)>,
-    /// The least that any of those had used that waited for the last PPDU. Who comes back does not make up for its absence.
-    least: Duration,
+    /// Airtime in PPDUs so far.
+    used: UsedAirtime,
 }
 
 /// A station's part of a PPDU.
@@ -82,16 +81,24 @@ impl Downlink {
         self.buffers().find(|buffer| buffer.to == to)
     }
 
-    /// What counts as a station's airtime so far.
-    fn used(&self, station: u32) -> Duration {
-        self.used.iter().find(|&&(other, _)| other == station).map_or(self.least, |&(_, used)| used.max(self.least))
-    }
-
-    fn charge(&mut self, station: u32, airtime: Duration) {
-        let used = self.used(station) + airtime;
-        match self.used.iter_mut().find(|(other, _)| *other == station) {
-            Some((_, before)) => *before = used,
-            None => self.used.push((station, used)),
+    /// Cuts the longest part to the duration of the second longest: what it has beyond that would leave the others' RUs to
+    /// padding, and goes faster alone.
+    fn level(&mut self, rules: &Conventions) {
+        let lasts = |user: &User| rules.timing.payload(user.mode, user.psdu);
+        let (mut longest, mut second) = (Duration::ZERO, Duration::ZERO);
+        for time in self.users.iter().map(lasts) {
+            second = second.max(time.min(longest));
+            longest = longest.max(time);
+        }
+        let Some(user) = self.users.iter_mut().find(|user| lasts(user) > second) else { return };
+        let room = rules.timing.longest(user.mode, second + user.mode.header());
+        let in_flight = std::mem::take(&mut user.buffer.in_flight);
+        for (start, length) in super::places(user.buffer.mpdus.iter().take(in_flight)) {
+            if user.buffer.in_flight > 0 && start + length > room {
+                break;
+            }
+            user.buffer.in_flight += 1;
+            user.psdu = start + length;
         }
     }
 }
@@ -110,7 +117,7 @@ impl Station {
     }
 
     /// The mode to a station with which it can share a PPDU in its category.
-    fn shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
+    pub(crate) fn shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
         let Mode::Mimo(mimo) = self.mode_to(to, &rules.timing) else { return None };
         let fits = mimo.format() == Format::He && self.agreement(to, rules).frames > 1;
         fits.then_some(mimo)
@@ -142,9 +149,9 @@ impl Station {
         users.retain(|&to| waits(self, to));
         let Some(downlink) = &mut self.downlink else { return false };
         if let Some((_, others)) = users.split_first_mut() {
-            others.sort_by_key(|&to| downlink.used(to));
+            others.sort_by_key(|&to| downlink.used.of(to));
         }
-        downlink.least = users.iter().map(|&to| downlink.used(to)).min().unwrap_or_default();
+        downlink.used.wait(users.iter().copied());
         let mut most = users.len();
         while let Some(ru) = Ru::split(primary.width(), most) {
             most = ru.count(primary.width());
@@ -172,7 +179,7 @@ impl Station {
         let (response, long) = (Mode::Mimo(slowest.response(ru)), rules.agreements[Format::He as usize].window > 64);
         let lasts = timing.duration(response, if long { LONG_BLOCK_ACK } else { BLOCK_ACK });
         let users = u8::try_from(users.len()).ok()?;
-        let after = timing.sifs * 2 + timing.duration(timing.basic, trigger_length(users.into())) + lasts;
+        let after = timing.sifs * 2 + timing.duration(timing.basic, Asks::BlockAcks.length(users.into())) + lasts;
         let limit = rules.aggregation.duration;
         let longest = if self.txop.is_zero() { limit } else { limit.min(self.txop.saturating_sub(after)) };
         let split = Split { users, ru, header, symbols, guard, response, lasts, after, longest };
@@ -235,7 +242,7 @@ impl Station {
     /// The PPDU, once the frames of all its stations have joined. None where there is but one: its frames are the
     /// category's again.
     pub(crate) fn begin_downlink(&mut self, rules: &Conventions) -> Option<Frame> {
-        let (from, category, lasts) = (self.address, self.holder, self.downlink_duration(rules));
+        let (from, category) = (self.address, self.holder);
         let downlink = self.downlink.as_mut()?;
         let split = downlink.split?;
         if downlink.users.len() < 2 {
@@ -247,6 +254,9 @@ impl Station {
             return None;
         }
         downlink.answered = 0;
+        downlink.level(rules);
+        let lasts = self.downlink_duration(rules);
+        let downlink = self.downlink.as_mut()?;
         let share = lasts / u64::try_from(downlink.users.len()).expect("at most 74");
         for place in 0..downlink.users.len() {
             let buffer = &mut downlink.users[place].buffer;
@@ -254,7 +264,7 @@ impl Station {
                 mpdu.retry = std::mem::replace(&mut mpdu.sent, true);
             }
             let to = buffer.to;
-            downlink.charge(to, share);
+            downlink.used.charge(to, share);
         }
         let psdu = downlink.users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu);
         let longest = downlink.users.iter().map(|user| user.mode).max_by_key(|mode| mode.header())?;
@@ -272,7 +282,8 @@ impl Station {
         }
         let Split { users, response, lasts, .. } = self.downlink.as_ref()?.split?;
         self.step = Step::Sending;
-        Some(self.control(Kind::Trigger { users, response }, BROADCAST, rules.timing.sifs + lasts, rules))
+        let kind = Kind::Trigger { asks: Asks::BlockAcks, users, response };
+        Some(self.control(kind, BROADCAST, rules.timing.sifs + lasts, rules))
     }
 
     /// The parts of the PPDU that it sends.
@@ -394,9 +405,12 @@ impl Station {
         buffer.mpdus.iter().take(buffer.in_flight)
     }
 
-    /// True if it sends to this station in its PPDU.
-    pub(crate) fn serves(&self, to: u32) -> bool {
-        self.downlink.as_ref().is_some_and(|downlink| downlink.buffer(to).is_some())
+    /// True if its frame of this kind for several stations is for this one too.
+    pub(crate) fn serves(&self, to: u32, kind: Kind) -> bool {
+        match kind {
+            Kind::Trigger { asks: Asks::Backlog | Asks::Data, .. } | Kind::MultiBlockAck { .. } => self.asks(to),
+            _ => self.downlink.as_ref().is_some_and(|downlink| downlink.buffer(to).is_some()),
+        }
     }
 }
 

@@ -118,6 +118,9 @@ impl Station {
         if self.shares() {
             return self.user_acknowledged(now, from, reported, rules);
         }
+        if self.has_answered() {
+            return self.answer_acknowledged(now, reported, rules);
+        }
         self.block_acknowledged(now, reported, rules)
     }
 
@@ -127,9 +130,15 @@ impl Station {
         self.eifs_surplus = Duration::ZERO;
         if self.step == Step::Responding {
             self.step = Step::Access;
+            if let Kind::Triggered { frames, .. } = frame.kind {
+                self.answer_sent(now, frames, rules);
+            }
             return;
         }
         if frame.to == BROADCAST {
+            if self.solicits() {
+                return self.uplink_sent(now, frame, rules);
+            }
             if self.shares() {
                 return self.downlink_sent(now, frame, rules);
             }
@@ -149,7 +158,9 @@ impl Station {
             Kind::Rts => Step::AwaitCts,
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => Step::AwaitBlockAck,
             Kind::Data { .. } | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant => Step::AwaitAck,
-            Kind::MultiUser { .. } | Kind::Trigger { .. } => unreachable!("they go to several stations"),
+            Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::MultiBlockAck { .. } | Kind::Triggered { .. } => {
+                unreachable!("they go to several stations")
+            }
         };
         let timing = &rules.timing;
         let timeout = if self.step == Step::AwaitCts { timing.cts_timeout } else { timing.response_timeout };
@@ -173,6 +184,9 @@ impl Station {
             }
         }
         self.holder = u8::try_from(holder).expect("there are four categories");
+        if self.uplink.is_some() {
+            self.end_managed(now, rules);
+        }
         self.txop = self.access[holder].txop_limit;
         self.txop_end = now + self.txop;
     }
@@ -308,6 +322,9 @@ impl Station {
 
     /// Handles a missing response: doubles the window and tries again, or gives up (10.3.4.4).
     pub(super) fn fail(&mut self, now: Instant, rules: &Conventions) -> Answer {
+        if self.has_answered() {
+            return self.answer_failed(now, rules);
+        }
         let holder = usize::from(self.holder);
         let asked = self.buffers[holder].request.is_some();
         let failed = Some(Unanswered::of(self.step, asked));
@@ -392,7 +409,7 @@ impl Station {
         let holder = usize::from(self.holder);
         self.release(holder);
         self.may_go_on = if now < self.txop_end { now } else { Instant::NEVER };
-        if self.may_go_on == now && self.wanting & 1 << holder != 0 {
+        if self.may_go_on == now && self.wanting & !self.soliciting & 1 << holder != 0 {
             self.go_on(now, rules);
         }
     }

@@ -10,10 +10,38 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 /// Length of a compressed BlockAckReq (9.3.1.8).
 const BLOCK_ACK_REQ: Bytes = Bytes::new(24);
 
-/// Length of a MU-BAR trigger for this many stations (IEEE 802.11ax-2021, 9.3.1.22): addresses and check sum, 8 B for all,
-/// 5 B and a BlockAckReq's 4 B for each.
-pub(super) const fn trigger_length(users: u64) -> Bytes {
-    Bytes::new(20 + 8 + 9 * users)
+/// Length of a multi-STA BlockAck (IEEE 802.11ax-2021, 9.3.1.8.6): addresses, BA control and check sum, and for each station
+/// AID and TID, starting sequence number and a bitmap of 64 or, if `long`, 256 frames.
+pub(super) const fn multi_block_ack_length(stations: u64, long: bool) -> Bytes {
+    Bytes::new(22 + stations * if long { 36 } else { 12 })
+}
+
+/// What a trigger frame asks its stations for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asks {
+    /// Their `BlockAcks` for an HE MU PPDU (MU-BAR).
+    BlockAcks,
+    /// The sizes of their queues (BSRP).
+    Backlog,
+    /// Data (basic trigger).
+    Data,
+}
+
+impl Asks {
+    /// Length of a trigger for this many stations (IEEE 802.11ax-2021, 9.3.1.22): addresses and check sum, 8 B for all, and 5 B
+    /// for each; with the 4 B of a BlockAckReq in a MU-BAR, with 1 B in a basic trigger.
+    pub(super) const fn length(self, users: u64) -> Bytes {
+        Bytes::new(20 + 8 + users * self.user_length())
+    }
+
+    /// Length of what a trigger has for each station.
+    pub const fn user_length(self) -> u64 {
+        match self {
+            Self::BlockAcks => 9,
+            Self::Backlog => 5,
+            Self::Data => 6,
+        }
+    }
 }
 
 /// Purpose of a frame.
@@ -37,8 +65,13 @@ pub(crate) enum Kind {
     /// HE MU PPDU: data for several stations side by side, of this length together. The sender holds them, as those of an
     /// A-MPDU.
     MultiUser { psdu: Bytes },
-    /// MU-BAR trigger: asks that many stations, to which an HE MU PPDU went, for their `BlockAck`s, all at once in this mode.
-    Trigger { users: u8, response: Mode },
+    /// Trigger: asks that many stations to send all at once, in this mode or, if data, in their own.
+    Trigger { asks: Asks, users: u8, response: Mode },
+    /// Answer to a trigger for data or the size of the queue, in an HE TB PPDU: an A-MPDU, held like others, or a QoS Null
+    /// frame, with no `frames`.
+    Triggered { psdu: Bytes, frames: u16 },
+    /// Multi-STA `BlockAck` for that many stations, with bitmaps as in `BlockAck`s.
+    MultiBlockAck { stations: u8, long: bool },
     /// Asks this many stations for their grants, the receiver first; `then`: duration of the exchange that follows the
     /// grants.
     Request { asked: u8, then: Duration },
@@ -72,7 +105,9 @@ impl Frame {
             Kind::Cts | Kind::Grant => CTS,
             Kind::Ack => ACK + key,
             Kind::Data { psdu, .. } | Kind::Aggregate { psdu, .. } | Kind::MultiUser { psdu } => psdu,
-            Kind::Trigger { users, .. } => trigger_length(users.into()),
+            Kind::Triggered { psdu, .. } => psdu,
+            Kind::Trigger { asks, users, .. } => asks.length(users.into()),
+            Kind::MultiBlockAck { stations, long } => multi_block_ack_length(stations.into(), long),
             Kind::BlockAckReq { .. } => BLOCK_ACK_REQ,
             Kind::BlockAck { long: false } => BLOCK_ACK + key,
             Kind::BlockAck { long: true } => LONG_BLOCK_ACK + key,

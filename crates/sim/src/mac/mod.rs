@@ -1,6 +1,7 @@
 //! Medium access: the DCF and EDCA as a state machine that is told of events and returns what to send. Knows no queue,
 //! no route and no radio.
 
+mod airtime;
 mod assembly;
 mod buffer;
 mod contention;
@@ -13,17 +14,23 @@ mod rate;
 mod reorder;
 mod report;
 mod station;
+mod step;
 #[cfg(test)]
 mod tests;
 mod tmac;
+mod uplink;
 
 pub(crate) use assembly::Assembly;
 pub(crate) use buffer::{Mpdu, Msdu, places};
-pub(crate) use conventions::{Access, Aggregation, Agreement, CATEGORIES, Conventions, LONGEST_MSDU, SEQUENCES};
+pub(crate) use conventions::{
+    Access, Aggregation, Agreement, CATEGORIES, Conventions, LONGEST_MSDU, MuEdca, SEQUENCES,
+};
 pub(crate) use downlink::Part;
+pub use frame::Asks;
 pub(crate) use frame::{BROADCAST, Frame, Kind};
 pub(crate) use rate::{Algorithm, Costs, Rates};
 pub(crate) use reorder::{Arrival, Reorder, Scoreboard};
 pub(crate) use report::{Announced, Answer, Due, Finished, Report, Unanswered};
 pub(crate) use station::Station;
 pub(crate) use tmac::{KEY, Key, Sign, Tells, TmacRules};
+pub(crate) use uplink::QUEUE_MOST;

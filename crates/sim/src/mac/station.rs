@@ -9,9 +9,11 @@ use super::buffer::{Buffer, Request, Size};
 use super::contention::Contender;
 use super::downlink::Downlink;
 use super::peers::Peers;
+pub(super) use super::step::{Cleared, Step};
 use super::tmac::TmacState;
+use super::uplink::Uplink;
 use super::{
-    Access, Agreement, Answer, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu,
+    Access, Agreement, Answer, Asks, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu,
     Rates, Reorder, Report, SEQUENCES, Scoreboard, Tells, Unanswered,
 };
 use crate::config::{AnswerRts, Eifs};
@@ -19,38 +21,6 @@ use crate::engine::{Handle, Stream};
 use crate::radio::{Mode, Timing};
 use std::collections::VecDeque;
 use units::{Duration, Instant};
-
-/// Event that a station's own transmissions wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
-    /// Access to the medium: for a packet, or to finish the back-off after the last one.
-    Access,
-    /// The end of a response (ACK, CTS or BlockAck) that it sends.
-    Responding,
-    /// The end of its own frame.
-    Sending,
-    /// CTS.
-    AwaitCts,
-    /// SIFS: after a CTS, or after an exchange in a TXOP that goes on.
-    Cleared,
-    /// ACK.
-    AwaitAck,
-    /// BlockAck.
-    AwaitBlockAck,
-    /// Grants of T-MAC, until all that were asked have had their time.
-    AwaitGrants,
-}
-
-/// How the data of an exchange were announced to others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cleared {
-    /// Not announced.
-    No,
-    /// By a CTS to self, or by an earlier frame of this TXOP.
-    Yes,
-    /// By RTS and CTS.
-    ByRts,
-}
 
 /// A station.
 #[derive(Debug)]
@@ -65,6 +35,8 @@ pub(crate) struct Station {
     pub(super) due: u8,
     /// Bitmask of categories that have a frame to send.
     pub(super) wanting: u8,
+    /// Bitmask of those that want to send a trigger alone.
+    pub(super) soliciting: u8,
     /// Bitmask of all its categories.
     categories: u8,
     pub(super) busy: bool,
@@ -114,6 +86,8 @@ pub(crate) struct Station {
     pub(super) tmac: Option<Box<TmacState>>,
     /// Frames to several stations at once, if it sends any.
     pub(super) downlink: Option<Box<Downlink>>,
+    /// Frames of several stations at once, if there are any.
+    pub(super) uplink: Option<Box<Uplink>>,
 }
 
 impl Station {
@@ -126,6 +100,7 @@ impl Station {
             holder: 0,
             due: 0,
             wanting: 0,
+            soliciting: 0,
             categories: (1 << conventions.categories) - 1,
             busy: false,
             turning: false,
@@ -155,13 +130,14 @@ impl Station {
             finished: VecDeque::new(),
             tmac: conventions.tmac.map(|_| Box::default()),
             downlink: None,
+            uplink: None,
         }
     }
 
     /// Bitmask of categories in which it takes a packet.
     #[inline]
     pub(crate) fn free(&self) -> u8 {
-        !self.wanting & self.categories
+        (!self.wanting | self.soliciting) & self.categories
     }
 
     /// The frames that it holds.
@@ -244,6 +220,7 @@ impl Station {
     #[inline(always)]
     fn is_next(&mut self, now: Instant, category: u8, rules: &Conventions) {
         self.wanting |= 1 << category;
+        self.soliciting &= !(1 << category);
         let goes_on = self.may_go_on == now && category == self.holder && self.response.is_none();
         if !(goes_on && self.go_on(now, rules)) {
             self.contend(now, category.into(), rules);
@@ -261,8 +238,11 @@ impl Station {
         if !self.takes_turns {
             return;
         }
+        if self.uplink.is_some() {
+            self.seek(category);
+        }
         let index = u8::try_from(category).expect("there are four categories");
-        if self.wanting & 1 << category != 0 || self.has_aside(index) {
+        if self.wanting & !self.soliciting & 1 << category != 0 || self.has_aside(index) {
             self.paused |= 1 << category;
         }
     }
@@ -353,7 +333,16 @@ impl Station {
         self.deadline = Instant::NEVER;
         if let Some(response) = self.response.take() {
             let unavailable = self.busy || now < self.nav;
-            if response.kind == Kind::Cts && rules.answer_rts == AnswerRts::UnlessBusy && unavailable {
+            let withheld = match response.kind {
+                Kind::Cts => rules.answer_rts == AnswerRts::UnlessBusy && unavailable,
+                // 26.5.2.5: whoever is asked to send data senses the medium, until others may answer too.
+                Kind::Triggered { .. } => {
+                    let busy = self.busy && self.idle_from + rules.timing.sifs < now;
+                    busy || now < self.nav && self.txop_holder != response.to
+                }
+                _ => false,
+            };
+            if withheld {
                 self.schedule(now, rules);
                 return Due::Wait;
             }
@@ -367,6 +356,7 @@ impl Station {
             }
             Step::Cleared => Due::Begin(self.holder),
             // 10.3.2.9: a frame that has begun within the time-out may be the ACK; its end decides.
+            Step::AwaitParts => self.uplink_due(now, receiving, rules),
             Step::AwaitBlockAck if self.shares() => self.downlink_due(now, receiving, rules),
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck if receiving => Due::Wait,
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck => Due::Failed(self.fail(now, rules)),
@@ -402,7 +392,11 @@ impl Station {
             self.nav = end;
             if rules.edca() {
                 self.txop_holder = match frame.kind {
-                    Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant if frame.to != frame.from => frame.to,
+                    Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant | Kind::Triggered { .. }
+                        if frame.to != frame.from =>
+                    {
+                        frame.to
+                    }
                     _ => frame.from,
                 };
             }
@@ -425,13 +419,15 @@ impl Station {
 
     #[inline]
     fn awaits_response(&self) -> bool {
-        matches!(self.step, Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck)
+        matches!(self.step, Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck | Step::AwaitParts)
     }
 
     /// True if this is the BlockAck that it awaits.
     #[inline]
     pub(crate) fn awaits_block_ack(&self, frame: &Frame) -> bool {
-        matches!(frame.kind, Kind::BlockAck { .. }) && self.step == Step::AwaitBlockAck && frame.to == self.address
+        matches!(frame.kind, Kind::BlockAck { .. } | Kind::MultiBlockAck { .. })
+            && self.step == Step::AwaitBlockAck
+            && frame.to == self.address
     }
 
     /// Handles another received frame, intact, or an aggregate of which at least one MPDU is.
@@ -452,6 +448,7 @@ impl Station {
                 self.granted(frame.from);
                 return Answer::default();
             }
+            (Step::AwaitParts, _) if mine => return self.part_received(now, frame, rules),
             // It has to answer.
             (Step::AwaitGrants, _) if mine => {
                 self.refused(now, rules);
@@ -504,7 +501,7 @@ impl Station {
     /// Ends the wait for a response after another frame has arrived instead (10.3.2.9).
     fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
         // Of several stations each has its own response.
-        if !self.awaits_response() || self.shares() {
+        if !self.awaits_response() || self.step == Step::AwaitParts || self.shares() {
             return Answer::default();
         }
         self.fail(now, rules)
@@ -520,7 +517,10 @@ impl Station {
         let (kind, reserves) = match frame.kind {
             Kind::Data { .. } => (Kind::Ack, left(responses.ack)),
             // All responses to it end together, and with them the exchange.
-            Kind::Trigger { .. } => {
+            Kind::Trigger { asks: Asks::Backlog | Asks::Data, .. } => {
+                (Kind::Triggered { psdu: rules.queue_size_frame(), frames: 0 }, frame.reserves)
+            }
+            Kind::Trigger { asks: Asks::BlockAcks, .. } => {
                 (Kind::BlockAck { long: self.agreement(frame.from, rules).window > Agreement::SHORT }, Duration::ZERO)
             }
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => {
@@ -538,6 +538,8 @@ impl Station {
             | Kind::BlockAck { .. }
             | Kind::Request { .. }
             | Kind::Grant
+            | Kind::Triggered { .. }
+            | Kind::MultiBlockAck { .. }
             | Kind::MultiUser { .. } => return,
         };
         let mode = match frame.kind {

@@ -49,6 +49,8 @@ fn conventions() -> Conventions {
         cts_to_self: false,
         aggregation,
         shares_downlink: false,
+        shares_uplink: false,
+        mu_edca: None,
         agreements: [Agreement::NONE; 3],
         formats: Vec::new(),
         newest: Format::Ht,

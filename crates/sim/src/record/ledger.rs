@@ -234,9 +234,11 @@ pub(crate) struct NodeRecord {
     pub(crate) hops: Hops,
     /// PPDUs to several stations, if there were any.
     pub(crate) shared: Option<SharedPpdus>,
+    /// PPDUs of several stations that it has asked for data, if there were any.
+    pub(crate) triggered: Option<SharedPpdus>,
 }
 
-/// PPDUs to several stations. Times are behind the preamble.
+/// PPDUs to or of several stations. Times are behind the preamble.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SharedPpdus {
     pub(crate) ppdus: u64,
@@ -308,6 +310,7 @@ impl NodeRecord {
             requests: tmac.then_some(self.requests),
             grants: tmac.then_some(self.grants),
             multi_user: self.shared.as_ref().map(SharedPpdus::result),
+            triggered: self.triggered.as_ref().map(SharedPpdus::result),
             airtime_s: self.airtime.as_secs_f64(),
             busy_ratio: busy.as_secs_f64() / covered.as_secs_f64(),
             collision_probability: ratio(failed, sent),

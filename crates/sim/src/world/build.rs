@@ -47,6 +47,9 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     }
     infrastructure.check_range(&names, &medium)?;
     let nodes = nodes::build::nodes(network, &sites, &infrastructure, &generations, &rules, seed)?;
+    if rules.shares_downlink {
+        conventions::check_sharing(&nodes, &infrastructure, &rules)?;
+    }
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
     let flows = flows::build::flows(network, &names, &real, &infrastructure, &medium, &rules, seed)?;
     let routing = routing::build::routing(network, &nodes, &infrastructure, &flows, &medium, &rules, seed)?;

@@ -281,7 +281,7 @@ impl World {
         if let Some(energy) = &mut self.nodes[node].energy {
             let is_data = match frame.kind {
                 Kind::Data { .. } | Kind::Aggregate { .. } => frame.to != BROADCAST,
-                kind => matches!(kind, Kind::MultiUser { .. }),
+                kind => matches!(kind, Kind::MultiUser { .. } | Kind::Triggered { frames: 1.., .. }),
             };
             energy.sends(self.now, frame.mode, is_data, length);
         }

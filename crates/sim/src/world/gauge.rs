@@ -20,7 +20,9 @@ impl World {
         }
         match frame.kind {
             Kind::Data { psdu, .. } => gauge.sends_data(frame.mode, psdu, 1),
-            Kind::Aggregate { psdu, frames } => gauge.sends_data(frame.mode, psdu, frames.into()),
+            Kind::Aggregate { psdu, frames } | Kind::Triggered { psdu, frames: frames @ 1.. } => {
+                gauge.sends_data(frame.mode, psdu, frames.into());
+            }
             Kind::Rts
             | Kind::Cts
             | Kind::Ack
@@ -29,6 +31,8 @@ impl World {
             | Kind::Request { .. }
             | Kind::MultiUser { .. }
             | Kind::Trigger { .. }
+            | Kind::Triggered { .. }
+            | Kind::MultiBlockAck { .. }
             | Kind::Grant => {}
         }
     }
@@ -50,11 +54,12 @@ impl World {
             | Kind::BlockAckReq { .. }
             | Kind::BlockAck { .. }
             | Kind::Request { .. }
+            | Kind::MultiBlockAck { .. }
             | Kind::Trigger { .. } => RealTime::default(),
             Kind::Data { packet, .. } => self.real_time_bytes(RealTime::default(), packet),
             // Of several parts a listener gets its own.
             Kind::MultiUser { .. } if frame.to == BROADCAST => RealTime::default(),
-            Kind::Aggregate { .. } | Kind::MultiUser { .. } => {
+            Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. } => {
                 let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight_to(frame.to);
                 let (mpdus, intact) = (in_flight.zip(0..), self.intact(whole));
                 let mpdus = mpdus.filter(|&(_, index)| intact.has(index));

@@ -65,7 +65,9 @@ impl World {
             | Kind::Grant
             | Kind::BlockAckReq { .. }
             | Kind::MultiUser { .. }
-            | Kind::Trigger { .. } => Tells::Nothing,
+            | Kind::Trigger { .. }
+            | Kind::Triggered { .. }
+            | Kind::MultiBlockAck { .. } => Tells::Nothing,
             Kind::Ack | Kind::BlockAck { .. } | Kind::Request { .. } => self.oldest(node, 0).into(),
             Kind::Data { .. } => self.oldest(node, 1).into(),
             Kind::Aggregate { frames, .. } => self.oldest(node, frames.into()).into(),
@@ -85,7 +87,9 @@ impl World {
             Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } | Kind::Grant => {
                 Sign::Responds
             }
-            Kind::MultiUser { .. } | Kind::Trigger { .. } => return,
+            Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::Triggered { .. } | Kind::MultiBlockAck { .. } => {
+                return;
+            }
         };
         let station = &mut self.nodes[node].station;
         station.hear_key(self.now, frame.from, tells, sign, power);

@@ -191,8 +191,14 @@ impl World {
                 let Scoreboard { start, arrived } = station.scoreboard(frame.to, frame.category);
                 (trace::Kind::BlockAck { start, bitmap: arrived, long }, Vec::new())
             }
-            Kind::Trigger { users, .. } => (trace::Kind::Trigger { users }, Vec::new()),
-            Kind::Data { .. } | Kind::Aggregate { .. } | Kind::MultiUser { .. } => {
+            Kind::Trigger { asks, users, .. } => (trace::Kind::Trigger { asks, users }, Vec::new()),
+            Kind::MultiBlockAck { stations, long } => (trace::Kind::MultiBlockAck { stations, long }, Vec::new()),
+            Kind::Triggered { frames: 0, .. } => {
+                let bytes = self.queued(frame.from.into(), frame.to, frame.category);
+                let category = self.rules.category(frame.category);
+                (trace::Kind::QueueSize { category, bytes }, Vec::new())
+            }
+            Kind::Data { .. } | Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. } => {
                 (trace::Kind::Data, self.picture_mpdus(frame, intact))
             }
         };
@@ -215,6 +221,10 @@ impl World {
             Kind::MultiUser { .. } => {
                 let mode = station.part(frame.to).map_or(frame.mode, |(mode, _)| mode);
                 (mode, station.downlink_duration(&self.rules))
+            }
+            Kind::Triggered { .. } => {
+                let lasts = station.answers().map_or(Duration::ZERO, |round| round.lasts);
+                (frame.mode, lasts)
             }
             _ => (frame.mode, self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key))),
         }

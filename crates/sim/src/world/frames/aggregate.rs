@@ -129,7 +129,7 @@ impl World {
     pub(crate) fn lay_out(&mut self, of: Handle) {
         self.laid_out.clear();
         let frame = self.medium.frame(of);
-        if matches!(frame.kind, Kind::Aggregate { .. }) {
+        if matches!(frame.kind, Kind::Aggregate { .. } | Kind::Triggered { .. }) {
             let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight();
             self.laid_out.extend(places(mpdus).map(|(start, length)| crate::radio::Mpdu { start, length }));
         }

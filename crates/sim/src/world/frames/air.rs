@@ -31,8 +31,20 @@ impl World {
         let station = &mut self.nodes[node].station;
         let receiving = station.listens() && self.medium.receives(node.into(), self.now);
         match station.timer(self.now, receiving, &self.rules) {
+            Due::Send(frame) if matches!(frame.kind, Kind::Triggered { .. }) => {
+                let answer = self.answer_trigger(node, &frame);
+                self.send(node, &answer);
+            }
             Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
+                if self.rules.shares_uplink {
+                    if let Some(trigger) = self.solicit(node) {
+                        return self.send(node, &trigger);
+                    }
+                    if self.nodes[node].station.forgoes(self.now, &self.rules) {
+                        return self.serve(node);
+                    }
+                }
                 if self.rules.shares_downlink
                     && let Some(frame) = self.share_downlink(node, category)
                 {
@@ -42,6 +54,9 @@ impl World {
                 let bursts = self.nodes[node].station.bursts();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
                 let frame = self.nodes[node].station.begin(self.now, assembly, ahead, &self.rules);
+                if self.rules.shares_uplink && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
+                    self.nodes[node].station.may_answer_to(frame.to, &self.rules);
+                }
                 self.send(node, &frame);
             }
             Due::Failed(answer) => {
@@ -64,9 +79,17 @@ impl World {
             // Of every two frames one is an ACK.
             Kind::Ack if frame.mode == timing.basic => timing.responses(timing.basic).ack,
             Kind::MultiUser { .. } => self.count_parts(node, frame),
+            Kind::Triggered { .. } => {
+                let answers = self.nodes[node].station.answers();
+                answers.map_or_else(|| timing.duration(frame.mode, psdu), |round| round.lasts)
+            }
             _ => timing.duration(frame.mode, psdu),
         };
-        let aggregate = matches!(frame.kind, Kind::Aggregate { .. } | Kind::MultiUser { .. });
+        let aggregate = match frame.kind {
+            Kind::Aggregate { .. } | Kind::MultiUser { .. } => true,
+            Kind::Triggered { frames, .. } => frames > 0,
+            _ => false,
+        };
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let answers = if self.rules.shares_downlink { Self::answers(frame) } else { Shape::NOBODY };
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control, answers };
@@ -79,21 +102,28 @@ impl World {
             Kind::BlockAckReq { .. } => record.block_ack_requests += 1,
             Kind::Request { .. } => record.requests += 1,
             Kind::Grant => record.grants += 1,
-            Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Trigger { .. } | Kind::MultiUser { .. } => {}
+            Kind::Triggered { frames, .. } => record.attempts += u64::from(frames > 0),
+            Kind::Cts
+            | Kind::Ack
+            | Kind::BlockAck { .. }
+            | Kind::Trigger { .. }
+            | Kind::MultiUser { .. }
+            | Kind::MultiBlockAck { .. } => {}
         }
         record.airtime += duration;
         if frame.to != BROADCAST {
             let hop = record.hops.to(frame.to);
             hop.airtime += duration;
             if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant) {
-                egress.on_air(self.now, frame.to, frame.category, false, || duration);
+                let share = || station.answers().map_or(duration, |round| duration / u64::from(round.users));
+                egress.on_air(self.now, frame.to, frame.category, false, share);
             }
             match frame.kind {
                 Kind::Data { .. } => {
                     hop.attempts += 1;
                     hop.repeated += u64::from(frame.retry);
                 }
-                Kind::Aggregate { .. } => {
+                Kind::Aggregate { .. } | Kind::Triggered { frames: 1.., .. } => {
                     hop.attempts += 1;
                     // These go first.
                     hop.repeated += station.in_flight().take_while(|mpdu| mpdu.retry).count() as u64;
@@ -160,7 +190,7 @@ impl World {
         };
         match frame.kind {
             Kind::Data { packet, .. } if frame.to != BROADCAST => count(packet),
-            Kind::Aggregate { .. } => {
+            Kind::Aggregate { .. } | Kind::Triggered { .. } => {
                 nodes[node].station.in_flight().for_each(|mpdu| count(mpdu.packet));
             }
             Kind::MultiUser { .. } => {
@@ -375,7 +405,9 @@ impl World {
     /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived.
     #[inline]
     fn hear(&mut self, node: NodeId, frame: &Frame, whole: bool) {
-        if matches!(frame.kind, Kind::MultiUser { .. } | Kind::Trigger { .. }) {
+        let to_several =
+            matches!(frame.kind, Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::MultiBlockAck { .. });
+        if to_several {
             self.receive(node, &self.addressed(node, frame), whole);
         } else {
             self.receive(node, frame, whole);
@@ -396,7 +428,7 @@ impl World {
         record.duplicates += u64::from(answer.duplicate);
         self.count_outcome(node, answer);
         match frame.kind {
-            Kind::Data { .. } | Kind::Aggregate { .. } | Kind::MultiUser { .. }
+            Kind::Data { .. } | Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. }
                 if answer.takes && self.rules.block_ack() && frame.to != BROADCAST =>
             {
                 self.take_in_order(node, frame, &self.intact(whole));
@@ -407,6 +439,9 @@ impl World {
             }
             Kind::BlockAckReq { .. } if frame.to == u32::from(node) => self.move_window(node, frame),
             _ => {}
+        }
+        if self.rules.shares_uplink && frame.to == u32::from(node) && self.nodes[node].access_point {
+            self.learn_backlog(node, frame);
         }
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));

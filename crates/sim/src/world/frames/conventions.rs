@@ -4,9 +4,12 @@ use crate::config::{
     self, BProtection, Contention, Edca, Lifetime, MostBytes, Network, Ofdma, Role, RtsThreshold, Standard,
     TimeoutDeferral,
 };
-use crate::mac::{Access, Aggregation, Agreement, Conventions};
-use crate::radio::{Format, Mode, Timing};
+use crate::engine::{List, NodeId};
+use crate::mac::{Access, Aggregation, Agreement, Conventions, MuEdca};
+use crate::radio::{Format, Mimo, Mode, Timing};
 use crate::world::error::BuildError;
+use crate::world::nodes::Node;
+use crate::world::nodes::infrastructure::Infrastructure;
 use crate::world::radio;
 use units::{Bytes, Duration};
 
@@ -36,6 +39,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     if mac.timeout_deferral == TimeoutDeferral::Difs {
         access = access.map(|access| Access { after_timeout: access.space, ..access });
     }
+    let mu_edca = mu_edca(network, &timing, &access)?;
     Ok(Conventions {
         timing,
         access,
@@ -54,6 +58,8 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         newest: Format::of(network.radio.standard).unwrap_or(Format::Ht),
         aggregation: aggregation(network)?,
         shares_downlink: shares_downlink(network)?,
+        shares_uplink: mac.ofdma == Ofdma::Both,
+        mu_edca,
         eifs: mac.eifs,
         first_access: mac.first_access,
         answer_rts: mac.answer_rts,
@@ -61,6 +67,36 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         key: Bytes::new(0),
     }
     .agreed())
+}
+
+/// Contention of stations that are asked for data.
+fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<Option<MuEdca>, BuildError> {
+    let Some(given) = network.mac.mu_edca else { return Ok(None) };
+    let refusal = |key: &str, message: &str| Err(BuildError::new(format!("mac.mu_edca{key}"), message));
+    if network.mac.ofdma != Ofdma::Both {
+        return refusal(
+            "",
+            "stations are asked for data with `ofdma = \"both\"`; set that, or leave `[mac.mu_edca]` out",
+        );
+    }
+    if given.timer.is_zero() || given.timer > Duration::from_micros(255 * 8_192) {
+        return refusal(".timer", "`timer` is above zero and at most 2088.96 ms; leave `[mac.mu_edca]` out for none");
+    }
+    if given.aifsn == 1 || given.aifsn > 15 {
+        return refusal(".aifsn", "`aifsn` is a number from 2 to 15, or 0");
+    }
+    if given.aifsn == 0 {
+        return Ok(Some(MuEdca { timer: given.timer, access: None }));
+    }
+    let space = timing.sifs + timing.slot * u64::from(given.aifsn);
+    let access = access.map(|access| {
+        let cw_min = given.cw_min.unwrap_or(access.cw_min);
+        Access { space, cw_min, cw_max: given.cw_max.unwrap_or(access.cw_max.max(cw_min)), ..access }
+    });
+    if access.iter().any(|access| access.cw_min > access.cw_max) {
+        return refusal(".cw_max", "`cw_max` is below `cw_min`");
+    }
+    Ok(Some(MuEdca { timer: given.timer, access: Some(access) }))
 }
 
 /// Do access points send to several stations at once?
@@ -87,6 +123,35 @@ fn shares_downlink(network: &Network) -> Result<bool, BuildError> {
         Some((_, why)) => Err(BuildError::new("mac.ofdma", *why)),
         None => Ok(true),
     }
+}
+
+/// Refuses OFDMA where no access point has two stations that could share a frame: it would have no effect.
+pub(crate) fn check_sharing(
+    nodes: &List<NodeId, Node>,
+    infrastructure: &Infrastructure,
+    rules: &Conventions,
+) -> Result<(), BuildError> {
+    let mut most = 0;
+    for (node, place) in nodes.iter().zip(0..) {
+        let stations = || infrastructure.stations(place);
+        let mut widths = Vec::new();
+        for width in stations().filter_map(|to| node.station.shared_mode(to, rules)).map(Mimo::width) {
+            if widths.contains(&width) {
+                return Ok(());
+            }
+            widths.push(width);
+        }
+        most = most.max(stations().count());
+    }
+    let why = match most {
+        0 | 1 => "an access point with one station has nothing to share; add a station, or leave `ofdma` out",
+        _ if rules.aggregation.frames < 2 => "stations of one frame answer with BlockAcks; leave `ampdu_frames` out",
+        _ => {
+            "no access point has two stations of 802.11ax with the same channel width; change the nodes' `standard` or \
+              `channel_width`, or leave `ofdma` out"
+        }
+    };
+    Err(BuildError::new("mac.ofdma", why))
 }
 
 /// Limits of aggregation, within those of IEEE 802.11-2016, tables 9-19 and 9-262, of `aPPDUMaxTime` in table 19-25 and

@@ -37,12 +37,16 @@ impl World {
                 }
             }
         }
+        let frame = if splits { self.nodes[node].station.begin_downlink(&self.rules) } else { None };
+        if self.rules.shares_uplink && frame.is_some() {
+            users.iter().for_each(|&to| self.nodes[node].station.may_answer_to(to, &self.rules));
+        }
         self.sharers = users;
-        if splits { self.nodes[node].station.begin_downlink(&self.rules) } else { None }
+        frame
     }
 
     /// Begins a station's part of a PPDU with the frames that are held for it, or with a packet. False if there is none.
-    fn begin_part(&mut self, node: NodeId, category: u8, to: u32) -> bool {
+    pub(super) fn begin_part(&mut self, node: NodeId, category: u8, to: u32) -> bool {
         if self.nodes[node].station.bring(category, to) {
             return true;
         }
@@ -96,7 +100,7 @@ impl World {
     /// The frame as its listener gets it: for it, if it is one of several stations.
     pub(in crate::world) fn addressed(&self, node: NodeId, frame: &Frame) -> Frame {
         let to = u32::from(node);
-        let is_mine = self.nodes[NodeId::from(frame.from)].station.serves(to);
+        let is_mine = self.nodes[NodeId::from(frame.from)].station.serves(to, frame.kind);
         if is_mine { Frame { to, ..*frame } } else { *frame }
     }
 
@@ -138,7 +142,7 @@ impl World {
     #[inline]
     pub(super) fn answers(frame: &Frame) -> u32 {
         match (frame.kind, frame.mode) {
-            (Kind::BlockAck { .. }, Mode::Mimo(mode)) if mode.ru().is_some() => frame.to,
+            (Kind::BlockAck { .. } | Kind::Triggered { .. }, Mode::Mimo(mode)) if mode.ru().is_some() => frame.to,
             _ => Shape::NOBODY,
         }
     }

@@ -5,3 +5,4 @@ mod air;
 pub(super) mod conventions;
 mod downlink;
 mod station;
+mod uplink;

@@ -82,6 +82,9 @@ pub(crate) fn nodes(
         if rules.shares_downlink && site.role == Role::AccessPoint {
             station.share_downlink();
         }
+        if rules.shares_uplink {
+            station.share_uplink(site.role == Role::AccessPoint);
+        }
         nodes.push(Node {
             name: site.name.clone(),
             absent: false,

@@ -1,34 +1,59 @@
 //! Stations of several generations in one network: what each can send and receive. Two of them use what both have.
 
 use super::sites::Site;
-use crate::config::{Network, Radio, Role};
+use crate::config::{Network, Radio, RateAlgorithm, Role};
 use crate::radio::{Format, Mode};
 use crate::world::error::BuildError;
 use crate::world::radio;
 
 /// The radio of each node, by address; none if all nodes are alike.
 #[derive(Debug)]
-pub(crate) struct Generations(Vec<Radio>);
+pub(crate) struct Generations {
+    radios: Vec<Radio>,
+    /// MCS of access points' frames to each.
+    downlink: Vec<Option<u8>>,
+}
 
 impl Generations {
     /// Those of a network's nodes, without the wired ones.
     pub(crate) fn new(network: &Network, sites: &[Site]) -> Result<Self, BuildError> {
         let sites = || sites.iter().filter(|site| site.role != Role::Wired);
         let own: Vec<Option<Radio>> = sites().map(|site| radio::own(site, &network.radio)).collect::<Result<_, _>>()?;
-        if own.iter().all(Option::is_none) {
-            return Ok(Self(Vec::new()));
+        let downlink: Vec<Option<u8>> = sites().map(|site| site.downlink_mcs).collect();
+        if own.iter().all(Option::is_none) && downlink.iter().all(Option::is_none) {
+            return Ok(Self { radios: Vec::new(), downlink });
         }
         let alike = |site: &Site| match (site.data_rate, site.mcs) {
             (None, None) => network.radio.clone(),
             (data_rate, mcs) => Radio { data_rate, mcs, nominal_rate: None, ..network.radio.clone() },
         };
         let radios = own.into_iter().zip(sites()).map(|(own, site)| own.unwrap_or_else(|| alike(site)));
-        Ok(Self(radios.collect()))
+        let found = Self { radios: radios.collect(), downlink };
+        for (site, place) in sites().zip(0..).filter(|(site, _)| site.downlink_mcs.is_some()) {
+            let refuse = |why: String| Err(BuildError::new(format!("node.{}.downlink_mcs", site.name), why));
+            if site.role != Role::Station || network.mac.rate_control.algorithm != RateAlgorithm::Fixed {
+                return refuse("it is for stations, without rate control; leave it out".to_owned());
+            }
+            let mut senders = sites().zip(0..).filter(|(site, _)| site.role == Role::AccessPoint).peekable();
+            if senders.peek().is_none() {
+                return refuse("there is no access point; write `mcs` of the nodes that send".to_owned());
+            }
+            if let Some(why) = senders.find_map(|(_, sender)| found.towards(sender, place).data_mode().err()) {
+                return refuse(why.why);
+            }
+        }
+        Ok(found)
+    }
+
+    /// What one node has towards another, by address.
+    fn towards(&self, from: usize, to: usize) -> Radio {
+        let common = self.radios[from].common(&self.radios[to]);
+        Radio { mcs: self.downlink[to].or(common.mcs), ..common }
     }
 
     /// PPDU format of each node, by address; empty if all are alike.
     pub(crate) fn formats(&self) -> Vec<Format> {
-        self.0.iter().map(|radio| Format::of(radio.standard).unwrap_or(Format::Ht)).collect()
+        self.radios.iter().map(|radio| Format::of(radio.standard).unwrap_or(Format::Ht)).collect()
     }
 
     /// The modes that a node has towards each other one: the different sets, and by address which. `modes`: those of a
@@ -39,10 +64,12 @@ impl Generations {
         all: Vec<Mode>,
         modes: impl Fn(&Radio) -> Vec<Mode>,
     ) -> (Vec<Vec<Mode>>, Vec<usize>) {
-        let Some(own) = self.0.get(node as usize) else { return (vec![all], Vec::new()) };
+        if self.radios.len() <= node as usize {
+            return (vec![all], Vec::new());
+        }
         let mut sets: Vec<Vec<Mode>> = vec![all];
-        let of_peer = self.0.iter().map(|peer| {
-            let common = modes(&own.common(peer));
+        let of_peer = (0..self.radios.len()).map(|peer| {
+            let common = modes(&self.towards(node as usize, peer));
             sets.iter().position(|known| *known == common).unwrap_or_else(|| {
                 sets.push(common);
                 sets.len() - 1

@@ -187,6 +187,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
         let given = [
             ("data_rate", site.data_rate.is_some()),
             ("mcs", site.mcs.is_some()),
+            ("downlink_mcs", site.downlink_mcs.is_some()),
             ("standard", site.standard.is_some()),
             ("channel_width", site.channel_width.is_some()),
             ("streams", site.streams.is_some()),

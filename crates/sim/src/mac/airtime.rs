@@ -1,0 +1,32 @@
+//! Airtime that stations have used in frames of several: those go first that have used the least.
+
+use units::Duration;
+
+/// Airtime by station.
+#[derive(Debug, Default)]
+pub(super) struct UsedAirtime {
+    by_station: Vec<(u32, Duration)>,
+    /// The least that any of those had used that waited last. Who comes back does not make up for its absence.
+    least: Duration,
+}
+
+impl UsedAirtime {
+    /// What counts as a station's airtime so far.
+    pub(super) fn of(&self, station: u32) -> Duration {
+        let found = self.by_station.iter().find(|&&(other, _)| other == station);
+        found.map_or(self.least, |&(_, used)| used.max(self.least))
+    }
+
+    pub(super) fn charge(&mut self, station: u32, airtime: Duration) {
+        let used = self.of(station) + airtime;
+        match self.by_station.iter_mut().find(|(other, _)| *other == station) {
+            Some((_, before)) => *before = used,
+            None => self.by_station.push((station, used)),
+        }
+    }
+
+    /// From now on no station counts as having used less than each of these, which wait.
+    pub(super) fn wait(&mut self, waiting: impl Iterator<Item = u32>) {
+        self.least = waiting.map(|station| self.of(station)).min().unwrap_or_default();
+    }
+}

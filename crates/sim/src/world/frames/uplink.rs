@@ -1,0 +1,77 @@
+//! Frames of several stations at once: what their access point knows of them, and the packets in their parts.
+
+use crate::config::Class;
+use crate::engine::NodeId;
+use crate::mac::{Asks, Frame, Kind, QUEUE_MOST};
+use crate::net::msdu_bytes;
+use crate::radio::Mode;
+use crate::world::nodes::Node;
+use crate::world::state::World;
+use units::Bytes;
+
+/// Longest delimiter and padding of an MPDU in an A-MPDU.
+const AROUND: u64 = 4 + 3;
+
+impl World {
+    /// The trigger for data, or for the sizes of queues, that is due instead of the node's own frames.
+    #[inline(never)]
+    pub(super) fn solicit(&mut self, node: NodeId) -> Option<Frame> {
+        let Node { station, record, .. } = &mut self.nodes[node];
+        let frame = station.solicit(self.now, &self.rules)?;
+        if let (Some(round), Kind::Trigger { asks: Asks::Data, response: Mode::Mimo(mode), .. }) =
+            (station.asked_for(), frame.kind)
+        {
+            record.triggered.get_or_insert_default().begin(mode.alone().subcarriers(), round.payload());
+        }
+        Some(frame)
+    }
+
+    /// A station's answer to a trigger: data, if it was asked for them and has some that fit, else the size of its queue.
+    #[inline(never)]
+    pub(super) fn answer_trigger(&mut self, node: NodeId, answer: &Frame) -> Frame {
+        let (of, category) = (NodeId::from(answer.to), answer.category);
+        let Some(round) = self.nodes[of].station.asked_for() else { return *answer };
+        let reserves = answer.reserves.saturating_sub(self.rules.timing.sifs + round.lasts);
+        let answer = Frame { reserves, ..*answer };
+        if !self.nodes[node].station.prepare_part(round, category)
+            || !self.nodes[node].station.holds(category) && !self.begin_part(node, category, answer.to)
+        {
+            return answer;
+        }
+        let assembly = self.aggregate(node);
+        let data = self.nodes[node].station.answer_with_data(self.now, assembly, &answer, &self.rules);
+        if let Some(Frame { kind: Kind::Triggered { psdu, .. }, mode, .. }) = data {
+            let record = &mut self.nodes[of].record;
+            record.triggered.get_or_insert_default().add(mode, self.rules.timing.payload(mode, psdu), round.payload());
+        }
+        data.unwrap_or(answer)
+    }
+
+    /// An access point reads the size of a station's queue in a data frame.
+    #[inline(never)]
+    pub(super) fn learn_backlog(&mut self, node: NodeId, frame: &Frame) {
+        let polled = match frame.kind {
+            Kind::Triggered { frames, .. } => frames == 0,
+            Kind::Data { .. } | Kind::Aggregate { .. } => false,
+            _ => return,
+        };
+        let from = NodeId::from(frame.from);
+        let Some(mode) = self.nodes[from].station.shared_mode(frame.to, &self.rules) else { return };
+        let queued = self.queued(from, frame.to, frame.category);
+        let what = (frame.from, frame.category);
+        self.nodes[node].station.told(self.now, what, mode, queued, polled, &self.rules);
+    }
+
+    /// Size of a node's queue for a receiver and category. The receiver has to know what the packets take in an A-MPDU, hence
+    /// headers count.
+    pub(in crate::world) fn queued(&self, node: NodeId, to: u32, category: u8) -> Bytes {
+        let Node { station, egress, saturated, .. } = &self.nodes[node];
+        if !saturated[egress.port_to(to, category, Class::BestEffort)].is_empty() {
+            // The next packet is made when one leaves.
+            return QUEUE_MOST;
+        }
+        let (packets, bytes) = egress.waiting_for(to, category);
+        let each = self.rules.mpdu(msdu_bytes(Bytes::new(0))).count() + AROUND;
+        Bytes::new(packets * each) + bytes + station.waiting_for(to, category)
+    }
+}

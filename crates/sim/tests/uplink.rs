@@ -1,0 +1,179 @@
+//! Stations of 802.11ax that send side by side when their access point asks.
+
+use crate::networks::{network, run};
+use sim::World;
+use sim::results::{MultiUser, Outcome};
+use sim::trace::{Asks, Frame, Kind, TraceEventKind};
+use units::{Duration, Instant};
+
+/// An access point over 80 MHz, MCS 11, two streams, with this traffic of so many stations at 3 m.
+fn cell(stations: usize, mac: &str, flows: &str) -> String {
+    format!(
+        "duration = \"1100 ms\"\nwarmup = \"200 ms\"\n\
+         [radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\nmcs = 11\n\
+         [mac]\nofdma = \"both\"\n{mac}\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"\n[queue]\nlimit = 3000\n\
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"per-station\"\n\
+         [[node]]\nname = \"s\"\ncount = {stations}\nposition = [\"3 m\", \"0 m\"]\n{flows}"
+    )
+}
+
+const UP: &str = "[[flow]]\nname = \"up\"\nfrom = \"s*\"\nto = \"ap\"\n\
+                  traffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
+const DOWN: &str = "[[flow]]\nname = \"down\"\nfrom = \"ap\"\nto = \"s*\"\n\
+                    traffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
+const DOWNLOADS: &str = "[[flow]]\nname = \"tcp\"\nfrom = \"ap\"\nto = \"s*\"\ntransport = \"tcp\"\n\
+                         traffic = { kind = \"greedy\" }\n";
+/// Stations that do not contend between their answers.
+const MANAGED: &str = "mu_edca = { timer = \"1 s\" }";
+
+fn asked(outcome: &Outcome) -> MultiUser {
+    outcome.nodes[0].mac.triggered.expect("frames of several stations")
+}
+
+/// The frames that are sent, but for the first 50 ms.
+fn sent(text: &str) -> Vec<(Instant, Frame)> {
+    let mut world = World::new(&network(text), 1).expect("a network that can be built");
+    let nodes: Vec<u32> = (0..3).collect();
+    world.watch(&nodes);
+    world.advance(Duration::from_millis(50));
+    world.take_events();
+    world.advance(Duration::from_millis(30));
+    let sends = |event: sim::trace::TraceEvent| match event.what {
+        TraceEventKind::Sends(frame) => Some((event.at, frame)),
+        _ => None,
+    };
+    let sent = world.take_events().into_iter().filter_map(sends).collect();
+    world.advance(Duration::MAX);
+    world.finish();
+    sent
+}
+
+/// An exchange with two stations. The trigger has 28 + 2 * 6 B at 6 Mb/s: 20 + 15 * 4 us. The parts last as long as frames may,
+/// as more than 64 KB wait: 4 ms. 484 tones, two streams, MCS 11, 1.6 us: 7800 bits a symbol of 14.4 us, of which 273 follow the
+/// preamble of 56 us: 266171 B, more than 248 MPDUs of 1072 B have. The multi-STA BlockAck has 22 + 2 * 36 B at 24 Mb/s.
+#[test]
+fn an_exchange_lasts_what_the_standard_says() {
+    let ns = Duration::from_nanos;
+    let sent = sent(&cell(2, MANAGED, UP));
+    let begin = sent.iter().position(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).expect("a trigger");
+    let after = |before: (Instant, Duration)| before.0 + before.1 + ns(16_000);
+    let (start, trigger) = &sent[begin];
+    assert_eq!((trigger.kind, trigger.length), (Kind::Trigger { asks: Asks::Data, users: 2 }, ns(80_000)));
+    for (at, part) in &sent[begin + 1..begin + 3] {
+        // They are 10 ns away.
+        assert!(at.since(after((*start, trigger.length))) < ns(30), "{at:?}");
+        assert_eq!((part.kind, part.length, part.mpdus.len()), (Kind::Data, ns(4_000_000), 248));
+    }
+    let (at, answer) = &sent[begin + 3];
+    let parts = after((*start, trigger.length)) + ns(4_000_000);
+    assert!(at.since(parts) < ns(16_050) && parts + ns(16_000) <= *at, "{at:?}");
+    let lasts = ns(20_000 + 4_000 * (22_u64 + 8 * (22 + 2 * 36)).div_ceil(96));
+    assert_eq!((answer.kind, answer.length), (Kind::MultiBlockAck { stations: 2, long: true }, lasts));
+    assert_eq!(trigger.reserves, ns(16_000 + 4_000_000 + 16_000) + lasts);
+}
+
+/// Stations that always have something, and do not contend: every exchange is AIFS, a mean back-off of 7.5 slots, the trigger,
+/// 4 ms and the BlockAck. Within 1 %: the statistics of 200 back-offs.
+#[test]
+fn a_saturated_cell_carries_what_the_closed_form_says() {
+    for (stations, subcarriers) in [(2_u64, 468_u64), (4, 234), (8, 102), (16, 48), (37, 24)] {
+        let bits = subcarriers * 2 * 100 / 12;
+        let room = ((4_000_000 - 56_000) / 14_400 * bits - 22) / 8;
+        let mpdus = ((room + 2) / 1_072).min(256);
+        let trigger = 20_000 + 4_000 * (22 + 8 * (28 + 6 * stations)).div_ceil(24);
+        let response = 20_000 + 4_000 * (22 + 8 * (22 + 36 * stations)).div_ceil(96);
+        let cycle = 43_000 + 67_500 + trigger + 16_000 + 4_000_000 + 16_000 + response;
+        let expected = (stations * mpdus * 8_000) as f64 * 1e9 / cycle as f64;
+        let outcome = run(&cell(usize::try_from(stations).expect("few"), MANAGED, UP), 1);
+        let off = outcome.totals.goodput_bps / expected - 1.0;
+        let MultiUser { ppdus, psdus, padding_ratio, .. } = asked(&outcome);
+        println!("{stations}: {expected:.4e} b/s, {off:+.4}; {ppdus} PPDUs, {psdus} parts, padding {padding_ratio:.3}");
+        assert!(off.abs() < 0.01, "{stations}: {off}");
+        // Less than an MPDU of each part is padding.
+        assert!(padding_ratio < 1.1 / mpdus as f64, "{padding_ratio}");
+        // Of 37 one may not have got a word in yet.
+        assert!(outcome.totals.jain_index > 0.95, "{stations}: {}", outcome.totals.jain_index);
+    }
+}
+
+/// Both directions take turns, also where stations contend between.
+#[test]
+fn downlink_and_uplink_take_turns() {
+    for mac in ["", MANAGED] {
+        let outcome = run(&cell(4, mac, &format!("{UP}{DOWN}")), 1);
+        let sum = |name: &str| {
+            outcome.flows.iter().filter(|flow| flow.name.starts_with(name)).map(|flow| flow.goodput_bps).sum::<f64>()
+        };
+        println!("{mac}: up {:.3e}, down {:.3e}", sum("up"), sum("down"));
+        // Stations that contend as well have more turns.
+        let least = if mac.is_empty() { 1e8 } else { 3e8 };
+        assert!(sum("down") > least && sum("up") > least, "{mac}");
+        let (triggers, frames) = (asked(&outcome).ppdus, outcome.nodes[0].mac.multi_user.expect("frames").ppdus);
+        println!("{triggers} triggers, {frames} frames");
+        assert!(triggers.abs_diff(frames) * 10 < triggers, "{triggers} {frames}");
+    }
+}
+
+/// Downloads: stations are polled after each frame to them, and their TCP acknowledgements go together.
+#[test]
+fn acknowledgements_of_downloads_are_asked_for() {
+    let sent = sent(&cell(2, MANAGED, DOWNLOADS));
+    let polls = sent.iter().position(|(_, frame)| matches!(frame.kind, Kind::Trigger { asks: Asks::Backlog, .. }));
+    let kinds: Vec<Kind> = sent[polls.expect("a poll")..].iter().take(6).map(|(_, frame)| frame.kind).collect();
+    assert!(matches!(kinds[1..3], [Kind::QueueSize { .. }, Kind::QueueSize { .. }]), "{kinds:?}");
+    assert!(matches!(kinds[3], Kind::Trigger { asks: Asks::Data, users: 2 }), "{kinds:?}");
+    assert!(matches!(kinds[4..6], [Kind::Data, Kind::Data]), "{kinds:?}");
+    let (both, alone) = (cell(8, MANAGED, DOWNLOADS), cell(8, "", DOWNLOADS).replace("both", "downlink"));
+    let [both, alone] = [both, alone].map(|text| run(&text, 1));
+    let [more, less] = [&both, &alone].map(|outcome| outcome.totals.goodput_bps);
+    println!("{more:.4e} {less:.4e} b/s, padding {}", asked(&both).padding_ratio);
+    assert!(more > less, "{more} {less}");
+}
+
+/// What gets lost is sent again; duplicates are told apart, and no station is stuck.
+#[test]
+fn losses_are_made_up() {
+    let errors = "[radio.errors]\nmodel = \"fixed\"\npacket_error_ratio = 0.2\n";
+    for missed in ["retransmit", "request"] {
+        let mac = format!("{MANAGED}\naggregation = {{ missed_block_ack = \"{missed}\" }}");
+        let outcome = run(&(cell(4, &mac, UP) + errors), 1);
+        let sum = |of: fn(&sim::results::Mac) -> Option<u64>| -> u64 {
+            outcome.nodes[1..].iter().map(|node| of(&node.mac).expect("MPDUs")).sum()
+        };
+        let ratio = sum(|mac| mac.lost_mpdus) as f64 / sum(|mac| mac.mpdus) as f64;
+        assert!((ratio - 0.2).abs() < 0.02, "{missed}: {ratio}");
+        assert!(outcome.totals.jain_index > 0.98 && outcome.totals.goodput_bps > 4e8, "{:?}", outcome.totals);
+    }
+}
+
+/// Meanwhile MU EDCA's parameters hold: none contends, or seldom.
+#[test]
+fn answers_set_the_contention_that_follows() {
+    let own = |mac: &str| {
+        let outcome = run(&cell(4, mac, UP), 1);
+        let all: u64 = outcome.nodes[1..].iter().map(|node| node.mac.attempts).sum();
+        (all - asked(&outcome).psdus, outcome.totals.goodput_bps)
+    };
+    let (free, _) = own("");
+    let (rare, _) = own("mu_edca = { timer = \"100 ms\", aifsn = 15, cw_min = 1023, cw_max = 1023 }");
+    let (none, _) = own(MANAGED);
+    println!("{free} {rare} {none}");
+    assert!(none == 0 && free > 5 * rare.max(1), "{free} {rare} {none}");
+}
+
+#[test]
+fn what_contradicts_it_is_refused() {
+    let good = cell(2, MANAGED, UP);
+    for (text, path, why) in [
+        (good.replace("\"both\"", "\"downlink\""), "mac.mu_edca", "`ofdma = \"both\"`"),
+        (good.replace("1 s", "3 s"), "mac.mu_edca.timer", "2088.96 ms"),
+        (good.replace("1 s", "0 s"), "mac.mu_edca.timer", "above zero"),
+        (good.replace("\"1 s\"", "\"1 s\", aifsn = 1"), "mac.mu_edca.aifsn", "2 to 15"),
+        (good.replace("\"1 s\"", "\"1 s\", aifsn = 2, cw_min = 63, cw_max = 31"), "mac.mu_edca.cw_max", "below"),
+        (cell(1, "", UP), "mac.ofdma", "one station"),
+    ] {
+        let error = World::new(&network(&text), 1).err().expect("a contradiction");
+        assert_eq!(error.path(), Some(path), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+    }
+}
