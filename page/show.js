@@ -50,7 +50,7 @@ function sets() {
 
 function request(label = scheme) {
   const labels = label ? [...Object.entries(picks), [axis, label]] : Object.entries(picks);
-  return { toml, set: sets(), case: labels.map(([name, value]) => `${name}=${value}`), seed, expanded: scene?.id !== undefined };
+  return { toml, set: sets(), case: labels.map(([name, value]) => `${name}=${value}`), seed };
 }
 
 async function restart() {

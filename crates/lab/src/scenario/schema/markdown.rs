@@ -57,7 +57,7 @@ and quantities need no inner quotes: `--set 'queue.adth.target_delay=200 ms'`.
 
 `base = \"other.toml\"` inherits from another file, relative to this one. Tables are merged key by key; lists, also
 those of tables such as `[[flow]]`, replace the base's. A base has no base. `sluice check --expand FILE` prints both
-as one file.
+as one, without the base's settings that have no effect in the file.
 
 ## `[vary]`
 
