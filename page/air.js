@@ -5,7 +5,8 @@ function strip() {
   if (!stage) return;
   const span = 10 ** Number(at("zoom").value);
   at("span").textContent = span >= 1 ? `${span.toFixed(1)} s` : span >= 0.001 ? `${(span * 1000).toFixed(span < 0.01 ? 1 : 0)} ms` : `${(span * 1e6).toFixed(0)} us`;
-  const senders = [...new Set(air.map((frame) => frame.from))].sort((one, two) => one - two);
+  const senders = [...heard].sort((one, two) => one - two);
+  const rows_of = new Map(senders.map((sender, index) => [sender, index]));
   const left = senders.length <= 16 ? 70 : 8;
   const row = Math.min(26, (height - 24) / Math.max(senders.length, 1));
   const [ink, line, data, control, lost] = ["--ink", "--line", "--data", "--control", "--lost"].map(colour);
@@ -22,7 +23,7 @@ function strip() {
     const frame = air[index];
     const [from, until] = [x(frame.start_s), x(frame.start_s + frame.length_s)];
     if (until < left) { if (frame.start_s < time - span - 0.1) break; else continue; }
-    const y = 5 + senders.indexOf(frame.from) * row;
+    const y = 5 + rows_of.get(frame.from) * row;
     const [begin, wide] = [Math.max(from, left), Math.max(until - Math.max(from, left), 0.7)];
     const over = frame.start_s + frame.length_s < time - 1e-5;
     const missed = over && frame.to !== null && !got.has(frame.number);
@@ -50,7 +51,7 @@ function bars() {
   if (!stage) return;
   const of = (node) => ({ node, count: waiting[node], lost: dropped[node] });
   const busy = stage.nodes.map((_, node) => of(node)).filter(({ count, lost }) => count > 0 || lost.all > 0)
-    .sort((one, two) => two.count - one.count || two.lost.all - one.lost.all).slice(0, 12);
+    .sort((one, two) => two.count - one.count || two.lost.all - one.lost.all).slice(0, Math.floor((height - 8) / 24));
   const most = Math.max(50, ...busy.map(({ count }) => count));
   brush.textAlign = "left";
   busy.forEach(({ count, node, lost }, index) => {
@@ -75,17 +76,26 @@ function bars() {
   }
 }
 
-let drawn = 0;
+let drawn = 0, charted, painting = false;
 function draw() {
+  drawn = performance.now();
   plan();
   strip();
   bars();
-  if (performance.now() - drawn > 150 && stage) {
-    drawn = performance.now();
+  status();
+  if (stage && rows.t.at(-1) !== charted) {
+    charted = rows.t.at(-1);
     plots.forEach(({ plot, data }) => plot.setData(data()));
   }
 }
+// While something runs the air is drawn in each picture. All else is slower to draw, and changes too fast to be followed.
 function frame() {
-  if (playing) draw();
+  if (!playing || performance.now() - drawn > 60) draw(); else strip();
+  painting = playing;
+  if (playing) requestAnimationFrame(frame);
+}
+function paint() {
+  if (painting) return;
+  painting = true;
   requestAnimationFrame(frame);
 }

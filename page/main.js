@@ -190,7 +190,6 @@ async function begin() {
   source = libraries.editor(at("toml"), schema, edited);
   await loaded;
   pace();
-  requestAnimationFrame(frame);
   if (document.getElementById("given")) return fromReport(JSON.parse(at("given").textContent));
   const wanted = location.hash.length > 1 ? await unpacked(location.hash.slice(1)).catch(() => null) : null;
   const index = Math.max(0, scenes.findIndex((one) => one.file === wanted?.scene));
@@ -207,6 +206,6 @@ async function begin() {
   sliders();
   return restart();
 }
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { palette = new Map(); if (stage) { charts(); draw(); } });
+dark.addEventListener("change", () => { palette = new Map(); if (stage) { charts(); draw(); } });
 addEventListener("resize", () => { if (stage) { plots.forEach(({ plot, box }) => plot.setSize(size(box))); draw(); } });
 const ready = begin().then(() => performance.mark("ready"));

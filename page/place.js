@@ -1,8 +1,16 @@
 // The floor plan: where nodes are, and dragging them.
 
+// Sizes of the canvases: to ask for one in every picture would lay out the page each time.
+const sizes = new Map();
+const watched = new ResizeObserver((entries) => {
+  for (const { target, contentRect } of entries) sizes.set(target.id, [contentRect.width, contentRect.height]);
+  if (stage && !playing) draw();
+});
+for (const id of ["plan", "air", "queues"]) watched.observe(at(id));
+
 function canvas(id) {
   const element = at(id), scale = devicePixelRatio || 1;
-  const [width, height] = [element.clientWidth, element.clientHeight];
+  const [width, height] = sizes.get(id) ?? [element.clientWidth, element.clientHeight];
   if (element.width !== Math.round(width * scale) || element.height !== Math.round(height * scale)) {
     [element.width, element.height] = [Math.round(width * scale), Math.round(height * scale)];
   }
@@ -75,9 +83,14 @@ function plan() {
   const sight = fixed ?? view(width, height);
   const { to } = sight;
   const [ink, line, data] = [colour("--ink"), colour("--line"), colour("--data")];
-  const sending = new Map(air.filter((frame) => frame.start_s + frame.length_s >= time - 1e-9 || frame.start_s > time - 0.02 * speed())
-    .map((frame) => [frame.from, frame]));
-  const bright = chosen ?? [...sending.keys()].at(-1);
+  // The last frame of each node that sends now, or has just sent; no frame is longer than a tenth of a second.
+  const sending = new Map(), just = time - 0.02 * speed();
+  for (let index = air.length - 1; index >= 0 && air[index].start_s > Math.min(just, time - 0.1); index -= 1) {
+    const frame = air[index];
+    const is_new = !sending.has(frame.from) && (frame.start_s > just || frame.start_s + frame.length_s >= time - 1e-9);
+    if (is_new) sending.set(frame.from, frame);
+  }
+  const bright = chosen ?? sending.keys().next().value;
   if (bright !== undefined && places[bright]) shade(brush, sight, bright);
   if (chosen !== null && places[chosen]) {
     brush.strokeStyle = line;
@@ -105,6 +118,7 @@ function plan() {
     brush.strokeStyle = ink;
     brush.stroke();
   });
+  const few = here.size <= 16;
   brush.fillStyle = ink;
   brush.textAlign = "center";
   stage.nodes.forEach((node, number) => {
@@ -114,7 +128,7 @@ function plan() {
     const many = here.get(spot);
     here.delete(spot);
     if (many > 1) brush.fillText(`${number === chosen || !node.name.endsWith("1") ? node.name : node.name.slice(0, -1)} (${many})`, x, y - 13);
-    else if (many && (stage.nodes.length <= 16 || node.access_point || number === chosen)) brush.fillText(node.name, x, y - 13);
+    else if (many && (few || node.access_point || number === chosen)) brush.fillText(node.name, x, y - 13);
   });
 }
 

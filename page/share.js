@@ -43,7 +43,7 @@ async function verify() {
     for (const [label, expected] of Object.entries(one.fingerprints)) {
       at("verdict").textContent = `${one.name}, ${label} ...`;
       const labels = [...Object.entries(one.case ?? {}), [one.axis ?? "scheme", label]];
-      const checked = { toml: one.toml, set: [`duration=${one.checked}`], case: labels.map((pair) => pair.join("=")), seed: 1, expanded: one.id !== undefined };
+      const checked = { toml: one.toml, set: [`duration=${one.checked}`], case: labels.map((pair) => pair.join("=")), seed: 1 };
       const { text } = await ask({ call: "whole", request: checked, text: true }, () => {});
       results.push(fingerprint(text ?? "") === expected);
     }

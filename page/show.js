@@ -28,8 +28,8 @@ function ask(message, more) {
 let scene, toml, scheme, settings = {}, moved = {}, seed = 1;
 let axis = "scheme", picks = {};  // the axis whose labels are schemes, and the labels of the other axes
 let stage = null;                 // what is open: its number, nodes, flows
-let playing = true, time = 0;
-let air = [], got = new Set(), waiting = [], places = [], dropped = [];
+let playing = true, time = 0, progress = { events: 0, behind: false };
+let air = [], heard = new Set(), got = new Set(), waiting = [], places = [], dropped = [];
 let rows = { t: [], latency: [], goodput: [], held: [] }, bin = null;
 let chosen = null;
 
@@ -50,7 +50,7 @@ function sets() {
 
 function request(label = scheme) {
   const labels = label ? [...Object.entries(picks), [axis, label]] : Object.entries(picks);
-  return { toml, set: sets(), case: labels.map(([name, value]) => `${name}=${value}`), seed, expanded: scene?.id !== undefined };
+  return { toml, set: sets(), case: labels.map(([name, value]) => `${name}=${value}`), seed };
 }
 
 async function restart() {
@@ -63,7 +63,7 @@ async function restart() {
     return false;
   }
   stage = opened;
-  [air, got, waiting, dropped, time] = [[], new Set(), [], stage.nodes.map(() => ({ all: 0, last: -1 })), 0];
+  [air, heard, got, waiting, dropped, time] = [[], new Set(), new Set(), [], stage.nodes.map(() => ({ all: 0, last: -1 })), 0];
   places = stage.nodes.map((node) => node.place);
   rows = { t: [], latency: [], goodput: stage.flows.map(() => []), held: [] };
   bin = null;
@@ -79,6 +79,7 @@ async function restart() {
 
 function run() {
   if (!stage) return;
+  paint();
   ask({ call: "run", number: stage.number, speed: speed(), simulated: time }, ({ seen, behind }) => {
     see(seen, behind);
     if (seen.finished) finished();
@@ -92,7 +93,10 @@ function finished() {
 
 function see(seen, behind) {
   time = seen.t_s;
-  for (const frame of seen.air) air.push(frame);
+  for (const frame of seen.air) {
+    air.push(frame);
+    heard.add(frame.from);
+  }
   for (const number of seen.got) got.add(number);
   while (air.length > 6000) got.delete(air.shift().number);
   waiting = seen.waiting;
@@ -103,8 +107,13 @@ function see(seen, behind) {
   for (const [flow, when, delay, bytes] of seen.arrived) arrive(flow, when, delay, bytes);
   while (bin && time >= bin.end) close();
   bin ??= fresh(Math.floor(time / BIN) * BIN);
-  const pace = behind ? "; this machine is slower than that" : "";
-  at("status").textContent = `${time.toFixed(time < 1 ? 4 : 2)} s simulated, ${seen.events.toLocaleString("en")} events${pace}`;
+  progress = { events: seen.events, behind };
+}
+
+function status() {
+  if (!stage) return;
+  const pace = progress.behind ? "; this machine is slower than that" : "";
+  at("status").textContent = `${time.toFixed(time < 1 ? 4 : 2)} s simulated, ${progress.events.toLocaleString("en")} events${pace}`;
 }
 
 const fresh = (start) => ({ end: start + BIN, worst: null, bytes: stage.flows.map(() => 0) });

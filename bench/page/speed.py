@@ -89,7 +89,7 @@ def main():
         print(f"hall at {pace:.2f} of real time: {rate:.0f} frames/s, {100 * load:.0f} % of a core; a frame takes {draws:.1f} ms")
         browser.evaluate("""(tell({ call: "pause" }), playing = false, measured = (index) => {
           const { toml, set, case: picks, axis: name = "scheme", first } = scenes[index];
-          return { toml, set: set ?? [], case: Object.entries({ ...picks, [name]: first }).map((pair) => pair.join("=")), seed: 1, expanded: "id" in scenes[index] };
+          return { toml, set: set ?? [], case: Object.entries({ ...picks, [name]: first }).map((pair) => pair.join("=")), seed: 1 };
         }, 0)""")
         for index, scene in enumerate(json.loads(browser.evaluate("JSON.stringify(scenes)"))):
             here = min(in_page(browser, index) for _ in range(TIMES))

@@ -508,6 +508,11 @@ pub struct Chart {
     pub compare: Compare,
 }
 
+impl Chart {
+    /// The `x` of a chart of distributions.
+    pub(crate) const CDF: &str = "cdf";
+}
+
 /// Cases that no other beats along both axes of a chart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

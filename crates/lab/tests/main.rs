@@ -2,3 +2,4 @@
 
 mod parser;
 mod recorded;
+mod standalone;

@@ -57,8 +57,7 @@ impl Experiment {
     /// The same refusals as the command's.
     pub fn open(trial: &Trial) -> Result<Self, Refused> {
         let seeds = Some(trial.seeds.max(1));
-        // A report holds scenarios with their bases.
-        let wishes = Wishes { set: trial.set.clone(), seeds, quick: trial.quick, expanded: true, ..Wishes::default() };
+        let wishes = Wishes { set: trial.set.clone(), seeds, quick: trial.quick, ..Wishes::default() };
         let scenario = Scenario::read("scenario.toml", "scenario", trial.toml.as_bytes(), Path::new(""), &wishes)?;
         Ok(Self { scenario, number: trial.number, world: None, runs: Vec::new() })
     }

@@ -21,9 +21,6 @@ pub struct Request {
     /// The case, as for `--case`; none: the network as the file has it.
     #[serde(default)]
     pub case: Vec<String>,
-    /// The text is a scenario with its base: keys without effect are allowed.
-    #[serde(default)]
-    pub expanded: bool,
     /// Only the results matter: no picture tells frames and packets, and the run is quicker.
     #[serde(default)]
     pub unseen: bool,
@@ -154,8 +151,7 @@ impl Stage {
     /// # Errors
     /// The same refusals as the command's.
     pub fn open(request: &Request) -> Result<Self, Refused> {
-        let Request { set, expanded, .. } = request.clone();
-        let wishes = Wishes { set, expanded, base_only: request.case.is_empty(), ..Wishes::default() };
+        let wishes = Wishes { set: request.set.clone(), base_only: request.case.is_empty(), ..Wishes::default() };
         let text = request.toml.as_bytes();
         let scenario = Scenario::read("page.toml", "page", text, Path::new(""), &wishes)?;
         let axes = scenario.axes.iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect();
@@ -298,7 +294,7 @@ mod tests {
 
     fn request(set: &[&str], case: &[&str]) -> Request {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
-        Request { toml: CELL.to_owned(), set: owned(set), case: owned(case), expanded: false, unseen: false, seed: 3 }
+        Request { toml: CELL.to_owned(), set: owned(set), case: owned(case), unseen: false, seed: 3 }
     }
 
     fn to_the_end(stage: &mut Stage) -> Vec<Seen> {
@@ -365,16 +361,6 @@ mod tests {
         let mut stage = Stage::open(&unseen).unwrap_or_else(|refused| panic!("{refused:?}"));
         assert!(to_the_end(&mut stage).iter().all(|seen| seen.air.is_empty() && seen.arrived.is_empty()));
         assert_eq!(shown, serde_json::to_string(&stage.close()).expect("results are text and numbers"));
-    }
-
-    #[test]
-    fn what_a_base_may_have_without_effect_is_refused_of_a_file_alone() {
-        let mut idle = request(&[], &[]);
-        idle.toml = idle.toml.replace("[radio]", "[tcp]\ncongestion = \"cubic\"\n[radio]");
-        let refused = Stage::open(&idle).err().expect("no flow of TCP");
-        assert!(refused.error.contains("no effect"), "{}", refused.error);
-        idle.expanded = true;
-        assert!(Stage::open(&idle).is_ok());
     }
 
     #[test]

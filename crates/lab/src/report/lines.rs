@@ -70,7 +70,7 @@ pub(super) fn picture(
     if let Some(x_title) = &chart.x_title {
         return maker.scatter(x_title, &cases, id);
     }
-    if chart.x == CDF {
+    if chart.x == Chart::CDF {
         let curves: Vec<Vec<f64>> = cases.iter().flat_map(|case| maker.curves(case)).map(|(.., curve)| curve).collect();
         maker.values = Values::new(chart, &curves);
         if maker.values.is_none() {
@@ -116,9 +116,6 @@ struct Maker<'a> {
     scale: Option<Scale>,
     values: Option<Values>,
 }
-
-/// The value of `x` in a chart of distributions.
-pub(crate) const CDF: &str = "cdf";
 
 impl Maker<'_> {
     /// Returns the title and the cases of each panel, in the order of the axis' labels.
@@ -320,7 +317,7 @@ impl Maker<'_> {
 
     /// Says why no line has a value.
     fn nothing(&self, cases: &[Case]) -> String {
-        if self.chart.x == CDF && cases.iter().all(|case| case.runs[0].outcome.distributions.is_none()) {
+        if self.chart.x == Chart::CDF && cases.iter().all(|case| case.runs[0].outcome.distributions.is_none()) {
             return "These runs recorded no distributions, so there is nothing to draw.".to_owned();
         }
         if self.scale.is_none() && cases.iter().all(|case| case.runs[0].outcome.series.is_none()) {

@@ -19,7 +19,6 @@ mod words;
 use crate::study;
 use crate::study::Study;
 
-pub(crate) use lines::CDF;
 pub use page::{Redrawn, charts};
 pub use trial::Simulator;
 

@@ -7,6 +7,7 @@ use super::{Simulator, lines, verdicts};
 use crate::answer::{self, Piece};
 use crate::grid::Grid;
 use crate::label::short;
+use crate::scenario::Scenario;
 use crate::shell;
 use crate::statistics::Interval;
 use crate::study::{Run, Study, Table, Verdict};
@@ -14,6 +15,7 @@ use crate::tables::blocks;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
+use std::path::Path;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -334,10 +336,12 @@ fn provenance(out: &mut String, study: &Study) -> fmt::Result {
         command(&study.command)
     )?;
     replays(out, study, &cases)?;
+    // Readers copy it and run it. A text of another version of Sluice may have faults in this one.
+    let text = Scenario::standalone(&study.id, &study.text, Path::new(""));
     writeln!(
         out,
         "<details><summary>Scenario file</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",
-        Escaped(&study.text)
+        Escaped(text.as_ref().unwrap_or(&study.text))
     )
 }
 

@@ -4,6 +4,7 @@ use super::document;
 use super::file::{LARGEST_FILE, opened, read, utf8};
 use super::refusal::Refusal;
 use super::source::Source;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
@@ -76,57 +77,72 @@ pub(super) fn lay_under<'s>(source: &Source, own: &mut DeTable<'s>, mut base: De
     Ok(())
 }
 
-/// Writes a file and its base as one file, in the order of their keys.
-pub(super) fn expanded(source: &Source, root: &DeTable) -> String {
+/// Writes a file and its base as one file, in the order of their keys, without the settings at the places `without`.
+pub(super) fn expanded(source: &Source, root: &DeTable, without: &BTreeSet<usize>) -> String {
     let mut text = String::new();
-    write_table(&mut text, source, root, "");
+    Writer { source, without }.table(&mut text, root, "");
     text.trim_start().to_owned()
 }
 
-/// Writes a table: first the keys that fit on a line, then the tables in it under their own headers.
-fn write_table(text: &mut String, source: &Source, table: &DeTable, path: &str) {
-    let mut keys: Vec<_> = table.iter().filter(|(key, _)| !(path.is_empty() && key.get_ref() == KEY)).collect();
-    keys.sort_by_key(|(key, _)| key.span().start);
-    let (tables, plain): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, value)| has_header(source, value));
-    for (key, value) in plain {
-        let _ = writeln!(text, "{} = {}", written(key.get_ref()), &source.text[value.span()]);
-    }
-    for (key, value) in tables {
-        let name = written(key.get_ref());
-        let path = if path.is_empty() { name } else { format!("{path}.{name}") };
-        match value.get_ref() {
-            DeValue::Table(inner) => {
-                let _ = write!(text, "\n[{path}]\n");
-                write_table(text, source, inner, &path);
-            }
-            DeValue::Array(elements) => {
-                for inner in elements.iter().filter_map(|element| element.get_ref().as_table()) {
-                    let _ = write!(text, "\n[[{path}]]\n");
-                    write_table(text, source, inner, &path);
-                }
-            }
-            _ => {}
-        }
-    }
+struct Writer<'w, 's> {
+    source: &'w Source<'s>,
+    /// Places of keys, of values in a sweep, and of tables of lists that are left out.
+    without: &'w BTreeSet<usize>,
 }
 
-/// True for a table or a list of tables that is not written as a value after `=`, or cannot be because it has keys of
-/// both files.
-fn has_header(source: &Source, value: &document::Value) -> bool {
-    let span = value.span();
-    let written = source.text.get(span.clone()).unwrap_or_default();
-    match value.get_ref() {
-        DeValue::Table(table) => {
-            let inside = |(key, value): (&Spanned<_>, &document::Value)| {
-                span.start <= key.span().start && value.span().end <= span.end
-            };
-            !written.starts_with('{') || !table.iter().all(inside)
+impl Writer<'_, '_> {
+    /// Writes a table: first the keys that fit on a line, then the tables in it under their own headers.
+    fn table(&self, text: &mut String, table: &DeTable, path: &str) {
+        let of_sweep = ["vary", "quick"].iter().any(|of| path.starts_with(of));
+        let is_kept = |key: &Spanned<_>, value: &document::Value| {
+            let place = if of_sweep { value.span() } else { key.span() };
+            !self.without.contains(&place.start) && !(path.is_empty() && key.get_ref() == KEY)
+        };
+        let mut keys: Vec<_> = table.iter().filter(|(key, value)| is_kept(key, value)).collect();
+        keys.sort_by_key(|(key, _)| key.span().start);
+        let (tables, plain): (Vec<_>, Vec<_>) = keys.into_iter().partition(|(_, value)| self.has_header(value));
+        for (key, value) in plain {
+            let _ = writeln!(text, "{} = {}", written(key.get_ref()), &self.source.text[value.span()]);
         }
-        DeValue::Array(elements) => elements
-            .iter()
-            .next()
-            .is_some_and(|first| first.get_ref().as_table().is_some() && !source.text[first.span()].starts_with('{')),
-        _ => false,
+        for (key, value) in tables {
+            let name = written(key.get_ref());
+            let path = if path.is_empty() { name } else { format!("{path}.{name}") };
+            match value.get_ref() {
+                DeValue::Table(inner) => {
+                    let _ = write!(text, "\n[{path}]\n");
+                    self.table(text, inner, &path);
+                }
+                DeValue::Array(elements) => {
+                    let elements = elements.iter().filter(|element| !self.without.contains(&element.span().start));
+                    for inner in elements.filter_map(|element| element.get_ref().as_table()) {
+                        let _ = write!(text, "\n[[{path}]]\n");
+                        self.table(text, inner, &path);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// True for a table or a list of tables that is not written as a value after `=`, or cannot be because it has keys
+    /// of both files or some that are left out.
+    fn has_header(&self, value: &document::Value) -> bool {
+        let span = value.span();
+        let written = self.source.text.get(span.clone()).unwrap_or_default();
+        let is_whole = || self.without.range(span.clone()).next().is_none();
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                let inside = |(key, value): (&Spanned<_>, &document::Value)| {
+                    span.start <= key.span().start && value.span().end <= span.end
+                };
+                !written.starts_with('{') || !table.iter().all(inside) || !is_whole()
+            }
+            DeValue::Array(elements) => elements.iter().next().is_some_and(|first| {
+                first.get_ref().as_table().is_some()
+                    && (!self.source.text[first.span()].starts_with('{') || !is_whole())
+            }),
+            _ => false,
+        }
     }
 }
 
@@ -208,6 +224,26 @@ mod tests {
         let plain = "# A remark.\ntitle = \"t\"\nduration = \"1 s\"\nnodes.count = 2\nnodes.placement = \"chain\"\n\
             nodes.spacing = \"9 m\"\n";
         assert_eq!(load("", plain).unwrap().text, plain, "a file without a base stays as it is");
+    }
+
+    #[test]
+    fn settings_of_the_base_without_effect_are_left_out_alone() {
+        let base = BASE.replace("[queue]\n", "[tcp]\ncongestion = \"cubic\"\n[queue]\ncodel = { target = \"9 ms\" }\n");
+        let base = base.replace("chain\"", "chain\" # one after another");
+        let scenario = load(
+            &base,
+            "base = \"base.toml\"\nqueue.limit = 7\nqueue.red = { min_th = 1, max_th = 3 }\n\
+            vary.\"queue.discipline\" = [\"drop-tail\", \"red\"]\n",
+        )
+        .unwrap();
+        assert!(scenario.text.contains("cubic") && scenario.text.contains("9 ms"), "{}", scenario.text);
+        let alone = Scenario::standalone("a", &scenario.text, Path::new("")).unwrap();
+        assert!(!alone.contains("tcp") && !alone.contains("codel") && alone.contains("red"), "{alone}");
+        let read = load("", &alone).unwrap();
+        assert_eq!(read.cases.len(), scenario.cases.len());
+        // Word for word where everything has an effect.
+        assert_eq!(Scenario::standalone("a", &alone, Path::new("")).unwrap(), alone);
+        assert!(load("", &scenario.text).unwrap_err().contains("has no effect"));
     }
 
     #[test]

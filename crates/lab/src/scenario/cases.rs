@@ -87,9 +87,6 @@ pub struct Wishes {
     /// Only the network as it stands in the file will be run, so that keys that `[vary]` sets may be set from outside
     /// too.
     pub base_only: bool,
-    /// The text is a file with its base, as `sluice check --expand` prints it: keys without effect are allowed, because
-    /// the base may have them.
-    pub expanded: bool,
     /// A sweep in place of the file's `[vary]`. What the file says about its own sweep is dropped: claims, charts,
     /// tables.
     pub over: Option<Over>,

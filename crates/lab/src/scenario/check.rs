@@ -3,7 +3,7 @@
 
 mod charts;
 
-use super::cases::{Scenario, Wishes};
+use super::cases::Scenario;
 use super::draft::Draft;
 use super::refusal::Refusal;
 use super::{ceilings, document, hints, idle};
@@ -26,7 +26,7 @@ use std::rc::Rc;
 ///
 /// # Errors
 /// The first fault.
-pub(super) fn check(draft: &Draft, scenario: &Scenario, wishes: &Wishes) -> Result<(), Refusal> {
+pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     names(draft)?;
     let mut base = Some(blank(draft, &[], &scenario.base)?);
     let mut blanks = Vec::with_capacity(scenario.cases.len());
@@ -40,9 +40,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario, wishes: &Wishes) -> Resu
         let known = blanks.iter().rev().find(|known: &&Rc<Blank>| known.is_like(&blank)).cloned();
         blanks.push(known.unwrap_or_else(|| Rc::new(blank)));
     }
-    if !wishes.expanded {
-        idle::check(draft, scenario)?;
-    }
+    idle::check(draft, scenario)?;
     let future = Future { draft, scenario, blanks };
     future.check_rulings()?;
     for (index, claim) in scenario.claims.iter().enumerate() {

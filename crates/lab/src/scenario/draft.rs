@@ -13,7 +13,7 @@ use super::{base, ceilings, conditions, digest, hints, variants};
 use crate::claims;
 use crate::study::{Axis, Extent};
 use sim::config::Network;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::de::DeTable;
 use units::Duration;
 
@@ -182,11 +182,13 @@ impl<'s> Draft<'s> {
 
     /// Returns the file word for word, or with its base as one file.
     fn text(&self) -> String {
-        if self.source.base.is_some() {
-            base::expanded(&self.source, &self.written)
-        } else {
-            self.source.text.to_owned()
-        }
+        let base = self.source.base.map(|_| self.without(&BTreeSet::new()));
+        base.unwrap_or_else(|| self.source.text.to_owned())
+    }
+
+    /// Returns the file, with its base as one file, without the settings at these places.
+    pub(super) fn without(&self, places: &BTreeSet<usize>) -> String {
+        base::expanded(&self.source, &self.written, places)
     }
 
     /// Returns the simulator whose conventions the network follows.

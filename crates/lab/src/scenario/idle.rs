@@ -3,6 +3,7 @@
 //! A setting that some case uses stays, because a sweep chooses between disciplines, protocols and models. So does one
 //! of a file's base, which several experiments share, and one of the file that only a key set from outside disables.
 
+mod tcp;
 #[cfg(test)]
 mod tests;
 
@@ -14,12 +15,12 @@ use super::source::Source;
 use control::{AnyController, Controller as _, Limit, Name, Parameters, Sets, Site};
 use queue::Settings;
 use sim::config::{
-    Access, BProtection, Capture, Congestion, ErrorModel, Flow, HardwareQueue, Load, MobilityModel, MostBytes, Network,
-    Node, Propagation, Protocol, Queues, Radio, RateAlgorithm, Recovery, RepairBy, RepairWithin, ReplyWait, Role,
-    Route, RouteCache, RtsThreshold, Standard, Tcp, TrafficKind, Transport, TurnsVariant, Wired,
+    Access, BProtection, Capture, ErrorModel, Flow, HardwareQueue, Load, MobilityModel, MostBytes, Network, Node,
+    Propagation, Protocol, Queues, Radio, RateAlgorithm, RepairBy, RepairWithin, ReplyWait, Role, Route, RouteCache,
+    RtsThreshold, Shape, Standard, TrafficKind, Transport, TurnsVariant, Wired,
 };
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -27,14 +28,7 @@ use units::Duration;
 
 /// Refuses the first setting that has no effect in any case.
 pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
-    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
-    let changed = draft.changes().map(|change| {
-        let start = change.value.span().start;
-        (start, *first.entry(&change.path).or_insert(start))
-    });
-    let changed = changed.collect();
-    let mut seen = Seen { places: BTreeMap::new(), changed, end: draft.source.text.len() };
-    seen.all(draft, scenario)?;
+    let mut seen = Seen::of(draft, scenario)?;
     let set = !draft.set.is_empty() || !draft.source.sets.is_empty();
     if set && seen.first(&draft.source).is_some() {
         let alone = Draft::read(Source { sets: &[], ..draft.source }, &Wishes::default());
@@ -48,6 +42,15 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
             Err(draft.source.refuse(place.clone(), message.as_str()).note(instead.as_str()))
         }
     }
+}
+
+/// Returns the places of the settings that have no effect in any case: of keys, of tables of lists, and of the values that
+/// the sweep gives to a key.
+pub(super) fn places(draft: &Draft, scenario: &Scenario) -> Result<BTreeSet<usize>, Refusal> {
+    let Seen { places, changed, .. } = Seen::of(draft, scenario)?;
+    let is_idle = |place: &usize| places.get(place).is_some_and(Option::is_some);
+    let values = changed.iter().filter(|&(_, first)| is_idle(first)).map(|(&value, _)| value);
+    Ok(places.keys().copied().filter(is_idle).chain(values).collect())
 }
 
 /// A setting without effect.
@@ -88,6 +91,18 @@ struct Seen {
 }
 
 impl Seen {
+    fn of(draft: &Draft, scenario: &Scenario) -> Result<Self, Refusal> {
+        let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+        let changed = draft.changes().map(|change| {
+            let start = change.value.span().start;
+            (start, *first.entry(&change.path).or_insert(start))
+        });
+        let changed = changed.collect();
+        let mut seen = Self { places: BTreeMap::new(), changed, end: draft.source.text.len() };
+        seen.all(draft, scenario)?;
+        Ok(seen)
+    }
+
     fn all(&mut self, draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
         let combinations = draft.combinations();
         let cases = combinations.iter().map(Vec::as_slice).zip(scenario.cases.iter().map(|case| &case.network));
@@ -263,16 +278,14 @@ fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
         ("mac", rest) => of_mac(rest, at.network),
         ("routing", rest) => of_routing(rest, at),
         ("mobility", [key, ..]) => of_mobility(key, at.network.mobility.model),
-        ("nodes", ["count"]) if at.network.nodes.as_ref().is_some_and(|nodes| nodes.count == 0) => {
-            reason("`[nodes]` places no node", "leave the table out")
-        }
+        ("nodes", ["count"]) if places_no_node(at.network) => reason("`[nodes]` places no node", "leave the table out"),
         ("node", rest) => of_node(rest, at),
         ("flow", rest) => of_flow(rest, at.flow?, at),
         ("wired", ["at", ENTRY]) => late(at.wired?.at.get(at.index)?.time, at.network.duration),
-        ("tcp", []) if tcp_flows(at.network).next().is_none() => {
+        ("tcp", []) if tcp::flows(at.network).next().is_none() => {
             reason("no flow has `transport = \"tcp\"`", "give a flow that transport, or leave the table out")
         }
-        ("tcp", [key, rest @ ..]) => of_shared_tcp(key, rest, at),
+        ("tcp", [key, rest @ ..]) => tcp::of_shared(key, rest, at),
         ("consumption", ["low"]) => of_low(at),
         ("record", ["reception"]) if at.network.flow.iter().all(|flow| flow.to != "broadcast") => {
             reason("no flow is broadcast", "write `to = \"broadcast\"` in a flow, or leave it out")
@@ -282,6 +295,14 @@ fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
         }
         _ => None,
     }
+}
+
+/// True if `[nodes]` has no node of its own and gives no other a place: random placement does.
+fn places_no_node(network: &Network) -> bool {
+    let is_placed = |node: &Node| node.position.is_none() && node.role != Role::Wired;
+    network.nodes.as_ref().is_some_and(|nodes| {
+        nodes.count == 0 && (nodes.placement != Some(Shape::Random) || !network.node.iter().any(is_placed))
+    })
 }
 
 fn of_queue(key: &str, rest: &[&str], queue: &Settings, at: &At) -> Option<Reason> {
@@ -576,47 +597,8 @@ fn of_flow(rest: &[&str], flow: &Flow, at: &At) -> Option<Reason> {
         }
         ["tcp", key, rest @ ..] => {
             let merged = flow.tcp?.over(&at.network.tcp);
-            of_tcp(key, rest, &merged, at)
+            tcp::of(key, rest, &merged, at)
         }
-        _ => None,
-    }
-}
-
-fn tcp_flows(network: &Network) -> impl Iterator<Item = &Flow> {
-    network.flow.iter().filter(|flow| flow.transport == Transport::Tcp)
-}
-
-/// Checks a key of `[tcp]`, which acts if a flow takes it from there.
-fn of_shared_tcp(key: &str, rest: &[&str], at: &At) -> Option<Reason> {
-    let mut last = None;
-    for flow in tcp_flows(at.network) {
-        let own = flow.tcp.unwrap_or_default();
-        // A flow's own table is merged with the shared one.
-        let has = |of: &serde_json::Value| {
-            rest.iter().try_fold(&of[key], |of, key| of.get(key)).is_some_and(|of| !of.is_null())
-        };
-        if (key, rest) != ("bqm", &[]) && serde_json::to_value(own).as_ref().is_ok_and(has) {
-            continue;
-        }
-        last = Some(of_tcp(key, rest, &own.over(&at.network.tcp), at)?);
-    }
-    last.or_else(|| reason("every flow has its own in `[flow.tcp]`", "leave it out here or there"))
-}
-
-fn of_tcp(key: &str, rest: &[&str], tcp: &Tcp, at: &At) -> Option<Reason> {
-    let sack = tcp.recovery.unwrap_or_default() == Recovery::Sack;
-    let follows = tcp.congestion == Some(Congestion::Bqm);
-    match (key, rest) {
-        ("loss_detection", []) if !sack => needs("recovery = \"sack\""),
-        ("friendly_growth", []) if tcp.congestion != Some(Congestion::Cubic) => needs("congestion = \"cubic\""),
-        ("ecn", []) if tcp.congestion == Some(Congestion::Prague) => {
-            reason("with `congestion = \"prague\"` the ends always use ECN", "leave it out")
-        }
-        ("rtt_samples", []) if tcp.timestamps == Some(false) => needs("timestamps = true"),
-        ("ack_category", []) if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
-        ("bqm", ["pattern" | "raise"]) => None,
-        ("bqm", [_, ..]) if !follows => needs("congestion = \"bqm\""),
-        ("bqm", ["lowest_at_once"]) if tcp.recovery != Some(Recovery::NewReno) => needs("recovery = \"newreno\""),
         _ => None,
     }
 }

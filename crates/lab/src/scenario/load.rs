@@ -5,7 +5,7 @@ use super::draft::Draft;
 use super::file::{LARGEST_FILE, opened, utf8};
 use super::refusal::Refusal;
 use super::source::Source;
-use super::{attachments, base, check};
+use super::{attachments, base, check, idle};
 use std::path::Path;
 
 impl Scenario {
@@ -30,7 +30,7 @@ impl Scenario {
             let mut scenario = draft.scenario(stem)?;
             let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
             attachments::attach(draft, folder, networks.chain([&mut scenario.base]))?;
-            check::check(draft, &scenario, wishes)?;
+            check::check(draft, &scenario)?;
             Ok(scenario)
         })
     }
@@ -43,6 +43,23 @@ impl Scenario {
         let (name, stem) = names(path);
         let bytes = opened(path, &name, LARGEST_FILE)?;
         drafted(&name, &bytes, folder_of(path), wishes, |draft| draft.scenario(&stem))
+    }
+
+    /// Makes a text that is accepted by itself of that of a scenario which was read from a file with a base: with its id,
+    /// and without the base's settings that have no effect in it. The results are the same.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
+    pub fn standalone(id: &str, text: &str, folder: &Path) -> Result<String, Refusal> {
+        drafted(id, text.as_bytes(), folder, &Wishes::default(), |draft| {
+            let mut scenario = draft.scenario(id)?;
+            let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
+            attachments::attach(draft, folder, networks.chain([&mut scenario.base]))?;
+            let places = idle::places(draft, &scenario)?;
+            // Word for word, with its remarks, if everything has an effect.
+            let text = if places.is_empty() { text.to_owned() } else { draft.without(&places) };
+            Ok(if draft.head.id.is_some() { text } else { format!("id = {id:?}\n{text}") })
+        })
     }
 
     /// Reads the networks of a text that an earlier version may have read. Its claims, charts and tables need not be

@@ -196,7 +196,7 @@ fn another_controller_from_outside_leaves_the_files_parameters_alone() {
         let (text, wishes) = (alone.as_str(), wishes(set));
         let draft = Draft::read(Source::alone("chain.toml", text, &wishes.set), &wishes).unwrap();
         let scenario = draft.scenario("chain").unwrap();
-        check::check(&draft, &scenario, &Wishes::default()).map_err(|refusal| refusal.to_string())
+        check::check(&draft, &scenario).map_err(|refusal| refusal.to_string())
     };
     assert_eq!(checked(&["queue.controller=none"]), Ok(()));
     let said = checked(&["queue.controller=none", "queue.alt.a1=3"]).unwrap_err();

@@ -6,7 +6,7 @@ use crate::console::print;
 use crate::failure::Failure;
 use lab::scenario::{Scenario, Wishes};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Reads scenarios and builds all of their networks, without running any: what `sluice reproduce` would refuse is
 /// refused here.
@@ -37,8 +37,10 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
 /// Prints a scenario with all that it inherits, as one file.
 fn expand(targets: &[PathBuf]) -> Result<(), Failure> {
     let [target] = targets else { return Err(Failure::wrong("--expand prints one scenario: name one")) };
-    let scenario = Scenario::load(&targets::one(target)?, &Wishes::default())?;
-    print(&scenario.text)
+    let file = targets::one(target)?;
+    let scenario = Scenario::load(&file, &Wishes::default())?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    print(&Scenario::standalone(&scenario.id, &scenario.text, folder)?)
 }
 
 fn summary(scenario: &Scenario) -> String {

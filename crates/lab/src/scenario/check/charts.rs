@@ -3,7 +3,6 @@
 use super::{Future, Leaf};
 use crate::claims::{self, Condition};
 use crate::label;
-use crate::report::CDF;
 use crate::scenario::refusal::Refusal;
 use crate::study::{Chart, Spacing, Unit};
 use crate::title;
@@ -23,7 +22,7 @@ impl Future<'_, '_> {
         }
         self.check_against(&at("against"), &chart.against)?;
         self.check_compare(&at("compare"), chart.compare, &chart.against)?;
-        let (over_time, cdf, scatter) = (chart.x == "time", chart.x == CDF, chart.x_title.is_some());
+        let (over_time, cdf, scatter) = (chart.x == "time", chart.x == Chart::CDF, chart.x_title.is_some());
         if scatter {
             self.check_scatter(&at, chart)?;
         } else if chart.front.is_some() {
@@ -89,7 +88,8 @@ impl Future<'_, '_> {
             }
         }
         for measure in &chart.y {
-            let unit = if chart.x == CDF { Unit::Share } else { title::unit(measure, &chart.against, chart.compare) };
+            let unit =
+                if chart.x == Chart::CDF { Unit::Share } else { title::unit(measure, &chart.against, chart.compare) };
             title::factor(&chart.y_title, measure, unit).map_err(|why| self.draft.refuse_at(&at("y_title"), why))?;
         }
         Ok(())
@@ -97,7 +97,7 @@ impl Future<'_, '_> {
 
     /// Checks the keys of a chart whose x axis is a result.
     fn check_scatter(&self, at: &dyn Fn(&str) -> String, chart: &Chart) -> Result<(), Refusal> {
-        if chart.x == "time" || chart.x == CDF || self.scenario.axes.iter().any(|axis| axis.name == chart.x) {
+        if chart.x == "time" || chart.x == Chart::CDF || self.scenario.axes.iter().any(|axis| axis.name == chart.x) {
             let message = format!("`{}` has a title of its own: `x_title` is for a result", chart.x);
             return Err(self.draft.refuse_at(&at("x_title"), message));
         }
