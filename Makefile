@@ -17,7 +17,7 @@ make check      between two edits: format, lints, unit tests of the crates that 
 make test       for every change; about thirteen minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture emulation test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
-                slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test
+                slow test-python-slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make book       the pages of docs as a book: target/book; needs mdbook
 
@@ -52,7 +52,7 @@ test:
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
-	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test"
+	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow test-python-slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -143,10 +143,8 @@ page-pictures: page
 
 page-test: page
 	python3 tests/debian.py browser firefox
-	python3 tests/browser/check_page.py target/page/sluice.html target/page/screenshots
-	python3 tests/browser/check_firefox.py target/page/sluice.html target/page/screenshots
 	$(SLUICE) reproduce adth-s1a --seeds 1 --interactive --out target/page/report > target/page/report.txt || test $$? -eq 1
-	python3 tests/browser/check_trial.py target/page/report/report.html target/page/screenshots
+	python3 tests/browser/check_page.py target/page/sluice.html target/page/report/report.html target/page/screenshots
 
 # Cost in Chromium beside the command, frames a second, time to open.
 page-speed: page
@@ -313,7 +311,7 @@ pgo: build
 # Leave the machine idle meanwhile: an hour.
 bench: build
 	python3 bench/peers/cost.py
-	python3 bench/emulate/beside.py lateness --seeds 3
+	python3 bench/emulate/beside.py lateness --seeds 3 --fifo
 
 # The same on a machine that is not idle: executed instructions under Valgrind, an hour of CPU time, nearly all of it ns-3's.
 bench-instructions: build
@@ -339,9 +337,11 @@ target/python/installed: python/requirements.lock
 environment: target/python/installed
 
 # The Python package, built as the crates' tests are, with the accounting on; a wheel is optimised.
-test-python: compile target/python/installed
+test-python: MARKED := not slow
+test-python-slow: MARKED := slow
+test-python test-python-slow: compile target/python/installed
 	cp target/debug/lib_sluice.so python/sluice/_sluice.abi3.so
-	cd python && SLUICE=$(CURDIR)/$(TESTED) PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest
+	cd python && SLUICE=$(CURDIR)/$(TESTED) PYTHONPATH=$(CURDIR)/python ../$(PYTHON) -m pytest -m "$(MARKED)"
 
 # Nothing of where the checkout and Cargo's folder are.
 wheel wheel-test: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo

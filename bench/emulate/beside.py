@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 """Real programs over simulated air beside what the simulator measures there, and how late packets were delivered.
 
-`lateness`: a ping every two milliseconds beside forty stations of 802.11n that download a hundred Mb/s in
-all, the emulation on one core, and how late a bare timer there is. `pings`: round trips of real pings, of simulated ones
-in the same run, and of those without real ones. `downloads`: a
-download by the kernel's TCP and by the simulated one, alone and beside forty others. `acknowledged`: alone, with an
-acknowledgement for every packet in both, while the kernel acknowledges nine at once elsewhere. `floor`: the round trip of a network
-without delay, which is what two TUN devices, four system calls and the pacing cost.
+`lateness`: a ping every two milliseconds beside forty stations of 802.11n that download a hundred Mb/s in all, the emulation
+on one core. On the same core, with --fifo at a higher priority, a bare timer notes when the machine itself was late: the second
+share is of packets in steps of 0.1 s without that (a step has 3000 values: shorter ones would hold up the emulation).
+`pings`: round trips of real pings, of simulated ones in the same run, and of those without real ones. `downloads`: a download
+by the kernel's TCP and by the simulated one, alone and beside forty others. `acknowledged`: alone, with an acknowledgement for
+every packet in both, while the kernel acknowledges nine at once elsewhere. `floor`: the round trip of a network without delay,
+which is what two TUN devices, four system calls and the pacing cost.
 
 Means over seeds with 95 % intervals of Student's t. Needs no root where users may make namespaces; wall-clock time."""
 
 import argparse
+import csv
+import gc
 import json
 import os
 import pathlib
 import random
+import signal
 import socket
 import statistics
 import struct
@@ -35,6 +39,10 @@ SECONDS = 20
 WARMUP = 2
 FIFO = []
 PORT = 9000
+# Exit status after a signal.
+INTERRUPTED = 130
+# An echo request and its reply, with IPv4's header.
+PING = 84
 DOWNLOAD = """
 [[flow]]
 name = "twin"
@@ -125,7 +133,8 @@ def fetch(to, seconds, each=""):
 
 
 def emulate(text, seed, inside, more=(), core=None, within=None):
-    """Run `inside` in the laptop (`within` in the server) over a scenario; give what it printed, and the results."""
+    """Run `inside` in the laptop (`within` in the server) over a scenario; give what it printed, the results, and when the
+    emulation began on the monotonic clock."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "home.toml")
         path.write_text(text)
@@ -134,6 +143,7 @@ def emulate(text, seed, inside, more=(), core=None, within=None):
         command = [*pinned, SLUICE, "emulate", path, "--seed", str(seed), *more, "--json"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as emulation:
             addresses = dict(emulation.stderr.readline().split(": ") for _ in range(2))
+            begun = time.monotonic()
             server = addresses["server"].split()[0]
 
             def enter(node, words):
@@ -146,8 +156,10 @@ def emulate(text, seed, inside, more=(), core=None, within=None):
             if other:
                 other.communicate()
             emulation.terminate()
-            results = json.loads(emulation.communicate()[0])
-    return json.loads(told), results
+            results, errors = emulation.communicate()
+            if emulation.returncode != INTERRUPTED:
+                sys.exit(f"the emulation ended with {emulation.returncode}: {errors}")
+    return json.loads(told), json.loads(results), begun
 
 
 def simulate(text, seed, more=()):
@@ -168,44 +180,74 @@ def interval(values):
     return f"{mean:.2f} ± {half:.2f}"
 
 
-def machine(seconds, core):
-    """For which share of the time a bare timer of this machine wakes a process on this core more than a millisecond late,
-    with the same priority, and how late at most: nothing can be paced better."""
-    pid = os.fork()
-    if pid:
+def watch(core):
+    """Start a bare timer on a core, with a higher priority than the emulation's; give a function that ends it and tells
+    when it woke more than a millisecond late: from when to when on the monotonic clock."""
+    answer, tell = os.pipe()
+    parent, pid = os.getpid(), os.fork()
+    if not pid:
+        stopped, gaps = [], []
+        signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
+        gc.disable()
+        os.sched_setaffinity(0, [core])
+        if FIFO:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(11))
+        woke = time.monotonic()
+        while not stopped and os.getppid() == parent:
+            due = woke + 0.0002
+            time.sleep(max(0, due - time.monotonic()))
+            if (woke := time.monotonic()) > due + 0.001:
+                gaps.append((due, woke))
+        os.write(tell, json.dumps(gaps).encode())
+        os._exit(0)
+    os.close(tell)
+
+    def end():
+        os.kill(pid, signal.SIGTERM)
+        with open(answer) as told:
+            gaps = json.load(told)
         os.waitpid(pid, 0)
-        return
-    os.sched_setaffinity(0, [core])
-    if FIFO:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
-    begun, beyond, most = time.monotonic(), 0.0, 0.0
-    while (now := time.monotonic()) < begun + seconds:
-        time.sleep(0.0002)
-        late = time.monotonic() - now - 0.0002
-        beyond, most = beyond + max(0.0, late - 0.001), max(most, late)
-    print(f"a bare timer is within 1 ms for {100 - 100 * beyond / seconds:.3f} % of the time, at worst {1e3 * most:.3f} ms late")
-    sys.stdout.flush()
-    os._exit(0)
+        return gaps
+
+    return end
 
 
 def lateness(seeds):
+    if FIFO:
+        # For an exact time of the emulation's begin; what is started from here does not inherit it.
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(11))
+    step = 0.1
     for seed in seeds:
-        machine(10, core=0)
-        told, results = emulate(HOME, seed, ["ping", "SERVER", SECONDS, 0.002], WIDE, core=0)
+        end = watch(core=0)
+        with tempfile.TemporaryDirectory() as folder:
+            more = [*WIDE, "--out", folder, "--set", f"record.series={step} s"]
+            told, results, begun = emulate(HOME, seed, ["ping", "SERVER", SECONDS, 0.002], more, core=0)
+            with open(next(pathlib.Path(folder, "series").iterdir()), newline="") as series:
+                rows = list(csv.DictReader(series))
+        away = [(int((due - begun) / step), int((woke - begun) / step)) for due, woke in end()]
+        away = {number for first, last in away for number in range(first, last + 1)}
+        packets = late = 0
+        for number, row in enumerate(rows):
+            if number not in away:
+                bits = sum(float(row[f"flows.{way}.goodput_bps"] or 0) for way in ("laptop-server", "server-laptop"))
+                packets += round(bits * step / 8 / PING)
+                late += int(row["emulation.late_packets"])
         found, flows = results["emulation"], results["flows"]
         total = sum(flow["goodput_bps"] for flow in flows) / 1e6
         share, most = 100 * found["in_time_ratio"], 1e3 * found["lateness_max_s"]
         cpu = 100 * results["cpu_s"] / results["wall_s"]
         print(
             f"seed {seed}: {share:.3f} % of {found['packets']} packets within 1 ms, the latest {most:.3f} ms late; "
-            f"{total:.0f} Mb/s in all, {cpu:.0f} % of a core, {len(told['trips'])} of {told['sent']} pings"
+            f"while the machine was in time, {100 - 100 * late / packets:.3f} % of {packets}; "
+            f"{total:.0f} Mb/s in all, {cpu:.0f} % of a core, {len(told['trips'])} of {told['sent']} pings",
+            flush=True,
         )
 
 
 def pings(seeds):
     real, beside, alone = [], [], []
     for seed in seeds:
-        told, results = emulate(HOME, seed, ["ping", "SERVER", SECONDS, 0.2])
+        told, results, _ = emulate(HOME, seed, ["ping", "SERVER", SECONDS, 0.2])
         real.append(1e3 * statistics.fmean(told["trips"]))
         beside.append(1e3 * next(flow for flow in results["flows"] if flow["name"] == "ping")["rtt_s"]["mean"])
         flows = simulate(HOME, seed, ["--set", f"duration={SECONDS + WARMUP} s"])
@@ -228,7 +270,7 @@ def download(name, text, seeds, each=()):
     covered = SECONDS if text == HOME else 58
     real, simulated = [], []
     for seed in seeds:
-        told, results = emulate(text, seed, ["fetch", "SERVER", SECONDS, *each], within=["serve"])
+        told, results, _ = emulate(text, seed, ["fetch", "SERVER", SECONDS, *each], within=["serve"])
         real.append(told["bps"] / 1e6)
         data, acks = (
             next(flow["received_packets"] for flow in results["flows"] if flow["name"] == way)

@@ -312,7 +312,7 @@ def tcp_losses():
     return [Case("l", f"tcp loss={loss:g} {rate}", "peer-tcp-loss", measures, 120.0,
                  {"wired.0.loss": loss, "wired.0.rate": f"{rate} Mb/s"},
                  ("ns3-tcp-loss", f"--loss={loss:g}", f"--rate={rate}"))
-            for loss in (0.01, 0.05) for rate in (2, 20)]
+            for loss in (0.01, 0.05) for rate in (2, 5.5, 20, 24)]
 
 
 # Network (m): TCP and CBR over AODV on a grid.

@@ -24,8 +24,12 @@ def test_the_stub_tells_what_the_compiled_module_has(root):
 
 
 def test_types(root):
-    tool(root, "mypy")
     tool(root, "pyright", "--pythonpath", sys.executable)
+
+
+@pytest.mark.slow
+def test_types_as_the_other_checker_sees_them(root):
+    tool(root, "mypy")
 
 
 def test_style(root):

@@ -220,6 +220,7 @@ def test_the_progress_bar_is_for_terminals(chain, capsys):
     assert "100%" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_ray_with_a_worker_that_is_killed_gives_the_same_bytes(chain, tmp_path, monkeypatch):
     ray = pytest.importorskip("ray")
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")

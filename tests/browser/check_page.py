@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""Drives the page that simulates, in headless Chromium, as a reader would: check_page.py PAGE.html [SCREENSHOTS]
+"""Drives the page that simulates as a reader would: check_page.py PAGE.html REPORT.html [SCREENSHOTS]. The report is of
 
-Checked: every scene runs and draws, nothing but the file is asked for and no script fails; all networks on record have the
-command's results, to the last byte; a dragged node, a moved slider and another scheme change the network; the address that
-the page makes opens the same network with the same results; a wrong scenario is refused with its line; the page is no wider
-than the window from 360 px on. Exit status: 0 all is well, 1 something is not, 2 there is no Chromium or no page.
+    sluice reproduce adth-s1a --seeds 1 --interactive
+
+Checked in headless Chromium: every scene runs and draws, nothing but the file is asked for and no script fails; all networks
+on record have the command's results, to the last byte; a dragged node, a moved slider and another scheme change the network;
+the address that the page makes opens the same network with the same results; a wrong scenario is refused with its line; the
+page is no wider than the window from 360 px on. In the report: without changes the charts drawn anew are those reported; with
+another rate they differ, and "As reported" restores them; a wrong key is refused as by the command; the experiment's network
+runs packet by packet. In Firefox: the scenes, the results on record and the address. Exit status: 0 all is well, 1 something
+is not, 2 there is no page or no report.
 """
 
 import json
@@ -12,7 +17,8 @@ import pathlib
 import sys
 import time
 
-from chromium import Browser, Failure, chromium, screenshot, window
+from chromium import Browser, Failure, chromium, open_drawn, screenshot, window
+from firefox import Firefox, firefox
 
 PATIENCE = 30
 HALL = "Forty stations in a lecture hall"
@@ -33,10 +39,9 @@ def until(browser, expression, what):
         time.sleep(0.05)
 
 
-def start(browser: Browser, url: str) -> None:
+def start(browser: Browser | Firefox, url: str) -> None:
     """Opens the page; returns when the first scene runs."""
-    browser.call("Page.navigate", url="about:blank")
-    browser.call("Page.navigate", url=url)
+    browser.open(url)
     until(browser, "typeof ready !== 'undefined' && ready.then(() => true)", "the start")
     until(browser, "stage !== null && time > 0.3", "the first scene")
 
@@ -71,35 +76,59 @@ def faults(browser: Browser) -> list[str]:
     return found
 
 
-def check(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -> list[str]:
-    """The list of what is wrong."""
-    wrong, url = [], page.resolve().as_uri()
-
-    def expect(condition, what):
-        if not condition:
-            wrong.append(what)
-
-    window(browser, 1280, "light")
-    start(browser, url)
+def every_scene(browser: Browser | Firefox, page: pathlib.Path, sizes, size, picture) -> list[str]:
+    """What is wrong with the scenes in windows of these sizes, and with the networks on record."""
+    wrong = []
+    start(browser, page.resolve().as_uri())
     scenes = browser.evaluate("scenes.length")
     for index in range(scenes):
         browser.evaluate(f"(at('scene').value = {index}, at('scene').onchange())")
         until(browser, "stage !== null && rows.t.length > 5 && rows.latency.some((one) => one > 0)", f"scene {index}")
         seen = browser.evaluate("({ air: air.length, got: got.size, radio: places.filter(Boolean).length })")
-        expect((seen["air"] > 20 and seen["got"] > 10) or not seen["radio"], f"scene {index}: {seen}")
-        for width, scheme in ((1280, "light"), (360, "dark")):
-            window(browser, width, scheme)
+        wrong += [] if (seen["air"] > 20 and seen["got"] > 10) or not seen["radio"] else [f"scene {index}: {seen}"]
+        for wide in sizes:
+            size(wide)
             time.sleep(0.3)
-            wide = browser.evaluate("document.documentElement.scrollWidth")
-            expect(wide <= width, f"scene {index}: {wide} px wide in a window of {width}")
-            if pictures:
-                screenshot(browser, pictures / f"page-{index}-{width}.png")
-        window(browser, 1280, "light")
-
+            over = browser.evaluate("document.documentElement.scrollWidth - innerWidth")
+            wrong += [f"scene {index}: wider than a window of {wide} px by {over} px"] if over > 0 else []
+            picture(f"{index}-{wide}")
+        size(sizes[0])
     checked = browser.evaluate("verify()")
-    expect(checked["of"] >= 2 * scenes and checked["right"] == checked["of"], f"results of the command: {checked}")
+    right = checked["of"] >= 2 * scenes and checked["right"] == checked["of"]
+    return wrong if right else [*wrong, f"results of the command: {checked}"]
 
-    start(browser, url)
+
+def shared(browser: Browser | Firefox, page: pathlib.Path) -> list[str]:
+    """What is wrong with the network behind the address that the page makes."""
+    results, scheme = browser.evaluate(RESULTS), browser.evaluate("scheme")
+    browser.evaluate("at('share').onclick()")
+    start(browser, page.resolve().as_uri() + "#" + browser.evaluate("location.hash.slice(1)"))
+    wrong = [] if browser.evaluate("scheme") == scheme else ["the address forgets the scheme"]
+    same = browser.evaluate(RESULTS) == results
+    return wrong if same else [*wrong, "the network behind the address has other results"]
+
+
+def in_firefox(browser: Firefox, page: pathlib.Path, pictures: pathlib.Path | None) -> list[str]:
+    """The list of what is wrong in Firefox, whose windows are 500 px wide at least."""
+    picture = lambda name: pictures and browser.screenshot(pictures / f"firefox-{name}.png")  # noqa: E731
+    wrong = every_scene(browser, page, (1280, 500), browser.window, picture)
+    scene(browser, "A home with one upload")
+    browser.evaluate("choose(scene.cure)")
+    return wrong + shared(browser, page)
+
+
+def check(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -> list[str]:
+    """The list of what is wrong in Chromium."""
+    size = lambda wide: window(browser, wide, "dark" if wide == 360 else "light")  # noqa: E731
+    picture = lambda name: pictures and screenshot(browser, pictures / f"page-{name}.png")  # noqa: E731
+    size(1280)
+    wrong = every_scene(browser, page, (1280, 360), size, picture)
+
+    def expect(condition, what):
+        if not condition:
+            wrong.append(what)
+
+    start(browser, page.resolve().as_uri())
     before = browser.evaluate(RESULTS)
     drag(browser, "laptop", (30, 20))
     until(browser, "Object.keys(moved).includes('laptop')", "the drag")
@@ -112,10 +141,7 @@ def check(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -
     until(browser, "scheme === 'turns' && stage !== null && time > 0", "the scheme")
     cured = browser.evaluate(RESULTS)
     expect(cured != slid, "another scheme changes nothing")
-    browser.evaluate("at('share').onclick()")
-    start(browser, url + "#" + browser.evaluate("location.hash.slice(1)"))
-    expect(browser.evaluate("scheme") == "turns", "the address forgets the scheme")
-    expect(browser.evaluate(RESULTS) == cured, "the network behind the address has other results")
+    wrong += shared(browser, page)
 
     scene(browser, "Three hops of mesh")
     browser.evaluate(f"(settings = {{}}, seed = 1, {RESULTS})")
@@ -172,22 +198,77 @@ def complete(browser: Browser) -> list[str]:
     return wrong
 
 
+# Everything that the first chart shows: its lines and their points.
+SHOWN = """[...document.querySelectorAll("#chart-0-0-0 svg path")].map((path) => path.getAttribute("d")).join(" ")"""
+BUTTONS = """Object.fromEntries([...document.querySelectorAll(".trial button")].map((one) => [one.textContent, one]))"""
+
+
+def again(browser: Browser, keys: str) -> str:
+    """Draws the charts anew with these keys; what the report then says."""
+    browser.evaluate(f"""(document.querySelector(".trial textarea").value = {json.dumps(keys)},
+      document.querySelector(".trial input[type=checkbox]").checked = false,
+      {BUTTONS}["Draw the charts anew"].click())""")
+    until(browser, f"{BUTTONS}['Draw the charts anew'] !== undefined", "the charts")
+    return browser.evaluate("document.querySelector('.trial .note').textContent")
+
+
+def trial(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -> list[str]:
+    """The list of what is wrong with an interactive report."""
+    wrong = []
+
+    def expect(condition, what):
+        if not condition:
+            wrong.append(what)
+
+    window(browser, 1280, "light")
+    open_drawn(browser, page.resolve().as_uri())
+    until(browser, "document.querySelector('.trial') !== null", "the form")
+    chart = browser.evaluate("document.querySelector('.plot').id.replace(/-\\d+$/, '')")
+    shown = SHOWN.replace("chart-0-0", chart)
+    reported = browser.evaluate(shown)
+    expect(len(reported) > 100, "the report's chart is empty")
+    said = again(browser, "")
+    expect(said.startswith("The charts are of"), said)
+    expect(browser.evaluate(shown) == reported, "without changes the charts are others")
+    said = again(browser, "flow.forward.traffic.rate=1 Mb/s")
+    expect("1 Mb/s" in said and browser.evaluate(shown) != reported, f"another rate changes nothing: {said}")
+    if pictures:
+        screenshot(browser, pictures / "trial.png", 1600)
+    browser.evaluate(f"{BUTTONS}['As reported'].click()")
+    until(browser, f"{shown} === {json.dumps(reported)}", "the reported charts")
+    said = again(browser, "queue.limt=3")
+    expect("did you mean" in said, f"a wrong key: {said}")
+    browser.evaluate(f"(document.querySelector('.trial textarea').value = '', {BUTTONS}['Packet by packet'].click())")
+    inside = "document.querySelector('iframe').contentWindow"
+    until(browser, f"{inside}.eval('typeof stage !== \"undefined\" && stage !== null && time > 0.3')", "the network, packet by packet")
+    if pictures:
+        screenshot(browser, pictures / "trial-packets.png", 2400)
+    return wrong + faults(browser)
+
+
 def main() -> int:
-    page = pathlib.Path(sys.argv[1])
-    if not page.is_file():
-        print(f"{page} is missing: make page", file=sys.stderr)
+    page, report = map(pathlib.Path, sys.argv[1:3])
+    if missing := [str(file) for file in (page, report) if not file.is_file()]:
+        print(f"missing: {', '.join(missing)}: make page-test", file=sys.stderr)
         return 2
-    pictures = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    pictures = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
     if pictures:
         pictures.mkdir(parents=True, exist_ok=True)
-    try:
-        with chromium() as browser:
-            wrong = check(browser, page, pictures)
-    except Failure as failure:
-        wrong = [str(failure)]
+    wrong = []
+    for name, open_browser, check_in, file in (
+        ("page", chromium, check, page),
+        ("interactive report", chromium, trial, report),
+        ("page in Firefox", firefox, in_firefox, page),
+    ):
+        try:
+            with open_browser() as browser:
+                found = check_in(browser, file, pictures)
+        except Failure as failure:
+            found = [str(failure)]
+        wrong += [f"{name}: {one}" for one in found]
+        print(f"{name}: {'something is wrong' if found else 'all is well'}", flush=True)
     for one in wrong:
-        print(f"page: {one}")
-    print(f"page: {'all is well' if not wrong else 'something is wrong'}")
+        print(one)
     return 1 if wrong else 0
 
 

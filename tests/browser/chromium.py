@@ -91,6 +91,11 @@ class Browser:
         message, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(message)
 
+    def open(self, url: str) -> None:
+        """Opens a page anew, even if only what follows its `#` is another."""
+        self.call("Page.navigate", url="about:blank")
+        self.call("Page.navigate", url=url)
+
     def evaluate(self, expression: str):
         """The value of a JavaScript expression in the page."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)

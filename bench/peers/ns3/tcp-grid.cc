@@ -2,13 +2,14 @@
 // up to 35 m and none beyond. A greedy connection from node 0 to node 11 and 200 kb/s of 1000 B from node 9 to node 2,
 // diagonal to each other; drop-tail FIFO of 50 packets. TCP as in network (j).
 #include "connection.h"
+#include "errors.h"
 #include "feedback.h"
 #include "ns3/aodv-helper.h"
 
 int
 main(int argc, char* argv[])
 {
-    double rate = 200;
+    double rate = 200, loseBelow = 0;
     bool everyLink = false, forget = true, hello = false;
     Run run(110, 10);
     CommandLine cmd(__FILE__);
@@ -16,9 +17,11 @@ main(int argc, char* argv[])
     cmd.AddValue("hello", "hello messages (ns-3: yes)", hello);
     cmd.AddValue("forget", "a neighbour not heard for 2 s is a broken link, also without hello (ns-3: yes)", forget);
     cmd.AddValue("every-link", "every frame given up breaks a link, and nothing else does (ns-3: no)", everyLink);
+    cmd.AddValue("lose-below", "lose what lies less than this above interference, dB (0: ns-3's error model)", loseBelow);
     run.AddOptions(cmd);
     cmd.Parse(argc, argv);
     RngSeedManager::SetRun(run.seed);
+    LoseBelow(loseBelow);
     if (everyLink)
     {
         BreakEveryFailedLink();

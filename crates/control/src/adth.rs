@@ -15,29 +15,28 @@ use core::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Positive};
 
-/// Parameters of ADTH. The document gives only the first two.
+/// Parameters of ADTH.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Adth"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Target nodal delay (`D`): time in this node's queue and MAC. Default 200 ms.
+    /// Target of the time in queue and MAC (`D`). Default 200 ms.
     pub target_delay: Positive<Duration>,
-    /// Control interval (`Ts`), at least 100 us. Default: half the target (section 3.2.5); section 5.4 advises at most
-    /// a quarter for real networks.
+    /// Control interval (`Ts`), at least 100 us; section 5.4 advises at most a quarter of the target for real
+    /// networks. Default: half the target (section 3.2.5).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Period>,
-    /// Lower bound of the limit in packets (`minQueLimit`), of 1500 B each for limits in bytes. Default 1.
+    /// Lower bound of the limit in packets (`minQueLimit`), of 1500 B each if it is in bytes. Default 1.
     pub limit_min: NonZeroU32,
     /// Lower bound of the correction factor (`minQueLenFctr`). Default 0.1.
     pub phi_min: Positive<f64>,
-    /// Upper bound of the correction factor (`maxQueLenFctr`); at 1 it only lowers the estimate, at 2 or more a
-    /// saturated queue oscillates above its target. Default 1.
+    /// Upper bound of the correction factor (`maxQueLenFctr`); from 2 on a saturated queue oscillates above its
+    /// target. Default 1.
     pub phi_max: Positive<f64>,
     /// Statistic of an interval's nodal delays.
     pub statistic: Statistic,
-    /// Hard limit until the first late packet, then at most the largest estimate: the memory that section 4.2.1
-    /// describes and Algorithm 1 lacks (A6).
+    /// Hard limit until the first late packet, then at most the largest estimate (section 4.2.1, A6).
     pub latch: bool,
 }
 

@@ -40,14 +40,13 @@ pub struct Params {
     pub least: NonZeroU32,
     /// Cost of a drop (`cost_i`).
     pub cost: Cost,
-    /// Channel time of a frame besides its data: interframe space, mean backoff, preamble, acknowledgement. Default 190
-    /// us, reconstructed: 802.11n at 5 GHz.
+    /// Channel time of a frame besides its data, as `wqm.overhead`. Default 190 us, reconstructed: 802.11n at 5 GHz.
     pub overhead: Positive<Duration>,
     /// Control interval, also between notes to neighbours, at least 100 us. Default 1 s, reconstructed.
     pub interval: Period,
     /// Lifetime of a silent neighbour. Default 3 s, reconstructed: three notes lost.
     pub forget: Positive<Duration>,
-    /// Relative change of the domain's total channel time that causes a new split. Default 0.2, reconstructed.
+    /// Relative change of the domain's channel time that causes a new split. Default 0.2, reconstructed.
     pub change: Positive<f64>,
     /// Longest time between splits. Default 5 s, reconstructed.
     pub refresh: Positive<Duration>,
@@ -74,10 +73,10 @@ impl Default for Params {
 #[cfg_attr(feature = "schema", schemars(rename = "DnbCost"))]
 #[serde(rename_all = "snake_case")]
 pub enum Cost {
-    /// Most hops travelled by a packet at this node, including the next.
+    /// Most hops of a packet at this node, including the next.
     #[default]
     Hops,
-    /// Equal cost and shares, as in the patent's simple division.
+    /// Equal cost and shares (patent).
     Equal,
 }
 

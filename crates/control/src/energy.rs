@@ -24,17 +24,17 @@ use units::{Duration, Positive, Share, Within};
 /// Largest share of the low level's rate at which packets may arrive for the low level to be used.
 const SAFE: f64 = 0.9;
 
-/// Parameters of the energy scheme. Needs `[consumption.low]`.
+/// Parameters of the energy scheme (`docs/energy.md`). Needs `[consumption.low]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "EnergyThreshold"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Fixed threshold (`theta`): packets at the node, the MAC's included, up to which the low level sends. Default:
-    /// found by the node, with the keys below.
+    /// found by the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<u32>,
-    /// Cost of a watt in packets (`w`): the user's valuation of energy. Default 1.
+    /// Cost of a watt in packets (`w`). Default 1.
     pub weight: Positive<f64>,
     /// Services per epoch (`E`). Default 5000, reconstructed.
     pub services: NonZeroU64,

@@ -36,7 +36,7 @@ pub struct Params {
     pub delay_edges: Edges,
     /// Edges of backlog over limit, ascending, at most 7, at most 1.
     pub backlog_edges: Edges,
-    /// Factors of the limit, above zero: a row per bin of the delay, a factor per bin of the backlog. Default: the
+    /// Factors of the limit, above zero: a row per bin of the delay, a value per bin of the backlog. Default: the
     /// table that `docs/python/learn.py` learned.
     pub factors: Factors,
 }
@@ -50,7 +50,7 @@ pub enum Delay {
     /// Largest nodal delay.
     #[default]
     NodalDelayMax,
-    /// Mean time in the queue. Needed on live interfaces whose queue is only estimated.
+    /// Mean time in the queue, for live interfaces whose queue is only estimated.
     SojournMean,
 }
 

@@ -24,8 +24,7 @@ pub struct Params {
     pub patience: Positive<Duration>,
     /// Repetitions of an unanswered probe. Default 2.
     pub retries: u32,
-    /// Upper bound of the random wait of an admitted flow before it probes to regulate (SWAN-1: 7 s; SWAN-2: 0).
-    /// Default 0.
+    /// Upper bound of the random wait before a probe to regulate (SWAN-1: 7 s; SWAN-2: 0). Default 0.
     pub stagger: Duration,
     /// Time for which a flow is newly admitted. Default 10 s: longer than SWAN-1's waits.
     pub new_for: Duration,

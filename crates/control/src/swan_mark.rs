@@ -23,8 +23,8 @@ use units::{Bytes, Duration, Positive, Rate};
 #[cfg_attr(feature = "schema", schemars(rename = "SwanMark"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Real-time traffic in range, in network-layer bytes, up to which flows are admitted, and below which marking ends
-    /// (`B_adm`). Default 2 Mb/s: the document's for a channel of 11 Mb/s.
+    /// Real-time traffic in range (IP bytes) up to which flows are admitted, and below which marking ends (`B_adm`).
+    /// Default 2 Mb/s: the document's for a channel of 11 Mb/s.
     pub admission_rate: Positive<Rate>,
     /// Real-time traffic above which marking begins (`B_thr`), at least `admission_rate`. Default 3.5 Mb/s, likewise.
     pub threshold_rate: Positive<Rate>,
@@ -39,7 +39,7 @@ pub struct Params {
     pub sets: NonZeroU8,
     /// SWAN-2: time per set (`T_set`). Default 1 s.
     pub set_time: Positive<Duration>,
-    /// SWAN-2: precedence in marking of newly admitted flows (RT-new) over others (RT-old).
+    /// SWAN-2: precedence in marking of newly admitted flows.
     pub new_first: NewFirst,
 }
 
@@ -63,9 +63,9 @@ impl Default for Params {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Regulation {
-    /// SWAN-1: all flows; sources wait for a random time.
+    /// SWAN-1: all flows.
     Source,
-    /// SWAN-2: one set at a time; sources do not wait.
+    /// SWAN-2: one set at a time.
     #[default]
     Network,
 }
@@ -75,7 +75,7 @@ pub enum Regulation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NewFirst {
-    /// Only new flows, all of them.
+    /// All new flows, and no others.
     #[default]
     All,
     /// Only new flows of the current set.

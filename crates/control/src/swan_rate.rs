@@ -24,8 +24,8 @@ use units::{Duration, Positive, Rate, Share};
 pub struct Params {
     /// Control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree (S5).
     pub interval: Period,
-    /// MAC delay, from hand-over to ACK, above which a packet is late (`d`). With RTS/CTS the document's real-time load
-    /// needs 20 ms. Default 10 ms, which that load alone keeps with basic access. The document says only that it
+    /// MAC delay, from hand-over to ACK, above which a packet is late (`d`); with RTS/CTS the document's real-time
+    /// load needs 20 ms. Default 10 ms, which that load alone keeps with basic access. The document says only that it
     /// follows from the needs of real-time traffic.
     pub mac_delay: Positive<Duration>,
     /// Rate increase after a period without late packets (`c`). Default 35 kb/s.

@@ -33,9 +33,9 @@ const FULL: f64 = 1_500.0;
 #[cfg_attr(feature = "schema", schemars(rename = "Wqm"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Drain time of a full queue below which the size grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
+    /// Drain time of a full queue below which it grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
     pub t_min: Positive<Duration>,
-    /// Drain time above which the size shrinks (`T_max`). Default 10 ms, reconstructed.
+    /// Drain time above which it shrinks (`T_max`). Default 10 ms, reconstructed.
     pub t_max: Positive<Duration>,
     /// Control period, at least 100 us. Default 100 ms, reconstructed: that in which Linux's rate control looks at its
     /// rates.
@@ -80,7 +80,7 @@ pub enum Shares {
     /// Time in which others did not keep the channel busy; at least the equal share.
     #[default]
     Measured,
-    /// `1/N`, of the node and the stations heard in the period, named receivers of acknowledgements included.
+    /// `1/N`, of the node and the stations heard in the period.
     Equal,
 }
 
@@ -90,7 +90,7 @@ pub enum Shares {
 #[cfg_attr(feature = "schema", schemars(rename = "WqmStep"))]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Down by the part that takes longer than `t_max` to drain, at most by half; up by half of the gap to `t_min`.
+    /// Down by what takes longer than `t_max` to drain, at most by half; up by half of the gap to `t_min`.
     #[default]
     Gap,
     /// One packet.

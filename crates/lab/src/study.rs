@@ -99,63 +99,62 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its id: the experiment's and a number, `adth-s1a.1`.
+    /// Id: the experiment's and a number, `adth-s1a.1`.
     pub id: String,
-    /// The statement, in words.
+    /// Statement, in words.
     pub says: String,
-    /// The place in the document: "ADTH section 4.2.1".
+    /// Place in the document: "ADTH section 4.2.1".
     pub source: String,
-    /// The document's value: a number in the measure's unit, or words. It is shown beside ours.
+    /// The document's value, shown beside ours.
     #[serde(default)]
     pub reported: Option<Reported>,
-    /// The cases of the claim: axis = label, or a list of labels, as `{ scheme = "ADTH" }`. Default: all.
+    /// Cases of the claim: axis = label, or a list of labels: `{ scheme = "ADTH" }`. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
-    /// The result of the claim: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`. `*` stands for
-    /// all flows or nodes, `down*` for all whose names begin so, `down* be` for those that also end so. Or arithmetic
-    /// with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`, `max`, `min`, `jain`, `abs`, `max(a, b)` and
-    /// `before(series)`, the series one step earlier. Values of several flows or nodes are taken one by one. A name
-    /// with spaces stands in quotes: `'nodes.ap be.limit'`.
+    /// Result: `flows.*.deadline_miss_ratio`, `nodes.n1.queues.*.nodal_delay_s.p999`. `*` stands for all flows or
+    /// nodes, `down*` for all whose names begin so, `down* be` for those that also end so; their values are taken one
+    /// by one. Or arithmetic with spaces around `+ - * /`: `a / sum(b)`, with `sum`, `mean`, `max`, `min`, `jain`,
+    /// `abs`, `max(a, b)` and `before(series)`, the series one step earlier. Names with spaces are quoted: `'nodes.ap
+    /// be.limit'`.
     pub measure: String,
-    /// Unit of a computed value, if the keys in `measure` do not tell it, as for a product. It is shown with the value.
+    /// Unit of a computed value, shown with it, if `measure` does not tell it.
     #[serde(default)]
     pub unit: Option<Unit>,
-    /// Take one value of a time series, which `measure` then names.
+    /// Take one value of the time series that `measure` names.
     #[serde(default)]
     pub series: Option<Window>,
-    /// Make one value of those of a case. Default: each flow or node stands by itself.
+    /// Make one value of those of a case. Default: none.
     #[serde(default)]
     pub together: Option<Together>,
-    /// Make one value of all cases along an axis: where they first come near the largest, or fulfil a condition. With `steps`
-    /// along the same axis: where their steps do.
+    /// Make one value of all cases along an axis; with `steps` along that axis, of their steps.
     #[serde(default)]
     pub first: Option<First>,
-    /// Compare each case with the one that differs from it in these labels only, with the same seed. Of several labels (a list,
-    /// or `*` for all) `choose` or `reaching` picks one.
+    /// Compare each case with the one that differs in these labels only, with the same seed. Of several labels (a
+    /// list, or `*`) `choose` or `reaching` picks one.
     #[serde(default)]
     pub against: BTreeMap<String, Labels>,
-    /// Choice among several cases of `against`, by value, or by the sum of several values.
+    /// Choice among several cases of `against`, by their values or sums.
     #[serde(default)]
     pub choose: Choose,
-    /// Choice among the cases of `against` instead: the first in which this result is as large as in ours, or as the
-    /// largest among them if that is less.
+    /// Instead: the first case of `against` in which this result is as large as in ours, or as the largest among them
+    /// if that is less.
     #[serde(default)]
     pub reaching: Option<String>,
-    /// Compare with this result of the same case, or of the case of `against`: each value with each.
+    /// Compare with this result of the same case, or of that of `against`: each value with each.
     #[serde(default)]
     pub than: Option<String>,
     /// Comparison, with `against` or `than`.
     #[serde(default)]
     pub compare: Compare,
-    /// Make one value of several cases: groups of them by name, each with its labels, laid over `where`. Cases that differ in
+    /// Make one value of several cases: groups by name, each with its labels, laid over `where`. Cases that differ in
     /// other axes make values of their own.
     #[serde(default)]
     pub groups: BTreeMap<String, BTreeMap<String, Labels>>,
-    /// That value: arithmetic as in `measure` on the groups' names, as `max(c) - min(c)`.
+    /// Arithmetic on the names of the groups: `max(c) - min(c)`.
     #[serde(default)]
     pub formula: Option<String>,
-    /// Take the difference of each value from that of the label before it on this axis; with `compare = "ratio"` alone,
-    /// the ratio.
+    /// Take the difference of each value from that of the label before it on this axis, or the ratio with `compare =
+    /// "ratio"` alone.
     #[serde(default)]
     pub steps: Option<String>,
     /// Make one number of all values of a seed.
@@ -167,22 +166,22 @@ pub struct Claim {
     /// Ruling on the numbers of the seeds.
     #[serde(default)]
     pub seeds: OverSeeds,
-    /// The window in which the number has to lie: "<= 400 ms", "> 4", "1.5 % .. 4.5 %", "!= 1". A number without a unit is in SI
-    /// units, a share without `%` is one of 1. `zero`: no packet in the median seed, and at most 0.003 % over all seeds.
+    /// Window: "<= 400 ms", "> 4", "1.5 % .. 4.5 %", "!= 1". A number without a unit is in SI units, a share without
+    /// `%` is one of 1. `zero`: no packet in the median seed, and at most 0.003 % over all seeds.
     pub holds: String,
-    /// The side of the window on which ours is better than the document says: the verdict is `better` there.
+    /// Side of the window on which ours is `better` than the document says.
     #[serde(default)]
     pub better: Option<Side>,
     /// Rule on it by full runs only, not with `--quick`.
     #[serde(default)]
     pub full: bool,
-    /// One of the six to ten statements for which the document stands. Lists of claims begin with them.
+    /// One of the six to ten main statements of the document, which lists begin with.
     #[serde(default)]
     pub headline: bool,
     /// Origin of the statement. Default: the document. Other statements are not counted among the document's.
     #[serde(default)]
     pub statement: Option<Origin>,
-    /// Reason why it does not hold, in one or two sentences, with the command or the claim that shows it.
+    /// Reason why it does not hold, in a sentence or two with the command or claim that shows it.
     #[serde(default)]
     pub why: Option<String>,
     /// Cause of the difference.
@@ -242,8 +241,8 @@ impl Cause {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// Sentences. `{1}` is the measured value, with unit, of claim 1 of this experiment, `{adth-s1a.3}` that of the
-    /// claim with this id. A sentence about a claim without a verdict is left out.
+    /// Sentences. `{1}` is our value, with unit, of claim 1 of this experiment, `{adth-s1a.3}` that of the claim with
+    /// this id. A sentence about a claim without a verdict is left out.
     #[serde(default)]
     pub says: Vec<String>,
 }
@@ -252,11 +251,10 @@ pub struct Answer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverSeeds {
-    /// By the 95 % interval of their mean: the claim holds if all of it lies in the window, differs if none does, and is not
-    /// confirmed otherwise.
+    /// By the 95 % interval of their mean, as above.
     #[default]
     Mean,
-    /// By the mean, but an interval that reaches the window is enough: then the claim is not refuted.
+    /// As `mean`, but an interval that reaches the window is enough: the claim is not refuted.
     NotRefuted,
     /// The worst seed decides. For statements with never, always, within, largest.
     Every,
@@ -281,10 +279,10 @@ pub struct Window {
     /// Up to this time. Default: the end.
     #[serde(default)]
     pub to: Option<Duration>,
-    /// Only steps in which this series of the same run is above zero: `nodes.ap.dropped_packets`.
+    /// Only steps in which this series is above zero: `nodes.ap.dropped_packets`.
     #[serde(default)]
     pub during: Option<String>,
-    /// Average the series over bins of this length first, from time 0 on.
+    /// Average the series over bins of this length first.
     #[serde(default)]
     pub bin: Option<Duration>,
     /// The condition of `reaches`, `stays` and `share`, as in `holds`.
@@ -293,10 +291,10 @@ pub struct Window {
     /// Divide by this other value of the same series: the value, with `when` the series.
     #[serde(default)]
     pub relative_to: Option<Base>,
-    /// Count this series of the same run instead of seconds, in `reaches`, `stays` and `settling`.
+    /// Count this series instead of seconds, in `reaches`, `stays` and `settling`.
     #[serde(default)]
     pub counting: Option<String>,
-    /// The share of the way from the first to the final value that `settling` waits for.
+    /// The share of the way to the final value that `settling` waits for.
     #[serde(default)]
     pub covered: Option<f64>,
     /// The longest time that a `fall` takes. Default: the whole window.
@@ -329,7 +327,7 @@ pub enum Take {
     Fall,
     /// Change per second, by least squares.
     Slope,
-    /// Seconds from `from` until it is near its final value, the mean of the last fifth of the window.
+    /// Seconds from `from` until it is near its final value, the mean of the last fifth.
     Settling,
     /// Seconds from `from` until the end of the first step that fulfils `when`.
     Reaches,
@@ -337,8 +335,8 @@ pub enum Take {
     Stays,
     /// The share of the steps that fulfil `when`.
     Share,
-    /// The largest autocorrelation beyond the first lag at which it is below zero, up to half the window: 1 for a series
-    /// that repeats.
+    /// The largest autocorrelation beyond the first lag at which it is below zero, up to half the window: 1 where it
+    /// repeats.
     Periodicity,
 }
 
@@ -371,16 +369,16 @@ pub enum Together {
     Min,
 }
 
-/// Label along an axis at which values first come near the largest of them, or fulfil a condition.
+/// The label along an axis at which values first come near the largest, or fulfil a condition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct First {
-    /// The axis; its labels are numbers or quantities (`50 packets`). The value is the number, a quantity's in its SI unit.
+    /// Axis; its labels are numbers or quantities (`50 packets`), taken in SI units.
     pub axis: String,
-    /// Near means at least this share of the largest value along the axis, above 0 and at most 1.
+    /// Near: this share of the largest value along the axis, above 0 and at most 1.
     #[serde(default)]
     pub share: Option<f64>,
-    /// Instead: the condition that the value (of several flows or nodes their sum) fulfils, as in `holds`.
+    /// Instead: the condition that the value (the sum over flows or nodes) fulfils, as in `holds`.
     #[serde(default)]
     pub when: Option<String>,
 }
@@ -446,8 +444,7 @@ pub enum Statistic {
     Median,
     /// The largest less the smallest.
     Range,
-    /// None: each value is ruled on by itself, with its own interval, and all must hold. With `steps` or `against` it is an
-    /// order.
+    /// None: each value is ruled on by itself, and all must hold.
     Each,
 }
 
@@ -464,8 +461,8 @@ pub struct Chart {
     /// Chart that stands first in the report.
     #[serde(default)]
     pub first: bool,
-    /// `time`, an axis of `[vary]`, or `cdf`: share of packets with at most this delay, with `log` above it. With `x_title` a
-    /// result, as in `y`: every case is a point, with its intervals along both axes.
+    /// `time`, an axis of `[vary]`, or `cdf`: share of packets with at most this delay (with `log`: above it). With
+    /// `x_title` a result: every case is a point, with its intervals.
     pub x: String,
     /// Title and unit of the x axis where `x` is a result: "delay (ms)".
     #[serde(default)]
@@ -473,16 +470,16 @@ pub struct Chart {
     /// With `x_title`: names the cases that no other beats along both axes (Pareto front).
     #[serde(default)]
     pub front: Option<Front>,
-    /// Series over `time` (`flows.*.delay_max_s`, `nodes.n1.limit`; first seed), measures over an axis as in a claim
-    /// (`flows.*.delay_s.max`; mean and 95 % interval over the seeds), or distributions for `cdf` (`flows.*.delay_s`,
-    /// `rtt_s`, `completion_s`; `nodes.*.sojourn_s`, `nodal_delay_s`; quantiles averaged over the seeds).
+    /// Series over `time` (`flows.*.delay_max_s`, `nodes.n1.limit`; first seed), measures over an axis
+    /// (`flows.*.delay_s.max`; mean and 95 % interval), or distributions for `cdf` (`flows.*.delay_s`, `rtt_s`,
+    /// `completion_s`; `nodes.*.sojourn_s`, `nodal_delay_s`; quantiles averaged over the seeds).
     pub y: Vec<String>,
     /// Title and unit of the y axis: "goodput (Mb/s)". `(s)`, `(b/s)` and `(bit/s)` are scaled to the values.
     pub y_title: String,
-    /// Cases shown: axis = label, or a list of labels. Default: all.
+    /// Cases shown. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
-    /// Axis with a panel per label: on common scales, with `x_title` on scales of their own.
+    /// Axis with a panel per label, on common scales (with `x_title` on their own).
     #[serde(default)]
     pub panels: Option<String>,
     /// Axis with a colour per label. Default: one per line.
@@ -519,10 +516,10 @@ pub struct Front {
     pub x: Side,
     /// The better side along the y axis.
     pub y: Side,
-    /// Only cases in which the mean of this result fulfils `when`: `flows.ping.loss_ratio`. Others are hollow points.
+    /// Only cases in which the mean of this result fulfils `when`: `flows.ping.loss_ratio`; others are hollow.
     #[serde(default)]
     pub of: Option<String>,
-    /// The condition of `of`, as in a claim's `holds`: "<= 2 %".
+    /// Condition of `of`: "<= 2 %".
     #[serde(default)]
     pub when: Option<String>,
 }
@@ -555,7 +552,7 @@ pub struct Table {
     /// Axes with a column per combination of labels. Other axes are averaged, unless `where` fixes them.
     #[serde(default)]
     pub columns: Vec<String>,
-    /// Cases shown: axis = label, or a list of labels. Default: all.
+    /// Cases shown. Default: all.
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
     /// Figures of each case, side by side.

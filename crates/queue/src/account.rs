@@ -2,7 +2,9 @@
 
 use crate::level::{Level, Meter};
 use crate::measure::{Completion, Counts, Measured, Occupancy, ServiceAverage, Tally, Totals};
+use crate::packet::Packet;
 use control::{Count, Interval, Limit, Measures};
+use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant};
 
 /// The hard limit of any queue, in packets.
@@ -130,10 +132,11 @@ impl Account {
         self.counts.arrived.add(len);
     }
 
-    /// Records that an arriving packet was refused.
+    /// Hands over an arriving packet that is refused.
     #[inline]
-    pub(crate) fn refused(&mut self, len: u64) {
-        self.counts.dropped.add(len);
+    pub(crate) fn refuse<P: Packet>(&mut self, packet: P, dropped: &mut impl FnMut(P)) {
+        self.counts.dropped.add(packet.len().count());
+        dropped(packet);
     }
 
     /// Records that an arriving packet joined.
@@ -144,11 +147,29 @@ impl Account {
         self.backlog_moved(now);
     }
 
-    /// Records that a queued packet was discarded; [`settle`](Self::settle) or another report follows at the same time.
+    /// Hands over a queued packet that is discarded; [`settle`](Self::settle) or another report follows at the same time.
     #[inline]
-    pub(crate) fn discarded(&mut self, len: u64) {
+    pub(crate) fn discard<P: Packet>(&mut self, packet: P, dropped: &mut impl FnMut(P)) {
+        let len = packet.len().count();
         self.backlog.remove(len);
         self.counts.dropped.add(len);
+        dropped(packet);
+    }
+
+    /// Discards the packets of a line that are `unwanted`.
+    pub(crate) fn discard_where<P: Packet>(
+        &mut self,
+        line: &mut VecDeque<Waiting<P>>,
+        unwanted: &mut impl FnMut(&P) -> bool,
+        dropped: &mut impl FnMut(P),
+    ) {
+        line.retain(|waiting| {
+            let goes = unwanted(&waiting.packet);
+            if goes {
+                self.discard(waiting.packet, dropped);
+            }
+            !goes
+        });
     }
 
     /// Records that a packet was marked instead of dropped.

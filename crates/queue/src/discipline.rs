@@ -55,8 +55,12 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     /// Takes an arriving packet: it joins, or it or others are handed to `dropped`.
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P));
 
-    /// Takes an arriving packet that goes before all others. Without room, others make way.
-    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P));
+    /// Discards at least one packet, since another one goes before all others and does not fit: one at the tail, or of the
+    /// longest flow.
+    fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P));
+
+    /// Puts a packet that has just arrived, and fits, before all others.
+    fn put_first(&mut self, waiting: Waiting<P>);
 
     /// The packet that would leave after `index` others. A packet that was seen here leaves, unless a packet that goes
     /// first arrives before or the limit shrinks.
@@ -72,7 +76,7 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     ) -> Option<Waiting<P>>;
 
     /// Discards packets above the limit after it has shrunk, unless the user's [`Purge`] says otherwise.
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P));
+    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P));
 
     /// Discards all packets that are `unwanted`.
     fn discard_where(

@@ -28,5 +28,5 @@ pub use level::{Level, Meter};
 pub use measure::{Completion, Totals};
 pub use packet::{Ecn, Packet};
 pub use queue::{Departure, FifoParams, Queue};
-pub use settings::Settings;
+pub use settings::{LONGEST_PACKET, Settings};
 pub use shaper::Shaper;

@@ -99,8 +99,7 @@ impl Chain {
         for _ in 0..self.packets {
             let Some(waiting) = self.pop(pool) else { break };
             if unwanted(&waiting.packet) {
-                account.discarded(waiting.packet.len().count());
-                dropped(waiting.packet);
+                account.discard(waiting.packet, dropped);
             } else {
                 self.push(pool, waiting);
             }

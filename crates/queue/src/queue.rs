@@ -84,7 +84,8 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Takes an arriving packet. Packets that the discipline drops, this one or queued ones, are handed to `dropped`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "once a packet and hop")]
+    #[inline(always)]
     pub fn enqueue(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.comes(packet.len().count());
@@ -95,8 +96,16 @@ impl<P: Packet> Queue<P> {
     /// at the tail, or of the longest flow.
     pub fn enqueue_first(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
-        account.comes(packet.len().count());
-        packets.enqueue_first(account, now, packet, dropped);
+        let len = packet.len().count();
+        account.comes(len);
+        if !account.fits_alone(len) {
+            return account.refuse(packet, dropped);
+        }
+        while !account.fits(len) {
+            packets.make_way(account, now, dropped);
+        }
+        packets.put_first(Waiting { packet, since: now });
+        account.joins(now, len);
     }
 
     /// The packet that would leave after `index` others; zero for the one that [`take`](Self::take) returns. A discipline
@@ -130,7 +139,7 @@ impl<P: Packet> Queue<P> {
     pub fn set_limit(&mut self, now: Instant, limit: Limit, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.set_limit(now, limit);
-        packets.purge(account, dropped);
+        packets.purge(account, now, dropped);
         account.settle(now);
     }
 
@@ -138,7 +147,7 @@ impl<P: Packet> Queue<P> {
     /// a limit. Does nothing if the queue's [`Purge`] says so.
     pub fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
-        account.one_below(|account| packets.purge(account, dropped));
+        account.one_below(|account| packets.purge(account, now, dropped));
         account.settle(now);
     }
 

@@ -121,18 +121,22 @@ macro_rules! disciplines {
                 }
             }
 
-            pub(crate) fn enqueue_first(
+            pub(crate) fn make_way(
                 &mut self,
                 account: &mut $crate::account::Account,
                 now: units::Instant,
-                packet: P,
                 dropped: &mut impl FnMut(P),
             ) {
                 match self {
-                    Self::Fifo(fifo) => {
-                        fifo.enqueue_first(account, now, packet, dropped);
-                    }
-                    $(Self::$Kind(held) => held.enqueue_first(account, now, packet, dropped),)*
+                    Self::Fifo(fifo) => fifo.make_way(account, now, dropped),
+                    $(Self::$Kind(held) => held.make_way(account, now, dropped),)*
+                }
+            }
+
+            pub(crate) fn put_first(&mut self, waiting: $crate::account::Waiting<P>) {
+                match self {
+                    Self::Fifo(fifo) => fifo.put_first(waiting),
+                    $(Self::$Kind(held) => held.put_first(waiting),)*
                 }
             }
 
@@ -177,10 +181,15 @@ macro_rules! disciplines {
                 }
             }
 
-            pub(crate) fn purge(&mut self, account: &mut $crate::account::Account, dropped: &mut impl FnMut(P)) {
+            pub(crate) fn purge(
+                &mut self,
+                account: &mut $crate::account::Account,
+                now: units::Instant,
+                dropped: &mut impl FnMut(P),
+            ) {
                 match self {
-                    Self::Fifo(fifo) => fifo.purge(account, dropped),
-                    $(Self::$Kind(held) => held.purge(account, dropped),)*
+                    Self::Fifo(fifo) => fifo.purge(account, now, dropped),
+                    $(Self::$Kind(held) => held.purge(account, now, dropped),)*
                 }
             }
 

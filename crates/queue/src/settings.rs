@@ -6,6 +6,10 @@ use crate::disciplines::{DisciplineName, Tables, for_each_discipline};
 use control::{Limit, Name, Parameters};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
+use units::Bytes;
+
+/// The longest packet of Wi-Fi.
+pub const LONGEST_PACKET: Bytes = Bytes::new(2_304);
 
 macro_rules! settings {
     ($($controllers:tt)*) => { for_each_discipline! { with_tables { $($controllers)* } } };
@@ -23,18 +27,23 @@ macro_rules! with_tables {
         #[cfg_attr(feature = "schema", schemars(rename = "Queue"))]
         #[serde(default, deny_unknown_fields)]
         pub struct Settings {
-            /// Order of service and drops. Parameters are in the table of the same name. Default `drop-tail`.
+            /// Order of service and drops. Default `drop-tail`.
             pub discipline: DisciplineName,
             /// Hard limit: 1 to 1000000 packets, or a size such as "64 kB". Default 1000.
             #[serde(deserialize_with = "limit")]
             pub limit: Limit,
-            /// Packets to drop when the controller lowers the limit below the backlog. Default: from the end at which
-            /// the discipline drops.
+            /// Packets to drop when the limit falls below the backlog. Default: from the end at which the discipline
+            /// drops.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub purge: Option<Purge>,
+            /// Bytes that may leave at once, after a pause or a late departure, where the controller orders a rate; at
+            /// "0 B" each packet waits until the one before it has drained from the bucket. Default 2304 B, the longest
+            /// packet of Wi-Fi: the MAC's delays do not lower the rate over time.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub shaper_burst: Option<Bytes>,
             $($(#[$discipline_doc])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $discipline: Option<$DisciplineParams>,)*
-            /// Controller of the limit. Parameters are in the table of the same name. Default `none`.
+            /// Controller of the limit. Default `none`.
             pub controller: Name,
             $($(#[$doc])* #[serde(skip_serializing_if = "Option::is_none")] pub $name: Option<$Params>,)*
         }
@@ -45,6 +54,7 @@ macro_rules! with_tables {
                     discipline: DisciplineName::default(),
                     limit: Limit::Packets(1_000),
                     purge: None,
+                    shaper_burst: None,
                     $($discipline: None,)*
                     controller: Name::default(),
                     $($name: None,)*
@@ -58,7 +68,11 @@ macro_rules! with_tables {
                 Tables { $($discipline: self.$discipline.clone(),)* }
             }
 
-            /// Parameter tables of the controllers.
+            /// Burst of the [`Shaper`](crate::Shaper) that holds the queue to its controller's rate.
+            pub fn burst(&self) -> Bytes {
+                self.shaper_burst.unwrap_or(LONGEST_PACKET)
+            }
+
             /// Returns the parameters of controllers.
             pub fn parameters(&self) -> Parameters {
                 Parameters { $($name: self.$name.clone(),)* }

@@ -52,28 +52,20 @@ impl<P: Packet> Discipline<P> for RandomDrop<P> {
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let len = packet.len().count();
         if !account.fits_alone(len) || !self.make_room(len, account, dropped) {
-            account.refused(len);
+            account.refuse(packet, dropped);
             // Some packets may have been dropped in vain.
-            account.settle(now);
-            dropped(packet);
-            return;
+            return account.settle(now);
         }
         self.ring.push_back(Waiting { packet, since: now });
         account.joins(now, len);
     }
 
-    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        let len = packet.len().count();
-        if !account.fits_alone(len) {
-            account.refused(len);
-            dropped(packet);
-            return;
-        }
-        while !account.fits(len) {
-            self.discard(Purge::Tail, account, dropped);
-        }
-        self.ring.push_front(Waiting { packet, since: now });
-        account.joins(now, len);
+    fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
+        self.discard(Purge::Tail, account, dropped);
+    }
+
+    fn put_first(&mut self, waiting: Waiting<P>) {
+        self.ring.push_front(waiting);
     }
 
     fn peek(
@@ -96,7 +88,7 @@ impl<P: Packet> Discipline<P> for RandomDrop<P> {
         self.ring.remove(index)
     }
 
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
         while self.purge != Purge::None && account.is_over() {
             self.discard(self.purge, account, dropped);
         }
@@ -108,14 +100,7 @@ impl<P: Packet> Discipline<P> for RandomDrop<P> {
         unwanted: &mut impl FnMut(&P) -> bool,
         dropped: &mut impl FnMut(P),
     ) {
-        self.ring.retain(|waiting| {
-            let goes = unwanted(&waiting.packet);
-            if goes {
-                account.discarded(waiting.packet.len().count());
-                dropped(waiting.packet);
-            }
-            !goes
-        });
+        account.discard_where(&mut self.ring, unwanted, dropped);
     }
 }
 
@@ -126,8 +111,7 @@ impl<P: Packet> RandomDrop<P> {
             let Some(Waiting { packet, .. }) = self.draw().and_then(|index| self.ring.remove(index)) else {
                 return false;
             };
-            account.discarded(packet.len().count());
-            dropped(packet);
+            account.discard(packet, dropped);
         }
         true
     }
@@ -142,8 +126,7 @@ impl<P: Packet> RandomDrop<P> {
     fn discard(&mut self, end: Purge, account: &mut Account, dropped: &mut impl FnMut(P)) {
         let gone = if end == Purge::Head { self.ring.pop_front() } else { self.ring.pop_back() };
         if let Some(Waiting { packet, .. }) = gone {
-            account.discarded(packet.len().count());
-            dropped(packet);
+            account.discard(packet, dropped);
         }
     }
 }

@@ -72,6 +72,8 @@ pub fn chart(title: &str, spec: &str) -> Result<String, ReportError> {
 }
 
 #[cfg(test)]
+mod keys;
+#[cfg(test)]
 #[path = "../../examples/sample-report/sample.rs"]
 pub(crate) mod sample;
 #[cfg(test)]

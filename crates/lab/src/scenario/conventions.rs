@@ -21,7 +21,7 @@ const RULES: &str = include_str!("conventions.toml");
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// Simulator whose rules to follow: sets the keys of the table of conventions that the scenario leaves out.
+    /// Simulator whose rules to follow: sets the keys of the list of conventions that the scenario leaves out.
     #[serde(default)]
     pub(super) conventions: Conventions,
 }
@@ -90,19 +90,25 @@ fn routes_by_dsr(network: &DeTable<'_>) -> bool {
     protocol.and_then(|protocol| protocol.get_ref().as_str()) == Some("dsr")
 }
 
-/// Formats the table of rules as Markdown.
+/// Formats the rules as a Markdown list: each key with the values that differ from the standard's, as `--set` takes them,
+/// and who has them.
 pub(crate) fn markdown() -> String {
-    let mut table = "| key | `standard` | `ns-3` | `ns-2` | `ns-2.1b8` |\n|---|---|---|---|---|\n".to_owned();
+    let mut list = String::new();
     for Rule { path, values } in rules() {
         let [standard, others @ ..] = values.each_ref().map(written);
-        let [ns3, ns2, ns2_of_2001] = others.map(|value| match value {
-            same if same.is_empty() || same == standard => String::new(),
-            other => format!("`{other}`"),
-        });
-        let standard = if standard.is_empty() { "its default".to_owned() } else { format!("`{standard}`") };
-        let _ = writeln!(table, "| `{path}` | {standard} | {ns3} | {ns2} | {ns2_of_2001} |");
+        let differs = |value: &&String| !value.is_empty() && **value != standard;
+        let mut listed: Vec<(&String, Vec<&str>)> = Vec::new();
+        for (value, of) in others.iter().zip(&Conventions::ALL[1..]).filter(|(value, _)| differs(value)) {
+            match listed.iter_mut().find(|(same, _)| *same == value) {
+                Some((_, names)) => names.push(of.name()),
+                None => listed.push((value, vec![of.name()])),
+            }
+        }
+        let set =
+            |(value, of): &(&String, Vec<&str>)| format!("`{path}={}` ({})", value.trim_matches('"'), of.join(", "));
+        let _ = writeln!(list, "- {}", listed.iter().map(set).collect::<Vec<_>>().join("; "));
     }
-    table
+    list
 }
 
 /// A key, with its value by each of [`Conventions::ALL`].

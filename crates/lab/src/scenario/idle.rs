@@ -286,15 +286,21 @@ fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
 
 fn of_queue(key: &str, rest: &[&str], queue: &Settings, at: &At) -> Option<Reason> {
     let discipline = queue.discipline.as_str();
-    let lowers = queue.controller != Name::None
-        && queue.build_controller(0).map_or(true, |controller| controller.needs().sets.contains(Sets::LIMIT));
+    let orders = |order| {
+        queue.controller != Name::None
+            && queue.build_controller(0).map_or(true, |controller| controller.needs().sets.contains(order))
+    };
     let is_controller = Name::ALL.iter().any(|name| name.as_str() == key);
     let is_discipline = queue::DisciplineName::ALL.iter().any(|name| name.as_str().replace('-', "_") == key);
     match (key, rest) {
         (_, []) if is_controller && queue.controller.as_str() != key => of_another_controller(key, at),
-        ("purge", []) if !lowers => reason(
+        ("purge", []) if !orders(Sets::LIMIT) => reason(
             "no controller lowers the limit of this queue",
             "set a `controller` of the limit, or leave `purge` out",
+        ),
+        ("shaper_burst", []) if !orders(Sets::RATE) => reason(
+            "no controller orders a rate for this queue",
+            "set a `controller` of the rate, or leave `shaper_burst` out",
         ),
         ("pie", ["mark_ecnth"]) if queue.pie.as_ref().is_some_and(|pie| !pie.ecn) => needs("ecn = true"),
         ("red", ["interval"]) if queue.red.as_ref().is_some_and(|red| !red.adaptive) => needs("adaptive = true"),

@@ -10,15 +10,13 @@ use serde::Deserialize;
 pub(crate) struct Head {
     /// Title, in a line.
     pub(super) title: String,
-    /// Id of the experiment and of its folder of results. Default: the file's name.
+    /// Id of the experiment, and its folder of results. Default: the file's name.
     #[serde(default)]
     pub(super) id: Option<String>,
     /// Purpose, in a paragraph or two of plain text.
     #[serde(default)]
     pub(super) about: String,
-    /// File to inherit from, relative to this one: tables merge key by key, other values and lists replace the base's.
-    /// `id` is not inherited, a base has no base, and one without `id` is not an experiment. `sluice check --expand
-    /// FILE` prints the whole.
+    /// File to inherit from, as above.
     #[serde(default)]
     #[expect(dead_code, reason = "it is read before the other keys")]
     base: Option<String>,
@@ -28,7 +26,7 @@ pub(crate) struct Head {
     /// Statements about the results that are checked.
     #[serde(default)]
     pub(super) claim: Vec<Claim>,
-    /// Settings within which claims are ruled on, and neighbouring choices.
+    /// Settings and neighbouring choices within which claims are ruled on.
     #[serde(default)]
     pub(super) rulings: Rulings,
     /// Analytic models beside every run.

@@ -24,25 +24,25 @@ pub struct Models {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Voice {
-    /// Calls of `traffic.kind` "voice": a flow, or `call*` for all whose names begin so.
+    /// Flows of kind `voice`: a name, or `call*` for all that begin so.
     pub flows: String,
 }
 
-/// Throughput that BQM's document expects of a TCP connection, by hops of received packets (`record.hops`); result:
+/// Throughput that BQM's document expects of TCP, by hops of received packets (`record.hops`). Result:
 /// `model.bqm.expected_bps`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bqm {
-    /// Throughput of a single connection over one hop, two hops, and so on; beyond the list as one over the hops.
+    /// Throughput of one connection over one hop, two hops, and so on; beyond the list as one over the hops.
     pub throughput: Vec<Rate>,
 }
 
-/// SWAN's models A and B (`docs/theory.md`): real-time and best-effort devices with neighbours on one DCF channel of
-/// fixed rate; UDP packets of one length, and TCP with `segment`. Results: `model.swan.*`.
+/// SWAN's models A and B (`docs/theory.md`) for devices in range of each other on one DCF channel of fixed rate, with
+/// UDP packets of one length, and TCP with `segment`. Results: `model.swan.*`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Swan {
-    /// Real-time devices: a node, or `video*` for all whose names begin so.
+    /// Real-time devices: a node, or `video*` for all that begin so.
     pub class_1: String,
     /// Best-effort devices.
     pub class_2: String,

@@ -4,21 +4,22 @@ use super::{Cause, Origin, OverSeeds, Reported};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// Settings within which claims are ruled on, and neighbouring choices.
+/// Settings that a document leaves open, and neighbouring choices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rulings {
-    /// Axis of `[vary]`: claims are ruled on within each label separately, with the verdicts side by side. A claim
+    /// Axis of `[vary]`: claims are ruled on within each label, with the verdicts side by side under one id. A claim
     /// whose `where` names the axis has only those labels.
     #[serde(default)]
     pub each: Option<String>,
-    /// Neighbouring choices of a parameter, shown beside each verdict.
+    /// Neighbouring choices of a parameter.
     #[serde(default)]
     pub neighbour: Vec<Neighbour>,
 }
 
-/// Neighbouring choices of a parameter. Claims that name `label` in `where` or `against` are evaluated with each of
-/// `instead` too; if the verdict changes, the claim "depends on" the parameter.
+/// Other choices of a parameter than the document's. Claims that name `label` in `where` or `against` are evaluated
+/// with each of `instead` too, and the report shows the range. A claim whose verdict changes keeps it, and "depends
+/// on" the parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neighbour {

@@ -47,8 +47,13 @@ use std::path::Path;
 use std::process::Command;
 use units::Instant;
 
-const MECHANISM: Mechanism =
-    Mechanism { hard: Limit::Packets(1_000), fallback: Limit::Packets(50), overflow: End::Tail, purge: Purge::Tail };
+const MECHANISM: Mechanism = Mechanism {
+    hard: Limit::Packets(1_000),
+    fallback: Limit::Packets(50),
+    overflow: End::Tail,
+    purge: Purge::Tail,
+    burst: queue::LONGEST_PACKET,
+};
 /// IP and UDP headers.
 const HEADERS: usize = 28;
 

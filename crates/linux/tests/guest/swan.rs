@@ -23,7 +23,8 @@ const EVERY: Duration = Duration::from_millis(20);
 const PORT: u16 = 5_000;
 /// Packets that Linux gave an interface at that time (`txqueuelen`).
 const LIMIT: Limit = Limit::Packets(100);
-const MECHANISM: Mechanism = Mechanism { hard: LIMIT, fallback: LIMIT, overflow: End::Tail, purge: Purge::Tail };
+const MECHANISM: Mechanism =
+    Mechanism { hard: LIMIT, fallback: LIMIT, overflow: End::Tail, purge: Purge::Tail, burst: queue::LONGEST_PACKET };
 const WARM_UP: Duration = Duration::from_secs(10);
 const REAL_TIME: u8 = 46;
 

@@ -158,8 +158,7 @@ impl<P: Packet> Biased<P> {
 
     fn discard(&mut self, account: &mut Account, slot: u32, dropped: &mut impl FnMut(P)) {
         let Waiting { packet, .. } = self.pull(slot).expect("only a queue that holds something exceeds a limit");
-        account.discarded(packet.len().count());
-        dropped(packet);
+        account.discard(packet, dropped);
     }
 }
 
@@ -187,26 +186,19 @@ impl<P: Packet> Discipline<P> for Biased<P> {
             self.put(Waiting { packet, since: now }, false);
             account.joins(now, len);
         } else {
-            account.refused(len);
+            account.refuse(packet, dropped);
             // Others of lower priority may have gone before it.
             account.settle(now);
-            dropped(packet);
         }
     }
 
-    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        let len = packet.len().count();
-        if !account.fits_alone(len) {
-            account.refused(len);
-            dropped(packet);
-            return;
-        }
-        while !account.fits(len) {
-            let (_, slot) = self.least().expect("only a queue that holds something is full");
-            self.discard(account, slot, dropped);
-        }
-        self.put(Waiting { packet, since: now }, true);
-        account.joins(now, len);
+    fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
+        let (_, slot) = self.least().expect("only a queue that holds something is full");
+        self.discard(account, slot, dropped);
+    }
+
+    fn put_first(&mut self, waiting: Waiting<P>) {
+        self.put(waiting, true);
     }
 
     fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
@@ -218,7 +210,7 @@ impl<P: Packet> Discipline<P> for Biased<P> {
         self.pull(self.behind(index))
     }
 
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, _: Instant, dropped: &mut impl FnMut(P)) {
         while account.is_over() {
             let slot = match self.purge {
                 None => self.least().map_or(NONE, |(_, slot)| slot),

@@ -32,10 +32,15 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         self.fifo.enqueue(account, now, packet, dropped);
     }
 
-    /// Takes a packet that goes before all others, including those that passed; it passes unjudged.
-    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        let joined = self.fifo.enqueue_first(account, now, packet, dropped);
-        self.passed = (self.passed + usize::from(joined)).min(self.fifo.len());
+    fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
+        self.fifo.make_way(account, now, dropped);
+        self.passed = self.passed.min(self.fifo.len());
+    }
+
+    /// Those that passed are among the others; it passes unjudged.
+    fn put_first(&mut self, waiting: Waiting<P>) {
+        self.fifo.put_first(waiting);
+        self.passed += 1;
     }
 
     fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
@@ -62,9 +67,9 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         self.fifo.remove(index)
     }
 
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
         let before = self.fifo.len();
-        self.fifo.purge(account, dropped);
+        self.fifo.purge(account, now, dropped);
         let gone = before - self.fifo.len();
         self.passed = match self.fifo.purges() {
             Purge::Head => self.passed.saturating_sub(gone),
@@ -123,9 +128,8 @@ impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, P, D> {
     }
 
     fn drop(&mut self, packet: P) {
-        self.account.discarded(packet.len().count());
+        self.account.discard(packet, self.dropped);
         self.account.settle(self.now);
-        (self.dropped)(packet);
     }
 
     fn marked(&mut self, packet: &P) {

@@ -115,28 +115,26 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         self.catch_up(now);
         let len = packet.len().count();
         if !account.fits(len) {
-            account.refused(len);
-            dropped(packet);
-            return;
+            return account.refuse(packet, dropped);
         }
         let queue = if is_l4s(&packet) { &mut self.low_latency } else { &mut self.classic };
         queue.push(&mut self.pool, Waiting { packet, since: now });
         account.joins(now, len);
     }
 
-    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+    /// Drops the packet at the head of the queue with more bytes; if there is none, the last of those already scheduled.
+    fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
         self.catch_up(now);
-        let len = packet.len().count();
-        if !account.fits_alone(len) {
-            account.refused(len);
-            dropped(packet);
-            return;
-        }
-        while !account.fits(len) {
-            self.make_way(account, dropped);
-        }
-        self.passed.push_front(Waiting { packet, since: now });
-        account.joins(now, len);
+        let Self { low_latency, classic, pool, passed, .. } = self;
+        let longer = if low_latency.bytes > classic.bytes { low_latency } else { classic };
+        let gone = longer.pop(pool).or_else(|| passed.pop_back());
+        let Waiting { packet, .. } = gone.expect("only a queue that holds something exceeds a limit");
+        account.discard(packet, dropped);
+    }
+
+    fn put_first(&mut self, waiting: Waiting<P>) {
+        self.catch_up(waiting.since);
+        self.passed.push_front(waiting);
     }
 
     fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
@@ -163,9 +161,9 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
     }
 
     /// Discards packets above the limit after it has shrunk.
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
         while self.purges && account.is_over() {
-            self.make_way(account, dropped);
+            self.make_way(account, now, dropped);
         }
     }
 
@@ -175,14 +173,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         unwanted: &mut impl FnMut(&P) -> bool,
         dropped: &mut impl FnMut(P),
     ) {
-        self.passed.retain(|waiting| {
-            let goes = unwanted(&waiting.packet);
-            if goes {
-                account.discarded(waiting.packet.len().count());
-                dropped(waiting.packet);
-            }
-            !goes
-        });
+        account.discard_where(&mut self.passed, unwanted, dropped);
         let Self { low_latency, classic, pool, .. } = self;
         for queue in [low_latency, classic] {
             queue.discard_where(pool, account, unwanted, dropped);
@@ -205,9 +196,8 @@ impl<P: Packet> DualPi2<P> {
             let len = waiting.packet.len().count();
             match self.judge(takes_l4s, waiting.packet.ecn(), now.since(waiting.since)) {
                 Verdict::Drop => {
-                    account.discarded(len);
+                    account.discard(waiting.packet, dropped);
                     account.settle(now);
-                    dropped(waiting.packet);
                     continue;
                 }
                 Verdict::Mark => {
@@ -260,16 +250,6 @@ impl<P: Packet> DualPi2<P> {
         let heads = [low_latency, classic].map(|queue| queue.first(pool)).into_iter().flatten();
         let oldest = heads.chain(passed.front()).map(|waiting| waiting.since).min();
         controller.catch_up(now, oldest, params);
-    }
-
-    /// Drops the packet at the head of the queue with more bytes; if there is none, the last of those already scheduled.
-    fn make_way(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
-        let Self { low_latency, classic, pool, passed, .. } = self;
-        let longer = if low_latency.bytes > classic.bytes { low_latency } else { classic };
-        let gone = longer.pop(pool).or_else(|| passed.pop_back());
-        let Waiting { packet, .. } = gone.expect("only a queue that holds something exceeds a limit");
-        account.discarded(packet.len().count());
-        dropped(packet);
     }
 }
 

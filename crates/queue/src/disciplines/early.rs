@@ -71,17 +71,19 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
                 account.marked(len);
             }
             Verdict::Mark | Verdict::Drop => {
-                account.refused(len);
-                dropped(packet);
-                return;
+                return account.refuse(packet, dropped);
             }
         }
         self.fifo.enqueue(account, now, packet, dropped);
     }
 
-    /// Takes a packet that goes before all others, without judging it.
-    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        self.fifo.enqueue_first(account, now, packet, dropped);
+    fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
+        self.fifo.make_way(account, now, dropped);
+    }
+
+    /// It is not judged.
+    fn put_first(&mut self, waiting: Waiting<P>) {
+        self.fifo.put_first(waiting);
     }
 
     fn peek(
@@ -106,8 +108,8 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
         Some(waiting)
     }
 
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
-        self.fifo.purge(account, dropped);
+    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
+        self.fifo.purge(account, now, dropped);
     }
 
     fn discard_where(

@@ -40,9 +40,7 @@ impl<P: Packet> Fifo<P> {
         let len = packet.len().count();
         if !account.fits(len) {
             if self.overflow == End::Tail || !account.fits_alone(len) {
-                account.refused(len);
-                dropped(packet);
-                return;
+                return account.refuse(packet, dropped);
             }
             while !account.fits(len) {
                 self.discard(account, End::Head, dropped);
@@ -52,27 +50,14 @@ impl<P: Packet> Fifo<P> {
         account.joins(now, len);
     }
 
-    /// Takes an arriving packet that goes before all others; without room, packets at the tail make way. True if it
-    /// joined.
-    pub(crate) fn enqueue_first(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        packet: P,
-        dropped: &mut impl FnMut(P),
-    ) -> bool {
-        let len = packet.len().count();
-        if !account.fits_alone(len) {
-            account.refused(len);
-            dropped(packet);
-            return false;
-        }
-        while !account.fits(len) {
-            self.discard(account, End::Tail, dropped);
-        }
-        self.ring.push_front(Waiting { packet, since: now });
-        account.joins(now, len);
-        true
+    /// Discards the packet at the tail.
+    pub(crate) fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
+        self.discard(account, End::Tail, dropped);
+    }
+
+    /// Puts a packet before all others.
+    pub(crate) fn put_first(&mut self, waiting: Waiting<P>) {
+        self.ring.push_front(waiting);
     }
 
     /// Packets discarded when the limit shrinks.
@@ -108,7 +93,7 @@ impl<P: Packet> Fifo<P> {
     }
 
     /// Discards packets above the limit after it has shrunk.
-    pub(crate) fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    pub(crate) fn purge(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
         let end = match self.purge {
             Purge::Head => End::Head,
             Purge::Tail => End::Tail,
@@ -126,14 +111,7 @@ impl<P: Packet> Fifo<P> {
         unwanted: &mut impl FnMut(&P) -> bool,
         dropped: &mut impl FnMut(P),
     ) {
-        self.ring.retain(|waiting| {
-            let goes = unwanted(&waiting.packet);
-            if goes {
-                account.discarded(waiting.packet.len().count());
-                dropped(waiting.packet);
-            }
-            !goes
-        });
+        account.discard_where(&mut self.ring, unwanted, dropped);
     }
 
     fn discard(&mut self, account: &mut Account, end: End, dropped: &mut impl FnMut(P)) {
@@ -142,7 +120,6 @@ impl<P: Packet> Fifo<P> {
             End::Tail => self.ring.pop_back(),
         };
         let Waiting { packet, .. } = gone.expect("only a queue that holds something exceeds a limit");
-        account.discarded(packet.len().count());
-        dropped(packet);
+        account.discard(packet, dropped);
     }
 }

@@ -83,36 +83,30 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
         let len = packet.len().count();
         let index = self.flows.hash(&packet);
         if !account.fits_alone(len) {
-            account.refused(len);
-            dropped(packet);
-            return;
+            return account.refuse(packet, dropped);
         }
         while !account.fits(len) {
             let fattest = self.flows.fattest(index, len);
             if !self.shed(account, fattest, dropped) {
-                account.refused(len);
-                account.settle(now);
-                dropped(packet);
-                return;
+                account.refuse(packet, dropped);
+                return account.settle(now);
             }
         }
         self.flows.append(index, Waiting { packet, since: now });
         account.joins(now, len);
     }
 
-    /// Takes an arriving packet that goes before all others.
-    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        let len = packet.len().count();
-        if !account.fits_alone(len) {
-            account.refused(len);
-            dropped(packet);
-            return;
+    /// Drops at least one packet: if no flow has any, the last of those already scheduled.
+    fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
+        let fattest = self.flows.fattest(0, 0);
+        if !self.shed(account, fattest, dropped) {
+            let waiting = self.passed.pop_back().expect("only a queue that holds something exceeds a limit");
+            account.discard(waiting.packet, dropped);
         }
-        while !account.fits(len) {
-            self.make_way(account, dropped);
-        }
-        self.passed.push_front(Waiting { packet, since: now });
-        account.joins(now, len);
+    }
+
+    fn put_first(&mut self, waiting: Waiting<P>) {
+        self.passed.push_front(waiting);
     }
 
     fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
@@ -138,9 +132,9 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
     }
 
     /// Discards packets above the limit after it has shrunk.
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
         while self.purges && account.is_over() {
-            self.make_way(account, dropped);
+            self.make_way(account, now, dropped);
         }
     }
 
@@ -151,14 +145,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
         unwanted: &mut impl FnMut(&P) -> bool,
         dropped: &mut impl FnMut(P),
     ) {
-        self.passed.retain(|waiting| {
-            let goes = unwanted(&waiting.packet);
-            if goes {
-                account.discarded(waiting.packet.len().count());
-                dropped(waiting.packet);
-            }
-            !goes
-        });
+        account.discard_where(&mut self.passed, unwanted, dropped);
         self.flows.discard_where(account, unwanted, dropped);
     }
 }
@@ -176,23 +163,12 @@ impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
         let (Flow { queue, state, .. }, pool) = flows.flow_and_pool(index);
         let gone = queue.packets.div_ceil(2).min(*drop_batch);
         for waiting in (0..gone).map_while(|_| queue.pop(pool)) {
-            account.discarded(waiting.packet.len().count());
-            dropped(waiting.packet);
+            account.discard(waiting.packet, dropped);
         }
         if gone > 0 {
             law.overflowed(state, *now, gone);
         }
         gone > 0
-    }
-
-    /// Drops at least one packet: if no flow has any, the last of those already scheduled.
-    fn make_way(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
-        let fattest = self.flows.fattest(0, 0);
-        if !self.shed(account, fattest, dropped) {
-            let waiting = self.passed.pop_back().expect("only a queue that holds something exceeds a limit");
-            account.discarded(waiting.packet.len().count());
-            dropped(waiting.packet);
-        }
     }
 }
 
@@ -215,9 +191,8 @@ impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, P, D> {
     }
 
     fn drop(&mut self, packet: P) {
-        self.account.discarded(packet.len().count());
+        self.account.discard(packet, self.dropped);
         self.account.settle(self.now);
-        (self.dropped)(packet);
     }
 
     fn marked(&mut self, packet: &P) {

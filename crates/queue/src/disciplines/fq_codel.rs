@@ -24,7 +24,7 @@ pub struct Params {
     pub quantum: Within<Bytes, 256>,
     /// Hash buckets: 1 to 65536. Default 1024.
     pub flows: Within<u32, 1, 65_536>,
-    /// Most packets, up to half, dropped at once from the longest queue at the limit. Default 64.
+    /// Most packets dropped at once from the longest queue, up to half of it. Default 64.
     pub drop_batch: NonZeroU32,
     /// ECN marks instead of drops. Default true.
     pub ecn: bool,

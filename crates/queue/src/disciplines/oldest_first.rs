@@ -32,8 +32,7 @@ impl<P: Packet> OldestFirst<P> {
     fn discard(&mut self, account: &mut Account, end: Purge, dropped: &mut impl FnMut(P)) {
         let gone = if end == Purge::Head { self.ring.pop_front() } else { self.ring.pop_back() };
         let (_, Waiting { packet, .. }) = gone.expect("only a queue that holds something exceeds a limit");
-        account.discarded(packet.len().count());
-        dropped(packet);
+        account.discard(packet, dropped);
     }
 }
 
@@ -56,25 +55,18 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
             self.ring.insert(place, (stamp, Waiting { packet, since: now }));
             account.joins(now, len);
         } else {
-            account.refused(len);
+            account.refuse(packet, dropped);
             // Younger ones may have gone in vain.
             account.settle(now);
-            dropped(packet);
         }
     }
 
-    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        let len = packet.len().count();
-        if !account.fits_alone(len) {
-            account.refused(len);
-            dropped(packet);
-            return;
-        }
-        while !account.fits(len) {
-            self.discard(account, Purge::Tail, dropped);
-        }
-        self.ring.push_front((Instant::ZERO, Waiting { packet, since: now }));
-        account.joins(now, len);
+    fn make_way(&mut self, account: &mut Account, _: Instant, dropped: &mut impl FnMut(P)) {
+        self.discard(account, Purge::Tail, dropped);
+    }
+
+    fn put_first(&mut self, waiting: Waiting<P>) {
+        self.ring.push_front((Instant::ZERO, waiting));
     }
 
     fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
@@ -85,7 +77,7 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
         self.ring.remove(index).map(|(_, waiting)| waiting)
     }
 
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, _: Instant, dropped: &mut impl FnMut(P)) {
         while self.purge != Purge::None && account.is_over() {
             self.discard(account, self.purge, dropped);
         }
@@ -100,8 +92,7 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
         self.ring.retain(|(_, waiting)| {
             let goes = unwanted(&waiting.packet);
             if goes {
-                account.discarded(waiting.packet.len().count());
-                dropped(waiting.packet);
+                account.discard(waiting.packet, dropped);
             }
             !goes
         });

@@ -26,11 +26,11 @@ pub struct Params {
     pub alpha: Positive<f64>,
     /// Weight of the change since the last update, in 1/s. Default 1.25.
     pub beta: Positive<f64>,
-    /// Packet size; nothing is dropped while at most two of it wait (`MEAN_PKTSIZE`). Default 1500 B.
+    /// Packet size; nothing is dropped while at most two wait (`MEAN_PKTSIZE`). Default 1500 B.
     pub mean_pktsize: Bytes,
     /// Evenly spaced drops (section 5.4). Default true.
     pub derandomization: bool,
-    /// Probability growth of at most 0.02 per update above 0.1 (section 5.5). Default true.
+    /// Growth above 0.1 of at most 0.02 per update (section 5.5). Default true.
     pub cap_drop_adjustment: bool,
     /// ECN marks instead of drops. Default false.
     pub ecn: bool,

@@ -8,19 +8,19 @@ use control::{Count, Invalid};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Instant, Positive, Rate, Share};
 
-/// Adaptive RED. Missing thresholds and weight follow from bandwidth and target delay (ARED, section 5).
+/// Adaptive RED; missing parameters follow from bandwidth and target delay (section 5).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Red"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// Link rate, for derived parameters and the decay of the average while idle. Default 10 Mb/s.
+    /// Link rate, for derived parameters and the idle average. Default 10 Mb/s.
     pub bandwidth: Positive<Rate>,
     /// Typical packet size, likewise. Default 1000 B.
     pub mean_pktsize: Positive<Bytes>,
     /// Target wait. Default 5 ms.
     pub target_delay: Positive<Duration>,
-    /// Average queue in packets above which drops begin. Default: half the packets sent in the target delay, at least
+    /// Average queue in packets above which drops begin. Default: half of what is sent in the target delay, at least
     /// 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_th: Option<Positive<f64>>,
@@ -32,7 +32,7 @@ pub struct Params {
     pub w_q: Option<Positive<Share>>,
     /// Initial drop probability at `max_th`. Default 0.02.
     pub max_p: Positive<Share>,
-    /// Adaptation of `max_p`, so that the average stays midway between the thresholds. Default true.
+    /// Adaptation of `max_p` to keep the average midway between the thresholds. Default true.
     pub adaptive: bool,
     /// Time between changes of `max_p`. Default 0.5 s.
     pub interval: Positive<Duration>,

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Biased queue management at the ends of a connection; see `docs/tcp.md`. With this table packets carry discard
-/// priorities (0 to 3) in their code point. Keys missing in `[flow.tcp.bqm]` come from `[tcp.bqm]`.
+/// Biased queue management at the ends of a connection; see `docs/tcp.md`. Packets carry discard priorities (0 to 3).
+/// Keys missing in `[flow.tcp.bqm]` come from `[tcp.bqm]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -35,8 +35,8 @@ pub struct Bqm {
     /// Loss of a packet of priority 0 is detected at the first duplicate acknowledgement. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub single_duplicate: Option<bool>,
-    /// Several losses in a window, which the first partial acknowledgement shows, have all of its packets of priority 0
-    /// repeated at once. Default false.
+    /// Several losses in a window, shown by the first partial acknowledgement, repeat all of its packets of priority
+    /// 0 at once. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lowest_at_once: Option<bool>,
 }
@@ -113,10 +113,10 @@ pub enum Growth {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Threshold {
-    /// Reduced window: no slow start follows.
+    /// Reduced window, so that no slow start follows.
     #[default]
     Reduced,
-    /// Half of the outstanding data (RFC 5681): slow start follows if the window falls lower.
+    /// Half of the outstanding data (RFC 5681).
     Half,
 }
 

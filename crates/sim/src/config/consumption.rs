@@ -3,34 +3,30 @@
 use serde::{Deserialize, Serialize};
 use units::{Power, Rate};
 
-/// Power that a node's radio draws by state; with this table joules are counted. `[node.consumption]` overrides it key
-/// by key, or counts that node alone. The defaults are those of the ESP32 data sheet at 3.3 V; see `docs/energy.md`.
+/// Power that radios draw by state; with this table joules are counted. `[node.consumption]` overrides it key by key,
+/// or counts that node alone. See `docs/energy.md`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Consumption {
-    /// Power while sending at the high level. Default 792 mW (DSSS and CCK, 240 mA), 627 mW (OFDM, 190 mA) or 594 mW
-    /// (HT, 180 mA).
+    /// Power while sending at the high level. Default 792 mW (DSSS and CCK), 627 mW (OFDM) or 594 mW (HT).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transmit: Option<Power>,
-    /// Power while others keep the medium busy, decoded or not. Default 330 mW (100 mA).
+    /// Power while others keep the medium busy. Default 330 mW.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receive: Option<Power>,
-    /// Power while the medium is idle. Default 313.5 mW (95 mA).
+    /// Power while the medium is idle. Default 313.5 mW.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<Power>,
-    /// Power while the medium is idle and the MAC has no packet. The radio wakes without delay for its own and for all
-    /// received frames, which no radio can: a lower bound. ESP32 light sleep: 2.64 mW. Default: the radio never dozes.
+    /// Power while the medium is idle and the MAC has no packet; ESP32 light sleep: 2.64 mW. Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doze: Option<Power>,
-    /// Low transmission level, for controllers that choose between two levels. Needs the DCF, one queue and no rate
-    /// control.
+    /// Low transmission level, for controllers that choose a level. Needs the DCF, one queue and no rate control.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<LowLevel>,
 }
 
-/// The low transmission level. Its power is lowered by as much as the slower mode needs less, so that range is that of
-/// the high level.
+/// The low transmission level. Its range is that of the high level: the slower mode needs less power.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

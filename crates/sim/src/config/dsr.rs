@@ -30,67 +30,67 @@ pub enum NearRequest {
     Never,
 }
 
-/// DSR parameters: those of RFC 4728, section 9, then options and the rules in which implementations differ.
+/// DSR: parameters of RFC 4728, section 9, then rules in which implementations differ.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC or a convention that others differ in")]
 pub struct Dsr {
-    /// Hops that a request for all goes beyond the neighbours; a route has 16 nodes at most.
+    /// Hops that a request for all goes beyond the neighbours.
     pub discovery_hop_limit: u8,
     /// Upper bound of the random delay of requests, and of a target's replies.
     pub jitter: Duration,
-    /// Time after which a route or link is forgotten unless it was seen again; zero for never (ns-2).
+    /// Time after which a route or link that was not seen again is forgotten; zero for never (ns-2).
     pub route_timeout: Duration,
     /// Packets held at a node during searches; the oldest is dropped.
     pub buffer_packets: u32,
     /// Time to hold them.
     pub buffer_time: Duration,
-    /// Wait after the first request for all. ns-2: 2 s.
+    /// Wait after the first request for all.
     pub request_period: Duration,
-    /// Factor by which the wait grows with each request. ns-2: 4.
+    /// Factor by which the wait grows with each request.
     pub request_backoff: u8,
     /// Longest wait.
     pub max_request_period: Duration,
     /// Wait after a request that neighbours do not pass on.
     pub near_timeout: Duration,
-    /// Time between two gratuitous replies to a node because of the same neighbour.
+    /// Time between gratuitous replies to a node for one neighbour.
     pub shortening_holdoff: Duration,
-    /// Most times that a packet is given another route by nodes on its way; zero for no salvaging.
+    /// Most times that a packet is given another route; zero for no salvaging.
     pub max_salvage_count: u8,
     /// Route cache.
     pub cache: RouteCache,
-    /// Links that a node knows at most, for `cache` "links".
+    /// Most links known, for `cache` "links".
     pub cache_links: u32,
-    /// Paths of its own searches that a node knows at most, for `cache` "paths".
+    /// Most paths known by own searches, for `cache` "paths".
     pub cache_paths: u32,
-    /// Other paths that a node knows at most, for `cache` "paths".
+    /// Most other paths known, for `cache` "paths".
     pub cache_overheard: u32,
     /// Requests that neighbours do not pass on.
     pub near_request: NearRequest,
     /// Replies of nodes that know a route.
     pub replies_from_cache: bool,
-    /// Nodes overhear frames for others. Packets in aggregates are not overheard.
+    /// Nodes overhear frames for others, but not aggregates.
     pub promiscuous: bool,
-    /// A node that overhears a packet on its way to it tells the sender of the shorter route (section 3.4.3).
+    /// A node that overhears a packet on its way to it tells the sender the shorter route (section 3.4.3).
     pub shortening: bool,
-    /// Nodes learn the way back from packets that they pass on or overhear, and from requests; ns-2: only from requests
-    /// that they answer.
+    /// Nodes learn the way back from packets that they pass on or overhear, and from requests; ns-2: only from
+    /// requests that they answer.
     pub learn_reverse: bool,
     /// Nodes learn from the replies that they pass on; ns-2: only from those overheard.
     pub learn_forwarded_replies: bool,
     /// A node that salvages and knows no route asks its neighbours (ns-2).
     pub salvage_search: bool,
-    /// A request carries the news of the link that broke last (section 3.4.4).
+    /// A request carries the link that broke last (section 3.4.4).
     pub spread_errors: bool,
-    /// Packets queued for a broken link are salvaged at once, instead of failing one by one.
+    /// Packets queued for a broken link are salvaged at once.
     pub purge_on_failure: bool,
-    /// Time from one look at the packets in the buffer to the next, once to twice as long at random; zero: at once when a
-    /// route is learnt or a request is due. ns-2: 30 ms.
+    /// Time between looks at the buffer, once to twice this at random; zero: packets leave when a route is learnt or
+    /// a request is due.
     pub buffer_check: Duration,
-    /// Time between packets that leave the buffer when a reply comes. ns-2: 30 ms.
+    /// Time between packets that leave the buffer after a reply.
     pub release_interval: Duration,
-    /// Bytes of a reply besides the addresses after the first. ns-2: 9.
+    /// Bytes of a reply besides the addresses after the first.
     pub reply_bytes: u8,
     /// Position of DSR packets without data in queues.
     pub routing_priority: RoutingPriority,

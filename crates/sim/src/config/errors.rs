@@ -29,7 +29,7 @@ pub enum ErrorModel {
     None,
     /// `none`, plus independent errors of a fixed ratio at every receiver.
     Fixed,
-    /// By SINR in each interval of constant interference: OFDM and DSSS/CCK by Pei and Henderson (2010, 2009).
+    /// By SINR in each interval of constant interference (Pei and Henderson 2010, 2009).
     Nist,
     /// `nist`, with OFDM by Lacage and Henderson (2006).
     Yans,
@@ -40,7 +40,7 @@ pub enum ErrorModel {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Fading {
-    /// Log-normal shadowing: standard deviation per pair of nodes, symmetric and constant during a run. Default: none.
+    /// Log-normal shadowing: standard deviation per pair of nodes, constant during a run. Default: none.
     pub shadowing: Option<Decibels>,
     /// Fast fading: independent power per frame and listener.
     pub model: FadingModel,

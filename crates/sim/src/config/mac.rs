@@ -39,9 +39,8 @@ pub struct Mac {
     pub answer_rts: AnswerRts,
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
-    /// Depth of the hardware queues below the ports, the frame that is being sent included: "64 packets",
-    /// "2 aggregates" or "4 ms" of airtime. What is in them is out of reach of `[queue]`. Default "off", for mac80211 2016
-    /// packets.
+    /// Depth of the hardware queues below the ports, the frame that is being sent included: "64 packets", "2
+    /// aggregates" or "4 ms" of airtime. Default "off", for mac80211 2016 packets.
     #[serde(skip_serializing_if = "HardwareQueue::is_off")]
     pub hardware_queue: HardwareQueue,
     /// Which packets share a hardware queue. Default `category`.
@@ -145,8 +144,7 @@ pub struct Aggregation {
     /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of them. Default with
     /// EDCA the most, in 802.11ax 4194303 B; else "off".
     pub ampdu: Option<MostBytes>,
-    /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256; above 64 block acknowledgements have 256 bits. Default: the
-    /// most.
+    /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ampdu_frames: Option<u16>,
     /// Longest duration of an aggregate, up to 5484 us.
@@ -155,8 +153,8 @@ pub struct Aggregation {
     pub amsdu: MostBytes,
     /// Reaction to a missing BlockAck.
     pub missed_block_ack: MissedBlockAck,
-    /// Time after its first failed attempt at which a frame of A-MPDUs is given up, whatever the number of attempts;
-    /// "off": after as many as other frames.
+    /// Time after its first failed attempt at which a frame of A-MPDUs is given up; "off": after as many attempts as
+    /// other frames.
     pub lifetime: Lifetime,
 }
 
@@ -328,10 +326,10 @@ impl schemars::JsonSchema for HardwareQueue {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HardwareQueuePer {
-    /// All of an access category. Frames to a receiver that does not answer hold back all others.
+    /// All of an access category.
     #[default]
     Category,
-    /// Those of an access category for one receiver (mt76, ath10k); the MAC takes frames from them in turn.
+    /// Those of an access category for one receiver (mt76, ath10k).
     Station,
 }
 
@@ -350,7 +348,7 @@ pub enum Eifs {
     /// Frames with a readable PHY header and a wrong checksum (standard).
     #[default]
     BadFrame,
-    /// Sensed signals that did not become a good frame, decodable or not.
+    /// Sensed signals that did not become a good frame.
     AnySignal,
     /// As `any-signal`, and a later good frame does not end it (ns-2 keeps it as a NAV).
     AnySignalKept,
@@ -376,8 +374,8 @@ pub enum TimeoutDeferral {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
-    /// None if the medium was idle for DIFS (AIFS); else a backoff. Also a backoff if the medium turns busy before DIFS
-    /// is over or the station owes a response (standard).
+    /// None if the medium was idle for DIFS (AIFS); else a backoff, as also if the medium turns busy before DIFS is
+    /// over or the station owes a response (standard).
     #[default]
     Immediate,
     /// DIFS from arrival (none under EDCA); a backoff if the medium is busy or reserved on arrival, whatever begins

@@ -62,7 +62,7 @@ pub enum WalkStart {
     /// Stationary distribution of places, speeds and pauses.
     #[default]
     Stationary,
-    /// Uniform place and speed: the mean speed falls for minutes, and nodes drift to the centre.
+    /// Uniform place and speed: the mean speed falls for minutes.
     Uniform,
 }
 
@@ -73,7 +73,7 @@ pub enum WalkStart {
 pub struct Waypoint {
     /// Departure, even before the previous waypoint is reached.
     pub time: Duration,
-    /// Destination x, y and perhaps a height (default: the present one), kept until the next waypoint's time.
+    /// Destination x, y and perhaps a height (default: the present one).
     pub position: Place,
     /// Speed.
     #[serde(deserialize_with = "units::positive")]

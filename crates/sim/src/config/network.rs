@@ -44,14 +44,14 @@ pub struct Network {
     /// Queue of every node; `[node.queue]` overrides it key by key.
     #[serde(default)]
     pub queue: Queue,
-    /// EDCA: overrides of `[queue]` and `[node.queue]` per access category; `[node.category_queue]` overrides them.
+    /// EDCA: overrides of `[queue]` and `[node.queue]` per access category, overridden by `[node.category_queue]`.
     #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
     pub category_queue: CategoryQueues,
-    /// Without EDCA: a queue per service class at every node with a radio, `real-time` first. Overrides `[queue]` and
-    /// `[node.queue]`; `[node.class_queue]` overrides it. Without this table all classes share one queue.
+    /// Without EDCA: a queue per service class at every node with a radio, `real-time` first; else all classes share
+    /// one. Overrides `[queue]` and `[node.queue]`; overridden by `[node.class_queue]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_queue: Option<ClassQueues>,
-    /// Power draw of radios. Without it no joules are counted.
+    /// Power draw of radios.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
     /// TCP parameters; `[flow.tcp]` overrides them key by key.
@@ -113,18 +113,17 @@ impl Network {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
-    /// Spacing of time series, above zero. Only the first seed of a case records them, unless a claim needs them.
+    /// Spacing of time series, above zero. Only the first seed of a case records them, unless a claim needs more.
     /// Default: none.
     #[serde(deserialize_with = "units::positive")]
     pub series: Option<Duration>,
     /// Distributions of the delays of flows and queues, for charts with `x = "cdf"`.
     pub distributions: bool,
-    /// Length of an overflow, for example a round-trip time: drops within this time of its first belong to it. Default:
-    /// no record of overflows.
+    /// Length of an overflow, such as a round-trip time: drops within this time of its first belong to it. Default:
+    /// no record.
     #[serde(deserialize_with = "units::positive")]
     pub overflows: Option<Duration>,
-    /// Width of the distance classes by which packet reception ratios of broadcast flows are recorded. Default: no record
-    /// by distance.
+    /// Width of the distance classes of packet reception ratios of broadcast flows. Default: no record.
     #[serde(deserialize_with = "units::positive")]
     pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.

@@ -44,9 +44,9 @@ pub enum Shape {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Node {
-    /// Name in flows, routes and results. The name of a node of `[nodes]` changes that node.
+    /// Name in flows, routes and results; that of a node of `[nodes]` changes that node.
     pub name: String,
-    /// Number of copies in one place, named `up1`, `up2`, ... ("0" is none). A flow from `up*` starts at each.
+    /// Number of copies in one place: `up1`, `up2`, ... ("0" is none). A flow from `up*` starts at each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Role. Any access point makes an infrastructure network.
@@ -55,21 +55,21 @@ pub struct Node {
     /// Access point of a station. Default: the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_point: Option<String>,
-    /// Real programs send and receive here (`sluice emulate`, `docs/emulation.md`): two nodes at least. In results a
-    /// flow of kind `real` goes from each of them to every other.
+    /// Real programs send and receive here (`docs/emulation.md`): two nodes at least. In results a flow of kind
+    /// `real` goes from each of them to every other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub real: bool,
     /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
-    /// With `queues = "mac80211"`: Linux 4.12 to 6.15. CoDel towards a station has 50 ms and 300 ms, without ECN, if
-    /// its expected throughput is below 6 Mb/s times the number of stations.
+    /// With `queues = "mac80211"`, as Linux 4.12 to 6.15: CoDel with 50 ms and 300 ms, without ECN, for stations
+    /// expected below 6 Mb/s times their number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_station_codel: bool,
     /// With `queues = "mac80211"`: driver and knobs.
     #[serde(default, skip_serializing_if = "Mac80211::is_default")]
     pub mac80211: Mac80211,
-    /// With `queues = "turns"`: its settings.
+    /// With `queues = "turns"`: settings.
     #[serde(default, skip_serializing_if = "TurnsScheduler::is_default")]
     pub turns: TurnsScheduler,
     /// Position, or start of the `waypoints`: x, y and perhaps a height (default 0 m).
@@ -87,8 +87,7 @@ pub struct Node {
     /// 802.11n, ac and ax: MCS of its access point's data frames to it. Default: that of the access point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub downlink_mcs: Option<u8>,
-    /// Its standard, from 802.11n on and not newer than that of `[radio]`. Two nodes use the format, width and streams that
-    /// both have. Default: that of `[radio]`.
+    /// Its standard, from 802.11n on and not newer than that of `[radio]`. Default: that of `[radio]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
     /// 802.11n, ac and ax: bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
@@ -190,7 +189,7 @@ impl ClassQueues {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Has a radio; sends to any node in range, or only to its access point if there is any.
+    /// Has a radio; sends to any node in range, or only to its access point if there is one.
     #[default]
     Station,
     /// Relays between its stations and wired links.
@@ -215,13 +214,13 @@ pub enum Queues {
     /// One queue (per access category).
     #[default]
     One,
-    /// One queue per station (and access category), each with its limit and controller, served in turn.
+    /// One queue per station (and access category), each with its limit and controller, in turn.
     PerStation,
-    /// Linux mac80211, without `[queue]`: FQ-CoDel per station (and access category) and airtime fairness. See
-    /// `docs/disciplines/mac80211.md`.
+    /// Linux mac80211 without `[queue]`: FQ-CoDel per station (and access category) and airtime fairness
+    /// (`docs/disciplines/mac80211.md`).
     Mac80211,
-    /// Our default, without `[queue]`: an aggregate each in turn, flows that send little first, and no more waits than is
-    /// sent in `turns.target_delay`. Also of stations and in ad hoc networks. See `docs/turns.md`.
+    /// Our default without `[queue]`: an aggregate each in turn, thin flows first, and no more waits than is sent in
+    /// `turns.target_delay` (`docs/turns.md`). Also of stations and in ad hoc networks.
     Turns,
 }
 
@@ -230,7 +229,7 @@ pub enum Queues {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TurnsScheduler {
-    /// Longest time that packets are to wait (D), above zero; at least two turns of all busy stations. Default 100 ms.
+    /// Longest time that packets are to wait (D): at least two turns of all busy stations. Default 100 ms.
     pub target_delay: Positive<Duration>,
 }
 
@@ -248,12 +247,12 @@ impl TurnsScheduler {
     }
 }
 
-/// Driver and knobs of an access point with `queues = "mac80211"`.
+/// Driver and knobs with `queues = "mac80211"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Mac80211 {
-    /// How the driver pulls packets when one arrives or is finished.
+    /// Rule by which the driver pulls packets.
     pub pull_loop: PullLoop,
     /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none, as in Linux 6.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -264,7 +263,7 @@ pub struct Mac80211 {
     pub aql_high: Duration,
     /// Pending airtime of all stations from which on each has `aql_low` only (`aql_threshold`). Default 24 ms.
     pub aql_threshold: Duration,
-    /// Airtime that a station in debt gains in each turn (its airtime weight), above zero. Default 256 us.
+    /// Airtime that a station in debt gains per turn, above zero. Default 256 us.
     pub airtime_weight: Positive<Duration>,
     /// Packets in all queues together (`TXQ_LIMIT`): 1 to 1000000. Default 8192.
     pub txq_limit: Within<u32, 1, 1_000_000>,

@@ -26,11 +26,11 @@ pub struct Radio {
     pub channel_width: ChannelWidth,
     /// 802.11n, ac and ax: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
-    /// Rate of ACK, CTS, RTS and broadcast frames, of 802.11b, or 802.11a for all others. Default: the lowest; with the
-    /// preamble `data-rate` that of data frames. In 802.11ac and ax acknowledgements by default have the highest of 6, 12
-    /// and 24 Mb/s that the modulation of the data allows (10.6.6.5.2).
+    /// Rate of ACK, CTS, RTS and broadcast frames: of 802.11b, or of 802.11a for all others. Default: the lowest;
+    /// with the preamble `data-rate` that of data frames; acknowledgements of 802.11ac and ax:
+    /// `docs/mac-conventions.md`.
     pub basic_rate: Option<Rate>,
-    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations nearby. Slot 20 us, smallest window 31, EIFS with an
+    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, smallest window 31, EIFS with an
     /// ACK at 1 Mb/s.
     pub b_protection: BProtection,
     /// 802.11b rate of protection frames. Default 1 Mb/s.
@@ -55,8 +55,8 @@ pub struct Radio {
     pub carrier_sense_range: Option<Length>,
     /// Least total power that keeps the medium busy, instead of `carrier_sense_range`. Default: the receive threshold.
     pub carrier_sense_threshold: Option<Power>,
-    /// Least power of a decodable frame above the sum of all others. `nist`, `yans`: at its begin, noise included.
-    /// Other error models: until its end. Default 4 dB for `nist` and `yans`, else 10 dB.
+    /// Least power of a frame above the sum of all others. `nist`, `yans`: at its begin, noise included. Other
+    /// models: until its end. Default 4 dB for `nist` and `yans`, else 10 dB.
     pub capture_threshold: Option<Decibels>,
     /// Signal that a receiver locks to.
     pub capture: Capture,
@@ -74,10 +74,10 @@ pub enum Capture {
     /// First frame strong enough while none is being decoded, to its end.
     #[default]
     FirstFrame,
-    /// Strongest frame within 4 us of the first, if strong enough (ns-3). Decodable frames also keep the medium busy.
+    /// Strongest frame within 4 us of the first (ns-3). Decodable frames also keep the medium busy.
     StrongestPreamble,
     /// First sensed signal, decodable or not, even while sending, to its end. A later one is ignored if weaker by
-    /// `capture_threshold`; otherwise both are lost and the longer one holds the receiver (ns-2).
+    /// `capture_threshold`; else both are lost and the longer one holds the receiver (ns-2).
     AnySignal,
 }
 
@@ -95,13 +95,13 @@ pub enum Standard {
     /// OFDM at 2.4 GHz, slot 9 us, SIFS 10 us and 6 us of signal extension.
     #[serde(rename = "802.11g")]
     G,
-    /// HT (MIMO-OFDM), 6.5 to 600 Mb/s, slot 9 us; HT-mixed preambles, control frames of 802.11a.
+    /// HT, 6.5 to 600 Mb/s, slot 9 us.
     #[serde(rename = "802.11n")]
     N,
-    /// VHT at 5 GHz, 6.5 to 6933 Mb/s: 802.11n with wider channels, 256-QAM and up to 8 streams.
+    /// VHT at 5 GHz, 6.5 to 6933 Mb/s.
     #[serde(rename = "802.11ac")]
     Ac,
-    /// HE SU at 2.4, 5 and 6 GHz, 7.3 to 9608 Mb/s: symbols of 12.8 us, 1024-QAM, block acknowledgements of 256 frames.
+    /// HE SU at 2.4, 5 and 6 GHz, 7.3 to 9608 Mb/s.
     #[serde(rename = "802.11ax")]
     Ax,
 }
@@ -193,7 +193,7 @@ impl GuardInterval {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum BProtection {
-    /// No such stations nearby.
+    /// None.
     #[default]
     None,
     /// CTS-to-self at an 802.11b rate before each data frame.
@@ -212,7 +212,7 @@ pub enum Preamble {
     Long,
     /// 96 us; 1 Mb/s frames keep the long one.
     Short,
-    /// 24 bytes at the rate of the frame that they precede, which lasts as long as its bytes do (ns-2.1b8).
+    /// 24 bytes at the rate of the frame (ns-2.1b8).
     DataRate,
 }
 

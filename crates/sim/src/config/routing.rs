@@ -11,7 +11,7 @@ use units::Duration;
 pub struct Routing {
     /// Routing protocol.
     pub protocol: Protocol,
-    /// Paths given by hand, for `static`; other paths are the shortest by hops.
+    /// Paths by hand, for `static`; others are the shortest by hops.
     pub route: Vec<Route>,
     /// AODV parameters; see `docs/routing.md`.
     pub aodv: Aodv,
@@ -109,7 +109,7 @@ pub enum ErrorsTo {
     All,
 }
 
-/// AODV parameters: those of RFC 3561, section 10, under its names, then those of the implementation.
+/// AODV: parameters of RFC 3561, section 10, under its names, then of the implementation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -119,7 +119,7 @@ pub struct Aodv {
     pub active_route_timeout: Duration,
     /// Missing hello messages in a row that break a link.
     pub allowed_hello_loss: u8,
-    /// Time to ignore requests of a neighbour that did not get a reply; zero for never. Default: `rreq_retries` x
+    /// Time to ignore requests of a neighbour that got no reply; zero for never. Default: `rreq_retries` x
     /// `net_traversal_time`.
     pub blacklist_timeout: Option<Duration>,
     /// Time between hello messages.
@@ -127,7 +127,7 @@ pub struct Aodv {
     pub hello_interval: Duration,
     /// TTL added to a request for local repair.
     pub local_add_ttl: u8,
-    /// Hops to a destination up to which routes are repaired locally. Default: 0.3 x `net_diameter`, rounded down.
+    /// Hops to a destination up to which routes are repaired. Default: 0.3 x `net_diameter`, rounded down.
     pub max_repair_ttl: Option<u8>,
     /// Lifetime of a route in its destination's reply. Default: 2 x `active_route_timeout`.
     pub my_route_timeout: Option<Duration>,
@@ -168,14 +168,13 @@ pub struct Aodv {
     pub repair_by: RepairBy,
     /// Wait for a reply before the next request.
     pub reply_wait: ReplyWait,
-    /// Pause after a failed search for a destination, while its packets wait. ns-2: 10 s.
+    /// Pause after a failed search for a destination, while its packets wait.
     pub search_hold: Duration,
     /// Receivers of a route error.
     pub errors_to: ErrorsTo,
-    /// AODV messages that the MAC gives up break a link, as data packets do.
+    /// AODV messages that the MAC gives up break a link too.
     pub message_failures: bool,
-    /// Data packets that the MAC gives up break a link. Without it only missing `hello` messages do (ns-2 compiled
-    /// without its link-layer detection).
+    /// Data packets that the MAC gives up break a link; otherwise only missing `hello` messages do.
     pub packet_failures: bool,
     /// Replies only from the destination (D flag).
     pub destination_only: bool,
@@ -187,7 +186,7 @@ pub struct Aodv {
     pub buffer_packets: u32,
     /// Time to hold them.
     pub buffer_time: Duration,
-    /// Packets queued for a broken link are dropped (ns-2), instead of failing one by one (ns-3).
+    /// Packets queued for a broken link are dropped, instead of failing one by one (ns-3).
     pub purge_on_failure: bool,
     /// Position of routing packets in queues.
     pub routing_priority: RoutingPriority,

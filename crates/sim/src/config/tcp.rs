@@ -33,8 +33,7 @@ pub struct Tcp {
     /// Explicit congestion notification (RFC 3168). Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
-    /// Largest payload of a segment, up to 2244 B (2256 B without `timestamps`), without the headers of TCP (20 B), its
-    /// options, IP (20 B) and the MAC. Default 1000 B.
+    /// Largest payload of a segment, without headers, up to 2244 B (2256 B without `timestamps`). Default 1000 B.
     #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub segment: Option<Bytes>,
     /// Segments sent before the first acknowledgement (RFC 6928): 1 to 10000. Default 10.
@@ -99,12 +98,10 @@ pub enum Recovery {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LossDetection {
-    /// Arrival of a later segment and of no earlier one within a reordering window; tail loss probe (RFC 8985, Linux).
-    /// Finds lost retransmissions too.
+    /// By time: RACK-TLP (RFC 8985, Linux). Finds lost retransmissions too.
     #[default]
     RackTlp,
-    /// Three ranges, or more than two segments, received above it (RFC 6675; ns-2, ns-3). A lost retransmission needs a
-    /// timeout.
+    /// By counting (RFC 6675; ns-2, ns-3). A lost retransmission needs a timeout.
     DuplicateAcks,
 }
 
@@ -128,11 +125,9 @@ pub enum RecoveryEnd {
     /// Slow start threshold (RFC 5681, 3.2; RFC 6675; ns-2).
     #[default]
     Threshold,
-    /// Threshold; the acknowledgement that ends recovery counts in full for congestion avoidance: up to three segments
-    /// more (ns-3).
+    /// Threshold; the last acknowledgement counts in full for congestion avoidance: up to three segments more (ns-3).
     Counted,
-    /// Threshold; the acknowledgement that ends recovery counts for congestion avoidance with what was neither acknowledged
-    /// nor SACKed before (Linux).
+    /// Threshold; the last acknowledgement counts with what was neither acknowledged nor SACKed before (Linux).
     News,
 }
 

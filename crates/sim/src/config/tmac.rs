@@ -3,16 +3,16 @@
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-/// T-MAC: turns in order of packet age on top of the DCF or EDCA; see `docs/tmac.md`. The unit of default times is the
-/// exchange of a 1500 B packet, or of the longest aggregate.
+/// T-MAC; see `docs/tmac.md`. The unit of default times is the exchange of a 1500 B packet, or of the longest
+/// aggregate.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Turns {
     /// Source of a station's knowledge of turns.
     pub variant: TurnsVariant,
-    /// Share of the asked stations that have to grant a request, the receiver among them (`q`): 0 to 1; 1 for strict
-    /// order.
+    /// Share of the asked stations, the receiver included, that have to grant a request (`q`): 0 to 1, which is
+    /// strict order.
     pub quorum: f64,
     /// Failed requests before plain contention (`K`): 1 to 255.
     pub attempts: u8,
@@ -22,7 +22,7 @@ pub struct Turns {
     pub deferral: Option<Duration>,
     /// Lifetime of a neighbour's key (`T_exp`). Default: ten exchanges.
     pub expiry: Option<Duration>,
-    /// Time since a neighbour's last data or request within which it is asked (`T_act`).
+    /// Time since a neighbour's last data or request in which it is asked (`T_act`).
     pub activity: Duration,
     /// Most stations asked, the receiver and the strongest neighbours: 1 to 8.
     pub neighbours: u8,

@@ -12,17 +12,16 @@ use units::{Bytes, Duration, Positive, Rate};
 pub struct Flow {
     /// Name in results.
     pub name: String,
-    /// Sender: a node, `*` for every station but the receiver, `up*` for all stations and wired nodes whose names begin
-    /// so, or `any` for a random station per seed. Flows of several senders are named `name-node`. Without access
-    /// points every node with a radio is a station.
+    /// Sender: a node, `*` for every station but the receiver, `up*` for all stations and wired nodes that begin so,
+    /// or `any` for a random station per seed. Flows of several senders are named `name-node`. Without access points
+    /// every node with a radio is a station.
     pub from: String,
     /// Receiver: as `from`, or `next` for the next of the nodes of `from` (a ring), or `broadcast` for all in range.
     pub to: String,
-    /// With `any`: path length between the ends at the start, uniform among pairs of such length. Default: any, even
-    /// without a path.
+    /// With `any`: path length at the start, uniform among pairs of such length. Default: any, even without a path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<HopRange>,
-    /// Number of copies, named `name-1`, `name-2`, ..., with independent random numbers. "0" is none.
+    /// Number of independent copies, `name-1`, `name-2`, ... "0" is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Source.
@@ -33,7 +32,7 @@ pub struct Flow {
     /// Overrides of `[tcp]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
-    /// Service class, a DSCP in every packet and in answers. With `[class_queue]` each class has a queue.
+    /// Service class, a DSCP in packets and answers.
     #[serde(default, skip_serializing_if = "Class::is_best_effort")]
     pub class: Class,
     /// Admission before sending, for `real-time` over UDP.
@@ -94,20 +93,19 @@ impl Transport {
     }
 }
 
-/// Source of a flow; `docs/traffic.md` lists the keys and mean rate of each kind.
+/// Source of a flow; see `docs/traffic.md`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Pattern.
     pub kind: TrafficKind,
-    /// Rate of UDP payload: mean (`cbr`, `poisson`; also `{ from = "1 Mb/s", to = "2 Mb/s" }`, drawn per run), while on
-    /// (`on-off`), or of a burst (`web`; default: all packets at once).
+    /// Rate of UDP payload: mean (`cbr`, `poisson`; also `{ from = "1 Mb/s", to = "2 Mb/s" }`, drawn per run), while
+    /// on (`on-off`), or of a burst (`web`; default: all at once).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Load>,
-    /// UDP payload of a packet, up to 2268 B, without the headers of UDP (8 B), IP (20 B) and the MAC. `cbr`,
-    /// `poisson`: also a list or `{ from = "128 B", to = "1518 B" }`, drawn per packet. `web`: all but the last of a
-    /// burst; default 1000 B. `ping`: request and reply; default 56 B.
+    /// UDP payload of a packet, up to 2268 B. `cbr`, `poisson`: also a list or `{ from = "128 B", to = "1518 B" }`,
+    /// drawn per packet. `web`: all but the last of a burst; default 1000 B. `ping`: request and reply; default 56 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Lengths>,
     /// `cbr`, `poisson`: header bytes included in `packet` and `rate`: 28 B for IP packets, 46 B for Ethernet frames.
@@ -139,14 +137,13 @@ pub struct Traffic {
     /// `web`: shape of sizes, above 1. Default 1.2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_shape: Option<f64>,
-    /// `web`: mean time from the end of a burst (over TCP, its arrival) to the next.
+    /// `web`: mean time from the end of a burst (TCP: its arrival) to the next.
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub reading: Option<Duration>,
-    /// Time between starts of `transfer` (default: one transfer), mean time between requests of `ping` (default 1 s).
+    /// Time between starts of `transfer` (default: one), mean time between requests of `ping` (default 1 s).
     #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
     pub every: Option<Duration>,
-    /// `replay`: recording (pcap, pcapng), relative to the scenario. The flow repeats lengths of IP packets and times,
-    /// shifted to its start.
+    /// `replay`: recording (pcap, pcapng), relative to the scenario; its times are shifted to the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Attachment>,
 }
@@ -172,7 +169,7 @@ pub enum TrafficKind {
     Replay,
     /// TCP with unlimited data.
     Greedy,
-    /// TCP with a given number of bytes, once or repeated, each over a new connection.
+    /// TCP with a given number of bytes, once or repeated over new connections.
     Transfer,
     /// ICMP echo; results have the round-trip times.
     Ping,
@@ -205,19 +202,18 @@ pub struct Step {
     pub scale: Option<f64>,
 }
 
-/// Admission of a real-time flow at its source. A probe travels to the destination before the first packet; each node
-/// on the way lowers its rate to what the node's controller can admit.
+/// Admission of a real-time flow at its source; see `docs/traffic.md`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Admission {
-    /// Rate asked for, with UDP and IP headers. Default: that of the traffic, for `cbr` of fixed rate and length and
+    /// Rate asked for, with UDP and IP headers. Default: that of the traffic, for `cbr` of fixed rate and length, and
     /// `voice` without pauses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Positive<Rate>>,
     /// Treatment after a refusal, before or after the first packet.
     pub refused: Refused,
-    /// Flow admitted elsewhere before its route came here: it starts without a probe, and probes when told to regulate.
+    /// Start without a probe, as of a flow admitted elsewhere; it probes when told to regulate.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub presumed: bool,
     /// Parameters of the source.

@@ -5,12 +5,13 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Duration, Rate, Share};
 
-/// A full-duplex link with a queue per direction. A packet takes its length with the IP header at `rate`, then `delay`.
+/// A full-duplex link with a queue per direction. A packet takes its length with the IP header at `rate`, then
+/// `delay`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Wired {
-    /// The two ends. `up*` stands for all nodes whose names begin so, with a link each.
+    /// The two ends; `up*` for all nodes that begin so, with a link each.
     #[serde(deserialize_with = "ends")]
     pub between: [String; 2],
     /// Bits per second in each direction.
@@ -22,7 +23,7 @@ pub struct Wired {
     /// Propagation delay.
     #[serde(default)]
     pub delay: Duration,
-    /// Share of packets lost, independently, in each direction. Default: none.
+    /// Share of packets lost, independently. Default: none.
     pub loss: Option<Share>,
     /// Queue of each direction, independent of `[queue]`.
     #[serde(default)]

@@ -11,10 +11,6 @@ use control::{
 use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper, fq_codel, turns};
 use units::{Bytes, Duration, Instant, Rate};
 
-/// Burst of the shaper: the longest packet. After a pause, or when the MAC was late for a packet, this much may leave
-/// faster than the rate, so that the MAC's own delays do not lower a port's rate over time.
-const BURST: Bytes = Bytes::new(2_304);
-
 /// Packets for the same access category, station or wired link: their queue, its controller, and the shaper that holds
 /// it to its rate.
 #[derive(Debug)]
@@ -49,9 +45,8 @@ pub(crate) struct Taken {
 }
 
 impl Port {
-    /// An empty port.
-    pub(crate) fn new(queue: Queue<Waiting>, controller: AnyController) -> Self {
-        let mut shaper = Shaper::new(BURST);
+    /// An empty port, held to its controller's rate by `shaper`.
+    pub(crate) fn new(queue: Queue<Waiting>, controller: AnyController, mut shaper: Shaper) -> Self {
         let begin = controller.begin();
         let queue = if controller.needs().interval < Duration::MAX { queue } else { queue.unwatched() };
         shaper.set_rate(Instant::ZERO, begin.rate);

@@ -31,9 +31,15 @@ pub(crate) struct Room {
 
 impl Station {
     /// The frame under construction that more packets may join, now that one is due; none if nothing can join.
+    #[inline]
     pub(crate) fn assemble(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
+        if rules.aggregates() { self.aggregated(now, rules) } else { None }
+    }
+
+    #[inline(never)]
+    fn aggregated(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
         let buffer = &self.buffers[usize::from(self.holder)];
-        if !rules.aggregates() || self.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
+        if self.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
             return None;
         }
         let limits = self.limits(now, rules);

@@ -36,6 +36,7 @@ impl Peers {
     }
 
     /// Number of the next frame of a category to `address` (10.3.2.11.2: each receiver and category has its own).
+    #[inline]
     pub(super) fn next_sequence(&mut self, address: u32, category: usize) -> u16 {
         let next = &mut self.peer(address).next[category];
         let sequence = *next;

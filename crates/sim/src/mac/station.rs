@@ -426,7 +426,7 @@ impl Station {
     #[inline]
     pub(crate) fn awaits_block_ack(&self, frame: &Frame) -> bool {
         let reports = matches!(frame.kind, Kind::BlockAck { .. } | Kind::MultiBlockAck { .. });
-        self.step == Step::AwaitBlockAck && frame.to == self.address && reports
+        reports && self.step == Step::AwaitBlockAck && frame.to == self.address
     }
 
     /// Handles another received frame, intact, or an aggregate of which at least one MPDU is.

@@ -104,6 +104,14 @@ impl Format {
 }
 
 impl Mimo {
+    /// See [`Mode::key`](super::Mode::key).
+    #[inline]
+    pub(super) fn key(self) -> u64 {
+        let Self { format, coding, streams, width, guard, ru, longer } = self;
+        let ru = ru.map_or(0, |ru| ru as u8 + 1);
+        u64::from_le_bytes([format as u8, coding, streams, width as u8, guard as u8, ru, longer, 0])
+    }
+
     /// The mode of a scheme of one stream (`coding`) with this many streams, if the standard has it.
     pub fn new(format: Format, coding: u8, streams: u8, width: ChannelWidth, guard: GuardInterval) -> Option<Self> {
         let exists = coding <= format.highest()

@@ -102,7 +102,7 @@ pub(crate) struct Judge {
     /// Curves of the model, if it depends on the SINR.
     tables: Option<Box<Tables>>,
     /// Bounds of the modes that were used so far.
-    bounds: Vec<(Mode, Bounds)>,
+    bounds: Vec<(u64, Bounds)>,
     fading: Option<Fading>,
     /// Receive threshold in attowatts.
     receive: u64,
@@ -191,8 +191,9 @@ impl Judge {
         if self.tables.is_none() {
             return Bounds::NONE;
         }
+        let key = mode.key();
         for (known, bounds) in &self.bounds {
-            if *known == mode {
+            if *known == key {
                 return *bounds;
             }
         }
@@ -204,7 +205,7 @@ impl Judge {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return Bounds::NONE };
         let mut bound = |mode| Bound { noise: model.noise(mode), certain: tables.least_certain(mode) };
         let bounds = Bounds { header: bound(header_field(mode).mode), payload: bound(mode) };
-        self.bounds.push((mode, bounds));
+        self.bounds.push((mode.key(), bounds));
         bounds
     }
 

@@ -16,23 +16,14 @@ pub struct Page {
 const INDEX: &str = "README";
 const MARK: &str = "<!-- Written by `sluice docs` from doc comments. -->";
 
-/// Tables that share a page, and the subject of the page. Every other table has a page of its own, with the tables in
-/// it.
-const GROUPS: &[(&str, &[&str], &str)] = &[
-    ("radio", &["radio"], "Radio, errors, fading, and the conventions of other simulators."),
-    (
-        "nodes",
-        &["nodes", "node", "wired", "mobility", "consumption"],
-        "Nodes and their places, wired links, movement, and the power that radios draw.",
-    ),
-    ("flow", &["flow", "tcp"], "Flows and TCP."),
-    ("queue", &["queue", "category_queue", "class_queue"], "Queues: discipline, limit and controller."),
-    ("claim", &["claim", "rulings"], "Statements about the results that are checked."),
-    (
-        "report",
-        &["answer", "chart", "table", "record", "model"],
-        "Answer, charts and tables of the report, records, and models beside runs.",
-    ),
+/// Tables that share a page. Every other table has a page of its own, with the tables in it.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("radio", &["radio"]),
+    ("nodes", &["nodes", "node", "wired", "mobility", "consumption"]),
+    ("flow", &["flow", "tcp"]),
+    ("queue", &["queue", "category_queue", "class_queue"]),
+    ("claim", &["claim", "rulings"]),
+    ("report", &["answer", "chart", "table", "record", "model"]),
 ];
 
 const PREFACE: &str = "\
@@ -40,24 +31,24 @@ A scenario is one TOML file: a network, its traffic and queues, parameters to va
 `sluice run FILE` runs the network once; `sluice reproduce FILE` runs the sweep and rules on the claims.
 
 - A quantity is a string with a number and a unit: `\"100 ms\"`, `\"1.8 Mb/s\"`, `\"1000 B\"`, `\"30 m\"`, `\"15 dBm\"`.
-- A key is listed with the kind of its value and its default; its choices follow. Every key that is not required can be
-  left out.
-- Unknown keys and values that do not fit are refused with their line and the nearest right name.
+- A key is listed with its default, and with the kind of its value if the default does not show it. Its choices follow;
+  a linked key is a table. Every key that is not required can be left out.
+- Unknown keys, keys without effect and values that do not fit are refused with their line and the nearest right name.
 - For completion in an editor, put `#:schema <path to scenario.schema.json>` in the first line (`sluice schema` prints
   it).
 
 ## Paths of keys
 
 `--set KEY=VALUE`, `[vary]` and `[quick]` name a key by its dotted path, with the names of nodes and flows, or `*` for
-all: `queue.adth.target_delay`, `flow.forward.traffic.rate`, `node.n1.queue.limit`, `flow.*.deadline`. A table is
-merged into the file's table key by key; any other value replaces the file's or is added. On the command line words
-and quantities need no inner quotes: `--set 'queue.adth.target_delay=200 ms'`.
+all: `queue.adth.target_delay`, `flow.forward.traffic.rate`, `flow.*.deadline`. A table is merged key by key; any other
+value replaces the file's. On the command line words and quantities need no inner quotes:
+`--set 'queue.adth.target_delay=200 ms'`.
 
 ## `base`
 
-`base = \"other.toml\"` inherits from another file, relative to this one. Tables are merged key by key; lists, also
-those of tables such as `[[flow]]`, replace the base's. A base has no base. `sluice check --expand FILE` prints both
-as one file.
+`base = \"other.toml\"` inherits from a file, relative to this one: tables are merged key by key; other values and lists,
+also those of tables such as `[[flow]]`, replace the base's. A base has no base, its `id` is not inherited, and a
+scenario without `id` is not an experiment. `sluice check --expand FILE` prints both as one file.
 
 ## `[vary]`
 
@@ -77,49 +68,29 @@ scheme = [
     { label = \"FIFO\", set = { \"queue.controller\" = \"none\" } },
     { label = \"ADTH\", only = { rate = \"light\" }, set = { \"queue.adth.phi_max\" = 1.0 } },
     { label = \"ADTH\", only = { rate = \"heavy\" }, set = { \"queue.adth.phi_max\" = 2.0 } },
-    { label = \"CoDel\", only = { rate = [\"heavy\"] }, set = { \"queue.discipline\" = \"codel\" } },
 ]
 ```
 
-`only` restricts a set to cases with these labels of other axes; the same label can have several sets. Claims skip
-cases without a counterpart (`against`, `steps`), and tables show `-` there. Claims and charts refer to axes by name
-and to values by label; a plain value is its own label. `only = { conventions = \"ns-2\" }` leaves a value, and claims and
-charts that name no other, out of the scenario with other conventions.
+`only` restricts a set to cases with these labels of other axes (one, or a list); the same label can have several sets.
+Claims skip cases without a counterpart (`against`, `steps`), and tables show `-` there. Claims and charts refer to axes
+by name and to values by label; a plain value is its own label. `only = { conventions = \"ns-2\" }` leaves a value, and
+claims and charts that name no other, out of the scenario with other conventions.
 
 ## `[quick]`
 
 Values for `sluice reproduce --quick`, by path: `duration = \"60 s\"`. `vary.AXIS = [labels]` keeps only these labels,
-and `vary.seeds = 2` lowers the number of seeds (3). `--set` takes precedence. A claim about a case that is left out
-needs full runs.
+and `vary.seeds = 2` lowers the number of seeds (3). `--set` takes precedence.
 
-## Settings and neighbours
-
-`each` rules on every claim within each label of an axis, for a setting that a document leaves open, and shows the
-verdicts side by side under one id. A neighbour is another value of a choice that is not the document's: claims that
-name the choice are evaluated with each neighbour too. The report shows the range of values; a claim whose verdict
-changes \"depends on\" the parameter, but keeps its verdict.
-
-```toml
-[rulings]
-each = \"access\"
-
-[[rulings.neighbour]]
-parameter = \"T\"
-axis = \"scheme\"
-label = \"SWAN\"
-instead = [\"SWAN, T = 0.1 s\", \"SWAN, T = 0.5 s\"]
-```
 ";
 
 const ABOUT_CONVENTIONS: &str = "\
 `conventions` sets the keys below that the file, `--set` and `[vary]` leave out: `--set conventions=ns-2`, or an axis
-`conventions = [\"standard\", \"ns-3\", \"ns-2\"]`. An empty cell has the standard's value. Effects:
+`conventions = [\"standard\", \"ns-3\", \"ns-2\"]`. Each is written as for `--set`. Effects:
 [MAC conventions](../mac-conventions.md), [routing](../routing.md), [TCP](../tcp.md).
 ";
 
 const ABOUT_REPORTS: &str = "\
-Contents of the report and the terminal besides verdicts. `where`, `together`, `against` and `compare` are those of
-[a claim](claim.md), with `choose = \"largest\"`.
+`where`, `together`, `against` and `compare` are those of [a claim](claim.md), with `choose = \"largest\"`.
 ";
 
 /// Returns the reference: the index, and the other pages in the order of their first tables.
@@ -132,7 +103,7 @@ pub fn pages() -> Vec<Page> {
             names.push(name);
         }
     }
-    let mut pages = vec![page(INDEX, "The scenario file", &index(tables, &names))];
+    let mut pages = vec![page(INDEX, "The scenario file", &format!("{PREFACE}{}", sections(tables, INDEX)))];
     pages.extend(names.into_iter().map(|name| page(name, &title(tables, name), &sections(tables, name))));
     pages
 }
@@ -144,8 +115,8 @@ fn page(name: &str, title: &str, text: &str) -> Page {
 /// Returns the page of a table.
 fn page_of(table: &Table) -> &str {
     let outermost = table.path.split('.').next().unwrap_or_default();
-    match GROUPS.iter().find(|(_, tables, _)| tables.contains(&outermost)) {
-        Some((page, ..)) => page,
+    match GROUPS.iter().find(|(_, tables)| tables.contains(&outermost)) {
+        Some((page, _)) => page,
         None if outermost.is_empty() => INDEX,
         None => outermost,
     }
@@ -155,19 +126,6 @@ fn page_of(table: &Table) -> &str {
 fn title(tables: &Tables, page: &str) -> String {
     let outermost = tables.iter().filter(|table| page_of(table) == page && !table.path.contains('.'));
     outermost.map(|table| format!("`{}`", table.header)).collect::<Vec<_>>().join(", ")
-}
-
-fn index(tables: &Tables, names: &[&str]) -> String {
-    let mut text = format!("{PREFACE}\n## Pages\n\n");
-    for name in names {
-        let of_group = GROUPS.iter().find(|(page, ..)| page == name).map(|(_, _, about)| *about);
-        let of_table = tables.at(name).and_then(|table| table.about.split_inclusive(". ").next());
-        let about = of_group.or(of_table).unwrap_or_default().trim_end();
-        let _ = writeln!(text, "- [{}]({name}.md): {about}", title(tables, name));
-    }
-    text.push('\n');
-    text.push_str(&sections(tables, INDEX));
-    text
 }
 
 fn sections(tables: &Tables, page: &str) -> String {
@@ -197,10 +155,11 @@ fn section(page: &mut String, tables: &Tables, table: &Table) {
     page.push('\n');
 }
 
-/// Returns the choices of a key with their descriptions, except those that have a table of their own.
+/// Returns the choices of a key with their descriptions, except those that a key of the same table describes, and types:
+/// the key describes them.
 fn told<'k>(table: &'k Table, key: &'k Key) -> impl Iterator<Item = &'k (String, String)> {
-    let elsewhere = move |about: &str| table.keys.iter().any(|key| key.is_table && key.about == about);
-    key.choices.iter().filter(move |(_, about)| !about.is_empty() && !elsewhere(about))
+    let elsewhere = move |about: &str| table.keys.iter().any(|key| key.about == about);
+    key.choices.iter().filter(move |(value, about)| value.starts_with('`') && !about.is_empty() && !elsewhere(about))
 }
 
 /// Returns an earlier key with the same choices, which lists them.
@@ -209,22 +168,49 @@ fn first_with<'t>(tables: &'t Tables, key: &Key) -> Option<(&'t Table, &'t Key)>
     keys.find(|(_, other)| other.choices == key.choices).filter(|(_, other)| !std::ptr::eq(*other, key))
 }
 
-/// Writes a key of the list: name, kind, default, meaning, and its choices below.
+/// Writes a key of the list: name, kind unless the default shows it, default, meaning, and its choices below.
 fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
     let (about, default) = match (key.required, key.default.as_str()) {
         (true, _) => (key.about.as_str(), "required".to_owned()),
         (false, "") => short_default(&key.about),
         (false, default) => (without_default(&key.about), format!("default `{default}`")),
     };
-    let kind = if key.name == "vary" { "table, see above".to_owned() } else { linked(tables, table, key) };
+    let kind = match key.name.as_str() {
+        "vary" => "table, see above".to_owned(),
+        _ if key.choices.is_empty() && shows_kind(&default) => String::new(),
+        _ => linked(tables, table, key),
+    };
     let facts: Vec<&str> = [kind.as_str(), &default].into_iter().filter(|fact| !fact.is_empty()).collect();
     let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
-    let _ = writeln!(page, "- `{}`{facts}: {about}", key.name);
+    let _ = writeln!(page, "- {}{facts}: {about}", name(tables, key));
     if first_with(tables, key).is_none() {
         for (value, about) in told(table, key) {
             let _ = writeln!(page, "  - {value}: {about}");
         }
     }
+}
+
+/// True if a default shows the kind of a key's value: a quantity, a number, `true` or `false`.
+fn shows_kind(default: &str) -> bool {
+    let written = default.strip_prefix("default ").unwrap_or_default();
+    let in_words = written.contains('`') && !(written.starts_with('`') && written.ends_with('`'));
+    let value = written.trim_start_matches(['`', '"', '[', '-']);
+    !in_words
+        && (value.starts_with(|c: char| c.is_ascii_digit()) || matches!(value.trim_end_matches('`'), "true" | "false"))
+}
+
+/// Returns the name of a key; that of a table with its keys as a link.
+fn name(tables: &Tables, key: &Key) -> String {
+    match table_of(tables, key) {
+        Some(inner) => format!("[`{}`]({})", key.name, link(inner)),
+        None => format!("`{}`", key.name),
+    }
+}
+
+/// Returns the table that has the keys of a table.
+fn table_of<'t>(tables: &'t Tables, key: &Key) -> Option<&'t Table> {
+    let of_header = |header: &str| tables.iter().find(|table| table.header == header);
+    key.kind.split('`').find_map(of_header).filter(|_| key.is_table)
 }
 
 /// Returns a description without its last sentence on the default.
@@ -242,23 +228,20 @@ fn short_default(about: &str) -> (&str, String) {
     }
 }
 
-/// Returns the kind of a key's value; tables, and choices that another key lists, as a link. Empty if the choices
-/// follow.
+/// Returns the kind of a key's value; choices that another key lists as a link. Empty if the choices follow, and for a
+/// table with keys.
 fn linked(tables: &Tables, table: &Table, key: &Key) -> String {
     let quoted = key.choices.iter().all(|(value, _)| value.starts_with("`\""));
     if quoted && !key.choices.is_empty() && told(table, key).count() == key.choices.len() {
         let of_other = |(other, same): (&Table, &Key)| format!("as [`{}.{}`]({})", other.path, same.name, link(other));
         return first_with(tables, key).map(of_other).unwrap_or_default();
     }
-    let of_header = |header: &str| tables.iter().find(|table| table.header == header);
-    let Some(inner) = key.kind.split('`').find_map(of_header).filter(|_| key.is_table) else {
-        // The example of a quantity is for hints: the page on scenarios has one for each kind.
-        let kind = key.kind.split(", as `").next().unwrap_or_default();
-        return kind.replace("`true` or `false`", "boolean").replace("whole number", "integer");
-    };
-    let header = format!("`{}`", inner.header);
-    let kind = key.kind.replace("table with the keys of", "table, as");
-    kind.replace(&header, &format!("[{header}]({})", link(inner)))
+    if table_of(tables, key).is_some() {
+        return String::new();
+    }
+    // The example of a quantity is for hints: the page on scenarios has one for each kind.
+    let kind = key.kind.split(", as `").next().unwrap_or_default();
+    kind.replace("`true` or `false`", "boolean").replace("whole number", "integer")
 }
 
 /// Returns the address of a table, with the anchor that GitHub and mdBook give its heading.

@@ -274,7 +274,8 @@ fn the_mechanism_in_c_decides_and_measures_as_the_one_in_rust() {
         for overflow in [End::Tail, End::Head] {
             for purge in [Purge::None, Purge::Head, Purge::Tail] {
                 seed += 1;
-                compared += drive(Mechanism { hard, fallback: hard, overflow, purge }, seed);
+                compared +=
+                    drive(Mechanism { hard, fallback: hard, overflow, purge, burst: queue::LONGEST_PACKET }, seed);
             }
         }
     }
@@ -287,8 +288,13 @@ fn the_mechanism_in_c_decides_and_measures_as_the_one_in_rust() {
 
 #[test]
 fn with_an_agent_that_is_silent_the_fall_back_limit_holds() {
-    let mechanism =
-        Mechanism { hard: Limit::Packets(100), fallback: Limit::Packets(3), overflow: End::Tail, purge: Purge::Head };
+    let mechanism = Mechanism {
+        hard: Limit::Packets(100),
+        fallback: Limit::Packets(3),
+        overflow: End::Tail,
+        purge: Purge::Head,
+        burst: queue::LONGEST_PACKET,
+    };
     let Some(mut kernel) = InKernel::new(mechanism, Measures::default()) else {
         eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
         return;

@@ -82,7 +82,9 @@ fn a_limit_that_falls_far_holds_after_several_calls_of_a_few_discards_each() {
         for purge in [Purge::None, Purge::Head, Purge::Tail] {
             seed += 1;
             let hard = Limit::Packets(100);
-            let Some(put_off) = drive(Mechanism { hard, fallback: hard, overflow, purge }, seed) else {
+            let Some(put_off) =
+                drive(Mechanism { hard, fallback: hard, overflow, purge, burst: queue::LONGEST_PACKET }, seed)
+            else {
                 eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
                 return;
             };

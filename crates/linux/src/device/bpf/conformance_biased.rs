@@ -40,7 +40,8 @@ impl Packet for Biased {
 }
 
 fn kernel(hard: Limit) -> Option<InKernel> {
-    let mechanism = Mechanism { hard, fallback: hard, overflow: End::Head, purge: Purge::Head };
+    let mechanism =
+        Mechanism { hard, fallback: hard, overflow: End::Head, purge: Purge::Head, burst: queue::LONGEST_PACKET };
     let kernel = InKernel::of(PROGRAM, "step", None, mechanism, Measures::default())?;
     let seen = Measured { idle_since: START.as_nanos(), service_average: NO_AVERAGE, ..Measured::default() };
     kernel.set("measured", &Measured { discipline: BIASED, ..seen }.to_bytes());

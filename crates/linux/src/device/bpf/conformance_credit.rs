@@ -18,8 +18,13 @@ const CREDIT: Credit = Credit {
     look_every: Duration::from_millis(1),
 };
 
-const MECHANISM: Mechanism =
-    Mechanism { hard: Limit::Packets(60), fallback: Limit::Packets(60), overflow: End::Tail, purge: Purge::Tail };
+const MECHANISM: Mechanism = Mechanism {
+    hard: Limit::Packets(60),
+    fallback: Limit::Packets(60),
+    overflow: End::Tail,
+    purge: Purge::Tail,
+    burst: queue::LONGEST_PACKET,
+};
 
 /// A packet that was handed to the device.
 #[derive(Clone, Copy, Debug)]
@@ -196,7 +201,7 @@ fn release_by_credit_in_c_decides_and_measures_as_in_rust() {
     let mut compared = 0;
     for (seed, overflow, purge) in [(101, End::Tail, Purge::Tail), (102, End::Head, Purge::Head)] {
         let hard = Limit::Packets(60);
-        compared += drive(Mechanism { hard, fallback: hard, overflow, purge }, seed);
+        compared += drive(Mechanism { hard, fallback: hard, overflow, purge, burst: queue::LONGEST_PACKET }, seed);
     }
     if compared == 0 {
         eprintln!("skipped: to load a program into the kernel needs CAP_BPF");

@@ -51,7 +51,7 @@ fn mechanism(seed: u64) -> Mechanism {
     let hard = [Limit::Packets(100), Limit::Packets(7), Limit::Bytes(Bytes::new(20_000))][one_of(3)];
     let overflow = [End::Tail, End::Head][one_of(2)];
     let purge = [Purge::None, Purge::Head, Purge::Tail][one_of(3)];
-    Mechanism { hard, fallback: hard, overflow, purge }
+    Mechanism { hard, fallback: hard, overflow, purge, burst: queue::LONGEST_PACKET }
 }
 
 /// Compares this many calls; returns how many packets came, or `None` if programs cannot be loaded.

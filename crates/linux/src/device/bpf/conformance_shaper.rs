@@ -6,8 +6,13 @@ use control::{Limit, Measures};
 use queue::{End, Purge, Shaper};
 use units::{Bytes, Duration, Instant, Rate};
 
-const MECHANISM: Mechanism =
-    Mechanism { hard: Limit::Packets(9), fallback: Limit::Packets(9), overflow: End::Tail, purge: Purge::Tail };
+const MECHANISM: Mechanism = Mechanism {
+    hard: Limit::Packets(9),
+    fallback: Limit::Packets(9),
+    overflow: End::Tail,
+    purge: Purge::Tail,
+    burst: queue::LONGEST_PACKET,
+};
 
 /// Returns how many steps were compared; `None` if programs cannot be loaded.
 fn drive(burst: Bytes, seed: u64) -> u32 {

@@ -5,8 +5,13 @@ use super::mechanism::Mechanism;
 use control::{Limit, Measures};
 use queue::{End, Purge};
 
-const MECHANISM: Mechanism =
-    Mechanism { hard: Limit::Packets(9), fallback: Limit::Packets(9), overflow: End::Tail, purge: Purge::Tail };
+const MECHANISM: Mechanism = Mechanism {
+    hard: Limit::Packets(9),
+    fallback: Limit::Packets(9),
+    overflow: End::Tail,
+    purge: Purge::Tail,
+    burst: queue::LONGEST_PACKET,
+};
 // As in `share.h`.
 const BURST: u64 = 16_384;
 const BEST_EFFORT: u64 = 7;

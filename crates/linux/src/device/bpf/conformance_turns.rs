@@ -105,7 +105,8 @@ struct Turns(InKernel);
 impl Turns {
     fn new(kind: u64, target: Positive<Duration>, limit: u32, stations: &[Station]) -> Option<Self> {
         let hard = Limit::Packets(limit);
-        let mechanism = Mechanism { hard, fallback: hard, overflow: End::Head, purge: Purge::Head };
+        let mechanism =
+            Mechanism { hard, fallback: hard, overflow: End::Head, purge: Purge::Head, burst: queue::LONGEST_PACKET };
         let mut kernel = InKernel::of(PROGRAM, "step", None, mechanism, Measures::default())?;
         kernel.settings.target_delay = target.get().as_nanos();
         kernel.write();

@@ -17,6 +17,8 @@ pub struct Mechanism {
     pub overflow: End,
     /// End that is discarded when the limit is lowered.
     pub purge: Purge,
+    /// What may leave at once where the controller orders a rate.
+    pub burst: Bytes,
 }
 
 /// Fall-back limit in packets: enough for traffic to continue, and not more than some tens of milliseconds at today's
@@ -39,7 +41,7 @@ impl Mechanism {
             DisciplineName::DropHead | DisciplineName::Turns | DisciplineName::Biased => (End::Head, Purge::Head),
             discipline => return Err(Unfit::Discipline { discipline }.into()),
         };
-        Ok(Self { hard, fallback, overflow, purge: settings.purge.unwrap_or(purge) })
+        Ok(Self { hard, fallback, overflow, purge: settings.purge.unwrap_or(purge), burst: settings.burst() })
     }
 }
 

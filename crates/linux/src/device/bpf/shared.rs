@@ -2,12 +2,10 @@
 
 use super::mechanism::{LONGEST_SILENCE, Mechanism, limits};
 use control::{Limit, Mark, Measures};
-use units::{Bytes, Duration, Instant, Positive, Rate};
+use units::{Duration, Instant, Positive, Rate};
 
 include!(concat!(env!("OUT_DIR"), "/shared.rs"));
 
-/// Burst of the leaky bucket after a pause or a late departure: the longest packet of Wi-Fi, as in the simulator.
-const BURST: Bytes = Bytes::new(2_304);
 /// Share of a link for signalling with priority, in 1/256: 5 %.
 const SIGNALLING_SHARE: u64 = 13;
 /// Share of a link that real time has with priority while best effort waits, in 1/256: 75 %.
@@ -33,7 +31,7 @@ impl Settings {
             },
             idle_threshold: measures.idle_threshold.into(),
             weight: weight(measures.service_weight),
-            burst: BURST.bits(),
+            burst: mechanism.burst.bits(),
             signalling_share: SIGNALLING_SHARE,
             real_time_share: REAL_TIME_SHARE,
             ..Self::default()

@@ -6,7 +6,7 @@ use crate::device::radio::largest;
 use crate::error::Error;
 use crate::kernel::nl80211::{Format, Peer, Wireless};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Duration, Rate};
 
 /// Elements of a queue.
@@ -26,6 +26,9 @@ const LOWEST: Rate = Rate::mbps(6);
 const TELLING: u32 = 10;
 /// Most times that a frame counts as sent.
 const MOST_ATTEMPTS: f64 = 4.0;
+/// Readings of a station's rate of which the middle one counts: the kernel tells the rate at which the last frame was
+/// tried last, and that may have been an attempt at another rate.
+const READINGS: usize = 5;
 
 /// The stations of an interface, in the elements of its queue.
 #[derive(Debug)]
@@ -37,15 +40,18 @@ pub(super) struct Stations {
     /// The first element.
     first: u32,
     written: [Station; ELEMENTS],
-    /// Of each station how often a frame is sent, and the counters from which that was taken.
-    attempts: BTreeMap<[u8; 6], Attempts>,
+    known: BTreeMap<[u8; 6], Known>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Attempts {
+/// What is known of a station from earlier readings.
+#[derive(Clone, Debug)]
+struct Known {
+    /// Counters, and how often each frame is sent.
     frames: u32,
     repeated: u32,
-    each: f64,
+    attempts: f64,
+    /// The last readings of its rate.
+    rates: VecDeque<(Rate, Format)>,
 }
 
 impl Stations {
@@ -53,7 +59,7 @@ impl Stations {
     pub(super) fn open(index: u32, map: MapHandle, slot: u32) -> Result<Self, Error> {
         let written = [Station::default(); ELEMENTS];
         let first = slot * FIRST_BEHIND;
-        let mut new = Self { wireless: Wireless::open()?, index, map, first, written, attempts: BTreeMap::new() };
+        let mut new = Self { wireless: Wireless::open()?, index, map, first, written, known: BTreeMap::new() };
         for (number, key) in (0..ELEMENTS).zip(first..) {
             new.write(number, key, Station::default())?;
         }
@@ -64,7 +70,7 @@ impl Stations {
     /// Writes who the stations are now, and what is sent to each takes.
     pub(super) fn look(&mut self) -> Result<(), Error> {
         let peers = self.wireless.peers(self.index)?;
-        self.attempts.retain(|address, _| peers.iter().any(|peer| peer.address == *address));
+        self.known.retain(|address, _| peers.iter().any(|peer| peer.address == *address));
         let known: Vec<Station> = peers.iter().filter_map(|peer| self.station(peer)).collect();
         let mut next = self.written;
         for kept in &mut next[1..] {
@@ -88,20 +94,35 @@ impl Stations {
     fn station(&mut self, peer: &Peer) -> Option<Station> {
         let rate = peer.sent_at.filter(|rate| !rate.is_zero())?;
         let (frames, repeated) = (peer.sent_frames.unwrap_or(0), peer.repeated_frames.unwrap_or(0));
-        let of = self.attempts.entry(peer.address).or_insert(Attempts { frames, repeated, each: 1.0 });
+        let of = self.known.entry(peer.address);
+        let of = of.or_insert_with(|| Known { frames, repeated, attempts: 1.0, rates: VecDeque::new() });
         let sent = frames.wrapping_sub(of.frames);
         if sent >= TELLING {
             let more = f64::from(repeated.wrapping_sub(of.repeated)) / f64::from(sent);
-            let each = (1.0 + more).min(MOST_ATTEMPTS);
-            *of = Attempts { frames, repeated, each: of.each.midpoint(each) };
+            (of.frames, of.repeated) = (frames, repeated);
+            of.attempts = of.attempts.midpoint((1.0 + more).min(MOST_ATTEMPTS));
         }
-        Some(station(name(peer.address), rate, peer.format, of.each))
+        let (rate, format) = of.settled((rate, peer.format));
+        Some(station(name(peer.address), rate, format, of.attempts))
     }
 
     fn write(&mut self, number: usize, key: u32, station: Station) -> Result<(), Error> {
         let update = self.map.update(&key.to_ne_bytes(), &station.to_bytes(), MapFlags::ANY);
         self.written[number] = station;
         update.map_err(|error| refused("name stations to", &error))
+    }
+}
+
+impl Known {
+    /// Takes a reading of the rate, and returns the middle one of the last.
+    fn settled(&mut self, reading: (Rate, Format)) -> (Rate, Format) {
+        self.rates.push_back(reading);
+        if self.rates.len() > READINGS {
+            self.rates.pop_front();
+        }
+        let mut sorted: Vec<(Rate, Format)> = self.rates.iter().copied().collect();
+        sorted.sort_by_key(|(rate, _)| *rate);
+        sorted[sorted.len() / 2]
     }
 }
 
@@ -161,6 +182,15 @@ mod tests {
         assert_eq!(of(80, Format::Ht, 1.0), (100_000, 5_000, 4_000_000 - 155_000));
         assert_eq!(of(300, Format::Ht, 1.0).2, 65_535 * 8_000 / 300 - 1_550 * 26_666 / 1_000);
         assert_eq!(of(1_200, Format::Vht, 1.0).2, 651_002);
+    }
+
+    #[test]
+    fn attempts_at_other_rates_are_left_out_and_a_rate_that_stays_is_followed() {
+        let mut known = Known { frames: 0, repeated: 0, attempts: 1.0, rates: VecDeque::new() };
+        let mut told = |mbps| known.settled((Rate::mbps(mbps), Format::NonHt)).0;
+        assert_eq!([11, 11, 1, 11, 54, 1, 11].map(&mut told), [11; 7].map(Rate::mbps));
+        // Two low ones are among the last five; then it is told within three readings.
+        assert_eq!([11, 11, 11, 2, 2, 2].map(&mut told), [11, 11, 11, 11, 11, 2].map(Rate::mbps));
     }
 
     #[test]

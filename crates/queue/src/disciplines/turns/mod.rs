@@ -111,9 +111,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let len = packet.len().count();
         if !account.fits_alone(len) {
-            account.refused(len);
-            dropped(packet);
-            return;
+            return account.refuse(packet, dropped);
         }
         let Pace { gap, most } = self.pace(packet.len());
         let index = self.flows.hash(&packet);
@@ -123,10 +121,8 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         let is_thin = is_rare && queue.packets == 0 && state.ahead == 0;
         while !account.fits(len) {
             if !self.shed(account, 0, dropped) {
-                account.refused(len);
-                account.settle(now);
-                dropped(packet);
-                return;
+                account.refuse(packet, dropped);
+                return account.settle(now);
             }
         }
         let waiting = Waiting { packet, since: now };
@@ -144,20 +140,21 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         account.settle(now);
     }
 
-    fn enqueue_first(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        let len = packet.len().count();
-        if !account.fits_alone(len) {
-            account.refused(len);
-            dropped(packet);
+    /// Drops a packet: if no flow has any, the last of those already scheduled.
+    fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
+        if self.shed(account, 0, dropped) {
             return;
         }
-        while !account.fits(len) {
-            self.make_way(account, dropped);
-        }
-        let index = self.flows.hash(&packet);
+        let last = self.passed.pop_back().or_else(|| self.first.pop_back());
+        let waiting = last.expect("only a queue that holds something exceeds a limit");
+        leaves(&mut self.flows, &waiting.packet);
+        account.discard(waiting.packet, dropped);
+    }
+
+    fn put_first(&mut self, waiting: Waiting<P>) {
+        let index = self.flows.hash(&waiting.packet);
         self.flows.flow_mut(index).state.ahead += 1;
-        self.first.push_front(Waiting { packet, since: now });
-        account.joins(now, len);
+        self.first.push_front(waiting);
     }
 
     fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
@@ -194,9 +191,9 @@ impl<P: Packet> Discipline<P> for Turns<P> {
     }
 
     /// Discards packets above the limit after it has shrunk.
-    fn purge(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
         while self.purges && account.is_over() {
-            self.make_way(account, dropped);
+            self.make_way(account, now, dropped);
         }
     }
 
@@ -207,16 +204,15 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         dropped: &mut impl FnMut(P),
     ) {
         let Self { flows, first, passed, .. } = self;
+        let ahead = &mut |packet: &P| {
+            let goes = unwanted(packet);
+            if goes {
+                leaves(flows, packet);
+            }
+            goes
+        };
         for line in [first, passed] {
-            line.retain(|waiting| {
-                let goes = unwanted(&waiting.packet);
-                if goes {
-                    leaves(flows, &waiting.packet);
-                    account.discarded(waiting.packet.len().count());
-                    dropped(waiting.packet);
-                }
-                !goes
-            });
+            account.discard_where(line, ahead, dropped);
         }
         self.flows.discard_where(account, unwanted, dropped);
     }
@@ -250,21 +246,8 @@ impl<P: Packet> Turns<P> {
             return false;
         }
         let Some(waiting) = flow.queue.pop(pool) else { return false };
-        account.discarded(waiting.packet.len().count());
-        dropped(waiting.packet);
+        account.discard(waiting.packet, dropped);
         true
-    }
-
-    /// Drops a packet: if no flow has any, the last of those already scheduled.
-    fn make_way(&mut self, account: &mut Account, dropped: &mut impl FnMut(P)) {
-        if self.shed(account, 0, dropped) {
-            return;
-        }
-        let last = self.passed.pop_back().or_else(|| self.first.pop_back());
-        let waiting = last.expect("only a queue that holds something exceeds a limit");
-        leaves(&mut self.flows, &waiting.packet);
-        account.discarded(waiting.packet.len().count());
-        dropped(waiting.packet);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::net::Load;
 use crate::radio::{Heard, Shape, Signal};
 use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Why a tail pauses.
 enum Stop {
@@ -78,7 +78,7 @@ impl World {
         let duration = match frame.kind {
             // Of every two frames one is an ACK.
             Kind::Ack if frame.mode == timing.basic => timing.responses(timing.basic).ack,
-            Kind::MultiUser { .. } => self.nodes[node].station.downlink_duration(&self.rules),
+            Kind::MultiUser { .. } => self.count_parts(node, frame),
             Kind::Triggered { .. } => {
                 let answers = self.nodes[node].station.answers();
                 answers.map_or_else(|| timing.duration(frame.mode, psdu), |round| round.lasts)
@@ -91,12 +91,10 @@ impl World {
             _ => false,
         };
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
-        let answers = Self::answers(frame);
+        let answers = if self.rules.shares_downlink { Self::answers(frame) } else { Shape::NOBODY };
         let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control, answers };
-        if let Kind::MultiUser { .. } = frame.kind {
-            self.count_parts(node, frame);
-        }
-        let Node { station, egress, record, .. } = &mut self.nodes[node];
+        let Node { station, egress, record, gauge, energy, .. } = &mut self.nodes[node];
+        let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
         match frame.kind {
             Kind::Rts => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
@@ -137,14 +135,22 @@ impl World {
         if self.rules.tmac.is_some() {
             self.tell_key(node, frame);
         }
-        self.trace_sent(node, frame);
-        self.measure_sent(node, frame, duration);
-        self.draw_sent(node, frame, duration);
+        if observed {
+            self.observe_sent(node, frame, duration);
+        }
         let (of, turned_busy) = self.medium.start(node.into(), *frame, self.now, shape);
         if turned_busy {
             self.nodes[node].station.turned_busy(self.now, &self.rules);
         }
         self.pass_on(of, self.now + duration);
+    }
+
+    /// A node begins to send a frame: told to whoever looks at single frames.
+    #[inline(never)]
+    fn observe_sent(&mut self, node: NodeId, frame: &Frame, duration: Duration) {
+        self.trace_sent(node, frame);
+        self.measure_sent(node, frame, duration);
+        self.draw_sent(node, frame, duration);
     }
 
     /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front
@@ -397,16 +403,18 @@ impl World {
     }
 
     /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived.
+    #[inline]
     fn hear(&mut self, node: NodeId, frame: &Frame, whole: bool) {
-        let own;
-        let to_several =
-            matches!(frame.kind, Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::MultiBlockAck { .. });
-        let frame = if to_several {
-            own = self.addressed(node, frame);
-            &own
+        if matches!(frame.kind, Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::MultiBlockAck { .. }) {
+            self.receive(node, &self.addressed(node, frame), whole);
         } else {
-            frame
-        };
+            self.receive(node, frame, whole);
+        }
+    }
+
+    /// Lets a station receive such a frame, which is addressed to it where its part of a frame to several is.
+    #[inline(never)]
+    fn receive(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         self.measure_heard(node, frame, whole);
         let answer = if self.nodes[node].station.awaits_block_ack(frame) {
             let reported = self.nodes[NodeId::from(frame.from)].station.scoreboard(frame.to, frame.category);
@@ -471,7 +479,6 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::Duration;
 
     const EIFS: [&str; 4] = ["bad-frame", "any-signal", "any-signal-kept", "never"];
 

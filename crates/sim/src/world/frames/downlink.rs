@@ -6,7 +6,7 @@ use crate::mac::{Frame, Kind, Part};
 use crate::radio::{Mode, Shape};
 use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
-use units::Bytes;
+use units::{Bytes, Duration};
 
 impl World {
     /// The frame to several stations that is due: their data, or the trigger that asks them for their `BlockAck`s. None if
@@ -70,9 +70,9 @@ impl World {
         true
     }
 
-    /// Counts a PPDU to several stations: each has a part, and a share of the airtime by its RU.
-    #[inline(never)]
-    pub(super) fn count_parts(&mut self, node: NodeId, frame: &Frame) {
+    /// Counts a PPDU to several stations and gives its duration: each has a part, and a share of the airtime by its RU.
+    #[cold]
+    pub(super) fn count_parts(&mut self, node: NodeId, frame: &Frame) -> Duration {
         let Self { nodes, rules, now, .. } = self;
         let Node { station, egress, record, gauge, .. } = &mut nodes[node];
         let lasts = station.downlink_duration(rules);
@@ -94,6 +94,7 @@ impl World {
                 gauge.sends_data(mode, psdu, frames as u64);
             }
         }
+        lasts
     }
 
     /// The frame as its listener gets it: for it, if it is one of several stations.

@@ -15,6 +15,7 @@ use crate::world::error::BuildError;
 use crate::world::notes::Notes;
 use crate::world::radio;
 use control::{Controller as _, Reads, Sets};
+use queue::Shaper;
 use units::Instant;
 
 /// All nodes with their ports and stations.
@@ -198,7 +199,7 @@ fn built(
         let name = controller.name();
         return Err(BuildError::new(format!("{table}.controller"), format!("`{name}` cannot be simulated: {lacking}")));
     }
-    Ok(Port::new(queue, controller))
+    Ok(Port::new(queue, controller, Shaper::new(settings.burst())))
 }
 
 /// Modes of a node: a fixed one, one of two levels, or those of rate control.
