@@ -425,9 +425,8 @@ impl Station {
     /// True if this is the BlockAck that it awaits.
     #[inline]
     pub(crate) fn awaits_block_ack(&self, frame: &Frame) -> bool {
-        matches!(frame.kind, Kind::BlockAck { .. } | Kind::MultiBlockAck { .. })
-            && self.step == Step::AwaitBlockAck
-            && frame.to == self.address
+        let reports = matches!(frame.kind, Kind::BlockAck { .. } | Kind::MultiBlockAck { .. });
+        reports && self.step == Step::AwaitBlockAck && frame.to == self.address
     }
 
     /// Handles another received frame, intact, or an aggregate of which at least one MPDU is.

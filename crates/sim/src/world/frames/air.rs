@@ -405,9 +405,7 @@ impl World {
     /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived.
     #[inline]
     fn hear(&mut self, node: NodeId, frame: &Frame, whole: bool) {
-        let to_several =
-            matches!(frame.kind, Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::MultiBlockAck { .. });
-        if to_several {
+        if matches!(frame.kind, Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::MultiBlockAck { .. }) {
             self.receive(node, &self.addressed(node, frame), whole);
         } else {
             self.receive(node, frame, whole);

@@ -7,7 +7,7 @@ use crate::net::msdu_bytes;
 use crate::radio::Mode;
 use crate::world::nodes::Node;
 use crate::world::state::World;
-use units::Bytes;
+use units::{Bytes, Duration};
 
 /// Longest delimiter and padding of an MPDU in an A-MPDU.
 const AROUND: u64 = 4 + 3;
@@ -51,7 +51,13 @@ impl World {
     #[inline(never)]
     pub(super) fn learn_backlog(&mut self, node: NodeId, frame: &Frame) {
         let polled = match frame.kind {
-            Kind::Triggered { frames, .. } => frames == 0,
+            Kind::Triggered { frames: 0, .. } => true,
+            Kind::Triggered { .. } => {
+                let Node { station, egress, .. } = &mut self.nodes[node];
+                let share = station.asked_for().map_or(Duration::ZERO, |round| round.lasts / u64::from(round.users));
+                egress.on_air(self.now, frame.from, frame.category, true, || share);
+                false
+            }
             Kind::Data { .. } | Kind::Aggregate { .. } => false,
             _ => return,
         };
