@@ -46,16 +46,10 @@ value replaces the file's. On the command line words and quantities need no inne
 
 ## `base`
 
-<<<<<<< HEAD
 `base = \"other.toml\"` inherits from a file, relative to this one: tables are merged key by key; other values and lists,
 also those of tables such as `[[flow]]`, replace the base's. A base has no base, its `id` is not inherited, and a
 scenario without `id` is not an experiment. `sluice check --expand FILE` prints both as one, without the base's settings
 that have no effect in the file.
-=======
-`base = \"other.toml\"` inherits from another file, relative to this one. Tables are merged key by key; lists, also
-those of tables such as `[[flow]]`, replace the base's. A base has no base. `sluice check --expand FILE` prints both
-as one, without the base's settings that have no effect in the file.
->>>>>>> refs/heads/page
 
 ## `[vary]`
 
