@@ -3,7 +3,7 @@
 //! A setting that some case uses stays, because a sweep chooses between disciplines, protocols and models. So does one
 //! of a file's base, which several experiments share, and one of the file that only a key set from outside disables.
 
-mod tcp;
+mod flow;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +15,7 @@ use super::source::Source;
 use control::{AnyController, Controller as _, Limit, Name, Parameters, Sets, Site};
 use queue::Settings;
 use sim::config::{
-    Access, BProtection, Capture, ErrorModel, Flow, HardwareQueue, Load, MobilityModel, MostBytes, Network, Node,
+    Access, BProtection, Capture, ErrorModel, Flow, HardwareQueue, MobilityModel, MostBytes, Network, Node,
     Propagation, Protocol, Queues, Radio, RateAlgorithm, RepairBy, RepairWithin, ReplyWait, Role, Route, RouteCache,
     RtsThreshold, Shape, Standard, TrafficKind, Transport, TurnsVariant, Wired,
 };
@@ -280,12 +280,12 @@ fn obstacle(path: &[&str], at: &At) -> Option<Reason> {
         ("mobility", [key, ..]) => of_mobility(key, at.network.mobility.model),
         ("nodes", ["count"]) if places_no_node(at.network) => reason("`[nodes]` places no node", "leave the table out"),
         ("node", rest) => of_node(rest, at),
-        ("flow", rest) => of_flow(rest, at.flow?, at),
+        ("flow", rest) => flow::of(rest, at.flow?, at),
         ("wired", ["at", ENTRY]) => late(at.wired?.at.get(at.index)?.time, at.network.duration),
-        ("tcp", []) if tcp::flows(at.network).next().is_none() => {
+        ("tcp", []) if flow::with_tcp(at.network).next().is_none() => {
             reason("no flow has `transport = \"tcp\"`", "give a flow that transport, or leave the table out")
         }
-        ("tcp", [key, rest @ ..]) => tcp::of_shared(key, rest, at),
+        ("tcp", [key, rest @ ..]) => flow::of_shared_tcp(key, rest, at),
         ("consumption", ["low"]) => of_low(at),
         ("record", ["reception"]) if at.network.flow.iter().all(|flow| flow.to != "broadcast") => {
             reason("no flow is broadcast", "write `to = \"broadcast\"` in a flow, or leave it out")
@@ -571,36 +571,6 @@ fn late(time: Duration, end: Duration) -> Option<Reason> {
         return None;
     }
     reason(format!("the run ends at {end}"), "write an earlier time, a longer `duration`, or leave it out")
-}
-
-fn of_flow(rest: &[&str], flow: &Flow, at: &At) -> Option<Reason> {
-    let end = flow.stop.unwrap_or(at.network.duration).min(at.network.duration);
-    match rest {
-        ["count"] if flow.count == Some(0) && !at.changed => {
-            reason("it makes no flow", "leave the table out, or write at least 1")
-        }
-        ["stop"] if flow.stop.is_some_and(|stop| stop > at.network.duration) => late(flow.stop?, at.network.duration),
-        ["at", ENTRY] => {
-            let time = flow.at.get(at.index)?.time;
-            if time >= end && end < at.network.duration {
-                return reason(format!("the flow stops at {end}"), "write an earlier time or a later `stop`");
-            }
-            late(time, at.network.duration)
-        }
-        ["traffic", "rate"] if matches!(flow.traffic.rate, Some(Load::One(rate)) if rate.is_zero()) => {
-            let begins = flow.at.iter().any(|step| step.rate.is_some_and(|rate| !rate.is_zero()));
-            let is_other = !matches!(flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson);
-            if begins || is_other || at.changed {
-                return None;
-            }
-            reason("at a rate of zero the flow never sends", "write a rate above zero, or leave the flow out")
-        }
-        ["tcp", key, rest @ ..] => {
-            let merged = flow.tcp?.over(&at.network.tcp);
-            tcp::of(key, rest, &merged, at)
-        }
-        _ => None,
-    }
 }
 
 /// Checks a setting for the low level, which only a controller of two levels uses.
