@@ -416,6 +416,7 @@ fn node(n: usize, target: Option<f64>) -> Node {
         requests: None,
         grants: None,
         multi_user: None,
+        triggered: None,
         airtime_s: 30.0,
         busy_ratio: 0.8,
         collision_probability: 0.045,

@@ -233,6 +233,7 @@ impl MeasuredNode {
             requests: None,
             grants: None,
             multi_user: None,
+            triggered: None,
             airtime_s: 0.0,
             busy_ratio: 0.0,
             collision_probability: 0.0,
