@@ -247,9 +247,8 @@ fn write_scenario(text: &mut String, interface: &Interface, of: &str) -> fmt::Re
     writeln!(text, "duration = \"20 s\"\nwarmup = \"5 s\"\n")?;
     writeln!(text, "[radio]\nstandard = \"{}\"\nchannel_width = \"{width} MHz\"", newest.name())?;
     match newest {
-        // Its MCS counts the streams.
-        Generation::N => writeln!(text, "mcs = {}", 8 * (streams - 1) + newest.most().mcs)?,
-        Generation::Ac | Generation::Ax => writeln!(text, "streams = {streams}\nmcs = {}", newest.most().mcs)?,
+        Generation::N => writeln!(text, "mcs = {}", 8 * (streams - 1) + 7)?,
+        Generation::Ac | Generation::Ax => writeln!(text, "streams = {streams}")?,
     }
     writeln!(text, "guard_interval = \"{}\"", if short { "short" } else { "long" })?;
     writeln!(text, "propagation = \"range\"           # MCS as measured, whatever the distance\n")?;
@@ -260,16 +259,20 @@ fn write_scenario(text: &mut String, interface: &Interface, of: &str) -> fmt::Re
     let mut number = 0;
     for station in &interface.stations {
         let Seen { address, sent, received } = station;
-        let Some(Bitrate { generation, streams, width, .. }) = station.mode() else {
+        let Some(own) = station.mode() else {
             writeln!(text, "# {address} is left out: its bitrates tell no MCS.\n")?;
             continue;
         };
         number += 1;
-        let mcs = |bitrate: &Option<Bitrate>| bitrate.map(|bitrate| index(bitrate, generation));
-        let (down, up) = (mcs(sent), mcs(received));
+        let Bitrate { generation, streams, width, .. } = own;
+        let [down, up] = [sent, received].map(|bitrate| bitrate.map(|bitrate| index(bitrate, own)));
         writeln!(text, "[[node]]                        # {address}\nname = \"sta{number}\"")?;
         writeln!(text, "position = [\"{} m\", \"0 m\"]", 2 + number)?;
-        writeln!(text, "standard = \"{}\"\nchannel_width = \"{width} MHz\"\nstreams = {streams}", generation.name())?;
+        writeln!(text, "standard = \"{}\"\nchannel_width = \"{width} MHz\"", generation.name())?;
+        // An MCS of 802.11n counts the streams.
+        if generation > Generation::N {
+            writeln!(text, "streams = {streams}")?;
+        }
         if let Some(mcs) = up.or(down) {
             writeln!(text, "mcs = {mcs}")?;
         }
@@ -286,10 +289,19 @@ fn write_scenario(text: &mut String, interface: &Interface, of: &str) -> fmt::Re
     text.write_str(TRAFFIC)
 }
 
-/// MCS index of a bitrate as a station of a generation has it.
-fn index(bitrate: Bitrate, generation: Generation) -> u8 {
-    let mcs = bitrate.mcs.min(generation.most().mcs);
-    if generation == Generation::N { 8 * (bitrate.streams - 1) + mcs } else { mcs }
+/// Data bits of a subcarrier and stream by modulation and code, in twelfths.
+const TWELFTHS: [u64; 12] = [6, 12, 18, 24, 36, 48, 54, 60, 72, 80, 90, 100];
+
+/// MCS index with which a station that has the streams and width of `own` is about as fast as at this bitrate, and no faster:
+/// a node has one number of streams and one width.
+fn index(bitrate: Bitrate, own: Bitrate) -> u8 {
+    let bits = |mcs: u8, of: Bitrate| TWELFTHS[usize::from(mcs)] * u64::from(of.streams) * u64::from(of.width);
+    let is_same = (bitrate.streams, bitrate.width) == (own.streams, own.width);
+    // Of 802.11ac some combinations with MCS 6 and 9 are missing.
+    let exists = |mcs: &u8| is_same || own.generation != Generation::Ac || ![6, 9].contains(mcs);
+    let mut slower = (0..=own.generation.most().mcs).rev().filter(exists);
+    let mcs = slower.find(|&mcs| bits(mcs, own) <= bits(bitrate.mcs, bitrate)).unwrap_or(0);
+    if own.generation == Generation::N { 8 * (own.streams - 1) + mcs } else { mcs }
 }
 
 #[cfg(test)]
@@ -317,17 +329,19 @@ mod tests {
         Scenario::parse("x.toml", text.as_bytes(), &Wishes::default()).inspect_err(|error| println!("{error}")).is_ok()
     }
 
+    /// Of 80 MHz and two streams 20 MHz with as many are a quarter: MCS 3 for 11. One stream of two is half: 16-QAM 1/2 for
+    /// 64-QAM 5/6 has 24 of 30 twelfths.
     #[test]
     fn each_station_has_its_generation_width_streams_and_mcs() {
         let text = described(&[INFO, N, AC, AX].concat());
         assert!(text.contains("standard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\n"), "{text}");
         for station in [
-            "0a\nname = \"sta1\"\nposition = [\"3 m\", \"0 m\"]\nstandard = \"802.11n\"\nchannel_width = \"40 MHz\"\nstreams = 2\n\
-             mcs = 7\ndownlink_mcs = 15\n",
+            "0a\nname = \"sta1\"\nposition = [\"3 m\", \"0 m\"]\nstandard = \"802.11n\"\nchannel_width = \"40 MHz\"\n\
+             mcs = 11\ndownlink_mcs = 15\n",
             "0b\nname = \"sta2\"\nposition = [\"4 m\", \"0 m\"]\nstandard = \"802.11ac\"\nchannel_width = \"80 MHz\"\nstreams = 2\n\
              mcs = 8\ndownlink_mcs = 8\n",
             "0c\nname = \"sta3\"\nposition = [\"5 m\", \"0 m\"]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\n\
-             mcs = 11\ndownlink_mcs = 11\n",
+             mcs = 3\ndownlink_mcs = 11\n",
         ] {
             assert!(text.contains(station), "{station}\n{text}");
         }
