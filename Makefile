@@ -278,7 +278,7 @@ swan-live: charts
 stress: export STRESS_SECONDS := $(or $(STRESS_SECONDS),600)
 stress: export STRESS_SEED := $(or $(STRESS_SEED),$(shell date +%s))
 stress: charts
-	python3 tests/live/check_live.py --clock two --checks stress::
+	python3 tests/live/check_live.py --clock $(or $(STRESS_CLOCK),two) --checks stress::
 
 kills: export KILLS := $(or $(KILLS),1000)
 kills: charts

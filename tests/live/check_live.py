@@ -24,8 +24,8 @@ import tempfile
 import guest
 import image
 
-# As `make compile` does, so that nothing is compiled twice.
-BUILD = ["cargo", "build", "--workspace", "--lib", "--bins", "--tests", "--locked", "--features", "bpf"]
+# With the workspace's features, as `make compile` does, so that nothing is compiled twice.
+BUILD = ["cargo", "build", "--workspace", "--bin", "sluice", "--test", "guest", "--locked", "--features", "bpf"]
 # A limit for a guest that hangs: on a busy machine all tests take longer than on an idle one.
 SECONDS = 3_600
 

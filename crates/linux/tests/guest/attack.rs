@@ -14,7 +14,7 @@ use units::{Bytes, Duration};
 /// A user without privilege.
 const NOBODY: &str = "setpriv --reuid 65534 --regid 65534 --clear-groups";
 /// A program of his, from `tests/live/attacker.c`.
-const ATTACKER: &str = "/tmp/attacker";
+pub(super) const ATTACKER: &str = "/tmp/attacker";
 /// First bits of a mark, and of one past all queues, from `shared.h`.
 const MARKS: std::ops::Range<u64> = 0x51c0 << 48..0x51d0 << 48;
 

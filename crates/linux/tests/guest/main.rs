@@ -10,6 +10,7 @@ mod classes;
 mod downloads;
 mod forged;
 mod governor;
+mod ground;
 mod holder;
 mod hwsim;
 mod instructions;

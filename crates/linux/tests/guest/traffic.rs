@@ -1,7 +1,9 @@
 //! Traffic for the stress: two sockets of which every packet is counted, and streams of large packets.
 
+use super::ground::KINDS;
 use super::stress::Choices;
 use super::{network, now, pause_until};
+use rustix::net::sockopt::set_ip_tos;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
@@ -67,7 +69,8 @@ impl Traffic {
 fn burst(socket: UdpSocket, to: &[&str], mut choices: Choices, enough: &AtomicBool) -> (UdpSocket, u64, u64) {
     let (mut sent, mut refused) = (0, 0);
     while !enough.load(Ordering::Relaxed) {
-        let place = to[usize::try_from(choices.below(to.len() as u64)).unwrap()];
+        let place = choices.of(to);
+        set_ip_tos(&socket, choices.of(&KINDS)).unwrap();
         for _ in 0..choices.below(60) {
             let length = usize::try_from(choices.below(1_400)).unwrap();
             match socket.send_to(&[0; 1_400][..length], place) {

@@ -66,7 +66,7 @@ fn without_any_option_a_driver_that_pushes_back_has_turns() {
 }
 
 /// An access point and its stations, which are in namespaces of their own.
-struct Cell {
+pub(super) struct Cell {
     medium: Medium,
     stations: usize,
     /// Networks of the access point, on one radio; stations join them in turn.
@@ -79,7 +79,7 @@ fn interface(network: usize) -> String {
 }
 
 impl Cell {
-    fn new(stations: usize, networks: usize) -> Self {
+    pub(super) fn new(stations: usize, networks: usize) -> Self {
         shell("for n in $(ls /run/netns 2> /dev/null); do case $n in n?) ip netns del $n;; esac; done");
         shell("! pidof hostapd > /dev/null || kill $(pidof hostapd)");
         shell(
@@ -123,7 +123,7 @@ impl Cell {
         Self { medium, stations, networks }
     }
 
-    fn end(self) {
+    pub(super) fn end(self) {
         shell("kill $(pidof hostapd)");
         // While there is a medium, the radios wait for its answers.
         drop(self.medium);
