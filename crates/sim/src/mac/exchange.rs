@@ -16,8 +16,6 @@ impl Station {
     /// The frame that is due: a BlockAckReq, an announcement (RTS or CTS to self), or data. `assembly`: the aggregate
     /// that the host filled. `ahead`: receiver and frame length of the next packet of its category; a TXOP that can go
     /// on with it reserves the medium for it too (9.2.5.2).
-    #[expect(clippy::inline_always, reason = "once an access: the call costs a chain 0.6 %")]
-    #[inline(always)]
     pub(crate) fn begin(
         &mut self,
         now: Instant,

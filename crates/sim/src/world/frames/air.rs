@@ -37,18 +37,8 @@ impl World {
             }
             Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
-                if self.rules.shares_uplink {
-                    if let Some(trigger) = self.solicit(node) {
-                        return self.send(node, &trigger);
-                    }
-                    if self.nodes[node].station.forgoes(self.now, &self.rules) {
-                        return self.serve(node);
-                    }
-                }
-                if self.rules.shares_downlink
-                    && let Some(frame) = self.share_downlink(node, category)
-                {
-                    return self.send(node, &frame);
+                if self.rules.shares_downlink && self.begin_for_several(node, category) {
+                    return;
                 }
                 let assembly = self.aggregate(node);
                 let bursts = self.nodes[node].station.bursts();
@@ -69,6 +59,23 @@ impl World {
             // An answer that may not be given leaves the station with its own moment to send.
             Due::Wait => self.arm(node),
         }
+    }
+
+    /// Begins a frame to several stations or a trigger for theirs, or leaves it to the access point to ask. False if a frame to
+    /// one station is due.
+    #[cold]
+    fn begin_for_several(&mut self, node: NodeId, category: u8) -> bool {
+        let solicits = self.rules.shares_uplink;
+        if solicits && let Some(trigger) = self.solicit(node) {
+            self.send(node, &trigger);
+        } else if solicits && self.nodes[node].station.forgoes(self.now, &self.rules) {
+            self.serve(node);
+        } else if let Some(frame) = self.share_downlink(node, category) {
+            self.send(node, &frame);
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Starts the transmission of a frame.
