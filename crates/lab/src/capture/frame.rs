@@ -252,7 +252,9 @@ fn queue_size(bytes: &mut Bytes, frame: &Frame, category: Option<Category>, queu
     let start = bytes.0.len();
     bytes.raw(&[0xc8, 0x01]);
     bytes.u16(duration(frame));
-    [frame.to, Some(frame.from), frame.to].iter().for_each(|&node| bytes.raw(&Addresses::mac(node)));
+    for node in [frame.to, Some(frame.from), frame.to] {
+        bytes.raw(&Addresses::mac(node));
+    }
     bytes.u16(0);
     let units = u16::try_from(queued.div_ceil(256).min(254)).expect("a byte");
     bytes.u16(category.map_or(0, user_priority) | 1 << 4 | units << 8);

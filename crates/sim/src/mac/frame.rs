@@ -104,8 +104,10 @@ impl Frame {
             Kind::Rts => RTS,
             Kind::Cts | Kind::Grant => CTS,
             Kind::Ack => ACK + key,
-            Kind::Data { psdu, .. } | Kind::Aggregate { psdu, .. } | Kind::MultiUser { psdu } => psdu,
-            Kind::Triggered { psdu, .. } => psdu,
+            Kind::Data { psdu, .. }
+            | Kind::Aggregate { psdu, .. }
+            | Kind::MultiUser { psdu }
+            | Kind::Triggered { psdu, .. } => psdu,
             Kind::Trigger { asks, users, .. } => asks.length(users.into()),
             Kind::MultiBlockAck { stations, long } => multi_block_ack_length(stations.into(), long),
             Kind::BlockAckReq { .. } => BLOCK_ACK_REQ,

@@ -94,6 +94,16 @@ pub(crate) struct Round {
 }
 
 impl Round {
+    /// What follows the answers: SIFS and a multi-STA BlockAck, for data.
+    fn acknowledgement(&self, rules: &Conventions) -> Duration {
+        if self.asks != Asks::Data {
+            return Duration::ZERO;
+        }
+        let timing = &rules.timing;
+        let length = multi_block_ack_length(self.users.into(), rules.long_bitmaps());
+        timing.sifs + timing.duration(timing.responses(self.response).mode, length)
+    }
+
     /// Duration after the preamble.
     pub(crate) fn payload(&self) -> Duration {
         self.lasts.saturating_sub(self.header)
@@ -241,25 +251,17 @@ impl Station {
             uplink.next = false;
             let share = round.lasts / u64::from(round.users);
             let Uplink { users, used, .. } = &mut **uplink;
-            users.iter().for_each(|&station| used.charge(station, share));
+            for &station in users.iter() {
+                used.charge(station, share);
+            }
         }
         uplink.round = Some(round);
         uplink.delivered.clear();
         uplink.answered = 0;
         self.step = Step::Sending;
-        let reserves = rules.timing.sifs + round.lasts + self.acknowledgement(&round, rules);
+        let reserves = rules.timing.sifs + round.lasts + round.acknowledgement(rules);
         let kind = Kind::Trigger { asks, users: round.users, response: round.response };
         Some(self.control(kind, BROADCAST, reserves, rules))
-    }
-
-    /// What follows the answers: SIFS and a multi-STA BlockAck, for data.
-    fn acknowledgement(&self, round: &Round, rules: &Conventions) -> Duration {
-        if round.asks != Asks::Data {
-            return Duration::ZERO;
-        }
-        let timing = &rules.timing;
-        let length = multi_block_ack_length(round.users.into(), rules.long_bitmaps());
-        timing.sifs + timing.duration(timing.responses(round.response).mode, length)
     }
 
     /// The finest split among the first stations that it could ask in which each can send the longest packet, within the time
@@ -288,7 +290,7 @@ impl Station {
             let parts = || modes(most).map(move |told| (within(told.mode, ru), told.backlog));
             round.header = parts().map(|(mode, _)| mode.header()).max()?.max(header);
             let trigger = timing.sifs * 2 + timing.duration(timing.basic, asks.length(users.into()));
-            let after = trigger + self.acknowledgement(&round, rules);
+            let after = trigger + round.acknowledgement(rules);
             let limit = rules.aggregation.duration.min(left.saturating_sub(after));
             let fits = |(mode, _): (Mimo, Backlog)| round.room(mode, limit, rules) >= rules.mpdu(LONGEST_MSDU);
             if parts().all(fits) {
@@ -314,16 +316,13 @@ impl Station {
     pub(super) fn uplink_sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         let timing = &rules.timing;
         let Some(uplink) = &mut self.uplink else { return };
-        match (frame.kind, uplink.round) {
-            (Kind::Trigger { .. }, Some(round)) => {
-                self.step = Step::AwaitParts;
-                uplink.end = now + timing.sifs + round.lasts + timing.slot;
-                self.deadline = now + timing.sifs + timing.slot + round.header;
-            }
-            _ => {
-                uplink.round = None;
-                self.finish(now, rules);
-            }
+        if let (Kind::Trigger { .. }, Some(round)) = (frame.kind, uplink.round) {
+            self.step = Step::AwaitParts;
+            uplink.end = now + timing.sifs + round.lasts + timing.slot;
+            self.deadline = now + timing.sifs + timing.slot + round.header;
+        } else {
+            uplink.round = None;
+            self.finish(now, rules);
         }
     }
 

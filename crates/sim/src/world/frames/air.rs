@@ -122,8 +122,8 @@ impl World {
             let hop = record.hops.to(frame.to);
             hop.airtime += duration;
             if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant) {
-                let share = || station.answers().map_or(duration, |round| duration / u64::from(round.users));
-                egress.on_air(self.now, frame.to, frame.category, false, share);
+                let own = || station.answers().map_or(duration, |round| duration / u64::from(round.users));
+                egress.on_air(self.now, frame.to, frame.category, false, own);
             }
             match frame.kind {
                 Kind::Data { .. } => {

@@ -39,7 +39,9 @@ impl World {
         }
         let frame = if splits { self.nodes[node].station.begin_downlink(&self.rules) } else { None };
         if self.rules.shares_uplink && frame.is_some() {
-            users.iter().for_each(|&to| self.nodes[node].station.may_answer_to(to, &self.rules));
+            for &to in &users {
+                self.nodes[node].station.may_answer_to(to, &self.rules);
+            }
         }
         self.sharers = users;
         frame
