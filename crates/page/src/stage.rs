@@ -21,7 +21,8 @@ pub struct Request {
     /// The case, as for `--case`; none: the network as the file has it.
     #[serde(default)]
     pub case: Vec<String>,
-    /// Only the results matter: no picture tells frames and packets, and the run is quicker.
+    /// Only the results matter, of a scenario that was opened before: it is not checked again, and no picture tells frames
+    /// and packets.
     #[serde(default)]
     pub unseen: bool,
     /// Seed of the random numbers.
@@ -153,7 +154,12 @@ impl Stage {
     pub fn open(request: &Request) -> Result<Self, Refused> {
         let wishes = Wishes { set: request.set.clone(), base_only: request.case.is_empty(), ..Wishes::default() };
         let text = request.toml.as_bytes();
-        let scenario = Scenario::read("page.toml", "page", text, Path::new(""), &wishes)?;
+        // A page opens a network before it asks for results alone: claims and other cases need not be checked again.
+        let scenario = if request.unseen {
+            Scenario::networks("page.toml", text, &wishes)?
+        } else {
+            Scenario::read("page.toml", "page", text, Path::new(""), &wishes)?
+        };
         let axes = scenario.axes.iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect();
         let title = scenario.title.clone();
         let unasked = scenario.cases.iter().filter(|_| request.case.is_empty());
