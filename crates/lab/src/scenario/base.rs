@@ -96,7 +96,7 @@ impl Writer<'_, '_> {
         let of_sweep = ["vary", "quick"].iter().any(|of| path.starts_with(of));
         let is_kept = |key: &Spanned<_>, value: &document::Value| {
             let place = if of_sweep { value.span() } else { key.span() };
-            !self.without.contains(&place.start) && !(path.is_empty() && key.get_ref() == KEY)
+            !(self.without.contains(&place.start) || path.is_empty() && key.get_ref() == KEY)
         };
         let mut keys: Vec<_> = table.iter().filter(|(key, value)| is_kept(key, value)).collect();
         keys.sort_by_key(|(key, _)| key.span().start);
