@@ -133,8 +133,8 @@ def fetch(to, seconds, each=""):
 
 
 def emulate(text, seed, inside, more=(), core=None, within=None):
-    """Run `inside` in the laptop (`within` in the server) over a scenario; give what it printed, the results, and when the
-    emulation began on the monotonic clock."""
+    """Run `inside` in the laptop (`within` in the server) over a scenario. Return its output, the results, and the time on the
+    monotonic clock at which the emulation began."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "home.toml")
         path.write_text(text)
@@ -214,7 +214,7 @@ def watch(core):
 
 def lateness(seeds):
     if FIFO:
-        # For an exact time of the emulation's begin; what is started from here does not inherit it.
+        # The time at which the emulation begins must be exact. Processes that this one starts keep the normal priority.
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(11))
     step = 0.1
     for seed in seeds:

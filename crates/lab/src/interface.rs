@@ -3,6 +3,7 @@
 //!
 //! Reads the output of `iw dev DEV info` and `iw dev DEV station dump`, in one text and in any order.
 
+use sim::radio::TWELFTHS;
 use std::fmt::{self, Write as _};
 use thiserror::Error;
 
@@ -14,7 +15,7 @@ pub enum Unreadable {
     Line {
         /// The line, from 1.
         line: usize,
-        /// What is wrong, and what was expected.
+        /// The fault, and what was expected instead.
         why: String,
     },
     /// Something is missing as a whole.
@@ -39,7 +40,7 @@ impl Generation {
         }
     }
 
-    /// The most that a station of it has of what a scenario can describe.
+    /// The highest MCS, the most streams and the widest channel of the generation in a scenario.
     const fn most(self) -> Bitrate {
         let (mcs, streams, width) = match self {
             Self::N => (7, 4, 40),
@@ -201,7 +202,7 @@ impl Seen {
     }
 }
 
-/// What the scenario's access point and its queues are compared under.
+/// Traffic under which the queues of the access point are compared.
 const TRAFFIC: &str = "\
 # A download to each station, and a ping beside it. Replace them by what your network carries.
 [[flow]]
@@ -288,9 +289,6 @@ fn write_scenario(text: &mut String, interface: &Interface, of: &str) -> fmt::Re
     )?;
     text.write_str(TRAFFIC)
 }
-
-/// Data bits of a subcarrier and stream by modulation and code, in twelfths.
-const TWELFTHS: [u64; 12] = [6, 12, 18, 24, 36, 48, 54, 60, 72, 80, 90, 100];
 
 /// MCS index with which a station that has the streams and width of `own` is about as fast as at this bitrate, and no faster:
 /// a node has one number of streams and one width.

@@ -92,7 +92,7 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// A queue of which nothing else is asked.
+    /// A wish for a queue at a place with these settings, and the defaults of all else.
     pub fn new(place: Place, settings: Settings) -> Self {
         Self {
             place,

@@ -1,4 +1,4 @@
-//! Interfaces of all kinds for the stress, and packets on those of which it does not count each.
+//! Interfaces of all kinds for the stress, and traffic on those whose packets it does not count one by one.
 
 use super::attack::ATTACKER;
 use super::slow_link::SlowLink;
@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, spawn};
 use units::Duration;
 
-/// Interfaces that take packets at once: two without another end, of which the second is renamed and moved sometimes,
-/// one to namespace `far`, one with four transmit queues, and one of PPP; a slow one that pushes back; and that of an
+/// Five interfaces take packets at once: `d0` and `d1` without another end (`d1` is sometimes renamed to `r1`, or moved), `v0` to
+/// namespace `far`, `many` with four transmit queues, and `ppp0`. `sl0` is slow and pushes back, and `wlan0` belongs to an
 /// access point with two stations.
 pub(super) const INTERFACES: [&str; 8] = ["d0", "d1", "r1", "v0", "many", "ppp0", "sl0", "wlan0"];
 /// An interface with a shaper, and its classes, each a place of its own.

@@ -26,8 +26,8 @@ const SECONDS: u64 = 10;
 const SEED: u64 = 1;
 /// Longest time between two actions.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Longest time to begin or to end, also on a busy host and if two agents wait for each other.
-const LONGEST: Duration = Duration::from_secs(600);
+/// Longest time to begin or to end; both take a small part of it, also if two agents wait for each other.
+const LONGEST: Duration = Duration::from_secs(60);
 /// Bytes per second of the slow link.
 const RATES: [u64; 4] = [2_000, 20_000, 200_000, 2_000_000];
 const SETTINGS: [&str; 12] = [

@@ -2,10 +2,9 @@
 //!
 //! The exchange: the PPDU, after SIFS a MU-BAR trigger, after SIFS the `BlockAck`s of all its stations at once in HE TB PPDUs
 //! (26.4.4). The [host](crate::world) chooses the stations: the one whose frames won the medium, and of the others that wait
-//! those first that have used the least airtime of such PPDUs. All RUs are of one size, the smallest of which each station has one;
-//! the longest is cut to the second
-//! longest, and what is shorter is padded. Each station's frames are in a buffer as those of an A-MPDU, which
-//! takes the place of its category's while it is put together and while its outcome is settled.
+//! those first that have used the least airtime of such PPDUs. All RUs are of one size, the smallest of which each station
+//! has one. The longest part is cut to the second longest, and shorter ones are padded. Each station's frames are in a buffer
+//! as those of an A-MPDU, which takes the place of its category's while it is put together and while its outcome is settled.
 
 use super::airtime::UsedAirtime;
 use super::buffer::{Buffer, Size};

@@ -38,9 +38,9 @@ pub struct Mimo {
     longer: u8,
 }
 
-/// Data bits of a subcarrier and stream in a symbol, in twelfths, by [`Mimo::coding`]: BPSK 1/2, QPSK 1/2 and 3/4, 16-QAM
+/// Data bits of a subcarrier and stream in a symbol, in twelfths, by MCS of one stream: BPSK 1/2, QPSK 1/2 and 3/4, 16-QAM
 /// 1/2 and 3/4, 64-QAM 2/3, 3/4 and 5/6, 256-QAM 3/4 and 5/6, 1024-QAM 3/4 and 5/6.
-const TWELFTHS: [u64; 12] = [6, 12, 18, 24, 36, 48, 54, 60, 72, 80, 90, 100];
+pub const TWELFTHS: [u64; 12] = [6, 12, 18, 24, 36, 48, 54, 60, 72, 80, 90, 100];
 
 /// Width, streams and MCS that VHT does not have (21.5), since they do not fill whole bits of every encoder.
 const EXCLUDED: [(ChannelWidth, u8, u8); 10] = [

@@ -22,7 +22,7 @@ pub(crate) use channel::Channel;
 pub use exchange::Exchange;
 pub(crate) use links::Links;
 pub(crate) use medium::{Heard, Medium, Signal};
-pub use mimo::{Format, Mimo};
+pub use mimo::{Format, Mimo, TWELFTHS};
 pub use mode::{DsssRate, Mode, OfdmRate};
 pub(crate) use propagation::{Link, Reception};
 pub use reach::Reach;

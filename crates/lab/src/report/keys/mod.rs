@@ -64,7 +64,7 @@ fn read(text: &str, quick: bool) -> Result<Scenario, Refusal> {
 /// Runs by the name under which a store would keep them: most keys change none.
 type Kept = Mutex<BTreeMap<String, Run>>;
 
-/// Runs the sweep, and returns its report, its verdicts and what is printed on the terminal.
+/// Runs the sweep. Returns its report, its verdicts and the text for the terminal.
 fn reported(scenario: &Scenario, kept: &Kept) -> String {
     let one = |number| {
         let job = sweep::job(scenario, number, "");

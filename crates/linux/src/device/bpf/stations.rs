@@ -26,8 +26,8 @@ const LOWEST: Rate = Rate::mbps(6);
 const TELLING: u32 = 10;
 /// Most times that a frame counts as sent.
 const MOST_ATTEMPTS: f64 = 4.0;
-/// Readings of a station's rate of which the middle one counts: the kernel tells the rate at which the last frame was
-/// tried last, and that may have been an attempt at another rate.
+/// Number of readings of a station's rate; their median counts. The kernel reports the rate of the last attempt of the last
+/// frame, which may have been a trial of another rate.
 const READINGS: usize = 5;
 
 /// The stations of an interface, in the elements of its queue.
@@ -43,7 +43,7 @@ pub(super) struct Stations {
     known: BTreeMap<[u8; 6], Known>,
 }
 
-/// What is known of a station from earlier readings.
+/// Earlier readings of a station.
 #[derive(Clone, Debug)]
 struct Known {
     /// Counters, and how often each frame is sent.
