@@ -8,6 +8,7 @@ pub mod capture;
 pub mod claims;
 mod csv;
 pub mod evidence;
+pub mod files;
 mod grid;
 pub mod home;
 pub mod interface;

@@ -8,7 +8,6 @@ use lab::study::Run;
 use lab::sweep;
 use serde::{Deserialize, Serialize};
 use sim::World;
-use std::path::Path;
 
 /// Events of a slice: some tens of milliseconds of work, between which the page can speak.
 const SLICE: usize = 16;
@@ -58,7 +57,7 @@ impl Experiment {
     pub fn open(trial: &Trial) -> Result<Self, Refused> {
         let seeds = Some(trial.seeds.max(1));
         let wishes = Wishes { set: trial.set.clone(), seeds, quick: trial.quick, ..Wishes::default() };
-        let scenario = Scenario::read("scenario.toml", "scenario", trial.toml.as_bytes(), Path::new(""), &wishes)?;
+        let scenario = Scenario::read("scenario.toml", "scenario", trial.toml.as_bytes(), &(), &wishes)?;
         Ok(Self { scenario, number: trial.number, world: None, runs: Vec::new() })
     }
 

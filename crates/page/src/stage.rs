@@ -6,7 +6,6 @@ use sim::results::Outcome;
 use sim::trace::{Frame, Kind, LossCause, Owner, Packet, Protocol, Roster, TraceEvent, TraceEventKind};
 use sim::{Plan, World};
 use std::collections::BTreeMap;
-use std::path::Path;
 use units::{Duration, Instant, Length};
 
 /// A scenario, and which of its networks.
@@ -158,7 +157,7 @@ impl Stage {
         let scenario = if request.unseen {
             Scenario::networks("page.toml", text, &wishes)?
         } else {
-            Scenario::read("page.toml", "page", text, Path::new(""), &wishes)?
+            Scenario::read("page.toml", "page", text, &(), &wishes)?
         };
         let axes = scenario.axes.iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect();
         let title = scenario.title.clone();

@@ -5,6 +5,7 @@
 //! `cargo run -p sluice-lab --example testbed -- judge SCENARIO MEASURED SIMULATED`: files with one run per line
 
 use lab::claims;
+use lab::files;
 use lab::scenario::{Case, Scenario, Wishes};
 use lab::study::{Extent, Run, Verdict};
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn load(file: &str) -> Result<Scenario, Box<dyn Error>> {
     let wishes = Wishes::default();
-    Ok(Scenario::load(Path::new(file), &wishes)?)
+    Ok(files::load(Path::new(file), &wishes)?)
 }
 
 #[expect(clippy::print_stdout, reason = "this is what it is for")]

@@ -15,7 +15,6 @@ use crate::tables::blocks;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
-use std::path::Path;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -337,7 +336,7 @@ fn provenance(out: &mut String, study: &Study) -> fmt::Result {
     )?;
     replays(out, study, &cases)?;
     // Readers copy it and run it. A text of another version of Sluice may have faults in this one.
-    let text = Scenario::standalone(&study.id, &study.text, Path::new(""));
+    let text = Scenario::standalone(&study.id, &study.text);
     writeln!(
         out,
         "<details><summary>Scenario file</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",

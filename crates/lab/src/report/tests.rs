@@ -4,7 +4,7 @@ use super::lines::picture;
 use super::picture::{Data, Line, Picture, Tracks};
 use super::{ReportError, html, sample, with_library};
 use crate::evidence;
-use crate::scenario::{Scenario, Wishes};
+use crate::scenario::Wishes;
 use crate::study::{self, Cell, Chart, Compare, Labels, Study, Table, Together};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -488,7 +488,7 @@ struct Shown {
 fn the_picture_in_the_readme_is_of_the_present_report() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let file = root.join("scenarios/arena/home.toml");
-    let scenario = Scenario::load(&file, &Wishes::default()).unwrap();
+    let scenario = crate::files::load(&file, &Wishes::default()).unwrap();
     let record = fs::read_to_string(root.join("evidence/arena.csv")).unwrap();
     let rows = evidence::read(&record).unwrap();
     let mut verdicts = BTreeMap::new();

@@ -1,9 +1,7 @@
-//! The files that a scenario names: they are found relative to it, read once, and attached to every network that names
-//! them.
+//! The files that a scenario names: they are read once, and attached to every network that names them.
 
 use super::draft::Draft;
-use super::file::read;
-use super::missing;
+use super::file::Files;
 use super::refusal::Refusal;
 use flate2::read::MultiGzDecoder;
 use sim::config::Network;
@@ -15,13 +13,13 @@ use std::sync::Arc;
 /// Largest size of an attached file, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// Reads every file that one of the networks names, relative to `folder`.
+/// Reads every file that one of the networks names.
 ///
 /// # Errors
 /// The first file that cannot be read, at the key that names it.
 pub(super) fn attach<'n>(
     draft: &Draft,
-    folder: &Path,
+    files: &dyn Files,
     networks: impl Iterator<Item = &'n mut Network>,
 ) -> Result<(), Refusal> {
     let mut known: BTreeMap<String, Arc<[u8]>> = BTreeMap::new();
@@ -29,11 +27,10 @@ pub(super) fn attach<'n>(
         for (key, attachment) in network.attachments() {
             let path = attachment.path().to_owned();
             if !known.contains_key(&path) {
-                let file = folder.join(&path);
-                let bytes = read(&file, LARGEST).map_err(|error| {
+                let bytes = files.read(Path::new(&path), LARGEST).map_err(|error| {
                     if error.kind() == ErrorKind::NotFound {
                         let beside = "the files that a scenario names are looked for in its own folder";
-                        return draft.refuse_at(&key, missing::sentence(&file)).note(beside);
+                        return draft.refuse_at(&key, error.to_string()).note(beside);
                     }
                     draft.refuse_at(&key, format!("`{path}` cannot be read: {error}"))
                 })?;

@@ -1,12 +1,12 @@
 //! `base`: a scenario that inherits from another file.
 
 use super::document;
-use super::file::{LARGEST_FILE, opened, read, utf8};
+use super::file::{Files, found, utf8};
 use super::refusal::Refusal;
 use super::source::Source;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -30,27 +30,18 @@ impl Base {
     }
 }
 
-/// Reads the base that a file names, relative to `folder`.
+/// Reads the base that a file names.
 ///
 /// # Errors
 /// When it names one that cannot be read.
-pub(super) fn of(source: &Source, folder: &Path) -> Result<Option<Base>, Refusal> {
+pub(super) fn of(source: &Source, files: &dyn Files) -> Result<Option<Base>, Refusal> {
     let Some(named) = named(source.text) else { return Ok(None) };
-    let path = folder.join(named.get_ref());
-    let name = path.display().to_string();
-    if !path.exists() {
-        let beside = "a base is looked for in the folder of the file that names it";
-        return Err(source.refuse(named.span(), super::missing::sentence(&path)).note(beside));
-    }
-    let bytes = opened(&path, &name, LARGEST_FILE)?;
+    let path = Path::new(named.get_ref());
+    let name = files.name(path);
+    let beside = "a base is looked for in the folder of the file that names it";
+    let bytes = found(files, path, |why| source.refuse(named.span(), why).note(beside))?;
     let text = utf8(&name, &bytes)?.to_owned();
     Ok(Some(Base { name, text }))
-}
-
-/// Refuses a text that names a base and has no folder in which to look for it.
-pub(super) fn refuse(source: &Source) -> Result<(), Refusal> {
-    let Some(named) = named(source.text) else { return Ok(()) };
-    Err(source.refuse(named.span(), "a base is a file beside the scenario's own, and this text is not a file"))
 }
 
 /// Returns the base that a text names. A text that cannot be read is refused with the other keys.
@@ -158,38 +149,33 @@ pub struct Outline {
     /// Its `id`, where it has one.
     pub id: Option<String>,
     /// The file that it inherits from.
-    pub base: Option<PathBuf>,
+    pub base: Option<String>,
 }
 
-/// Reads the outline of a file; it is empty for a file that cannot be read.
-pub fn outline(path: &Path) -> Outline {
-    let bytes = read(path, LARGEST_FILE).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
+/// Reads the outline of a file's bytes; it is empty for what is no TOML.
+pub fn outline(bytes: &[u8]) -> Outline {
+    let text = String::from_utf8_lossy(bytes);
     let Ok(root) = DeTable::parse(&text) else { return Outline::default() };
     let word = |key: &str| Some(root.get_ref().get(key)?.get_ref().as_str()?.to_owned());
-    let folder = path.parent().unwrap_or(Path::new(""));
-    Outline { id: word(ID), base: word(KEY).map(|base| folder.join(base)) }
+    Outline { id: word(ID), base: word(KEY) }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::file::Beside;
     use super::super::{Scenario, Wishes};
     use super::*;
-    use std::fs;
 
     const BASE: &str = "title = \"t\"\nduration = \"1 s\"\n[nodes]\ncount = 2\nplacement = \"chain\"\nspacing = \"30 m\"\n\
         [queue]\nlimit = 50\ndiscipline = \"drop-head\"\n[vary]\nseeds = 2\n\
         \"flow.f.traffic.rate\" = [\"1 Mb/s\", \"2 Mb/s\"]\n\
         [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"cbr\", rate = \"1 Mb/s\", packet = \"500 B\" }\n";
 
-    /// Loads the scenario in `own.toml`, beside `base.toml`.
+    /// Reads the scenario in `own.toml`, beside `base.toml`.
     fn load(base: &str, own: &str) -> Result<Scenario, String> {
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("base.toml"), base).unwrap();
-        let path = folder.path().join("own.toml");
-        fs::write(&path, own).unwrap();
-        let prefix = format!("{}/", folder.path().display());
-        Scenario::load(&path, &Wishes::default()).map_err(|refusal| refusal.to_string().replace(&prefix, ""))
+        let beside = Beside(&[("base.toml", base.as_bytes())]);
+        let read = Scenario::read("own.toml", "own", own.as_bytes(), &beside, &Wishes::default());
+        read.map_err(|refusal| refusal.to_string())
     }
 
     #[test]
@@ -237,12 +223,12 @@ mod tests {
         )
         .unwrap();
         assert!(scenario.text.contains("cubic") && scenario.text.contains("9 ms"), "{}", scenario.text);
-        let alone = Scenario::standalone("a", &scenario.text, Path::new("")).unwrap();
+        let alone = Scenario::standalone("a", &scenario.text).unwrap();
         assert!(!alone.contains("tcp") && !alone.contains("codel") && alone.contains("red"), "{alone}");
         let read = load("", &alone).unwrap();
         assert_eq!(read.cases.len(), scenario.cases.len());
         // Word for word where everything has an effect.
-        assert_eq!(Scenario::standalone("a", &alone, Path::new("")).unwrap(), alone);
+        assert_eq!(Scenario::standalone("a", &alone).unwrap(), alone);
         assert!(load("", &scenario.text).unwrap_err().contains("has no effect"));
     }
 
@@ -257,7 +243,7 @@ mod tests {
         wrong(BASE, &with("[queue]\nlimt = 5\n"), "own.toml:3:1: unknown key `limt`");
         wrong(BASE, &with("x = \n"), "own.toml:2:5: not TOML");
         wrong("x = \n", &with(""), "base.toml:1:5: not TOML");
-        wrong(BASE, "base = \"bse.toml\"\n", "did you mean `base.toml`?");
+        wrong(BASE, "base = \"bse.toml\"\n", "own.toml:1:8: `bse.toml` is a file beside the scenario's own, and");
         wrong(BASE, "base = 3\n", "own.toml:1:8: expected text in quotes");
         wrong(&format!("base = \"other.toml\"\n{BASE}"), &with(""), "base.toml:1:1: a base cannot have a base itself");
         wrong(
@@ -266,15 +252,13 @@ mod tests {
             "base.toml:9:14: unknown value",
         );
         let text = Scenario::parse("own.toml", with("").as_bytes(), &Wishes::default()).unwrap_err();
-        assert!(text.to_string().contains("own.toml:1:8: a base is a file beside"), "{text}");
+        assert!(text.to_string().contains("own.toml:1:8: `base.toml` is a file beside"), "{text}");
     }
 
     #[test]
     fn an_outline_has_the_id_and_the_base() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.toml");
-        fs::write(&path, "id = \"a\"\nbase = \"b.toml\"\n").unwrap();
-        assert_eq!(outline(&path), Outline { id: Some("a".to_owned()), base: Some(folder.path().join("b.toml")) });
-        assert_eq!(outline(&folder.path().join("none.toml")), Outline::default());
+        let read = outline(b"id = \"a\"\nbase = \"b.toml\"\n");
+        assert_eq!(read, Outline { id: Some("a".to_owned()), base: Some("b.toml".to_owned()) });
+        assert_eq!(outline(b"id = "), Outline::default());
     }
 }

@@ -146,7 +146,7 @@ holds = "<= 1"
 "#;
 
     fn scenario() -> Scenario {
-        Scenario::read("a.toml", "a", TEXT.as_bytes(), std::path::Path::new(""), &Wishes::default()).expect("right")
+        Scenario::read("a.toml", "a", TEXT.as_bytes(), &(), &Wishes::default()).expect("right")
     }
 
     /// A limit of three packets.
@@ -218,7 +218,7 @@ holds = "<= 1"
             "a.toml",
             "a",
             b"title = 't'\nduration = '1 s'\n[nodes]\ncount = 2\nplacement = 'chain'\nspacing = '9 m'\n",
-            std::path::Path::new(""),
+            &(),
             &Wishes::default(),
         );
         let none = none.expect("right").with_baseline("x", None, &three()).expect_err("nothing varies");

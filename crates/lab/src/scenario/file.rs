@@ -1,37 +1,76 @@
-//! Files: their bytes, their text, and the refusals of files that cannot be read; and TOML files other than scenarios,
-//! refused in the words of scenarios.
+//! Files, which somebody else reads: their text, and the refusals of those that cannot be read; and TOML other than
+//! scenarios, refused in the words of scenarios.
 
-use super::missing;
 use super::refusal::Refusal;
 use super::schema::{self, Tables};
 use super::source::Source;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 /// Largest size of a scenario, in bytes.
-pub(super) const LARGEST_FILE: u64 = 16 << 20;
+const LARGEST_FILE: u64 = 16 << 20;
 
-/// Reads the file, or as much of it as shows that it is too large: a device may have no end.
-pub(super) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+/// The files that a scenario names: its base, and what it attaches to its network.
+pub trait Files {
+    /// Returns a file's name in refusals.
+    fn name(&self, path: &Path) -> String;
+
+    /// Reads a file, or as much of it as shows that it has more than `most` bytes: a device may have no end.
+    ///
+    /// # Errors
+    /// Why it cannot be read; for a file that is not there a whole sentence.
+    fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
 }
 
-/// Reads the bytes of a file that is called `name` in refusals.
-pub(super) fn opened(path: &Path, name: &str, most: u64) -> Result<Vec<u8>, Refusal> {
-    let bytes = read(path, most).map_err(|error| match error.kind() {
+/// A text that is no file has no files beside it.
+impl Files for () {
+    fn name(&self, path: &Path) -> String {
+        path.display().to_string()
+    }
+
+    fn read(&self, path: &Path, _most: u64) -> io::Result<Vec<u8>> {
+        let why = format!("`{}` is a file beside the scenario's own, and this text is not a file", path.display());
+        Err(io::Error::new(io::ErrorKind::NotFound, why))
+    }
+}
+
+/// Files by their names.
+#[cfg(test)]
+pub(crate) struct Beside<'b>(pub(crate) &'b [(&'b str, &'b [u8])]);
+
+#[cfg(test)]
+impl Files for Beside<'_> {
+    fn name(&self, path: &Path) -> String {
+        path.display().to_string()
+    }
+
+    fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let found = self.0.iter().find(|(name, _)| Path::new(name) == path);
+        found.map_or_else(|| ().read(path, most), |(_, bytes)| Ok(bytes.to_vec()))
+    }
+}
+
+/// Reads the bytes of a scenario or another TOML file.
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn opened(files: &dyn Files, path: &Path) -> Result<Vec<u8>, Refusal> {
+    let name = files.name(path);
+    found(files, path, |why| Refusal::file(&name, why.trim_start_matches(&name).trim_start_matches(": ")))
+}
+
+/// As [`opened`]; `missing` refuses a file that is not there.
+pub(super) fn found(files: &dyn Files, path: &Path, missing: impl FnOnce(&str) -> Refusal) -> Result<Vec<u8>, Refusal> {
+    let name = &files.name(path);
+    let bytes = files.read(path, LARGEST_FILE).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => missing(&error.to_string()),
         io::ErrorKind::IsADirectory => Refusal::file(name, "is a folder, not a scenario file"),
-        io::ErrorKind::NotFound => {
-            Refusal::file(name, missing::sentence(path).trim_start_matches(name).trim_start_matches(": "))
-        }
         _ => Refusal::file(name, format!("cannot be read: {error}")),
     })?;
-    if bytes.len() as u64 > most {
+    if bytes.len() as u64 > LARGEST_FILE {
         return Err(Refusal::file(name, "is too large to be a scenario: more than 16 MiB"));
     }
     Ok(bytes)
@@ -52,15 +91,6 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
         );
     }
     Ok(text)
-}
-
-/// Reads a TOML file other than a scenario as a `T`.
-///
-/// # Errors
-/// The fault in the file, and its place.
-pub fn load<T: DeserializeOwned + JsonSchema>(path: &Path) -> Result<T, Refusal> {
-    let name = path.display().to_string();
-    parse(&name, &opened(path, &name, LARGEST_FILE)?)
 }
 
 /// Reads bytes other than a scenario as a `T`. Refusals call them `name`.

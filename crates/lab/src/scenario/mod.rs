@@ -17,7 +17,6 @@ mod hints;
 mod idle;
 mod keys;
 mod load;
-pub mod missing;
 mod refusal;
 pub mod schema;
 mod source;
@@ -29,6 +28,8 @@ mod vary;
 pub use base::{Outline, outline};
 pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
 pub use digest::fingerprint;
-pub use file::{load, parse};
+#[cfg(test)]
+pub(crate) use file::Beside;
+pub use file::{Files, opened, parse};
 pub use hints::{nearest, told};
 pub use refusal::Refusal;

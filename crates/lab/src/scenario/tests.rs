@@ -1,6 +1,7 @@
 use super::cases::{Case, Scenario, Wishes};
 use super::check;
 use super::draft::Draft;
+use super::refusal::Refusal;
 use super::source::Source;
 
 const CHAIN: &str = include_str!("../../../cli/tests/fixtures/chain.toml");
@@ -15,6 +16,10 @@ fn parse(text: &str, wishes: &Wishes) -> Scenario {
 
 fn refused(text: &str, wishes: &Wishes) -> String {
     Scenario::parse("chain.toml", text.as_bytes(), wishes).unwrap_err().to_string()
+}
+
+fn load(text: &str) -> Result<Scenario, Refusal> {
+    Scenario::read("chain.toml", "chain", text.as_bytes(), &(), &wishes(&[]))
 }
 
 fn labels(case: &Case) -> [&str; 2] {
@@ -107,10 +112,8 @@ fn with_claim(lines: &str) -> String {
 
 #[test]
 fn a_claim_that_can_never_be_ruled_on_is_refused() {
-    let file = std::env::temp_dir().join(format!("sluice-claims-{}.toml", std::process::id()));
     let wrong = |lines: &str, part: &str| {
-        std::fs::write(&file, with_claim(lines)).unwrap();
-        let refusal = Scenario::load(&file, &wishes(&[])).map(|_| ()).unwrap_err().to_string();
+        let refusal = load(&with_claim(lines)).map(|_| ()).unwrap_err().to_string();
         assert!(refusal.contains(part), "{lines}: {refusal}");
     };
     let rate = "flow.*.traffic.rate";
@@ -125,16 +128,11 @@ fn a_claim_that_can_never_be_ruled_on_is_refused() {
     wrong(&formula("max(b)", "scheme = \"FIFO\""), "no group is called `b`");
     wrong(&formula("max(a)", "scheme = \"LIFO\""), "no value called `LIFO`");
     wrong(&formula("max(a", "scheme = \"FIFO\""), "cannot be read");
-    std::fs::remove_file(&file).unwrap();
 }
 
 #[test]
 fn an_answer_speaks_of_claims_that_there_are() {
-    let file = std::env::temp_dir().join(format!("sluice-answer-{}.toml", std::process::id()));
-    let loaded = |text: &str| {
-        std::fs::write(&file, text).unwrap();
-        Scenario::load(&file, &wishes(&[])).map(|scenario| scenario.answer.says).map_err(|refusal| refusal.to_string())
-    };
+    let loaded = |text: &str| load(text).map(|scenario| scenario.answer.says).map_err(|refusal| refusal.to_string());
     let with = |sentence: &str| format!("answer.says = [\"{sentence}\"]\n{CHAIN}");
     let own = parse(CHAIN, &wishes(&[])).claims[0].id.clone();
     assert_eq!(loaded(&with(&format!("ADTH: {{{own}}}."))), Ok(vec![format!("ADTH: {{{own}}}.")]));
@@ -145,7 +143,6 @@ fn an_answer_speaks_of_claims_that_there_are() {
         "\n[[chart]]\ntitle = \"t\"\nx = \"scheme\"\ny = [\"totals.loss_ratio\"]\ny_title = \"loss\"\nfirst = true\n";
     let said = loaded(&format!("{CHAIN}{charts}{charts}")).unwrap_err();
     assert!(said.contains("another chart before this one"), "{said}");
-    std::fs::remove_file(&file).unwrap();
 }
 
 #[test]
@@ -287,11 +284,7 @@ fn a_short_run_keeps_some_labels_and_seeds() {
 
 #[test]
 fn rulings_name_what_is_varied() {
-    let file = std::env::temp_dir().join(format!("sluice-rulings-{}.toml", std::process::id()));
-    let loaded = |lines: &str| {
-        std::fs::write(&file, with_claim(lines)).unwrap();
-        Scenario::load(&file, &wishes(&[])).map(|_| ()).map_err(|refusal| refusal.to_string())
-    };
+    let loaded = |lines: &str| load(&with_claim(lines)).map(|_| ()).map_err(|refusal| refusal.to_string());
     let wrong = |lines: &str, part: &str| {
         let refusal = loaded(lines).unwrap_err();
         assert!(refusal.contains(part), "{lines}: {refusal}");
@@ -308,17 +301,14 @@ fn rulings_name_what_is_varied() {
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"ADTH\"]"), "other labels of the axis");
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = []"), "other labels of the axis");
     wrong(&neighbour("axis = \"queue\"\nlabel = \"ADTH\"\ninstead = [\"FIFO\"]"), "no `queue`");
-    std::fs::remove_file(&file).unwrap();
 }
 
 #[test]
 fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
     let network = CHAIN.split("[[claim]]").next().expect("a split gives at least one part");
     let network = network.replace("deadline = \"200 ms\"", "");
-    let said = |text: &str| {
-        let folder = std::path::Path::new(".");
-        Scenario::read("chain.toml", "chain", text.as_bytes(), folder, &wishes(&[])).unwrap_err().to_string()
-    };
+    let said =
+        |text: &str| Scenario::read("chain.toml", "chain", text.as_bytes(), &(), &wishes(&[])).unwrap_err().to_string();
     let wrong = |lines: &str, part: &str| {
         let said = said(&format!("{network}\n{lines}"));
         assert!(said.contains(part), "{lines}: {said}");
@@ -337,8 +327,7 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
     let front = |of: &str| chart(&format!("{result}\nfront = {{ x = \"below\", y = \"above\"{of} }}"));
     for fine in [chart(result), front(""), front(", of = \"totals.loss_ratio\", when = \"<= 2 %\"")] {
         let text = format!("{network}\n{fine}");
-        let folder = std::path::Path::new(".");
-        assert!(Scenario::read("chain.toml", "chain", text.as_bytes(), folder, &wishes(&[])).is_ok(), "{fine}");
+        assert!(Scenario::read("chain.toml", "chain", text.as_bytes(), &(), &wishes(&[])).is_ok(), "{fine}");
     }
     wrong(&front(", of = \"totals.loss_ratio\""), "`of` and `when` belong together");
     wrong(&front(", of = \"totals.loss_ratio\", when = \"<= 2 ms\""), "a share is held against a time");
@@ -357,19 +346,20 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
 
 #[test]
 fn models_name_nodes_and_their_results_can_be_asked_for() {
-    let file = std::env::temp_dir().join(format!("sluice-model-{}.toml", std::process::id()));
     let loaded = |class_2: &str, measure: &str| {
         let claim = with_claim("").replace("totals.goodput_bps", measure);
-        std::fs::write(&file, format!("{claim}[model.swan]\nclass_1 = \"n0\"\nclass_2 = \"{class_2}\"\n")).unwrap();
-        Scenario::load(&file, &wishes(&[])).map(|_| ()).map_err(|refusal| refusal.to_string())
+        load(&format!("{claim}[model.swan]\nclass_1 = \"n0\"\nclass_2 = \"{class_2}\"\n"))
+            .map(|_| ())
+            .map_err(|refusal| refusal.to_string())
     };
     assert_eq!(loaded("n1", "model.swan.class_1.busy_ratio"), Ok(()));
     let said = loaded("m*", "totals.goodput_bps").unwrap_err();
     assert!(said.contains("no node is called `m*`") && said.contains("class_2 = \"m*\""), "{said}");
     let said = loaded("n1", "model.swan.busy").unwrap_err();
     assert!(said.contains("no result `model.swan.busy`"), "{said}");
-    std::fs::write(&file, with_claim("").replace("totals.goodput_bps", "model.swan.mac_delay_s")).unwrap();
-    let said = Scenario::load(&file, &wishes(&[])).map(|_| ()).unwrap_err().to_string();
+    let said = load(&with_claim("").replace("totals.goodput_bps", "model.swan.mac_delay_s"))
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
     assert!(said.contains("nothing is called `model`"), "{said}");
-    std::fs::remove_file(&file).unwrap();
 }

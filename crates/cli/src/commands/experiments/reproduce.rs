@@ -5,6 +5,7 @@ use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
+use lab::files;
 use lab::home;
 use lab::report::Simulator;
 use lab::scenario::{self, Scenario, Wishes};
@@ -90,7 +91,7 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     let wishes = Wishes { set: args.set.clone(), seeds, quick: args.quick, ..Wishes::default() };
     let mut experiments: Vec<Experiment> = Vec::new();
     for file in &files {
-        let mut scenario = Scenario::load(file, &wishes)?;
+        let mut scenario = files::load(file, &wishes)?;
         scenario.file = home::name(file, &scenario.id);
         if experiments.iter().any(|other| other.scenario.id == scenario.id) {
             let message = format!("{}: another of these scenarios has the id `{}` too", file.display(), scenario.id);

@@ -7,6 +7,7 @@ use crate::console::{print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
 use lab::capture::{self, Wanted};
+use lab::files;
 use lab::home;
 use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
@@ -19,7 +20,7 @@ use std::path::Path;
 pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
     args.file = targets::one(&args.file)?;
     let wishes = Wishes { set: args.set.clone(), base_only: args.case.is_empty(), ..Wishes::default() };
-    let mut scenario = Scenario::load(&args.file, &wishes)?;
+    let mut scenario = files::load(&args.file, &wishes)?;
     scenario.file = home::name(&args.file, &scenario.id);
     let command = command(&args, &scenario.file);
     let mut varied: Vec<String> = scenario.axes.iter().map(|axis| axis.name.clone()).collect();

@@ -3,12 +3,11 @@
 use super::with_library;
 use crate::run::run;
 use crate::scenario::schema::Tables;
-use crate::scenario::{Refusal, Scenario, Wishes};
+use crate::scenario::{Beside, Refusal, Scenario, Wishes};
 use crate::study::{Run, Study};
 use crate::{sweep, tables};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Mutex;
 
 /// For every key a change that moves the report, and one that is refused.
@@ -57,8 +56,8 @@ fn changes() -> Vec<Change> {
 }
 
 fn read(text: &str, quick: bool) -> Result<Scenario, Refusal> {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/keys"));
-    Scenario::read("cell.toml", "cell", text.as_bytes(), folder, &Wishes { quick, ..Wishes::default() })
+    let files = Beside(&[("base.toml", include_bytes!("base.toml"))]);
+    Scenario::read("cell.toml", "cell", text.as_bytes(), &files, &Wishes { quick, ..Wishes::default() })
 }
 
 /// Runs by the name under which a store would keep them: most keys change none.

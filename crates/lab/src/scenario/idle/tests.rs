@@ -2,13 +2,13 @@
 
 use super::super::cases::{Scenario, Wishes};
 use super::super::draft::Draft;
+use super::super::file::Beside;
 use super::super::refusal::Refusal;
 use super::super::schema::Tables;
 use super::super::source::Source;
 use crate::run::run;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The networks in which keys are changed, by name.
 const WORLDS: &str = include_str!("worlds.txt");
@@ -68,13 +68,17 @@ fn text(network: &Network) -> &'static str {
     worlds().get(network.name).unwrap_or_else(|| panic!("no network `{}`", network.name))
 }
 
-fn folder() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/scenario/idle"))
-}
+/// The files that the networks name.
+const FILES: Beside = Beside(&[
+    ("movement.txt", include_bytes!("movement.txt")),
+    ("later.txt", include_bytes!("later.txt")),
+    ("one.pcap", include_bytes!("one.pcap")),
+    ("two.pcap", include_bytes!("two.pcap")),
+]);
 
 /// Reads it as `sluice run` does.
 fn checked(network: &Network, values: &[&str]) -> Result<Scenario, Refusal> {
-    Scenario::read("keys.toml", "keys", text(network).as_bytes(), folder(), &wishes(network, values))
+    Scenario::read("keys.toml", "keys", text(network).as_bytes(), &FILES, &wishes(network, values))
 }
 
 /// Returns the results of a network, as bytes.
@@ -90,7 +94,7 @@ fn unchecked(network: &Network, values: &[&str]) -> Result<Scenario, String> {
     let sets = wishes.changes();
     let draft = Draft::read(Source::alone("keys.toml", text(network), &sets), &wishes).map_err(|r| r.to_string())?;
     let mut scenario = draft.scenario("keys").map_err(|refusal| refusal.to_string())?;
-    super::super::attachments::attach(&draft, folder(), [&mut scenario.base].into_iter()).map_err(|r| r.to_string())?;
+    super::super::attachments::attach(&draft, &FILES, [&mut scenario.base].into_iter()).map_err(|r| r.to_string())?;
     Ok(scenario)
 }
 
@@ -159,7 +163,7 @@ const FLOW: &str = "[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\n\
 
 fn said(text: &str, set: &[&str]) -> Option<String> {
     let wishes = Wishes { set: set.iter().map(|&set| set.to_owned()).collect(), ..Wishes::default() };
-    let read = Scenario::read("a.toml", "a", format!("{CELL}{text}{FLOW}").as_bytes(), folder(), &wishes);
+    let read = Scenario::read("a.toml", "a", format!("{CELL}{text}{FLOW}").as_bytes(), &FILES, &wishes);
     read.err().map(|refusal| refusal.to_string())
 }
 
@@ -214,5 +218,5 @@ fn a_setting_that_one_case_or_the_file_alone_uses_stays() {
     let step =
         "wired = [{ between = [\"n0\", \"n2\"], rate = \"1 Mb/s\", at = [{ time = \"2 s\", rate = \"2 Mb/s\" }] }]\n";
     let quick = Wishes { quick: true, ..Wishes::default() };
-    Scenario::read("a.toml", "a", (text + step + FLOW).as_bytes(), folder(), &quick).unwrap();
+    Scenario::read("a.toml", "a", (text + step + FLOW).as_bytes(), &FILES, &quick).unwrap();
 }
