@@ -3,7 +3,7 @@
 use crate::console::complain;
 use crate::failure::{Failure, INTERRUPTED};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::run::Watch;
+use lab::watch::Watch;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;

@@ -5,6 +5,7 @@
 
 pub mod answer;
 pub mod capture;
+pub mod charts;
 pub mod claims;
 mod csv;
 pub mod evidence;
@@ -12,6 +13,7 @@ pub mod files;
 mod grid;
 pub mod home;
 pub mod interface;
+pub mod jobs;
 mod label;
 pub mod live;
 mod measure;
@@ -30,3 +32,4 @@ pub mod study;
 pub mod sweep;
 pub mod tables;
 mod title;
+pub mod watch;

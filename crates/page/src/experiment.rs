@@ -1,11 +1,11 @@
 //! A whole experiment: every case with every seed, one after another, and the charts of its report.
 
 use crate::stage::Refused;
+use lab::jobs;
 use lab::report::{self, Redrawn};
-use lab::run::Timed;
 use lab::scenario::{Scenario, Wishes};
 use lab::study::Run;
-use lab::sweep;
+use lab::watch::Timed;
 use serde::{Deserialize, Serialize};
 use sim::World;
 
@@ -72,7 +72,7 @@ impl Experiment {
     pub fn advance(&mut self) -> Result<Progress, Refused> {
         let total = self.total();
         if self.runs.len() < total {
-            let job = sweep::job(&self.scenario, self.runs.len(), "page");
+            let job = jobs::job(&self.scenario, self.runs.len(), "page");
             let world = match self.world.take() {
                 Some(world) => world,
                 None => World::new(&job.network, job.seed).map_err(|error| Refused::from(error.to_string()))?,
@@ -85,7 +85,7 @@ impl Experiment {
             world.now().since(units::Instant::ZERO).as_secs_f64() / case.network.duration.as_secs_f64()
         });
         let drawn = (self.runs.len() == total).then(|| {
-            let study = sweep::study(&self.scenario, std::mem::take(&mut self.runs), "");
+            let study = jobs::study(&self.scenario, std::mem::take(&mut self.runs), "");
             report::charts(self.number, &study)
         });
         Ok(Progress { share: (done + part) / total as f64, of: total, drawn })
@@ -97,7 +97,7 @@ impl Experiment {
             if world.finished() {
                 let timed = Timed { outcome: world.finish(), wall_s: 0.0, cpu_s: 0.0 };
                 let case = &self.scenario.cases[self.runs.len() / self.scenario.seeds.len()];
-                self.runs.push(sweep::record(&self.scenario, case, seed, timed));
+                self.runs.push(jobs::record(&self.scenario, case, seed, timed));
                 return None;
             }
             world.advance_a_little();

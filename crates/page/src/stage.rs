@@ -360,8 +360,8 @@ mod tests {
         let shown = serde_json::to_string(&stage.close()).expect("results are text and numbers");
         let wishes = Wishes { set: vec!["queue.limit=10".to_owned()], base_only: true, ..Wishes::default() };
         let scenario = Scenario::parse("page.toml", CELL.as_bytes(), &wishes).expect("it is right");
-        let run = lab::run::run(&scenario.base, 3, &()).expect("it can be built").expect("nobody stops it");
-        assert_eq!(shown, serde_json::to_string(&run.outcome).expect("results are text and numbers"));
+        let outcome = World::new(&scenario.base, 3).expect("it can be built").finish();
+        assert_eq!(shown, serde_json::to_string(&outcome).expect("results are text and numbers"));
         let unseen = Request { unseen: true, ..request(&["queue.limit=10"], &[]) };
         let mut stage = Stage::open(&unseen).unwrap_or_else(|refused| panic!("{refused:?}"));
         assert!(to_the_end(&mut stage).iter().all(|seen| seen.air.is_empty() && seen.arrived.is_empty()));

@@ -4,7 +4,7 @@ use crate::error::failed;
 use crate::run::Run;
 use crate::scenario::Scenario;
 use emulate::{Delivery, NotSent};
-use lab::run::Timed;
+use lab::watch::Timed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;

@@ -8,11 +8,12 @@ use crate::stop::Stop;
 use crate::table::Table;
 use crate::tables;
 use control::Limit;
-use lab::run::{Fault, Outside, Timed, Watch};
+use lab::charts;
 use lab::scenario::Wishes;
 use lab::store::{Store, write_whole};
 use lab::study;
 use lab::sweep::{self, Settings, SweepError};
+use lab::watch::{Fault, Outside, Timed, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sim::Governed;
@@ -161,8 +162,8 @@ impl Study {
 
     /// Writes the report to this file.
     fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let page = py.detach(|| lab::report::html(std::slice::from_ref(&self.study)));
-        let page = page.map_err(|error| failed(py, &error.to_string()))?;
+        let library = charts::library().map_err(|error| failed(py, &error.to_string()))?;
+        let page = py.detach(|| lab::report::html(std::slice::from_ref(&self.study), library, None));
         write_whole(Path::new(&path), page.as_bytes()).map_err(|error| unkept(py, &error.to_string()))
     }
 }

@@ -3,10 +3,11 @@
 use crate::error::failed;
 use crate::table::Table;
 use crate::tables;
-use lab::run::{Timed, Watch};
+use lab::charts;
+use lab::jobs;
 use lab::scenario::Scenario;
 use lab::study::{self, Verdict};
-use lab::sweep;
+use lab::watch::{Timed, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -30,7 +31,7 @@ pub(crate) struct Run {
 impl Run {
     /// Creates the run from the outcome of `scenario`, which varies nothing.
     pub(crate) fn new(scenario: Scenario, timed: Timed) -> Self {
-        let (done, verdicts) = sweep::judged(&scenario, timed);
+        let (done, verdicts) = jobs::judged(&scenario, timed);
         Self { done, verdicts }
     }
 }
@@ -105,5 +106,6 @@ pub(crate) fn interval(values: Vec<f64>) -> (f64, f64, f64) {
 /// Returns a page with a Vega-Lite chart that fetches nothing; `spec` is the chart's JSON.
 #[pyfunction]
 pub(crate) fn chart_page(py: Python<'_>, title: &str, spec: &str) -> PyResult<String> {
-    lab::report::chart(title, spec).map_err(|error| failed(py, &error.to_string()))
+    let library = charts::library().map_err(|error| failed(py, &error.to_string()))?;
+    Ok(lab::report::chart(title, spec, library))
 }

@@ -3,8 +3,9 @@
 use super::filter::Sieve;
 use super::{Addresses, Capture, Events, Filter};
 use crate::recorded::Decision;
-use crate::run::{self, Observer, Timed, Watch};
+use crate::run::{self, Observer};
 use crate::scenario::nearest;
+use crate::watch::{Timed, Watch};
 use control::Seen;
 use sim::config::Network;
 use sim::trace::{Protocol, Roster, TraceEvent, TraceEventKind};

@@ -20,9 +20,12 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const SAVE: &str = include_str!("save.js");
 
-/// Writes the whole page. `library` is JavaScript that defines `vegaEmbed` and holds no `</script`. With a simulator the
-/// reader can run the experiments anew.
-pub(super) fn document(studies: &[Study], library: &str, simulator: Option<&Simulator>) -> String {
+/// Writes the report of `studies`, in their order, as one HTML file. `library` is JavaScript that defines `vegaEmbed` and
+/// holds no `</script`. With a simulator a reader changes keys of an experiment and sees its charts drawn anew.
+///
+/// # Panics
+/// Never.
+pub fn html(studies: &[Study], library: &str, simulator: Option<&Simulator>) -> String {
     let title = match studies {
         [one] => one.title.clone(),
         _ => format!("Sluice: {}", count(studies.len(), "experiment")),
@@ -115,8 +118,8 @@ fn head(title: &str) -> String {
     )
 }
 
-/// Returns a page with one chart.
-pub(super) fn of_chart(title: &str, spec: &str, library: &str) -> String {
+/// Writes a Vega-Lite chart as one HTML file that fetches nothing. `spec` is the chart's JSON, `library` is as for [`html`].
+pub fn chart(title: &str, spec: &str, library: &str) -> String {
     let spec = json_in_script(spec);
     format!(
         "{}<main><div id=\"chart\"></div></main>\n<script type=\"application/json\" id=\"data\">{spec}</script>\n\

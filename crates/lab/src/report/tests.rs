@@ -2,19 +2,15 @@
 
 use super::lines::picture;
 use super::picture::{Data, Line, Picture, Tracks};
-use super::{ReportError, html, sample, with_library};
-use crate::evidence;
-use crate::scenario::Wishes;
+use super::{html, sample};
 use crate::study::{self, Cell, Chart, Compare, Labels, Study, Table, Together};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 const STUB: &str = "window.vegaEmbed = () => {};";
 
 fn page(studies: &[Study]) -> String {
-    with_library(studies, STUB, None).unwrap()
+    html(studies, STUB, None)
 }
 
 /// Returns the data that the page's script reads.
@@ -28,14 +24,6 @@ fn draw(study: &Study, chart: &Chart) -> (Result<Picture, String>, Data) {
     let mut data = Data::default();
     let picture = picture(0, study, chart, "chart".to_owned(), &mut data, &mut Tracks::default());
     (picture, data)
-}
-
-#[test]
-fn without_the_library_the_error_says_what_to_run() {
-    let error = with_library(&sample::studies(), "", None).unwrap_err();
-    assert_eq!(error, ReportError::NoLibrary);
-    assert!(error.to_string().contains("make charts"));
-    assert_eq!(html(&[]).is_err(), super::LIBRARY.is_empty());
 }
 
 #[test]
@@ -471,44 +459,4 @@ fn cases_over_a_result_are_points_with_intervals_and_some_are_on_the_front() {
     assert!(
         page.contains("<th scope=\"row\">lossy</th>") && page.contains("Hollow: flows.*.loss_ratio is not &lt;= 2 %")
     );
-}
-
-/// The content of the picture that `make picture` writes.
-#[derive(Debug, PartialEq, serde::Deserialize)]
-struct Shown {
-    experiment: String,
-    title: String,
-    says: Vec<String>,
-    chart: String,
-    claims: usize,
-    verdicts: BTreeMap<String, usize>,
-}
-
-#[test]
-fn the_picture_in_the_readme_is_of_the_present_report() {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let file = root.join("scenarios/arena/home.toml");
-    let scenario = crate::files::load(&file, &Wishes::default()).unwrap();
-    let record = fs::read_to_string(root.join("evidence/arena.csv")).unwrap();
-    let rows = evidence::read(&record).unwrap();
-    let mut verdicts = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.experiment() == scenario.id && row.conventions == scenario.conventions) {
-        let word = serde_json::to_value(row.verdict).unwrap().as_str().unwrap().to_owned();
-        *verdicts.entry(word).or_default() += 1;
-    }
-    let wanted = Shown {
-        experiment: scenario.id,
-        title: scenario.title,
-        says: scenario.answer.says,
-        chart: scenario.charts.iter().find(|chart| chart.first).unwrap().title.clone(),
-        claims: scenario.claims.len(),
-        verdicts,
-    };
-    let png = fs::read(root.join("docs/report.png")).unwrap();
-    let mark = b"tEXtDescription\0";
-    let at = png.windows(mark.len()).position(|window| window == mark).expect("`make picture` made the picture");
-    let text = at + mark.len();
-    let end = at + 4 + u32::from_be_bytes(png[at - 4..at].try_into().unwrap()) as usize;
-    let shown: Shown = serde_json::from_slice(&png[text..end]).unwrap();
-    assert_eq!(shown, wanted, "`make picture` draws docs/report.png again");
 }

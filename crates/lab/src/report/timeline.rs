@@ -5,7 +5,6 @@ use super::lines::{COLOURS, readable_unit};
 use super::page;
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Y};
 use super::text::{Escaped, seconds};
-use super::{LIBRARY, ReportError};
 use std::fmt::Write as _;
 
 /// A page of charts.
@@ -48,20 +47,12 @@ pub struct Point {
 /// Greatest number of values per line: more than a screen has columns.
 const MOST: usize = 3_000;
 
-/// Writes the page as one HTML file.
+/// Writes the page as one HTML file; `library` is as for [`report::html`](super::html).
 ///
-/// # Errors
-///
-/// [`ReportError::NoLibrary`] when the charting library was not there when this crate was built.
-pub fn html(page: &Page) -> Result<String, ReportError> {
-    with_library(page, LIBRARY)
-}
-
-fn with_library(page: &Page, library: &str) -> Result<String, ReportError> {
-    if library.is_empty() {
-        return Err(ReportError::NoLibrary);
-    }
-    Ok(page::whole(&page.title, library, |out, data| {
+/// # Panics
+/// Never.
+pub fn html(page: &Page, library: &str) -> String {
+    page::whole(&page.title, library, |out, data| {
         write!(out, "<main>\n<section class=\"study\">\n<h1>{}</h1>\n", Escaped(&page.title))?;
         page::paragraphs(out, &page.about)?;
         let grid = Grid::over(page.charts.iter().flat_map(|chart| &chart.lines).map(|(_, points)| points.as_slice()));
@@ -76,7 +67,7 @@ fn with_library(page: &Page, library: &str) -> Result<String, ReportError> {
         )?;
         out.push_str("</section>\n</main>\n");
         Ok(())
-    }))
+    })
 }
 
 /// Even steps of time from zero, as the page draws them.
@@ -171,7 +162,7 @@ mod tests {
     fn lines_over_time_are_drawn_in_the_units_that_suit_them() {
         let lines =
             vec![("recorded".into(), points(&[0.01, 0.02, 0.03])), ("adth".into(), points(&[0.02, 0.02, 0.02]))];
-        let html = with_library(&page(lines), "/* library */").unwrap();
+        let html = html(&page(lines), "/* library */");
         assert!(html.contains("<h1>a &lt;b&gt;</h1>") && html.contains("delay (ms)"), "{html}");
         assert!(html.contains("{\"step\":0.1,\"values\":[0.01,0.02,0.03]}"), "{html}");
         assert!(html.contains("\"name\":\"target\"") && html.contains("data-key=\"1\""), "{html}");
@@ -180,9 +171,8 @@ mod tests {
 
     #[test]
     fn what_was_not_measured_is_said() {
-        let html = with_library(&page(vec![("recorded".into(), Vec::new())]), "x").unwrap();
+        let html = html(&page(vec![("recorded".into(), Vec::new())]), "x");
         assert!(html.contains("Nothing of this was measured."), "{html}");
-        assert_eq!(with_library(&page(Vec::new()), "").unwrap_err(), ReportError::NoLibrary);
     }
 
     #[test]

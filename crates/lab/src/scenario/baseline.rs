@@ -3,8 +3,8 @@
 use super::cases::{Baseline, Case, Scenario};
 use super::hints;
 use super::refusal::Refusal;
-use crate::run::Outside;
 use crate::study::Axis;
+use crate::watch::Outside;
 use sim::{Governed, World};
 use std::sync::Arc;
 
@@ -105,14 +105,10 @@ fn governed(case: &Case) -> Vec<Governed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{self, Fault, Timed, Watch};
     use crate::scenario::Wishes;
-    use crate::store::Store;
-    use crate::sweep::{self, Settings};
-    use control::{Limit, Period};
+    use crate::watch::{Fault, Timed, Watch};
     use sim::config::Network;
     use std::collections::BTreeMap;
-    use units::Duration;
 
     const TEXT: &str = r#"
 title = "t"
@@ -149,23 +145,20 @@ holds = "<= 1"
         Scenario::read("a.toml", "a", TEXT.as_bytes(), &(), &Wishes::default()).expect("right")
     }
 
-    /// A limit of three packets.
+    /// It is never run.
     #[derive(Debug)]
     struct Three;
 
     impl Outside for Three {
         fn run(
             &self,
-            network: &Network,
-            seed: u64,
+            _network: &Network,
+            _seed: u64,
             _case: &BTreeMap<String, String>,
-            places: &[Governed],
-            watch: &dyn Watch,
+            _places: &[Governed],
+            _watch: &dyn Watch,
         ) -> Result<Option<Timed>, Fault> {
-            let every = Period::new(Duration::from_millis(100)).expect("long enough");
-            let steered = |_: &World| Ok(places.iter().map(|governed| (governed.place, every)).collect());
-            run::steered(network, seed, steered, watch, |_, _| Ok::<_, sim::BuildError>(Limit::Packets(3).into()))
-                .map_err(Into::into)
+            Ok(None)
         }
     }
 
@@ -175,35 +168,6 @@ holds = "<= 1"
 
     fn refused(like: Option<&str>, label: &str) -> String {
         scenario().with_baseline(label, like, &three()).expect_err("wrong").to_string()
-    }
-
-    #[test]
-    fn its_cases_come_after_the_others_and_leave_them_as_they_are() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let run = |scenario: &Scenario, folder: &str, path: &tempfile::TempDir| {
-            let store = Store::create(&path.path().join(folder), "a").expect("a store");
-            let settings = Settings { threads: 1, build: "test".to_owned(), command: String::new(), traces: None };
-            sweep::run(scenario, &store, &settings, &()).expect("a study")
-        };
-        let plain = run(&scenario(), "plain", &folder);
-        let baseline = scenario().with_baseline("3", None, &three()).expect("right");
-        let both = run(&baseline, "both", &folder);
-        assert_eq!(both.axes[0].labels, ["FIFO", "ADTH", "3"]);
-        assert_eq!((plain.runs.len(), both.runs.len()), (8, 12));
-        for (one, other) in plain.runs.iter().zip(&both.runs) {
-            assert_eq!((&one.case, one.seed, &one.outcome), (&other.case, other.seed, &other.outcome));
-        }
-        assert_eq!(plain.claims, both.claims);
-        for run in &both.runs[8..] {
-            assert_eq!(run.case["scheme"], "3");
-            let limit = |node: usize| run.outcome.nodes[node].queues[0].limit_packets.expect("in packets").last;
-            assert!((0..3).all(|node| (limit(node) - 3.0).abs() < 1e-9));
-        }
-        // The outside code may have changed since: only the other runs are taken from the store.
-        let again = run(&baseline, "both", &folder);
-        let kept: Vec<bool> =
-            both.runs.iter().zip(&again.runs).map(|(one, two)| one.wall_s.to_bits() == two.wall_s.to_bits()).collect();
-        assert_eq!(kept, [[true; 8].as_slice(), &[false; 4]].concat());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A scenario as read: its axes, its cases and its claims.
 
 use super::hints;
-use crate::run::Outside;
 use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
+use crate::watch::Outside;
 use sim::Governed;
 use sim::config::{MostBytes, Network};
 use std::collections::BTreeMap;

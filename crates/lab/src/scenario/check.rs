@@ -12,15 +12,16 @@ use crate::claims::{self, Case, Condition, Expression, Question};
 use crate::label;
 use crate::measure::{self, Missing};
 use crate::model::{self, Fault};
-use crate::run;
 use crate::study::{Axis, Claim, Compare, First, Labels, Modelled, Reported, Table, Unit, Window};
 use crate::title;
 use serde_json::Value;
 use sim::config::{Network, Role};
 use sim::results::Outcome;
+use sim::{BuildError, World};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use units::Duration;
 
 /// Checks a scenario that was read without fault.
 ///
@@ -132,7 +133,7 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Re
         }
     };
     ceilings::check(network).map_err(|(path, message)| refuse(Some(&path), message))?;
-    let outcome = run::blank(network).map_err(|error| {
+    let outcome = results(network).map_err(|error| {
         let refusal = refuse(error.path(), error.to_string()).note(error.note().unwrap_or_default());
         error
             .unknown()
@@ -142,6 +143,13 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Re
     let model = model::of(&draft.head.model, network, &outcome).map_err(refuse)?;
     let roles = network.node.iter().map(|node| (node.name.clone(), node.role)).collect();
     Ok(Blank { outcome, model, roles, tree: OnceCell::new() })
+}
+
+/// Returns the results that a run of `network` will have, without running it: all names, no values.
+fn results(network: &Network) -> Result<Outcome, BuildError> {
+    drop(World::new(network, 0)?);
+    let no_time = Network { duration: Duration::from_nanos(1), warmup: Duration::ZERO, ..network.clone() };
+    Ok(World::new(&no_time, 0)?.finish())
 }
 
 /// The results that a scenario will have, without their values.

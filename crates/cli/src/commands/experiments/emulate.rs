@@ -11,11 +11,12 @@ use ::emulate::{Medium, NotLoaded};
 use lab::capture::Wanted;
 use lab::files;
 use lab::home;
-use lab::run::Timed;
+use lab::jobs;
 use lab::scenario::Wishes;
 use lab::shell::quoted;
 use lab::store::Store;
 use lab::sweep::{self, Settings};
+use lab::watch::Timed;
 use lab::{study, tables};
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -64,7 +65,7 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
         all.emulation = series;
     }
     let cpu_s = cpu.as_secs_f64();
-    let (mut run, verdicts) = sweep::judged(&scenario, Timed { outcome, wall_s, cpu_s });
+    let (mut run, verdicts) = jobs::judged(&scenario, Timed { outcome, wall_s, cpu_s });
     run.emulation = Some(emulation);
     warn(&study::warnings(std::slice::from_ref(&run)));
     if args.json {

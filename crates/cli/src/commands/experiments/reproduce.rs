@@ -7,6 +7,7 @@ use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
 use lab::files;
 use lab::home;
+use lab::jobs;
 use lab::report::Simulator;
 use lab::scenario::{self, Scenario, Wishes};
 use lab::shell::quoted;
@@ -44,7 +45,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         let threads = args.threads.unwrap_or(0);
         let traces = traces.clone().map(|traces| Traces { folder: traces.folder.join(&scenario.id), ..traces });
         let settings = Settings { threads, build: build.clone(), command: experiment.command.clone(), traces };
-        console.begin(&scenario.id, sweep::simulated_time(scenario));
+        console.begin(&scenario.id, jobs::simulated_time(scenario));
         let done = sweep::run(scenario, store, &settings, &console);
         console.end();
         let study = done.map_err(|error| told(error, &experiment.folder))?;

@@ -13,7 +13,7 @@ use lab::scenario::{Scenario, Wishes};
 use lab::shell::quoted;
 use lab::store::Store;
 use lab::study::{self, Run, Verdict};
-use lab::{run, sweep, tables};
+use lab::{jobs, run, sweep, tables};
 use serde::Serialize;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
         scenario.only(&args.case, args.seed).map_err(Failure::wrong)?
     };
     let mut console = Console::new()?;
-    console.begin(&scenario.id, sweep::simulated_time(&scenario));
+    console.begin(&scenario.id, jobs::simulated_time(&scenario));
     let args::Run { pcap, trace, chosen, node: nodes, record_intervals: intervals, queue, .. } = args;
     let wanted = Wanted { pcap, trace, filter: chosen.into(), nodes, intervals, queue };
     let done = match &args.out {
@@ -62,7 +62,7 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
 fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
     let timed = capture::record(&scenario.base, scenario.seeds[0], console, wanted)?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; the files end there")) };
-    Ok(alone(sweep::judged(scenario, timed)))
+    Ok(alone(jobs::judged(scenario, timed)))
 }
 
 /// Runs once without keeping the results.
@@ -70,7 +70,7 @@ fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict
     let seed = scenario.seeds[0];
     let timed = run::run(&scenario.base, seed, console).map_err(|error| Failure::wrong(error.to_string()))?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; nothing is kept")) };
-    Ok(alone(sweep::judged(scenario, timed)))
+    Ok(alone(jobs::judged(scenario, timed)))
 }
 
 fn alone((run, verdicts): (Run, Vec<Verdict>)) -> (Vec<Run>, Vec<Verdict>) {

@@ -1,12 +1,13 @@
 //! Tests that every key of an experiment outside its network changes the report, and is refused where it would not.
 
-use super::with_library;
-use crate::run::run;
+use super::html;
 use crate::scenario::schema::Tables;
 use crate::scenario::{Beside, Refusal, Scenario, Wishes};
 use crate::study::{Run, Study};
-use crate::{sweep, tables};
+use crate::watch::Timed;
+use crate::{jobs, tables};
 use rayon::prelude::*;
+use sim::World;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -66,19 +67,20 @@ type Kept = Mutex<BTreeMap<String, Run>>;
 /// Runs the sweep. Returns its report, its verdicts and the text for the terminal.
 fn reported(scenario: &Scenario, kept: &Kept) -> String {
     let one = |number| {
-        let job = sweep::job(scenario, number, "");
+        let job = jobs::job(scenario, number, "");
         let former = kept.lock().expect("nobody panics with it").get(&job.key).cloned();
         former.unwrap_or_else(|| {
-            let timed = run(&job.network, job.seed, &()).expect("it can be built").expect("nobody stops it");
-            let run = Run { wall_s: 0.0, cpu_s: 0.0, ..sweep::record(scenario, job.case, job.seed, timed) };
+            let outcome = World::new(&job.network, job.seed).expect("it can be built").finish();
+            let timed = Timed { outcome, wall_s: 0.0, cpu_s: 0.0 };
+            let run = jobs::record(scenario, job.case, job.seed, timed);
             kept.lock().expect("nobody panics with it").insert(job.key, run.clone());
             run
         })
     };
     let runs = (0..scenario.cases.len() * scenario.seeds.len()).map(one).collect();
     // The report quotes the file, in which every change shows.
-    let study = Study { text: String::new(), ..sweep::study(scenario, runs, "") };
-    let report = with_library(std::slice::from_ref(&study), "library", None).expect("the library is there");
+    let study = Study { text: String::new(), ..jobs::study(scenario, runs, "") };
+    let report = html(std::slice::from_ref(&study), "library", None);
     let verdicts = serde_json::to_string(&study.claims).expect("verdicts are JSON");
     [report, verdicts, tables::study(&study, 200, true)].concat()
 }

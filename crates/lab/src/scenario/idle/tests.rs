@@ -6,8 +6,8 @@ use super::super::file::Beside;
 use super::super::refusal::Refusal;
 use super::super::schema::Tables;
 use super::super::source::Source;
-use crate::run::run;
 use rayon::prelude::*;
+use sim::World;
 use std::collections::BTreeMap;
 
 /// The networks in which keys are changed, by name.
@@ -84,8 +84,8 @@ fn checked(network: &Network, values: &[&str]) -> Result<Scenario, Refusal> {
 /// Returns the results of a network, as bytes.
 fn results(scenario: &Scenario) -> Result<String, String> {
     let network = &scenario.base;
-    let timed = run(network, 1, &()).map_err(|error| error.to_string())?.expect("nobody stops it");
-    Ok(serde_json::to_string(&timed.outcome).expect("results are JSON"))
+    let world = World::new(network, 1).map_err(|error| error.to_string())?;
+    Ok(serde_json::to_string(&world.finish()).expect("results are JSON"))
 }
 
 /// Reads it without checking that it makes sense.

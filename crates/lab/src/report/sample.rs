@@ -1,6 +1,6 @@
 //! Made-up studies with the shapes of real ones: a load that rises and falls, a chain that grows, and hostile texts.
 
-use super::study::{
+use crate::study::{
     Answer, Axis, Chart, Compare, Labels, OverSeeds, Reported, Ruling, Run, Spacing, Study, Unit, Verdict,
 };
 use sim::results::{
