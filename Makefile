@@ -142,7 +142,7 @@ page-pictures: page
 	python3 page/film.py target/page/sluice.html
 
 page-test: page
-	python3 tests/debian.py browser firefox
+	python3 tests/debian.py browser firefox webkit
 	$(SLUICE) reproduce adth-s1a --seeds 1 --interactive --out target/page/report > target/page/report.txt || test $$? -eq 1
 	python3 tests/browser/check_page.py target/page/sluice.html target/page/report/report.html target/page/screenshots
 
