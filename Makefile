@@ -110,7 +110,7 @@ format:
 	@rustfmt --check --edition 2024 $(RUST)
 
 # The crates that run everywhere, also in a browser, because they use nothing of the operating system: see their clippy.toml.
-PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim
+PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim -p sluice-experiment
 
 lint: charts
 	cargo clippy --workspace --all-targets --locked $(BPF) -- -D warnings

@@ -2,9 +2,9 @@
 
 use crate::ip::{self, Header};
 use crate::refused::{NotLoaded, NotSent};
+use experiment::scenario::{Scenario, Wishes};
 use lab::capture::{CaptureError, Files, Wanted};
 use lab::files::{self, Folder};
-use lab::scenario::{Scenario, Wishes};
 use sim::config::Network;
 use sim::results::Outcome;
 use sim::{Arrival, Datagram, Way, World};

@@ -1,6 +1,6 @@
 //! Scenarios and configurations in files. Of a path that does not exist it tells the part that does, and the names there.
 
-use crate::scenario::{Files, Refusal, Scenario, Wishes, nearest, opened, parse};
+use experiment::scenario::{Files, Refusal, Scenario, Wishes, nearest, opened, parse};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File};

@@ -1,8 +1,8 @@
 //! Finds experiments and the record of their claims: in the working directory, or built into the command.
 
 use crate::files::Folder;
-use crate::scenario::{Outline, nearest, opened, outline};
 use crate::store::{self, StoreError, write_whole};
+use experiment::scenario::{Outline, nearest, opened, outline};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! One run of one network, and how long it takes.
 
-use crate::watch::{Timed, Watch};
+use experiment::watch::{Timed, Watch};
 use sim::config::Network;
 use sim::results::Outcome;
 use sim::trace::TraceEvent;

@@ -5,8 +5,8 @@
 //! `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json`. Every file appears whole or not
 //! at all: it is written beside its place and then moved there.
 
-use crate::csv;
-use crate::study::{Answer, Axis, Chart, Run, Study, Table, Verdict};
+use experiment::csv;
+use experiment::study::{Answer, Axis, Chart, Run, Study, Table, Verdict};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;

@@ -1,13 +1,13 @@
 //! Sweeps: every case of a scenario with every seed, on all cores, kept run by run.
 
 use crate::capture::{self, CaptureError, Filter, Wanted};
-use crate::csv;
-use crate::jobs::{self, Job};
 use crate::run;
-use crate::scenario::{Baseline, Scenario};
 use crate::store::{Store, StoreError};
-use crate::study::{Run, Study, Verdict};
-use crate::watch::{Fault, Timed, Watch};
+use experiment::csv;
+use experiment::jobs::{self, Job};
+use experiment::scenario::{Baseline, Scenario};
+use experiment::study::{Run, Study, Verdict};
+use experiment::watch::{Fault, Timed, Watch};
 use rayon::prelude::*;
 use std::fs;
 use std::path::PathBuf;

@@ -1,11 +1,11 @@
 //! Tests that controllers outside Sluice are run beside a scenario's own, and leave those as they are.
 
 use control::{Limit, Period};
+use experiment::scenario::{Scenario, Wishes};
+use experiment::watch::{Fault, Outside, Timed, Watch};
 use lab::run;
-use lab::scenario::{Scenario, Wishes};
 use lab::store::Store;
 use lab::sweep::{self, Settings};
-use lab::watch::{Fault, Outside, Timed, Watch};
 use sim::config::Network;
 use sim::{Governed, World};
 use std::collections::BTreeMap;

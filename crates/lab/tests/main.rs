@@ -1,7 +1,6 @@
 //! The integration tests of crate `lab`: one binary, so that its dependencies are linked once.
 
 mod baseline;
-mod parser;
 mod picture;
 mod recorded;
 mod standalone;

@@ -1,8 +1,8 @@
 //! Tests that the picture of a report in the README is of what the command reports today.
 
+use experiment::scenario::Wishes;
 use lab::evidence;
 use lab::files;
-use lab::scenario::Wishes;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Tests that a scenario of the project with all that it inherits is a right scenario with the same results.
 
+use experiment::scenario::{Case, Refusal, Scenario, Wishes};
 use lab::files::{self, Folder};
-use lab::scenario::{Case, Refusal, Scenario, Wishes};
 use sim::World;
 use std::fs;
 use std::path::{Path, PathBuf};

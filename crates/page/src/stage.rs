@@ -1,6 +1,6 @@
 //! A network on show: what it is, and what happens in it from one picture to the next.
 
-use lab::scenario::{Refusal, Scenario, Wishes};
+use experiment::scenario::{Refusal, Scenario, Wishes};
 use serde::{Deserialize, Serialize};
 use sim::results::Outcome;
 use sim::trace::{Frame, Kind, LossCause, Owner, Packet, Protocol, Roster, TraceEvent, TraceEventKind};

@@ -3,11 +3,11 @@
 use crate::error::failed;
 use crate::table::Table;
 use crate::tables;
+use experiment::jobs;
+use experiment::scenario::Scenario;
+use experiment::study::{self, Verdict};
+use experiment::watch::{Timed, Watch};
 use lab::charts;
-use lab::jobs;
-use lab::scenario::Scenario;
-use lab::study::{self, Verdict};
-use lab::watch::{Timed, Watch};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -92,14 +92,14 @@ impl Run {
     /// Returns the tables of flows and queues as `sluice run` prints them, at most `width` characters wide.
     fn text(&self, width: usize) -> String {
         let outcome = &self.done.outcome;
-        format!("{}\n{}", lab::tables::flows(outcome, width), lab::tables::queues(outcome, width))
+        format!("{}\n{}", experiment::tables::flows(outcome, width), experiment::tables::queues(outcome, width))
     }
 }
 
 /// Returns the mean of some values and the ends of its 95 % interval.
 #[pyfunction]
 pub(crate) fn interval(values: Vec<f64>) -> (f64, f64, f64) {
-    let interval = lab::statistics::interval(&values);
+    let interval = experiment::statistics::interval(&values);
     (interval.mean, interval.low, interval.high)
 }
 
@@ -107,5 +107,5 @@ pub(crate) fn interval(values: Vec<f64>) -> (f64, f64, f64) {
 #[pyfunction]
 pub(crate) fn chart_page(py: Python<'_>, title: &str, spec: &str) -> PyResult<String> {
     let library = charts::library().map_err(|error| failed(py, &error.to_string()))?;
-    Ok(lab::report::chart(title, spec, library))
+    Ok(experiment::report::chart(title, spec, library))
 }

@@ -3,9 +3,9 @@
 use crate::error::{failed, refused};
 use crate::run::{Run, simulate};
 use crate::stop::{Signals, Stop};
+use experiment::scenario::{Refusal, Scenario as Ready, Wishes};
 use lab::files::{self, Folder};
 use lab::home;
-use lab::scenario::{Refusal, Scenario as Ready, Wishes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;

@@ -4,10 +4,10 @@
 //! `cargo run -p sluice-lab --example testbed -- plan SCENARIO SEEDS SECONDS [AXIS=LABEL|LABEL...]...`
 //! `cargo run -p sluice-lab --example testbed -- judge SCENARIO MEASURED SIMULATED`: files with one run per line
 
-use lab::claims;
+use experiment::claims;
+use experiment::scenario::{Case, Scenario, Wishes};
+use experiment::study::{Extent, Run, Verdict};
 use lab::files;
-use lab::scenario::{Case, Scenario, Wishes};
-use lab::study::{Extent, Run, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sim::config::{Lengths, Load, LoadRange};

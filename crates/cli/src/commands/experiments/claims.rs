@@ -5,11 +5,11 @@ mod upkeep;
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::{Failure, HOLDS};
+use experiment::scenario::{Wishes, nearest};
+use experiment::tables;
 use lab::evidence::{self, Row};
 use lab::files;
 use lab::home::{by_id, evidence, home, under};
-use lab::scenario::{Wishes, nearest};
-use lab::tables;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

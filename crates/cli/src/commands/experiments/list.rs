@@ -3,8 +3,8 @@
 use super::targets;
 use crate::console::print;
 use crate::failure::Failure;
+use experiment::scenario::{Scenario, Wishes};
 use lab::files;
-use lab::scenario::{Scenario, Wishes};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

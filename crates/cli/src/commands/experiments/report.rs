@@ -3,10 +3,10 @@
 use super::targets;
 use crate::console::print;
 use crate::failure::Failure;
+use experiment::report::{self, Simulator};
+use experiment::study::Study;
 use lab::charts::{self, NoLibrary};
-use lab::report::{self, Simulator};
 use lab::store::{self, Store, StoreError, write_whole};
-use lab::study::Study;
 use std::path::{Path, PathBuf};
 
 pub(super) fn report(folder: &Path, out: Option<PathBuf>) -> Result<(), Failure> {

@@ -3,12 +3,12 @@
 use super::{Records, records, scenarios};
 use crate::console::{complain, print};
 use crate::failure::{DIFFERS, Failure, HOLDS};
+use experiment::scenario::{Scenario, Wishes};
+use experiment::study::{Study, Verdict};
 use lab::evidence::{self, Named, Row};
 use lab::files;
 use lab::home::{FOLDER, RECORD};
-use lab::scenario::{Scenario, Wishes};
 use lab::store::{self, Store, write_whole};
-use lab::study::{Study, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -8,7 +8,7 @@ pub(crate) fn quantity(value: f64, unit: Unit) -> String {
 }
 
 /// Formats a value with three significant digits, for sentences and narrow tables.
-pub(crate) fn short_quantity(value: f64, unit: Unit) -> String {
+pub fn short_quantity(value: f64, unit: Unit) -> String {
     let short = |value: f64| {
         // Whole numbers stay as they are.
         let digits = if value == 0.0 { 0.0 } else { (2.0 - value.abs().log10().floor()).clamp(0.0, 12.0) };

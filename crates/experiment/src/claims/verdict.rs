@@ -205,7 +205,7 @@ fn deviation(values: &[f64]) -> f64 {
 }
 
 /// Returns the unit of what a claim measures: that of its keys, else the one that it names, else the one of its window.
-pub(crate) fn unit(claim: &Claim) -> Unit {
+pub fn unit(claim: &Claim) -> Unit {
     let written = || Condition::read(&claim.holds).map_or(Unit::Number, |(_, unit)| unit);
     match unit_of_keys(claim) {
         Unit::Number => claim.unit.unwrap_or_else(written),

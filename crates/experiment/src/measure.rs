@@ -175,7 +175,7 @@ fn step<'v>(place: Found<'v>, segment: &str) -> Result<Vec<Found<'v>>, Missing> 
 }
 
 /// True where `segment` of a path means the element called `name`.
-pub(crate) fn means(segment: &str, name: &str) -> bool {
+pub fn means(segment: &str, name: &str) -> bool {
     segment == name
         || segment
             .split_once('*')

@@ -1,11 +1,11 @@
 //! A whole experiment: every case with every seed, one after another, and the charts of its report.
 
 use crate::stage::Refused;
-use lab::jobs;
-use lab::report::{self, Redrawn};
-use lab::scenario::{Scenario, Wishes};
-use lab::study::Run;
-use lab::watch::Timed;
+use experiment::jobs;
+use experiment::report::{self, Redrawn};
+use experiment::scenario::{Scenario, Wishes};
+use experiment::study::Run;
+use experiment::watch::Timed;
 use serde::{Deserialize, Serialize};
 use sim::World;
 

@@ -65,7 +65,7 @@ impl Piece {
 }
 
 /// Returns the sentences of a study with the values of its verdicts, as text.
-pub fn sentences(study: &Study) -> Vec<String> {
+pub(crate) fn sentences(study: &Study) -> Vec<String> {
     pieces(study).into_iter().map(|pieces| pieces.into_iter().map(Piece::text).collect()).collect()
 }
 

@@ -1,11 +1,13 @@
 //! Whole pages from made-up studies.
 
+use super::html;
 use super::lines::picture;
 use super::picture::{Data, Line, Picture, Tracks};
-use super::{html, sample};
 use crate::study::{self, Cell, Chart, Compare, Labels, Study, Table, Together};
 use serde_json::Value;
 use std::collections::BTreeMap;
+
+pub(crate) mod sample;
 
 const STUB: &str = "window.vegaEmbed = () => {};";
 

@@ -1,6 +1,6 @@
 //! Tests that reading a file gives a scenario or a refusal, whatever it contains, and never a panic.
 
-use lab::scenario::{Scenario, Wishes};
+use experiment::scenario::{Scenario, Wishes};
 use proptest::prelude::*;
 
 const CHAIN: &str = include_str!("../../cli/tests/fixtures/chain.toml");

@@ -21,6 +21,4 @@ pub use trial::Simulator;
 #[cfg(test)]
 mod keys;
 #[cfg(test)]
-pub(crate) mod sample;
-#[cfg(test)]
-mod tests;
+pub(crate) mod tests;

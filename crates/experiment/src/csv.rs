@@ -11,28 +11,28 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 /// Formats every flow of every run.
-pub(crate) fn flows(runs: &[Run]) -> String {
+pub fn flows(runs: &[Run]) -> String {
     table(runs, |run| serde_json::to_value(&run.outcome.flows))
 }
 
 /// Formats every node of every run; its queues are the columns `queues.NAME.KEY`.
-pub(crate) fn nodes(runs: &[Run]) -> String {
+pub fn nodes(runs: &[Run]) -> String {
     table(runs, |run| serde_json::to_value(&run.outcome.nodes))
 }
 
 /// Formats the means of every flow over the seeds of its case: one line per case and flow, for each number its mean and
 /// the ends of the 95 % interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`).
-pub(crate) fn mean_flows(runs: &[Run]) -> String {
+pub fn mean_flows(runs: &[Run]) -> String {
     means(runs, |run| serde_json::to_value(&run.outcome.flows))
 }
 
 /// Formats the means of every node likewise.
-pub(crate) fn mean_nodes(runs: &[Run]) -> String {
+pub fn mean_nodes(runs: &[Run]) -> String {
     means(runs, |run| serde_json::to_value(&run.outcome.nodes))
 }
 
 /// Formats the figures of the tables that the scenario asks for: one line each, with its interval.
-pub(crate) fn tables(study: &Study) -> String {
+pub fn tables(study: &Study) -> String {
     let mut text = line(["table", "row", "column", "quantity", "mean", "low", "high"].into_iter());
     for table in &study.tables {
         let grid = Grid::new(study, table);
@@ -57,7 +57,7 @@ fn number(value: f64) -> String {
 
 /// Formats the time series of one run: one line per step, the end of the step first, then every series under the key
 /// that charts use for it.
-pub(crate) fn series(series: &Series) -> String {
+pub fn series(series: &Series) -> String {
     let of = |path: &str, entry: serde_json::Result<Value>| -> Vec<(String, Vec<Value>)> {
         let Ok(Value::Object(keys)) = entry else { return Vec::new() };
         let column = |(key, values): (String, Value)| match values {
@@ -87,7 +87,7 @@ pub(crate) fn series(series: &Series) -> String {
 }
 
 /// Returns a file name that tells a run from the others of its study: `scheme-ADTH_target-200-ms_seed-1`.
-pub(crate) fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: u64) -> String {
+pub fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: u64) -> String {
     const MOST: usize = 150;
     let labels = axes.iter().filter_map(|axis| Some((&axis.name, labels.get(&axis.name)?)));
     let parts = labels.map(|(axis, label)| plain(&format!("{}-{label}", short(axis))));
@@ -227,7 +227,7 @@ fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
 ///
 /// # Errors
 /// A quotation that has no end.
-pub(crate) fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
+pub fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
     let mut lines = Vec::new();
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
     let mut letters = text.chars().peekable();
@@ -251,7 +251,7 @@ pub(crate) fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
 }
 
 /// Formats a line, with quotes where RFC 4180 requires them.
-pub(crate) fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
+pub fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
     let quoted = cells.map(|cell| {
         if cell.contains([',', '"', '\n', '\r']) {
             Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\"")))
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn means_of_a_case_have_their_interval() {
-        let study = crate::report::sample::targets();
+        let study = crate::report::tests::sample::targets();
         let text = mean_flows(&study.runs);
         let lines = parsed(&text).unwrap();
         let column = |name: &str| lines[0].iter().position(|column| column == name).unwrap();

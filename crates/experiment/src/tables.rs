@@ -180,7 +180,7 @@ pub fn tally<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
 }
 
 /// Counts the verdicts of claims given by id.
-pub(crate) fn tallied<'v>(verdicts: impl Iterator<Item = (&'v str, Ruling)>) -> String {
+pub fn tallied<'v>(verdicts: impl Iterator<Item = (&'v str, Ruling)>) -> String {
     let (ids, rulings): (Vec<&str>, Vec<Ruling>) = verdicts.unzip();
     let count = |ruling: &Ruling| rulings.iter().filter(|other| *other == ruling).count();
     let counts = Ruling::ALL.iter().map(|ruling| (ruling, count(ruling))).filter(|(_, count)| *count > 0);
@@ -371,7 +371,7 @@ fn reported(verdict: &Verdict) -> String {
 }
 
 /// Formats the window of a claim in the unit of its value.
-pub(crate) fn window(holds: &str, unit: Unit) -> String {
+pub fn window(holds: &str, unit: Unit) -> String {
     in_unit(holds, unit, |value| quantity(value, unit))
 }
 
@@ -410,7 +410,7 @@ mod tests {
 
     #[test]
     fn frames_that_are_not_replayed_are_told_with_their_reasons() {
-        let mut outcome = crate::report::sample::targets().runs[0].outcome.clone();
+        let mut outcome = crate::report::tests::sample::targets().runs[0].outcome.clone();
         assert_eq!(left_out(&outcome, 80), "");
         let told = LeftOut { not_ip: 3, bad_fcs: 2, ..LeftOut::default() };
         let flow = |name: &str, told| Flow { name: name.to_owned(), left_out: Some(told), ..Flow::default() };
@@ -421,7 +421,7 @@ mod tests {
 
     #[test]
     fn receptions_of_all_flows_are_summed_by_distance() {
-        let mut outcome = crate::report::sample::targets().runs[0].outcome.clone();
+        let mut outcome = crate::report::tests::sample::targets().runs[0].outcome.clone();
         assert_eq!(receptions(&outcome, 80), "");
         let class = |name: &str, expected_receptions, receptions| DistanceClass {
             name: name.to_owned(),
@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn a_claim_that_does_not_hold_has_one_line_that_fits() {
-        let mut study = crate::report::sample::targets();
+        let mut study = crate::report::tests::sample::targets();
         study.answer.says = vec!["The FIFO reaches {2}.".to_owned(), "No value: {9}.".to_owned()];
         study.claims[1].says = "the peak one-way delay of FIFO-DF is far above the bound of ADTH-DF".to_owned();
         study.claims[2].statement = Some(Origin::Ours);
