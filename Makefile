@@ -110,7 +110,7 @@ format:
 	@rustfmt --check --edition 2024 $(RUST)
 
 # The crates that run everywhere, also in a browser, because they use nothing of the operating system: see their clippy.toml.
-PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim
+PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim -p sluice-experiment
 
 lint: charts
 	cargo clippy --workspace --all-targets --locked $(BPF) -- -D warnings
@@ -142,7 +142,7 @@ page-pictures: page
 	python3 page/film.py target/page/sluice.html
 
 page-test: page
-	python3 tests/debian.py browser firefox
+	python3 tests/debian.py browser firefox webkit
 	$(SLUICE) reproduce adth-s1a --seeds 1 --interactive --out target/page/report > target/page/report.txt || test $$? -eq 1
 	python3 tests/browser/check_page.py target/page/sluice.html target/page/report/report.html target/page/screenshots
 

@@ -19,7 +19,7 @@ NOTICE = """\
  * permission is granted, free of charge, to deal in the software without restriction; provided "as is", without warranty. */
 """
 # What is bundled with the libraries, the first of them is where it begins.
-MODULES = ["bundle.js", "editor.js", "where.js"]
+MODULES = ["bundle.js", "editor.js", "language.js", "where.js"]
 # The page's scripts, one after another.
 SCRIPTS = ["show", "charts", "place", "air", "beside", "share", "main"]
 HERE = pathlib.Path(__file__).resolve().parent

@@ -20,6 +20,7 @@ GROUPS = {
     },
     "browser": {"chromium chromium-browser google-chrome": "chromium fonts-dejavu-core"},
     "firefox": {"firefox-esr firefox": "firefox-esr"},
+    "webkit": {"WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"},
     "capture": {"tshark": "tshark"},
     "emulation": {"ping": "iputils-ping", "iperf3": "iperf3", "curl": "curl", "ip": "iproute2", "unshare": "util-linux"},
     "guest": {"qemu-system-x86_64": "qemu-system-x86", "mmdebstrap": "mmdebstrap", "cpio": "cpio", "depmod": "kmod"},

@@ -1,4 +1,4 @@
-//! Puts files where this crate embeds them: for `report` the charting library that `make charts` wrote, or an empty
+//! Puts files where this crate embeds them: for `charts` the charting library that `make charts` wrote, or an empty
 //! file; for `home` the scenarios of the repository and the record of their claims, so that ids work wherever a program
 //! is started.
 

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use lab::scenario::parse;
+use experiment::scenario::parse;
 use libfuzzer_sys::fuzz_target;
 use linux::agent::config::Config;
 use std::path::Path;

@@ -4,7 +4,7 @@
 #![no_main]
 
 use lab::interface;
-use lab::scenario::{Scenario, Wishes};
+use experiment::scenario::{Scenario, Wishes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| match interface::scenario(text, "fuzz.txt") {

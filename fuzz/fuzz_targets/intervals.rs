@@ -6,7 +6,7 @@
 use control::{AnyController, Limit, Name, Parameters};
 use lab::recorded;
 use lab::recording::{decide, read};
-use lab::scenario::{Scenario, Wishes};
+use experiment::scenario::{Scenario, Wishes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use lab::scenario::{Scenario, Wishes};
+use experiment::scenario::{Scenario, Wishes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

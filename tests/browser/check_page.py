@@ -8,7 +8,7 @@ on record have the command's results, to the last byte; a dragged node, a moved 
 the address that the page makes opens the same network with the same results; a wrong scenario is refused with its line; the
 page is no wider than the window from 360 px on. In the report: without changes the charts drawn anew are those reported; with
 another rate they differ, and "As reported" restores them; a wrong key is refused as by the command; the experiment's network
-runs packet by packet. In Firefox: the scenes, the results on record and the address. Exit status: 0 all is well, 1 something
+runs packet by packet. In Firefox and WebKitGTK: the scenes, the results on record and the address. Exit status: 0 all is well, 1 something
 is not, 2 there is no page or no report.
 """
 
@@ -19,6 +19,7 @@ import time
 
 from chromium import Browser, Failure, chromium, open_drawn, screenshot, window
 from firefox import Firefox, firefox
+from webkit import WebKit, webkit
 
 PATIENCE = 30
 HALL = "Forty stations in a lecture hall"
@@ -39,7 +40,7 @@ def until(browser, expression, what):
         time.sleep(0.05)
 
 
-def start(browser: Browser | Firefox, url: str) -> None:
+def start(browser: Browser | Firefox | WebKit, url: str) -> None:
     """Opens the page; returns when the first scene runs."""
     browser.open(url)
     until(browser, "typeof ready !== 'undefined' && ready.then(() => true)", "the start")
@@ -76,7 +77,7 @@ def faults(browser: Browser) -> list[str]:
     return found
 
 
-def every_scene(browser: Browser | Firefox, page: pathlib.Path, sizes, size, picture) -> list[str]:
+def every_scene(browser: Browser | Firefox | WebKit, page: pathlib.Path, sizes, size, picture) -> list[str]:
     """What is wrong with the scenes in windows of these sizes, and with the networks on record."""
     wrong = []
     start(browser, page.resolve().as_uri())
@@ -98,7 +99,7 @@ def every_scene(browser: Browser | Firefox, page: pathlib.Path, sizes, size, pic
     return wrong if right else [*wrong, f"results of the command: {checked}"]
 
 
-def shared(browser: Browser | Firefox, page: pathlib.Path) -> list[str]:
+def shared(browser: Browser | Firefox | WebKit, page: pathlib.Path) -> list[str]:
     """What is wrong with the network behind the address that the page makes."""
     results, scheme = browser.evaluate(RESULTS), browser.evaluate("scheme")
     browser.evaluate("at('share').onclick()")
@@ -108,9 +109,10 @@ def shared(browser: Browser | Firefox, page: pathlib.Path) -> list[str]:
     return wrong if same else [*wrong, "the network behind the address has other results"]
 
 
-def in_firefox(browser: Firefox, page: pathlib.Path, pictures: pathlib.Path | None) -> list[str]:
-    """The list of what is wrong in Firefox, whose windows are 500 px wide at least."""
-    picture = lambda name: pictures and browser.screenshot(pictures / f"firefox-{name}.png")  # noqa: E731
+def elsewhere(browser: Firefox | WebKit, page: pathlib.Path, pictures: pathlib.Path | None) -> list[str]:
+    """The list of what is wrong in a browser whose windows are 500 px wide at least."""
+    engine = type(browser).__name__.lower()
+    picture = lambda name: pictures and browser.screenshot(pictures / f"{engine}-{name}.png")  # noqa: E731
     wrong = every_scene(browser, page, (1280, 500), browser.window, picture)
     scene(browser, "A home with one upload")
     browser.evaluate("choose(scene.cure)")
@@ -163,7 +165,7 @@ def check(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -
     return wrong + faults(browser)
 
 
-def scene(browser: Browser, name: str) -> None:
+def scene(browser: Browser | Firefox | WebKit, name: str) -> None:
     """Chooses a scene; returns when it runs."""
     browser.evaluate(f"(at('scene').value = scenes.findIndex(({{ name }}) => name === {json.dumps(name)}), at('scene').onchange())")
     until(browser, f"scene.name === {json.dumps(name)} && stage !== null && time > 0.3", name)
@@ -258,7 +260,8 @@ def main() -> int:
     for name, open_browser, check_in, file in (
         ("page", chromium, check, page),
         ("interactive report", chromium, trial, report),
-        ("page in Firefox", firefox, in_firefox, page),
+        ("page in Firefox", firefox, elsewhere, page),
+        ("page in WebKitGTK", webkit, elsewhere, page),
     ):
         try:
             with open_browser() as browser:

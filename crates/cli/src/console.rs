@@ -1,7 +1,7 @@
 //! Output to the terminal, which survives a closed pipe.
 
 use crate::failure::Failure;
-use lab::printable;
+use experiment::printable;
 use std::fmt::Display;
 use std::io::{self, Write as _};
 

@@ -1,9 +1,9 @@
 //! Exit codes, and errors with their exit code.
 
+use experiment::scenario::Refusal;
 use lab::capture::CaptureError;
 use lab::home::HomeError;
 use lab::recording::ReplayError;
-use lab::scenario::Refusal;
 use lab::store::StoreError;
 use lab::sweep::SweepError;
 use std::{fmt, io};

@@ -1,7 +1,7 @@
 //! Output of a process that must not wait for whoever reads it: what cannot be written at once is queued up to a bound,
 //! beyond which whole lines are dropped and counted.
 
-use lab::printable;
+use experiment::printable;
 use linux::telemetry::events::{AgentEvent, AgentEventKind};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{OFlags, Timespec};

@@ -2,8 +2,8 @@
 
 use crate::console::complain;
 use crate::failure::{Failure, INTERRUPTED};
+use experiment::watch::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab::run::Watch;
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;

@@ -367,7 +367,7 @@ fn the_packages_configurations_and_scripts_are_sound() {
     let config = |text: &str| -> linux::agent::config::Config {
         let path = folder.path().join("agent.toml");
         std::fs::write(&path, text).unwrap();
-        lab::scenario::load(&path).unwrap()
+        lab::files::config(&path).unwrap()
     };
     let shipped = read("agent.toml");
     assert!(config(&shipped).wishes(Path::new("/run/sluice")).unwrap_err().contains("no interface is named"));
@@ -414,7 +414,7 @@ fn openwrt_settings_become_a_configuration() {
     let run = format!("{UCI}\n. {script:?}\nCONFIG={made:?}\nstart_service");
     let output = Command::new("sh").args(["-euc", &run]).env("SYS", folder.path()).output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
-    let config: linux::agent::config::Config = lab::scenario::load(&made).unwrap();
+    let config: linux::agent::config::Config = lab::files::config(&made).unwrap();
     let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
     let made: Vec<(&str, u32, linux::Backend)> =
         wishes.iter().map(|wish| (wish.place.device.as_str(), wish.place.parent, wish.backend)).collect();

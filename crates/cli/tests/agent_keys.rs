@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use crate::command::{sluice, stderr};
-use lab::scenario::parse;
-use lab::scenario::schema;
+use experiment::scenario::parse;
+use experiment::scenario::schema;
 use linux::agent::config::Config;
 use serde_json::Value;
 use std::fs;

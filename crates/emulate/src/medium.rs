@@ -2,8 +2,9 @@
 
 use crate::ip::{self, Header};
 use crate::refused::{NotLoaded, NotSent};
+use experiment::scenario::{Scenario, Wishes};
 use lab::capture::{CaptureError, Files, Wanted};
-use lab::scenario::{Scenario, Wishes};
+use lab::files::{self, Folder};
 use sim::config::Network;
 use sim::results::Outcome;
 use sim::{Arrival, Datagram, Way, World};
@@ -113,7 +114,7 @@ impl Medium {
     pub fn load_with(path: impl AsRef<Path>, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
         let set = set.iter().map(|&set| set.to_owned()).collect();
         let wishes = Wishes { set, base_only: true, ..Wishes::default() };
-        Self::new(&Scenario::load(path.as_ref(), &wishes)?.base, seed)
+        Self::new(&files::load(path.as_ref(), &wishes)?.base, seed)
     }
 
     /// As [`load`](Self::load), from the text of a scenario, which is called `name` in errors.
@@ -122,7 +123,7 @@ impl Medium {
     /// As `load`.
     pub fn read(name: &str, text: &str, seed: u64) -> Result<Self, NotLoaded> {
         let wishes = Wishes { base_only: true, ..Wishes::default() };
-        Self::new(&Scenario::read(name, name, text.as_bytes(), Path::new(""), &wishes)?.base, seed)
+        Self::new(&Scenario::read(name, name, text.as_bytes(), &Folder(Path::new("")), &wishes)?.base, seed)
     }
 
     /// Builds a network.

@@ -1,6 +1,6 @@
 //! Why a network cannot be loaded, and why it does not take a packet.
 
-use lab::scenario::Refusal;
+use experiment::scenario::Refusal;
 use std::net::IpAddr;
 use std::time::Duration;
 use thiserror::Error;

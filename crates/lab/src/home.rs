@@ -1,7 +1,8 @@
 //! Finds experiments and the record of their claims: in the working directory, or built into the command.
 
-use crate::scenario::{Outline, nearest, outline};
+use crate::files::Folder;
 use crate::store::{self, StoreError, write_whole};
+use experiment::scenario::{Outline, nearest, opened, outline};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -145,14 +146,20 @@ pub fn under(path: &Path) -> Result<Vec<PathBuf>, HomeError> {
 
 /// Removes the files without an id from which others inherit, because they are not experiments.
 fn without_bases(files: &mut Vec<PathBuf>) {
-    let outlines: Vec<Outline> = files.iter().map(|file| outline(file)).collect();
-    let bases: Vec<PathBuf> =
-        outlines.iter().filter_map(|outline| fs::canonicalize(outline.base.as_ref()?).ok()).collect();
+    let outlines: Vec<Outline> = files.iter().map(|file| outlined(file)).collect();
+    let base =
+        |(file, outline): (&PathBuf, &Outline)| fs::canonicalize(Folder::of(file).0.join(outline.base.as_ref()?)).ok();
+    let bases: Vec<PathBuf> = files.iter().zip(&outlines).filter_map(base).collect();
     let mut outlines = outlines.iter();
     files.retain(|file| {
         let has_id = outlines.next().is_none_or(|outline| outline.id.is_some());
         has_id || bases.is_empty() || !fs::canonicalize(file).is_ok_and(|file| bases.contains(&file))
     });
+}
+
+/// Returns the outline of a file; it is empty for a file that cannot be read.
+fn outlined(file: &Path) -> Outline {
+    outline(&opened(&Folder::here(), file).unwrap_or_default())
 }
 
 /// Returns the file in `home` with this id.
@@ -163,7 +170,7 @@ pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, HomeError> {
     let mut known = Vec::new();
     for file in under(home)? {
         let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let Some(own) = outline(&file).id.or_else(stem) else { continue };
+        let Some(own) = outlined(&file).id.or_else(stem) else { continue };
         if own == id {
             return Ok(file);
         }

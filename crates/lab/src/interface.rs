@@ -305,7 +305,7 @@ fn index(bitrate: Bitrate, own: Bitrate) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Scenario, Wishes};
+    use experiment::scenario::{Scenario, Wishes};
 
     const INFO: &str = "Interface wlan0\n\tifindex 4\n\taddr 02:00:00:00:01:00\n\tssid home\n\ttype AP\n\
                         \tchannel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz\n\ttxpower 20.00 dBm\n";

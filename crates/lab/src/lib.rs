@@ -1,31 +1,17 @@
-//! Experiments: scenarios become runs, runs become results, results become claims and reports.
+//! The lab: runs experiments, keeps what they gave, and reads recordings.
 //!
-//! This crate holds files, sweeps, statistics over seeds and the report. It holds no model of a network, queue or
-//! controller.
+//! This crate has what crate `experiment` must not have: files, threads and clocks. It holds no model of a network, queue
+//! or controller.
 
-pub mod answer;
 pub mod capture;
-pub mod claims;
-mod csv;
+pub mod charts;
 pub mod evidence;
-mod grid;
+pub mod files;
 pub mod home;
 pub mod interface;
-mod label;
 pub mod live;
-mod measure;
-mod model;
-pub mod printable;
-mod quantity;
 pub mod recorded;
 pub mod recording;
-pub mod report;
 pub mod run;
-pub mod scenario;
-pub mod shell;
-pub mod statistics;
 pub mod store;
-pub mod study;
 pub mod sweep;
-pub mod tables;
-mod title;

@@ -237,8 +237,8 @@ impl fmt::Display for Steps<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{Scenario, Wishes};
     use control::{Count, Interval};
+    use experiment::scenario::{Scenario, Wishes};
     use proptest::prelude::*;
 
     fn stat(micros: u64) -> Stat {

@@ -1,57 +1,10 @@
-//! One run of one network.
+//! One run of one network, and how long it takes.
 
-use sim::Governed;
+use experiment::watch::{Timed, Watch};
 use sim::config::Network;
 use sim::results::Outcome;
 use sim::trace::TraceEvent;
-use std::collections::BTreeMap;
-use std::{fmt, io};
-use units::Duration;
-
-/// An observer of a run, which is told the progress and asked whether to continue.
-pub trait Watch: Sync {
-    /// True if the run should stop.
-    fn stopped(&self) -> bool {
-        false
-    }
-
-    /// Reports this much more simulated time.
-    fn advanced(&self, _by: Duration) {}
-}
-
-/// The observer of a run that nobody watches.
-impl Watch for () {}
-
-/// A run's outcome and what it cost.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Timed {
-    /// The measurements of the run.
-    pub outcome: Outcome,
-    /// Time on the wall clock, in seconds.
-    pub wall_s: f64,
-    /// Processor time, in seconds.
-    pub cpu_s: f64,
-}
-
-/// The error of controllers [outside](Outside) that ended a run.
-pub type Fault = Box<dyn std::error::Error + Send + Sync>;
-
-/// Controllers that are no part of Sluice, such as those written in Python.
-pub trait Outside: fmt::Debug + Send + Sync {
-    /// Runs `network` to its end and decides at `places`; `None` if the watcher stopped it. `case`: the labels of the
-    /// varied values.
-    ///
-    /// # Errors
-    /// When it cannot.
-    fn run(
-        &self,
-        network: &Network,
-        seed: u64,
-        case: &BTreeMap<String, String>,
-        places: &[Governed],
-        watch: &dyn Watch,
-    ) -> Result<Option<Timed>, Fault>;
-}
+use std::io;
 
 /// A receiver of every event of a run.
 pub(crate) trait Observer {
@@ -140,13 +93,6 @@ pub fn steered<E: From<sim::BuildError>>(
 
 fn timed(outcome: Outcome, wall: std::time::Instant, cpu: std::time::Duration) -> Timed {
     Timed { outcome, wall_s: wall.elapsed().as_secs_f64(), cpu_s: thread_time().saturating_sub(cpu).as_secs_f64() }
-}
-
-/// Returns the results that a run of `network` will have, without running it: all names, no values.
-pub(crate) fn blank(network: &Network) -> Result<Outcome, sim::BuildError> {
-    drop(sim::World::new(network, 0)?);
-    let no_time = Network { duration: Duration::from_nanos(1), warmup: Duration::ZERO, ..network.clone() };
-    Ok(sim::World::new(&no_time, 0)?.finish())
 }
 
 #[expect(clippy::disallowed_methods, reason = "how long a run took is told beside its results")]

@@ -5,8 +5,9 @@
 //! `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json`. Every file appears whole or not
 //! at all: it is written beside its place and then moved there.
 
-use crate::csv;
-use crate::study::{Answer, Axis, Chart, Run, Study, Table, Verdict};
+use experiment::csv;
+use experiment::scenario::Scenario;
+use experiment::study::{Answer, Axis, Chart, Run, Study, Table, Verdict};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;
@@ -91,6 +92,9 @@ struct Manifest {
     tables: Vec<Table>,
     #[serde(default)]
     answer: Answer,
+    /// The scenario with all that it inherits; earlier versions had it in `scenario.toml`.
+    #[serde(default)]
+    text: String,
     /// The keys of the runs, by case and seed.
     runs: Vec<String>,
 }
@@ -169,6 +173,7 @@ impl Store {
             charts: study.charts.clone(),
             tables: study.tables.clone(),
             answer: study.answer.clone(),
+            text: study.text.clone(),
             runs: keys.to_vec(),
         };
         self.write("results.jsonl", &lines)?;
@@ -179,7 +184,9 @@ impl Store {
         self.write("tables.csv", csv::tables(study).as_bytes())?;
         self.write_series(study)?;
         self.write("claims.json", &json(&study.claims))?;
-        self.write("scenario.toml", study.text.as_bytes())?;
+        // A base has settings for all who inherit from it; those that have no effect here would be refused in one file.
+        let alone = Scenario::standalone(&study.id, &study.text);
+        self.write("scenario.toml", alone.as_ref().unwrap_or(&study.text).as_bytes())?;
         // Last, because a folder with a manifest is a finished study.
         self.write("manifest.json", &json(&manifest))
     }
@@ -226,9 +233,12 @@ impl Store {
             }
             runs.push(run);
         }
-        let path = folder.join("scenario.toml");
-        let text = bounded(&path).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
-        let text = text.map_err(|error| StoreError::Read { path, error })?;
+        let mut text = manifest.text;
+        if text.is_empty() {
+            let path = folder.join("scenario.toml");
+            let read = bounded(&path).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+            text = read.map_err(|error| StoreError::Read { path, error })?;
+        }
         Ok(Study {
             id: manifest.id,
             title: manifest.title,

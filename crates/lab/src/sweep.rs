@@ -1,23 +1,18 @@
 //! Sweeps: every case of a scenario with every seed, on all cores, kept run by run.
 
 use crate::capture::{self, CaptureError, Filter, Wanted};
-use crate::claims;
-use crate::csv;
-use crate::model;
-use crate::run::{self, Fault, Timed, Watch};
-use crate::scenario::{Baseline, Case, Scenario, fingerprint};
+use crate::run;
 use crate::store::{Store, StoreError};
-use crate::study::{Axis, Models, Run, Study, Verdict};
+use experiment::csv;
+use experiment::jobs::{self, Job};
+use experiment::scenario::{Baseline, Scenario};
+use experiment::study::{Run, Study, Verdict};
+use experiment::watch::{Fault, Timed, Watch};
 use rayon::prelude::*;
-use sim::config::Network;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use thiserror::Error;
-use units::Duration;
-
-/// The version of Sluice that makes the runs.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Seeds of a quick reproduction: with two seeds the interval is three times as wide, and confirms hardly anything.
 pub const QUICK_SEEDS: usize = 3;
@@ -79,30 +74,12 @@ pub struct Traces {
     pub filter: Filter,
 }
 
-/// A run of a sweep that is to be made.
-pub struct Job<'s> {
-    /// Its case.
-    pub case: &'s Case,
-    /// Its seed.
-    pub seed: u64,
-    /// The network to simulate.
-    pub network: Network,
-    /// The name of its results, equal for runs of the same network, seed and build.
-    pub key: String,
-}
-
-/// Returns the simulated time of all runs together, kept ones included.
-pub fn simulated_time(scenario: &Scenario) -> Duration {
-    let of_case = |case: &Case| case.network.duration * scenario.seeds.len() as u64;
-    scenario.cases.iter().map(of_case).sum()
-}
-
 /// Runs what `store` does not hold yet, keeps it there, and rules on the claims.
 ///
 /// # Errors
 /// When the watcher stops the sweep or results cannot be kept; runs finished by then stay in the store.
 pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn Watch) -> Result<Study, SweepError> {
-    let jobs = jobs(scenario, &settings.build);
+    let jobs = jobs::jobs(scenario, &settings.build);
     let finished = AtomicUsize::new(0);
     let work = || -> Result<Vec<Option<Run>>, SweepError> {
         let one = |job: &Job| {
@@ -119,19 +96,10 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
     let Some(runs) = runs else {
         return Err(SweepError::Stopped { finished: finished.into_inner(), total: jobs.len() });
     };
-    let study = study(scenario, runs, &settings.command);
+    let study = jobs::study(scenario, runs, &settings.command);
     let keys: Vec<String> = jobs.into_iter().map(|job| job.key).collect();
     store.finish(&study, &keys)?;
     Ok(study)
-}
-
-/// Returns the study of all runs of a sweep, by case and then by seed, with the verdicts on its claims.
-pub fn study(scenario: &Scenario, runs: Vec<Run>, command: &str) -> Study {
-    let own = &runs[..scenario.own_cases().len() * scenario.seeds.len()];
-    let judged =
-        claims::Sweep { seeds: &scenario.seeds, runs: own, extent: scenario.extent, left_out: &scenario.left_out };
-    let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &judged);
-    studied(scenario, runs, verdicts, command)
 }
 
 /// Keeps the only run of a scenario [without variations](Scenario::without_variations) that was an emulation, with the
@@ -146,101 +114,11 @@ pub fn keep(
     mut run: Run,
     claims: Vec<Verdict>,
 ) -> Result<Study, StoreError> {
-    let key = job(scenario, 0, &format!("{}, emulated", settings.build)).key;
+    let key = jobs::job(scenario, 0, &format!("{}, emulated", settings.build)).key;
     store.keep(&key, &mut run)?;
-    let study = studied(scenario, vec![run], claims, &settings.command);
+    let study = jobs::studied(scenario, vec![run], claims, &settings.command);
     store.finish(&study, &[key])?;
     Ok(study)
-}
-
-/// Returns the study of these runs.
-fn studied(scenario: &Scenario, runs: Vec<Run>, claims: Vec<Verdict>, command: &str) -> Study {
-    Study {
-        id: scenario.id.clone(),
-        title: scenario.title.clone(),
-        about: scenario.about.clone(),
-        file: scenario.file.clone(),
-        text: scenario.text.clone(),
-        version: VERSION.to_owned(),
-        command: command.to_owned(),
-        axes: axes(scenario),
-        seeds: scenario.seeds.clone(),
-        claims,
-        runs,
-        charts: scenario.charts.clone(),
-        tables: scenario.tables.clone(),
-        answer: scenario.answer.clone(),
-    }
-}
-
-/// Returns the axes, with the labels that cases have.
-fn axes(scenario: &Scenario) -> Vec<Axis> {
-    let occurs =
-        |axis: &Axis, label: &String| scenario.cases.iter().any(|case| case.labels.get(&axis.name) == Some(label));
-    let with_cases = |axis: &Axis| Axis {
-        name: axis.name.clone(),
-        labels: axis.labels.iter().filter(|label| occurs(axis, label)).cloned().collect(),
-    };
-    scenario.axes.iter().map(with_cases).collect()
-}
-
-/// Returns the sweep's runs, by case and then by seed.
-fn jobs<'s>(scenario: &'s Scenario, build: &str) -> Vec<Job<'s>> {
-    (0..scenario.cases.len() * scenario.seeds.len()).map(|number| job(scenario, number, build)).collect()
-}
-
-/// Returns one run of the sweep by its index, by case and then by seed.
-///
-/// # Panics
-/// If the sweep has fewer runs.
-pub fn job<'s>(scenario: &'s Scenario, number: usize, build: &str) -> Job<'s> {
-    let (case, index) = (&scenario.cases[number / scenario.seeds.len()], number % scenario.seeds.len());
-    let seed = scenario.seeds[index];
-    let mut network = case.network.clone();
-    // Charts show the first seed; claims are about all seeds.
-    let of_series = scenario.claims.iter().any(|claim| claim.series.is_some());
-    if index > 0 && !of_series {
-        network.record.series = None;
-    }
-    let key = key(&scenario.id, &scenario.models, case, &mut network, seed, build);
-    Job { case, seed, network, key }
-}
-
-/// Returns a hash of everything on which a run's outcome depends, as a name for its file: the network with every value
-/// and every file that it names, the seed, the build; the models beside it, and the labels that are written.
-fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64, build: &str) -> String {
-    let files = network.attachments().into_iter().map(|(_, file)| fingerprint(file.content().unwrap_or_default()));
-    let files: Vec<String> = files.map(|print| format!("{print:032x}")).collect();
-    let outside = case.baseline.is_some();
-    let whole = serde_json::json!([id, models, case.labels, case.set, network, files, seed, VERSION, build, outside]);
-    format!("{:032x}", fingerprint(whole.to_string().as_bytes()))
-}
-
-/// Makes the record of a finished run, with its case and seed and the results of models.
-pub fn record(scenario: &Scenario, case: &Case, seed: u64, timed: Timed) -> Run {
-    Run {
-        scenario: scenario.id.clone(),
-        // Networks that a model does not cover were refused when the scenario was read.
-        model: model::of(&scenario.models, &case.network, &timed.outcome).unwrap_or_default(),
-        seed,
-        case: case.labels.clone(),
-        set: case.set.clone(),
-        version: VERSION.to_owned(),
-        wall_s: timed.wall_s,
-        cpu_s: timed.cpu_s,
-        outcome: timed.outcome,
-        emulation: None,
-    }
-}
-
-/// Returns the only run of a scenario [without variations](Scenario::without_variations), and the verdicts on its
-/// claims.
-pub fn judged(scenario: &Scenario, timed: Timed) -> (Run, Vec<Verdict>) {
-    let run = record(scenario, &scenario.cases[0], scenario.seeds[0], timed);
-    let runs = std::slice::from_ref(&run);
-    let sweep = claims::Sweep { seeds: &scenario.seeds, runs, extent: scenario.extent, left_out: &[] };
-    let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &sweep);
-    (run, verdicts)
 }
 
 /// Returns a run from the store, or a new one, which is kept there; `None` when stopped. A baseline's run is always
@@ -272,7 +150,7 @@ fn finish(
         (None, Some(traces)) => traced(scenario, job, traces, watch)?,
     };
     let Some(timed) = timed else { return Ok(None) };
-    let mut run = record(scenario, job.case, job.seed, timed);
+    let mut run = jobs::record(scenario, job.case, job.seed, timed);
     store.keep(&job.key, &mut run)?;
     Ok(Some(run))
 }

@@ -1,5 +1,7 @@
 //! The integration tests of crate `lab`: one binary, so that its dependencies are linked once.
 
-mod parser;
+mod baseline;
+mod kept;
+mod picture;
 mod recorded;
 mod standalone;

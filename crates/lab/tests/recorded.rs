@@ -1,8 +1,8 @@
 //! A simulated link is recorded, turned into a scenario, and simulated again.
 
+use experiment::scenario::{Scenario, Wishes};
 use lab::capture::{self, Wanted};
 use lab::recorded::{self, Decision};
-use lab::scenario::{Scenario, Wishes};
 use std::path::Path;
 use units::Duration;
 

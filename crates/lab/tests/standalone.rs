@@ -1,6 +1,7 @@
 //! Tests that a scenario of the project with all that it inherits is a right scenario with the same results.
 
-use lab::scenario::{Case, Refusal, Scenario, Wishes};
+use experiment::scenario::{Case, Refusal, Scenario, Wishes};
+use lab::files::{self, Folder};
 use sim::World;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +10,9 @@ use units::Duration;
 /// Simulated time that is compared.
 const SPAN: Duration = Duration::from_secs(2);
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+fn scenarios(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let within = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
+    let within = |path: PathBuf| if path.is_dir() { scenarios(&path) } else { vec![path] };
     let mut all: Vec<_> = entries.flat_map(within).filter(|path| path.extension() == Some("toml".as_ref())).collect();
     all.sort();
     all
@@ -26,21 +27,21 @@ fn results(case: &Case) -> String {
 #[test]
 fn a_scenario_without_its_base_is_accepted_and_has_the_same_results() {
     let mut shorter = 0;
-    for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")) {
-        let (name, folder) = (file.display().to_string(), file.parent().expect("a folder"));
+    for file in scenarios(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")) {
+        let (name, folder) = (file.display().to_string(), Folder::of(&file));
         if !fs::read_to_string(&file).expect("a file").contains("\nbase = ") {
             continue;
         }
         let right = |read: Result<Scenario, Refusal>| read.unwrap_or_else(|refusal| panic!("{refusal}"));
-        let skimmed = right(Scenario::skim(&file, &Wishes::default()));
-        let alone = Scenario::standalone(&skimmed.id, &skimmed.text, folder);
+        let skimmed = right(files::skim(&file, &Wishes::default()));
+        let alone = Scenario::standalone(&skimmed.id, &skimmed.text);
         let alone = alone.unwrap_or_else(|refusal| panic!("{refusal}"));
         if alone.ends_with(&skimmed.text) {
             continue;
         }
         shorter += 1;
-        let whole = right(Scenario::load(&file, &Wishes::default()));
-        let alone = right(Scenario::read(&name, "another", alone.as_bytes(), folder, &Wishes::default()));
+        let whole = right(files::load(&file, &Wishes::default()));
+        let alone = right(Scenario::read(&name, "another", alone.as_bytes(), &folder, &Wishes::default()));
         let labels = |scenario: &Scenario| scenario.cases.iter().map(|case| case.labels.clone()).collect::<Vec<_>>();
         assert_eq!((&alone.id, labels(&alone), &alone.seeds), (&whole.id, labels(&whole), &whole.seeds), "{name}");
         let last = whole.cases.len() - 1;

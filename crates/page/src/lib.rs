@@ -2,14 +2,14 @@
 //! what it gets is what the command gets from the same scenario, to the last byte.
 //!
 //! There are no files, threads or clocks here: the page says how far a network runs. `stage` is a network on show,
-//! `experiment` a report's experiment with other values; this file is the boundary to JavaScript.
+//! `trial` a report's experiment with other values; this file is the boundary to JavaScript.
 #![expect(unsafe_code, reason = "a function that JavaScript finds by its name is exported without mangling")]
 
-mod experiment;
 mod stage;
+mod trial;
 
-pub use experiment::{Experiment, Trial};
 pub use stage::{Request, Stage};
+pub use trial::{Experiment, Trial};
 
 use serde::Serialize;
 use std::cell::RefCell;

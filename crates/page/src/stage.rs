@@ -1,12 +1,11 @@
 //! A network on show: what it is, and what happens in it from one picture to the next.
 
-use lab::scenario::{Refusal, Scenario, Wishes};
+use experiment::scenario::{Refusal, Scenario, Wishes};
 use serde::{Deserialize, Serialize};
 use sim::results::Outcome;
 use sim::trace::{Frame, Kind, LossCause, Owner, Packet, Protocol, Roster, TraceEvent, TraceEventKind};
 use sim::{Plan, World};
 use std::collections::BTreeMap;
-use std::path::Path;
 use units::{Duration, Instant, Length};
 
 /// A scenario, and which of its networks.
@@ -158,7 +157,7 @@ impl Stage {
         let scenario = if request.unseen {
             Scenario::networks("page.toml", text, &wishes)?
         } else {
-            Scenario::read("page.toml", "page", text, Path::new(""), &wishes)?
+            Scenario::read("page.toml", "page", text, &(), &wishes)?
         };
         let axes = scenario.axes.iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect();
         let title = scenario.title.clone();
@@ -361,8 +360,8 @@ mod tests {
         let shown = serde_json::to_string(&stage.close()).expect("results are text and numbers");
         let wishes = Wishes { set: vec!["queue.limit=10".to_owned()], base_only: true, ..Wishes::default() };
         let scenario = Scenario::parse("page.toml", CELL.as_bytes(), &wishes).expect("it is right");
-        let run = lab::run::run(&scenario.base, 3, &()).expect("it can be built").expect("nobody stops it");
-        assert_eq!(shown, serde_json::to_string(&run.outcome).expect("results are text and numbers"));
+        let outcome = World::new(&scenario.base, 3).expect("it can be built").finish();
+        assert_eq!(shown, serde_json::to_string(&outcome).expect("results are text and numbers"));
         let unseen = Request { unseen: true, ..request(&["queue.limit=10"], &[]) };
         let mut stage = Stage::open(&unseen).unwrap_or_else(|refused| panic!("{refused:?}"));
         assert!(to_the_end(&mut stage).iter().all(|seen| seen.air.is_empty() && seen.arrived.is_empty()));

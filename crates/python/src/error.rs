@@ -1,7 +1,7 @@
 //! Raises the package's exceptions, which are defined in Python.
 
-use lab::run::Fault;
-use lab::scenario::Refusal;
+use experiment::scenario::Refusal;
+use experiment::watch::Fault;
 use pyo3::prelude::*;
 
 /// Creates a `sluice.ScenarioError`.

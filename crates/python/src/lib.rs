@@ -48,7 +48,7 @@ mod _sluice {
     use crate::theory::theory;
 
     #[pymodule_export]
-    const VERSION: &str = lab::sweep::VERSION;
+    const VERSION: &str = experiment::jobs::VERSION;
     #[pymodule_export]
     const TABLES: [&str; 8] = crate::tables::NAMES;
     #[pymodule_export]

@@ -4,7 +4,7 @@ use crate::error::failed;
 use crate::run::Run;
 use crate::scenario::Scenario;
 use emulate::{Delivery, NotSent};
-use lab::run::Timed;
+use experiment::watch::Timed;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::time::Duration;
@@ -15,7 +15,7 @@ type Delivered = (f64, f64, String, String, Vec<u8>, u8, u8);
 /// A network that takes packets at its real nodes.
 #[pyclass(unsendable, module = "sluice._sluice")]
 pub(crate) struct Medium {
-    scenario: lab::scenario::Scenario,
+    scenario: experiment::scenario::Scenario,
     seed: u64,
     /// None once it is finished.
     inner: Option<emulate::Medium>,

@@ -6,10 +6,10 @@ use crate::scenario::Words;
 use crate::stop::Stop;
 use crate::table::Table;
 use crate::tables;
-use lab::run::Watch as _;
-use lab::scenario::{Over, Scenario as Ready, Varied, Wishes, fingerprint};
-use lab::study::Axis;
-use lab::{study, sweep};
+use experiment::scenario::{Over, Scenario as Ready, Varied, Wishes, fingerprint};
+use experiment::study::Axis;
+use experiment::watch::Watch as _;
+use experiment::{jobs, study};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -114,16 +114,16 @@ impl Plan {
 
 impl Plan {
     fn key(&self, numbers: &[usize]) -> String {
-        let keys: String = numbers.iter().map(|number| sweep::job(&self.scenario, *number, &self.build).key).collect();
+        let keys: String = numbers.iter().map(|number| jobs::job(&self.scenario, *number, &self.build).key).collect();
         format!("{:032x}", fingerprint(keys.as_bytes()))
     }
 
     fn run_chunk(&self, chunk: usize, stop: &Stop) -> Option<Chunk> {
         let mut done = Chunk { axes: self.scenario.axes.clone(), runs: Vec::new(), failures: Vec::new() };
         for number in &self.chunks[chunk] {
-            let job = sweep::job(&self.scenario, *number, &self.build);
+            let job = jobs::job(&self.scenario, *number, &self.build);
             match simulate(&job.network, job.seed, stop) {
-                Ok(Some(timed)) => done.runs.push(sweep::record(&self.scenario, job.case, job.seed, timed)),
+                Ok(Some(timed)) => done.runs.push(jobs::record(&self.scenario, job.case, job.seed, timed)),
                 Ok(None) => return None,
                 Err(failure) => done.failures.push((job.case.labels.clone(), job.seed, failure)),
             }

@@ -8,10 +8,11 @@ use crate::stop::Stop;
 use crate::table::Table;
 use crate::tables;
 use control::Limit;
-use lab::run::{Fault, Outside, Timed, Watch};
-use lab::scenario::Wishes;
+use experiment::scenario::Wishes;
+use experiment::study;
+use experiment::watch::{Fault, Outside, Timed, Watch};
+use lab::charts;
 use lab::store::{Store, write_whole};
-use lab::study;
 use lab::sweep::{self, Settings, SweepError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -156,13 +157,13 @@ impl Study {
 
     /// Returns the text that `sluice reproduce` prints of the study, at most `width` characters wide.
     fn text(&self, width: usize) -> String {
-        lab::tables::study(&self.study, width, false)
+        experiment::tables::study(&self.study, width, false)
     }
 
     /// Writes the report to this file.
     fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let page = py.detach(|| lab::report::html(std::slice::from_ref(&self.study)));
-        let page = page.map_err(|error| failed(py, &error.to_string()))?;
+        let library = charts::library().map_err(|error| failed(py, &error.to_string()))?;
+        let page = py.detach(|| experiment::report::html(std::slice::from_ref(&self.study), library, None));
         write_whole(Path::new(&path), page.as_bytes()).map_err(|error| unkept(py, &error.to_string()))
     }
 }

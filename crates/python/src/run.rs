@@ -3,10 +3,11 @@
 use crate::error::failed;
 use crate::table::Table;
 use crate::tables;
-use lab::run::{Timed, Watch};
-use lab::scenario::Scenario;
-use lab::study::{self, Verdict};
-use lab::sweep;
+use experiment::jobs;
+use experiment::scenario::Scenario;
+use experiment::study::{self, Verdict};
+use experiment::watch::{Timed, Watch};
+use lab::charts;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -30,7 +31,7 @@ pub(crate) struct Run {
 impl Run {
     /// Creates the run from the outcome of `scenario`, which varies nothing.
     pub(crate) fn new(scenario: Scenario, timed: Timed) -> Self {
-        let (done, verdicts) = sweep::judged(&scenario, timed);
+        let (done, verdicts) = jobs::judged(&scenario, timed);
         Self { done, verdicts }
     }
 }
@@ -91,19 +92,20 @@ impl Run {
     /// Returns the tables of flows and queues as `sluice run` prints them, at most `width` characters wide.
     fn text(&self, width: usize) -> String {
         let outcome = &self.done.outcome;
-        format!("{}\n{}", lab::tables::flows(outcome, width), lab::tables::queues(outcome, width))
+        format!("{}\n{}", experiment::tables::flows(outcome, width), experiment::tables::queues(outcome, width))
     }
 }
 
 /// Returns the mean of some values and the ends of its 95 % interval.
 #[pyfunction]
 pub(crate) fn interval(values: Vec<f64>) -> (f64, f64, f64) {
-    let interval = lab::statistics::interval(&values);
+    let interval = experiment::statistics::interval(&values);
     (interval.mean, interval.low, interval.high)
 }
 
 /// Returns a page with a Vega-Lite chart that fetches nothing; `spec` is the chart's JSON.
 #[pyfunction]
 pub(crate) fn chart_page(py: Python<'_>, title: &str, spec: &str) -> PyResult<String> {
-    lab::report::chart(title, spec).map_err(|error| failed(py, &error.to_string()))
+    let library = charts::library().map_err(|error| failed(py, &error.to_string()))?;
+    Ok(experiment::report::chart(title, spec, library))
 }

@@ -3,8 +3,9 @@
 use crate::error::{failed, refused};
 use crate::run::{Run, simulate};
 use crate::stop::{Signals, Stop};
+use experiment::scenario::{Refusal, Scenario as Ready, Wishes};
+use lab::files::{self, Folder};
 use lab::home;
-use lab::scenario::{Refusal, Scenario as Ready, Wishes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -27,7 +28,7 @@ pub(crate) struct Words {
 
 impl Words {
     pub(crate) fn read(&self, wishes: &Wishes) -> Result<Ready, Refusal> {
-        Ready::read(&self.name, &self.stem, self.text.as_bytes(), &self.folder, wishes)
+        Ready::read(&self.name, &self.stem, self.text.as_bytes(), &Folder(&self.folder), wishes)
     }
 }
 
@@ -64,7 +65,7 @@ impl Scenario {
         let text = std::fs::read_to_string(path);
         // The lab says in its own words why a file cannot be read as text.
         let Ok(text) = text else {
-            let refusal = Ready::load(path, &Wishes::default()).err();
+            let refusal = files::load(path, &Wishes::default()).err();
             let refusal = refusal.unwrap_or_else(|| Refusal::file(&path.display().to_string(), "cannot be read"));
             return Err(refused(py, &refusal));
         };

@@ -1,6 +1,6 @@
 //! Stopping of runs from Python.
 
-use lab::run::Watch;
+use experiment::watch::Watch;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};

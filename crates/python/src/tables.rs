@@ -2,7 +2,7 @@
 
 use crate::shape::{Column, Kind, columns};
 use crate::table::{Table, Writer};
-use lab::study::{Axis, Run, Verdict};
+use experiment::study::{Axis, Run, Verdict};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use serde::Serialize;

@@ -4,7 +4,7 @@ use super::live::{create, listening, restore_on_panic, unwritable, write};
 use crate::args;
 use crate::failure::Failure;
 use crate::outlet::Outlet;
-use lab::scenario;
+use lab::files;
 use linux::admission::Settings as Admission;
 use linux::agent::Host;
 use linux::agent::config::Config;
@@ -41,7 +41,7 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
 }
 
 fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>), String> {
-    let config: Config = scenario::load(file).map_err(|refusal| refusal.to_string())?;
+    let config: Config = files::config(file).map_err(|refusal| refusal.to_string())?;
     let wishes = config.wishes(state).map_err(|why| format!("{}: {why}", file.display()))?;
     Ok((config, wishes))
 }

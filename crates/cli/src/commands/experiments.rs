@@ -16,7 +16,7 @@ mod targets;
 use crate::args::Experiment;
 use crate::console::print;
 use crate::failure::{Failure, HOLDS};
-use lab::scenario::schema;
+use experiment::scenario::schema;
 use lab::store::write_whole;
 use std::fs;
 use std::path::Path;

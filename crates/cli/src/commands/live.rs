@@ -7,7 +7,7 @@ use crate::console::print;
 use crate::failure::{FAILED, Failure, HOLDS};
 use crate::outlet::Outlet;
 use control::{AnyController, Reads};
-use lab::printable;
+use experiment::printable;
 use linux::agent::Host;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::signals::Signals;

@@ -1,7 +1,7 @@
 //! The stations of Wi-Fi interfaces, as `sluice status` and `sluice doctor` show them.
 
 use super::status::{milliseconds, plain};
-use lab::tables::{Columns, table};
+use experiment::tables::{Columns, table};
 use linux::telemetry::stations::{Station, Stations, Told};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

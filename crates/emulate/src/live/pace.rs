@@ -7,7 +7,7 @@ use super::tun::Site;
 use crate::ip::{self, Header};
 use crate::medium::{Medium, is_group};
 use crate::refused::NotSent;
-use lab::study::Emulation;
+use experiment::study::Emulation;
 use linux::agent::signals::{Signals, Told};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, read, write};

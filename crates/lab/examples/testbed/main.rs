@@ -4,9 +4,10 @@
 //! `cargo run -p sluice-lab --example testbed -- plan SCENARIO SEEDS SECONDS [AXIS=LABEL|LABEL...]...`
 //! `cargo run -p sluice-lab --example testbed -- judge SCENARIO MEASURED SIMULATED`: files with one run per line
 
-use lab::claims;
-use lab::scenario::{Case, Scenario, Wishes};
-use lab::study::{Extent, Run, Verdict};
+use experiment::claims;
+use experiment::scenario::{Case, Scenario, Wishes};
+use experiment::study::{Extent, Run, Verdict};
+use lab::files;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sim::config::{Lengths, Load, LoadRange};
@@ -31,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn load(file: &str) -> Result<Scenario, Box<dyn Error>> {
     let wishes = Wishes::default();
-    Ok(Scenario::load(Path::new(file), &wishes)?)
+    Ok(files::load(Path::new(file), &wishes)?)
 }
 
 #[expect(clippy::print_stdout, reason = "this is what it is for")]

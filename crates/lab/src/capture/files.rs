@@ -3,9 +3,10 @@
 use super::filter::Sieve;
 use super::{Addresses, Capture, Events, Filter};
 use crate::recorded::Decision;
-use crate::run::{self, Observer, Timed, Watch};
-use crate::scenario::nearest;
+use crate::run::{self, Observer};
 use control::Seen;
+use experiment::scenario::nearest;
+use experiment::watch::{Timed, Watch};
 use sim::config::Network;
 use sim::trace::{Protocol, Roster, TraceEvent, TraceEventKind};
 use std::fs::{self, File};

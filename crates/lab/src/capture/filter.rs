@@ -2,8 +2,8 @@
 
 use super::CaptureError;
 use super::events::{EVENTS, name_of};
-use crate::measure::means;
-use crate::scenario::nearest;
+use experiment::measure::means;
+use experiment::scenario::nearest;
 use sim::trace::{Owner, Packet, Roster, TraceEvent, TraceEventKind};
 
 /// The choice of flows and events; an empty list chooses all.

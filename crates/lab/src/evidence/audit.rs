@@ -1,8 +1,8 @@
 //! Faults of the record, found without simulating, and contradictions between the record and runs.
 
 use super::{Row, number, word};
-use crate::scenario::Scenario;
-use crate::study::{Claim, Ruling, Verdict};
+use experiment::scenario::Scenario;
+use experiment::study::{Claim, Ruling, Verdict};
 use std::collections::BTreeMap;
 
 /// A scenario with the document that it belongs to.

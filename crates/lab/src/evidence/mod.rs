@@ -11,10 +11,10 @@ pub use audit::{Named, contradictions, problems};
 pub use show::{claim, counts, data, documents, headline, json, markdown, table};
 pub use sources::{SOURCES, Source, sources};
 
-use crate::claims;
-use crate::csv;
-use crate::scenario::{Case, Scenario};
-use crate::study::{Cause, Claim, Extent, Origin, Reported, Ruling, Run, Study, Unit, Verdict};
+use experiment::claims;
+use experiment::csv;
+use experiment::scenario::{Case, Scenario};
+use experiment::study::{Cause, Claim, Extent, Origin, Reported, Ruling, Run, Study, Unit, Verdict};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! The record as tables for a terminal, for a page and for programs.
 
 use super::{Row, word};
-use crate::quantity::short_quantity;
-use crate::study::{Origin, Reported, Ruling};
-use crate::tables::{self, Columns};
+use experiment::quantity::short_quantity;
+use experiment::study::{Origin, Reported, Ruling};
+use experiment::tables::{self, Columns};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::scenario::Wishes;
+use experiment::scenario::Wishes;
 use std::collections::BTreeMap;
 
 const CHAIN: &str = include_str!("../../../cli/tests/fixtures/chain.toml");
@@ -127,7 +127,7 @@ fn a_short_run_may_say_less_and_nothing_else() {
             low: 1.0,
             high: f64::NAN,
             unit: Unit::Seconds,
-            seeds: crate::study::OverSeeds::Mean,
+            seeds: experiment::study::OverSeeds::Mean,
             at: String::new(),
             verdict: now,
             headline: false,

@@ -1,7 +1,7 @@
 //! What a network is made of: the tables of a scenario that the simulator itself understands.
 //!
 //! These structs are the scenario's format (their documentation becomes `docs/scenario` and the JSON Schema) and the
-//! library's interface at once. Reading them from a file, sweeps and claims belong to crate `lab`.
+//! library's interface at once. Reading them from a file, sweeps and claims belong to the crates above.
 
 pub mod bqm;
 mod class;

@@ -4,9 +4,10 @@ use super::targets;
 use crate::args;
 use crate::console::print;
 use crate::failure::Failure;
-use lab::scenario::{Scenario, Wishes};
+use experiment::scenario::{Scenario, Wishes};
+use lab::files;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Reads scenarios and builds all of their networks, without running any: what `sluice reproduce` would refuse is
 /// refused here.
@@ -19,8 +20,8 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
     for file in targets::files(&args.targets)? {
         // The settings of `--quick` must be valid too.
         let quick = Wishes { quick: true, ..Wishes::default() };
-        let loaded = Scenario::load(&file, &Wishes::default());
-        match loaded.and_then(|scenario| Scenario::load(&file, &quick).map(|_| scenario)) {
+        let loaded = files::load(&file, &Wishes::default());
+        match loaded.and_then(|scenario| files::load(&file, &quick).map(|_| scenario)) {
             Ok(scenario) => {
                 let _ = writeln!(fine, "{}: {}", file.display(), summary(&scenario));
                 if let Some(meaning) = scenario.defaults() {
@@ -38,9 +39,8 @@ pub(super) fn check(args: &args::Check) -> Result<(), Failure> {
 fn expand(targets: &[PathBuf]) -> Result<(), Failure> {
     let [target] = targets else { return Err(Failure::wrong("--expand prints one scenario: name one")) };
     let file = targets::one(target)?;
-    let scenario = Scenario::load(&file, &Wishes::default())?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    print(&Scenario::standalone(&scenario.id, &scenario.text, folder)?)
+    let scenario = files::load(&file, &Wishes::default())?;
+    print(&Scenario::standalone(&scenario.id, &scenario.text)?)
 }
 
 fn summary(scenario: &Scenario) -> String {

@@ -5,10 +5,11 @@ mod upkeep;
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::{Failure, HOLDS};
+use experiment::scenario::{Wishes, nearest};
+use experiment::tables;
 use lab::evidence::{self, Row};
+use lab::files;
 use lab::home::{by_id, evidence, home, under};
-use lab::scenario::{Scenario, Wishes, nearest};
-use lab::tables;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -115,7 +116,7 @@ impl Chosen<'_> {
     /// Formats everything on record about one claim.
     fn in_full(&self) -> Result<String, Failure> {
         let file = by_id(self.rows[0].experiment(), &home()?)?;
-        let scenario = Scenario::skim(&file, &Wishes::default())?;
+        let scenario = files::skim(&file, &Wishes::default())?;
         let claim = scenario.claims.iter().find(|claim| claim.id == self.name);
         Ok(evidence::claim(&self.rows, claim.and_then(|claim| claim.why.as_deref()), width()))
     }
@@ -167,7 +168,7 @@ fn records() -> Result<Records, Failure> {
 fn scenarios() -> Result<Vec<(PathBuf, evidence::Named)>, Failure> {
     let mut found = Vec::new();
     for file in under(&home()?)? {
-        let scenario = Scenario::skim(&file, &Wishes::default())?;
+        let scenario = files::skim(&file, &Wishes::default())?;
         let folder = file.parent().and_then(|folder| folder.file_name());
         let document = folder.unwrap_or_default().to_string_lossy().into_owned();
         if !scenario.claims.is_empty() {

@@ -8,14 +8,16 @@ use crate::failure::{CANNOT_RUN, Failure, HOLDS, INTERRUPTED, LATE, NOT_FOUND};
 use crate::progress::warn;
 use ::emulate::live::{self, Ended, NoVisit, NotRun, Ready, Report, Rules, Unavailable};
 use ::emulate::{Medium, NotLoaded};
+use experiment::jobs;
+use experiment::scenario::Wishes;
+use experiment::shell::quoted;
+use experiment::watch::Timed;
+use experiment::{study, tables};
 use lab::capture::Wanted;
+use lab::files;
 use lab::home;
-use lab::run::Timed;
-use lab::scenario::{Scenario, Wishes};
-use lab::shell::quoted;
 use lab::store::Store;
 use lab::sweep::{self, Settings};
-use lab::{study, tables};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::net::IpAddr;
@@ -27,7 +29,7 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
     let inside = live::inside()?;
     args.file = targets::one(&args.file)?;
     let wishes = Wishes { set: args.set.clone(), base_only: true, ..Wishes::default() };
-    let mut scenario = Scenario::load(&args.file, &wishes)?;
+    let mut scenario = files::load(&args.file, &wishes)?;
     scenario.file = home::name(&args.file, &scenario.id);
     let scenario = scenario.without_variations(args.seed);
     let mut medium = Medium::new(&scenario.base, args.seed)?;
@@ -63,7 +65,7 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
         all.emulation = series;
     }
     let cpu_s = cpu.as_secs_f64();
-    let (mut run, verdicts) = sweep::judged(&scenario, Timed { outcome, wall_s, cpu_s });
+    let (mut run, verdicts) = jobs::judged(&scenario, Timed { outcome, wall_s, cpu_s });
     run.emulation = Some(emulation);
     warn(&study::warnings(std::slice::from_ref(&run)));
     if args.json {

@@ -3,7 +3,8 @@
 use super::targets;
 use crate::console::print;
 use crate::failure::Failure;
-use lab::scenario::{Scenario, Wishes};
+use experiment::scenario::{Scenario, Wishes};
+use lab::files;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ pub(super) fn list(targets: &[PathBuf]) -> Result<(), Failure> {
     let mut found = Vec::new();
     let mut wrong = Vec::new();
     for file in targets::files(targets)? {
-        match Scenario::skim(&file, &Wishes::default()) {
+        match files::skim(&file, &Wishes::default()) {
             Ok(scenario) => found.push(scenario),
             Err(refusal) => wrong.push(refusal.to_string()),
         }

@@ -7,6 +7,8 @@ use crate::commands::decisions::{line, row, settings};
 use crate::console::{complain, print, print_json};
 use crate::failure::Failure;
 use control::{Controller as _, Name};
+use experiment::report::timeline;
+use lab::charts;
 use lab::live;
 use lab::recorded::Decision;
 use lab::recording::{self, Recording};
@@ -30,8 +32,8 @@ pub(super) fn replay(args: &args::Replay) -> Result<(), Failure> {
         policies(args).iter().map(|policy| one(&recorded, &args.file, policy)).collect::<Result<_, _>>()?;
     if let Some(file) = &args.report {
         let page = picture::page(args, file, &recorded, &all);
-        let html = lab::report::timeline::html(&page).map_err(|error| Failure::failed(error.to_string()))?;
-        write_whole(file, html.as_bytes())?;
+        let library = charts::library().map_err(|error| Failure::failed(error.to_string()))?;
+        write_whole(file, timeline::html(&page, library).as_bytes())?;
         return print(&format!("report: {}\n", file.display()));
     }
     let lines: Result<String, Failure> = match &all[..] {

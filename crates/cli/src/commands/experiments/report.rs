@@ -3,9 +3,10 @@
 use super::targets;
 use crate::console::print;
 use crate::failure::Failure;
-use lab::report::{ReportError, Simulator};
+use experiment::report::{self, Simulator};
+use experiment::study::Study;
+use lab::charts::{self, NoLibrary};
 use lab::store::{self, Store, StoreError, write_whole};
-use lab::study::Study;
 use std::path::{Path, PathBuf};
 
 pub(super) fn report(folder: &Path, out: Option<PathBuf>) -> Result<(), Failure> {
@@ -20,14 +21,10 @@ pub(super) fn write(
     studies: &[Study],
     out: &Path,
     simulator: Option<&Simulator>,
-) -> Result<Result<(), ReportError>, Failure> {
-    let page = match simulator {
-        Some(simulator) => lab::report::interactive(studies, simulator),
-        None => lab::report::html(studies),
-    };
-    match page {
+) -> Result<Result<(), NoLibrary>, Failure> {
+    match charts::library() {
         Err(error) => Ok(Err(error)),
-        Ok(page) => Ok(Ok(write_whole(out, page.as_bytes())?)),
+        Ok(library) => Ok(Ok(write_whole(out, report::html(studies, library, simulator).as_bytes())?)),
     }
 }
 

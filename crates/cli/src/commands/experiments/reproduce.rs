@@ -5,14 +5,16 @@ use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
+use experiment::jobs;
+use experiment::report::Simulator;
+use experiment::scenario::{self, Scenario, Wishes};
+use experiment::shell::quoted;
+use experiment::study::Study;
+use experiment::tables;
+use lab::files;
 use lab::home;
-use lab::report::Simulator;
-use lab::scenario::{self, Scenario, Wishes};
-use lab::shell::quoted;
 use lab::store::{self, Store, StoreError};
-use lab::study::Study;
 use lab::sweep::{self, Settings, SweepError, Traces};
-use lab::tables;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,7 +45,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         let threads = args.threads.unwrap_or(0);
         let traces = traces.clone().map(|traces| Traces { folder: traces.folder.join(&scenario.id), ..traces });
         let settings = Settings { threads, build: build.clone(), command: experiment.command.clone(), traces };
-        console.begin(&scenario.id, sweep::simulated_time(scenario));
+        console.begin(&scenario.id, jobs::simulated_time(scenario));
         let done = sweep::run(scenario, store, &settings, &console);
         console.end();
         let study = done.map_err(|error| told(error, &experiment.folder))?;
@@ -90,7 +92,7 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     let wishes = Wishes { set: args.set.clone(), seeds, quick: args.quick, ..Wishes::default() };
     let mut experiments: Vec<Experiment> = Vec::new();
     for file in &files {
-        let mut scenario = Scenario::load(file, &wishes)?;
+        let mut scenario = files::load(file, &wishes)?;
         scenario.file = home::name(file, &scenario.id);
         if experiments.iter().any(|other| other.scenario.id == scenario.id) {
             let message = format!("{}: another of these scenarios has the id `{}` too", file.display(), scenario.id);

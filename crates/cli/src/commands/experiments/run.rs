@@ -6,20 +6,22 @@ use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
+use experiment::scenario::{Scenario, Wishes};
+use experiment::shell::quoted;
+use experiment::study::{self, Run, Verdict};
+use experiment::{jobs, tables};
 use lab::capture::{self, Wanted};
+use lab::files;
 use lab::home;
-use lab::scenario::{Scenario, Wishes};
-use lab::shell::quoted;
 use lab::store::Store;
-use lab::study::{self, Run, Verdict};
-use lab::{run, sweep, tables};
+use lab::{run, sweep};
 use serde::Serialize;
 use std::path::Path;
 
 pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
     args.file = targets::one(&args.file)?;
     let wishes = Wishes { set: args.set.clone(), base_only: args.case.is_empty(), ..Wishes::default() };
-    let mut scenario = Scenario::load(&args.file, &wishes)?;
+    let mut scenario = files::load(&args.file, &wishes)?;
     scenario.file = home::name(&args.file, &scenario.id);
     let command = command(&args, &scenario.file);
     let mut varied: Vec<String> = scenario.axes.iter().map(|axis| axis.name.clone()).collect();
@@ -30,7 +32,7 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
         scenario.only(&args.case, args.seed).map_err(Failure::wrong)?
     };
     let mut console = Console::new()?;
-    console.begin(&scenario.id, sweep::simulated_time(&scenario));
+    console.begin(&scenario.id, jobs::simulated_time(&scenario));
     let args::Run { pcap, trace, chosen, node: nodes, record_intervals: intervals, queue, .. } = args;
     let wanted = Wanted { pcap, trace, filter: chosen.into(), nodes, intervals, queue };
     let done = match &args.out {
@@ -61,7 +63,7 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
 fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
     let timed = capture::record(&scenario.base, scenario.seeds[0], console, wanted)?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; the files end there")) };
-    Ok(alone(sweep::judged(scenario, timed)))
+    Ok(alone(jobs::judged(scenario, timed)))
 }
 
 /// Runs once without keeping the results.
@@ -69,7 +71,7 @@ fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict
     let seed = scenario.seeds[0];
     let timed = run::run(&scenario.base, seed, console).map_err(|error| Failure::wrong(error.to_string()))?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; nothing is kept")) };
-    Ok(alone(sweep::judged(scenario, timed)))
+    Ok(alone(jobs::judged(scenario, timed)))
 }
 
 fn alone((run, verdicts): (Run, Vec<Verdict>)) -> (Vec<Run>, Vec<Verdict>) {

@@ -1,8 +1,8 @@
 //! Finds the scenario files of ids, files and folders.
 
 use crate::failure::Failure;
+use lab::files::sentence;
 use lab::home::{FOLDER, by_id, home, is_word, under};
-use lab::scenario::missing::sentence;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

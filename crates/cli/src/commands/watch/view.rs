@@ -2,7 +2,7 @@
 
 use crate::commands::status::{age, classes, milliseconds, plain};
 use control::{Limit, Stat};
-use lab::tables::wrapped;
+use experiment::tables::wrapped;
 use linux::telemetry::status::{Quantity, State, Status};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;

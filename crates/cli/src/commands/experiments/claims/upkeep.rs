@@ -3,11 +3,12 @@
 use super::{Records, records, scenarios};
 use crate::console::{complain, print};
 use crate::failure::{DIFFERS, Failure, HOLDS};
+use experiment::scenario::{Scenario, Wishes};
+use experiment::study::{Study, Verdict};
 use lab::evidence::{self, Named, Row};
+use lab::files;
 use lab::home::{FOLDER, RECORD};
-use lab::scenario::{Scenario, Wishes};
 use lab::store::{self, Store, write_whole};
-use lab::study::{Study, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +51,7 @@ fn with_other_conventions(scenarios: &[(PathBuf, Named)], records: &Records) -> 
         let other: BTreeSet<&String> =
             of_scenario.map(|row| &row.conventions).filter(|name| **name != named.scenario.conventions).collect();
         for name in other {
-            let scenario = Scenario::skim(file, &with_conventions(name))?;
+            let scenario = files::skim(file, &with_conventions(name))?;
             others.push(Named { document: named.document.clone(), scenario });
         }
     }
@@ -114,7 +115,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
             continue;
         }
         let wishes = ran.set.as_deref().map_or_else(Wishes::default, with_conventions);
-        let scenario = Scenario::skim(file, &wishes)?;
+        let scenario = files::skim(file, &wishes)?;
         match of_runs(&scenario, &Store::load(&folder)?, &wishes, &folder) {
             Ok(rows) => {
                 // If two folders hold the same runs, the later folder counts.

@@ -3,9 +3,9 @@
 use super::Replayed;
 use crate::args;
 use control::{Limit, Stat};
+use experiment::report::timeline::{Chart, Page, Point};
+use experiment::shell::quoted;
 use lab::recorded::Decision;
-use lab::report::timeline::{Chart, Page, Point};
-use lab::shell::quoted;
 use std::path::Path;
 
 /// Builds the page: limits and backlog, delays and targets, service times, drops and rates.

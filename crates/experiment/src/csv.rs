@@ -1,0 +1,323 @@
+//! Results as tables: one line per flow or node, with the keys of the results as columns (`delay_s.max`).
+
+use crate::grid::Grid;
+use crate::label::short;
+use crate::statistics::{Interval, interval};
+use crate::study::{Axis, Run, Study};
+use serde_json::Value;
+use sim::results::Series;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+/// Formats every flow of every run.
+pub fn flows(runs: &[Run]) -> String {
+    table(runs, |run| serde_json::to_value(&run.outcome.flows))
+}
+
+/// Formats every node of every run; its queues are the columns `queues.NAME.KEY`.
+pub fn nodes(runs: &[Run]) -> String {
+    table(runs, |run| serde_json::to_value(&run.outcome.nodes))
+}
+
+/// Formats the means of every flow over the seeds of its case: one line per case and flow, for each number its mean and
+/// the ends of the 95 % interval (`delay_s.max`, `delay_s.max.low`, `delay_s.max.high`).
+pub fn mean_flows(runs: &[Run]) -> String {
+    means(runs, |run| serde_json::to_value(&run.outcome.flows))
+}
+
+/// Formats the means of every node likewise.
+pub fn mean_nodes(runs: &[Run]) -> String {
+    means(runs, |run| serde_json::to_value(&run.outcome.nodes))
+}
+
+/// Formats the figures of the tables that the scenario asks for: one line each, with its interval.
+pub fn tables(study: &Study) -> String {
+    let mut text = line(["table", "row", "column", "quantity", "mean", "low", "high"].into_iter());
+    for table in &study.tables {
+        let grid = Grid::new(study, table);
+        for (row, values) in grid.rows.iter().zip(&grid.values) {
+            for (column, values) in grid.columns.iter().zip(values) {
+                for (cell, value) in table.cell.iter().zip(values) {
+                    let column = column.join(", ");
+                    let numbers = [value.mean, value.low, value.high].map(number);
+                    let names = [&table.title, row, &column, &cell.title];
+                    text.push_str(&line(names.into_iter().chain(&numbers).map(String::as_str)));
+                }
+            }
+        }
+    }
+    text
+}
+
+/// Formats a number; empty for NaN.
+fn number(value: f64) -> String {
+    if value.is_nan() { String::new() } else { value.to_string() }
+}
+
+/// Formats the time series of one run: one line per step, the end of the step first, then every series under the key
+/// that charts use for it.
+pub fn series(series: &Series) -> String {
+    let of = |path: &str, entry: serde_json::Result<Value>| -> Vec<(String, Vec<Value>)> {
+        let Ok(Value::Object(keys)) = entry else { return Vec::new() };
+        let column = |(key, values): (String, Value)| match values {
+            Value::Array(values) => Some((format!("{path}.{key}"), values)),
+            _ => None,
+        };
+        keys.into_iter().filter_map(column).collect()
+    };
+    let flows = series.flows.iter().flat_map(|flow| of(&format!("flows.{}", flow.name), serde_json::to_value(flow)));
+    let nodes = series.nodes.iter().flat_map(|node| of(&format!("nodes.{}", node.name), serde_json::to_value(node)));
+    let emulation = series.emulation.iter().flat_map(|series| of("emulation", serde_json::to_value(series)));
+    let columns: Vec<(String, Vec<Value>)> = flows.chain(nodes).chain(emulation).collect();
+    let steps = columns.iter().map(|(_, values)| values.len()).max().unwrap_or(0);
+    let mut text = line(std::iter::once("time_s").chain(columns.iter().map(|(name, _)| name.as_str())));
+    for step in 0..steps {
+        // Whole nanoseconds, like simulated time.
+        let _ = write!(text, "{}", ((step + 1) as f64 * series.step_s * 1e9).round() / 1e9);
+        for (_, values) in &columns {
+            let _ = match values.get(step) {
+                None | Some(Value::Null) => write!(text, ","),
+                Some(value) => write!(text, ",{value}"),
+            };
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns a file name that tells a run from the others of its study: `scheme-ADTH_target-200-ms_seed-1`.
+pub fn file_name(axes: &[Axis], labels: &BTreeMap<String, String>, seed: u64) -> String {
+    const MOST: usize = 150;
+    let labels = axes.iter().filter_map(|axis| Some((&axis.name, labels.get(&axis.name)?)));
+    let parts = labels.map(|(axis, label)| plain(&format!("{}-{label}", short(axis))));
+    let mut name: String = parts.collect::<Vec<_>>().join("_").chars().take(MOST).collect();
+    if !name.is_empty() {
+        name.push('_');
+    }
+    format!("{name}seed-{seed}")
+}
+
+/// Keeps letters, digits and points, and writes dashes for the rest.
+fn plain(text: &str) -> String {
+    let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+');
+    let words: Vec<&str> = text.split(|c| !kept(c)).filter(|word| !word.is_empty()).collect();
+    words.join("-")
+}
+
+fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
+    let mut columns = Columns::default();
+    let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
+    for run in runs {
+        let head = || {
+            let labels = run.case.iter().map(|(axis, label)| (axis.clone(), label.clone()));
+            [("scenario".to_owned(), run.scenario.clone()), ("seed".to_owned(), run.seed.to_string())]
+                .into_iter()
+                .chain(labels)
+        };
+        for entry in entries(run).ok().as_ref().and_then(Value::as_array).into_iter().flatten() {
+            let mut cells: Vec<(String, String)> = head().collect();
+            flatten(entry, "", &mut cells);
+            let row = cells.into_iter().map(|(name, value)| (columns.place(name), value));
+            rows.push(row.collect());
+        }
+    }
+    written(&columns.names, &rows)
+}
+
+/// Values of an element by key, one per seed, in the order of the keys.
+type ByKey = Vec<(String, Vec<String>)>;
+
+/// Returns means over the seeds of a case. A value that is no number stays if it is the same with all seeds.
+fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
+    let mut columns = Columns::default();
+    let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
+    for runs in runs.chunk_by(|a, b| a.case == b.case) {
+        let mut elements: Vec<(String, ByKey)> = Vec::new();
+        for run in runs {
+            for entry in entries(run).ok().as_ref().and_then(Value::as_array).into_iter().flatten() {
+                let mut cells = Vec::new();
+                flatten(entry, "", &mut cells);
+                let place = place_of(&mut elements, entry["name"].as_str().unwrap_or_default());
+                for (next, (key, value)) in cells.into_iter().enumerate() {
+                    let keys = &mut elements[place].1;
+                    // Mostly all runs have the same keys, in this order.
+                    let is_next = keys.get(next).is_some_and(|(known, _)| *known == key);
+                    let place = if is_next { next } else { place_of(keys, &key) };
+                    keys[place].1.push(value);
+                }
+            }
+        }
+        for (_, keys) in elements {
+            let mut cells: Vec<(String, String)> = vec![("scenario".to_owned(), runs[0].scenario.clone())];
+            cells.extend(runs[0].case.iter().map(|(axis, label)| (axis.clone(), label.clone())));
+            cells.push(("seeds".to_owned(), runs.len().to_string()));
+            for (key, values) in keys {
+                let numbers: Vec<f64> = values.iter().filter_map(|value| value.parse().ok()).collect();
+                if key != "name" && !numbers.is_empty() {
+                    let Interval { mean, low, high } = interval(&numbers);
+                    let names = [key.clone(), format!("{key}.low"), format!("{key}.high")];
+                    cells.extend(names.into_iter().zip([mean, low, high].map(number)));
+                } else if values.iter().all(|value| *value == values[0]) {
+                    cells.push((key, values[0].clone()));
+                }
+            }
+            rows.push(cells.into_iter().map(|(name, value)| (columns.place(name), value)).collect());
+        }
+    }
+    written(&columns.names, &rows)
+}
+
+/// Returns the index of a name in a list, to which it is added if missing.
+fn place_of<T: Default>(list: &mut Vec<(String, T)>, name: &str) -> usize {
+    list.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+        list.push((name.to_owned(), T::default()));
+        list.len() - 1
+    })
+}
+
+/// Writes a table whose rows have values for some of the columns.
+fn written(columns: &[String], rows: &[Vec<(usize, String)>]) -> String {
+    let mut text = line(columns.iter().map(String::as_str));
+    for row in rows {
+        let mut cells = vec![""; columns.len()];
+        for (index, value) in row {
+            cells[*index] = value;
+        }
+        text.push_str(&line(cells.into_iter()));
+    }
+    text
+}
+
+/// Names of columns, in the order in which they came.
+#[derive(Default)]
+struct Columns {
+    names: Vec<String>,
+    places: HashMap<String, usize>,
+}
+
+impl Columns {
+    /// Returns the place of a name, which is added if missing.
+    fn place(&mut self, name: String) -> usize {
+        if let Some(place) = self.places.get(&name) {
+            return *place;
+        }
+        self.names.push(name.clone());
+        self.places.insert(name, self.names.len() - 1);
+        self.names.len() - 1
+    }
+}
+
+fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
+    let join = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match value {
+        Value::Object(keys) => keys.iter().for_each(|(key, value)| flatten(value, &join(key), cells)),
+        Value::Array(entries) => {
+            for entry in entries {
+                flatten(entry, &join(entry["name"].as_str().unwrap_or_default()), cells);
+            }
+        }
+        Value::String(text) => cells.push((path.to_owned(), text.clone())),
+        Value::Null => cells.push((path.to_owned(), String::new())),
+        other => cells.push((path.to_owned(), other.to_string())),
+    }
+}
+
+/// Parses the cells of every line by RFC 4180.
+///
+/// # Errors
+/// A quotation that has no end.
+pub fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
+    let mut lines = Vec::new();
+    let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' if quoted && letters.peek() == Some(&'"') => cell.extend(letters.next()),
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(std::mem::take(&mut cell)),
+            '\r' if !quoted => {}
+            '\n' if !quoted => {
+                cells.push(std::mem::take(&mut cell));
+                lines.push(std::mem::take(&mut cells));
+            }
+            other => cell.push(other),
+        }
+    }
+    if quoted || !cell.is_empty() || !cells.is_empty() {
+        return Err("the last line has no end".to_owned());
+    }
+    Ok(lines)
+}
+
+/// Formats a line, with quotes where RFC 4180 requires them.
+pub fn line<'c>(cells: impl Iterator<Item = &'c str>) -> String {
+    let quoted = cells.map(|cell| {
+        if cell.contains([',', '"', '\n', '\r']) {
+            Cow::Owned(format!("\"{}\"", cell.replace('"', "\"\"")))
+        } else {
+            Cow::Borrowed(cell)
+        }
+    });
+    let mut line = quoted.collect::<Vec<_>>().join(",");
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use sim::results::{FlowSeries, NodeSeries};
+
+    #[test]
+    fn lists_become_columns_by_name() {
+        let mut cells = Vec::new();
+        let node = json!({ "name": "n0", "queues": [{ "name": "be", "sojourn_s": { "max": 0.5 } }], "limit": null });
+        flatten(&node, "", &mut cells);
+        let expected = [("name", "n0"), ("queues.be.name", "be"), ("queues.be.sojourn_s.max", "0.5"), ("limit", "")];
+        assert_eq!(cells, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    }
+
+    #[test]
+    fn a_series_has_a_line_a_step_with_its_time() {
+        let flow = FlowSeries {
+            name: "a, b".to_owned(),
+            goodput_bps: vec![1e6, 2.5],
+            delay_mean_s: vec![None, Some(0.25)],
+            delay_max_s: vec![None, Some(0.5)],
+            ..FlowSeries::default()
+        };
+        let node = NodeSeries { name: "n0 be".to_owned(), limit: vec![5.0, 6.0], ..NodeSeries::default() };
+        let text = series(&Series { step_s: 0.1, flows: vec![flow], nodes: vec![node], emulation: None });
+        let lines: Vec<&str> = text.lines().collect();
+        let head =
+            ["time_s", "\"flows.a, b.goodput_bps\"", "\"flows.a, b.delay_mean_s\"", "\"flows.a, b.delay_max_s\""];
+        assert!(lines[0].starts_with(&head.join(",")) && lines[0].contains(",nodes.n0 be.limit,"), "{text}");
+        assert!(lines[1].starts_with("0.1,1000000.0,,,5.0,"), "{text}");
+        assert!(lines[2].starts_with("0.2,2.5,0.25,0.5,6.0,"), "{text}");
+        assert_eq!(lines.len(), 3);
+    }
+
+    #[test]
+    fn means_of_a_case_have_their_interval() {
+        let study = crate::report::tests::sample::targets();
+        let text = mean_flows(&study.runs);
+        let lines = parsed(&text).unwrap();
+        let column = |name: &str| lines[0].iter().position(|column| column == name).unwrap();
+        let cases = study.runs.chunk_by(|a, b| a.case == b.case).count();
+        assert_eq!(lines.len(), 1 + cases * study.runs[0].outcome.flows.len());
+        let values: Vec<f64> =
+            study.runs[..study.seeds.len()].iter().map(|run| run.outcome.flows[0].delay_s.max).collect();
+        let Interval { mean, low, high } = interval(&values);
+        let seen = ["delay_s.max", "delay_s.max.low", "delay_s.max.high"].map(|name| lines[1][column(name)].parse());
+        assert_eq!(seen, [Ok(mean), Ok(low), Ok(high)]);
+        assert_eq!(lines[1][column("seeds")], study.seeds.len().to_string());
+        assert!(!lines[0].contains(&"seed".to_owned()) && !lines[1][column("name")].is_empty());
+    }
+
+    #[test]
+    fn quotes_commas_and_quotes() {
+        assert_eq!(line(["a", "b, c", "\"d\""].into_iter()), "a,\"b, c\",\"\"\"d\"\"\"\n");
+    }
+}

@@ -1,0 +1,24 @@
+//! Experiments as data: a scenario is read from its text and checked, its runs are listed, their results are ruled on and
+//! shown as tables and reports.
+//!
+//! This crate uses no files, threads or clocks, so that it also runs in a browser: who reads a scenario hands in its
+//! [files](scenario::Files), who runs it makes the [jobs]. It holds no model of a network, queue or controller.
+
+mod answer;
+pub mod claims;
+pub mod csv;
+mod grid;
+pub mod jobs;
+mod label;
+pub mod measure;
+mod model;
+pub mod printable;
+pub mod quantity;
+pub mod report;
+pub mod scenario;
+pub mod shell;
+pub mod statistics;
+pub mod study;
+pub mod tables;
+mod title;
+pub mod watch;

@@ -1,0 +1,24 @@
+//! The report of studies: one HTML file that works offline, in light and dark, on a phone and on paper.
+//!
+//! `page` writes the document, `verdicts` its claims, `figure` its charts. `lines` turns the charts of a scenario into
+//! `picture`s, which the page's script (`page.js`) draws with a library that is handed in. All text from scenarios is
+//! escaped.
+
+mod distribution;
+mod figure;
+mod lines;
+mod page;
+mod picture;
+mod text;
+pub mod timeline;
+mod trial;
+mod verdicts;
+mod words;
+
+pub use page::{Redrawn, chart, charts, html};
+pub use trial::Simulator;
+
+#[cfg(test)]
+mod keys;
+#[cfg(test)]
+pub(crate) mod tests;

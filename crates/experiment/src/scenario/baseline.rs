@@ -1,0 +1,191 @@
+//! Baselines: controllers outside Sluice, compared with a scenario's own.
+
+use super::cases::{Baseline, Case, Scenario};
+use super::hints;
+use super::refusal::Refusal;
+use crate::study::Axis;
+use crate::watch::Outside;
+use sim::{Governed, World};
+use std::sync::Arc;
+
+impl Scenario {
+    /// Adds a label to one of the axes, with the same networks as the label `like` but with `outside` at every queue
+    /// that has a controller there. `like` is written `axis=label`; the default is the first label with a controller,
+    /// in the order of the axes. The new cases come after all others; the scenario's claims are not about them.
+    ///
+    /// # Errors
+    /// When the label is not new, no label matches `like`, or none of its queues has a controller.
+    pub fn with_baseline(
+        mut self,
+        label: &str,
+        like: Option<&str>,
+        outside: &Arc<dyn Outside>,
+    ) -> Result<Self, Refusal> {
+        let (axis, model) = match like {
+            Some(like) => self.named(like)?,
+            None => self.first_with_controller()?,
+        };
+        if self.axes[axis].labels.iter().any(|known| known == label) {
+            let message =
+                format!("`{}` has a label `{label}` already: a baseline has one of its own", self.axes[axis].name);
+            return Err(self.refuse(message));
+        }
+        let name = self.axes[axis].name.clone();
+        let mut cases = Vec::new();
+        for case in self.own_cases().iter().filter(|case| case.labels[&name] == model) {
+            let places = governed(case);
+            if places.is_empty() {
+                return Err(self.refuse(format!("no queue has a controller where {name} = {model}")));
+            }
+            let mut labels = case.labels.clone();
+            labels.insert(name.clone(), label.to_owned());
+            let network = case.network.clone().without_controllers();
+            let baseline = Some(Baseline { outside: Arc::clone(outside), places });
+            cases.push(Case { labels, set: case.set.clone(), network, baseline });
+        }
+        self.axes[axis].labels.push(label.to_owned());
+        self.cases.extend(cases);
+        Ok(self)
+    }
+
+    /// Returns the cases of the file, without those of baselines.
+    pub(crate) fn own_cases(&self) -> &[Case] {
+        let own = self.cases.iter().take_while(|case| case.baseline.is_none()).count();
+        &self.cases[..own]
+    }
+
+    /// Returns the axis and the label that `like` names.
+    fn named(&self, like: &str) -> Result<(usize, String), Refusal> {
+        let Some((name, label)) = like.split_once('=') else {
+            return Err(self.refuse(format!("`{like}`: expected AXIS=LABEL")));
+        };
+        let (name, label) = (name.trim(), label.trim());
+        let Some(place) = self.axes.iter().position(|axis| axis.name == name) else {
+            let known: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();
+            return Err(hints::with_names(self.refuse(format!("this scenario varies no `{name}`")), name, &known));
+        };
+        let known: Vec<&str> = self.labels_run(&self.axes[place]).collect();
+        if !known.contains(&label) {
+            return Err(hints::with_names(self.refuse(format!("no case has {name} = {label}")), label, &known));
+        }
+        Ok((place, label.to_owned()))
+    }
+
+    fn first_with_controller(&self) -> Result<(usize, String), Refusal> {
+        for (place, axis) in self.axes.iter().enumerate() {
+            let has_controller = |label: &&str| {
+                let mut of_label = self.own_cases().iter().filter(|case| case.labels[&axis.name] == **label);
+                of_label.all(|case| !governed(case).is_empty())
+            };
+            if let Some(label) = self.labels_run(axis).find(has_controller) {
+                return Ok((place, label.to_owned()));
+            }
+        }
+        Err(self
+            .refuse("no label of `[vary]` has a controller at every case's queues, which a baseline could stand for"))
+    }
+
+    /// Returns the labels of an axis that occur in a case.
+    fn labels_run<'s>(&'s self, axis: &'s Axis) -> impl Iterator<Item = &'s str> {
+        let occurs = |label: &&String| self.own_cases().iter().any(|case| case.labels[&axis.name] == **label);
+        axis.labels.iter().filter(occurs).map(String::as_str)
+    }
+
+    fn refuse(&self, message: impl Into<String>) -> Refusal {
+        Refusal::file(&self.file, message)
+    }
+}
+
+/// Returns the queues of a case that have controllers.
+fn governed(case: &Case) -> Vec<Governed> {
+    // Every case's network was already built once when the scenario was read.
+    World::new(&case.network, 0).map(|world| world.governed()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Wishes;
+    use crate::watch::{Fault, Timed, Watch};
+    use sim::config::Network;
+    use std::collections::BTreeMap;
+
+    const TEXT: &str = r#"
+title = "t"
+duration = "2 s"
+[radio]
+range = "30 m"
+[nodes]
+count = 3
+placement = "chain"
+spacing = "30 m"
+[queue]
+limit = 100
+[[flow]]
+name = "f"
+from = "n0"
+to = "n2"
+traffic = { kind = "cbr", rate = "4 Mb/s", packet = "1000 B" }
+[vary]
+seeds = 2
+scheme = [
+  { label = "FIFO", set = {} },
+  { label = "ADTH", set = { "queue.controller" = "adth" } },
+]
+"queue.discipline" = ["drop-head", "drop-tail"]
+[[claim]]
+id = "a"
+says = "s"
+source = "s"
+measure = "totals.loss_ratio"
+holds = "<= 1"
+"#;
+
+    fn scenario() -> Scenario {
+        Scenario::read("a.toml", "a", TEXT.as_bytes(), &(), &Wishes::default()).expect("right")
+    }
+
+    /// It is never run.
+    #[derive(Debug)]
+    struct Three;
+
+    impl Outside for Three {
+        fn run(
+            &self,
+            _network: &Network,
+            _seed: u64,
+            _case: &BTreeMap<String, String>,
+            _places: &[Governed],
+            _watch: &dyn Watch,
+        ) -> Result<Option<Timed>, Fault> {
+            Ok(None)
+        }
+    }
+
+    fn three() -> Arc<dyn Outside> {
+        Arc::new(Three)
+    }
+
+    fn refused(like: Option<&str>, label: &str) -> String {
+        scenario().with_baseline(label, like, &three()).expect_err("wrong").to_string()
+    }
+
+    #[test]
+    fn what_it_stands_for_is_told_or_found() {
+        let chosen = scenario().with_baseline("x", Some("queue.discipline=drop-tail"), &three());
+        assert!(chosen.expect_err("FIFO").to_string().contains("no queue has a controller where queue.discipline"));
+        assert!(refused(Some("scheme=ADHT"), "x").contains("did you mean `ADTH`?"));
+        assert!(refused(Some("shceme=ADTH"), "x").contains("did you mean `scheme`?"));
+        assert!(refused(Some("ADTH"), "x").contains("expected AXIS=LABEL"));
+        assert!(refused(None, "ADTH").contains("a baseline has one of its own"));
+        let none = Scenario::read(
+            "a.toml",
+            "a",
+            b"title = 't'\nduration = '1 s'\n[nodes]\ncount = 2\nplacement = 'chain'\nspacing = '9 m'\n",
+            &(),
+            &Wishes::default(),
+        );
+        let none = none.expect("right").with_baseline("x", None, &three()).expect_err("nothing varies");
+        assert!(none.to_string().starts_with("a.toml: no label of `[vary]` has a controller"), "{none}");
+    }
+}

@@ -1,0 +1,199 @@
+//! A scenario as read: its axes, its cases and its claims.
+
+use super::hints;
+use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
+use crate::watch::Outside;
+use sim::Governed;
+use sim::config::{MostBytes, Network};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A scenario, ready to run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its id: `adth-s1a`. Without one in the file, the file's name.
+    pub id: String,
+    /// Its title, in a line.
+    pub title: String,
+    /// Its purpose, in a paragraph or two of plain text; may be empty.
+    pub about: String,
+    /// The file's name, as it was given.
+    pub file: String,
+    /// The contents of the file, word for word.
+    pub text: String,
+    /// The network as the file has it, without the variations.
+    pub base: Network,
+    /// The keys of the base that were set from outside, with their values.
+    pub set: BTreeMap<String, String>,
+    /// The axes of the sweep, in the file's order.
+    pub axes: Vec<Axis>,
+    /// The simulator whose conventions the network follows: "standard", "ns-3", "ns-2".
+    pub conventions: String,
+    /// The hash of everything that determines the ruling, by the id of each claim.
+    pub hashes: BTreeMap<String, String>,
+    /// The seeds of every case.
+    pub seeds: Vec<u64>,
+    /// The share of the file's runs that will be made.
+    pub extent: Extent,
+    /// The combinations of the axes' values that are run, the last axis changing fastest.
+    pub cases: Vec<Case>,
+    /// The labels of the cases that `--quick` leaves out.
+    pub left_out: Vec<BTreeMap<String, String>>,
+    /// The statements that are ruled on, in the file's order.
+    pub claims: Vec<Claim>,
+    /// Settings within which claims are ruled on, and neighbouring choices.
+    pub rulings: Rulings,
+    /// Analytic models that are computed beside every run.
+    pub models: Models,
+    /// The charts of the report, in the file's order.
+    pub charts: Vec<Chart>,
+    /// The tables of the report and the terminal, in the file's order.
+    pub tables: Vec<Table>,
+    /// First sentences of the report and the terminal.
+    pub answer: Answer,
+}
+
+/// One combination of the values of all axes.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The label of the value of every axis.
+    pub labels: BTreeMap<String, String>,
+    /// Every key that differs from the file, and its value as it was written.
+    pub set: BTreeMap<String, String>,
+    /// The network with these values.
+    pub network: Network,
+    /// The controllers outside Sluice; only in the cases of a [baseline](Scenario::with_baseline).
+    pub baseline: Option<Baseline>,
+}
+
+/// Controllers outside Sluice that replace those of a case.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    /// The code that decides.
+    pub outside: Arc<dyn Outside>,
+    /// The queues whose controllers it stands for.
+    pub places: Vec<Governed>,
+}
+
+/// Requests to a scenario in addition to its file.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// Keys set from outside: `queue.limit=50`.
+    pub set: Vec<String>,
+    /// Number of seeds in place of the file's: 1, 2, ...; if the file lists its seeds, the first ones are taken.
+    pub seeds: Option<usize>,
+    /// With the keys of the table `quick`, for a shorter run.
+    pub quick: bool,
+    /// Only the network as it stands in the file will be run, so that keys that `[vary]` sets may be set from outside
+    /// too.
+    pub base_only: bool,
+    /// A sweep in place of the file's `[vary]`. What the file says about its own sweep is dropped: claims, charts,
+    /// tables.
+    pub over: Option<Over>,
+}
+
+/// A sweep that is asked for from outside: every combination of the axes' values, with every seed.
+#[derive(Clone, Debug, Default)]
+pub struct Over {
+    /// The axes, the last one changing fastest.
+    pub axes: Vec<Varied>,
+    /// The seeds of every case, each once.
+    pub seeds: Vec<u64>,
+}
+
+/// An axis that is asked for from outside.
+#[derive(Clone, Debug)]
+pub struct Varied {
+    /// Its name.
+    pub name: String,
+    /// Its values: the label of each, and its settings (`queue.limit=50`).
+    pub values: Vec<(String, Vec<String>)>,
+}
+
+impl Wishes {
+    /// Returns every `key=value` among them: first those that hold in all cases, then those of the axes in their order.
+    pub(super) fn changes(&self) -> Vec<String> {
+        let over = self.over.iter().flat_map(|over| &over.axes).flat_map(|axis| &axis.values);
+        self.set.iter().chain(over.flat_map(|(_, changes)| changes)).cloned().collect()
+    }
+}
+
+impl Scenario {
+    /// Describes the defaults of keys that the file leaves out and that depend on the standard.
+    pub fn defaults(&self) -> Option<&'static str> {
+        let left_out = |Case { network, .. }: &Case| {
+            let Network { mac, radio, .. } = network;
+            let ampdu = mac.aggregation.ampdu.is_none() && network.ampdu() != MostBytes::Off;
+            radio.standard.high_throughput() && (mac.access.is_none() || ampdu)
+        };
+        self.cases
+            .iter()
+            .any(left_out)
+            .then_some("by default 802.11n, ac and ax have EDCA (`mac.access`) with A-MPDUs (`mac.aggregation`)")
+    }
+
+    /// Returns the network as in the file, with one seed. Claims and charts stay if they do not refer to variations.
+    #[must_use]
+    pub fn without_variations(mut self, seed: u64) -> Self {
+        if !self.axes.is_empty() {
+            self.axes.clear();
+            self.answer = Answer::default();
+            self.claims.clear();
+            self.charts.clear();
+            self.tables.clear();
+        }
+        self.left_out.clear();
+        if self.seeds.len() > 1 {
+            self.extent = Extent::Reduced;
+        }
+        self.seeds = vec![seed];
+        let (set, network) = (self.set.clone(), self.base.clone());
+        self.cases = vec![Case { labels: BTreeMap::new(), set, network, baseline: None }];
+        self
+    }
+
+    /// Returns the one case with these labels, each `axis=label`, with one seed. Claims, charts and tables are dropped,
+    /// because they are about all cases. An axis that is not named keeps its only label.
+    ///
+    /// # Errors
+    /// A label that does not exist, or labels that several cases have.
+    pub fn only(mut self, wanted: &[String], seed: u64) -> Result<Self, String> {
+        for choice in wanted {
+            let Some((name, label)) = choice.split_once('=') else {
+                return Err(format!("--case '{choice}': expected AXIS=LABEL"));
+            };
+            let Some(axis) = self.axes.iter().find(|axis| axis.name == name.trim()) else {
+                let known = hints::expected("one of", self.axes.iter().map(|axis| axis.name.as_str()));
+                return Err(format!("--case '{choice}': this scenario varies no `{}`; {known}", name.trim()));
+            };
+            let label =
+                axis.labels.iter().find(|known| **known == label.trim() || known.replace(' ', "") == label.trim());
+            let Some(label) = label else {
+                let known = hints::expected("one of", axis.labels.iter().map(String::as_str));
+                return Err(format!("--case '{choice}': no such label; {known}"));
+            };
+            self.cases.retain(|case| case.labels.get(&axis.name) == Some(label));
+        }
+        if self.cases.is_empty() {
+            return Err("--case: no case has all of these labels; name each axis once".to_owned());
+        }
+        if self.cases.len() != 1 {
+            let open = |axis: &&Axis| {
+                self.cases.iter().any(|case| case.labels[&axis.name] != self.cases[0].labels[&axis.name])
+            };
+            let open: Vec<&str> = self.axes.iter().filter(open).map(|axis| axis.name.as_str()).collect();
+            return Err(format!(
+                "--case: {} cases have these labels; say which by {}",
+                self.cases.len(),
+                open.join(", ")
+            ));
+        }
+        self.base = self.cases[0].network.clone();
+        self.answer = Answer::default();
+        self.claims.clear();
+        self.charts.clear();
+        self.tables.clear();
+        self.seeds = vec![seed];
+        Ok(self)
+    }
+}

@@ -1,0 +1,133 @@
+//! Files, which somebody else reads: their text, and the refusals of those that cannot be read; and TOML other than
+//! scenarios, refused in the words of scenarios.
+
+use super::refusal::Refusal;
+use super::schema::{self, Tables};
+use super::source::Source;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
+use std::io;
+use std::path::Path;
+
+/// Largest size of a scenario, in bytes.
+const LARGEST_FILE: u64 = 16 << 20;
+
+/// The files that a scenario names: its base, and what it attaches to its network.
+pub trait Files {
+    /// Returns a file's name in refusals.
+    fn name(&self, path: &Path) -> String;
+
+    /// Reads a file, or as much of it as shows that it has more than `most` bytes: a device may have no end.
+    ///
+    /// # Errors
+    /// Why it cannot be read; for a file that is not there a whole sentence.
+    fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>>;
+}
+
+/// A text that is no file has no files beside it.
+impl Files for () {
+    fn name(&self, path: &Path) -> String {
+        path.display().to_string()
+    }
+
+    fn read(&self, path: &Path, _most: u64) -> io::Result<Vec<u8>> {
+        let why = format!("`{}` is a file beside the scenario's own, and this text is not a file", path.display());
+        Err(io::Error::new(io::ErrorKind::NotFound, why))
+    }
+}
+
+/// Files by their names.
+#[cfg(test)]
+pub(crate) struct Beside<'b>(pub(crate) &'b [(&'b str, &'b [u8])]);
+
+#[cfg(test)]
+impl Files for Beside<'_> {
+    fn name(&self, path: &Path) -> String {
+        path.display().to_string()
+    }
+
+    fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+        let found = self.0.iter().find(|(name, _)| Path::new(name) == path);
+        found.map_or_else(|| ().read(path, most), |(_, bytes)| Ok(bytes.to_vec()))
+    }
+}
+
+/// Reads the bytes of a scenario or another TOML file.
+///
+/// # Errors
+/// Why it cannot be read.
+pub fn opened(files: &dyn Files, path: &Path) -> Result<Vec<u8>, Refusal> {
+    let name = files.name(path);
+    found(files, path, |why| Refusal::file(&name, why.trim_start_matches(&name).trim_start_matches(": ")))
+}
+
+/// As [`opened`]; `missing` refuses a file that is not there.
+pub(super) fn found(files: &dyn Files, path: &Path, missing: impl FnOnce(&str) -> Refusal) -> Result<Vec<u8>, Refusal> {
+    let name = &files.name(path);
+    let bytes = files.read(path, LARGEST_FILE).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => missing(&error.to_string()),
+        io::ErrorKind::IsADirectory => Refusal::file(name, "is a folder, not a scenario file"),
+        _ => Refusal::file(name, format!("cannot be read: {error}")),
+    })?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(Refusal::file(name, "is too large to be a scenario: more than 16 MiB"));
+    }
+    Ok(bytes)
+}
+
+fn text<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
+    str::from_utf8(bytes).map_err(|error| {
+        let line = String::from_utf8_lossy(&bytes[..error.valid_up_to()]).matches('\n').count() + 1;
+        Refusal::file(name, format!("is not text: line {line} is not UTF-8"))
+    })
+}
+
+pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> {
+    let text = text(name, bytes)?;
+    if text.trim().is_empty() {
+        return Err(
+            Refusal::file(name, "is empty").note("a scenario has at least `title`, `duration`, nodes and a flow")
+        );
+    }
+    Ok(text)
+}
+
+/// Reads bytes other than a scenario as a `T`. Refusals call them `name`.
+///
+/// # Errors
+/// The fault in the text, and its place.
+pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
+    let source = Source::alone(name, text(name, bytes)?, &[]);
+    source.read_with(source.parse()?, || Cow::Owned(Tables::of(&schema::of::<T>())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use queue::Settings;
+    use std::collections::BTreeMap;
+
+    fn refusal(text: &str) -> String {
+        parse::<BTreeMap<String, Settings>>("agent.toml", text.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_wrong_is_pointed_at_and_the_nearest_name_told() {
+        let said = refusal("[queue]\nlimt = 5\n");
+        assert!(said.starts_with("agent.toml:2:1: unknown key `limt`"), "{said}");
+        assert!(said.contains("did you mean `limit`?"), "{said}");
+        let said = refusal("[queue]\ncontroller = \"adht\"\n");
+        assert!(said.starts_with("agent.toml:2:14: unknown value `adht`"), "{said}");
+        assert!(said.contains("did you mean `adth`?"), "{said}");
+        for (table, name) in [("eth0.20", "eth0.20"), ("eth0.20.queue", "eth0.20"), ("br-lan.7", "br-lan.7")] {
+            let text = format!("[interface.{table}]\nlimit = 5\n");
+            let said =
+                parse::<BTreeMap<String, BTreeMap<String, Settings>>>("agent.toml", text.as_bytes()).unwrap_err();
+            let hint = format!("a name with a dot needs quotes: [interface.\"{name}\"]");
+            assert!(said.to_string().contains(&hint), "{said}");
+        }
+        assert!(refusal("[queue\n").starts_with("agent.toml:1:7: not TOML"));
+        assert!(parse::<Settings>("a", &[0xff]).unwrap_err().to_string().contains("is not UTF-8"));
+    }
+}

@@ -1,0 +1,89 @@
+//! Reads a text as a scenario that can be run.
+
+use super::cases::{Scenario, Wishes};
+use super::draft::Draft;
+use super::file::{Files, utf8};
+use super::refusal::Refusal;
+use super::source::Source;
+use super::{attachments, base, check, idle};
+
+impl Scenario {
+    /// Reads a scenario and checks that everything in it can be run: every network is built once, every claim and chart
+    /// is looked up in the results that it will have. Refusals call it `name`, `stem` is the default id, and `files` reads
+    /// the files that it names.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
+    pub fn read(name: &str, stem: &str, bytes: &[u8], files: &dyn Files, wishes: &Wishes) -> Result<Self, Refusal> {
+        drafted(name, bytes, files, wishes, |draft| {
+            let mut scenario = draft.scenario(stem)?;
+            let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
+            attachments::attach(draft, files, networks.chain([&mut scenario.base]))?;
+            check::check(draft, &scenario)?;
+            Ok(scenario)
+        })
+    }
+
+    /// Like [`read`](Self::read), without checking that it can be run: no network is built, no attached file is read.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
+    pub fn skim(name: &str, stem: &str, bytes: &[u8], files: &dyn Files, wishes: &Wishes) -> Result<Self, Refusal> {
+        drafted(name, bytes, files, wishes, |draft| draft.scenario(stem))
+    }
+
+    /// Makes a text that is accepted by itself of that of a scenario which was read from a file with a base: with its id,
+    /// and without the base's settings that have no effect in it. The results are the same.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
+    pub fn standalone(id: &str, text: &str) -> Result<String, Refusal> {
+        drafted(id, text.as_bytes(), &(), &Wishes::default(), |draft| {
+            let places = idle::places(draft, &draft.scenario(id)?)?;
+            // Word for word, with its remarks, if everything has an effect.
+            let text = if places.is_empty() { text.to_owned() } else { draft.without(&places) };
+            Ok(if draft.head.id.is_some() { text } else { format!("id = {id:?}\n{text}") })
+        })
+    }
+
+    /// Reads the networks of a text that an earlier version may have read. Its claims, charts and tables need not be
+    /// valid in this version.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
+    pub fn networks(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
+        let sets = wishes.changes();
+        let source = Source::alone(name, utf8(name, bytes)?, &sets);
+        let about_results = |key: &str| matches!(key, "claim" | "rulings" | "chart" | "table" | "answer");
+        let root = source.parse()?.into_iter().filter(|(key, _)| !about_results(key.get_ref())).collect();
+        Draft::of(source, root, wishes)?.scenario(name)
+    }
+
+    /// Reads a scenario without a base from bytes, without building its networks. Refusals call it `name`; the name's
+    /// stem is the default id.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
+    pub fn parse(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
+        Self::skim(name, name.strip_suffix(".toml").unwrap_or(name), bytes, &(), wishes)
+    }
+}
+
+/// Builds a value from a text, laid over its base if it has one.
+fn drafted<T>(
+    name: &str,
+    bytes: &[u8],
+    files: &dyn Files,
+    wishes: &Wishes,
+    make: impl FnOnce(&Draft) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let sets = wishes.changes();
+    let source = Source::alone(name, utf8(name, bytes)?, &sets);
+    let base = base::of(&source, files)?;
+    let joined = base.as_ref().map(|base| base.before(source.text));
+    let source = match (&base, &joined) {
+        (Some(base), Some(text)) => Source { text, base: Some((&base.name, base.text.len())), ..source },
+        _ => source,
+    };
+    make(&Draft::read(source, wishes)?)
+}

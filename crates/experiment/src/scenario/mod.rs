@@ -1,0 +1,35 @@
+//! Scenario files: read, refused with the place and the nearest right name, or turned into cases to run.
+
+mod attachments;
+mod base;
+mod baseline;
+mod cases;
+mod ceilings;
+mod change;
+mod check;
+mod conditions;
+mod conventions;
+mod digest;
+mod document;
+mod draft;
+mod file;
+mod hints;
+mod idle;
+mod keys;
+mod load;
+mod refusal;
+pub mod schema;
+mod source;
+#[cfg(test)]
+mod tests;
+mod variants;
+mod vary;
+
+pub use base::{Outline, outline};
+pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
+pub use digest::fingerprint;
+#[cfg(test)]
+pub(crate) use file::Beside;
+pub use file::{Files, opened, parse};
+pub use hints::{nearest, told};
+pub use refusal::Refusal;

@@ -1,0 +1,53 @@
+//! Who makes a run, and who watches it.
+
+use sim::Governed;
+use sim::config::Network;
+use sim::results::Outcome;
+use std::collections::BTreeMap;
+use std::fmt;
+use units::Duration;
+
+/// An observer of a run, which is told the progress and asked whether to continue.
+pub trait Watch: Sync {
+    /// True if the run should stop.
+    fn stopped(&self) -> bool {
+        false
+    }
+
+    /// Reports this much more simulated time.
+    fn advanced(&self, _by: Duration) {}
+}
+
+/// The observer of a run that nobody watches.
+impl Watch for () {}
+
+/// A run's outcome and what it cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Timed {
+    /// The measurements of the run.
+    pub outcome: Outcome,
+    /// Time on the wall clock, in seconds.
+    pub wall_s: f64,
+    /// Processor time, in seconds.
+    pub cpu_s: f64,
+}
+
+/// The error of controllers [outside](Outside) that ended a run.
+pub type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+/// Controllers that are no part of Sluice, such as those written in Python.
+pub trait Outside: fmt::Debug + Send + Sync {
+    /// Runs `network` to its end and decides at `places`; `None` if the watcher stopped it. `case`: the labels of the
+    /// varied values.
+    ///
+    /// # Errors
+    /// When it cannot.
+    fn run(
+        &self,
+        network: &Network,
+        seed: u64,
+        case: &BTreeMap<String, String>,
+        places: &[Governed],
+        watch: &dyn Watch,
+    ) -> Result<Option<Timed>, Fault>;
+}

@@ -1,0 +1,3 @@
+//! The integration tests of crate `experiment`: one binary, so that its dependencies are linked once.
+
+mod parser;
