@@ -34,8 +34,7 @@ A scenario is one TOML file: a network, its traffic and queues, parameters to va
 - A key is listed with its default, and with the kind of its value if the default does not show it. Its choices follow;
   a linked key is a table. Every key that is not required can be left out.
 - Unknown keys, keys without effect and values that do not fit are refused with their line and the nearest right name.
-- For completion in an editor, put `#:schema <path to scenario.schema.json>` in the first line (`sluice schema` prints
-  it).
+- An editor completes keys with `#:schema <path of what sluice schema prints>` in the first line.
 
 ## Paths of keys
 
@@ -46,10 +45,9 @@ value replaces the file's. On the command line words and quantities need no inne
 
 ## `base`
 
-`base = \"other.toml\"` inherits from a file, relative to this one: tables are merged key by key; other values and lists,
-also those of tables such as `[[flow]]`, replace the base's. A base has no base, its `id` is not inherited, and a
-scenario without `id` is not an experiment. `sluice check --expand FILE` prints both as one, without the base's settings
-that have no effect in the file.
+`base = \"other.toml\"` inherits from a file, relative to this one, in the same way; a list of tables such as `[[flow]]`
+replaces the base's. A base has no base, its `id` is not inherited, and a scenario without `id` is not an experiment.
+`sluice check --expand FILE` prints both as one.
 
 ## `[vary]`
 
@@ -80,7 +78,7 @@ claims and charts that name no other, out of the scenario with other conventions
 ## `[quick]`
 
 Values for `sluice reproduce --quick`, by path: `duration = \"60 s\"`. `vary.AXIS = [labels]` keeps only these labels,
-and `vary.seeds = 2` lowers the number of seeds (3). `--set` takes precedence.
+`vary.seeds = 2` so many seeds (3).
 
 ";
 
