@@ -15,8 +15,9 @@ const DAY: u32 = 17;
 const DAYS: u64 = 64;
 /// Up to this many events all are kept sorted. A network with so few pending events needs no calendar.
 const FEW: usize = 16;
-/// Number of sorted events from which a new one's place is found by binary search.
-const MANY: usize = 32;
+/// Among so many sorted events, the earliest, a new one's place is searched one by one: most new events are earlier than
+/// most others. Beyond them the search is binary.
+const NEAR: usize = 32;
 
 /// A priority queue of events in a total order: (time, order of pushing). Time never runs backwards: pushing an event
 /// earlier than one that was popped is a mistake of the caller. Nothing is allocated once the queue has reached its
@@ -127,43 +128,58 @@ impl<E: Copy> EventQueue<E> {
     pub fn push_at(&mut self, key: EventKey, event: E) {
         let pending = Pending { key, event };
         self.next = self.next.min(key.time());
-        let day = day(key.time());
+        let sorted = self.today.len();
+        if day(key.time()) >= self.tomorrow || sorted == self.today.capacity() {
+            return self.put(pending);
+        }
+        let Some(&last) = self.today.last().filter(|last| last.key < key) else {
+            return self.today.push(pending);
+        };
+        // Those that are earlier move up one by one.
+        self.today.push(last);
+        let far = sorted.saturating_sub(NEAR);
+        let mut near = &mut self.today[far..sorted];
+        while let Some((place, before)) = { near }.split_last_mut() {
+            match before.last() {
+                Some(earlier) if earlier.key < key => *place = *earlier,
+                nearest => {
+                    *place = pending;
+                    if nearest.is_none() && far > 0 {
+                        self.sink(far);
+                    }
+                    return;
+                }
+            }
+            near = before;
+        }
+    }
+
+    /// Adds an event of another day, or one for which there is no room yet.
+    // Not inlined: what is left of `push_at` needs no registers of its caller.
+    #[inline(never)]
+    fn put(&mut self, pending: Pending<E>) {
+        let day = day(pending.key.time());
         if day >= self.tomorrow && self.today.len() < FEW && self.filled == 0 && self.later.is_empty() {
             self.tomorrow = day + 1;
         }
         if day < self.tomorrow {
-            self.insert(pending);
+            self.today.push(pending);
+            self.sink(self.today.len() - 1);
         } else if day - self.tomorrow < DAYS {
             let list = list(day);
             self.filled |= 1 << list;
             self.days[list as usize].push(pending);
         } else {
-            self.postpone(pending);
+            self.later.push(pending);
         }
     }
 
-    /// Adds an event later than the days that have a list.
+    /// Moves an event down among the sorted ones before it.
     #[inline(never)]
-    fn postpone(&mut self, pending: Pending<E>) {
-        self.later.push(pending);
-    }
-
-    /// Adds an event to the sorted ones. Most new events are earlier than most others, so that the earlier ones are
-    /// moved up one by one.
-    #[inline]
-    fn insert(&mut self, pending: Pending<E>) {
-        let mut at = self.today.len();
-        if at >= MANY {
-            let at = self.today.partition_point(|other| other.key > pending.key);
-            self.today.insert(at, pending);
-            return;
-        }
-        self.today.push(pending);
-        while at > 0 && self.today[at - 1].key < pending.key {
-            self.today[at] = self.today[at - 1];
-            at -= 1;
-        }
-        self.today[at] = pending;
+    fn sink(&mut self, from: usize) {
+        let key = self.today[from].key;
+        let place = self.today[..from].partition_point(|other| other.key > key);
+        self.today[place..=from].rotate_right(1);
     }
 
     /// Removes the earliest event and returns it with its time.

@@ -107,12 +107,11 @@ impl<F: Copy> Medium<F> {
         self.air.get_ref(of).frame
     }
 
-    /// Removes a frame whose last tail has passed, and returns it.
-    pub(crate) fn clear(&mut self, of: Handle) -> F {
-        let &Transmission { from, frame, .. } = self.air.get_ref(of);
-        self.air.remove(of);
+    /// Removes a frame whose last tail has passed.
+    #[inline]
+    pub(crate) fn clear(&mut self, of: Handle) {
+        let from = self.air.remove(of).from;
         self.receivers.of[from as usize].passing -= 1;
-        frame
     }
 
     /// True if `node` decodes a frame whose PHY header it has read.

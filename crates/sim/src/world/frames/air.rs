@@ -374,8 +374,11 @@ impl World {
 
     /// Removes a frame whose last tail has passed, and the packet of a broadcast; any other packet belongs to its
     /// sender.
+    #[expect(clippy::inline_always, reason = "once a frame: the call costs a download 0.3 %")]
+    #[inline(always)]
     pub(super) fn clear(&mut self, of: Handle) {
-        let frame = self.medium.clear(of);
+        let frame = self.medium.frame(of);
+        self.medium.clear(of);
         if frame.to == BROADCAST
             && let Kind::Data { packet, .. } = frame.kind
         {
