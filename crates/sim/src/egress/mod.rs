@@ -29,7 +29,7 @@ use crate::net::Waiting;
 use crate::results;
 use hardware::{Hardware, Passed};
 use mac80211::Scheduler;
-use queue::{Completion, Departure, Settings};
+use queue::{Batch as _, Completion, Departure, Settings};
 use round_robin::RoundRobin;
 use std::ops::Range;
 use turns::Turns;
@@ -389,18 +389,19 @@ impl Egress {
             }
             (Order::Mac80211(_) | Order::Turns(_), None) => None,
         };
-        if taken.is_none() || self.is_empty(category) {
+        if taken.is_none() || self.is_idle(category) {
             self.filled &= !(1 << category);
         }
         taken
     }
 
-    /// True if a category certainly has no packet for the MAC: one port serves it, and is empty.
+    /// True if a category certainly has no packet for the MAC, and to look for one changes nothing: one port serves it, a plain
+    /// queue that is empty.
     // It spares the MAC a look into each queue that it has emptied.
     #[inline]
-    fn is_empty(&self, category: u8) -> bool {
+    fn is_idle(&self, category: u8) -> bool {
         let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none() && self.note.is_none();
-        one && self.ports[PortId::at(category.into())].queue().is_empty()
+        one && self.ports[PortId::at(category.into())].queue().is_idle()
     }
 
     /// The port of a category with the earliest departure, and its time; none if no packet is queued.
