@@ -92,10 +92,10 @@ def writable(out):
 
 
 def machine(talk, share, clock, descriptor, kernel, line):
-    """QEMU's command line."""
+    """QEMU's command line. At fixed addresses (`norandmaps`) what it has translated serves a program's next run, too."""
     whole = (
         "console=ttyS0 panic=-1 loglevel=4 nokaslr mitigations=off random.trust_cpu=on no_timer_check tsc=reliable "
-        f"audit=0 lsm= talk={talk.name} {line}"
+        f"audit=0 lsm= norandmaps talk={talk.name} {line}"
     )
     return [
         "qemu-system-x86_64", "-M", "q35,hpet=off", "-cpu", "max", "-m", "1024", *CLOCKS[clock],

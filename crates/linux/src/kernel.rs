@@ -10,7 +10,8 @@ pub mod rtnetlink;
 pub(crate) mod socket;
 pub(crate) mod wire;
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::thread::nanosleep;
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use units::{Duration, Instant};
 
 /// Counters of a queue discipline. All except the backlog only grow, and wrap.
@@ -34,6 +35,33 @@ pub fn now() -> Instant {
     read(ClockId::Monotonic)
 }
 
+/// A bounded wait for what has to be asked for again and again. The clock bounds it and not the number of attempts: on a
+/// busy machine an attempt and a pause take many times as long as elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    until: Instant,
+    pause: Duration,
+}
+
+impl Patience {
+    /// From now on.
+    pub(crate) fn new(longest: Duration, pause: Duration) -> Self {
+        Self { until: now() + longest, pause }
+    }
+
+    /// Waits for the next attempt; false if the time is over.
+    pub(crate) fn lasts(&self) -> bool {
+        if now() >= self.until {
+            return false;
+        }
+        let nanos = self.pause.as_nanos();
+        let (seconds, rest) = ((nanos / 1_000_000_000).cast_signed(), (nanos % 1_000_000_000).cast_signed());
+        // If a signal cuts the pause short, it is only shorter.
+        let _ = nanosleep(&Timespec { tv_sec: seconds, tv_nsec: rest });
+        true
+    }
+}
+
 /// Returns how long the machine has slept since it was started.
 pub(crate) fn slept() -> Duration {
     let awake = now();
@@ -43,4 +71,26 @@ pub(crate) fn slept() -> Duration {
 fn read(clock: ClockId) -> Instant {
     let time = std::time::Duration::try_from(clock_gettime(clock)).expect("these clocks begin at zero");
     Instant::from_nanos(u64::try_from(time.as_nanos()).expect("fewer than 2^64 nanoseconds, 584 years"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_attempts_count_as_time_and_there_is_always_one() {
+        let slow = Patience::new(Duration::ZERO, Duration::from_millis(20));
+        let attempt = || slow.lasts();
+        let patience = Patience::new(Duration::from_millis(60), Duration::from_millis(1));
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            // An attempt of 20 ms.
+            Patience { until: Instant::NEVER, ..slow }.lasts();
+            if !patience.lasts() {
+                break;
+            }
+        }
+        assert!(attempts <= 4 && !attempt(), "{attempts}");
+    }
 }

@@ -6,6 +6,7 @@ use crate::device::lock::PhyLock;
 use crate::device::state::{AgentProcess, State, agent_at, detach_command, other_places};
 use crate::device::wish::{Place, shown_place};
 use crate::error::{Error, Taken};
+use crate::kernel::Patience;
 use crate::kernel::nl80211::Wireless;
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::ask;
@@ -14,7 +15,8 @@ use std::path::Path;
 use units::Duration;
 
 /// Longest time that an agent may take to restore the former queue.
-const PATIENCE: Duration = Duration::from_secs(3);
+const LONGEST: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// What a place has back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +65,15 @@ fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<
         Err(Errno::PERM) => return Err(Error::NotPermitted { what, needs: "its user or CAP_KILL" }),
         Err(errno) => return Err(Error::Kernel { what, source: errno.into() }),
     }
-    let pause = rustix::time::Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
-    for _ in 0..PATIENCE.as_nanos() / 10_000_000 {
+    let patience = Patience::new(LONGEST, PAUSE);
+    loop {
         if agent_at(folder, device, parent)?.is_none() {
             return Ok(());
         }
-        // If a signal cuts the pause short, it is only shorter.
-        let _ = rustix::thread::nanosleep(&pause);
+        if !patience.lasts() {
+            return Err(Taken::Stays { process: agent.process, device: device.into(), waited: LONGEST }.into());
+        }
     }
-    Err(Taken::Stays { process: agent.process, device: device.into(), waited: PATIENCE }.into())
 }
 
 /// Removes the lock of a phy that an agent left that was killed before it wrote anything down.

@@ -55,7 +55,7 @@ pub fn govern(
     host: &mut dyn Host,
 ) -> Result<(), Error> {
     let mut agent = Agent::new(wishes, patience, signals)?;
-    let begun = agent.begin(listen, host).and_then(|()| agent.confine(host));
+    let begun = agent.begin(listen, signals, host).and_then(|()| agent.confine(host));
     let governed = begun.and_then(|()| agent.run(signals, host));
     agent.manager.tell("STOPPING=1");
     let is_news = !matches!(governed, Err(Error::Gone { .. } | Error::Replaced { .. }));
@@ -126,10 +126,14 @@ impl Agent {
         })
     }
 
-    /// Takes up queues, all or until one is governed, and listens. The loop takes up the others.
-    fn begin(&mut self, listen: Vec<(Address, Serves)>, host: &mut dyn Host) -> Result<(), Error> {
+    /// Takes up queues, all or until one is governed or a signal comes, and listens. The loop takes up the others.
+    fn begin(&mut self, listen: Vec<(Address, Serves)>, signals: &Signals, host: &mut dyn Host) -> Result<(), Error> {
         let (mut first, mut refused) = (None, 0);
         for at in 0..self.governors.len() {
+            // Each attempt may take seconds.
+            if signals.has_come()? {
+                break;
+            }
             if self.patience == Patience::End {
                 // If an interface does not exist, the user is told which ones do.
                 Route::open()?.link(&self.governors[at].wish.place.device)?;

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// All signals that would end the agent before it has restored anything. They are blocked for this thread and those
@@ -53,6 +54,18 @@ impl Signals {
         taken.thread_block().map_err(failed)?;
         let read = SignalFd::with_flags(&taken, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(failed)?;
         Ok(Self { read, taken })
+    }
+
+    /// Tells whether a signal waits to be read.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub(crate) fn has_come(&self) -> Result<bool, Error> {
+        let mut ready = [PollFd::new(&self.read, PollFlags::IN)];
+        let polled = poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+        polled
+            .map(|ready| ready > 0)
+            .map_err(|errno| Error::Kernel { what: "read a signal".into(), source: errno.into() })
     }
 
     /// Returns what the next signal means, if one has come.

@@ -182,7 +182,8 @@ impl State {
 impl Drop for State {
     fn drop(&mut self) {
         if !self.is_kept && has_name(&self.file, &self.path).unwrap_or(false) {
-            // An empty file harms nobody.
+            // An empty file harms nobody; a killed agent may have left the one that was to take its place.
+            let _ = fs::remove_file(new_path(&self.path));
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -262,6 +262,19 @@ fn a_place_has_one_agent_however_many_come_and_go() {
 }
 
 #[test]
+fn of_an_agent_that_was_killed_while_it_wrote_its_first_file_nothing_stays() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("state");
+    make_state_folder(&folder).unwrap();
+    let path = path(&folder, DEVICE, ROOT).unwrap();
+    for file in [&new_path(&path), &path] {
+        fs::write(file, "").unwrap();
+    }
+    assert!(State::left(&folder, DEVICE, ROOT).unwrap().is_none());
+    assert_eq!(names(&folder), [""; 0]);
+}
+
+#[test]
 fn looking_for_what_is_left_makes_no_file_and_no_folder() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("state");

@@ -74,6 +74,11 @@ impl Unnamed {
     }
 }
 
+/// Tells whether a socket's file is of no living process.
+pub(crate) fn is_nobodys(path: &Path) -> bool {
+    Unnamed::open(SocketType::DGRAM).is_ok_and(|socket| !socket.answers(path))
+}
+
 fn bind_hidden(socket: &OwnedFd, path: &Path) -> Result<PathBuf, Errno> {
     let mut hidden = path.as_os_str().to_owned();
     hidden.push(format!(".{}", std::process::id()));

@@ -1,6 +1,8 @@
 //! Asks the agents that run on this machine over their sockets; the client of [`serve`](crate::telemetry::serve).
 
+use crate::admission;
 use crate::error::Error;
+use crate::kernel::named::is_nobodys;
 use crate::telemetry::status::Status;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
@@ -39,14 +41,23 @@ pub fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// Removes the sockets in `folder` whose processes no longer exist. Those that cannot be removed stay.
+/// Removes the sockets that killed agents left in `folder`: those whose names have the number of no process, and that of
+/// admission if nobody has it. What cannot be removed stays.
 pub fn forget_killed(folder: &Path) {
-    let is_left = |socket: &PathBuf| {
-        let name = socket.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        let process = name.strip_prefix("agent-").and_then(|number| number.parse().ok()).and_then(Pid::from_raw);
-        process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH))
+    let is_left = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let of_agent = name.strip_prefix("agent-").and_then(|name| name.strip_suffix(".sock"));
+        // A socket that does not have its own name yet; see `kernel::named`.
+        match of_agent.or(name.rsplit_once(".sock.").map(|(_, number)| number)) {
+            Some(number) => {
+                let process = number.parse().ok().and_then(Pid::from_raw);
+                process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH))
+            }
+            None => name == admission::SOCKET && is_nobodys(path),
+        }
     };
-    for socket in sockets(folder).unwrap_or_default().iter().filter(|socket| is_left(socket)) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for socket in entries.map(|entry| entry.path()).filter(is_left) {
         // Another agent may be faster.
         let _ = fs::remove_file(socket);
     }
@@ -167,7 +178,7 @@ mod tests {
     use crate::kernel::now;
     use crate::telemetry::serve::{Address, Server, Serves, WATCH_EVERY};
     use crate::telemetry::status::tests::busy;
-    use std::os::unix::net::UnixListener;
+    use std::os::unix::net::{UnixDatagram, UnixListener};
 
     #[test]
     fn an_agent_is_found_and_asked() {
@@ -187,15 +198,29 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_goes_with_the_process_that_made_it() {
+    fn sockets_go_with_the_process_that_made_them_also_before_they_have_their_names() {
         let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
         // Linux numbers processes up to 4194304.
-        let no_process = i32::MAX.cast_unsigned();
-        for process in [std::process::id(), no_process] {
-            drop(UnixListener::bind(socket(folder.path(), process)).unwrap());
+        let (own, none) = (std::process::id(), i32::MAX);
+        let stay = [format!("admission.sock.{own}"), format!("agent-{own}.sock"), "metrics.sock".into()];
+        let go = [format!("admission.sock.{none}"), format!("agent-{none}.sock"), format!("agent-{none}.sock.{none}")];
+        for name in stay.iter().chain(&go) {
+            drop(UnixListener::bind(at(name)).unwrap());
         }
-        forget_killed(folder.path());
-        assert_eq!(sockets(folder.path()).unwrap(), [socket(folder.path(), std::process::id())]);
+        let left = || {
+            forget_killed(folder.path());
+            let mut names: Vec<String> = fs::read_dir(folder.path())
+                .unwrap()
+                .map(|one| one.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        let admission = UnixDatagram::bind(at(admission::SOCKET)).unwrap();
+        assert_eq!(left(), [&[admission::SOCKET.into()], &stay[..]].concat());
+        drop(admission);
+        assert_eq!(left(), stay, "nobody has it");
         forget_killed(&folder.path().join("none"));
     }
 

@@ -27,21 +27,24 @@ impl Log {
 
     /// Returns warnings and errors since the last call.
     pub(super) fn complaints(&self) -> Vec<String> {
-        let mut messages = self.messages.lock().unwrap();
-        let mut complaints = Vec::new();
+        let is_complaint = |message: &String| {
+            let priority: Option<u64> = message.split(',').next().unwrap().parse().ok();
+            priority.is_none_or(|priority| priority % 8 <= WARNING)
+        };
+        self.messages().into_iter().filter(is_complaint).collect()
+    }
+
+    /// Returns all messages since the last call, each after its priority and the like.
+    pub(super) fn messages(&self) -> Vec<String> {
+        let mut file = self.messages.lock().unwrap();
+        let mut messages = Vec::new();
         let mut buffer = [0; 8_192];
         loop {
-            match messages.read(&mut buffer) {
-                Ok(length) => {
-                    let message = String::from_utf8_lossy(&buffer[..length]).into_owned();
-                    let priority: u64 = message.split(',').next().unwrap().parse().unwrap();
-                    if priority % 8 <= WARNING {
-                        complaints.push(message);
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return complaints,
+            match file.read(&mut buffer) {
+                Ok(length) => messages.push(String::from_utf8_lossy(&buffer[..length]).into_owned()),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return messages,
                 // Messages that were overwritten before they could be read.
-                Err(error) => complaints.push(format!("the kernel's log: {error}")),
+                Err(error) => messages.push(format!("the kernel's log: {error}")),
             }
         }
     }

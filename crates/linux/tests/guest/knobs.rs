@@ -81,17 +81,23 @@ fn until(what: &str, is: impl Fn() -> bool) {
     }
 }
 
+/// Returns the words of a file. A shell would cost more than what is tested.
+fn words(file: &str) -> String {
+    std::fs::read_to_string(file).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the limits of airtime, in one line.
 fn aql() -> String {
-    let phy = "/sys/kernel/debug/ieee80211/$(cat /sys/class/net/wlan0/phy80211/name)";
-    let shown = shell(&format!("cat {phy}/aql_txq_limit; echo '; '; cat {phy}/aql_threshold"));
-    shown.split_whitespace().collect::<Vec<_>>().join(" ").replace(" ;", ";")
+    let phy = format!("/sys/kernel/debug/ieee80211/{}", words("/sys/class/net/wlan0/phy80211/name"));
+    format!("{}; {}", words(&format!("{phy}/aql_txq_limit")), words(&format!("{phy}/aql_threshold")))
 }
 
 /// Returns the limit of packets.
 fn limit() -> u32 {
-    let line = "iw phy $(cat /sys/class/net/wlan0/phy80211/name) get txq | sed -n 's/.*[Pp]acket limit:[^0-9]*\\([0-9]*\\).*/\\1/p'";
-    shell(line).trim().parse().unwrap()
+    let shown = shell(&format!("iw phy {} get txq", words("/sys/class/net/wlan0/phy80211/name")));
+    let limit =
+        shown.lines().find_map(|line| line.to_lowercase().split_once("packet limit:").map(|(_, of)| of.trim().into()));
+    limit.and_then(|of: String| of.split_whitespace().next()?.parse().ok()).unwrap()
 }
 
 /// Returns the airtime weights of the stations.

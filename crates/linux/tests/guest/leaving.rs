@@ -3,6 +3,8 @@
 use super::program::{Program, nothing_is_left, queue, run, said};
 use super::slow_link::Terminal;
 use super::{dummy, now, pause_until, shell};
+use linux::device::bpf::FOLDER;
+use std::process::Command;
 use units::Duration;
 
 /// Nothing ever waits on a dummy interface, which does not matter here.
@@ -38,6 +40,34 @@ fn a_clean_exit_restores_the_former_discipline_exactly() {
     }
     drop((terminal, far_end));
     shell("ip link del one");
+}
+
+/// Each attempt waits four seconds for a lock that another process keeps.
+#[test]
+#[ignore = "needs the guest"]
+fn an_agent_of_many_interfaces_that_all_keep_it_waiting_ends_when_it_is_told() {
+    let interfaces: Vec<String> = (1..=8).map(|number| format!("one{number}")).collect();
+    for (name, network) in interfaces.iter().zip(100..) {
+        dummy(name, network);
+    }
+    let table = |name: &String| format!("[interface.{name}]\nbackend = \"bpf\"\nforce = true\n");
+    std::fs::write("/tmp/many.toml", interfaces.iter().map(table).collect::<String>()).unwrap();
+    shell(&format!("mkdir -m 700 {FOLDER}"));
+    let mut keeper = Command::new("flock").args(["--no-fork", FOLDER, "sleep", "1000"]).spawn().unwrap();
+    let program = Program::start("agent --config /tmp/many.toml");
+    pause_until(now() + Duration::from_secs(6));
+    program.signal("TERM");
+    let told = now();
+    assert_eq!(program.end(), Some(0), "{}", said());
+    let took = now().since(told);
+    assert!(took < Duration::from_secs(6) && said().contains("one1"), "{took}: {}", said());
+    keeper.kill().unwrap();
+    keeper.wait().unwrap();
+    shell(&format!("rmdir {FOLDER}"));
+    nothing_is_left();
+    for name in &interfaces {
+        shell(&format!("ip link del {name}"));
+    }
 }
 
 /// The interface has four transmit queues, of which the kernel uses the first and shows all.

@@ -29,6 +29,7 @@ mod rate_steps;
 mod reload;
 mod rivals;
 mod slow_link;
+mod stalled;
 mod stations;
 mod stress;
 mod swan;

@@ -9,7 +9,7 @@ use super::kernel_log::{self, Log};
 use super::program::{PROGRAM, nothing_is_left};
 use super::traffic::{Sent, Traffic};
 use super::witness::{self, Witness};
-use super::{now, pause_until, shell, unsent};
+use super::{now, pause_until, shell, stalled, unsent};
 use linux::device::bpf::FOLDER;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,6 +28,8 @@ const SEED: u64 = 1;
 const PAUSE: Duration = Duration::from_millis(250);
 /// Longest time to begin or to end; both take a small part of it, also if two agents wait for each other.
 const LONGEST: Duration = Duration::from_secs(60);
+/// An agent that has not ended after this time is described, and again after the same time.
+const LONG: Duration = Duration::from_secs(20);
 /// Bytes per second of the slow link.
 const RATES: [u64; 4] = [2_000, 20_000, 200_000, 2_000_000];
 const SETTINGS: [&str; 12] = [
@@ -112,12 +114,17 @@ impl Agent {
         self.signal("CONT");
         self.signal("TERM");
         let Some(mut program) = self.program.take() else { return };
-        let until = now() + LONGEST;
+        let (until, mut described) = (now() + LONGEST, now() + LONG);
         loop {
             if let Some(status) = program.try_wait().unwrap() {
                 return self.is_orderly(status.code());
             }
-            assert!(now() < until, "an agent does not end: {}", std::fs::read_to_string(&self.said).unwrap());
+            if now() >= described {
+                described += LONG;
+                let said = std::fs::read_to_string(&self.said).unwrap();
+                println!("an agent has not ended after {LONG}: {said}\n{}", stalled::described(program.id()));
+            }
+            assert!(now() < until, "an agent does not end within {LONGEST}");
             pause_until(now() + Duration::from_millis(10));
         }
     }
@@ -141,17 +148,20 @@ struct Stress {
     ground: Ground,
     /// Ports of agents that another program holds.
     held: Option<(Option<TcpListener>, Option<UdpSocket>)>,
-    done: BTreeMap<&'static str, u64>,
+    /// How often each was done, and how long that took.
+    done: BTreeMap<&'static str, (u64, Duration)>,
 }
 
 impl Stress {
     fn act(&mut self) {
+        let begin = now();
         let interface = self.choices.of(&INTERFACES);
         let what = match self.choices.below(28) {
             choice @ 0..7 => self.machine(choice, interface),
             choice => self.agent(choice - 7, interface),
         };
-        *self.done.entry(what).or_default() += 1;
+        let (times, took) = self.done.entry(what).or_default();
+        (*times, *took) = (*times + 1, *took + now().since(begin));
     }
 
     /// What is done with agents.

@@ -35,7 +35,7 @@ impl Discipline {
     /// # Errors
     /// The kernel has no type information (BTF), or the types that a discipline needs are missing. The message has the
     /// cure.
-    pub fn is_possible() -> Result<(), Error> {
+    fn is_possible() -> Result<(), Error> {
         let types = Btf::from_vmlinux().map_err(|_| Unsupported::KernelWithoutTypes)?;
         match types.type_by_name::<Func<'_>>("bpf_qdisc_bstats_update") {
             Some(_) => Ok(()),
@@ -52,8 +52,10 @@ impl Discipline {
         let places = places(most)?;
         let loaded = || Self::find(folder);
         if !folder.join(LINK).exists() {
-            Self::is_possible()?;
-            let object = prepared(places).and_then(OpenObject::load).map_err(|error| refused("load", &error))?;
+            // What is missing is looked for only after a refusal: to read the kernel's types takes long.
+            let object = prepared(places).and_then(OpenObject::load);
+            let object =
+                object.map_err(|error| Self::is_possible().err().unwrap_or_else(|| refused("load", &error)))?;
             pin(object, folder)?;
         }
         let found = loaded()?;

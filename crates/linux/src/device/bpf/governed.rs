@@ -15,12 +15,11 @@ use crate::device::state::State;
 use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
+use crate::kernel::Patience;
 use crate::kernel::nl80211::Wireless;
 use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
 use control::knobs::EVERY;
 use control::{Interval, Orders, Reads, Sets};
-use rustix::thread::nanosleep;
-use rustix::time::Timespec;
 use std::path::Path;
 use units::{Duration, Instant, Positive};
 
@@ -39,8 +38,9 @@ const BY_DEPARTURES: [(Reads, &str); 4] = [
 const BY_TIME_TO_LIVE: &str = "hops: from the time to live of IP packets, assumed to begin with 64, 128 or 255";
 const OWN_ONLY: &str = "real time: only what leaves by this interface";
 
-/// Longest wait, in milliseconds, for the packets of a queue that is about to be removed.
-const MOST_PAUSES: u32 = 250;
+/// Longest wait for the packets of a queue that is about to be removed.
+const LONGEST_DRAIN: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// An interface with our queue.
 #[derive(Debug)]
@@ -244,14 +244,8 @@ fn install(
 /// Waits a short time for a queue to be empty, because packets that wait when a discipline goes are lost. A queue that
 /// cannot be read counts as empty.
 fn let_drain(mut is_empty: impl FnMut() -> Result<bool, Error>) {
-    let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-    for _ in 0..MOST_PAUSES {
-        if is_empty().unwrap_or(true) {
-            break;
-        }
-        // If a signal cuts the pause short, it is only shorter.
-        let _ = nanosleep(&pause);
-    }
+    let patience = Patience::new(LONGEST_DRAIN, PAUSE);
+    while !is_empty().unwrap_or(true) && patience.lasts() {}
 }
 
 /// Tells whether the interface belongs to mac80211, which takes every packet at once.

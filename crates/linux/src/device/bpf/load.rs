@@ -4,20 +4,22 @@ use super::completions;
 use super::maps::{ELEMENTS, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, SHARED, kept_as, refused};
 use super::marking;
 use crate::error::{Error, Taken};
+use crate::kernel::Patience;
 use libbpf_rs::{MapCore, MapMut, Object, ObjectBuilder, OpenObject};
 use rustix::fs::{FileType, FlockOperation, Mode, Stat, flock, fstat, lstat, statfs};
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use rustix::thread::{Timespec, nanosleep};
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
+use units::Duration;
 
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sluice.bpf.o"));
-/// How often, a millisecond apart, an agent tries to get what others hold for a small part of a second each: shorter
-/// than its watchdog, which would end it.
-const LONGEST_WAIT: u32 = 4_000;
+/// How long an agent tries to get what others hold for a small part of a second each: shorter than its watchdog, which
+/// would end it.
+const LONGEST_WAIT: Duration = Duration::from_secs(4);
+const PAUSE: Duration = Duration::from_millis(1);
 /// Mode of the folder: whoever may open it may lock it, and whoever may write may replace what is kept there.
 const FOLDER_MODE: u32 = 0o700;
 /// What `statfs` says of sysfs (magic.h).
@@ -111,8 +113,8 @@ fn own(folder: &Path) -> Result<bool, Error> {
 /// while this is held: a slot must not be taken before its queue is installed, and new pins must not be removed. The
 /// lock is on the folder, which nobody else can open, and which goes when the discipline is unloaded.
 pub(super) fn alone(folder: &Path) -> Result<File, Error> {
-    let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-    for _ in 0..LONGEST_WAIT {
+    let patience = Patience::new(LONGEST_WAIT, PAUSE);
+    loop {
         let opened = if own(folder)? { File::open(folder) } else { Err(io::ErrorKind::NotFound.into()) };
         match opened {
             Ok(lock) => match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
@@ -124,10 +126,10 @@ pub(super) fn alone(folder: &Path) -> Result<File, Error> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(folder, error)),
         }
-        // If a signal cuts the pause short, it is only shorter.
-        let _ = nanosleep(&pause);
+        if !patience.lasts() {
+            return Err(Taken::Lock { path: folder.into() }.into());
+        }
     }
-    Err(Taken::Lock { path: folder.into() }.into())
 }
 
 /// Tells whether the folder is still the one that was opened.
