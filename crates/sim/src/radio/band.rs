@@ -31,14 +31,12 @@ impl Band {
     /// A channel that does not exist, with the nearest one that does.
     pub(crate) fn new(number: u8, width: ChannelWidth, high: bool) -> Result<Self, String> {
         let exists = |&number: &u8| Self::place(number, width, high).is_some();
-        match Self::place(number, width, high) {
-            Some(primary) => Ok(Self { primary, width }),
-            None => {
-                let nearest = (1..=233).filter(exists).min_by_key(|near: &u8| near.abs_diff(number)).unwrap_or(36);
-                let (width, band) = (width.mhz(), if high { 6 } else { 5 });
-                Err(format!("at {band} GHz no channel of {width} MHz holds channel {number}; the nearest is {nearest}"))
-            }
+        if let Some(primary) = Self::place(number, width, high) {
+            return Ok(Self { primary, width });
         }
+        let nearest = (1..=233).filter(exists).min_by_key(|near: &u8| near.abs_diff(number)).unwrap_or(36);
+        let (width, band) = (width.mhz(), if high { 6 } else { 5 });
+        Err(format!("at {band} GHz no channel of {width} MHz holds channel {number}; the nearest is {nearest}"))
     }
 
     /// The place of a 20 MHz channel that a channel of this width holds.
@@ -131,7 +129,7 @@ mod tests {
         assert!(refused(140, Mhz160, false).ends_with("the nearest is 149"));
         assert!(refused(233, Mhz40, true).ends_with("the nearest is 229"));
         assert!(refused(0, Mhz20, true).ends_with("the nearest is 1"));
-        assert_eq!(Band::new(221, Mhz160, true).map(|band| band.first()), Ok(48));
+        assert_eq!(Band::new(221, Mhz160, true).map(Band::first), Ok(48));
         assert!(Band::new(233, Mhz20, true).is_ok());
     }
 }

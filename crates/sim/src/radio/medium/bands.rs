@@ -189,23 +189,20 @@ impl Receivers {
         }
         let Some(bands) = &mut self.bands else { return false };
         let (tuned, receiver) = (&mut bands.of[node as usize], &mut self.of[node as usize]);
-        match &mut receiver.lock {
-            Some(lock) => {
-                receiver.energy += share.within(tuned.counted);
-                let others = receiver.energy - lock.power;
-                if !self.judge.by_ratio() && !self.reception.stands_out(lock.power, others as f64) {
-                    lock.intact = false;
-                    if now < lock.header_end {
-                        lock.header = Header::Lost;
-                    }
+        if let Some(lock) = &mut receiver.lock {
+            receiver.energy += share.within(tuned.counted);
+            let others = receiver.energy - lock.power;
+            if !self.judge.by_ratio() && !self.reception.stands_out(lock.power, others as f64) {
+                lock.intact = false;
+                if now < lock.header_end {
+                    lock.header = Header::Lost;
                 }
-                receiver.disturbed(&mut self.histories[node as usize], now);
             }
-            None => {
-                receiver.energy = tuned.energy_in(primary);
-                if decodable && !receiver.sending {
-                    self.begin_in_band(frame, node, &share, now);
-                }
+            receiver.disturbed(&mut self.histories[node as usize], now);
+        } else {
+            receiver.energy = tuned.energy_in(primary);
+            if decodable && !receiver.sending {
+                self.begin_in_band(frame, node, &share, now);
             }
         }
         self.of[node as usize].settle(now, carrier_sense)

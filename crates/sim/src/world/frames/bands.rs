@@ -18,7 +18,9 @@ impl World {
         let wanted = station.wanted_width().unwrap_or_else(|| self.medium.width(node.into()));
         if self.rules.bandwidth == Some(Bandwidth::Static) && idle < wanted {
             station.begins_later(self.now, &self.rules);
-            self.arm(node);
+            // Another category may have given up a frame in an internal collision.
+            self.finish_frames(node);
+            self.serve(node);
             return false;
         }
         station.limit_width(idle);
@@ -30,8 +32,7 @@ impl World {
     #[cold]
     pub(super) fn in_band(&self, node: NodeId, frame: &Frame, shape: Shape) -> Shape {
         let width = match (frame.mode, frame.kind) {
-            (Mode::Mimo(mode), _) => mode.width(),
-            (_, Kind::Trigger { response: Mode::Mimo(mode), .. }) => mode.width(),
+            (Mode::Mimo(mode), _) | (_, Kind::Trigger { response: Mode::Mimo(mode), .. }) => mode.width(),
             (_, Kind::Cts) if frame.to == frame.from => self.nodes[node].station.exchange_width(&self.rules),
             (_, Kind::Rts | Kind::BlockAckReq { .. } | Kind::Request { .. }) => {
                 self.nodes[node].station.exchange_width(&self.rules)
