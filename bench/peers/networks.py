@@ -220,6 +220,7 @@ def wides():
         yield wide(standard, 80, 1, payload=200)
         yield wide(standard, 80, 40, down=True, payload=200)
     yield from (ofdma(stations, payload) for stations, payload in ((2, 1000), (4, 1000), (8, 1000), (8, 200)))
+    yield from (overlap(channel) for channel in (36, 40, 44))
 
 
 def ofdma(stations, payload):
@@ -228,6 +229,15 @@ def ofdma(stations, payload):
     return dataclasses.replace(like, name=f"ax 80 n={stations} ofdma {payload} B", simulated=1.5,
                                settings=like.settings | {"mac.ofdma": "downlink", "duration": "1.5 s", "warmup": "1.0 s"},
                                ns3=("ns3-ofdma", f"--stations={stations}", f"--payload={payload}"))
+
+
+def overlap(channel):
+    """Overlapping channels of network (o): 80 MHz beside 20 MHz on one of them."""
+    measures = {"data frames, 1/s": mac_rate("attempts"), "wide cell, Mb/s": group_goodput(0, 1),
+                "narrow cell, Mb/s": group_goodput(1, 2)}
+    return Case("o", f"ax 80 and 20 on {channel}", "peer-overlap", measures, 3.0,
+                {"node.narrow.channel": channel, "duration": "3 s", "warmup": "1 s"},
+                ("ns3-overlap", f"--channel={channel}", "--duration=3", "--warmup=1"), conventions=OLD)
 
 
 # EDCA with one frame a TXOP, whatever the category.

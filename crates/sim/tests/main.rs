@@ -4,6 +4,7 @@ mod admission;
 mod aggregation;
 mod broadcast;
 mod capture_margin;
+mod channels;
 mod classes;
 #[path = "../../theory/tests/draws/mod.rs"]
 mod draws;
@@ -34,6 +35,7 @@ mod queueing;
 mod rate_control;
 mod routing;
 mod saturation;
+mod spatial_reuse;
 mod starvation;
 mod tcp;
 mod tcp_networks;

@@ -456,6 +456,9 @@ fn of_mac(rest: &[&str], network: &Network) -> Option<Reason> {
         {
             reason("there is no hardware queue", "set `hardware_queue` to its depth, or leave it out")
         }
+        ["bandwidth"] if network.node.iter().all(|node| node.channel.is_none()) => {
+            reason("all share one channel", "give access points a `channel`, or leave it out")
+        }
         ["mu_edca", "cw_min" | "cw_max"] if mac.mu_edca.is_some_and(|given| given.aifsn == 0) => {
             reason("with an AIFSN of 0 there is no contention", "set `aifsn` to 2 to 15, or leave it out")
         }

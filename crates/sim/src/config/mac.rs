@@ -3,7 +3,7 @@
 use super::Turns;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Power};
 
 /// Medium access of every node.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -46,6 +46,12 @@ pub struct Mac {
     /// Which packets share a hardware queue. Default `category`.
     #[serde(skip_serializing_if = "HardwareQueuePer::is_default")]
     pub hardware_queue_per: HardwareQueuePer,
+    /// With `node.channel`: what a busy secondary channel does to a frame.
+    #[serde(skip_serializing_if = "Bandwidth::is_dynamic")]
+    pub bandwidth: Bandwidth,
+    /// 802.11ax: power in 20 MHz below which other cells' frames are ignored (spatial reuse): -82 to -62 dBm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obss_pd: Option<Power>,
     /// 802.11ax: frames to several stations at once. Default "off".
     #[serde(skip_serializing_if = "Ofdma::is_off")]
     pub ofdma: Ofdma,
@@ -54,6 +60,25 @@ pub struct Mac {
     pub mu_edca: Option<MuEdca>,
     /// Turns in order of packet age (T-MAC).
     pub turns: Option<Turns>,
+}
+
+/// What a busy secondary channel does to a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Bandwidth {
+    /// Narrows it to the channels that are idle.
+    #[default]
+    Dynamic,
+    /// Defers it by another backoff.
+    Static,
+}
+
+impl Bandwidth {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_dynamic(&self) -> bool {
+        *self == Self::Dynamic
+    }
 }
 
 /// Frames to several stations at once (OFDMA).

@@ -95,6 +95,9 @@ pub struct Node {
     /// 802.11n, ac and ax: its spatial streams. Default: those of `[radio]`, with another `standard` 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<u8>,
+    /// Of an access point, for its stations too: its primary 20 MHz channel at 5 or 6 GHz, such as 36. Default: one for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u8>,
     /// Overrides of `[queue]`.
     #[serde(default)]
     pub queue: Option<Queue>,

@@ -1,7 +1,7 @@
 //! Conventions shared by all stations of a network: the rules of access and the choices that the standard leaves open.
 
 use super::TmacRules;
-use crate::config::{AnswerRts, Category, Eifs, FirstAccess, MissedBlockAck};
+use crate::config::{AnswerRts, Bandwidth, Category, Eifs, FirstAccess, MissedBlockAck};
 use crate::radio::{Format, Mode, Timing};
 use units::{Bytes, Duration};
 
@@ -130,6 +130,8 @@ pub(crate) struct Conventions {
     pub(crate) shares_uplink: bool,
     /// Contention of those stations; none: as always.
     pub(crate) mu_edca: Option<MuEdca>,
+    /// What a busy secondary channel does; none where all share one channel.
+    pub(crate) bandwidth: Option<Bandwidth>,
     pub(crate) eifs: Eifs,
     pub(crate) first_access: FirstAccess,
     pub(crate) answer_rts: AnswerRts,

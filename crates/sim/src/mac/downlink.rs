@@ -117,7 +117,12 @@ impl Station {
 
     /// The mode to a station with which it can share a PPDU in its category.
     pub(crate) fn shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
-        let Mode::Mimo(mimo) = self.mode_to(to, &rules.timing) else { return None };
+        self.shareable(self.mode_to(to, &rules.timing), to, rules)
+    }
+
+    /// A mode to a station, if others can share a PPDU in it.
+    pub(super) fn shareable(&self, mode: Mode, to: u32, rules: &Conventions) -> Option<Mimo> {
+        let Mode::Mimo(mimo) = mode else { return None };
         let fits = mimo.format() == Format::He && self.agreement(to, rules).frames > 1;
         fits.then_some(mimo)
     }

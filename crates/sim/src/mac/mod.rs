@@ -3,6 +3,7 @@
 
 mod airtime;
 mod assembly;
+mod bandwidth;
 mod buffer;
 mod contention;
 mod conventions;

@@ -27,7 +27,7 @@ use units::{Duration, Instant};
 pub(crate) struct Station {
     pub(super) address: u32,
     /// Mode with which it sends data to one receiver.
-    rates: Rates,
+    pub(super) rates: Rates,
     pub(super) step: Step,
     /// Category of the present or last exchange.
     pub(super) holder: u8,
@@ -476,6 +476,11 @@ impl Station {
     pub(crate) fn spoilt(&mut self, now: Instant, header_read: bool, rules: &Conventions) -> Answer {
         self.overhears_spoilt(now, header_read, rules);
         if header_read { self.missed_response(now, rules) } else { Answer::default() }
+    }
+
+    /// Handles a frame that it ignores: a response that it awaits does not come.
+    pub(crate) fn ignores(&mut self, now: Instant, rules: &Conventions) -> Answer {
+        self.missed_response(now, rules)
     }
 
     /// Handles a received frame with errors while no response is awaited.

@@ -51,6 +51,7 @@ fn conventions() -> Conventions {
         shares_downlink: false,
         shares_uplink: false,
         mu_edca: None,
+        bandwidth: None,
         agreements: [Agreement::NONE; 3],
         formats: Vec::new(),
         newest: Format::Ht,

@@ -160,7 +160,7 @@ impl Station {
     /// A station was sent data: it may have answers.
     pub(crate) fn may_answer_to(&mut self, station: u32, rules: &Conventions) {
         let category = self.holder;
-        let mode = self.shared_mode(station, rules);
+        let mode = self.widest_shared_mode(station, rules);
         let Some(uplink) = self.uplink.as_mut().filter(|uplink| uplink.asks) else { return };
         match uplink.told.iter_mut().find(|told| (told.station, told.category) == (station, category)) {
             Some(told) if told.backlog == Backlog::Is(Bytes::new(0)) => told.backlog = Backlog::Unknown,
@@ -271,7 +271,8 @@ impl Station {
         let category = self.holder;
         let modes = |most: usize| {
             let told = move |&station: &u32| uplink.candidates(category).find(|told| told.station == station);
-            uplink.users[..most].iter().filter_map(told)
+            let narrowed = |told: &Told| Told { mode: self.within_limit(told.mode), ..*told };
+            uplink.users[..most].iter().filter_map(told).map(narrowed)
         };
         let width = modes(uplink.users.len()).next()?.mode.width();
         let timing = &rules.timing;

@@ -138,6 +138,17 @@ impl Mimo {
         modes.next().unwrap_or(self)
     }
 
+    /// This mode, or in a narrower channel the fastest that has no more.
+    #[must_use]
+    pub(crate) fn at_most(self, width: ChannelWidth) -> Self {
+        if self.width <= width {
+            return self;
+        }
+        let narrow = |coding| Self::new(self.format, coding, self.streams, width, self.guard);
+        let narrow = (0..=self.coding).rev().find_map(narrow).unwrap_or(self);
+        Self { ru: self.ru, longer: self.longer, ..narrow }
+    }
+
     /// This HE mode within an RU, behind a preamble with `longer` more symbols of 4 us: in an HE MU PPDU those of HE-SIG-B
     /// (27.3.4), in an HE TB PPDU one, of a longer HE-STF.
     #[must_use]

@@ -2,6 +2,7 @@
 //!
 //! Knows frames only as intervals of power with a sender; their content is the MAC's.
 
+mod band;
 mod channel;
 mod errors;
 mod exchange;
@@ -18,13 +19,14 @@ mod ru;
 mod settings;
 mod timing;
 
+pub(crate) use band::Band;
 pub(crate) use channel::Channel;
 pub use exchange::Exchange;
 pub(crate) use links::Links;
-pub(crate) use medium::{Heard, Medium, Signal};
+pub(crate) use medium::{Heard, Medium, Reuse, Signal};
 pub use mimo::{Format, Mimo, TWELFTHS};
 pub use mode::{DsssRate, Mode, OfdmRate};
-pub(crate) use propagation::{Link, Reception};
+pub(crate) use propagation::{Link, Reception, USUAL_POWER};
 pub use reach::Reach;
 pub(crate) use reception::{Judge, Mpdu, Shape};
 pub use ru::Ru;

@@ -38,7 +38,7 @@ pub(crate) struct Link {
 }
 
 /// Default transmit power, and the largest that a stated range may require: a kilowatt.
-const USUAL_POWER: Power = Power::dbm(15.0);
+pub(crate) const USUAL_POWER: Power = Power::dbm(15.0);
 const MOST_POWER: Power = Power::dbm(60.0);
 
 /// Converts watts to whole attowatts.

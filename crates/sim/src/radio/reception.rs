@@ -6,6 +6,7 @@ use super::errors::{Errors, Tables, all_survive, header_field};
 use super::fading::Fading;
 use super::mode::Mode;
 use super::propagation::Reception;
+use crate::config::ChannelWidth;
 use crate::engine::{Bitmap, Purpose, Stream};
 use std::ops::Range;
 use units::{Bytes, Duration, Instant};
@@ -24,6 +25,10 @@ pub(crate) struct Shape {
     pub(crate) control: bool,
     /// The node whose trigger it answers beside others, each in its own part of the channel; else [`NOBODY`](Self::NOBODY).
     pub(crate) answers: u32,
+    /// Bandwidth, if nodes have several channels.
+    pub(crate) width: ChannelWidth,
+    /// True if it is sent with less power, for spatial reuse.
+    pub(crate) limited: bool,
 }
 
 impl Shape {

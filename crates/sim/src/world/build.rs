@@ -6,7 +6,7 @@ use super::flows::{self, Supply};
 use super::frames::conventions;
 use super::nodes::generations::Generations;
 use super::nodes::infrastructure::Infrastructure;
-use super::nodes::{self, motion, port_names, sites};
+use super::nodes::{self, channels, motion, port_names, sites};
 use super::notes::Posted;
 use super::radio;
 use super::routing::{self, Routing};
@@ -36,14 +36,19 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let infrastructure = Infrastructure::new(network, &sites)?;
     let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
+    let bands = channels::bands(network, &sites, &infrastructure, &generations)?;
     let channel = radio::channel(&network.radio, &names, seed)?;
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
-    let links = Links::new(&network.radio, motion, &channel);
+    let links = Links::new(&channels::radio(network), motion, &channel);
     let judge = Judge::new(&channel, &links.reception(), &names, seed);
     let mut medium = Medium::new(links, judge);
     if rules.shares_downlink {
         medium.expect_parts();
+    }
+    if let Some(bands) = bands {
+        let reuse = channels::reuse(network, &infrastructure, &generations)?;
+        medium.tune(bands, rules.timing.sifs + rules.timing.slot, reuse);
     }
     infrastructure.check_range(&names, &medium)?;
     let nodes = nodes::build::nodes(network, &sites, &infrastructure, &generations, &rules, seed)?;

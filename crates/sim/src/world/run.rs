@@ -67,6 +67,7 @@ impl World {
                 Event::Timer { connection } => self.timer(connection),
                 Event::Deadline { node } => self.deadline(node),
                 Event::Front { of, listener } => self.front(of, listener),
+                Event::Colour { of } => self.colour(of),
                 Event::Sent { of } => self.sent(of),
                 Event::Tail { of, listener } => self.tail(of, listener),
                 Event::Control { node, port } => self.control(node, port),

@@ -108,6 +108,8 @@ pub(crate) enum Event {
     Deadline { node: NodeId },
     /// The front of a frame reaches its `listener`-th listener, and perhaps more.
     Front { of: Handle, listener: u32 },
+    /// All listeners have read the colour of a frame.
+    Colour { of: Handle },
     /// The sender has sent all of a frame.
     Sent { of: Handle },
     /// The tail of a frame leaves its `listener`-th listener, and perhaps more.

@@ -163,7 +163,7 @@ impl World {
         let length = picture.length;
         let power = Power::watts(heard.power as f64 * 1e-18);
         let what = match heard.what {
-            Signal::Good { .. } => TraceEventKind::Hears(picture, power),
+            Signal::Good { .. } | Signal::Foreign => TraceEventKind::Hears(picture, power),
             Signal::Bad { header_read: true } => TraceEventKind::Spoilt(picture, power),
             Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => return,
         };

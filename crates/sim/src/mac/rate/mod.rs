@@ -8,8 +8,9 @@ mod arf;
 mod minstrel;
 
 use super::Report;
+use crate::config::ChannelWidth;
 use crate::engine::Stream;
-use crate::radio::Mode;
+use crate::radio::{Mimo, Mode};
 use aarf::Aarf;
 use arf::Arf;
 pub(crate) use minstrel::Costs;
@@ -34,8 +35,10 @@ pub(crate) struct Rates {
     controls: Option<Controls>,
     /// Without rate control: index of the mode.
     level: usize,
-    /// The only mode, if there is one for all peers.
+    /// The only mode, if there is one for all peers and any width.
     only: Option<Mode>,
+    /// The widest channel of the next frames, if that is limited.
+    limit: Option<ChannelWidth>,
 }
 
 /// Rate control of a station towards all its peers.
@@ -62,7 +65,7 @@ impl Rates {
     pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
         let only = if let [set] = &sets[..] { set.as_slice() } else { &[] };
         let only = if let &[mode] = only { Some(mode) } else { None };
-        Self { sets, of_peer, controls: None, level: 0, only }
+        Self { sets, of_peer, controls: None, level: 0, only, limit: None }
     }
 
     /// One of two modes, [selected by the host](Self::set_low).
@@ -85,7 +88,7 @@ impl Rates {
     ) -> Self {
         let candidates = sets.iter().map(|set| set.iter().map(|&mode| costs.of(mode)).collect()).collect();
         let controls = Some(Controls { algorithm, candidates, peers: Vec::new(), random });
-        Self { sets, of_peer, controls, level: 0, only: None }
+        Self { sets, of_peer, controls, level: 0, only: None, limit: None }
     }
 
     #[inline]
@@ -99,7 +102,26 @@ impl Rates {
         if let Some(mode) = self.only {
             return mode;
         }
+        match (self.widest(to), self.limit) {
+            (Mode::Mimo(mode), Some(_)) => Mode::Mimo(self.within_limit(mode)),
+            (mode, _) => mode,
+        }
+    }
+
+    /// The same without a limit of the width.
+    #[inline]
+    pub(crate) fn widest(&self, to: u32) -> Mode {
         self.sets[self.set(to)][self.controls.as_ref().map_or(self.level, |controls| controls.index(to))]
+    }
+
+    /// Limits the width of the next frames.
+    pub(crate) fn limit(&mut self, width: ChannelWidth) {
+        (self.only, self.limit) = (None, Some(width));
+    }
+
+    /// A mode in a channel that is no wider than the limit.
+    pub(crate) fn within_limit(&self, mode: Mimo) -> Mimo {
+        self.limit.map_or(mode, |width| mode.at_most(width))
     }
 
     /// Mode of all data frames to a peer, without rate control; of two the high one.

@@ -1,9 +1,13 @@
 //! The medium between all nodes.
 
+use super::bands::Bands;
 use super::margin::Margins;
 use super::receivers::Receivers;
+use super::reuse::{Reuse, colour_time};
 use super::signal::{Air, Passing, Transmission};
+use crate::config::ChannelWidth;
 use crate::engine::{Bitmap, Handle};
+use crate::radio::band::Band;
 use crate::radio::mode::Mode;
 use crate::radio::reception::{Judge, Shape};
 use crate::radio::{Link, Links};
@@ -38,6 +42,67 @@ impl<F: Copy> Medium<F> {
     /// From now on stations may answer a trigger side by side.
     pub(crate) fn expect_parts(&mut self) {
         self.receivers.expect_parts();
+    }
+
+    /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame.
+    pub(crate) fn tune(&mut self, bands: Vec<Band>, pifs: Duration, reuse: Option<Reuse>) {
+        self.receivers.tune(Bands::new(bands, pifs, reuse));
+    }
+
+    /// A node has gained a TXOP.
+    pub(crate) fn begin_txop(&mut self, node: u32) {
+        if let Some(reuse) = self.receivers.bands.as_mut().and_then(|bands| bands.reuse.as_mut()) {
+            reuse.begin_txop(node);
+        }
+    }
+
+    /// Is the power limited of a frame that a node sends now, in its TXOP or as a response?
+    pub(crate) fn limits(&self, node: u32, responds: bool) -> bool {
+        let reuse = self.receivers.bands.as_ref().and_then(|bands| bands.reuse.as_ref());
+        reuse.is_some_and(|reuse| reuse.limits(node, responds))
+    }
+
+    /// Returns the time at which all listeners have read the colour of a frame, if that matters.
+    pub(crate) fn colour_time(&self, of: Handle) -> Option<Instant> {
+        self.receivers.bands.as_ref()?.reuse.as_ref()?;
+        let sent = self.air.get_ref(of);
+        colour_time(sent, self.links.of(sent.from).last()?.delay)
+    }
+
+    /// The next listener from the `index`-th on that ignores a frame of whose colour it knows now, and whether its medium
+    /// turned idle.
+    pub(crate) fn ignores(&mut self, of: Handle, index: &mut usize, now: Instant) -> Option<(u32, bool)> {
+        let Self { links, receivers, air, .. } = self;
+        let sent = air.get_ref(of);
+        while let Some(link) = links.of(sent.from).get(*index) {
+            *index += 1;
+            if let Some(turned_idle) = receivers.ignore(Passing { of, sent, air }, link.to, now) {
+                return Some((link.to, turned_idle));
+            }
+        }
+        None
+    }
+
+    /// The widest channel that a frame of a node may have now; all of it where nodes have no channels of their own.
+    pub(crate) fn idle_width(&self, node: u32, now: Instant) -> ChannelWidth {
+        self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz160, |bands| bands.idle(node, now))
+    }
+
+    /// Width of a node's channel.
+    pub(crate) fn width(&self, node: u32) -> ChannelWidth {
+        self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz160, |bands| bands.band(node).width())
+    }
+
+    /// Width of the frame that a node received last.
+    pub(crate) fn heard_width(&self, node: u32) -> ChannelWidth {
+        self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz20, |bands| bands.heard(node))
+    }
+
+    /// True if a node may answer a trigger in a channel of this width: no 20 MHz of it has the power at which the medium counts
+    /// as busy (IEEE 802.11ax-2021, 26.5.2.5).
+    pub(crate) fn is_quiet(&self, node: u32, width: ChannelWidth) -> bool {
+        let power = self.receivers.reception.carrier_sense;
+        self.receivers.bands.as_ref().is_none_or(|bands| bands.is_quiet(node, width, power))
     }
 
     /// Starts a transmission of `from`, which loses what it was decoding (half-duplex). True if its medium was idle.

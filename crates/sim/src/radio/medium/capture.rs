@@ -53,6 +53,10 @@ impl Receivers {
     fn decide_on<F: Copy>(&mut self, preamble: Preamble, air: &Air<F>, node: u32) {
         let Preamble { of, power, start } = preamble;
         self.preambles[node as usize] = None;
+        if self.bands.is_some() {
+            let since = (start, preamble.chosen());
+            return self.choose_in_band((of, air.get_ref(of)), node, power, since);
+        }
         let others = self.of[node as usize].energy - power;
         let frame = air.get_ref(of);
         if self.reception.stands_out(power, others as f64 + frame.bounds.noise()) {

@@ -7,11 +7,13 @@
 //! capture threshold of it.
 
 mod air;
+mod bands;
 mod capture;
 mod margin;
 mod parts;
 mod receiver;
 mod receivers;
+mod reuse;
 mod signal;
 #[cfg(test)]
 mod tests;
@@ -19,4 +21,5 @@ mod tests;
 mod verdicts;
 
 pub(crate) use air::Medium;
+pub(crate) use reuse::Reuse;
 pub(crate) use signal::{Heard, Signal};

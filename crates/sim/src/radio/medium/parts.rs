@@ -61,6 +61,7 @@ impl Receivers {
             Some(&(of, _)) => lock.of = of,
             None => receiver.lock = None,
         }
+        self.retune(node);
         let what = self.verdict(frame, node, &own, mpdus);
         let turned_idle = self.of[node as usize].settle(now, self.reception.carrier_sense);
         Some(Heard { power, what, turned_idle })

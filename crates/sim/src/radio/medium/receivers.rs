@@ -1,5 +1,6 @@
 //! Reception at all nodes: a fast path for the usual cases, and the plain path for all.
 
+use super::bands::Bands;
 use super::margin::Margins;
 use super::receiver::{Arrival, Header, Lock, Preamble, Receiver};
 use super::signal::{Air, Heard, Passing, Signal};
@@ -16,7 +17,7 @@ pub(crate) struct Receivers {
     /// True if frames may take the fast path: powers do not fade, and silence is not sensed.
     pub(super) fast: bool,
     /// True if the margins of verdicts by the capture threshold are recorded.
-    weighs: bool,
+    pub(super) weighs: bool,
     /// By node.
     pub(super) of: Vec<Receiver>,
     /// By node: history of the interference with the frame that it decodes, if that matters.
@@ -31,6 +32,8 @@ pub(crate) struct Receivers {
     pub(super) intact: Bitmap,
     /// By node: the frames in parts of the channel side by side that it decodes together, if there are any in this network.
     pub(super) parts: Vec<Vec<(Handle, u64)>>,
+    /// The nodes' channels, if they have several.
+    pub(super) bands: Option<Box<Bands>>,
 }
 
 impl Receivers {
@@ -48,6 +51,7 @@ impl Receivers {
             margins: vec![Margins::default(); nodes],
             intact: Bitmap::default(),
             parts: Vec::new(),
+            bands: None,
         }
     }
 
@@ -66,7 +70,10 @@ impl Receivers {
             lock => *lock = None,
         }
         self.preambles[node as usize] = None;
-        receiver.settle(now, self.reception.carrier_sense)
+        if self.bands.is_some() {
+            self.retune(node);
+        }
+        self.of[node as usize].settle(now, self.reception.carrier_sense)
     }
 
     /// Passes the front of a frame to a listener. True if the medium turned from idle to busy there.
@@ -123,6 +130,10 @@ impl Receivers {
         let of = frame.of;
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(frame.air, link.to, now);
+        }
+        if self.bands.is_some() {
+            let power = self.power_of(of, link, true);
+            return self.front_in_band(frame, link.to, power, now);
         }
         let (power, decodable) = if self.judge.fades() {
             let faded = self.judge.faded(link.to, link.power);
@@ -238,6 +249,10 @@ impl Receivers {
             self.choose(frame.air, link.to, now);
             self.forget(link.to, of);
         }
+        if self.bands.is_some() {
+            let power = self.power_of(of, link, false);
+            return self.tail_in_band(frame, link.to, power, (now, mpdus));
+        }
         let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
         if frame.sent.shape.is_part()
             && let Some(heard) = self.part_ends(frame, link.to, power, (now, mpdus))
@@ -303,7 +318,7 @@ impl Receivers {
 }
 
 /// Removes the power of a frame that leaves.
-fn forget_power(powers: &mut Vec<(Handle, u64)>, of: Handle) -> u64 {
+pub(super) fn forget_power(powers: &mut Vec<(Handle, u64)>, of: Handle) -> u64 {
     let index = powers.iter().position(|&(frame, _)| frame == of).expect("what leaves has come");
     powers.swap_remove(index).1
 }

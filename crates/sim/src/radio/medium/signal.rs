@@ -48,6 +48,8 @@ pub(crate) enum Signal {
     Good { whole: bool },
     /// A frame with errors; whether its PHY header could still be read.
     Bad { header_read: bool },
+    /// An intact frame of another cell that spatial reuse ignores.
+    Foreign,
     /// Sensed, but never decoded.
     Noise,
     /// Not noticed: too weak, or the node itself was sending.

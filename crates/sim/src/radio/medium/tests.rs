@@ -1,7 +1,7 @@
 //! Tests of powers at a receiver, frame by frame: capture at 10 dB, carrier sense at 100 units, decodable from 100 on.
 
 use super::{Heard, Medium, Signal};
-use crate::config::{Capture, Preamble};
+use crate::config::{Capture, ChannelWidth, Preamble};
 use crate::engine::Handle;
 use crate::radio::mode::{DsssRate, Mode};
 use crate::radio::propagation::Link;
@@ -28,6 +28,8 @@ fn shape(micros: u64) -> Shape {
         aggregate: false,
         control: false,
         answers: Shape::NOBODY,
+        width: ChannelWidth::Mhz20,
+        limited: false,
     }
 }
 
@@ -100,7 +102,7 @@ fn at_node_0_with(order: Capture, powers_at_0: &[u64], frames: &[(usize, u64, u6
                     Signal::Bad { header_read: true } => "bad",
                     Signal::Bad { header_read: false } => "bad header",
                     Signal::Noise => "noise",
-                    Signal::Nothing => "nothing",
+                    Signal::Nothing | Signal::Foreign => "nothing",
                 };
                 found.push((from, what));
             }

@@ -1,7 +1,7 @@
 //! Outcomes of frames under error models and fading, where node 1 sends to node 0 and others interfere.
 
 use super::{Medium, Signal};
-use crate::config::{Capture, ErrorModel, Errors, Fading, FadingModel, Radio, Standard};
+use crate::config::{Capture, ChannelWidth, ErrorModel, Errors, Fading, FadingModel, Radio, Standard};
 use crate::radio::channel::Channel;
 use crate::radio::errors;
 use crate::radio::mode::{Mode, OfdmRate};
@@ -56,7 +56,8 @@ fn medium_by(order: Capture, radio: &Radio, powers: &[u64]) -> Medium<u32> {
 
 fn shape(micros: u64, aggregate: bool) -> Shape {
     let duration = Duration::from_micros(micros);
-    Shape { mode: DATA, psdu: Bytes::new(1000), duration, aggregate, control: false, answers: Shape::NOBODY }
+    let (psdu, answers, width) = (Bytes::new(1000), Shape::NOBODY, ChannelWidth::Mhz20);
+    Shape { mode: DATA, psdu, duration, aggregate, control: false, answers, width, limited: false }
 }
 
 /// Four MPDUs of 250 B.
@@ -87,7 +88,7 @@ fn get(medium: &mut Medium<u32>, micros: u64, others: Option<(u64, u64)>, mpdus:
         Signal::Good { whole: true } => Some((1 << mpdus.len().max(1)) - 1),
         Signal::Good { whole: false } => Some(medium.intact().words()[0]),
         Signal::Bad { header_read: true } => Some(0),
-        Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing => None,
+        Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing | Signal::Foreign => None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! listeners, or between the sender and the first, the next one is served at once without the event queue: the same
 //! order of events at a fraction of the cost.
 
+use crate::config::ChannelWidth;
 use crate::engine::{Bitmap, Handle, NodeId};
 use crate::mac::{Announced, Answer, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::net::Load;
@@ -32,11 +33,17 @@ impl World {
         let receiving = station.listens() && self.medium.receives(node.into(), self.now);
         match station.timer(self.now, receiving, &self.rules) {
             Due::Send(frame) if matches!(frame.kind, Kind::Triggered { .. }) => {
+                if self.rules.bandwidth.is_some() && !self.may_answer(node, &frame) {
+                    return;
+                }
                 let answer = self.answer_trigger(node, &frame);
                 self.send(node, &answer);
             }
             Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
+                if self.rules.bandwidth.is_some() && !self.settles_width(node) {
+                    return;
+                }
                 if self.rules.shares_downlink && self.begin_for_several(node, category) {
                     return;
                 }
@@ -99,7 +106,11 @@ impl World {
         };
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
         let answers = if self.rules.shares_downlink { Self::answers(frame) } else { Shape::NOBODY };
-        let shape = Shape { mode: frame.mode, psdu, duration, aggregate, control, answers };
+        let (width, limited) = (ChannelWidth::Mhz20, false);
+        let mut shape = Shape { mode: frame.mode, psdu, duration, aggregate, control, answers, width, limited };
+        if self.rules.bandwidth.is_some() {
+            shape = self.in_band(node, frame, shape);
+        }
         let Node { station, egress, record, gauge, energy, .. } = &mut self.nodes[node];
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
         match frame.kind {
@@ -148,6 +159,11 @@ impl World {
         let (of, turned_busy) = self.medium.start(node.into(), *frame, self.now, shape);
         if turned_busy {
             self.nodes[node].station.turned_busy(self.now, &self.rules);
+        }
+        if self.rules.bandwidth.is_some()
+            && let Some(time) = self.medium.colour_time(of)
+        {
+            self.events.push(time, Event::Colour { of });
         }
         self.pass_on(of, self.now + duration);
     }
@@ -330,7 +346,7 @@ impl World {
                 Signal::Good { .. } => station.overhears(time, frame, rules),
                 Signal::Bad { header_read } => station.overhears_spoilt(time, header_read, rules),
                 Signal::Noise => station.noise(time, rules),
-                Signal::Nothing => {}
+                Signal::Foreign | Signal::Nothing => {}
             }
             if heard.turned_idle {
                 station.turned_idle(time, rules);
@@ -364,6 +380,10 @@ impl World {
                 self.count_outcome(node, answer);
             }
             Signal::Noise => self.nodes[node].station.noise(self.now, &self.rules),
+            Signal::Foreign => {
+                let answer = self.nodes[node].station.ignores(self.now, &self.rules);
+                self.count_outcome(node, answer);
+            }
             Signal::Nothing => {}
         }
         if heard.turned_idle {
@@ -459,7 +479,7 @@ impl World {
 
     /// Counts the outcome of a station's own frames, if there is one.
     #[inline]
-    fn count_outcome(&mut self, node: NodeId, answer: Answer) {
+    pub(super) fn count_outcome(&mut self, node: NodeId, answer: Answer) {
         if answer.failed.is_some() || answer.report.is_some() {
             self.count_own(node, &answer);
         }

@@ -9,6 +9,7 @@ use crate::mac::{Access, Aggregation, Agreement, Conventions, MuEdca};
 use crate::radio::{Format, Mimo, Mode, Timing};
 use crate::world::error::BuildError;
 use crate::world::nodes::Node;
+use crate::world::nodes::channels;
 use crate::world::nodes::infrastructure::Infrastructure;
 use crate::world::radio;
 use units::{Bytes, Duration};
@@ -60,6 +61,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         shares_downlink: shares_downlink(network)?,
         shares_uplink: mac.ofdma == Ofdma::Both,
         mu_edca,
+        bandwidth: channels::matter(network).then_some(mac.bandwidth),
         eifs: mac.eifs,
         first_access: mac.first_access,
         answer_rts: mac.answer_rts,

@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod air;
+mod bands;
 pub(super) mod conventions;
 mod downlink;
 mod station;

@@ -62,7 +62,7 @@ impl World {
             _ => return,
         };
         let from = NodeId::from(frame.from);
-        let Some(mode) = self.nodes[from].station.shared_mode(frame.to, &self.rules) else { return };
+        let Some(mode) = self.nodes[from].station.widest_shared_mode(frame.to, &self.rules) else { return };
         let queued = self.queued(from, frame.to, frame.category);
         let what = (frame.from, frame.category);
         self.nodes[node].station.told(self.now, what, mode, queued, polled, &self.rules);

@@ -1,7 +1,7 @@
 //! Stations of several generations in one network: what each can send and receive. Two of them use what both have.
 
 use super::sites::Site;
-use crate::config::{Network, Radio, RateAlgorithm, Role};
+use crate::config::{ChannelWidth, Network, Radio, RateAlgorithm, Role};
 use crate::radio::{Format, Mode};
 use crate::world::error::BuildError;
 use crate::world::radio;
@@ -49,6 +49,16 @@ impl Generations {
     fn towards(&self, from: usize, to: usize) -> Radio {
         let common = self.radios[from].common(&self.radios[to]);
         Radio { mcs: self.downlink[to].or(common.mcs), ..common }
+    }
+
+    /// Width of a node's channel.
+    pub(crate) fn width(&self, node: u32, network: &Network) -> ChannelWidth {
+        self.radios.get(node as usize).unwrap_or(&network.radio).channel_width
+    }
+
+    /// Largest number of a node's streams.
+    pub(crate) fn streams(&self, node: u32, network: &Network) -> u8 {
+        self.radios.get(node as usize).unwrap_or(&network.radio).streams.unwrap_or(1)
     }
 
     /// PPDU format of each node, by address; empty if all are alike.

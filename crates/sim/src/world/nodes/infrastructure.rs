@@ -101,6 +101,11 @@ impl Infrastructure {
         &sites[..self.radios]
     }
 
+    /// Number of nodes with a radio.
+    pub(crate) fn radios(&self) -> u32 {
+        u32::try_from(self.radios).expect("nodes were counted before")
+    }
+
     /// True if the node has a radio.
     pub(crate) fn has_radio(&self, node: u32) -> bool {
         (node as usize) < self.radios
@@ -109,6 +114,11 @@ impl Infrastructure {
     /// The stations of an access point, in the scenario's order.
     pub(crate) fn stations(&self, access_point: u32) -> impl Iterator<Item = u32> {
         (0..).zip(&self.access_point).filter(move |(_, of)| **of == Some(access_point)).map(|(station, _)| station)
+    }
+
+    /// The access point of a station.
+    pub(crate) fn access_point(&self, node: u32) -> Option<u32> {
+        self.access_point[node as usize]
     }
 
     /// Whom a node may send to by radio.
@@ -191,6 +201,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
             ("standard", site.standard.is_some()),
             ("channel_width", site.channel_width.is_some()),
             ("streams", site.streams.is_some()),
+            ("channel", site.channel.is_some()),
             ("waypoints", !site.waypoints.is_empty()),
         ];
         for (key, given) in given {

@@ -1,6 +1,7 @@
 //! Running nodes.
 
 pub(crate) mod build;
+pub(crate) mod channels;
 pub(crate) mod generations;
 pub(crate) mod infrastructure;
 pub(crate) mod motion;

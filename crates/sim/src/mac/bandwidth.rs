@@ -1,0 +1,64 @@
+//! Bandwidth of a TXOP where secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide as the
+//! channels that are idle when it begins, or it begins when all are.
+
+use super::station::{Station, Step};
+use super::{BROADCAST, Conventions};
+use crate::config::ChannelWidth;
+use crate::radio::{Mimo, Mode};
+use units::Instant;
+
+impl Station {
+    /// True if it has just won the medium, so that a TXOP begins.
+    pub(crate) fn has_won(&self) -> bool {
+        self.step == Step::Access
+    }
+
+    /// The width that its frames would have if all channels were idle; none if it asks stations for data.
+    pub(crate) fn wanted_width(&self) -> Option<ChannelWidth> {
+        let buffer = &self.buffers[usize::from(self.holder)];
+        let is_data = !buffer.is_empty() && buffer.to != BROADCAST;
+        is_data.then(|| width_of(self.rates.widest(buffer.to)))
+    }
+
+    /// The width of a frame without a width of its own to the receiver of its present exchange: as wide as the data.
+    pub(crate) fn exchange_width(&self, rules: &Conventions) -> ChannelWidth {
+        let to = self.buffers[usize::from(self.holder)].to;
+        if to == BROADCAST { ChannelWidth::Mhz20 } else { width_of(self.mode_to(to, &rules.timing)) }
+    }
+
+    /// Its data frames have this width at most.
+    pub(crate) fn limit_width(&mut self, width: ChannelWidth) {
+        self.rates.limit(width);
+    }
+
+    /// It does not begin the TXOP that it has won, but draws a new back-off. The slot that has begun counts for every category
+    /// as passed.
+    pub(crate) fn begins_later(&mut self, now: Instant, rules: &Conventions) {
+        for contender in &mut self.contenders {
+            contender.earliest = contender.earliest.max(now + rules.timing.slot);
+        }
+        self.draw(self.holder.into());
+        self.schedule(now, rules);
+    }
+
+    /// It does not answer the trigger that it would answer now.
+    pub(crate) fn withholds(&mut self, now: Instant, rules: &Conventions) {
+        self.step = Step::Access;
+        self.schedule(now, rules);
+    }
+
+    /// The mode in which it could share a PPDU with others towards a station if all channels were idle.
+    pub(crate) fn widest_shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
+        self.shareable(self.rates.widest(to), to, rules)
+    }
+
+    /// A mode that is no wider than the TXOP.
+    pub(super) fn within_limit(&self, mode: Mimo) -> Mimo {
+        self.rates.within_limit(mode)
+    }
+}
+
+/// The width of a frame in a mode.
+fn width_of(mode: Mode) -> ChannelWidth {
+    if let Mode::Mimo(mimo) = mode { mimo.width() } else { ChannelWidth::Mhz20 }
+}

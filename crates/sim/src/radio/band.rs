@@ -1,0 +1,135 @@
+//! Channels of 20 MHz within a band, and the wider ones that the standard makes of them.
+//!
+//! Source: IEEE 802.11-2020, annex E, table E-4 (operating classes 115 to 130), and IEEE 802.11ax-2021 (131 to 134).
+
+use crate::config::ChannelWidth;
+
+/// The part of a band that a node uses, as 20 MHz channels numbered from the lowest of the band on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Band {
+    /// The channel in which it contends.
+    primary: u8,
+    width: ChannelWidth,
+}
+
+/// The lowest channel of each group of adjacent ones at 5 GHz with its place, by which all wider channels begin at multiples
+/// of their widths, and the number of channels in the group.
+const GROUPS: [(u8, u8, u8); 4] = [(36, 0, 8), (100, 8, 8), (132, 16, 4), (149, 24, 8)];
+/// Channels at 6 GHz, from 1 on in steps of 4.
+const AT_6_GHZ: u8 = 59;
+
+impl Band {
+    /// A channel of this width that all share.
+    pub(crate) const fn only(width: ChannelWidth) -> Self {
+        Self { primary: 0, width }
+    }
+
+    /// The channel of this width that holds the 20 MHz channel of this number, which is its primary one. `high`: at 6 GHz, not
+    /// at 5.
+    ///
+    /// # Errors
+    /// A channel that does not exist, with the nearest one that does.
+    pub(crate) fn new(number: u8, width: ChannelWidth, high: bool) -> Result<Self, String> {
+        let exists = |&number: &u8| Self::place(number, width, high).is_some();
+        if let Some(primary) = Self::place(number, width, high) {
+            return Ok(Self { primary, width });
+        }
+        let nearest = (1..=233).filter(exists).min_by_key(|near: &u8| near.abs_diff(number)).unwrap_or(36);
+        let (width, band) = (width.mhz(), if high { 6 } else { 5 });
+        Err(format!("at {band} GHz no channel of {width} MHz holds channel {number}; the nearest is {nearest}"))
+    }
+
+    /// The place of a 20 MHz channel that a channel of this width holds.
+    fn place(number: u8, width: ChannelWidth, high: bool) -> Option<u8> {
+        let all = 1_u8 << width as u8;
+        if high {
+            let place = number.checked_sub(1).filter(|above| above % 4 == 0)? / 4;
+            return (place / all * all + all <= AT_6_GHZ).then_some(place);
+        }
+        GROUPS.into_iter().find_map(|(lowest, first, count)| {
+            let above = number.checked_sub(lowest).filter(|above| above % 4 == 0)? / 4;
+            (above < count && above / all * all + all <= count).then_some(first + above)
+        })
+    }
+
+    pub(crate) const fn width(self) -> ChannelWidth {
+        self.width
+    }
+
+    /// The same primary channel in a channel that is no wider than this.
+    pub(crate) fn at_most(self, width: ChannelWidth) -> Self {
+        Self { width: self.width.min(width), ..self }
+    }
+
+    /// Bit by bit, the channels of a frame of this width around the primary one.
+    pub(crate) const fn channels(self, width: ChannelWidth) -> u64 {
+        let all = 1_u8 << width as u8;
+        ((1 << all) - 1) << (self.primary / all * all)
+    }
+
+    /// All of its channels.
+    pub(crate) const fn all(self) -> u64 {
+        self.channels(self.width)
+    }
+
+    /// The primary channel.
+    pub(crate) const fn primary(self) -> u64 {
+        1 << self.primary
+    }
+
+    /// The lowest of its channels.
+    pub(crate) const fn first(self) -> u32 {
+        self.all().trailing_zeros()
+    }
+
+    /// The secondary channels: what each width adds to the one before, 20, 40 and 80 MHz of it.
+    pub(crate) const fn secondary(self) -> [u64; 3] {
+        use ChannelWidth::{Mhz20, Mhz40, Mhz80, Mhz160};
+        let [narrow, double, four, eight] =
+            [self.channels(Mhz20), self.channels(Mhz40), self.channels(Mhz80), self.channels(Mhz160)];
+        let all = self.all();
+        [double & !narrow & all, four & !double & all, eight & !four & all]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ChannelWidth::{Mhz20, Mhz40, Mhz80, Mhz160};
+
+    fn band(number: u8, width: ChannelWidth) -> Band {
+        Band::new(number, width, false).expect("a channel of the standard")
+    }
+
+    /// Channel 42 is 36 to 48, 50 is 36 to 64, 106 is 100 to 112, 155 is 149 to 161.
+    #[test]
+    fn wide_channels_hold_those_of_the_standard() {
+        assert_eq!([36, 40, 44, 48].map(|number| band(number, Mhz80).all()), [0b1111; 4]);
+        assert_eq!([52, 64].map(|number| band(number, Mhz80).all()), [0b1111 << 4; 2]);
+        assert_eq!([36, 64].map(|number| band(number, Mhz160).all()), [0xff; 2]);
+        assert_eq!(band(108, Mhz40).all(), 0b11 << 10);
+        assert_eq!(band(161, Mhz80).all(), 0b1111 << 24);
+        assert_eq!(band(144, Mhz20).all(), 1 << 19);
+    }
+
+    #[test]
+    fn secondary_channels_lie_around_the_primary_one() {
+        let wide = band(44, Mhz160);
+        assert_eq!(wide.primary(), 0b100);
+        assert_eq!(wide.secondary(), [0b1000, 0b0011, 0b1111_0000]);
+        assert_eq!(wide.at_most(Mhz40).secondary(), [0b1000, 0, 0]);
+        assert_eq!(wide.at_most(Mhz20).secondary(), [0, 0, 0]);
+    }
+
+    #[test]
+    fn channels_that_do_not_exist_are_refused_with_the_nearest() {
+        let refused = |number, width, high| Band::new(number, width, high).expect_err("no such channel");
+        assert!(refused(38, Mhz20, false).ends_with("the nearest is 36"), "{}", refused(38, Mhz20, false));
+        // No 160 MHz over 132 to 144, no 40 MHz and more over 233.
+        assert!(refused(140, Mhz160, false).ends_with("the nearest is 149"));
+        assert!(refused(233, Mhz40, true).ends_with("the nearest is 229"));
+        assert!(refused(0, Mhz20, true).ends_with("the nearest is 1"));
+        assert_eq!(Band::new(221, Mhz160, true).map(Band::first), Ok(48));
+        assert!(Band::new(233, Mhz20, true).is_ok());
+    }
+}

@@ -1,0 +1,164 @@
+//! Access points on channels that overlap in part.
+
+use crate::networks::{network, run};
+use proptest::prelude::*;
+use sim::World;
+use sim::config::ChannelWidth;
+use sim::radio::Mode;
+use sim::trace::{Kind, TraceEvent, TraceEventKind};
+use std::fmt::Write as _;
+use units::{Duration, Instant};
+
+/// SIFS and a slot: for so long a secondary channel has to be idle.
+const PIFS: Duration = Duration::from_micros(25);
+
+const RADIO: &str = "[radio]\nstandard = \"802.11ax\"\nchannel_width = \"160 MHz\"\nstreams = 2\nmcs = 9\n";
+
+/// A cell: its name, the number of its primary channel, its width in MHz, and how far away it is in metres.
+type Cell = (&'static str, u8, u32, u32);
+
+/// Cells of an access point and a station 3 m from it, to which it always has packets.
+fn cells(cells: &[Cell], keys: &str) -> String {
+    let mut text = format!("duration = \"200 ms\"\nwarmup = \"50 ms\"\n{keys}\n");
+    for (name, channel, width, at) in cells {
+        writeln!(
+            text,
+            "[[node]]\nname = \"{name}\"\nrole = \"access-point\"\nchannel = {channel}\nchannel_width = \"{width} MHz\"\n\
+             position = [\"{at} m\", \"0 m\"]\n\
+             [[node]]\nname = \"{name}-s\"\naccess_point = \"{name}\"\nposition = [\"{at} m\", \"3 m\"]\n\
+             [[flow]]\nname = \"to-{name}\"\nfrom = \"{name}\"\nto = \"{name}-s\"\n\
+             traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}"
+        )
+        .expect("memory");
+    }
+    text
+}
+
+fn goodputs(text: &str, seed: u64) -> Vec<f64> {
+    run(text, seed).flows.iter().map(|flow| flow.goodput_bps).collect()
+}
+
+/// When each data frame of a node was sent, how long it lasted, and its width.
+fn frames(text: &str, node: u32) -> Vec<(Instant, Duration, ChannelWidth)> {
+    let mut world = World::new(&network(text), 1).expect("a network that can be built");
+    world.watch(&[node]);
+    world.advance(Duration::MAX);
+    let sent = world.take_events().into_iter().filter_map(|event: TraceEvent| match event.what {
+        TraceEventKind::Sends(frame) if frame.kind == Kind::Data => match frame.mode {
+            Mode::Mimo(mode) => Some((event.at, frame.length, mode.width())),
+            _ => None,
+        },
+        _ => None,
+    });
+    let sent = sent.collect();
+    world.finish();
+    sent
+}
+
+/// Does a frame or its acknowledgement take the channel within PIFS before a time? They end within SIFS and 100 us.
+fn disturbed(at: Instant, others: &[(Instant, Duration, ChannelWidth)], after: Duration) -> bool {
+    others.iter().any(|&(start, length, _)| start < at && at < start + length + after)
+}
+
+/// Over 80 MHz beside a cell of 20 MHz on one of its secondary channels a frame has the channels that are idle: all, or where
+/// the neighbour is on the third or fourth the first two, and beside the second the first.
+#[test]
+fn a_busy_secondary_channel_narrows_a_frame() {
+    for (neighbour, narrow) in [(40, ChannelWidth::Mhz20), (44, ChannelWidth::Mhz40), (48, ChannelWidth::Mhz40)] {
+        let text = cells(&[("wide", 36, 80, 0), ("slim", neighbour, 20, 5)], RADIO);
+        let (wide, slim) = (frames(&text, 0), frames(&text, 2));
+        let of = |width| wide.iter().filter(|&&(.., found)| found == width).count();
+        assert_eq!(of(ChannelWidth::Mhz80) + of(narrow), wide.len(), "beside {neighbour}");
+        assert!(of(narrow) > 20, "{} of {} frames are narrow", of(narrow), wide.len());
+        for &(at, _, width) in &wide {
+            let during = disturbed(at, &slim, Duration::ZERO);
+            assert!(!during || width == narrow, "{at:?}: {width:?} beside {neighbour}");
+            let lately = disturbed(at, &slim, Duration::from_micros(16 + 100) + PIFS);
+            assert!(lately || width == ChannelWidth::Mhz80, "{at:?}: {width:?} beside {neighbour}");
+        }
+        // What the narrow cell hears of wide frames holds its medium.
+        let over = |at| {
+            wide.iter().any(|&(start, length, width)| {
+                width == ChannelWidth::Mhz80 && start + Duration::from_micros(9) < at && at < start + length
+            })
+        };
+        assert_eq!(slim.iter().filter(|&&(at, ..)| over(at)).count(), 0);
+    }
+}
+
+#[test]
+fn static_bandwidth_waits_for_all_of_the_channel() {
+    let text = cells(&[("wide", 36, 80, 0), ("slim", 44, 20, 5)], &format!("[mac]\nbandwidth = \"static\"\n{RADIO}"));
+    let (wide, slim) = (frames(&text, 0), frames(&text, 2));
+    assert!(wide.len() > 2 && slim.len() > 20, "{} and {}", wide.len(), slim.len());
+    for &(at, _, width) in &wide {
+        assert_eq!(width, ChannelWidth::Mhz80);
+        // Both may begin within the same slot.
+        assert!(
+            !disturbed(at, &slim, PIFS)
+                || slim.iter().any(|&(start, ..)| start < at && at.since(start) < Duration::from_micros(9))
+        );
+    }
+    let dynamic = goodputs(&cells(&[("wide", 36, 80, 0), ("slim", 44, 20, 5)], RADIO), 1);
+    let waiting = goodputs(&text, 1);
+    // Where it does not wait it sends beside the other.
+    assert!(waiting.iter().zip(&dynamic).all(|(less, more)| less < more), "{waiting:?}, {dynamic:?}");
+}
+
+/// A category that loses to another may give up a frame when the TXOP that the other has won has to wait: at the end of the run
+/// every packet is accounted for.
+#[test]
+fn what_is_given_up_while_a_txop_waits_is_accounted_for() {
+    let keys = format!("[mac]\nbandwidth = \"static\"\nshort_retry_limit = 1\n{RADIO}");
+    let calls = "[[flow]]\nname = \"call\"\nfrom = \"wide\"\nto = \"wide-s\"\ncategory = \"voice\"\n\
+                 traffic = { kind = \"saturated\", packet = \"100 B\" }\n";
+    let text = cells(&[("wide", 36, 80, 0), ("slim", 44, 20, 5)], &keys).replace("200 ms", "70 ms") + calls;
+    for seed in 1..20 {
+        let given_up: u64 = run(&text, seed).nodes.iter().map(|node| node.mac.retry_drops).sum();
+        assert!(given_up > 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Cells without a common channel have the same results as alone, bit by bit.
+    #[test]
+    fn cells_without_a_common_channel_do_not_disturb_one_another(
+        seed in 1_u64..1_000,
+        first in (prop::sample::select(&[36_u8, 40, 44, 48]), prop::sample::select(&[20_u32, 40, 80])),
+        second in (prop::sample::select(&[52_u8, 56, 100, 112]), prop::sample::select(&[20_u32, 40, 80])),
+        is_static in any::<bool>(),
+    ) {
+        let keys = if is_static { format!("[mac]\nbandwidth = \"static\"\n{RADIO}") } else { RADIO.to_owned() };
+        let (first, second) = (("one", first.0, first.1, 0), ("two", second.0, second.1, 2));
+        let both = goodputs(&cells(&[first, second], &keys), seed);
+        prop_assert!(both.iter().all(|&goodput| goodput > 1e6));
+        prop_assert_eq!(&both[..1], &goodputs(&cells(&[first], &keys), seed)[..]);
+        prop_assert_eq!(&both[1..], &goodputs(&cells(&[second], &keys), seed)[..]);
+    }
+}
+
+#[test]
+fn impossible_channels_are_refused() {
+    let refused = |text: &str| World::new(&network(text), 1).err().expect("refused").to_string();
+    let one = |channel, width, keys: &str| cells(&[("ap", channel, width, 0)], keys);
+    for (text, expected) in [
+        (one(37, 20, RADIO), "the nearest is 36"),
+        (one(140, 160, RADIO), "no channel of 160 MHz holds channel 140; the nearest is 149"),
+        (one(2, 20, &format!("{RADIO}frequency = \"5.955 GHz\"\n")), "at 6 GHz no channel of 20 MHz holds channel 2"),
+        (
+            one(36, 20, "[radio]\nstandard = \"802.11ax\"\nfrequency = \"2.437 GHz\"\nchannel_width = \"40 MHz\"\n"),
+            "at 2.4 GHz",
+        ),
+        (one(36, 20, &format!("{RADIO}propagation = \"range\"\nrange = \"30 m\"\n")), "no powers"),
+        (one(36, 20, &format!("{RADIO}capture = \"any-signal\"\n")), "as in ns-2"),
+        (one(36, 80, RADIO).replace("access_point = \"ap\"", "channel = 40"), "the channel of its access point"),
+        (
+            cells(&[("a", 36, 20, 0), ("b", 40, 20, 5)], RADIO).replace("channel = 40\n", ""),
+            "write that of this one too",
+        ),
+    ] {
+        assert!(refused(&text).contains(expected), "{}", refused(&text));
+    }
+}

@@ -1,0 +1,118 @@
+//! Cells on one channel that ignore one another's weak frames (OBSS PD).
+
+use crate::networks::{network, run};
+use proptest::prelude::*;
+use sim::World;
+use sim::trace::{Kind, TraceEventKind};
+use std::fmt::Write as _;
+use units::{Duration, Instant};
+
+/// Two cells of an access point and a station 3 m from it, with saturated flows in both directions, so far apart.
+///
+/// Free space at 5.18 GHz takes 46.7 dB in the first metre: of 15 dBm -75.0 dBm arrive over 146 m, and -41.3 over 3 m.
+fn cells(metres: u32, obss_pd: Option<f64>) -> String {
+    let level = obss_pd.map_or(String::new(), |level| format!("obss_pd = \"{level} dBm\"\n"));
+    let mut text = format!(
+        "duration = \"300 ms\"\nwarmup = \"100 ms\"\n\
+         [radio]\nstandard = \"802.11ax\"\nmcs = 4\npropagation = \"free-space\"\n[mac]\n{level}\
+         [mac.edca.best_effort]\ntxop_limit = \"0 s\"\n"
+    );
+    for (name, at) in [("left", 0), ("right", metres)] {
+        writeln!(
+            text,
+            "[[node]]\nname = \"{name}\"\nrole = \"access-point\"\nchannel = 36\nposition = [\"{at} m\", \"0 m\"]\n\
+             [[node]]\nname = \"{name}-s\"\naccess_point = \"{name}\"\nposition = [\"{at} m\", \"3 m\"]\n\
+             [[flow]]\nname = \"to-{name}\"\nfrom = \"{name}\"\nto = \"{name}-s\"\n\
+             traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}"
+        )
+        .expect("memory");
+    }
+    text
+}
+
+fn goodputs(text: &str, seed: u64) -> Vec<f64> {
+    run(text, seed).flows.iter().map(|flow| flow.goodput_bps).collect()
+}
+
+#[test]
+fn cells_that_ignore_one_another_send_at_once() {
+    let alone = goodputs(&cells(146, None), 1);
+    let reused = goodputs(&cells(146, Some(-72.0)), 1);
+    let (shared, both): (f64, f64) = (alone.iter().sum(), reused.iter().sum());
+    assert!(both > 1.8 * shared, "{alone:?}, {reused:?}");
+}
+
+/// At a level of -72 dBm power is limited to 21 - 10 = 11 dBm: 4 dB less than 15. What is sent while the neighbour sends begins
+/// at least AIFS after the end of its HE-SIG-A, which is 32 us after its start, or within the same slot.
+#[test]
+fn an_ignored_frame_costs_its_preamble_and_four_decibels() {
+    let mut world = World::new(&network(&cells(146, Some(-72.0))), 1).expect("a network that can be built");
+    world.watch(&[0, 1, 2, 3]);
+    world.advance(Duration::MAX);
+    let events = world.take_events();
+    world.finish();
+    let sent = |node: u32| {
+        let of = events.iter().filter(move |event| event.node == node);
+        of.filter_map(|event| match &event.what {
+            TraceEventKind::Sends(frame) if frame.kind == Kind::Data => Some((event.at, frame.length)),
+            _ => None,
+        })
+        .collect::<Vec<(Instant, Duration)>>()
+    };
+    let (left, right) = (sent(0), sent(2));
+    let mut beside = 0;
+    for &(at, _) in &left {
+        for &(start, length) in right.iter().filter(|&&(start, length)| start <= at && at < start + length) {
+            let since = at.since(start);
+            beside += usize::from(since > Duration::from_micros(9));
+            let after = Duration::from_micros(32 + 43);
+            assert!(since < Duration::from_micros(10) || since >= after, "{since:?} of {length:?}");
+        }
+    }
+    assert!(beside > 10, "{beside} of {}", left.len());
+    let mut powers: Vec<i64> = events
+        .iter()
+        .filter(|event| event.node == 1)
+        .filter_map(|event| match &event.what {
+            // Thousandths of a decibel; those of its own access point are above -50 dBm.
+            TraceEventKind::Hears(frame, power) if frame.kind == Kind::Data && power.as_dbm() > -50.0 => {
+                Some((power.as_dbm() * 1e3).round() as i64)
+            }
+            _ => None,
+        })
+        .collect();
+    powers.sort_unstable();
+    powers.dedup();
+    let &[limited, full] = powers.as_slice() else { panic!("{powers:?}") };
+    assert!((full - limited - 4_000).abs() <= 1 && (full + 41_300).abs() < 100, "{powers:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    /// Frames above the level are heeded: the results are the same bit by bit.
+    #[test]
+    fn a_level_below_all_signals_changes_nothing(seed in 1_u64..1_000, metres in 5_u32..30, level in -82.0..-63.0) {
+        prop_assert_eq!(goodputs(&cells(metres, Some(level)), seed), goodputs(&cells(metres, None), seed));
+    }
+}
+
+#[test]
+fn what_has_nothing_to_ignore_is_refused() {
+    let refused = |text: &str| World::new(&network(text), 1).err().expect("refused").to_string();
+    let text = cells(146, Some(-72.0));
+    let (alone, _) = text.split_once("[[node]]\nname = \"right\"").expect("a second cell");
+    for (text, expected) in [
+        (cells(146, Some(-50.0)), "between -82 and -62 dBm"),
+        (cells(146, Some(-83.0)), "between -82 and -62 dBm"),
+        (alone.to_owned(), "no frames of other access points' cells"),
+        (text.replace("802.11ax", "802.11ac"), "came with 802.11ax"),
+        (text.replace("mcs = 4\n", "mcs = 4\nrange = \"500 m\"\n"), "set `tx_power` too"),
+        (
+            text.replace("channel = 36\n", "").replace("propagation = \"free-space\"", "propagation = \"range\""),
+            "no powers",
+        ),
+    ] {
+        assert!(refused(&text).contains(expected), "{}", refused(&text));
+    }
+}
