@@ -102,6 +102,8 @@ fn networks() -> Vec<(&'static str, String)> {
         ("g-saturated-20", by_threshold(cell("802.11g", 20, "", saturated))),
         ("b-chain-fifo", by_threshold(chain(4, "", "900 kb/s"))),
         ("b-chain-adth", by_threshold(chain(3, adth, "1.8 Mb/s"))),
+        // A look into an empty queue is not without effect there: it ends the turn of a flow.
+        ("b-chain-fq-codel", by_threshold(chain(4, "[queue]\ndiscipline = \"fq-codel\"", "500 kb/s"))),
         ("b-chain-eifs-kept-rts", by_threshold(chain(5, ns2, "500 kb/s"))),
         ("b-broadcast-log-distance", by_threshold(cell("802.11b", 6, log_distance, small) + broadcast)),
         ("g-tcp-access-point", by_threshold(tcp_cell.to_owned())),

@@ -9,7 +9,6 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, WaitStatus, kill_process, set_child_subreaper};
-use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::time::Timespec;
 use std::os::fd::AsFd as _;
 use std::process::Command;
@@ -56,8 +55,7 @@ pub fn run(
     // Orphaned processes of the command become children of this process, so that their sockets can be given another
     // class.
     set_child_subreaper(Some(rustix::process::getpid())).map_err(failed)?;
-    let random = random().map_err(failed)?;
-    let source = Source::open(wanted, random).map_err(NotStarted::Supervision)?;
+    let source = Source::open(wanted).map_err(NotStarted::Supervision)?;
     let mut admission =
         Admission { source, refused, command: Some(command), running: None, class: Class::BestEffort, stopped: None };
     let begun = now();
@@ -197,14 +195,6 @@ fn take_over() -> Result<SignalFd, Error> {
     let refused = |errno: nix::Error| Error::Kernel { what: "take over signals".into(), source: errno.into() };
     set.thread_block().map_err(refused)?;
     SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(refused)
-}
-
-/// Random, so that a probe's number cannot be known without having seen the probe.
-fn random() -> Result<[u64; 3], Errno> {
-    let mut bytes = [0; 24];
-    // The kernel returns so few bytes whole or not at all.
-    getrandom(&mut bytes, GetRandomFlags::empty())?;
-    Ok(std::array::from_fn(|at| u64::from_ne_bytes(std::array::from_fn(|byte| bytes[8 * at + byte]))))
 }
 
 fn failed(errno: Errno) -> Error {

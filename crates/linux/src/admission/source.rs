@@ -12,6 +12,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, connect, recv, send,
     socket_with,
 };
+use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::time::Timespec;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -84,10 +85,6 @@ pub struct Source {
     socket: OwnedFd,
     /// Number of the flow.
     flow: u64,
-    /// Number in the socket's name.
-    name: u64,
-    /// Whether the socket has its name, which it gets once it is connected: from then on only that agent reaches it.
-    is_named: bool,
     /// Whether the socket is connected to an agent that lives, as far as is known.
     has_agent: bool,
     gate: FlowGate,
@@ -104,18 +101,17 @@ impl AsFd for Source {
 }
 
 impl Source {
-    /// Makes a source that has not asked yet. By `random` numbers, of which none may follow from another: the numbers of
-    /// its probes, which nobody may guess, the flow's, which the path sees, and its socket's, which this machine sees.
+    /// Makes a source that has not asked yet.
     ///
     /// # Errors
-    /// The kernel gives no socket.
-    pub fn open(wanted: Wanted, [seed, flow, name]: [u64; 3]) -> Result<Self, Error> {
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None)
-            .map_err(|errno| Error::Kernel { what: "ask the agent of this machine".into(), source: errno.into() })?;
+    /// The kernel gives no socket or no random numbers.
+    pub fn open(wanted: Wanted) -> Result<Self, Error> {
+        let failed =
+            |errno: Errno| Error::Kernel { what: "ask the agent of this machine".into(), source: errno.into() };
+        let (socket, [seed, flow]) = (unnamed().map_err(failed)?, random().map_err(failed)?);
         let gate = FlowGate::new(&wanted.gate, seed);
         let (new_until, present) = (Instant::ZERO, Instant::NEVER);
-        Ok(Self { wanted, socket, flow, name, is_named: false, has_agent: false, gate, new_until, present })
+        Ok(Self { wanted, socket, flow, has_agent: false, gate, new_until, present })
     }
 
     /// Sends the first probe.
@@ -226,7 +222,7 @@ impl Source {
         let message = Message { kind, hops: 0, number, bottleneck: UNBOUNDED, source, destination, port, flow, rate };
         let bytes = message.write();
         let mut sent = if self.has_agent { self.post(&bytes) } else { Err(Errno::NOTCONN) };
-        // The next agent has another socket of the same name.
+        // The next agent has another socket in the same place.
         if matches!(sent, Err(Errno::NOTCONN | Errno::CONNREFUSED)) {
             self.has_agent = self.connect().is_ok();
             if self.has_agent {
@@ -247,19 +243,82 @@ impl Source {
         sent.map(drop)
     }
 
-    /// Connects to the agent, then takes the name at which it answers. In this order nobody else can send to it.
+    /// Connects a new socket to the agent, and then names it for the agent's answers. In this order nobody else can send to
+    /// it. The socket before is closed: once its agent has died and a message was refused, the kernel lets anybody send to
+    /// its name.
     fn connect(&mut self) -> Result<(), Errno> {
+        self.socket = unnamed()?;
         connect(&self.socket, &SocketAddrUnix::new(&self.wanted.agent)?)?;
-        if !self.is_named {
-            bind(&self.socket, &SocketAddrUnix::new_abstract_name(program_name(self.name).as_bytes())?)?;
-            self.is_named = true;
-        }
-        Ok(())
+        let [name] = random()?;
+        bind(&self.socket, &SocketAddrUnix::new_abstract_name(program_name(name).as_bytes())?)
     }
+}
+
+/// A socket that nobody can send to.
+fn unnamed() -> Result<OwnedFd, Errno> {
+    socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
+}
+
+/// Random numbers, of which none follows from another: those of a source's probes, which nobody may guess, its flow's, which
+/// the path sees, and its sockets', which this machine sees.
+fn random<const N: usize>() -> Result<[u64; N], Errno> {
+    let mut numbers = [0; N];
+    for number in &mut numbers {
+        let mut bytes = [0; 8];
+        // The kernel returns so few bytes whole or not at all.
+        getrandom(&mut bytes, GetRandomFlags::empty())?;
+        *number = u64::from_ne_bytes(bytes);
+    }
+    Ok(numbers)
 }
 
 impl Drop for Source {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+    use std::os::linux::net::SocketAddrExt as _;
+    use std::os::unix::net::{SocketAddr, UnixDatagram};
+    use units::Duration;
+
+    #[test]
+    fn nobody_but_the_agent_can_send_to_a_program_also_when_its_agent_has_died() {
+        let folder = tempfile::tempdir().unwrap();
+        let agent = folder.path().join("admission.sock");
+        let wanted = Wanted {
+            rate: Rate::kbps(100),
+            destination: Ipv4Addr::new(10, 9, 0, 1),
+            port: 5_004,
+            agent: agent.clone(),
+            gate: GateParams::default(),
+        };
+        let mut source = Source::open(wanted).unwrap();
+        let forged =
+            |name: &SocketAddr| UnixDatagram::unbound().unwrap().send_to_addr(b"forged", name).unwrap_err().kind();
+        let name = |of: &UnixDatagram| {
+            let (_, from) = of.recv_from(&mut [0; LENGTH]).unwrap();
+            assert!(from.as_abstract_name().is_some_and(|name| name.starts_with(b"sluice-")));
+            from
+        };
+        let first = UnixDatagram::bind(&agent).unwrap();
+        source.ask(Instant::ZERO);
+        let before = name(&first);
+        assert_eq!(forged(&before), ErrorKind::PermissionDenied);
+        drop(first);
+        assert_eq!(forged(&before), ErrorKind::PermissionDenied);
+        source.send(Kind::Present, 0, Rate::kbps(100));
+        assert!(!source.has_agent);
+        assert_eq!(forged(&before), ErrorKind::ConnectionRefused, "the name is given up");
+        std::fs::remove_file(&agent).unwrap();
+        let next = UnixDatagram::bind(&agent).unwrap();
+        source.work(Instant::ZERO + Duration::from_secs(100));
+        let after = name(&next);
+        assert_eq!(forged(&after), ErrorKind::PermissionDenied);
+        next.send_to_addr(b"from the agent", &after).unwrap();
     }
 }
