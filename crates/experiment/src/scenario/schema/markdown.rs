@@ -167,7 +167,10 @@ fn first_with<'t>(tables: &'t Tables, key: &Key) -> Option<(&'t Table, &'t Key)>
     keys.find(|(_, other)| other.choices == key.choices).filter(|(_, other)| !std::ptr::eq(*other, key))
 }
 
-/// Writes a key of the list: name, kind unless the default shows it, default, meaning, and its choices below.
+/// Length of choices that stand in the line of their key.
+const ONE_LINE: usize = 240;
+
+/// Writes a key of the list: name, kind unless the default shows it, default, meaning, and its choices.
 fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
     let (about, default) = match (key.required, key.default.as_str()) {
         (true, _) => (key.about.as_str(), "required".to_owned()),
@@ -181,12 +184,15 @@ fn item(page: &mut String, tables: &Tables, table: &Table, key: &Key) {
     };
     let facts: Vec<&str> = [kind.as_str(), &default].into_iter().filter(|fact| !fact.is_empty()).collect();
     let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
-    let _ = writeln!(page, "- {}{facts}: {about}", name(tables, key));
+    let _ = write!(page, "- {}{facts}: {about}", name(tables, key));
     if first_with(tables, key).is_none() {
-        for (value, about) in told(table, key) {
-            let _ = writeln!(page, "  - {value}: {about}");
+        let choices: Vec<String> = told(table, key).map(|(value, about)| format!("{value}: {about}")).collect();
+        let between = if choices.iter().map(String::len).sum::<usize>() <= ONE_LINE { " " } else { "\n  - " };
+        for choice in choices {
+            let _ = write!(page, "{between}{choice}");
         }
     }
+    page.push('\n');
 }
 
 /// True if a default shows the kind of a key's value: a quantity, a number, `true` or `false`.
