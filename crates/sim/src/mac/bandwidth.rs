@@ -1,8 +1,8 @@
 //! Bandwidth of a TXOP where secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide as the
-//! channels that are idle when it begins, or it begins when all are.
+//! channels that are idle when it begins, or it begins when all are. Also what spatial reuse makes of others' frames.
 
 use super::station::{Station, Step};
-use super::{BROADCAST, Conventions};
+use super::{Answer, BROADCAST, Conventions};
 use crate::config::ChannelWidth;
 use crate::radio::{Mimo, Mode};
 use units::Instant;
@@ -39,6 +39,11 @@ impl Station {
         }
         self.draw(self.holder.into());
         self.schedule(now, rules);
+    }
+
+    /// Handles a frame that it ignores: a response that it awaits does not come.
+    pub(crate) fn ignores(&mut self, now: Instant, rules: &Conventions) -> Answer {
+        self.missed_response(now, rules)
     }
 
     /// It does not answer the trigger that it would answer now.

@@ -151,6 +151,11 @@ impl Station {
         buffer.mpdus.iter().take(buffer.in_flight)
     }
 
+    /// The first packets of the frames that it holds, and of those that it is done with and has not [told](Self::next_finished).
+    pub(crate) fn unsettled(&self) -> impl Iterator<Item = Handle> {
+        self.mpdus().map(|mpdu| mpdu.packet).chain(self.finished.iter().map(|finished| finished.packet))
+    }
+
     /// The frames that it holds, except the first `without` of the category whose exchange goes on.
     pub(crate) fn mpdus_but(&self, without: usize) -> impl Iterator<Item = &Mpdu> {
         let holder = usize::from(self.holder);
@@ -478,11 +483,6 @@ impl Station {
         if header_read { self.missed_response(now, rules) } else { Answer::default() }
     }
 
-    /// Handles a frame that it ignores: a response that it awaits does not come.
-    pub(crate) fn ignores(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        self.missed_response(now, rules)
-    }
-
     /// Handles a received frame with errors while no response is awaited.
     #[inline]
     pub(crate) fn overhears_spoilt(&mut self, now: Instant, header_read: bool, rules: &Conventions) {
@@ -504,7 +504,7 @@ impl Station {
     }
 
     /// Ends the wait for a response after another frame has arrived instead (10.3.2.9).
-    fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
+    pub(super) fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
         // Of several stations each has its own response.
         if !self.awaits_response() || self.step == Step::AwaitParts || self.shares() {
             return Answer::default();

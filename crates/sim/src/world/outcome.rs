@@ -289,7 +289,7 @@ fn check_packets(world: &World) {
     let sending = world.nodes.iter().filter(|node| node.station.broadcasts()).count() as u64;
     let chain = |first| std::iter::successors(Some(first), |&packet| world.packets.get(packet).transit.next);
     let stations = || world.nodes.iter().map(|node| &node.station);
-    let taken = || stations().flat_map(Station::mpdus).flat_map(|mpdu| chain(mpdu.packet));
+    let taken = || stations().flat_map(Station::unsettled).flat_map(chain);
     let accepted = taken().filter(|&packet| world.packets.get(packet).transit.accepted).count() as u64;
     let missing = taken().count() as u64 - accepted;
     let arrived = stations().flat_map(Station::reorders).flat_map(Reorder::held);
@@ -307,8 +307,7 @@ fn check_pending(world: &World) {
     let packets = &world.packets;
     for node in &world.nodes {
         let chain = |first| std::iter::successors(Some(first), |&packet| packets.get(packet).transit.next);
-        let taken =
-            || node.station.mpdus().flat_map(|mpdu| chain(mpdu.packet)).map(|packet| packets.get(packet).transit);
+        let taken = || node.station.unsettled().flat_map(chain).map(|packet| packets.get(packet).transit);
         let expected = taken().fold(Duration::ZERO, |sum, transit| sum + transit.expected);
         let load = taken().map(|transit| u64::from(transit.load)).sum();
         assert!(node.egress.balances(expected, load), "airtime and load of what {} has handed over", node.name);

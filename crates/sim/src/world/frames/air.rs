@@ -76,6 +76,7 @@ impl World {
         if solicits && let Some(trigger) = self.solicit(node) {
             self.send(node, &trigger);
         } else if solicits && self.nodes[node].station.forgoes(self.now, &self.rules) {
+            self.finish_frames(node);
             self.serve(node);
         } else if let Some(frame) = self.share_downlink(node, category) {
             self.send(node, &frame);
