@@ -3,8 +3,8 @@
 
 #![no_main]
 
-use lab::interface;
 use experiment::scenario::{Scenario, Wishes};
+use lab::interface;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| match interface::scenario(text, "fuzz.txt") {

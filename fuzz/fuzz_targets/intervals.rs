@@ -4,9 +4,9 @@
 #![no_main]
 
 use control::{AnyController, Limit, Name, Parameters};
+use experiment::scenario::{Scenario, Wishes};
 use lab::recorded;
 use lab::recording::{decide, read};
-use experiment::scenario::{Scenario, Wishes};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {

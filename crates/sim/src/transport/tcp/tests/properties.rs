@@ -155,6 +155,22 @@ struct Care {
     una: u64,
     at: Instant,
     timeout: Duration,
+    /// When its timer goes off.
+    deadline: Instant,
+}
+
+impl Care {
+    fn new(sender: &Sender, at: Instant) -> Self {
+        Self { una: sender.una(), at, timeout: sender.timeout(), deadline: sender.deadline() }
+    }
+
+    /// What the sender does now. A timer that it lets run, as after the second partial acknowledgement of a recovery (RFC 6582,
+    /// 3.2), began with a timeout that may have been longer.
+    fn renew(&mut self, sender: &Sender, at: Instant) {
+        let began = if self.deadline == sender.deadline() { self.timeout } else { Duration::ZERO };
+        *self = Self::new(sender, at);
+        self.timeout = self.timeout.max(began);
+    }
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
@@ -246,7 +262,7 @@ proptest! {
         let (mut sender, mut receiver) = (Sender::new(&settings), Receiver::new(&settings));
         let (mut now, mut arrived, mut sent) = (Instant::ZERO, 0, 0);
         let mut flying = BTreeMap::new();
-        let mut care = Care { una: 0, at: now, timeout: sender.timeout() };
+        let mut care = Care::new(&sender, now);
         sender.supply(Some(octets));
         sender.close();
         sender.open(now);
@@ -255,7 +271,7 @@ proptest! {
             while let Some(segment) = sender.next(now) {
                 let first = segment.start <= sender.una() && segment.end() > sender.una();
                 if first || sender.counts().probes > probes || flight == 0 {
-                    care = Care { una: sender.una(), at: now, timeout: sender.timeout() };
+                    care.renew(&sender, now);
                 }
                 sent += 1;
                 path.carry(now, To::Receiver).map(|at| flying.insert((at, sent), (To::Receiver, segment)));
@@ -265,7 +281,7 @@ proptest! {
                 path.carry(now, To::Sender).map(|at| flying.insert((at, sent), (To::Sender, segment)));
             }
             if sender.una() > care.una {
-                care = Care { una: sender.una(), at: now, timeout: sender.timeout() };
+                care.renew(&sender, now);
             }
             prop_assert!(sender.flight() == 0 || now <= care.at + care.timeout.max(sender.timeout()), "{:?} since {:?}", now, care.at);
             let flight = flying.first_key_value().map_or(Instant::NEVER, |(&(at, _), _)| at);
