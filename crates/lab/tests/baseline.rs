@@ -67,6 +67,33 @@ impl Outside for Three {
     }
 }
 
+fn three() -> Arc<dyn Outside> {
+    Arc::new(Three)
+}
+
+fn refused(like: Option<&str>, label: &str) -> String {
+    scenario().with_baseline(label, like, &three()).expect_err("wrong").to_string()
+}
+
+#[test]
+fn what_it_stands_for_is_told_or_found() {
+    let chosen = scenario().with_baseline("x", Some("queue.discipline=drop-tail"), &three());
+    assert!(chosen.expect_err("FIFO").to_string().contains("no queue has a controller where queue.discipline"));
+    assert!(refused(Some("scheme=ADHT"), "x").contains("did you mean `ADTH`?"));
+    assert!(refused(Some("shceme=ADTH"), "x").contains("did you mean `scheme`?"));
+    assert!(refused(Some("ADTH"), "x").contains("expected AXIS=LABEL"));
+    assert!(refused(None, "ADTH").contains("a baseline has one of its own"));
+    let none = Scenario::read(
+        "a.toml",
+        "a",
+        b"title = 't'\nduration = '1 s'\n[nodes]\ncount = 2\nplacement = 'chain'\nspacing = '9 m'\n",
+        &(),
+        &Wishes::default(),
+    );
+    let none = none.expect("right").with_baseline("x", None, &three()).expect_err("nothing varies");
+    assert!(none.to_string().starts_with("a.toml: no label of `[vary]` has a controller"), "{none}");
+}
+
 #[test]
 fn its_cases_come_after_the_others_and_leave_them_as_they_are() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -76,7 +103,7 @@ fn its_cases_come_after_the_others_and_leave_them_as_they_are() {
         sweep::run(scenario, &store, &settings, &()).expect("a study")
     };
     let plain = run(&scenario(), "plain", &folder);
-    let baseline = scenario().with_baseline("3", None, &(Arc::new(Three) as Arc<dyn Outside>)).expect("right");
+    let baseline = scenario().with_baseline("3", None, &three()).expect("right");
     let both = run(&baseline, "both", &folder);
     assert_eq!(both.axes[0].labels, ["FIFO", "ADTH", "3"]);
     assert_eq!((plain.runs.len(), both.runs.len()), (8, 12));
