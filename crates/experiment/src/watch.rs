@@ -18,10 +18,10 @@ pub trait Watch: Sync {
     fn advanced(&self, _by: Duration) {}
 }
 
-/// The observer of a run that nobody watches.
+/// Observes nothing, and lets the run go on.
 impl Watch for () {}
 
-/// A run's outcome and what it cost.
+/// The outcome of a run, and the time that it took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
     /// The measurements of the run.

@@ -152,7 +152,7 @@ pub struct Outline {
     pub base: Option<String>,
 }
 
-/// Reads the outline of a file's bytes; it is empty for what is no TOML.
+/// Reads the outline of a file's bytes. It is empty if they are not TOML.
 pub fn outline(bytes: &[u8]) -> Outline {
     let text = String::from_utf8_lossy(bytes);
     let Ok(root) = DeTable::parse(&text) else { return Outline::default() };

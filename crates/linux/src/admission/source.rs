@@ -243,9 +243,9 @@ impl Source {
         sent.map(drop)
     }
 
-    /// Connects a new socket to the agent, and then names it for the agent's answers. In this order nobody else can send to
-    /// it. The socket before is closed: once its agent has died and a message was refused, the kernel lets anybody send to
-    /// its name.
+    /// Connects a new socket to the agent. Then the socket gets a name, to which the agent answers: in this order nobody
+    /// else can send to it. The former socket is closed, because the kernel lets anybody send to a socket whose agent has
+    /// died and refused a message.
     fn connect(&mut self) -> Result<(), Errno> {
         self.socket = unnamed()?;
         connect(&self.socket, &SocketAddrUnix::new(&self.wanted.agent)?)?;
@@ -254,13 +254,13 @@ impl Source {
     }
 }
 
-/// A socket that nobody can send to.
+/// Opens a socket without a name: nobody can send to it.
 fn unnamed() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
 }
 
-/// Random numbers, of which none follows from another: those of a source's probes, which nobody may guess, its flow's, which
-/// the path sees, and its sockets', which this machine sees.
+/// Draws random numbers. They are independent, because others see some of them: the path sees the flow's number and this
+/// machine the socket's, but nobody may guess those of the probes.
 fn random<const N: usize>() -> Result<[u64; N], Errno> {
     let mut numbers = [0; N];
     for number in &mut numbers {

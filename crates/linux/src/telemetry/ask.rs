@@ -41,8 +41,8 @@ pub fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// Removes the sockets that killed agents left in `folder`: those whose names have the number of no process, and that of
-/// admission if nobody has it. What cannot be removed stays.
+/// Removes the sockets that killed agents left in `folder`: those named after a process that does not exist, and the socket of
+/// admission if no agent listens there. A socket that cannot be removed stays.
 pub fn forget_killed(folder: &Path) {
     let is_left = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

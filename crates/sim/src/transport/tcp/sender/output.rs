@@ -178,7 +178,6 @@ impl Sender {
     }
 
     /// Free octets of the congestion window.
-    #[inline]
     fn room(&self) -> u64 {
         let sack = self.settings.recovery == Recovery::Sack;
         let limited_transmit = self.settings.limited_transmit;
