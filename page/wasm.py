@@ -19,6 +19,8 @@ import debian  # noqa: E402
 
 TARGET = "wasm32-unknown-unknown"
 BUILD = ["cargo", "build", "--locked", "-p", "sluice-page", "--profile", "page", "--target", TARGET, "--target-dir", "target/wasm"]
+# Vector instructions, which every browser has had since 2023: structures are copied sixteen bytes at a time.
+FLAGS = ("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Ctarget-feature=+simd128")
 BUILT = ROOT / f"target/wasm/{TARGET}/page/page.wasm"
 TREE = ROOT / "target/wasm-debian"
 PACKAGES = "rustc,cargo,libstd-rust-dev-wasm32,lld,ca-certificates"
@@ -45,7 +47,7 @@ def in_debian():
     inside = TREE / "checkout"
     for folder in (inside, TREE / "cargo"):
         folder.mkdir(exist_ok=True)
-    words = " ".join(["CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld", *BUILD, "--offline"])
+    words = " ".join(["CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld", "=".join(FLAGS), *BUILD, "--offline"])
     script = (
         f'mount --bind "{ROOT}" "{inside}" && mount --bind "{home}" "{TREE}/cargo" && mount -t proc proc "{TREE}/proc" && '
         f'exec chroot "{TREE}" env -i HOME=/root CARGO_HOME=/cargo PATH=/usr/bin:/bin sh -c "cd /checkout && {words}"'
@@ -55,7 +57,7 @@ def in_debian():
 
 def main():
     if has_target():
-        subprocess.run(BUILD, cwd=ROOT, check=True)
+        subprocess.run(BUILD, cwd=ROOT, check=True, env=os.environ | dict([FLAGS]))
     else:
         in_debian()
     out = pathlib.Path(sys.argv[1])
