@@ -17,11 +17,10 @@ use crate::title;
 use serde_json::Value;
 use sim::config::{Network, Role};
 use sim::results::Outcome;
-use sim::{BuildError, World};
+use sim::World;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-use units::Duration;
 
 /// Checks a scenario that was read without fault.
 ///
@@ -133,7 +132,7 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Re
         }
     };
     ceilings::check(network).map_err(|(path, message)| refuse(Some(&path), message))?;
-    let outcome = results(network).map_err(|error| {
+    let outcome = World::new(network, 0).map(World::names).map_err(|error| {
         let refusal = refuse(error.path(), error.to_string()).note(error.note().unwrap_or_default());
         error
             .unknown()
@@ -143,13 +142,6 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Re
     let model = model::of(&draft.head.model, network, &outcome).map_err(refuse)?;
     let roles = network.node.iter().map(|node| (node.name.clone(), node.role)).collect();
     Ok(Blank { outcome, model, roles, tree: OnceCell::new() })
-}
-
-/// Returns the results that a run of `network` will have, without running it: all names, no values.
-fn results(network: &Network) -> Result<Outcome, BuildError> {
-    drop(World::new(network, 0)?);
-    let no_time = Network { duration: Duration::from_nanos(1), warmup: Duration::ZERO, ..network.clone() };
-    Ok(World::new(&no_time, 0)?.finish())
 }
 
 /// The results that a scenario will have, without their values.
