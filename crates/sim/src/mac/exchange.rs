@@ -285,7 +285,7 @@ impl Station {
             }
             acknowledged += u16::from(delivered);
             gave_up |= !delivered;
-            finished.push_back(Finished { packet: mpdu.packet, to, category: index, delivered });
+            finished.push(Finished { packet: mpdu.packet, to, category: index, delivered });
         }
         match sent - kept {
             0 => {}
@@ -304,7 +304,7 @@ impl Station {
         let buffer = &mut self.buffers[category];
         let (to, first) = (buffer.to, buffer.mpdus.pop_front().expect("an attempt is for a packet"));
         let index = u8::try_from(category).expect("there are four categories");
-        self.finished.push_back(Finished { packet: first.packet, to, category: index, delivered: false });
+        self.finished.push(Finished { packet: first.packet, to, category: index, delivered: false });
         self.move_window(category, rules);
     }
 

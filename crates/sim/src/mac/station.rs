@@ -19,7 +19,6 @@ use super::{
 use crate::config::{AnswerRts, Eifs};
 use crate::engine::{Handle, Stream};
 use crate::radio::{Mode, Timing};
-use std::collections::VecDeque;
 use units::{Duration, Instant};
 
 /// A station.
@@ -81,7 +80,7 @@ pub(crate) struct Station {
     next_sequence: u16,
     pub(super) peers: Peers,
     pub(super) random: Stream,
-    pub(super) finished: VecDeque<Finished>,
+    pub(super) finished: Vec<Finished>,
     /// State of T-MAC, if it is used.
     pub(super) tmac: Option<Box<TmacState>>,
     /// Frames to several stations at once, if it sends any.
@@ -127,7 +126,7 @@ impl Station {
             next_sequence: 0,
             peers: Peers::default(),
             random,
-            finished: VecDeque::new(),
+            finished: Vec::new(),
             tmac: conventions.tmac.map(|_| Box::default()),
             downlink: None,
             uplink: None,
@@ -151,7 +150,7 @@ impl Station {
         buffer.mpdus.iter().take(buffer.in_flight)
     }
 
-    /// The first packets of the frames that it holds, and of those that it is done with and has not [told](Self::next_finished).
+    /// The first packets of the frames that it holds, and of those that it is done with and has not [told](Self::take_finished).
     pub(crate) fn unsettled(&self) -> impl Iterator<Item = Handle> {
         self.mpdus().map(|mpdu| mpdu.packet).chain(self.finished.iter().map(|finished| finished.packet))
     }
@@ -258,11 +257,17 @@ impl Station {
         self.step == Step::Sending && buffer.to == BROADCAST && !buffer.mpdus.is_empty()
     }
 
-    /// The next data frame that it is done with. The host asks until there is none, after every call except those about
-    /// the medium's edges.
+    /// True if it is done with data frames that it has not [told](Self::take_finished). The host asks after every call except
+    /// those about the medium's edges.
     #[inline]
-    pub(crate) fn next_finished(&mut self) -> Option<Finished> {
-        self.finished.pop_front()
+    pub(crate) fn has_finished(&self) -> bool {
+        !self.finished.is_empty()
+    }
+
+    /// Puts the data frames that it is done with into an empty list, whose memory it takes for the next ones.
+    #[inline]
+    pub(crate) fn take_finished(&mut self, list: &mut Vec<Finished>) {
+        std::mem::swap(&mut self.finished, list);
     }
 
     /// State of T-MAC.

@@ -168,8 +168,10 @@ impl Bench {
 
     fn told(&mut self, answer: Answer) -> Told {
         let Answer { takes, duplicate, failed, .. } = answer;
-        let finished = self.station.next_finished();
-        assert!(self.station.next_finished().is_none(), "one packet at a time");
+        let mut done_with = Vec::new();
+        self.station.take_finished(&mut done_with);
+        let finished = done_with.pop();
+        assert!(done_with.is_empty(), "one packet at a time");
         Told { takes, duplicate, failed, finished }
     }
 

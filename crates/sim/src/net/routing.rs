@@ -40,6 +40,9 @@ impl Routes {
     /// Shortest path from `from` to `to`, where `neighbours[n]` lists the nodes that `n` reaches. Among equally short
     /// paths the one whose nodes come first in the scenario.
     pub(crate) fn shortest(neighbours: &[Vec<u32>], from: u32, to: u32) -> Result<Vec<u32>, RouteError> {
+        if neighbours[from as usize].contains(&to) {
+            return Ok(vec![from, to]);
+        }
         let mut before: Vec<Option<u32>> = vec![None; neighbours.len()];
         before[from as usize] = Some(from);
         let mut frontier = vec![from];

@@ -9,7 +9,7 @@ use std::num::NonZeroU16;
 /// Number of bits below the leading one that a bin keeps.
 const BITS: u32 = 10;
 /// Number of bins from which looking one up in sorted order costs more than the memory is worth.
-const FEW: usize = 64;
+const FEW: usize = 32;
 /// Bins per page: a cache line of counts.
 const PAGE: u32 = 16;
 
@@ -50,12 +50,13 @@ impl Histogram {
             Self::Dense(pages) => pages.add(bin, times),
             Self::Sparse(few) => match few.binary_search_by_key(&bin, |&(bin, _)| bin) {
                 Ok(at) => few[at].1 = few[at].1.saturating_add(times),
-                Err(at) if few.len() < FEW => few.insert(at, (bin, times)),
+                Err(at) if few.len() < FEW => {
+                    // To grow by steps costs more than the memory of the few.
+                    few.reserve_exact(FEW - few.len());
+                    few.insert(at, (bin, times));
+                }
                 Err(_) => {
-                    let mut pages = Pages::default();
-                    for &(bin, count) in few.iter() {
-                        pages.add(bin, count);
-                    }
+                    let mut pages = Pages::of(few);
                     pages.add(bin, times);
                     *self = Self::Dense(pages);
                 }
@@ -83,6 +84,17 @@ impl Histogram {
 }
 
 impl Pages {
+    /// The same counts in pages.
+    #[cold]
+    fn of(few: &[(u32, u32)]) -> Self {
+        let page = |bin: Option<&(u32, u32)>| bin.map_or(0, |&(bin, _)| bin / PAGE);
+        let reach = page(few.last()) - page(few.first());
+        let places = Vec::with_capacity(reach as usize + 1);
+        let mut pages = Self { first: 0, places, counts: Vec::with_capacity(few.len() + 1) };
+        few.iter().for_each(|&(bin, count)| pages.add(bin, count));
+        pages
+    }
+
     /// Counts numbers of a bin.
     #[inline]
     fn add(&mut self, bin: u32, numbers: u32) {
@@ -192,9 +204,9 @@ mod tests {
     fn few_different_numbers_take_little_memory_and_far_ones_no_page_between_them() {
         let mut histogram = Histogram::default();
         for number in 0..1_000_000 {
-            histogram.record(number % 60 * 10_000, 1);
+            histogram.record(number % 30 * 10_000, 1);
         }
-        assert!(matches!(&histogram, Histogram::Sparse(few) if few.len() == 60));
+        assert!(matches!(&histogram, Histogram::Sparse(few) if few.len() == 30));
         for number in 0..100_000 {
             histogram.record(number % 500 * 10_000, 1);
         }

@@ -100,6 +100,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         numbered: Vec::new(),
         laid_out: Vec::new(),
         sharers: Vec::new(),
+        done_with: Vec::new(),
     };
     for (node, presence) in world.nodes.numbers().zip(presence).collect::<Vec<_>>() {
         world.nodes[node].absent = !presence.at(Instant::ZERO);

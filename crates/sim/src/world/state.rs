@@ -10,7 +10,7 @@ use super::steering::Asked;
 use super::watch::{Watch, Witness};
 use super::wired::Wire;
 use crate::engine::{Arena, EventQueue, FlowId, Handle, List, NodeId, PortId, Slot, WireId};
-use crate::mac::{Conventions, Frame};
+use crate::mac::{Conventions, Finished, Frame};
 use crate::net::{Load, LossCause, Packet, Waiting};
 use crate::radio::{self, Medium};
 use crate::record::{Distances, Overflows, Recorder};
@@ -64,6 +64,8 @@ pub struct World {
     pub(crate) laid_out: Vec<radio::Mpdu>,
     /// Stations that could share the PPDU that is due.
     pub(crate) sharers: Vec<u32>,
+    /// Data frames that a station is done with.
+    pub(crate) done_with: Vec<Finished>,
 }
 
 impl World {

@@ -93,11 +93,10 @@ impl Bench {
     }
 
     pub(super) fn done(&mut self) -> (usize, usize) {
-        let mut done = (0, 0);
-        while let Some(finished) = self.station.next_finished() {
-            if finished.delivered { done.0 += 1 } else { done.1 += 1 }
-        }
-        done
+        let mut done_with = Vec::new();
+        self.station.take_finished(&mut done_with);
+        let delivered = done_with.iter().filter(|finished| finished.delivered).count();
+        (delivered, done_with.len() - delivered)
     }
 
     pub(super) fn numbers(&self) -> Vec<u16> {

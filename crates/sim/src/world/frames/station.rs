@@ -40,20 +40,21 @@ impl World {
     /// Handles the frames that a station is done with.
     #[inline]
     pub(crate) fn finish_frames(&mut self, node: NodeId) {
-        if let Some(first) = self.nodes[node].station.next_finished() {
-            self.finish_all(node, first);
+        if self.nodes[node].station.has_finished() {
+            self.finish_all(node);
         }
     }
 
-    /// Sees to the data frames that a station is done with, from the first on. Packets that shared an aggregate mostly took
-    /// the same time: those that follow one another so are counted together.
+    /// Sees to the data frames that a station is done with. Packets that shared an aggregate mostly took the same time: those
+    /// that follow one another so are counted together.
     #[inline(never)]
-    fn finish_all(&mut self, node: NodeId, first: Finished) {
-        let mut frame = Some(first);
+    fn finish_all(&mut self, node: NodeId) {
+        let mut frames = std::mem::take(&mut self.done_with);
+        self.nodes[node].station.take_finished(&mut frames);
         let (mut passage, mut packets) = (Passage::default(), 0);
         let Node { gauge, energy, .. } = &self.nodes[node];
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
-        while let Some(finished) = frame {
+        for &finished in &frames {
             let mut next = Some(finished.packet);
             while let Some(handle) = next {
                 let packet = self.packets.get_mut(handle);
@@ -79,9 +80,11 @@ impl World {
                     (to, false) => self.link_failed(node, handle, to),
                 }
             }
-            frame = self.nodes[node].station.next_finished();
         }
         self.count(node, &passage, packets);
+        debug_assert!(!self.nodes[node].station.has_finished(), "only the medium and deadlines end frames");
+        frames.clear();
+        self.done_with = frames;
     }
 
     /// Counts packets that a station is done with now, if there are any: how they went, and how many.
