@@ -2,7 +2,7 @@
 """Runs the tests of crate linux that need a kernel with queue disciplines in BPF, in the guest.
 
 With names, or parts of names, runs only tests that have one of them; with --quick those of `make test`: the tests of queues,
-with twenty kills, and twenty rounds of agents that begin and end together. Where no guest is possible it says why and
+with twenty kills, and eight rounds of agents that begin and end together. Where no guest is possible it says why and
 succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS, ROUNDS. Two more say whether results
 depend on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so many
 processors busy meanwhile.
@@ -111,7 +111,7 @@ QUICK = [
         ["queues::", "kills::"],
         "virtual",
         image.KERNEL,
-        settings={"KILLS": 20, "ROUNDS": 20},
+        settings={"KILLS": 20, "ROUNDS": 8},
     )
 ]
 
