@@ -150,6 +150,7 @@ impl From<linux::Error> for Failure {
             linux::Error::Gone { .. }
             | linux::Error::Renamed { .. }
             | linux::Error::Replaced { .. }
+            | linux::Error::Remains { .. }
             | linux::Error::NotPermitted { .. }
             | linux::Error::Kernel { .. } => Self::failed(error.to_string()),
             _ => Self::wrong(error.to_string()),

@@ -62,6 +62,15 @@ pub enum Error {
         /// What is there now.
         found: String,
     },
+    /// No queue of the place is ours any more, but not all of what Sluice loaded could be taken out of the kernel.
+    #[error(
+        "the former queue is back, but parts of Sluice's queue discipline stay in the kernel until `sluice detach` or \
+         the next agent takes them away: {source}"
+    )]
+    Remains {
+        /// Why they stay.
+        source: Box<Error>,
+    },
     /// The request does not suit the queue that is to hold the packets.
     #[error(transparent)]
     Unfit(#[from] Unfit),

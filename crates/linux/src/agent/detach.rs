@@ -95,6 +95,7 @@ fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<Option<Resto
         state.forget()?;
     }
     #[cfg(feature = "bpf")]
-    crate::device::bpf::Discipline::unload_unused(Path::new(crate::device::bpf::FOLDER))?;
+    crate::device::bpf::Discipline::unload_unused(Path::new(crate::device::bpf::FOLDER))
+        .map_err(|source| Error::Remains { source: source.into() })?;
     Ok(restored)
 }

@@ -403,7 +403,7 @@ impl Governor {
     }
 
     /// Releases the queue, so that the former one comes back, and reports that if it `is_news`. The error is the reason
-    /// why the former queue is not restored; it has been reported.
+    /// why the former queue is not restored, or what else is left; it has been reported.
     fn let_go(&mut self, is_news: bool, host: &mut dyn Host) -> Result<(), Error> {
         let ended = std::mem::replace(&mut self.phase, Phase::Waiting { until: Instant::NEVER });
         let Phase::Governing(mut governing) = ended else { return Ok(()) };
@@ -411,6 +411,10 @@ impl Governor {
         match governing.device.restore() {
             Ok(()) | Err(Error::Replaced { .. }) if !is_news || self.wish.dry_run => {}
             Ok(()) => self.tell(AgentEventKind::Restored, "the former queue is back".into(), host),
+            Err(error @ Error::Remains { .. }) => {
+                self.tell(AgentEventKind::Failed, error.to_string(), host);
+                return Err(error);
+            }
             Err(error) => {
                 self.tell(AgentEventKind::Failed, format!("the former queue is not restored: {error}"), host);
                 return if matches!(error, Error::Replaced { .. }) { Ok(()) } else { Err(error) };

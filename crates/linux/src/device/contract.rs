@@ -60,7 +60,8 @@ pub trait Device {
     /// Restores the former queue. Does nothing if it is restored already.
     ///
     /// # Errors
-    /// The former queue cannot be restored, or what the kernel made of it differs.
+    /// The former queue cannot be restored, or what the kernel made of it differs; or it is restored, and more of ours
+    /// [remains](Error::Remains).
     fn restore(&mut self) -> Result<(), Error>;
 
     /// Returns what the device can measure and do. Constant over its life.

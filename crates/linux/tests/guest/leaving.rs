@@ -42,6 +42,28 @@ fn a_clean_exit_restores_the_former_discipline_exactly() {
     shell("ip link del one");
 }
 
+/// Who keeps the lock, another agent in use, does not keep the former queue away.
+#[test]
+#[ignore = "needs the guest"]
+fn an_agent_that_cannot_unload_says_that_the_queue_is_back_and_what_stays() {
+    dummy("one", 1);
+    shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
+    let before = shell("tc -j qdisc show dev one");
+    let program = attached("one");
+    let mut keeper = Command::new("flock").args(["--no-fork", FOLDER, "sleep", "1000"]).spawn().unwrap();
+    pause_until(now() + Duration::from_secs(1));
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(3), "{}", said());
+    assert_eq!(shell("tc -j qdisc show dev one"), before);
+    let words = said();
+    assert!(words.contains("the former queue is back, but parts") && !words.contains("not restored"), "{words}");
+    keeper.kill().unwrap();
+    keeper.wait().unwrap();
+    run("detach one");
+    nothing_is_left();
+    shell("ip link del one");
+}
+
 /// Each attempt waits four seconds for a lock that another process keeps.
 #[test]
 #[ignore = "needs the guest"]

@@ -295,7 +295,8 @@ impl Device for Governed {
             Some(_) => Discipline::unload_unused(Path::new(FOLDER)),
             None => Ok(()),
         };
-        restored.and(unloaded).and(unmarked)
+        let taken_away = unloaded.and(unmarked).map_err(|source| Error::Remains { source: source.into() });
+        restored.and(taken_away)
     }
 
     fn keeps(&self) -> Keeps {
