@@ -201,8 +201,7 @@ impl Station {
         self.wanting &= !bit;
         self.soliciting &= !bit;
         self.step = Step::Access;
-        self.draw(self.holder.into());
-        self.schedule(now, rules);
+        self.begins_later(now, rules);
         true
     }
 

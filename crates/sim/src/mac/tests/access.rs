@@ -75,3 +75,23 @@ fn a_window_that_has_grown_stays_within_the_new_bounds_and_the_same_orders_again
     station.narrow(0);
     assert_eq!(station.contenders[0].cw, 15);
 }
+
+#[test]
+fn who_wins_for_a_trigger_that_is_no_longer_needed_takes_no_slots_from_the_other_categories() {
+    let mut bench = Bench::new(Conventions { categories: 2, ..conventions() });
+    bench.station.wanting = 0b11;
+    bench.station.soliciting = 0b01;
+    bench.station.contenders[0].backoff = Some(2);
+    bench.station.contenders[1].backoff = Some(9);
+    bench.busy(0);
+    bench.idle(1_000);
+    assert_eq!(bench.deadline(), 1_000 + 50 + 2 * 20);
+    let Bench { station, rules } = &mut bench;
+    station.win(at(1_090), rules);
+    assert!(station.forgoes(at(1_090), rules));
+    assert_eq!((station.wanting, station.soliciting), (0b10, 0));
+    assert_eq!(bench.deadline(), 1_000 + 50 + 9 * 20);
+    // Slots go on where they were.
+    bench.busy(1_150);
+    assert_eq!(bench.station.contenders[1].backoff, Some(9 - 6));
+}
