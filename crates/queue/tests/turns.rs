@@ -136,6 +136,27 @@ fn what_a_station_may_have_waiting_is_what_it_sends_in_the_target() {
 }
 
 #[test]
+fn a_shorter_round_makes_shorter_turns_and_bounds_what_waits() {
+    let later = Instant::ZERO + Duration::from_millis(200);
+    let bounds = [(1_000_000, 18, 18 * 1_333), (100_000, 7, 8_680), (1, 1, 3_000)];
+    for (bulk, packets, most) in bounds {
+        let mut law = law(us(1), 64).with_bulk_delay(Positive::<Duration>::new(us(bulk)));
+        let mut host = Host::busy(&mut law, &[200; 64]);
+        // Stations are counted where packets are released: 64 of them.
+        let released = host.release(&mut law, later);
+        assert!(released.iter().take_while(|&&port| port == released[0]).count() == packets, "{released:?}");
+        if bulk == 1_000_000 {
+            // Two rounds of 64 turns of 3.6 ms and a stretch of 1.2 are half of it.
+            assert!(law.pace(later, 0, LONG).most.count().abs_diff(2 * 24_000) < 100);
+            continue;
+        }
+        // Until turns have become shorter, what one of them sends stays.
+        let pace = law.pace(later, 0, LONG);
+        assert!(pace.most.count() >= most && pace.most.count() <= 24_000, "{pace:?}");
+    }
+}
+
+#[test]
 fn a_rule_can_be_left_out() {
     let without = |rule| law(us(50_000), 3).without(Some(rule));
     let pace = |mut law: Law| law.pace(Instant::ZERO, 0, LONG);
@@ -287,9 +308,11 @@ proptest! {
     fn the_law_holds_whatever_comes(
         steps in steps(),
         airtime in prop::collection::vec(1_u64..20_000, 5),
+        bulk in prop::option::of(1_u64..1_000_000),
         rule in prop::option::of(prop::sample::select(vec![Rule::ThinFirst, Rule::WholeTurns, Rule::Prediction])),
     ) {
-        let mut law = law(us(50_000), 5).without(rule);
+        let bulk = bulk.and_then(|bulk| Positive::<Duration>::new(us(bulk)));
+        let mut law = law(us(50_000), 5).with_bulk_delay(bulk).without(rule);
         let mut host = Host { waiting: vec![0; 5], thin: vec![0; 5], airtime: airtime.iter().map(|&air| us(air)).collect() };
         let (mut now, mut flying) = (Instant::ZERO, Vec::new());
         let longest = us(*airtime.iter().max().expect("five ports"));

@@ -232,6 +232,9 @@ pub enum Queues {
 pub struct TurnsScheduler {
     /// Longest wait of packets (D): at least two rounds of turns. Default 100 ms.
     pub target_delay: Positive<Duration>,
+    /// Longest round of turns, at least `target_delay`. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bulk_delay: Option<Positive<Duration>>,
     /// Rule to leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without: Option<Rule>,
@@ -239,7 +242,7 @@ pub struct TurnsScheduler {
 
 impl Default for TurnsScheduler {
     fn default() -> Self {
-        Self { target_delay: queue::turns::Params::TARGET_DELAY, without: None }
+        Self { target_delay: queue::turns::Params::TARGET_DELAY, bulk_delay: None, without: None }
     }
 }
 

@@ -74,7 +74,9 @@ impl Turns {
     pub(super) fn new(layout: &Layout, settings: config::TurnsScheduler, charges_received: bool) -> Self {
         let ports = layout.radio_ports();
         Self {
-            law: Law::new(settings.target_delay, ports, layout.lanes).without(settings.without),
+            law: Law::new(settings.target_delay, ports, layout.lanes)
+                .with_bulk_delay(settings.bulk_delay)
+                .without(settings.without),
             stations: layout.stations.len() * layout.lanes,
             charges_received,
             bounds: settings.without != Some(Rule::Bound),

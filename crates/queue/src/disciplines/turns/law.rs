@@ -91,6 +91,7 @@ pub struct Pace {
 #[derive(Clone, Debug)]
 pub struct Law {
     target: Duration,
+    bulk: Option<Duration>,
     without: Option<Rule>,
     lanes: usize,
     shares: Vec<Share>,
@@ -196,12 +197,19 @@ impl Law {
         };
         Self {
             target: target.get(),
+            bulk: None,
             without: None,
             lanes,
             shares: vec![share; ports],
             categories: vec![Category::default(); lanes],
             medium,
         }
+    }
+
+    /// The law with turns shortened so that a round takes at most this long, which also bounds how long packets may wait.
+    #[must_use]
+    pub fn with_bulk_delay(self, bulk: Option<Positive<Duration>>) -> Self {
+        Self { bulk: bulk.map(|bulk| bulk.get()), ..self }
     }
 
     /// The law without one of its rules.
@@ -217,13 +225,14 @@ impl Law {
 
     /// Bounds for a packet of so many bytes that arrives at a port.
     pub fn pace(&mut self, now: Instant, port: usize, len: Bytes) -> Pace {
-        let Self { target, without, shares, medium, .. } = self;
+        let Self { target, bulk, without, shares, medium, .. } = self;
         let share = &mut shares[port];
         share.count(now, medium);
         let may_be_thin = share.credit >= 0 && *without != Some(Rule::ThinFirst);
         let gap = may_be_thin.then(|| medium.wall_of(share.cost(len), medium.stations + ONE).min(SPARSE));
         let rounds = medium.wall_of(medium.turn * 2, medium.stations);
         let late = if *without == Some(Rule::TwoRounds) { *target } else { rounds.max(*target) };
+        let late = bulk.map_or(late, |bulk| late.min(bulk));
         // So many bytes of this station are sent meanwhile, if all busy stations have turns.
         let each = share.per_byte.max(1).saturating_mul(medium.stretch) / ONE * medium.stations.max(ONE) / ONE;
         let sent = late.as_nanos().saturating_mul(1_000) / each.max(1);
@@ -272,7 +281,8 @@ impl Law {
                 return None;
             }
             let port = self.begin(now, category, ports)?;
-            let turn = ports.turn(port).max(Duration::from_nanos(1));
+            let longest = self.bulk.map_or(Duration::MAX, |round| self.medium.turn_for(round));
+            let turn = ports.turn(port).min(longest).max(Duration::from_nanos(1));
             if self.is_full(category, turn) {
                 return None;
             }
@@ -510,6 +520,12 @@ impl Medium {
     fn wall_of(&self, airtime: Duration, senders: u64) -> Duration {
         let stretched = airtime.as_nanos().saturating_mul(self.stretch) / ONE;
         Duration::from_nanos(stretched.saturating_mul(senders.max(ONE)) / ONE)
+    }
+
+    /// Airtime of a turn if a round of all busy stations takes this wall time.
+    fn turn_for(&self, round: Duration) -> Duration {
+        let airtime = round.as_nanos().saturating_mul(ONE) / self.stretch;
+        Duration::from_nanos(airtime.saturating_mul(ONE) / self.stations.max(ONE))
     }
 
     /// So much estimated airtime is done.
