@@ -248,7 +248,6 @@ impl Default for TurnsScheduler {
 
 impl TurnsScheduler {
     /// Is everything by default?
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }

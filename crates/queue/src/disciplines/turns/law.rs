@@ -209,7 +209,7 @@ impl Law {
     /// The law with turns shortened so that a round takes at most this long, which also bounds how long packets may wait.
     #[must_use]
     pub fn with_bulk_delay(self, bulk: Option<Positive<Duration>>) -> Self {
-        Self { bulk: bulk.map(|bulk| bulk.get()), ..self }
+        Self { bulk: bulk.map(Positive::<Duration>::get), ..self }
     }
 
     /// The law without one of its rules.
