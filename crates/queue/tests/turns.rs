@@ -3,7 +3,7 @@
 use crate::piece::{Piece, at, piece, queue as build};
 use proptest::prelude::*;
 use queue::Queue;
-use queue::turns::{Law, Pace, Ports};
+use queue::turns::{Law, Pace, Ports, Rule};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
 
@@ -136,6 +136,57 @@ fn what_a_station_may_have_waiting_is_what_it_sends_in_the_target() {
 }
 
 #[test]
+fn a_shorter_round_makes_shorter_turns_and_bounds_what_waits() {
+    let later = Instant::ZERO + Duration::from_millis(200);
+    let bounds = [(1_000_000, 18, 18 * 1_333), (100_000, 7, 8_680), (1, 1, 3_000)];
+    for (bulk, packets, most) in bounds {
+        let mut law = law(us(1), 64).with_bulk_delay(Positive::<Duration>::new(us(bulk)));
+        let mut host = Host::busy(&mut law, &[200; 64]);
+        // Stations are counted where packets are released: 64 of them.
+        let released = host.release(&mut law, later);
+        assert!(released.iter().take_while(|&&port| port == released[0]).count() == packets, "{released:?}");
+        if bulk == 1_000_000 {
+            // Two rounds of 64 turns of 3.6 ms and a stretch of 1.2 are half of it.
+            assert!(law.pace(later, 0, LONG).most.count().abs_diff(2 * 24_000) < 100);
+            continue;
+        }
+        // Until turns have become shorter, what one of them sends stays.
+        let pace = law.pace(later, 0, LONG);
+        assert!(pace.most.count() >= most && pace.most.count() <= 24_000, "{pace:?}");
+    }
+}
+
+#[test]
+fn a_rule_can_be_left_out() {
+    let without = |rule| law(us(50_000), 3).without(Some(rule));
+    let pace = |mut law: Law| law.pace(Instant::ZERO, 0, LONG);
+    let (full, kept) = (pace(law(us(50_000), 3)), Bytes::new(3_600_000_000 / 150_000));
+    assert_eq!(pace(without(Rule::ThinFirst)), Pace { gap: None, ..full });
+    assert_eq!(pace(without(Rule::Prediction)), Pace { most: kept, longest: Some(us(50_000)), ..full });
+    assert_eq!(pace(law(us(1), 3).without(Some(Rule::TwoRounds))).most, kept);
+    assert!(law(us(50_000), 3).owns_medium() && !without(Rule::WideWindow).owns_medium());
+
+    // Half of a turn is done: the next turn sends what another half allows, and thin packets go all the same.
+    let mut law = without(Rule::WholeTurns);
+    let mut host = Host::busy(&mut law, &[200; 3]);
+    let released = host.release(&mut law, Instant::ZERO);
+    assert_eq!(released.len(), 18);
+    (0..9).for_each(|_| law.completed(Instant::ZERO + us(2_000), released[0], us(200)));
+    assert_eq!(host.release(&mut law, Instant::ZERO + us(2_000)), [1; 9]);
+    law.joined(Instant::ZERO, 2, LONG, true);
+    host.thin[2] = 1;
+    assert_eq!(host.release(&mut law, Instant::ZERO + us(2_000)), [2]);
+
+    // A station that has sent for 100 ms waits until its share has paid for it, or goes on.
+    let paid_at = |mut law: Law| {
+        let mut host = Host::busy(&mut law, &[200; 3]);
+        (0..3).for_each(|port| law.received(Instant::ZERO, port, us(100_000)));
+        host.release(&mut law, Instant::ZERO).len()
+    };
+    assert_eq!([paid_at(self::law(us(50_000), 3)), paid_at(without(Rule::ReceivedAirtime))], [0, 36]);
+}
+
+#[test]
 fn thin_packets_of_a_station_get_its_share_of_the_air_and_no_more() {
     let mut law = law(us(50_000), 1);
     let mut thin = 0_u64;
@@ -254,15 +305,21 @@ proptest! {
     /// Whatever comes: no more is in flight than two turns and thin packets, what is pending is accounted for, and whoever
     /// waits gets a turn when nothing is in flight.
     #[test]
-    fn the_law_holds_whatever_comes(steps in steps(), airtime in prop::collection::vec(1_u64..20_000, 5)) {
-        let mut law = law(us(50_000), 5);
+    fn the_law_holds_whatever_comes(
+        steps in steps(),
+        airtime in prop::collection::vec(1_u64..20_000, 5),
+        bulk in prop::option::of(1_u64..1_000_000),
+        rule in prop::option::of(prop::sample::select(vec![Rule::ThinFirst, Rule::WholeTurns, Rule::Prediction])),
+    ) {
+        let bulk = bulk.and_then(|bulk| Positive::<Duration>::new(us(bulk)));
+        let mut law = law(us(50_000), 5).with_bulk_delay(bulk).without(rule);
         let mut host = Host { waiting: vec![0; 5], thin: vec![0; 5], airtime: airtime.iter().map(|&air| us(air)).collect() };
         let (mut now, mut flying) = (Instant::ZERO, Vec::new());
         let longest = us(*airtime.iter().max().expect("five ports"));
         for step in steps {
             match step {
                 Step::Comes(port, len) => {
-                    let Pace { gap, most } = law.pace(now, port, Bytes::new(len));
+                    let Pace { gap, most, .. } = law.pace(now, port, Bytes::new(len));
                     prop_assert!(most >= Bytes::new(3_000));
                     let thin = gap.is_some() && len < 100;
                     if thin { host.thin[port] += 1 } else { host.waiting[port] += 1 }
@@ -337,7 +394,7 @@ fn a_flow_that_sends_less_than_its_share_goes_first_and_one_that_sends_more_does
 #[test]
 fn the_bound_takes_from_the_longest_flow() {
     let mut queue = queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000) });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), longest: None });
     let mut gone = Vec::new();
     for number in 0..9 {
         queue.enqueue(Instant::ZERO, piece(7, number), &mut |packet| gone.push((packet.flow, packet.number)));
@@ -347,9 +404,17 @@ fn the_bound_takes_from_the_longest_flow() {
     }
     assert_eq!(gone, [(7, 0), (7, 1)]);
     assert_eq!(queue.backlog().packets, 10);
+    // Without prediction nothing is dropped on arrival, and on departure what has waited longer, while more bytes wait.
+    let mut queue = self::queue();
+    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), longest: Some(us(20_000)) });
+    (0..20).for_each(|number| queue.enqueue(at(u64::from(number)), piece(7, number), &mut |_| panic!("dropped")));
+    let mut gone = Vec::new();
+    let mut take = |now| queue.take(at(now), 0, &mut |packet: Piece| gone.push(packet.number)).unwrap().packet.number;
+    assert_eq!([take(20), take(25), take(99), take(99)], [0, 5, 10, 11]);
+    assert_eq!(gone, [1, 2, 3, 4, 6, 7, 8, 9]);
     // ACKs may wait ten times as long.
     let mut queue = self::queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(520) });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(520), longest: None });
     let mut acks = 0;
     for number in 0..500 {
         queue.enqueue(at(0), Piece { bytes: 52, ..piece(7, number) }, &mut |_| acks += 1);

@@ -64,6 +64,22 @@ fn what_does_not_back_off_waits_no_longer_than_the_target() {
     }
 }
 
+/// 40 aggregates are a round of 180 ms.
+#[test]
+fn bulk_may_be_promised_a_shorter_round_than_whole_aggregates_take() {
+    let with = |setting: &str| {
+        let text =
+            cell("turns", 40).replace("\"turns\"\n", &format!("\"turns\"\n{setting}")) + &downloads() + &ping("idle");
+        let outcome = run(&text, 1);
+        let waits = outcome.flows.iter().filter(|flow| flow.name.starts_with("bulk")).map(|flow| flow.delay_s.mean);
+        (waits.sum::<f64>() / 40.0 - 0.005, of(&outcome, "ping").delay_s.p99, outcome.totals.goodput_bps)
+    };
+    let [whole, short] = ["", "turns.bulk_delay = \"100 ms\"\n"].map(with);
+    assert!(whole.0 > 0.2 && short.0 < 0.1, "{whole:?} {short:?}");
+    assert!(short.1 < whole.1 && short.2 > 0.6 * whole.2, "{whole:?} {short:?}");
+    assert_eq!(with("turns.bulk_delay = \"9 s\"\n"), whole);
+}
+
 #[test]
 fn many_thin_flows_of_one_station_get_no_more_airtime_than_one_download() {
     let calls = "kind = \"cbr\", rate = \"96 kb/s\", packet = \"300 B\"";
@@ -134,6 +150,12 @@ fn broadcasts_have_turns_of_their_own() {
 #[test]
 fn where_it_cannot_be_is_refused() {
     for (from, to, path, says) in [
+        (
+            "queues = \"turns\"",
+            "queues = \"turns\"\nturns.bulk_delay = \"90 ms\"",
+            "node.ap.turns.bulk_delay",
+            "below `target_delay`, which is 100 ms",
+        ),
         ("role = \"wired\"", "role = \"wired\"\nqueues = \"turns\"", "node.server.queues", "no radio"),
         (
             "duration = \"12 s\"",

@@ -14,6 +14,7 @@ use super::refusal::Refusal;
 use super::source::Source;
 use control::{AnyController, Controller as _, Limit, Name, Parameters, Sets, Site};
 use queue::Settings;
+use queue::turns::Rule;
 use sim::config::{
     Access, BProtection, Capture, ErrorModel, Flow, HardwareQueue, MobilityModel, MostBytes, Network, Node,
     Propagation, Protocol, Queues, Radio, RateAlgorithm, RepairBy, RepairWithin, ReplyWait, Role, Route, RouteCache,
@@ -555,6 +556,11 @@ fn of_node(rest: &[&str], at: &At) -> Option<Reason> {
             needs("queues = \"mac80211\"")
         }
         ["turns", ..] if node.queues != Some(Queues::Turns) => needs("queues = \"turns\""),
+        ["turns", "without"] => match node.turns.without? {
+            Rule::ReceivedAirtime if node.role != Role::AccessPoint => needs("role = \"access-point\""),
+            Rule::WideWindow if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
+            _ => None,
+        },
         ["waypoints", ENTRY] => late(node.waypoints.get(at.index)?.time, at.network.duration),
         ["consumption", "low"] => of_low(at),
         _ => None,

@@ -37,6 +37,6 @@ registry::disciplines! {
     pie, "pie": Pie = early::EarlyDrop<P, pie::Pie>,
     /// Adaptive RED (Floyd, Gummadi, Shenker 2001): drops arriving packets more often the longer the mean queue.
     red, "red": Red = early::EarlyDrop<P, red::Red>,
-    /// `turns` with one station: round robin of flows, thin ones first; drops what would wait too long.
+    /// `turns` with one station.
     turns, "turns": Turns = turns::Turns<P>,
 }

@@ -3,6 +3,7 @@
 use super::mobility::{Place, Waypoint, sides};
 use super::{Category, ChannelWidth, Class, Consumption, Standard};
 use queue::Settings as Queue;
+use queue::turns::Rule;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Length, Positive, Rate, Within};
 
@@ -216,13 +217,11 @@ pub enum Queues {
     /// One queue (per access category).
     #[default]
     One,
-    /// One queue per station (and access category), each with its limit and controller, in turn.
+    /// One queue per station (and access category), in turn.
     PerStation,
-    /// Linux mac80211 without `[queue]`: FQ-CoDel per station (and access category) and airtime fairness
-    /// (`docs/disciplines/mac80211.md`).
+    /// Linux mac80211, without `[queue]` (`docs/disciplines/mac80211.md`).
     Mac80211,
-    /// Our default without `[queue]`: an aggregate each in turn, thin flows first, and no more waits than is sent in
-    /// `turns.target_delay` (`docs/turns.md`). Also of stations and in ad hoc networks.
+    /// Our default, without `[queue]`, also of stations and in ad hoc networks (`docs/turns.md`).
     Turns,
 }
 
@@ -231,19 +230,24 @@ pub enum Queues {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct TurnsScheduler {
-    /// Longest time that packets are to wait (D): at least two turns of all busy stations. Default 100 ms.
+    /// Longest wait of packets (D): at least two rounds of turns. Default 100 ms.
     pub target_delay: Positive<Duration>,
+    /// Longest round of turns, at least `target_delay`. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bulk_delay: Option<Positive<Duration>>,
+    /// Rule to leave out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without: Option<Rule>,
 }
 
 impl Default for TurnsScheduler {
     fn default() -> Self {
-        Self { target_delay: queue::turns::Params::TARGET_DELAY }
+        Self { target_delay: queue::turns::Params::TARGET_DELAY, bulk_delay: None, without: None }
     }
 }
 
 impl TurnsScheduler {
     /// Is everything by default?
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -259,11 +263,11 @@ pub struct Mac80211 {
     /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none, as in Linux 6.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broadcast_limit: Option<Duration>,
-    /// Pending airtime up to which a station may always pull (first value of `aql_txq_limit`). Default 5 ms.
+    /// Pending airtime up to which a station may always pull (first of `aql_txq_limit`). Default 5 ms.
     pub aql_low: Duration,
-    /// Pending airtime from which on a station may not pull (second value of `aql_txq_limit`). Default 12 ms.
+    /// Pending airtime from which on a station may not pull (second of `aql_txq_limit`). Default 12 ms.
     pub aql_high: Duration,
-    /// Pending airtime of all stations from which on each has `aql_low` only (`aql_threshold`). Default 24 ms.
+    /// Pending airtime of all stations from which on each has `aql_low` only. Default 24 ms.
     pub aql_threshold: Duration,
     /// Airtime that a station in debt gains per turn, above zero. Default 256 us.
     pub airtime_weight: Positive<Duration>,

@@ -35,7 +35,7 @@ const FLOWS: u32 = 4_096;
 const SLOW: f64 = 6e6;
 
 /// Target and interval of CoDel, and those for slow stations.
-const CODEL: (Positive<Duration>, Positive<Duration>) = (millis(20), millis(100));
+pub(super) const CODEL: (Positive<Duration>, Positive<Duration>) = (millis(20), millis(100));
 const SLOW_CODEL: (Positive<Duration>, Positive<Duration>) = (millis(50), millis(300));
 
 const fn millis(n: u64) -> Positive<Duration> {

@@ -68,7 +68,7 @@ impl Order {
         match self {
             Self::RoundRobin(_) => None,
             Self::Mac80211(scheduler) => Some(scheduler.settings()),
-            Self::Turns(_) => Some(Turns::settings()),
+            Self::Turns(turns) => Some(turns.settings()),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use super::hardware::Hardware;
 use super::layout::Layout;
+use super::mac80211::CODEL;
 use super::outlook::Outlook;
 use super::port::Port;
 use crate::config::{self, Class};
@@ -10,8 +11,8 @@ use crate::engine::{List, Number as _, PortId};
 use crate::mac::BROADCAST;
 use crate::net::Waiting;
 use control::Limit;
-use queue::turns::{Law, Params, Ports};
-use queue::{Departure, DisciplineName, Settings};
+use queue::turns::{Law, Params, Ports, Rule};
+use queue::{Departure, DisciplineName, Settings, fq_codel};
 use units::{Duration, Instant};
 
 /// Packets of a station and category, to bound memory where packets are short.
@@ -29,6 +30,8 @@ pub(crate) struct Turns {
     stations: usize,
     /// True at an access point, which charges stations for what they send.
     charges_received: bool,
+    /// False if its ports have CoDel instead of the law's bound.
+    bounds: bool,
     /// True while the larger contention window is in use.
     is_wide: bool,
 }
@@ -71,21 +74,26 @@ impl Turns {
     pub(super) fn new(layout: &Layout, settings: config::TurnsScheduler, charges_received: bool) -> Self {
         let ports = layout.radio_ports();
         Self {
-            law: Law::new(settings.target_delay, ports, layout.lanes),
+            law: Law::new(settings.target_delay, ports, layout.lanes)
+                .with_bulk_delay(settings.bulk_delay)
+                .without(settings.without),
             stations: layout.stations.len() * layout.lanes,
             charges_received,
+            bounds: settings.without != Some(Rule::Bound),
             is_wide: false,
         }
     }
 
     /// Settings of its ports: no controller, hence no rate, so that packets are always ready.
-    pub(super) fn settings() -> Settings {
-        Settings {
-            discipline: DisciplineName::Turns,
-            limit: Limit::Packets(PACKETS),
-            turns: Some(Params::default()),
-            ..Settings::default()
+    pub(super) fn settings(&self) -> Settings {
+        let limit = Limit::Packets(PACKETS);
+        if self.bounds {
+            let turns = Some(Params::default());
+            return Settings { discipline: DisciplineName::Turns, limit, turns, ..Settings::default() };
         }
+        let (target, interval) = CODEL;
+        let fq_codel = Some(fq_codel::Params { target, interval, ..fq_codel::Params::default() });
+        Settings { discipline: DisciplineName::FqCodel, limit, fq_codel, ..Settings::default() }
     }
 
     /// Enqueues a packet at a port; one that goes `first` overtakes all others there.

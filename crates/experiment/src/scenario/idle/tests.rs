@@ -192,6 +192,8 @@ fn an_idle_setting_is_refused_with_its_line_the_reason_and_what_to_do() {
         ("[queue.codel]\ntarget = \"9 ms\"\n", "a.toml:4:8: `codel`"),
         ("[tcp]\nsegment = \"500 B\"\n", "a.toml:4:2: `tcp`"),
         ("[routing.aodv]\nhello = true\n", "a.toml:4:10: `aodv`"),
+        ("[[node]]\nname = \"n0\"\nqueues = \"turns\"\nturns.without = \"received-airtime\"\n", "`without`"),
+        ("[[node]]\nname = \"n0\"\nqueues = \"turns\"\nturns.without = \"wide-window\"\n", "`without`"),
         ("[[routing.route]]\nfrom = \"n2\"\nto = \"n0\"\nvia = [\"n1\"]\n", "`route`"),
         ("conventions = \"ns-3\"\nrecord.hops = true\n", "a.toml:5:15: `hops`"),
     ] {

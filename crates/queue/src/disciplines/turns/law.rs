@@ -8,6 +8,7 @@
 //! Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds: all numbers are integers, as in the
 //! kernel.
 
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
 
@@ -52,6 +53,28 @@ pub trait Ports {
     fn turn(&self, port: usize) -> Duration;
 }
 
+/// A rule of the law that can be left out, to measure what it is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TurnsRule"))]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// Thin packets before all turns.
+    ThinFirst,
+    /// Turns pass whole.
+    WholeTurns,
+    /// A bound of at least two rounds.
+    TwoRounds,
+    /// Drops on arrival, else on departure.
+    Prediction,
+    /// The bound, else FQ-CoDel per station.
+    Bound,
+    /// Airtime charged for received frames.
+    ReceivedAirtime,
+    /// The contention window of 31.
+    WideWindow,
+}
+
 /// Bounds for the packets of a port that arrive from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
@@ -60,12 +83,16 @@ pub struct Pace {
     pub gap: Option<Duration>,
     /// Most bytes that may wait.
     pub most: Bytes,
+    /// Where packets are dropped on departure: the longest that one may have waited if more bytes wait than `most`.
+    pub longest: Option<Duration>,
 }
 
 /// The law, with its state.
 #[derive(Clone, Debug)]
 pub struct Law {
     target: Duration,
+    bulk: Option<Duration>,
+    without: Option<Rule>,
     lanes: usize,
     shares: Vec<Share>,
     categories: Vec<Category>,
@@ -170,11 +197,25 @@ impl Law {
         };
         Self {
             target: target.get(),
+            bulk: None,
+            without: None,
             lanes,
             shares: vec![share; ports],
             categories: vec![Category::default(); lanes],
             medium,
         }
+    }
+
+    /// The law with turns shortened so that a round takes at most this long, which also bounds how long packets may wait.
+    #[must_use]
+    pub fn with_bulk_delay(self, bulk: Option<Positive<Duration>>) -> Self {
+        Self { bulk: bulk.map(Positive::<Duration>::get), ..self }
+    }
+
+    /// The law without one of its rules.
+    #[must_use]
+    pub fn without(self, rule: Option<Rule>) -> Self {
+        Self { without: rule, ..self }
     }
 
     /// Number of ports.
@@ -184,16 +225,22 @@ impl Law {
 
     /// Bounds for a packet of so many bytes that arrives at a port.
     pub fn pace(&mut self, now: Instant, port: usize, len: Bytes) -> Pace {
-        let Self { target, shares, medium, .. } = self;
+        let Self { target, bulk, without, shares, medium, .. } = self;
         let share = &mut shares[port];
         share.count(now, medium);
-        let gap = (share.credit >= 0).then(|| medium.wall_of(share.cost(len), medium.stations + ONE).min(SPARSE));
-        let late = (*target).max(medium.wall_of(medium.turn * 2, medium.stations));
+        let may_be_thin = share.credit >= 0 && *without != Some(Rule::ThinFirst);
+        let gap = may_be_thin.then(|| medium.wall_of(share.cost(len), medium.stations + ONE).min(SPARSE));
+        let rounds = medium.wall_of(medium.turn * 2, medium.stations);
+        let late = if *without == Some(Rule::TwoRounds) { *target } else { rounds.max(*target) };
+        let late = bulk.map_or(late, |bulk| late.min(bulk));
         // So many bytes of this station are sent meanwhile, if all busy stations have turns.
         let each = share.per_byte.max(1).saturating_mul(medium.stretch) / ONE * medium.stations.max(ONE) / ONE;
         let sent = late.as_nanos().saturating_mul(1_000) / each.max(1);
         let kept = (medium.turn.as_nanos().saturating_mul(1_000) / share.per_byte.max(1)).max(KEPT);
-        Pace { gap, most: Bytes::new(sent.max(kept)) }
+        if *without == Some(Rule::Prediction) {
+            return Pace { gap, most: Bytes::new(kept), longest: Some(late) };
+        }
+        Pace { gap, most: Bytes::new(sent.max(kept)), longest: None }
     }
 
     /// A packet of so many bytes has joined a port; a `thin` one goes before all turns.
@@ -219,6 +266,9 @@ impl Law {
         loop {
             if let Some((port, _)) = self.categories[category].current {
                 if ports.waits(port) {
+                    if self.without == Some(Rule::WholeTurns) && self.is_full(category, self.medium.turn) {
+                        return self.thin(category, ports);
+                    }
                     return ports.has_room(port).then_some(port);
                 }
                 self.categories[category].current = None;
@@ -231,7 +281,8 @@ impl Law {
                 return None;
             }
             let port = self.begin(now, category, ports)?;
-            let turn = ports.turn(port).max(Duration::from_nanos(1));
+            let longest = self.bulk.map_or(Duration::MAX, |round| self.medium.turn_for(round));
+            let turn = ports.turn(port).min(longest).max(Duration::from_nanos(1));
             if self.is_full(category, turn) {
                 return None;
             }
@@ -381,6 +432,9 @@ impl Law {
     /// At an access point, a frame from a station was on the air for so long. What it sends is slowed by its own packets,
     /// mostly ACKs, which wait until its share of the time has paid for it, even if nobody else has packets now.
     pub fn received(&mut self, now: Instant, port: usize, airtime: Duration) {
+        if self.without == Some(Rule::ReceivedAirtime) {
+            return;
+        }
         let share = &mut self.shares[port];
         share.count(now, &self.medium);
         share.debt += airtime;
@@ -404,7 +458,7 @@ impl Law {
     /// with the stations' answers.
     pub fn owns_medium(&mut self) -> bool {
         let Medium { stretch, own, .. } = &mut self.medium;
-        *own = *stretch < if *own { OWN.1 } else { OWN.0 };
+        *own = *stretch < if *own { OWN.1 } else { OWN.0 } && self.without != Some(Rule::WideWindow);
         *own
     }
 
@@ -466,6 +520,12 @@ impl Medium {
     fn wall_of(&self, airtime: Duration, senders: u64) -> Duration {
         let stretched = airtime.as_nanos().saturating_mul(self.stretch) / ONE;
         Duration::from_nanos(stretched.saturating_mul(senders.max(ONE)) / ONE)
+    }
+
+    /// Airtime of a turn if a round of all busy stations takes this wall time.
+    fn turn_for(&self, round: Duration) -> Duration {
+        let airtime = round.as_nanos().saturating_mul(ONE) / self.stretch;
+        Duration::from_nanos(airtime.saturating_mul(ONE) / self.stations.max(ONE))
     }
 
     /// So much estimated airtime is done.

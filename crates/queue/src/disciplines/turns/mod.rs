@@ -6,7 +6,7 @@
 
 mod law;
 
-pub use law::{Law, Pace, Ports};
+pub use law::{Law, Pace, Ports, Rule};
 
 use crate::account::{Account, Waiting};
 use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
@@ -113,7 +113,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         if !account.fits_alone(len) {
             return account.refuse(packet, dropped);
         }
-        let Pace { gap, most } = self.pace(packet.len());
+        let Pace { gap, most, longest } = self.pace(packet.len());
         let index = self.flows.hash(&packet);
         let Flow { queue, state, .. } = self.flows.flow_mut(index);
         let before = state.last.replace(now);
@@ -133,6 +133,9 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             self.flows.append(index, waiting);
         }
         account.joins(now, len);
+        if longest.is_some() {
+            return account.settle(now);
+        }
         // ACKs are short. Their wait is how a station pays for what it sends, and their loss would slow nobody.
         for (times, least) in [(1, SHORT), (ACKS, 0)] {
             while account.backlog().bytes.count() / times > most.count() && self.shed(account, least, dropped) {}
@@ -157,13 +160,22 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         self.first.push_front(waiting);
     }
 
-    fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
-        let Self { flows, first, passed, .. } = self;
+    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
+        let Self { bounds, flows, first, passed, .. } = self;
         let Some(behind) = index.checked_sub(first.len()) else {
             return first.get(index).map(|waiting| &waiting.packet);
         };
         while passed.len() <= behind && behind < LOOK_AHEAD {
-            let next = flows.next(|_, queue, pool| queue.pop(pool))?;
+            let next = flows.next(|_, queue, pool| {
+                loop {
+                    let next = queue.pop(pool)?;
+                    if !bounds.is_late(account, now, &next) {
+                        return Some(next);
+                    }
+                    account.discard(next.packet, dropped);
+                    account.settle(now);
+                }
+            })?;
             let index = flows.hash(&next.packet);
             flows.flow_mut(index).state.ahead += 1;
             passed.push_back(next);
@@ -258,6 +270,15 @@ fn leaves<P: Packet>(flows: &mut Flows<P, Seen>, packet: &P) {
     *ahead = ahead.saturating_sub(1);
 }
 
+impl Bounds {
+    /// True if a packet is dropped on departure because it has waited too long.
+    fn is_late<P: Packet>(&self, account: &Account, now: Instant, Waiting { packet, since }: &Waiting<P>) -> bool {
+        let Self::Ordered(Pace { most, longest: Some(longest), .. }) = self else { return false };
+        let times = if packet.len().count() < SHORT { ACKS } else { 1 };
+        account.backlog().bytes > *most && now.since(*since) > *longest * times
+    }
+}
+
 impl Meter {
     /// A packet leaves; `more`: others wait behind it.
     fn leaves(&mut self, now: Instant, len: Bytes, more: bool) {
@@ -271,10 +292,10 @@ impl Meter {
     /// The law with one station.
     fn pace(&self, len: Bytes) -> Pace {
         let Some(per_byte) = self.per_byte else {
-            return Pace { gap: Some(OVERHEAD * 2), most: Bytes::new(u64::MAX) };
+            return Pace { gap: Some(OVERHEAD * 2), most: Bytes::new(u64::MAX), longest: None };
         };
         let most = self.target.as_nanos().saturating_mul(1_000) / per_byte.max(1);
         let wall = Duration::from_nanos(per_byte.saturating_mul(len.count()) / 1_000);
-        Pace { gap: Some((OVERHEAD + wall) * 2), most: Bytes::new(most.max(KEPT)) }
+        Pace { gap: Some((OVERHEAD + wall) * 2), most: Bytes::new(most.max(KEPT)), longest: None }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::sites::Site;
-use crate::config::{Class, Network, Protocol, Queues, Role};
+use crate::config::{Class, Network, Protocol, Queues, Role, TurnsScheduler};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
@@ -180,6 +180,11 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
         (Role::Wired, Some(_)) => {
             return refuse("queues", format!("`{}` has no radio: it has one queue for each link", site.name));
         }
+    }
+    let TurnsScheduler { target_delay, bulk_delay, .. } = site.turns;
+    if bulk_delay.is_some_and(|bulk| bulk.get() < target_delay.get()) {
+        let message = format!("below `target_delay`, which is {}: write at least that", target_delay.get());
+        return refuse("turns.bulk_delay", message);
     }
     if let Some(queues @ (Queues::Mac80211 | Queues::Turns)) = site.queues {
         for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !site.category_queue.is_default())] {
