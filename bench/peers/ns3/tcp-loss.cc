@@ -1,5 +1,5 @@
 // TCP over one wired link that loses packets at random (peer-tcp-loss): a greedy download, --rate Mb/s, 20 ms each way, the
-// packets towards the receiver lost with probability --loss. Otherwise as in network (h).
+// packets of each direction lost with probability --loss. Otherwise as in network (h).
 #include "connection.h"
 #include "ns3/error-model.h"
 #include "ns3/point-to-point-module.h"
@@ -30,10 +30,13 @@ main(int argc, char* argv[])
     link.SetChannelAttribute("Delay", StringValue("20ms"));
     link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(std::to_string(limit) + "p"));
     auto ends = link.Install(nodes);
-    auto errors = CreateObject<RateErrorModel>();
-    errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
-    errors->SetRate(loss);
-    ends.Get(1)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
+    for (uint32_t i = 0; i < 2; ++i)
+    {
+        auto errors = CreateObject<RateErrorModel>();
+        errors->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
+        errors->SetRate(loss);
+        ends.Get(i)->SetAttribute("ReceiveErrorModel", PointerValue(errors));
+    }
     InternetStackHelper().Install(nodes);
     auto wires = Ipv4AddressHelper("10.1.0.0", "255.255.0.0").Assign(ends);
     for (uint32_t i = 0; i < 2; ++i)
