@@ -235,7 +235,8 @@ picture: build
 
 # Continues where it was interrupted; outcomes are kept in target/peers.
 peers: build
-	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g --only i --only j --only k
+	python3 bench/peers/compare.py --seeds 10 --only a --only b --only c --only d --only e --only f --only g --only i --only j --only k \
+		--only l --only m --only n
 
 peers-tcp: build
 	python3 bench/peers/compare.py --seeds 10 --only h

@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench/peers"))
 
 import compare  # noqa: E402
+import experiments  # noqa: E402
 import movement  # noqa: E402
 import networks  # noqa: E402
 import simulators  # noqa: E402
@@ -75,6 +76,13 @@ class Networks(unittest.TestCase):
             self.assertLessEqual(set(entry["measures"]), labels)
             for name in entry["networks"]:
                 self.assertTrue(compare.chosen([name]), name)
+
+    def test_every_experiment_changes_a_network_that_its_peer_has_and_names_a_section(self):
+        text = compare.VALIDATION.read_text()
+        for section, pattern, peer, changes in experiments.EXPERIMENTS:
+            cases = [case for case in compare.chosen([pattern]) if peer in case.peers()]
+            self.assertTrue(cases and changes, pattern)
+            self.assertRegex(text, f"(?m)^#+ {section}$")
 
 
 if __name__ == "__main__":
