@@ -219,16 +219,21 @@ def wides():
         yield from (wide(standard, 80, stations, down=True) for stations in (10, 40))
         yield wide(standard, 80, 1, payload=200)
         yield wide(standard, 80, 40, down=True, payload=200)
-    yield from (ofdma(stations, payload) for stations, payload in ((2, 1000), (4, 1000), (8, 1000), (8, 200)))
+    for up in (False, True):
+        yield from (ofdma(stations, payload, up) for stations, payload in ((2, 1000), (4, 1000), (8, 1000), (8, 200)))
     yield from (overlap(channel) for channel in (36, 40, 44))
 
 
-def ofdma(stations, payload):
-    """Downlink OFDMA of network (o): all stations in each frame."""
-    like = wide("ax", 80, stations, down=True, payload=payload)
-    return dataclasses.replace(like, name=f"ax 80 n={stations} ofdma {payload} B", simulated=1.5,
-                               settings=like.settings | {"mac.ofdma": "downlink", "duration": "1.5 s", "warmup": "1.0 s"},
-                               ns3=("ns3-ofdma", f"--stations={stations}", f"--payload={payload}"))
+def ofdma(stations, payload, up):
+    """OFDMA of network (o): all stations in each frame, or asked for one by the access point."""
+    like = wide("ax", 80, stations, down=not up, payload=payload)
+    settings = {"mac.ofdma": "downlink"}
+    if up:
+        settings = {"mac.ofdma": "both", "mac.mu_edca.timer": "2088 ms", "node.n0.role": "access-point"}
+    return dataclasses.replace(like, name=f"ax 80 n={stations} ofdma {'up ' if up else ''}{payload} B", simulated=1.5,
+                               settings=like.settings | settings | {"duration": "1.5 s", "warmup": "1.0 s"},
+                               measures=AMPDU,
+                               ns3=("ns3-ofdma", f"--stations={stations}", f"--payload={payload}", *(["--up=1"] if up else [])))
 
 
 def overlap(channel):
