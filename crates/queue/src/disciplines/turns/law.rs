@@ -265,14 +265,13 @@ impl Law {
         self.count(now);
         loop {
             if let Some((port, _)) = self.categories[category].current {
-                if ports.waits(port) {
-                    if self.without == Some(Rule::WholeTurns) && self.is_full(category, self.medium.turn) {
-                        return self.thin(category, ports);
-                    }
+                if !ports.waits(port) {
+                    self.categories[category].current = None;
+                    continue;
+                }
+                if self.without != Some(Rule::WholeTurns) || !self.is_full(category, self.medium.turn) {
                     return ports.has_room(port).then_some(port);
                 }
-                self.categories[category].current = None;
-                continue;
             }
             if let Some(port) = self.thin(category, ports) {
                 return Some(port);

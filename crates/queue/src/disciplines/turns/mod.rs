@@ -166,16 +166,20 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             return first.get(index).map(|waiting| &waiting.packet);
         };
         while passed.len() <= behind && behind < LOOK_AHEAD {
-            let next = flows.next(|_, queue, pool| {
-                loop {
-                    let next = queue.pop(pool)?;
-                    if !bounds.is_late(account, now, &next) {
-                        return Some(next);
+            let next = if bounds.are_on_departure() {
+                flows.next(|_, queue, pool| {
+                    loop {
+                        let next = queue.pop(pool)?;
+                        if !bounds.is_late(account, now, &next) {
+                            return Some(next);
+                        }
+                        account.discard(next.packet, dropped);
+                        account.settle(now);
                     }
-                    account.discard(next.packet, dropped);
-                    account.settle(now);
-                }
-            })?;
+                })
+            } else {
+                flows.next(|_, queue, pool| queue.pop(pool))
+            }?;
             let index = flows.hash(&next.packet);
             flows.flow_mut(index).state.ahead += 1;
             passed.push_back(next);
@@ -271,6 +275,11 @@ fn leaves<P: Packet>(flows: &mut Flows<P, Seen>, packet: &P) {
 }
 
 impl Bounds {
+    /// True if packets are dropped on departure.
+    fn are_on_departure(&self) -> bool {
+        matches!(self, Self::Ordered(Pace { longest: Some(_), .. }))
+    }
+
     /// True if a packet is dropped on departure because it has waited too long.
     fn is_late<P: Packet>(&self, account: &Account, now: Instant, Waiting { packet, since }: &Waiting<P>) -> bool {
         let Self::Ordered(Pace { most, longest: Some(longest), .. }) = self else { return false };
