@@ -91,7 +91,9 @@ impl Pages {
         let reach = page(few.last()) - page(few.first());
         let places = Vec::with_capacity(reach as usize + 1);
         let mut pages = Self { first: 0, places, counts: Vec::with_capacity(few.len() + 1) };
-        few.iter().for_each(|&(bin, count)| pages.add(bin, count));
+        for &(bin, count) in few {
+            pages.add(bin, count);
+        }
         pages
     }
 
