@@ -2,8 +2,8 @@
 
 use crate::piece::{Piece, at, piece, queue as build};
 use proptest::prelude::*;
-use queue::Queue;
 use queue::turns::{Law, Pace, Ports, Rule};
+use queue::{Ecn, Queue};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
 
@@ -154,6 +154,23 @@ fn a_shorter_round_makes_shorter_turns_and_bounds_what_waits() {
         let pace = law.pace(later, 0, LONG);
         assert!(pace.most.count() >= most && pace.most.count() <= 24_000, "{pace:?}");
     }
+}
+
+#[test]
+fn what_can_be_marked_is_marked_above_half_of_the_target_and_a_round() {
+    let mark = |target| law(target, 1).with_ecn(true).pace(Instant::ZERO, 0, LONG).mark;
+    assert_eq!(law(us(50_000), 1).pace(Instant::ZERO, 0, LONG).mark, None);
+    assert_eq!(mark(us(50_000)), Some(us(25_000)));
+    assert_eq!(mark(us(1)), Some(Duration::from_nanos(7_200_000 * 1_228 / 1_024) / 2));
+    let mut queue = queue();
+    queue.set_pace(Pace { gap: None, most: Bytes::new(100_000), longest: None, mark: Some(us(5_000)) });
+    for (number, ecn) in (0..).zip([Ecn::Ect0, Ecn::Ect1, Ecn::NotEct, Ecn::Ce]) {
+        queue.enqueue(at(0), Piece { ecn, ..piece(7, number) }, &mut |_| panic!("dropped"));
+    }
+    queue.enqueue(at(9), Piece { ecn: Ecn::Ect0, ..piece(7, 4) }, &mut |_| panic!("dropped"));
+    let left: Vec<_> = (0..5).map(|_| queue.take(at(10), 0, &mut |_| ()).expect("packets wait").packet.ecn).collect();
+    assert_eq!(left, [Ecn::Ce, Ecn::Ce, Ecn::NotEct, Ecn::Ce, Ecn::Ect0]);
+    assert_eq!(queue.totals().marked.packets, 2);
 }
 
 #[test]
@@ -394,7 +411,7 @@ fn a_flow_that_sends_less_than_its_share_goes_first_and_one_that_sends_more_does
 #[test]
 fn the_bound_takes_from_the_longest_flow() {
     let mut queue = queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), longest: None });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), longest: None, mark: None });
     let mut gone = Vec::new();
     for number in 0..9 {
         queue.enqueue(Instant::ZERO, piece(7, number), &mut |packet| gone.push((packet.flow, packet.number)));
@@ -406,7 +423,7 @@ fn the_bound_takes_from_the_longest_flow() {
     assert_eq!(queue.backlog().packets, 10);
     // Without prediction nothing is dropped on arrival, and on departure what has waited longer, while more bytes wait.
     let mut queue = self::queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), longest: Some(us(20_000)) });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), longest: Some(us(20_000)), mark: None });
     (0..20).for_each(|number| queue.enqueue(at(u64::from(number)), piece(7, number), &mut |_| panic!("dropped")));
     let mut gone = Vec::new();
     let mut take = |now| queue.take(at(now), 0, &mut |packet: Piece| gone.push(packet.number)).unwrap().packet.number;
@@ -414,7 +431,7 @@ fn the_bound_takes_from_the_longest_flow() {
     assert_eq!(gone, [1, 2, 3, 4, 6, 7, 8, 9]);
     // ACKs may wait ten times as long.
     let mut queue = self::queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(520), longest: None });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(520), longest: None, mark: None });
     let mut acks = 0;
     for number in 0..500 {
         queue.enqueue(at(0), Piece { bytes: 52, ..piece(7, number) }, &mut |_| acks += 1);

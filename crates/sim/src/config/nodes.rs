@@ -62,14 +62,14 @@ pub struct Node {
     /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
-    /// With `queues = "mac80211"`, as Linux 4.12 to 6.15: CoDel with 50 ms and 300 ms, without ECN, for stations
+    /// With `mac80211`, as Linux 4.12 to 6.15: CoDel with 50 ms and 300 ms, without ECN, for stations
     /// expected below 6 Mb/s times their number.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_station_codel: bool,
-    /// With `queues = "mac80211"`: driver and knobs.
+    /// Driver and knobs of `mac80211`.
     #[serde(default, skip_serializing_if = "Mac80211::is_default")]
     pub mac80211: Mac80211,
-    /// With `queues = "turns"`: settings.
+    /// Settings of `turns`.
     #[serde(default, skip_serializing_if = "TurnsScheduler::is_default")]
     pub turns: TurnsScheduler,
     /// Position, or start of the `waypoints`: x, y and perhaps a height (default 0 m).
@@ -221,7 +221,7 @@ pub enum Queues {
     PerStation,
     /// Linux mac80211, without `[queue]` (`docs/disciplines/mac80211.md`).
     Mac80211,
-    /// Our default, without `[queue]`, also of stations and in ad hoc networks (`docs/turns.md`).
+    /// Our default, without `[queue]` (`docs/turns.md`).
     Turns,
 }
 
@@ -235,6 +235,9 @@ pub struct TurnsScheduler {
     /// Longest round of turns, at least `target_delay`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk_delay: Option<Positive<Duration>>,
+    /// Marks what waited longer than D/2 and a round. Default false.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ecn: bool,
     /// Rule to leave out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub without: Option<Rule>,
@@ -242,7 +245,7 @@ pub struct TurnsScheduler {
 
 impl Default for TurnsScheduler {
     fn default() -> Self {
-        Self { target_delay: queue::turns::Params::TARGET_DELAY, bulk_delay: None, without: None }
+        Self { target_delay: queue::turns::Params::TARGET_DELAY, bulk_delay: None, ecn: false, without: None }
     }
 }
 

@@ -30,8 +30,8 @@ pub(crate) struct Turns {
     stations: usize,
     /// True at an access point, which charges stations for what they send.
     charges_received: bool,
-    /// False if its ports have CoDel instead of the law's bound.
-    bounds: bool,
+    /// If its ports have CoDel instead of the law's bound.
+    codel: Option<fq_codel::Params>,
     /// True while the larger contention window is in use.
     is_wide: bool,
 }
@@ -76,10 +76,16 @@ impl Turns {
         Self {
             law: Law::new(settings.target_delay, ports, layout.lanes)
                 .with_bulk_delay(settings.bulk_delay)
+                .with_ecn(settings.ecn)
                 .without(settings.without),
             stations: layout.stations.len() * layout.lanes,
             charges_received,
-            bounds: settings.without != Some(Rule::Bound),
+            codel: (settings.without == Some(Rule::Bound)).then(|| fq_codel::Params {
+                target: CODEL.0,
+                interval: CODEL.1,
+                ecn: settings.ecn,
+                ..fq_codel::Params::default()
+            }),
             is_wide: false,
         }
     }
@@ -87,13 +93,12 @@ impl Turns {
     /// Settings of its ports: no controller, hence no rate, so that packets are always ready.
     pub(super) fn settings(&self) -> Settings {
         let limit = Limit::Packets(PACKETS);
-        if self.bounds {
-            let turns = Some(Params::default());
-            return Settings { discipline: DisciplineName::Turns, limit, turns, ..Settings::default() };
+        if let Some(codel) = &self.codel {
+            let fq_codel = Some(codel.clone());
+            return Settings { discipline: DisciplineName::FqCodel, limit, fq_codel, ..Settings::default() };
         }
-        let (target, interval) = CODEL;
-        let fq_codel = Some(fq_codel::Params { target, interval, ..fq_codel::Params::default() });
-        Settings { discipline: DisciplineName::FqCodel, limit, fq_codel, ..Settings::default() }
+        let turns = Some(Params::default());
+        Settings { discipline: DisciplineName::Turns, limit, turns, ..Settings::default() }
     }
 
     /// Enqueues a packet at a port; one that goes `first` overtakes all others there.

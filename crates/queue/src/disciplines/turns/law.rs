@@ -85,6 +85,8 @@ pub struct Pace {
     pub most: Bytes,
     /// Where packets are dropped on departure: the longest that one may have waited if more bytes wait than `most`.
     pub longest: Option<Duration>,
+    /// Wait above which packets that can be marked are marked on departure.
+    pub mark: Option<Duration>,
 }
 
 /// The law, with its state.
@@ -92,6 +94,7 @@ pub struct Pace {
 pub struct Law {
     target: Duration,
     bulk: Option<Duration>,
+    ecn: bool,
     without: Option<Rule>,
     lanes: usize,
     shares: Vec<Share>,
@@ -198,6 +201,7 @@ impl Law {
         Self {
             target: target.get(),
             bulk: None,
+            ecn: false,
             without: None,
             lanes,
             shares: vec![share; ports],
@@ -210,6 +214,12 @@ impl Law {
     #[must_use]
     pub fn with_bulk_delay(self, bulk: Option<Positive<Duration>>) -> Self {
         Self { bulk: bulk.map(Positive::<Duration>::get), ..self }
+    }
+
+    /// The law that marks packets which have waited longer than half of the target and a round of turns.
+    #[must_use]
+    pub fn with_ecn(self, ecn: bool) -> Self {
+        Self { ecn, ..self }
     }
 
     /// The law without one of its rules.
@@ -225,7 +235,7 @@ impl Law {
 
     /// Bounds for a packet of so many bytes that arrives at a port.
     pub fn pace(&mut self, now: Instant, port: usize, len: Bytes) -> Pace {
-        let Self { target, bulk, without, shares, medium, .. } = self;
+        let Self { target, bulk, ecn, without, shares, medium, .. } = self;
         let share = &mut shares[port];
         share.count(now, medium);
         let may_be_thin = share.credit >= 0 && *without != Some(Rule::ThinFirst);
@@ -237,10 +247,11 @@ impl Law {
         let each = share.per_byte.max(1).saturating_mul(medium.stretch) / ONE * medium.stations.max(ONE) / ONE;
         let sent = late.as_nanos().saturating_mul(1_000) / each.max(1);
         let kept = (medium.turn.as_nanos().saturating_mul(1_000) / share.per_byte.max(1)).max(KEPT);
+        let mark = ecn.then(|| (rounds / 2).max(*target / 2));
         if *without == Some(Rule::Prediction) {
-            return Pace { gap, most: Bytes::new(kept), longest: Some(late) };
+            return Pace { gap, most: Bytes::new(kept), longest: Some(late), mark };
         }
-        Pace { gap, most: Bytes::new(sent.max(kept)), longest: None }
+        Pace { gap, most: Bytes::new(sent.max(kept)), longest: None, mark }
     }
 
     /// A packet of so many bytes has joined a port; a `thin` one goes before all turns.

@@ -11,7 +11,7 @@ pub use law::{Law, Pace, Ports, Rule};
 use crate::account::{Account, Waiting};
 use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::flows::{Flow, Flows};
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use control::Invalid;
 use law::{KEPT, OVERHEAD};
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         if !account.fits_alone(len) {
             return account.refuse(packet, dropped);
         }
-        let Pace { gap, most, longest } = self.pace(packet.len());
+        let Pace { gap, most, longest, .. } = self.pace(packet.len());
         let index = self.flows.hash(&packet);
         let Flow { queue, state, .. } = self.flows.flow_mut(index);
         let before = state.last.replace(now);
@@ -195,11 +195,18 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         dropped: &mut impl FnMut(P),
     ) -> Option<Waiting<P>> {
         self.peek(account, now, index, dropped)?;
-        let waiting = match index.checked_sub(self.first.len()) {
+        let mut waiting = match index.checked_sub(self.first.len()) {
             Some(behind) => self.passed.remove(behind)?,
             None => self.first.remove(index)?,
         };
         leaves(&mut self.flows, &waiting.packet);
+        if let Bounds::Ordered(Pace { mark: Some(mark), .. }) = self.bounds
+            && now.since(waiting.since) > mark
+            && matches!(waiting.packet.ecn(), Ecn::Ect0 | Ecn::Ect1)
+        {
+            waiting.packet.mark();
+            account.marked(waiting.packet.len().count());
+        }
         if let Bounds::Measured(meter) = &mut self.bounds {
             meter.leaves(now, waiting.packet.len(), account.backlog().packets > 1);
         }
@@ -301,10 +308,10 @@ impl Meter {
     /// The law with one station.
     fn pace(&self, len: Bytes) -> Pace {
         let Some(per_byte) = self.per_byte else {
-            return Pace { gap: Some(OVERHEAD * 2), most: Bytes::new(u64::MAX), longest: None };
+            return Pace { gap: Some(OVERHEAD * 2), most: Bytes::new(u64::MAX), longest: None, mark: None };
         };
         let most = self.target.as_nanos().saturating_mul(1_000) / per_byte.max(1);
         let wall = Duration::from_nanos(per_byte.saturating_mul(len.count()) / 1_000);
-        Pace { gap: Some((OVERHEAD + wall) * 2), most: Bytes::new(most.max(KEPT)), longest: None }
+        Pace { gap: Some((OVERHEAD + wall) * 2), most: Bytes::new(most.max(KEPT)), longest: None, mark: None }
     }
 }
