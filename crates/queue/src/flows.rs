@@ -117,22 +117,29 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// The flow with the most bytes (the first of equals), counting `len` bytes more for the flow `to`. Visits every
-    /// flow.
-    pub(crate) fn fattest(&self, to: usize, len: u64) -> usize {
-        let bytes = |index: usize| self.buckets[index].queue.bytes + if index == to { len } else { 0 };
-        (1..self.buckets.len()).fold(0, |fattest, index| if bytes(index) > bytes(fattest) { index } else { fattest })
+    /// The flow with the most bytes (the first of equals), with the packet that is `arriving`: its flow, and its bytes. One
+    /// with packets of no bytes goes before an empty one. Visits every flow.
+    pub(crate) fn fattest(&self, arriving: Option<(usize, u64)>) -> usize {
+        let size = |index: usize| {
+            let Chain { bytes, packets, .. } = self.buckets[index].queue;
+            match arriving {
+                Some((to, len)) if to == index => (bytes + len, true),
+                _ => (bytes, packets > 0),
+            }
+        };
+        (1..self.buckets.len()).fold(0, |fattest, index| if size(index) > size(fattest) { index } else { fattest })
     }
 
     /// The flow with the most bytes (the first of equals in order of their turns), if any has packets. Visits the flows in
     /// the lists.
     pub(crate) fn fattest_listed(&self) -> Option<usize> {
         let mut fattest = None;
-        let mut most = 0;
+        let mut most = (0, false);
         for mut index in [self.new.first, self.old.first] {
             while let Some(flow) = self.buckets.get(index as usize) {
-                if flow.queue.bytes > most {
-                    (fattest, most) = (Some(index as usize), flow.queue.bytes);
+                let size = (flow.queue.bytes, flow.queue.packets > 0);
+                if size > most {
+                    (fattest, most) = (Some(index as usize), size);
                 }
                 index = flow.next;
             }

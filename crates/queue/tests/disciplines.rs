@@ -159,7 +159,8 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        12 => (0_u64..4, 0_u64..3000, any::<bool>()).prop_map(|(flow, bytes, ect)| Step::Put(flow, bytes, ect)),
+        12 => (0_u64..4, prop_oneof![1 => Just(0), 9 => 0_u64..3000], any::<bool>())
+            .prop_map(|(flow, bytes, ect)| Step::Put(flow, bytes, ect)),
         1 => (0_u64..4).prop_map(Step::PutFirst),
         7 => (0_usize..2).prop_map(Step::Take),
         2 => (0_usize..70).prop_map(Step::Peek),
@@ -325,4 +326,23 @@ fn fq_codel_follows_other_parameters_and_remembers_its_flows() {
     let mut dropped = Vec::new();
     let next = queue.take(at(110), 0, &mut |packet| dropped.push(packet.number)).map(|next| next.packet);
     assert_eq!((next.map(|packet| (packet.number, packet.ecn)), dropped), (Some((3, Ecn::Ect0)), vec![2]));
+}
+
+#[test]
+fn packets_without_bytes_leave_when_the_limit_shrinks() {
+    for discipline in DisciplineName::ALL {
+        for ecn in [Ecn::NotEct, Ecn::Ect1] {
+            let mut settings: Settings = toml::from_str(&format!("discipline = \"{}\"", discipline.as_str())).unwrap();
+            settings.limit = Limit::Packets(8);
+            let (mut queue, _) = settings.build::<Piece>(3).unwrap();
+            let mut dropped = 0;
+            for number in 0..8 {
+                let piece = Piece { flow: number.into(), number, bytes: 0, ecn };
+                queue.enqueue(Instant::ZERO, piece, &mut |_| dropped += 1);
+            }
+            queue.set_limit(Instant::ZERO, Limit::Packets(1), &mut |_| dropped += 1);
+            assert!(queue.backlog().packets <= 1, "{discipline:?}");
+            assert_eq!(queue.backlog().packets + dropped, 8, "{discipline:?}");
+        }
+    }
 }

@@ -126,8 +126,9 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
     fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
         self.catch_up(now);
         let Self { low_latency, classic, pool, passed, .. } = self;
-        let longer = if low_latency.bytes > classic.bytes { low_latency } else { classic };
-        let gone = longer.pop(pool).or_else(|| passed.pop_back());
+        let (longer, other) =
+            if low_latency.bytes > classic.bytes { (low_latency, classic) } else { (classic, low_latency) };
+        let gone = longer.pop(pool).or_else(|| other.pop(pool)).or_else(|| passed.pop_back());
         let Waiting { packet, .. } = gone.expect("only a queue that holds something exceeds a limit");
         account.discard(packet, dropped);
     }

@@ -86,7 +86,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
             return account.refuse(packet, dropped);
         }
         while !account.fits(len) {
-            let fattest = self.flows.fattest(index, len);
+            let fattest = self.flows.fattest(Some((index, len)));
             if !self.shed(account, fattest, dropped) {
                 account.refuse(packet, dropped);
                 return account.settle(now);
@@ -98,7 +98,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
 
     /// Drops at least one packet: if no flow has any, the last of those already scheduled.
     fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
-        let fattest = self.flows.fattest(0, 0);
+        let fattest = self.flows.fattest(None);
         if !self.shed(account, fattest, dropped) {
             let waiting = self.passed.pop_back().expect("only a queue that holds something exceeds a limit");
             account.discard(waiting.packet, dropped);
