@@ -1,5 +1,5 @@
-//! What a process does that does not end: its threads, what else runs or waits in the kernel, and the stacks of all that
-//! wait there without being able to be interrupted.
+//! Describes a process that does not end: its threads, the other tasks that run or wait in the kernel, and the stacks of
+//! those that cannot be interrupted.
 
 use super::kernel_log::Log;
 use std::fs;

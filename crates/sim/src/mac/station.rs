@@ -257,8 +257,7 @@ impl Station {
         self.step == Step::Sending && buffer.to == BROADCAST && !buffer.mpdus.is_empty()
     }
 
-    /// True if it is done with data frames that it has not [told](Self::take_finished). The host asks after every call except
-    /// those about the medium's edges.
+    /// True if it is done with data frames. The host asks after every call except those about the medium's edges.
     #[inline]
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
