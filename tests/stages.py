@@ -2,14 +2,19 @@
 
 A lane is a list of targets that run one after the other; lanes run beside each other. `browser@claims` starts when `claims`
 has ended. After a failure nothing more is started; the exit status is then 1. With one lane a target prints as it would by
-itself, with several each line begins with its target's name.
+itself, with several each line begins with its target's name, and the last lines of a target that failed are repeated at the
+end, where a log that was cut still has them.
 """
 
+import collections
 import os
 import subprocess
 import sys
 import threading
 import time
+
+# Of a target that failed: a traceback, or what a compiler says of one error.
+REPEATED = 40
 
 
 class Stages:
@@ -20,7 +25,8 @@ class Stages:
         self.ended = {name: threading.Event() for lane in self.lanes for name, _ in lane}
         self.prefixed = len(self.lanes) > 1
         self.rows = []
-        self.failed = []
+        # The last lines of each.
+        self.failed = {}
 
     def run(self):
         """Run all lanes to their end."""
@@ -33,6 +39,8 @@ class Stages:
         total = sum(cpu for _, _, cpu in self.rows)
         rows = [line(*row) for row in [*self.rows, ("all", time.monotonic() - start, total)]]
         print("", f"{'stage':<12}{'wall':>10}{'CPU':>10}", *rows, sep="\n")
+        for name, last in self.failed.items():
+            print("", *(f"{name:<12}| {text}" for text in last), sep="\n")
         if self.failed:
             sys.exit(f"stages: {' and '.join(self.failed)} failed")
 
@@ -53,13 +61,15 @@ class Stages:
         command = [os.environ.get("MAKE", "make"), "--no-print-directory", name]
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "errors": "replace"} if self.prefixed else {}
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, **options)
+        last = collections.deque(maxlen=REPEATED)
         for text in process.stdout or []:
-            print(f"{name:<12}| {text.rstrip()}", flush=True)
+            last.append(text.rstrip())
+            print(f"{name:<12}| {last[-1]}", flush=True)
         # This process's children alone: those of other lanes run meanwhile.
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode:
-            self.failed.append(name)
+            self.failed[name] = last
         return name, time.monotonic() - start, used.ru_utime + used.ru_stime
 
 
