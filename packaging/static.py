@@ -25,6 +25,7 @@ TOOLS = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0", "maturin==1.16.0"]
 TARGETS = {
     "x86_64": "x86_64-unknown-linux-musl",
     "aarch64": "aarch64-unknown-linux-musl",
+    "arm": "armv7-unknown-linux-musleabihf",
     "mips": "mips-unknown-linux-musl",
     "mipsel": "mipsel-unknown-linux-musl",
 }

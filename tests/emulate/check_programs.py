@@ -287,8 +287,10 @@ def check_capture(file):
     """tshark sees in the frames what the programs sent, whole."""
     options = [f"{what}.check_checksum:TRUE" for what in ("wlan", "ip", "tcp")]
     words = [word for option in options for word in ("-o", option)] + [word for field in FIELDS for word in ("-e", field)]
-    # iperf3 sends random bytes, which tshark would guess a protocol for: in one run of a hundred one that it calls malformed.
-    command = ["tshark", "-n", "-r", file, "-d", "tcp.port==5201,data", "-T", "fields", *words]
+    # Now and then tshark calls TCP malformed that it cannot put together, after a loss, or guesses a protocol for the random
+    # bytes of iperf3.
+    alone = ["-o", "tcp.desegment_tcp_streams:FALSE", "-d", "tcp.port==5201,data"]
+    command = ["tshark", "-n", "-r", file, *alone, "-T", "fields", *words]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     rows = [dict(zip(FIELDS, line.split("\t"), strict=True)) for line in told.splitlines()]
     rows = [row for row in rows if row["radiotap.flags.badfcs"] in ("0", "False")]

@@ -2,9 +2,11 @@
 """Holds packaging/openwrt to the SDK's conventions as far as that goes without an SDK: check_openwrt.py.
 
 Stand-ins for the SDK's makefiles run the package's recipes: the sources are those of the repository, Cargo is called for
-the right crate, and the files come where a router has them. The init script is read by shellcheck, where there is one.
+the right crate, and the files come where a router has them. The scripts are read by shellcheck and LuCI's page is run by
+Node with stand-ins for LuCI, where these are there.
 """
 
+import json
 import pathlib
 import shutil
 import stat
@@ -12,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "packaging/openwrt"
+PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "packaging/openwrt/sluice"
+PAGE = PACKAGE.parent / "luci-app-sluice"
 RULES = """
 INCLUDE_DIR := $(TOPDIR)/include
 PKG_BUILD_DIR := $(TOPDIR)/build
@@ -36,7 +39,69 @@ test -f $(PKG_BUILD_DIR)/$(1)/Cargo.toml
 echo "cargo --profile=$(CARGO_PKG_PROFILE) --path=$(1) $(2)" > $(TOPDIR)/cargo
 endef
 """
-FILES = {"usr/sbin/sluice": 0o755, "etc/init.d/sluice": 0o755, "etc/config/sluice": 0o600}
+FILES = {
+    "usr/sbin/sluice": 0o755,
+    "usr/libexec/sluice-collectd": 0o755,
+    "etc/init.d/sluice": 0o755,
+    "etc/config/sluice": 0o600,
+}
+# LuCI evaluates a page as a function of what it requires. An element is a list of its name and its children.
+LUCI = """
+const [file, ...told] = process.argv.slice(1), shown = [];
+const E = (tag, attributes, children) => Object.assign([tag, ...(children || [])], {
+    replaceChildren(...now) { this.splice(1, this.length, ...now); } });
+const modules = { view: { extend: (page) => page }, poll: { add: (again) => shown.push(again) } };
+const text = require('fs').readFileSync(file, 'utf8');
+for (const answer of told) {
+    modules.fs = { exec: (...command) => { shown.push(command); return Promise.resolve(JSON.parse(answer)); } };
+    const page = Function('E', '_', ...Object.keys(modules), text)(E, (text) => text, ...Object.values(modules));
+    page.load().then((queues) => {
+        const node = page.render(queues);
+        return shown.pop()().then(() => console.log(JSON.stringify(node)));
+    });
+}
+"""
+# What `sluice status --json` prints of a queue that is governed and of one that is not.
+GOVERNED = {
+    **{"device": "wlan0", "place": "root", "state": "governing", "kind": "txq", "controller": "<b>", "limit_packets": 96},
+    **{"target_delay_s": 0.05, "last": {"backlog_packets": 7, "sojourn_s": {"mean": 0.01234}}},
+    "totals": {"arrived_packets": 800, "dropped_packets": 2},
+    "events": [{"at": "2", "device": "wlan0", "what": "limit", "words": "96"}],
+}
+WAITING = {
+    **{"device": "wan", "place": "1:10", "state": "waiting", "why": "no interface wan", "kind": "", "controller": "ebdp"},
+    **{"limit_bytes": 64000, "totals": {"arrived_packets": 0, "dropped_packets": 0}},
+    "events": [{"at": "1", "device": "wan", "what": "waiting", "words": "no interface wan"}],
+}
+CELLS = [
+    ["wlan0", "governing", "txq", "<b>", "96", "7", "12.3 ms", "50.0 ms", "0.25 %"],
+    ["wan 1:10", "waiting: no interface wan", "-", "ebdp", "64000 B", "-", "-", "-", "-"],
+]
+
+
+def shown():
+    """What LuCI's page shows of two queues, and without an agent."""
+    answers = [{"code": 0, "stdout": json.dumps([GOVERNED, WAITING])}, {"code": 3, "stdout": "[]"}]
+    page = PAGE / "htdocs/luci-static/resources/view/status/sluice.js"
+    command = ["node", "--eval", LUCI, page, *map(json.dumps, answers)]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    for line in told.splitlines():
+        _, (_, title), (_, what, _, (_, events)) = json.loads(line)
+        yield title, what, events
+
+
+def check_page():
+    """LuCI's page shows what the agents tell, as text."""
+    for file in PAGE.glob("root/**/*.json"):
+        json.loads(file.read_text())
+    (_, (kind, head, *rows), events), (_, nothing, no_events) = shown()
+    cells = [[cell[1] for cell in row[1:]] for row in rows]
+    if (kind, cells, len(head) - 1) != ("table", CELLS, len(CELLS[0])):
+        sys.exit(f"openwrt: LuCI's page shows {cells}")
+    if events.splitlines() != ["2 wlan0 limit: 96", "1 wan waiting: no interface wan"] or no_events:
+        sys.exit(f"openwrt: LuCI's page shows {events}")
+    if "No agent runs" not in nothing[1]:
+        sys.exit(f"openwrt: LuCI's page shows {nothing} without an agent")
 
 
 def main():
@@ -61,13 +126,19 @@ def main():
         }
         if found != FILES:
             sys.exit(f"openwrt: installs {found}")
-    script = PACKAGE / "files/sluice.init"
-    checked = "not checked by shellcheck, which is not here"
+    checked = [
+        "the scripts are not checked by shellcheck, which is not here",
+        "LuCI's page is not checked by Node, which is not here",
+    ]
     if shutil.which("shellcheck"):
         # procd reads the variables and calls the functions; BusyBox's shell has no more than dash.
-        subprocess.run(["shellcheck", "--shell=dash", "--exclude=SC2034", script], check=True)
-        checked = "sound to shellcheck"
-    print(f"openwrt: the recipes build and install what they should; the init script is {checked}")
+        scripts = [PACKAGE / "files/sluice.init", PACKAGE / "files/sluice.collectd"]
+        subprocess.run(["shellcheck", "--shell=dash", "--exclude=SC2034", *scripts], check=True)
+        checked[0] = "the scripts are sound to shellcheck"
+    if shutil.which("node"):
+        check_page()
+        checked[1] = "LuCI's page shows what agents tell"
+    print(f"openwrt: the recipes build and install what they should; {'; '.join(checked)}")
 
 
 if __name__ == "__main__":

@@ -380,8 +380,10 @@ fn the_packages_configurations_and_scripts_are_sound() {
     recordings.for_each(|recording| assert_eq!(recording.parent(), Some(&*logs)));
     let version = env!("CARGO_PKG_VERSION");
     assert!(read("debian/changelog").starts_with(&format!("sluice ({version}-")));
-    assert!(read("openwrt/Makefile").contains(&format!("PKG_VERSION:={version}\n")));
-    let script = packaging.join("openwrt/files/sluice.init");
+    for name in ["sluice", "luci-app-sluice"] {
+        assert!(read(&format!("openwrt/{name}/Makefile")).contains(&format!("PKG_VERSION:={version}\n")));
+    }
+    let script = packaging.join("openwrt/sluice/files/sluice.init");
     assert!(Command::new("sh").arg("-n").arg(&script).status().unwrap().success());
 }
 
@@ -391,8 +393,9 @@ config_load() { :; }
 config_get_bool() { case $2.$3 in main.enabled) v=1 ;; *) v=$4 ;; esac; eval "$1=$v"; }
 config_get() {
 	case $2.$3 in
-		wifi.device) v='*wifi' ;; wifi.backend) v=txq ;; wan.device) v=wan ;; wan.parent) v=1:10 ;;
-		*.controller) v=ebdp ;; *) v=$4 ;;
+		wifi.device) v='*wifi' ;; wifi.backend) v=knobs ;; wifi.target_delay) v='100 ms' ;;
+		wan.device) v=wan ;; wan.parent) v=1:10 ;; wan.limit) v=1000 ;; wan.controller) v=ebdp ;;
+		main.metrics) v=127.0.0.1:9477 ;; *) v=${4-} ;;
 	esac
 	eval "$1=\$v"
 }
@@ -406,7 +409,7 @@ procd_close_instance() { :; }
 #[test]
 fn openwrt_settings_become_a_configuration() {
     let folder = tempfile::tempdir().unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/openwrt/files/sluice.init");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/openwrt/sluice/files/sluice.init");
     for net in ["phy0/device/net/phy0-ap0", "phy0/device/net/phy0-ap1", "phy1/device/net/phy1-sta0"] {
         std::fs::create_dir_all(folder.path().join("class/ieee80211").join(net)).unwrap();
     }
@@ -418,9 +421,12 @@ fn openwrt_settings_become_a_configuration() {
     let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
     let made: Vec<(&str, u32, linux::Backend)> =
         wishes.iter().map(|wish| (wish.place.device.as_str(), wish.place.parent, wish.backend)).collect();
-    let (root, txq) = (linux::class("root").unwrap(), linux::Backend::Txq);
-    let expected = [("phy0-ap0", root, txq), ("phy1-sta0", root, txq), ("wan", 0x1_0010, linux::Backend::Auto)];
+    let (root, knobs) = (linux::class("root").unwrap(), linux::Backend::Knobs);
+    let expected = [("phy0-ap0", root, knobs), ("phy1-sta0", root, knobs), ("wan", 0x1_0010, linux::Backend::Auto)];
     assert_eq!(made, expected);
+    let target = units::Duration::from_millis(100);
+    assert_eq!(wishes[0].target_delay.map(|target| target.get()), Some(target));
+    assert_eq!(config.metrics.unwrap().listen, "127.0.0.1:9477".parse().unwrap());
 }
 
 #[test]

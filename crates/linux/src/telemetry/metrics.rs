@@ -204,6 +204,7 @@ mod tests {
     use super::*;
     use crate::telemetry::status::tests::busy;
     use std::collections::BTreeSet;
+    use std::path::Path;
     use units::Bytes;
 
     /// Checks a text against the format: each family's HELP and TYPE come once and before its samples, which stand
@@ -360,5 +361,30 @@ mod tests {
         ];
         let left_out: BTreeSet<String> = left_out.iter().map(|name| format!("sluice_queue_{name}")).collect();
         assert!(known.difference(&shown).all(|name| left_out.contains(*name)), "{shown:?}");
+    }
+
+    /// In place of wget the script calls a program that prints the metrics.
+    #[test]
+    fn collectd_gets_a_value_of_each_metric_that_the_script_names() {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/openwrt/sluice/files/sluice.collectd");
+        let of_class = Status { place: "1:10".into(), ..busy() };
+        let run = format!("wget() {{ printf '%s' \"$TEXT\"; }}; sleep() {{ exit 0; }}; . {script:?}");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-euc", &run]).env("TEXT", text(&[busy(), of_class]));
+        let output = command.env("COLLECTD_HOSTNAME", "router").env("COLLECTD_INTERVAL", "30.000").output().unwrap();
+        let told = String::from_utf8(output.stdout).unwrap();
+        let value = |queue: &str, of: &str, value: &str| {
+            let line = format!("PUTVAL \"router/sluice-{queue}/{of}\" interval=30.000 N:{value}\n");
+            assert!(told.contains(&line), "{line} is not in\n{told}");
+        };
+        for queue in ["wlan0", "wlan0_1_10"] {
+            value(queue, "latency-queue", "0.048");
+            value(queue, "latency-target", "0.2");
+            value(queue, "queue_length-waiting", "6");
+            value(queue, "queue_length-limit", "10");
+            value(queue, "total_bytes-sent", "30000");
+            value(queue, "total_bytes-dropped", "6000");
+        }
+        assert_eq!(told.lines().count(), 12, "{told}");
     }
 }
