@@ -116,13 +116,13 @@ class Emulation:
         return results
 
 
-def wait_for(path):
-    """Wait until another program has written a file."""
-    for _ in range(600):
-        if path.exists():
+def wait_until(holds, what):
+    """Wait for what another program does; a minute."""
+    for _ in range(1200):
+        if holds():
             return
         time.sleep(0.05)
-    raise AssertionError(f"{path} was not written")
+    raise AssertionError(f"{what} within a minute")
 
 
 def serve(address, address6, log):
@@ -226,7 +226,7 @@ def check_programs():
     four, six = emulation.addresses[SERVER]
     log = emulation.folder / "log"
     server = emulation.start(SERVER, *emulation.own("serve", four, six, log))
-    wait_for(log)
+    wait_until(log.exists, "the server did not begin")
 
     for words in ([four], ["-6", six], ["-M", "do", "-s", "1472", four]):
         told, numbers = emulation.ping(LAPTOP, 10, *words)
@@ -241,15 +241,10 @@ def check_programs():
     assert log.read_text().split("\n")[1:3] == ["GET /file"] * 2
 
     listener = emulation.start(SERVER, "iperf3", "--server", "--one-off")
-    for attempt in range(50):
-        try:
-            told = emulation.run(LAPTOP, "iperf3", "--client", four, "--bytes", "3M", "--json")
-            break
-        except AssertionError:
-            # It may listen later.
-            assert attempt < 49
-            time.sleep(0.1)
-    listener.communicate()
+    # Refused, its client says so in JSON and ends as if all were well.
+    wait_until(lambda: ":5201" in emulation.run(SERVER, "ss", "-ltn"), "iperf3 did not listen")
+    told = emulation.run(LAPTOP, "iperf3", "--client", four, "--bytes", "3M", "--json")
+    listener.communicate(timeout=60)
     sent, total = (json.loads(told)["end"][which]["bytes"] for which in ("sum_sent", "sum_received"))
     # The server reports what it had when the client was done.
     assert sent == 3 << 20 and 0 < total <= sent, told
@@ -266,7 +261,7 @@ def check_programs():
     assert sorted(fetched) == sorted(f"GET {part}" for part in PARTS), seen
 
     results = emulation.end()
-    server.wait()
+    server.wait(timeout=60)
     up, down = emulation.real[f"{LAPTOP}-{SERVER}"], emulation.real[f"{SERVER}-{LAPTOP}"]
     found = results["emulation"]
     assert found["packets"] == up["received_packets"] + down["received_packets"]
@@ -396,11 +391,8 @@ def check_gateway():
 
 def has_ended(device):
     """A device is gone with its emulation, however that ended."""
-    for _ in range(200):
-        if subprocess.run(["ip", "link", "show", device], check=False, capture_output=True).returncode:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{device} is left")
+    command = ["ip", "link", "show", device]
+    wait_until(lambda: subprocess.run(command, check=False, capture_output=True).returncode, f"{device} did not go")
 
 
 CHECKS = {"programs": check_programs, "refusals": check_refusals, "flood": check_flood, "gateway": check_gateway}

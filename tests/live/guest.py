@@ -16,6 +16,7 @@ import argparse
 import fcntl
 import os
 import pathlib
+import re
 import stat
 import subprocess
 import sys
@@ -78,7 +79,10 @@ def run(command, share, clock="virtual", seconds=300, kernel=image.KERNEL, out=s
         if ended in (124, 137):
             return LATE
         console = (talk / "console").read_text(errors="replace").splitlines()
-        last = ["The guest ended without a status. The last of its console:", *console[-40:]]
+        # From where the kernel's first complaint may begin: two processors' complaints are long.
+        faults = [at for at, line in enumerate(console) if re.search(r"Oops|BUG:|WARNING:", line)]
+        first = max(0, min([len(console) - 40, *faults]) - 3)
+        last = ["The guest ended without a status. The last of its console:", *console[first:]]
         print(*last, sep="\n", file=out, flush=True)
         return DEAD
 
