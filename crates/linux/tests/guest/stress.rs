@@ -54,6 +54,9 @@ const CONFIGURED: [&str; 3] = [
     "[interface.v0]\nbackend = \"bpf\"\nforce = true\nreplace = true\nclasses = true\n[interface.ppp0]\nforce = true\n\
      [interface.many]\nforce = true\nreplace = true\nqueue = { limit = 300 }\n",
 ];
+/// What may still hold a packet at the end: sockets, queues, what mac80211 keeps for stations.
+const HOLDERS: &str = "cat /proc/net/udp; tc -s qdisc; iw dev wlan0 station dump; \
+                       grep -r . /sys/kernel/debug/ieee80211/*/netdev:wlan0/stations/*/aq*; cat /tmp/ppp; true";
 const SERVED: &str = "[metrics]\nlisten = \"127.0.0.1:9477\"\n[admission]\ninterfaces = [\"v0\"]\n";
 
 /// Numbers below a bound, by `SplitMix64` (Steele, Lea, Flood 2014).
@@ -368,7 +371,7 @@ fn queues_survive_all_that_is_done_to_them_at_once() {
     stress.ground.link.set_rate(100 * RATES[3]);
     let drained = now() + LONGEST;
     while unsent() > 0 {
-        assert!(now() < drained, "{} B are never freed", unsent());
+        assert!(now() < drained, "{} B are never freed\n{}", unsent(), shell(HOLDERS));
         pause_until(now() + Duration::from_millis(20));
     }
     drop((sockets, beside));
