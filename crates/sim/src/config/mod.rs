@@ -33,7 +33,7 @@ pub use mac::{
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
 pub use nodes::{
-    CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape, TurnsScheduler,
+    CategoryQueues, ClassQueues, Mac80211, Node, Placement, PowerSave, PullLoop, Queues, Role, Shape, TurnsScheduler,
 };
 pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
