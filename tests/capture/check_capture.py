@@ -21,7 +21,7 @@ FIELDS = ["frame.time_epoch", "frame.len", "radiotap.flags.badfcs", "radiotap.da
           "radiotap.he.data_1.ppdu_format", "radiotap.he.pre_fec_padding_factor", "radiotap.he.pe_disambiguity",
           "radiotap.he.data_5.data_bw_ru_allocation", "radiotap.he.data_5.gi", "radiotap.he.data_6.nsts",
           "radiotap.ampdu.reference", "radiotap.dbm_antsignal", "wlan.fc.type_subtype", "wlan.duration", "wlan.seq",
-          "wlan.fc.retry", "wlan.ra", "wlan.ta", "wlan.qos.tid", "wlan.fixed.ssc.sequence", "wlan.ba.bm",
+          "wlan.fc.retry", "wlan.fc.pwrmgt", "wlan.ra", "wlan.ta", "wlan.qos.tid", "wlan.fixed.ssc.sequence", "wlan.ba.bm",
           "wlan.fcs.status", "ip.src", "ip.dst", "ip.checksum.status", "ip.dsfield.ecn", "ip.dsfield.dscp",
           "udp.length", "icmp.type", "icmp.seq", "tcp.srcport", "tcp.dstport", "tcp.seq_raw", "tcp.ack_raw", "tcp.len", "tcp.hdr_len", "tcp.flags",
           "tcp.window_size_value", "tcp.options.mss_val", "tcp.options.wscale.shift", "tcp.options.sack_perm",
@@ -31,7 +31,7 @@ FIELDS = ["frame.time_epoch", "frame.len", "radiotap.flags.badfcs", "radiotap.da
           "_ws.malformed"]
 
 RTS, CTS, ACK, BLOCK_ACK, DATA, QOS_DATA = "0x001b", "0x001c", "0x001d", "0x0019", "0x0020", "0x0028"
-TRIGGER, QOS_NULL = "0x0012", "0x002c"
+TRIGGER, NULL, QOS_NULL = "0x0012", "0x0024", "0x002c"
 
 CHAIN = """
 title = "Three nodes, one packet each 100 ms, announced by RTS"
@@ -223,6 +223,26 @@ def capture(scenario, node, folder):
     for row in rows:
         assert not row["_ws.malformed"], f"tshark calls a frame malformed: {row}"
     return rows, events, results
+
+
+SLEEPING = """
+title = "A packet for a station that sleeps"
+duration = "700 ms"
+[[node]]
+name = "ap"
+role = "access-point"
+position = ["0 m", "0 m"]
+[[node]]
+name = "phone"
+position = ["30 m", "0 m"]
+power_save = { idle_timeout = "100 ms" }
+[[flow]]
+name = "down"
+from = "ap"
+to = "phone"
+start = "450 ms"
+traffic = { kind = "cbr", rate = "8 kb/s", packet = "1000 B" }
+"""
 
 
 def micros(row):
@@ -428,10 +448,30 @@ def check_routed(folder):
     assert (told["dsr.option.err.type"], told["dsr.option.err.unreachablenode"]) == ("1", "10.0.0.3")
 
 
+def check_power_save(folder):
+    """Null frames with and without the power management bit: before a sleep, at the beacon that tells of a packet, after."""
+    for radio, null, data in (("", NULL, DATA), ("802.11n", QOS_NULL, QOS_DATA)):
+        scenario = SLEEPING + (f'[radio]\nstandard = "{radio}"\nbasic_rate = "6 Mb/s"\n' if radio else "")
+        rows, _, _ = capture(scenario, "phone", folder)
+        sent = [row for row in rows if row["wlan.fc.type_subtype"] != ACK]
+        assert kinds(sent) == [null, null, data, null], kinds(sent)
+        nulls = [row for row in sent if row["wlan.fc.type_subtype"] == null]
+        assert [row["wlan.fc.pwrmgt"] in ("1", "True") for row in nulls] == [True, False, True]
+        assert all(row["wlan.fcs.status"] == "1" for row in nulls), "a null frame ends after its header"
+        if not radio:
+            # 28 B; the station's own ACK, with the same radiotap header, has 14.
+            ack = next(row for row in rows if row["wlan.fc.type_subtype"] == ACK and not row["radiotap.dbm_antsignal"])
+            assert {int(row["frame.len"]) - int(ack["frame.len"]) for row in nulls} == {14}
+        # Each comes when it is due and the medium is idle: after 100 ms, at the fifth beacon, 100 ms after the packet.
+        began = [micros(row) / 1_000 for row in sent]
+        assert abs(began[0] - 100) < 1 and abs(began[1] - 512) < 1 and 100 <= began[3] - began[2] < 102, began
+
+
 def main():
     if not SLUICE.exists():
         sys.exit(f"{SLUICE} is missing: run `make build`")
-    for check in (check_exchange, check_retries, check_aggregates, check_wide, check_he, check_ofdma, check_segments, check_routed):
+    for check in (check_exchange, check_retries, check_aggregates, check_wide, check_he, check_ofdma, check_segments,
+                  check_routed, check_power_save):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
         print(f"{check.__name__}: {check.__doc__.splitlines()[0]}")

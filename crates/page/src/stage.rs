@@ -279,7 +279,7 @@ fn on_air(number: u64, event: &TraceEvent, frame: &Frame) -> OnAir {
 fn flow(packet: &Packet) -> Option<u32> {
     match packet.of {
         Owner::Flow(flow) => Some(flow),
-        Owner::Routing | Owner::Note => None,
+        Owner::Routing | Owner::Note | Owner::Null { .. } => None,
     }
 }
 

@@ -90,6 +90,21 @@ fn one_turn_waits_behind_the_one_in_flight_however_many_stations_there_are() {
 }
 
 #[test]
+fn a_port_whose_station_sleeps_has_no_turn_until_it_wakes_and_then_the_next() {
+    let mut law = law(us(50_000), 2);
+    let mut host = Host::busy(&mut law, &[200; 2]);
+    let kept = std::mem::take(&mut host.waiting[1]);
+    assert_eq!(host.release(&mut law, Instant::ZERO), [0; 36]);
+    (host.waiting[1], host.thin[1]) = (kept, 1);
+    law.joins_again(1, true);
+    assert_eq!(host.release(&mut law, Instant::ZERO), [1], "its thin packet at once");
+    let end = Instant::ZERO + us(4_000);
+    law.completed(end, 1, us(200));
+    (0..18).for_each(|_| law.completed(end, 0, us(200)));
+    assert_eq!(host.release(&mut law, end), [1; 18]);
+}
+
+#[test]
 fn stations_of_unlike_rates_get_equal_airtime() {
     let airtime = [100, 200, 1_900, 3_700];
     let mut law = law(us(50_000), 4);

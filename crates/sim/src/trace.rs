@@ -307,6 +307,11 @@ pub enum Owner {
     Routing,
     /// A note to neighbours, of no flow.
     Note,
+    /// A null frame: whether its station sleeps from now on.
+    Null {
+        /// The power management bit.
+        sleeps: bool,
+    },
 }
 
 /// Nodes and flows, in the order of the results.

@@ -56,6 +56,27 @@ fn a_node_dozes_while_the_medium_is_idle_and_it_has_nothing_to_send() {
     }
 }
 
+/// Asleep from 100 ms and a null frame on to the end, a station hears nothing of what others send.
+#[test]
+fn a_station_with_power_save_dozes_while_it_sleeps_whatever_the_medium_does() {
+    let text = "duration = \"2 s\"\n[mac]\ncw_min = 0\n[consumption]\ndoze = \"2 mW\"\nlisten = \"300 mW\"\n\
+        [[node]]\nname = \"phone\"\nposition = [\"30 m\", \"0 m\"]\npower_save = {}\n\
+        [[node]]\nname = \"desk\"\nposition = [\"-30 m\", \"0 m\"]\n\
+        [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
+        [[flow]]\nname = \"f\"\nfrom = \"ap\"\nto = \"desk\"\nstart = \"1 s\"\nstop = \"1.5 s\"\n\
+        traffic = { kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }\n";
+    let found = run(text, 1);
+    let phone = energy(&found, 0);
+    // A null frame of 28 B: 192 + 21 us; SIFS and 60 m in whole nanoseconds; an ACK.
+    let null_s = 213e-6;
+    let asleep = 2.0 - 0.1 - null_s - GAP_S - ACK_S;
+    near(phone.transmit_s, null_s);
+    near(phone.receive_s, ACK_S);
+    near(phone.listen_s, 0.1 + GAP_S);
+    near(phone.doze_s, asleep);
+    near(phone.doze_j, 0.002 * asleep);
+}
+
 #[test]
 fn the_low_level_serves_up_to_the_threshold_and_is_drawn_apart() {
     let served = |threshold: u32| {

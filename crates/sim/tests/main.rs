@@ -32,6 +32,7 @@ mod networks;
 mod ofdma;
 mod on_the_air;
 mod outside;
+mod power_save;
 mod queueing;
 mod rate_control;
 mod routing;

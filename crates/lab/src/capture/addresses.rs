@@ -85,7 +85,7 @@ impl Addresses {
             return Ends { from, to: Self::ip(to), ports: [0; 2], protocol: Protocol::Udp };
         }
         match packet.of {
-            Owner::Routing | Owner::Note => {
+            Owner::Routing | Owner::Note | Owner::Null { .. } => {
                 let (from, to) = (Self::ip(Some(frame.from)), Self::ip(frame.to));
                 let port = if packet.of == Owner::Note { NOTES } else { AODV };
                 Ends { from, to, ports: [port; 2], protocol: Protocol::Udp }

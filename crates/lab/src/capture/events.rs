@@ -287,6 +287,7 @@ impl Names {
             Owner::Flow(flow) => self.flow(flow),
             Owner::Routing => ("routing", false),
             Owner::Note => ("note", false),
+            Owner::Null { .. } => ("null", false),
         };
         let (bytes, marked) = (packet.length.count(), packet.ecn == Ecn::Ce);
         PacketLine { packet: packet.id, flow, bytes, back, marked, tcp: packet.segment.as_deref().map(segment) }

@@ -56,7 +56,7 @@ impl Sieve {
         let ours = |packet: &Packet| match packet.of {
             Owner::Flow(flow) => chosen(flow),
             Owner::Routing => self.routing,
-            Owner::Note => false,
+            Owner::Note | Owner::Null { .. } => false,
         };
         match &event.what {
             TraceEventKind::Sends(frame) | TraceEventKind::Hears(frame, _) | TraceEventKind::Spoilt(frame, _) => {

@@ -5,7 +5,7 @@ use super::addresses::Addresses;
 use super::internet;
 use sim::config::{Category, ChannelWidth, ExtendedRange, GuardInterval, Preamble};
 use sim::radio::{Format, Mimo, Mode, Ru};
-use sim::trace::{Frame, Kind, Mpdu};
+use sim::trace::{Frame, Kind, Mpdu, Owner};
 use units::{Instant, Power};
 
 /// Bits of radiotap's "present" word (radiotap.org, "Defined Fields").
@@ -269,8 +269,13 @@ fn queue_size(bytes: &mut Bytes, frame: &Frame, category: Option<Category>, queu
 fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) -> usize {
     let route = addresses.route(frame);
     let quality = if mpdu.category.is_some() { 0x80 } else { 0 };
-    bytes.u8(quality | 0b10 << 2);
-    bytes.u8(u8::from(route.to_ds) | u8::from(route.from_ds) << 1 | u8::from(mpdu.retry) << 3);
+    let null = mpdu.packets.first().and_then(|packet| match packet.of {
+        Owner::Null { sleeps } => Some(sleeps),
+        _ => None,
+    });
+    bytes.u8(quality | if null.is_some() { 0x40 } else { 0 } | 0b10 << 2);
+    let power_management = u8::from(null == Some(true)) << 4;
+    bytes.u8(u8::from(route.to_ds) | u8::from(route.from_ds) << 1 | u8::from(mpdu.retry) << 3 | power_management);
     bytes.u16(duration(frame));
     route.addresses.iter().for_each(|address| bytes.raw(address));
     bytes.u16(mpdu.sequence << 4);
@@ -278,7 +283,9 @@ fn data(bytes: &mut Bytes, frame: &Frame, mpdu: &Mpdu, addresses: &Addresses) ->
     if let Some(category) = mpdu.category {
         bytes.u16(user_priority(category) | u16::from(several) << 7);
     }
-    if let Some(packet) = mpdu.packets.first() {
+    if null.is_none()
+        && let Some(packet) = mpdu.packets.first()
+    {
         let length = u16::try_from(packet.length.count()).unwrap_or(u16::MAX);
         if several {
             bytes.raw(&Addresses::mac(frame.to));

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use units::{Power, Rate};
 
-/// Power that radios draw by state; with this table joules are counted. `[node.consumption]` overrides it key by key,
-/// or counts that node alone. See `docs/energy.md`.
+/// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key, or counts that node
+/// alone (`docs/energy.md`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -18,7 +18,8 @@ pub struct Consumption {
     /// Power while the medium is idle. Default 313.5 mW.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<Power>,
-    /// Power while the medium is idle and the MAC has no packet; ESP32 light sleep: 2.64 mW. Default: never.
+    /// Power while the medium is idle and the MAC has no packet, with `power_save` asleep; ESP32 light sleep: 2.64 mW.
+    /// Default: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doze: Option<Power>,
     /// Low transmission level, for controllers that choose a level. Needs the DCF, one queue and no rate control.
@@ -26,7 +27,7 @@ pub struct Consumption {
     pub low: Option<LowLevel>,
 }
 
-/// The low transmission level. Its range is that of the high level: the slower mode needs less power.
+/// The low transmission level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

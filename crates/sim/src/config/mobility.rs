@@ -33,11 +33,11 @@ pub enum MobilityModel {
     /// No movement.
     #[default]
     Static,
-    /// Uniform destination in `area` at a uniform `speed`, then a pause, and again.
+    /// Uniform destination in `area` at a uniform `speed`, then a pause.
     RandomWaypoint,
     /// Movement `file` in the format of ns-2's `setdest`.
     Setdest,
-    /// Movement `file` with floating car data of SUMO (XML).
+    /// Movement `file` with floating car data of SUMO.
     Fcd,
 }
 
@@ -62,7 +62,7 @@ pub enum WalkStart {
     /// Stationary distribution of places, speeds and pauses.
     #[default]
     Stationary,
-    /// Uniform place and speed: the mean speed falls for minutes.
+    /// Uniform place and speed.
     Uniform,
 }
 

@@ -33,7 +33,7 @@ pub use mac::{
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
 pub use nodes::{
-    CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape, TurnsScheduler,
+    CategoryQueues, ClassQueues, Mac80211, Node, Placement, PowerSave, PullLoop, Queues, Role, Shape, TurnsScheduler,
 };
 pub use radio::{
     BProtection, Capture, ChannelWidth, ExtendedRange, GuardInterval, PacketPadding, Preamble, Propagation, Radio,

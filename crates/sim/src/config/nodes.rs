@@ -47,7 +47,7 @@ pub enum Shape {
 pub struct Node {
     /// Name in flows, routes and results; that of a node of `[nodes]` changes that node.
     pub name: String,
-    /// Number of copies in one place: `up1`, `up2`, ... ("0" is none). A flow from `up*` starts at each.
+    /// Number of copies in one place: `up1`, `up2`, ... A flow from `up*` starts at each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Role. Any access point makes an infrastructure network.
@@ -62,8 +62,7 @@ pub struct Node {
     /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
-    /// With `mac80211`, as Linux 4.12 to 6.15: CoDel with 50 ms and 300 ms, without ECN, for stations
-    /// expected below 6 Mb/s times their number.
+    /// With `mac80211`, CoDel of Linux 4.12 to 6.15: 50 ms and 300 ms, without ECN, for slow stations.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_station_codel: bool,
     /// Driver and knobs of `mac80211`.
@@ -72,6 +71,9 @@ pub struct Node {
     /// Settings of `turns`.
     #[serde(default, skip_serializing_if = "TurnsScheduler::is_default")]
     pub turns: TurnsScheduler,
+    /// Sleep of an access point's station.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power_save: Option<PowerSave>,
     /// Position, or start of the `waypoints`: x, y and perhaps a height (default 0 m).
     #[serde(default)]
     pub position: Option<Place>,
@@ -259,6 +261,26 @@ impl TurnsScheduler {
     }
 }
 
+/// Sleep of a station, as under Linux.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct PowerSave {
+    /// Time without packets before it sleeps. Default 100 ms.
+    pub idle_timeout: Positive<Duration>,
+    /// Time between beacons for which it wakes. Default 102.4 ms.
+    pub listen_interval: Positive<Duration>,
+}
+
+impl Default for PowerSave {
+    fn default() -> Self {
+        Self {
+            idle_timeout: const { Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero") },
+            listen_interval: const { Positive::<Duration>::new(Duration::from_micros(102_400)).expect("above zero") },
+        }
+    }
+}
+
 /// Driver and knobs with `queues = "mac80211"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -266,7 +288,7 @@ impl TurnsScheduler {
 pub struct Mac80211 {
     /// Rule by which the driver pulls packets.
     pub pull_loop: PullLoop,
-    /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none, as in Linux 6.
+    /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broadcast_limit: Option<Duration>,
     /// Pending airtime up to which a station may always pull (first of `aql_txq_limit`). Default 5 ms.
@@ -275,7 +297,7 @@ pub struct Mac80211 {
     pub aql_high: Duration,
     /// Pending airtime of all stations from which on each has `aql_low` only. Default 24 ms.
     pub aql_threshold: Duration,
-    /// Airtime that a station in debt gains per turn, above zero. Default 256 us.
+    /// Airtime that a station in debt gains per turn. Default 256 us.
     pub airtime_weight: Positive<Duration>,
     /// Packets in all queues together (`TXQ_LIMIT`): 1 to 1000000. Default 8192.
     pub txq_limit: Within<u32, 1, 1_000_000>,

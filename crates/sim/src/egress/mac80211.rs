@@ -11,6 +11,7 @@ use super::hardware::Hardware;
 use super::layout::Layout;
 use super::outlook::Outlook;
 use super::port::Port;
+use super::sleepers::Sleepers;
 use crate::config::{Class, HardwareQueue, Mac80211, PullLoop};
 use crate::engine::{List, Number as _, PortId};
 use crate::mac::{BROADCAST, Costs};
@@ -192,13 +193,14 @@ impl Scheduler {
         category: u8,
         layout: &Layout,
         ports: &mut List<PortId, Port>,
-        hardware: &Hardware,
+        (hardware, sleepers): (&Hardware, Option<&Sleepers>),
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<(PortId, Departure<Waiting>, Duration)> {
         let to = |port: PortId| layout.stations.get(port.place() / layout.lanes).copied().unwrap_or(BROADCAST);
         loop {
-            let waits = |port: PortId| !ports[port].queue().is_empty();
+            let sleeps = |port| sleepers.is_some_and(|sleepers| sleepers.is_asleep(to(port)));
+            let waits = |port: PortId| !ports[port].queue().is_empty() && !sleeps(port);
             let has_room = |port| hardware.has_room(category, to(port));
             let port = self.grant(now, category.into(), waits, has_room)?;
             self.be_patient(port, layout, &mut ports[port], outlook);

@@ -8,6 +8,7 @@
 //! the clock, the events and the accounts of packets: every call takes the time and a function for dropped packets.
 //! Only [`Order`] distinguishes one scheduler from another.
 
+mod accounts;
 mod hardware;
 mod layout;
 mod mac80211;
@@ -15,6 +16,7 @@ mod outlook;
 mod port;
 mod receivers;
 mod round_robin;
+mod sleepers;
 mod turns;
 
 pub(crate) use layout::Layout;
@@ -24,13 +26,14 @@ pub(crate) use round_robin::EXCHANGE;
 
 use crate::config::{self, Class, HardwareQueue, Mac, Mac80211};
 use crate::engine::{List, Number as _, PortId, WireId};
-use crate::mac::{BROADCAST, Conventions, Costs};
+use crate::mac::{BROADCAST, Costs};
 use crate::net::Waiting;
-use crate::results;
 use hardware::{Hardware, Passed};
 use mac80211::Scheduler;
 use queue::{Batch as _, Completion, Departure, Settings};
 use round_robin::RoundRobin;
+use sleepers::Sleepers;
+use std::collections::VecDeque;
 use std::ops::Range;
 use turns::Turns;
 use units::{Bytes, Duration, Instant};
@@ -87,8 +90,10 @@ pub(crate) struct Egress {
     is_pulling: bool,
     /// Bitmask of categories that may have packets for the MAC.
     filled: u8,
-    /// A note to the neighbours, which the MAC takes before any packet of a port.
-    note: Option<Waiting>,
+    /// Notes and null frames, which the MAC takes before any packet of a port.
+    signals: VecDeque<Waiting>,
+    /// The stations that can sleep, at an access point that has such.
+    sleepers: Option<Box<Sleepers>>,
 }
 
 /// The port of a category from which the next packet goes to the hardware queues, if one has room for it. A packet without
@@ -111,8 +116,8 @@ fn next_for(
     hardware.has_room(category, head.to).then_some(port)
 }
 
-/// Access category of notes: the highest.
-const NOTES: u8 = 0;
+/// Access category of signals: the highest.
+const SIGNALS: u8 = 0;
 
 impl Egress {
     /// Empty ports in this layout.
@@ -124,7 +129,8 @@ impl Egress {
         let has_any = depth != HardwareQueue::Off && layout.radio_ports() > 0;
         let categories = if layout.by_class { 1 } else { layout.lanes };
         let hardware = has_any.then(|| Box::new(Hardware::new(depth, mac.hardware_queue_per, categories)));
-        Self { ports, layout, order, hardware, moved: false, is_pulling: false, filled: 0, note: None }
+        let signals = VecDeque::new();
+        Self { ports, layout, order, hardware, moved: false, is_pulling: false, filled: 0, signals, sleepers: None }
     }
 
     /// Its ports, in order.
@@ -170,11 +176,6 @@ impl Egress {
         self.layout.wires.iter().any(|&(other, _)| other == to)
     }
 
-    /// Returns the name of a port in the results, from the names of nodes.
-    pub(crate) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
-        self.layout.name(port, rules, node)
-    }
-
     /// Fast path of a packet through the port of an idle wired link, equal to [`offer`](Self::offer) and
     /// [`take`](Self::take). False if the packet must go that way; then nothing has happened.
     #[inline]
@@ -194,6 +195,9 @@ impl Egress {
         dropped: &mut impl FnMut(Waiting),
     ) {
         if let Some(category) = category {
+            if self.sleepers.is_some() && self.keeps_arriving(category, &packet, dropped) {
+                return;
+            }
             self.filled |= 1 << category;
             self.moved |= self.hardware.is_some();
         }
@@ -208,16 +212,15 @@ impl Egress {
         self.ports[port].offer(now, packet, first, dropped);
     }
 
-    /// Makes a note wait for the MAC, outside of all ports. None may wait already.
-    pub(crate) fn post(&mut self, note: Waiting) {
-        debug_assert!(self.note.is_none(), "a note that waits is told what is new");
-        self.note = Some(note);
-        self.filled |= 1 << NOTES;
+    /// Makes a note or a null frame wait for the MAC, outside of all ports.
+    pub(crate) fn post(&mut self, signal: Waiting) {
+        self.signals.push_back(signal);
+        self.filled |= 1 << SIGNALS;
     }
 
     /// The waiting note.
     pub(crate) fn note_mut(&mut self) -> Option<&mut Waiting> {
-        self.note.as_mut()
+        self.signals.iter_mut().find(|signal| signal.to == BROADCAST)
     }
 
     /// Categories whose packets [may move on](Self::has_moved), to be [pulled](Self::pull) until none does, which is then
@@ -263,12 +266,13 @@ impl Egress {
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<(PortId, Waiting)> {
         let hardware = self.hardware.as_mut()?;
+        let sleepers = self.sleepers.as_deref();
         let (port, taken, expected) = match &mut self.order {
             Order::Mac80211(scheduler) => {
-                scheduler.pull(now, category, &self.layout, &mut self.ports, hardware, outlook, dropped)?
+                scheduler.pull(now, category, &self.layout, &mut self.ports, (hardware, sleepers), outlook, dropped)?
             }
             Order::Turns(turns) => {
-                turns.pull(now, category, &self.layout, &mut self.ports, hardware, outlook, dropped)?
+                turns.pull(now, category, &self.layout, &mut self.ports, (hardware, sleepers), outlook, dropped)?
             }
             Order::RoundRobin(order) => {
                 let port = next_for(hardware, &mut self.ports, &self.layout, order, (now, category), dropped)?;
@@ -311,8 +315,11 @@ impl Egress {
         category: u8,
         mut holds: impl Iterator<Item = (u32, Class)> + Clone,
     ) -> Option<u32> {
-        if category == NOTES && self.note.is_some() {
-            return None;
+        let first = self.signals.front().filter(|_| category == SIGNALS).map(|signal| signal.to);
+        if let Some(first) = first.or_else(|| self.woken(category)) {
+            // Frames for its receiver have lower numbers.
+            self.filled |= 1 << category;
+            return holds.map(|(to, _)| to).find(|&to| to == first);
         }
         let Self { ports, layout, order, hardware, .. } = self;
         let turn = match (order, hardware) {
@@ -344,7 +351,7 @@ impl Egress {
     /// Can it be another receiver's [turn](Self::turn) than that of the first one of which the MAC holds frames? Also where a
     /// note waits.
     pub(crate) fn has_turns(&self) -> bool {
-        self.layout.groups > 1 || self.hardware.is_some()
+        self.layout.groups > 1 || self.hardware.is_some() || self.sleepers.is_some()
     }
 
     /// May frames that are sent again be joined by packets that were preceded by one for another receiver? Not where
@@ -365,8 +372,8 @@ impl Egress {
 
     /// Takes the next packet of a category for the MAC, if one may leave now.
     pub(crate) fn take_next(&mut self, now: Instant, category: u8, dropped: &mut impl FnMut(Waiting)) -> Option<Taken> {
-        if category == NOTES
-            && let Some(packet) = self.note.take()
+        if category == SIGNALS
+            && let Some(packet) = self.signals.pop_front()
         {
             return Some(Taken {
                 packet,
@@ -376,6 +383,9 @@ impl Egress {
                 load: 0,
                 left: None,
             });
+        }
+        if let Some(station) = self.woken(category) {
+            return self.take_passed(now, category, station, 0);
         }
         let taken = match (&mut self.order, &mut self.hardware) {
             (_, Some(hardware)) => hardware.take_next(category),
@@ -400,8 +410,10 @@ impl Egress {
     // It spares the MAC a look into each queue that it has emptied.
     #[inline]
     fn is_idle(&self, category: u8) -> bool {
-        let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none() && self.note.is_none();
-        one && self.ports[PortId::at(category.into())].queue().is_idle()
+        let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none();
+        one && self.signals.is_empty()
+            && self.sleepers.is_none()
+            && self.ports[PortId::at(category.into())].queue().is_idle()
     }
 
     /// The port of a category with the earliest departure, and its time; none if no packet is queued.
@@ -432,8 +444,13 @@ impl Egress {
         category: u8,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Waiting> {
-        if category == NOTES && self.note.is_some() {
-            return self.note;
+        if category == SIGNALS
+            && let Some(signal) = self.signals.front()
+        {
+            return Some(*signal);
+        }
+        if let Some(station) = self.woken(category) {
+            return self.kept(category, station).front().map(|taken| taken.packet);
         }
         if let Some(hardware) = &self.hardware {
             return hardware.peek_next(category);
@@ -454,6 +471,13 @@ impl Egress {
         index: usize,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Waiting> {
+        let index = match &self.sleepers {
+            None => index,
+            Some(_) => match self.behind_kept(port, to, index) {
+                Ok(behind) => behind,
+                Err(kept) => return Some(kept),
+            },
+        };
         match &self.hardware {
             None => self.ports[port].peek(now, index, dropped),
             Some(hardware) => hardware.peek(self.category(port), to, index),
@@ -472,6 +496,13 @@ impl Egress {
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Taken> {
         let category = self.category(port);
+        let index = match &self.sleepers {
+            None => index,
+            Some(_) => match self.behind_kept(port, to, index) {
+                Ok(behind) => behind,
+                Err(_) => return self.take_passed(now, category, to, index),
+            },
+        };
         match &mut self.hardware {
             None => self.take_port(now, port, index, dropped),
             Some(hardware) => hardware.take(category, to, index),
@@ -565,35 +596,5 @@ impl Egress {
         dropped: &mut impl FnMut(Waiting),
     ) {
         self.ports.iter_mut().for_each(|port| port.discard_where(now, unwanted, dropped));
-    }
-
-    /// Restarts the statistics.
-    pub(crate) fn restart_statistics(&mut self, now: Instant) {
-        self.ports.iter_mut().for_each(|port| port.restart_statistics(now));
-    }
-
-    /// Results of a port in a run that ends now, without those of a wired link.
-    pub(crate) fn result(&self, port: PortId, name: String, now: Instant) -> results::QueueResult {
-        self.ports[port].result(name, now, self.ports.len() > 1)
-    }
-
-    /// Number of packets queued here.
-    pub(crate) fn waiting(&self) -> u64 {
-        let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
-        let handed_over = self.hardware.as_ref().map_or(0, |hardware| hardware.waiting().count() as u64);
-        held + u64::from(self.note.is_some()) + handed_over
-    }
-
-    /// True if the estimated airtimes and the loads of packets that were handed over agree with those of the packets that
-    /// the MAC has, and wait for it.
-    pub(crate) fn balances(&self, airtime: Duration, load: u64) -> bool {
-        let here = self.hardware.iter().flat_map(|hardware| hardware.waiting());
-        let airtime = here.fold(airtime, |sum, passed| sum + passed.expected);
-        let pending = match &self.order {
-            Order::RoundRobin(_) => Duration::ZERO,
-            Order::Mac80211(scheduler) => scheduler.pending(),
-            Order::Turns(turns) => turns.pending(),
-        };
-        airtime == pending && self.hardware.as_ref().map_or(load == 0, |hardware| hardware.balances(load))
     }
 }

@@ -6,6 +6,7 @@ use super::layout::Layout;
 use super::mac80211::CODEL;
 use super::outlook::Outlook;
 use super::port::Port;
+use super::sleepers::Sleepers;
 use crate::config::{self, Class};
 use crate::engine::{List, Number as _, PortId};
 use crate::mac::BROADCAST;
@@ -42,6 +43,7 @@ struct Asked<'a> {
     layout: &'a Layout,
     ports: &'a List<PortId, Port>,
     hardware: &'a Hardware,
+    sleepers: Option<&'a Sleepers>,
     outlook: Outlook<'a>,
 }
 
@@ -49,15 +51,19 @@ impl Asked<'_> {
     fn to(&self, port: usize) -> u32 {
         self.layout.stations.get(port / self.layout.lanes).copied().unwrap_or(BROADCAST)
     }
+
+    fn sleeps(&self, port: usize) -> bool {
+        self.sleepers.is_some_and(|sleepers| sleepers.is_asleep(self.to(port)))
+    }
 }
 
 impl Ports for Asked<'_> {
     fn waits(&self, port: usize) -> bool {
-        !self.ports[PortId::at(port)].queue().is_empty()
+        !self.ports[PortId::at(port)].queue().is_empty() && !self.sleeps(port)
     }
 
     fn has_thin(&self, port: usize) -> bool {
-        self.ports[PortId::at(port)].queue().thin_packets() > 0
+        self.ports[PortId::at(port)].queue().thin_packets() > 0 && !self.sleeps(port)
     }
 
     fn has_room(&self, port: usize) -> bool {
@@ -123,6 +129,13 @@ impl Turns {
         self.law.joined(now, at.place(), length, thin);
     }
 
+    /// The packets of a port wait again, `thin` ones among them: its station has woken.
+    pub(super) fn joins_again(&mut self, port: PortId, thin: bool) {
+        if port.place() < self.law.ports() {
+            self.law.joins_again(port.place(), thin);
+        }
+    }
+
     /// Releases the next packet of a category, if one may be. Returns its port, the packet and its estimated airtime.
     #[expect(clippy::too_many_arguments, reason = "the parts of an egress, which it does not own")]
     pub(super) fn pull(
@@ -131,11 +144,11 @@ impl Turns {
         category: u8,
         layout: &Layout,
         ports: &mut List<PortId, Port>,
-        hardware: &Hardware,
+        (hardware, sleepers): (&Hardware, Option<&Sleepers>),
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<(PortId, Departure<Waiting>, Duration)> {
-        let asked = Asked { category, layout, ports, hardware, outlook };
+        let asked = Asked { category, layout, ports, hardware, sleepers, outlook };
         let place = self.law.next(now, category.into(), &asked)?;
         let port = &mut ports[PortId::at(place)];
         let thin = port.queue().thin_packets() > 0;

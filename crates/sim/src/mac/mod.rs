@@ -16,6 +16,7 @@ mod reorder;
 mod report;
 mod station;
 mod step;
+mod suspend;
 #[cfg(test)]
 mod tests;
 mod tmac;

@@ -33,6 +33,8 @@ pub(crate) enum Load {
     Routing { message: Handle, to_all: bool },
     /// A note to all neighbours, with its content.
     Note(Handle),
+    /// Nothing: a null frame by which a station tells its access point whether it sleeps from now on.
+    Null { sleeps: bool },
 }
 
 /// Cause of a packet's loss.
@@ -79,6 +81,11 @@ impl Packet {
     /// True while it is still at its origin.
     pub(crate) fn is_fresh(&self) -> bool {
         self.ttl == TTL
+    }
+
+    /// True if it comes from the MAC itself, and waits in no port.
+    pub(crate) fn is_signal(&self) -> bool {
+        matches!(self.load, Load::Note(_) | Load::Null { .. })
     }
 
     /// True if two packets that arrive at the same time are equal to their application.

@@ -186,6 +186,7 @@ impl World {
                 Supply::Saturated { .. } | Supply::Outside(_) | Supply::Answers { .. } => {}
             }
         }
+        self.begin_power_save();
         for node in self.nodes.numbers() {
             self.serve(node);
         }

@@ -40,6 +40,8 @@ pub(crate) struct EnergyAccount {
     /// Idle time of the medium while the MAC had packets, before that.
     awake: Duration,
     levels: Option<Levels>,
+    /// Sleep, at a node with power save that draws less meanwhile.
+    sleep: Option<Sleep>,
     /// State at the end of the warm-up.
     before: Spent,
 }
@@ -62,6 +64,16 @@ struct Spent {
     dozing: Duration,
 }
 
+/// Time that a node has slept.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sleep {
+    /// When it fell asleep, and the busy time of the medium then.
+    since: Option<(Instant, Duration)>,
+    /// Before that, and how long the medium was busy meanwhile.
+    slept: Duration,
+    unheard: Duration,
+}
+
 /// Service at a node with two transmission levels.
 #[derive(Debug)]
 struct Levels {
@@ -79,8 +91,8 @@ struct Levels {
 }
 
 impl EnergyAccount {
-    /// An account with the described powers.
-    pub(crate) fn new(described: &config::Consumption) -> Self {
+    /// An account with the described powers; `sleeps`: of a node with power save.
+    pub(crate) fn new(described: &config::Consumption, sleeps: bool) -> Self {
         let watts = |power: Option<Power>, default: f64| power.map_or(default, Power::as_watts);
         let [dsss, ofdm, ht] = TRANSMIT.map(|default| watts(described.transmit, default));
         let low = described.low.as_ref().map_or(0.0, |low| low.transmit.as_watts());
@@ -99,6 +111,7 @@ impl EnergyAccount {
             idle_then: Duration::ZERO,
             awake: Duration::ZERO,
             levels: described.low.is_some().then(Levels::default),
+            sleep: (sleeps && draw.doze.is_some()).then(Sleep::default),
             before: Spent::default(),
         }
     }
@@ -121,6 +134,13 @@ impl EnergyAccount {
         self.held += 1;
         if self.held == 1 {
             self.idle_then = idle(now, busy);
+        }
+    }
+
+    /// Records that the node falls asleep, or wakes.
+    pub(crate) fn sleeps(&mut self, now: Instant, busy: Duration, asleep: bool) {
+        if let Some(sleep) = &mut self.sleep {
+            *sleep = Sleep { since: asleep.then_some((now, busy)), ..sleep.by(now, busy) };
         }
     }
 
@@ -212,8 +232,12 @@ impl EnergyAccount {
     fn spent(&self, now: Instant, busy: Duration) -> Spent {
         let mut sending = self.sending;
         sending[self.last] = sending[self.last] - self.sent_by.since(now);
-        let receiving = sending.iter().fold(busy, |left, &time| left - time);
         let idle = idle(now, busy);
+        if let Some(Sleep { slept, unheard, .. }) = self.sleep.map(|sleep| sleep.by(now, busy)) {
+            let receiving = sending.iter().fold(busy - unheard, |left, &time| left - time);
+            return Spent { sending, receiving, listening: idle - (slept - unheard), dozing: slept };
+        }
+        let receiving = sending.iter().fold(busy, |left, &time| left - time);
         let since_taken = if self.held > 0 { idle - self.idle_then } else { Duration::ZERO };
         let listening = if self.draw.doze.is_some() { self.awake + since_taken } else { idle };
         Spent { sending, receiving, listening, dozing: idle - listening }
@@ -228,6 +252,14 @@ impl EnergyAccount {
 
     fn transmitting(&self, spent: &Spent) -> f64 {
         spent.sending.iter().zip(self.draw.transmit).map(|(time, watts)| time.as_secs_f64() * watts).sum()
+    }
+}
+
+impl Sleep {
+    /// Its times up to now.
+    fn by(self, now: Instant, busy: Duration) -> Self {
+        let Some((then, busy_then)) = self.since else { return self };
+        Self { slept: self.slept + now.since(then), unheard: self.unheard + (busy - busy_then), ..self }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The running network: joins sources, queues, controllers, stations and the air, and dispatches events.
 //!
 //! A packet goes down by `flows`, `routing`, `queues` and `frames`, and up again by the same. Each further feature is one
-//! file: `admission`, `energy`, `notes`, `outside`, `steering`, `tmac`, `wired`. `build` makes the `state` of a network from its
+//! file: `admission`, `energy`, `notes`, `outside`, `power_save`, `steering`, `tmac`, `wired`. `build` makes the `state` of a network from its
 //! description, `run` handles its events, and `outcome` reads off the results.
 
 mod admission;
@@ -17,6 +17,7 @@ mod notes;
 mod outcome;
 mod outside;
 mod plan;
+mod power_save;
 mod queues;
 mod radio;
 mod routing;

@@ -40,7 +40,7 @@ impl World {
         let packet = self.packets.get(waiting.packet);
         let flow = match packet.load {
             Load::Flow(flow) => Some(flow),
-            Load::Routing { .. } | Load::Note(_) => None,
+            Load::Routing { .. } | Load::Note(_) | Load::Null { .. } => None,
         };
         if let Some(flow) = flow {
             self.flows[flow].waiting -= u32::from(packet.is_fresh());
@@ -168,8 +168,15 @@ impl World {
             return;
         }
         let now = self.now;
-        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
-        let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
+        let taken = loop {
+            let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
+            let next = egress.take_next(now, category, &mut accounts.dropping());
+            match next {
+                Some(taken) if egress.is_asleep(taken.packet.to) => self.keep_asleep(node, category, taken),
+                taken => break taken,
+            }
+        };
+        let Some(taken) = taken else {
             // The discipline may have dropped all that waited.
             if self.nodes[node].station.has_aside(category) {
                 self.resume_in_turn(node, category);
@@ -180,7 +187,12 @@ impl World {
             }
             return;
         };
-        let msdu = self.taken(node, &taken);
+        let mut msdu = self.taken(node, &taken);
+        if taken.packet.length == Bytes::new(0) {
+            // A null frame has no LLC header either.
+            msdu.length = Bytes::new(0);
+        }
+        self.note_sending(node, &taken);
         self.choose_level(node);
         self.nodes[node].station.offer(now, taken.packet.to, category, msdu, &self.rules);
         if self.rules.tmac.is_some() {

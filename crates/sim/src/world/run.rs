@@ -78,6 +78,7 @@ impl World {
                 Event::Message { node, packet } => self.delay_ends(node, packet),
                 Event::Gate { flow } => self.gate_deadline(flow),
                 Event::Note { node } => self.tell_note(node),
+                Event::PowerSave { node } => self.power_save_due(node),
                 Event::Presence { node } => self.come_or_go(node),
                 Event::Step => self.step(),
                 Event::WarmedUp => self.restart_statistics(),

@@ -132,6 +132,8 @@ pub(crate) enum Event {
     Gate { flow: FlowId },
     /// A note of a node is due.
     Note { node: NodeId },
+    /// A station that can sleep has been idle for long, or wakes for a beacon, unless that has moved.
+    PowerSave { node: NodeId },
     /// A node comes or goes.
     Presence { node: NodeId },
     /// A step of the time series ends.
@@ -200,7 +202,7 @@ impl Accounts<'_> {
                 }
             }
             (Load::Routing { .. }, routing) => routing.ledger().lost += 1,
-            (Load::Note(_), _) => unreachable!("notes have accounts of their own"),
+            (Load::Note(_) | Load::Null { .. }, _) => unreachable!("signals have accounts of their own"),
         }
     }
 
@@ -210,7 +212,7 @@ impl Accounts<'_> {
         match (packet.load, &mut *self.routing) {
             (Load::Flow(flow), _) => self.flows[flow].record.ledger.finished += 1,
             (Load::Routing { .. }, routing) => routing.ledger().finished += 1,
-            (Load::Note(_), _) => unreachable!("notes have accounts of their own"),
+            (Load::Note(_) | Load::Null { .. }, _) => unreachable!("signals have accounts of their own"),
         }
         self.release(&packet);
     }

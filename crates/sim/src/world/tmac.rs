@@ -132,6 +132,6 @@ impl World {
 fn key(packet: &Packet) -> Option<Key> {
     match packet.load {
         Load::Flow(flow) => Some(Key { stamp: packet.created, origin: flow.into(), serial: packet.serial }),
-        Load::Routing { .. } | Load::Note(_) => None,
+        Load::Routing { .. } | Load::Note(_) | Load::Null { .. } => None,
     }
 }

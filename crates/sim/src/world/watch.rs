@@ -272,6 +272,7 @@ impl Packet {
             Load::Flow(flow) => Owner::Flow(flow.into()),
             Load::Routing { .. } => Owner::Routing,
             Load::Note(_) => Owner::Note,
+            Load::Null { sleeps } => Owner::Null { sleeps },
         };
         let Self { length, dscp, ecn, serial, .. } = *self;
         trace::Packet { id: u64::from(serial), of, length, dscp, ecn, segment, options: None, real: None }

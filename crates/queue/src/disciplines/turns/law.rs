@@ -258,17 +258,18 @@ impl Law {
     pub fn joined(&mut self, now: Instant, port: usize, len: Bytes, thin: bool) {
         let Self { lanes, shares, categories, .. } = self;
         let share = &mut shares[port];
-        let category = &mut categories[port % *lanes];
         share.active = now;
-        if !std::mem::replace(&mut share.listed, true) {
-            category.turns.push_front(port);
-        }
         if thin {
             share.credit = share.credit.saturating_sub(nanos(share.cost(len)));
-            if !std::mem::replace(&mut share.hurries, true) {
-                category.first.push_back(port);
-            }
         }
+        share.list(port, thin, &mut categories[port % *lanes]);
+    }
+
+    /// Packets of a port wait again after the host has said that none does, since their station slept; `thin` ones among
+    /// them.
+    pub fn joins_again(&mut self, port: usize, thin: bool) {
+        let Self { lanes, shares, categories, .. } = self;
+        shares[port].list(port, thin, &mut categories[port % *lanes]);
     }
 
     /// The port of a category from which the next packet is released, if one may be.
@@ -500,6 +501,16 @@ impl Law {
 }
 
 impl Share {
+    /// Lists its port, where packets wait, with the others.
+    fn list(&mut self, port: usize, thin: bool, category: &mut Category) {
+        if !std::mem::replace(&mut self.listed, true) {
+            category.turns.push_front(port);
+        }
+        if thin && !std::mem::replace(&mut self.hurries, true) {
+            category.first.push_back(port);
+        }
+    }
+
     /// False if many frames of its station have failed one after the other.
     fn answers(&self) -> bool {
         self.unanswered < UNANSWERED

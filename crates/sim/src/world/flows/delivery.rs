@@ -42,8 +42,13 @@ impl World {
     /// application here, where it is only counted.
     pub(crate) fn begin_row(&mut self, row: &mut Row, node: NodeId, from: u32, packet: &Packet) {
         self.end_row(row);
-        let Load::Flow(index) = packet.load else {
-            unreachable!("all else is broadcast, or goes where routes are found")
+        let index = match packet.load {
+            Load::Flow(index) => index,
+            Load::Null { .. } => {
+                self.posted.ledger.finished += 1;
+                return;
+            }
+            _ => unreachable!("all else is broadcast, or goes where routes are found"),
         };
         let Flow { to, role, .. } = self.flows[index];
         if to == u32::from(node) && role == Role::Data && packet.ecn != Ecn::Ce {
@@ -73,6 +78,10 @@ impl World {
             Load::Flow(index) => index,
             Load::Routing { .. } => return self.take_message(node, from, handle),
             Load::Note(content) => return self.take_note(node, from, content),
+            Load::Null { .. } => {
+                self.posted.ledger.finished += 1;
+                return;
+            }
         };
         self.hear_neighbour(node, from);
         self.open(handle, &mut packet);

@@ -478,7 +478,11 @@ impl World {
         }
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
-            self.nodes[node].egress.on_air(self.now, frame.from, frame.category, true, airtime);
+            let Node { egress, power_save, .. } = &mut self.nodes[node];
+            egress.on_air(self.now, frame.from, frame.category, true, airtime);
+            if power_save.is_some() || egress.has_sleepers() {
+                self.hear_power_state(node, frame);
+            }
         }
     }
 

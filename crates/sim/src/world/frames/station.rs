@@ -3,7 +3,7 @@
 use crate::config::Dscp;
 use crate::engine::{Handle, NodeId};
 use crate::mac::{BROADCAST, Finished};
-use crate::net::{Load, Packet, Transit};
+use crate::net::{Packet, Transit};
 use crate::trace::TraceEventKind;
 use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
@@ -76,6 +76,7 @@ impl World {
                 match (finished.to, finished.delivered) {
                     // It lives until the last tail has passed.
                     (BROADCAST, _) => {}
+                    (_, delivered) if own.is_signal => self.told(node, handle, delivered),
                     (_, true) => self.drop_packet(node, handle),
                     (to, false) => self.link_failed(node, handle, to),
                 }
@@ -98,7 +99,7 @@ impl World {
     /// Counts packets that a station has now finished.
     #[inline(never)]
     fn count_all(&mut self, node: NodeId, passage: &Passage, packets: u32) {
-        let &Passage { to, category, dscp, is_note, delivered, waited, taken, expected, load } = passage;
+        let &Passage { to, category, dscp, is_signal, delivered, waited, taken, expected, load } = passage;
         let completion = Completion { waited, service: self.now.since(taken), packets };
         let Node { egress, record, .. } = &mut self.nodes[node];
         if !delivered {
@@ -109,8 +110,8 @@ impl World {
         if to != BROADCAST {
             record.hops.to(to).complete(delivered, &completion);
         }
-        // A note comes from no port.
-        if is_note {
+        // A signal comes from no port.
+        if is_signal {
             record.service.record_all(completion.service, packets);
         } else {
             let port = egress.port_to(to, category, dscp.class());
@@ -139,7 +140,7 @@ struct Passage {
     to: u32,
     category: u8,
     dscp: Dscp,
-    is_note: bool,
+    is_signal: bool,
     delivered: bool,
     waited: Duration,
     taken: Instant,
@@ -151,7 +152,7 @@ impl Passage {
     fn new(finished: &Finished, packet: &Packet) -> Self {
         let &Finished { to, category, delivered, .. } = finished;
         let Transit { waited, taken, expected, load, .. } = packet.transit;
-        let is_note = matches!(packet.load, Load::Note(_));
-        Self { to, category, dscp: packet.dscp, is_note, delivered, waited, taken, expected, load }
+        let is_signal = packet.is_signal();
+        Self { to, category, dscp: packet.dscp, is_signal, delivered, waited, taken, expected, load }
     }
 }

@@ -13,6 +13,7 @@ use crate::record::{Gauge, NodeRecord};
 use crate::world::energy::{self, EnergyAccount, low_mode};
 use crate::world::error::BuildError;
 use crate::world::notes::Notes;
+use crate::world::power_save::PowerSave;
 use crate::world::radio;
 use control::{Controller as _, Reads, Sets};
 use queue::Shaper;
@@ -75,7 +76,11 @@ pub(crate) fn nodes(
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
         let rates = rates(address, site, network, generations, rules, low, seed)?;
         let mut station = Station::new(address, rates, rules, random);
-        let egress = Egress::new(ports, layout, order, &network.mac);
+        let mut egress = Egress::new(ports, layout, order, &network.mac);
+        let sleeps = |&station: &u32| sites[station as usize].power_save.is_some();
+        if infrastructure.stations(address).any(|station| sleeps(&station)) {
+            egress.let_sleep(infrastructure.stations(address).filter(sleeps));
+        }
         if egress.has_turns() {
             station.take_turns();
         }
@@ -97,12 +102,33 @@ pub(crate) fn nodes(
             ports_before,
             record: NodeRecord::default(),
             gauge,
-            energy: consumption.as_ref().map(|described| Box::new(EnergyAccount::new(described))),
+            energy: consumption
+                .as_ref()
+                .map(|described| Box::new(EnergyAccount::new(described, site.power_save.is_some()))),
             neighbours,
+            power_save: power_save(site, address, infrastructure, rules)?,
         });
         ports_before += count;
     }
     Ok(nodes)
+}
+
+/// Returns a node's power save, if it sleeps.
+fn power_save(
+    site: &Site,
+    node: u32,
+    infrastructure: &Infrastructure,
+    rules: &Conventions,
+) -> Result<Option<Box<PowerSave>>, BuildError> {
+    let Some(described) = site.power_save else { return Ok(None) };
+    let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
+    match infrastructure.access_point(node) {
+        None => refuse(format!("`{}` has no access point that could keep its packets: only stations sleep", site.name)),
+        Some(_) if rules.shares_downlink || rules.shares_uplink => {
+            refuse("stations that share frames do not sleep in the model: leave `mac.ofdma` out".to_owned())
+        }
+        Some(access_point) => Ok(Some(Box::new(PowerSave::new(described, access_point.into())))),
+    }
 }
 
 /// Returns the layout of a node's ports.

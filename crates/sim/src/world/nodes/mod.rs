@@ -9,6 +9,7 @@ pub(crate) mod sites;
 
 use super::energy::EnergyAccount;
 use super::notes::Notes;
+use super::power_save::PowerSave;
 use crate::egress::Egress;
 use crate::engine::{FlowId, List, NodeId, Number as _, PortId};
 use crate::mac::{Conventions, Station};
@@ -39,6 +40,8 @@ pub(crate) struct Node {
     pub(crate) energy: Option<Box<EnergyAccount>>,
     /// Notes, if a controller orders or reads them.
     pub(crate) neighbours: Option<Box<Notes>>,
+    /// Power save, at a station that sleeps.
+    pub(crate) power_save: Option<Box<PowerSave>>,
 }
 
 impl Node {

@@ -340,7 +340,7 @@ impl World {
                 purge &= self.tell(node, |aodv, cx| aodv.message_failed(&message, to, cx));
                 false
             }
-            Load::Note(_) => unreachable!("a broadcast does not fail"),
+            Load::Note(_) | Load::Null { .. } => unreachable!("signals end elsewhere"),
             // One that has arrived all the same is not sent again.
             Load::Flow(_) => {
                 purge &= mesh.packet_failures;

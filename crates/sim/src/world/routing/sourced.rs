@@ -64,7 +64,7 @@ impl Sourced {
                 let Message { header, content } = self.messages.get(message);
                 (header, Some(content))
             }
-            Load::Note(_) => return None,
+            Load::Note(_) | Load::Null { .. } => return None,
         };
         let ends = |Broken { from, to }| (from, to);
         let message = message.map(|content| match content {
@@ -244,7 +244,7 @@ impl World {
                     let message = mesh.messages.get(message);
                     self.tell_dsr(node, |dsr, cx| dsr.overhear_message(&message, cx));
                 }
-                Load::Note(_) => {}
+                Load::Note(_) | Load::Null { .. } => {}
             }
         }
     }
@@ -261,7 +261,7 @@ impl World {
                 self.tell_dsr(node, |dsr, cx| dsr.message_failed(&message, broken, cx));
                 false
             }
-            Load::Note(_) => unreachable!("a broadcast does not fail"),
+            Load::Note(_) | Load::Null { .. } => unreachable!("signals end elsewhere"),
             Load::Flow(flow) => {
                 let header = mesh.header(handle);
                 if let Some(route) = self.recorder.as_mut().and_then(|recorder| recorder.route(flow)) {

@@ -1,0 +1,45 @@
+//! What waits in an egress, and what has passed it: results, and accounts that must balance.
+
+use super::{Egress, Order};
+use crate::engine::PortId;
+use crate::mac::Conventions;
+use crate::results;
+use units::{Duration, Instant};
+
+impl Egress {
+    /// Returns the name of a port in the results, from the names of nodes.
+    pub(crate) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
+        self.layout.name(port, rules, node)
+    }
+
+    /// Restarts the statistics.
+    pub(crate) fn restart_statistics(&mut self, now: Instant) {
+        self.ports.iter_mut().for_each(|port| port.restart_statistics(now));
+    }
+
+    /// Results of a port in a run that ends now, without those of a wired link.
+    pub(crate) fn result(&self, port: PortId, name: String, now: Instant) -> results::QueueResult {
+        self.ports[port].result(name, now, self.ports.len() > 1)
+    }
+
+    /// Number of packets queued here.
+    pub(crate) fn waiting(&self) -> u64 {
+        let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
+        let handed_over = self.hardware.as_ref().map_or(0, |hardware| hardware.waiting().count() as u64);
+        let kept = self.sleepers.as_ref().map_or(0, |sleepers| sleepers.packets());
+        held + (self.signals.len() + kept) as u64 + handed_over
+    }
+
+    /// True if the estimated airtimes and the loads of packets that were handed over agree with those of the packets that
+    /// the MAC has, and wait for it.
+    pub(crate) fn balances(&self, airtime: Duration, load: u64) -> bool {
+        let here = self.hardware.iter().flat_map(|hardware| hardware.waiting());
+        let airtime = here.fold(airtime, |sum, passed| sum + passed.expected);
+        let pending = match &self.order {
+            Order::RoundRobin(_) => Duration::ZERO,
+            Order::Mac80211(scheduler) => scheduler.pending(),
+            Order::Turns(turns) => turns.pending(),
+        };
+        airtime == pending && self.hardware.as_ref().map_or(load == 0, |hardware| hardware.balances(load))
+    }
+}

@@ -1,0 +1,248 @@
+//! Packets that an access point keeps for stations that sleep, beside its ports and hardware queues.
+//!
+//! The rules are those of mac80211 (`net/mac80211/tx.c`, `sta_info.c`). What arrives for a station that sleeps is kept in
+//! front of the scheduler (`ps_tx_buf`), which sees it arrive when the station wakes: CoDel's sojourn begins then. What
+//! waited in the scheduler when the station fell asleep stays there, and is passed over. What had left it already returns
+//! from the hardware (`tx_filtered`) and goes first when the station wakes. An access point with queues for all stations is
+//! one whose queueing discipline stands above mac80211: packets leave the queue in their turn and are kept after it.
+//!
+//! `turns` is in the place of mac80211's scheduler, and the same is right for it: until a station wakes, nothing for it
+//! contends for the medium. So the station is not among the busy ones that share the time, and no drop would shorten the
+//! wait of its packets. When it wakes, they are thin or have turns, and are bounded by the time in which they will be sent,
+//! like packets that come at that moment.
+
+use super::port::Taken;
+use super::{Egress, Order};
+use crate::config::Class;
+use crate::engine::PortId;
+use crate::mac::CATEGORIES;
+use crate::net::Waiting;
+use std::collections::VecDeque;
+use units::{Duration, Instant};
+
+/// Most packets of each kind that are kept for a station and category (`STA_MAX_TX_BUFFER`): the oldest makes way.
+const MOST: usize = 64;
+const NONE: &VecDeque<Taken> = &VecDeque::new();
+
+/// The stations of an access point that can sleep.
+#[derive(Debug)]
+pub(super) struct Sleepers(Vec<Sleeper>);
+
+/// A station that can sleep.
+#[derive(Debug)]
+struct Sleeper {
+    station: u32,
+    asleep: bool,
+    /// By category.
+    kept: [Kept; CATEGORIES],
+}
+
+/// Packets of a category that are kept for a station.
+#[derive(Debug, Default)]
+struct Kept {
+    /// They have left their port.
+    passed: VecDeque<Taken>,
+    /// They join their port when the station wakes.
+    arrived: VecDeque<Waiting>,
+}
+
+impl Sleepers {
+    /// These stations, all awake.
+    pub(super) fn new(stations: impl Iterator<Item = u32>) -> Self {
+        Self(stations.map(|station| Sleeper { station, asleep: false, kept: Default::default() }).collect())
+    }
+
+    fn get(&self, station: u32) -> Option<&Sleeper> {
+        self.0.iter().find(|sleeper| sleeper.station == station)
+    }
+
+    fn get_mut(&mut self, station: u32) -> Option<&mut Sleeper> {
+        self.0.iter_mut().find(|sleeper| sleeper.station == station)
+    }
+
+    /// True if this station sleeps.
+    pub(super) fn is_asleep(&self, station: u32) -> bool {
+        self.get(station).is_some_and(|sleeper| sleeper.asleep)
+    }
+
+    /// A station falls asleep or wakes.
+    pub(super) fn set_asleep(&mut self, station: u32, asleep: bool) {
+        if let Some(sleeper) = self.get_mut(station) {
+            sleeper.asleep = asleep;
+        }
+    }
+
+    /// Keeps a packet that arrives for a station that sleeps.
+    pub(super) fn keep_arrived(&mut self, category: u8, packet: Waiting, dropped: &mut impl FnMut(Waiting)) {
+        let Some(sleeper) = self.get_mut(packet.to) else { return };
+        let arrived = &mut sleeper.kept[usize::from(category)].arrived;
+        if arrived.len() == MOST {
+            arrived.pop_front().into_iter().for_each(dropped);
+        }
+        arrived.push_back(packet);
+    }
+
+    /// Keeps a packet that has left its port for a station that sleeps.
+    pub(super) fn keep_passed(&mut self, category: u8, taken: Taken, dropped: &mut impl FnMut(Waiting)) {
+        let Some(sleeper) = self.get_mut(taken.packet.to) else { return };
+        let passed = &mut sleeper.kept[usize::from(category)].passed;
+        if passed.len() == MOST {
+            passed.pop_front().into_iter().for_each(|oldest| dropped(oldest.packet));
+        }
+        passed.push_back(Taken { expected: Duration::ZERO, load: 0, ..taken });
+    }
+
+    /// Removes the next packet of a category that was kept when it arrived for a station that has woken.
+    pub(super) fn take_arrived(&mut self, category: u8, station: u32) -> Option<Waiting> {
+        self.get_mut(station)?.kept[usize::from(category)].arrived.pop_front()
+    }
+
+    /// A station that is awake, for which a category keeps packets that had left their port.
+    pub(super) fn ready(&self, category: u8) -> Option<u32> {
+        let is_ready = |sleeper: &&Sleeper| !sleeper.asleep && !sleeper.kept[usize::from(category)].passed.is_empty();
+        self.0.iter().find(is_ready).map(|sleeper| sleeper.station)
+    }
+
+    /// Packets of a category for a station that is awake, which had left their port.
+    pub(super) fn passed(&self, category: u8, station: u32) -> &VecDeque<Taken> {
+        let awake = self.get(station).filter(|sleeper| !sleeper.asleep);
+        awake.map_or(NONE, |sleeper| &sleeper.kept[usize::from(category)].passed)
+    }
+
+    /// Takes the packet behind `index` others of these, for the MAC.
+    pub(super) fn take_passed(&mut self, now: Instant, category: u8, station: u32, index: usize) -> Option<Taken> {
+        let taken = self.get_mut(station)?.kept[usize::from(category)].passed.remove(index)?;
+        Some(Taken { at: now, ..taken })
+    }
+
+    /// True if packets are kept for a station.
+    pub(super) fn keeps_for(&self, station: u32) -> bool {
+        let holds = |kept: &Kept| !kept.passed.is_empty() || !kept.arrived.is_empty();
+        self.get(station).is_some_and(|sleeper| sleeper.kept.iter().any(holds))
+    }
+
+    /// Number of packets that are kept.
+    pub(super) fn packets(&self) -> usize {
+        let kept = self.0.iter().flat_map(|sleeper| &sleeper.kept);
+        kept.map(|kept| kept.passed.len() + kept.arrived.len()).sum()
+    }
+}
+
+impl Egress {
+    /// Lets these stations sleep; all are awake.
+    pub(crate) fn let_sleep(&mut self, stations: impl Iterator<Item = u32>) {
+        self.sleepers = Some(Box::new(Sleepers::new(stations)));
+    }
+
+    /// True if stations can sleep.
+    #[inline]
+    pub(crate) fn has_sleepers(&self) -> bool {
+        self.sleepers.is_some()
+    }
+
+    /// True if this station sleeps.
+    #[inline]
+    pub(crate) fn is_asleep(&self, station: u32) -> bool {
+        self.sleepers.as_ref().is_some_and(|sleepers| sleepers.is_asleep(station))
+    }
+
+    /// A station falls asleep.
+    pub(crate) fn falls_asleep(&mut self, station: u32) {
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.set_asleep(station, true);
+        }
+    }
+
+    /// A station wakes: its packets may pass again, and those that came meanwhile join its ports.
+    pub(crate) fn wakes(&mut self, now: Instant, station: u32, dropped: &mut impl FnMut(Waiting)) {
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.set_asleep(station, false);
+        }
+        self.moved |= self.hardware.is_some();
+        let categories = if self.layout.by_class { 1 } else { self.layout.lanes };
+        for category in 0..u8::try_from(categories).expect("there are four categories") {
+            self.filled |= 1 << category;
+            let port = self.layout.port(station, category, Class::BestEffort);
+            let queue = self.ports[port].queue();
+            match &mut self.order {
+                Order::Mac80211(scheduler) if !queue.is_empty() => scheduler.joins(now, port),
+                Order::Turns(turns) if !queue.is_empty() => turns.joins_again(port, queue.thin_packets() > 0),
+                Order::Mac80211(_) | Order::Turns(_) | Order::RoundRobin(_) => {}
+            }
+            while let Some(packet) = self.sleepers.as_mut().and_then(|them| them.take_arrived(category, station)) {
+                self.offer(now, port, Some(category), packet, false, dropped);
+            }
+        }
+    }
+
+    /// Keeps a packet that arrives for a station that sleeps. False if it joins its port.
+    #[inline(never)]
+    pub(super) fn keeps_arriving(&mut self, category: u8, packet: &Waiting, dropped: &mut impl FnMut(Waiting)) -> bool {
+        let Some(sleepers) = &mut self.sleepers else { return false };
+        let keeps = !matches!(self.order, Order::RoundRobin(_)) && sleepers.is_asleep(packet.to);
+        if keeps {
+            sleepers.keep_arrived(category, *packet, dropped);
+        }
+        keeps
+    }
+
+    /// Keeps a packet that has left its port for a station that sleeps.
+    pub(crate) fn keep(&mut self, now: Instant, category: u8, taken: Taken, dropped: &mut impl FnMut(Waiting)) {
+        let Taken { packet, expected, load, left, .. } = taken;
+        let port = self.layout.port(packet.to, category, packet.dscp.class());
+        if left.is_none() {
+            self.relieve(now, port, packet.to, expected, load);
+        }
+        if let Some(sleepers) = &mut self.sleepers {
+            sleepers.keep_passed(category, Taken { left: Some(port), ..taken }, dropped);
+        }
+    }
+
+    /// A packet that was handed over does not count in the hardware queues, nor in the scheduler, any more.
+    pub(crate) fn relieve(&mut self, now: Instant, port: PortId, to: u32, expected: Duration, load: u32) {
+        if let Some(hardware) = &mut self.hardware {
+            hardware.completed(self.layout.category(port), to, load.into());
+            self.moved = true;
+        }
+        match &mut self.order {
+            Order::RoundRobin(_) => {}
+            Order::Mac80211(scheduler) => scheduler.completed(port, expected),
+            Order::Turns(turns) => turns.completed(now, port, expected),
+        }
+    }
+
+    /// True if packets for a station wait in front of the MAC.
+    pub(crate) fn holds_for(&self, station: u32) -> bool {
+        let own = |category: usize| {
+            let category = u8::try_from(category).expect("there are four categories");
+            !self.ports[self.layout.port(station, category, Class::BestEffort)].queue().is_empty()
+        };
+        // A queue for all stations stands above what knows who sleeps.
+        let in_ports = self.layout.groups > 1 && (0..self.layout.lanes).any(own);
+        in_ports || self.sleepers.as_ref().is_some_and(|sleepers| sleepers.keeps_for(station))
+    }
+
+    /// A station that has woken, and for which a category keeps packets that go first.
+    #[inline]
+    pub(super) fn woken(&self, category: u8) -> Option<u32> {
+        self.sleepers.as_ref()?.ready(category)
+    }
+
+    /// These packets of a station.
+    pub(super) fn kept(&self, category: u8, station: u32) -> &VecDeque<Taken> {
+        self.sleepers.as_ref().map_or(NONE, |sleepers| sleepers.passed(category, station))
+    }
+
+    /// Takes one of them for the MAC.
+    pub(super) fn take_passed(&mut self, now: Instant, category: u8, station: u32, index: usize) -> Option<Taken> {
+        self.sleepers.as_mut()?.take_passed(now, category, station, index)
+    }
+
+    /// The packet behind `index` others for a station, if it is one of these, else how many others it is behind in its
+    /// port or hardware queue.
+    #[inline(never)]
+    pub(super) fn behind_kept(&self, port: PortId, station: u32, index: usize) -> Result<usize, Waiting> {
+        let kept = self.kept(self.layout.category(port), station);
+        kept.get(index).map_or(Ok(index - kept.len().min(index)), |taken| Err(taken.packet))
+    }
+}
