@@ -1,7 +1,8 @@
 """Makes the modules of a mac80211 whose airtime queue limits (AQL) work on simulated radios and show in debugfs.
 
 Debian's mac80211 has AQL and no files for it (CONFIG_MAC80211_DEBUGFS), and the driver of simulated radios does not ask for
-it. The kernel's own source is compiled with both: nothing else of it changes. The modules are kept in target/guest-wifi.
+it. The kernel's own source is compiled with both. The driver says of no frame that it is one of 802.11ax: with `he=1` it
+does so of those of 802.11ac. Nothing else changes. The modules are kept in target/guest-wifi.
 """
 
 import hashlib
@@ -14,6 +15,11 @@ import debian
 # The two features of a driver that mac80211 needs for AQL and for weights, beside one that hwsim sets.
 BESIDE = "\twiphy_ext_feature_set(hw->wiphy, NL80211_EXT_FEATURE_VHT_IBSS);\n"
 FEATURES = "".join(f"\twiphy_ext_feature_set(hw->wiphy, NL80211_EXT_FEATURE_{name});\n" for name in ("AQL", "AIRTIME_FAIRNESS"))
+# What the driver says of the frames that a radio receives.
+FORMAT = "\t\trx_status.encoding = RX_ENC_VHT;\n"
+OR_HE = "\t\trx_status.encoding = he ? RX_ENC_HE : RX_ENC_VHT;\n"
+RADIOS = "static int radios = 2;\n"
+HE = "static bool he;\nmodule_param(he, bool, 0444);\n"
 FOLDERS = ["net/mac80211", "net/wireless", "drivers/net/wireless/virtual"]
 KBUILD = """obj-m += net/mac80211/
 obj-m += mac80211_hwsim.o
@@ -59,8 +65,10 @@ def compile_in(tree, kernel, source):
     subprocess.run(["chroot", tree, *unpack, *(f"{source}/{name}" for name in FOLDERS)], check=True)
     driver = folder / "drivers/net/wireless/virtual/mac80211_hwsim_main.c"
     text = driver.read_text()
-    assert text.count(BESIDE) == 1, "hwsim sets its features in another way"
-    driver.write_text(text.replace(BESIDE, BESIDE + FEATURES))
+    for old, new in ((BESIDE, BESIDE + FEATURES), (FORMAT, OR_HE), (RADIOS, HE + RADIOS)):
+        assert text.count(old) == 1, f"hwsim has no longer, or more than once: {old}"
+        text = text.replace(old, new)
+    driver.write_text(text)
     (folder / "Kbuild").write_text(KBUILD)
     with (folder / "net/mac80211/Makefile").open("a") as makefile:
         makefile.write(HELPERS)

@@ -553,6 +553,10 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
     assert!(said.contains("lo: without a controller only the knobs of mac80211 have a target delay"), "{said}");
     let said = refusal("attach lo --backend fifo --target-delay 50ms");
     assert!(said.contains("the controller none has no target delay"), "{said}");
+    let said = refusal("attach lo --bulk-delay 50ms --dry-run");
+    assert!(said.contains("lo has no stations with turns, so no round of them can be shortened"), "{said}");
+    let said = refusal("attach lo --bulk-delay 0s");
+    assert!(said.contains("--bulk-delay 0 s: expected a duration above zero"), "{said}");
     let said = refusal("attach lo --controller adht");
     assert!(said.contains("none, adth, ebdp, alt, astar"), "{said}");
     let said = refusal("attach lo --backend ebpf");

@@ -5,7 +5,8 @@
 //!   than [`THRESHOLD`]: about half an aggregate of the longest kind, and one. Linux has 5, 12 and 24 ms. With a lower limit
 //!   of zero a category's next round begins only when nothing more is in flight (since Linux 6.0), and a ping beside many
 //!   stations waits longer than by default.
-//! - *Waiting*: the phy's limit is what leaves within the target delay, or within two rounds if that is longer. A round
+//! - *Waiting*: the phy's limit is what leaves within the target delay, or within two rounds if that is longer, but never
+//!   more than leaves within the longest round that may be, if there is one: aggregates then get shorter. A round
 //!   lasts as long as the turns of all stations for which packets wait, with all that surrounds them on the air
 //!   (preambles, contention, repetitions, other senders).
 
@@ -53,6 +54,8 @@ pub struct Station {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knobs {
     target: Duration,
+    /// The longest that packets may wait in any case, if there is such a bound.
+    bulk: Option<Duration>,
     most: u32,
     /// Packets a second; none before packets waited for a whole interval.
     rate: Option<f64>,
@@ -65,10 +68,11 @@ pub struct Knobs {
 }
 
 impl Knobs {
-    /// Starts for a target delay and a phy whose limit was `most` packets, which is never exceeded and holds until
-    /// packets have waited for an interval.
-    pub const fn new(target: Positive<Duration>, most: u32) -> Self {
-        Self { target: target.get(), most, rate: None, stations: 1.0, surrounded: SURROUNDED, waited: false }
+    /// Starts for a target delay, a longest wait beside many stations (`bulk`), and a phy whose limit was `most` packets,
+    /// which is never exceeded and holds until packets have waited for an interval.
+    pub fn new(target: Positive<Duration>, bulk: Option<Positive<Duration>>, most: u32) -> Self {
+        let (target, bulk) = (target.get(), bulk.map(Positive::<Duration>::get));
+        Self { target, bulk, most, rate: None, stations: 1.0, surrounded: SURROUNDED, waited: false }
     }
 
     /// Returns the target delay.
@@ -76,9 +80,9 @@ impl Knobs {
         self.target
     }
 
-    /// Changes the target delay. What was measured stays.
-    pub const fn aim(&mut self, target: Positive<Duration>) {
-        self.target = target.get();
+    /// Changes the target delay and the longest wait. What was measured stays.
+    pub fn aim(&mut self, target: Positive<Duration>, bulk: Option<Positive<Duration>>) {
+        (self.target, self.bulk) = (target.get(), bulk.map(Positive::<Duration>::get));
     }
 
     /// Learns from an interval, and returns the phy's limit from now on.
@@ -121,6 +125,7 @@ impl Knobs {
         let most = Limit::Packets(self.most);
         let Some(rate) = self.rate else { return most };
         let wait = self.target.as_secs_f64().max(ROUNDS * self.round().as_secs_f64());
+        let wait = self.bulk.map_or(wait, |bulk| wait.min(bulk.as_secs_f64()));
         most.below((rate * wait).max(LEAST.into()))
     }
 }
@@ -148,7 +153,7 @@ mod tests {
 
     #[test]
     fn before_packets_have_waited_for_an_interval_the_limit_stays() {
-        let mut knobs = Knobs::new(target(50_000_000), 8_192);
+        let mut knobs = Knobs::new(target(50_000_000), None, 8_192);
         assert_eq!(knobs.update(EVERY, [Station { waits: false, ..busy(400) }]), Limit::Packets(8_192));
         assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(8_192), "they wait only since a moment");
         // 4000 packets a second, 200 in 50 ms: two rounds of one station are shorter.
@@ -160,7 +165,7 @@ mod tests {
 
     #[test]
     fn many_stations_have_two_rounds() {
-        let mut knobs = Knobs::new(target(50_000_000), 8_192);
+        let mut knobs = Knobs::new(target(50_000_000), None, 8_192);
         // 40 stations, 10 packets each: 80 ms of airtime in 100 ms.
         for _ in 0..60 {
             knobs.update(EVERY, [busy(10); 40]);
@@ -169,13 +174,18 @@ mod tests {
         assert_eq!(knobs.round(), ms(180));
         // 4000 packets a second for 360 ms.
         assert_eq!(knobs.limit(), Limit::Packets(1_440));
-        knobs.aim(target(1_000_000_000));
+        knobs.aim(target(1_000_000_000), None);
         assert_eq!((knobs.target_delay(), knobs.limit()), (ms(1_000), Limit::Packets(4_000)));
+        // A longest wait bounds both: 400 packets leave in 100 ms, and fewer than an aggregate never wait.
+        for (bulk, limit) in [(100, 400), (1, LEAST)] {
+            knobs.aim(target(1_000_000_000), Positive::<Duration>::new(ms(bulk)));
+            assert_eq!(knobs.limit(), Limit::Packets(limit));
+        }
     }
 
     #[test]
     fn a_link_that_slows_down_has_another_limit_within_four_intervals() {
-        let mut knobs = Knobs::new(target(50_000_000), 8_192);
+        let mut knobs = Knobs::new(target(50_000_000), None, 8_192);
         for _ in 0..9 {
             knobs.update(EVERY, [busy(400)]);
         }
@@ -188,7 +198,7 @@ mod tests {
 
     #[test]
     fn without_a_bitrate_the_surroundings_are_assumed() {
-        let mut knobs = Knobs::new(target(50_000_000), 8_192);
+        let mut knobs = Knobs::new(target(50_000_000), None, 8_192);
         for _ in 0..9 {
             knobs.update(EVERY, [busy(10), Station { rate: None, ..busy(10) }]);
         }
@@ -197,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_limit_below_the_least_was_a_users_and_stays_the_most() {
-        let mut knobs = Knobs::new(target(50_000_000), 7);
+        let mut knobs = Knobs::new(target(50_000_000), None, 7);
         for _ in 0..9 {
             assert_eq!(knobs.update(EVERY, [busy(400)]), Limit::Packets(7));
         }
@@ -218,10 +228,10 @@ mod tests {
         #[test]
         fn limits_stay_within_their_bounds_and_grow_with_the_target(
             intervals in prop::collection::vec((any::<u64>(), prop::collection::vec(any_station(), 0..5)), 0..20),
-            targets in [1_u64.., 1_u64..], most: u32,
+            targets in [1_u64.., 1_u64..], bulk in prop::option::of(1_u64..), most: u32,
         ) {
             let [short, long] = [targets[0].min(targets[1]), targets[0].max(targets[1])];
-            let mut both = [Knobs::new(target(short), most), Knobs::new(target(long), most)];
+            let mut both = [short, long].map(|nanos| Knobs::new(target(nanos), bulk.map(target), most));
             for (length, served) in intervals {
                 let length = Duration::from_nanos(length);
                 let [short, long] = both.each_mut().map(|knobs| knobs.update(length, served.iter().copied()).count());

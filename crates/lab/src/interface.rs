@@ -1,13 +1,15 @@
-//! Turns what `iw` says of an access point's interface into a scenario: its channel, and each station's generation, width,
+//! Turns what nl80211 or `iw` says of an interface into a scenario: its channel, and each station's generation, width,
 //! streams and MCS.
-//!
-//! Reads the output of `iw dev DEV info` and `iw dev DEV station dump`, in one text and in any order.
+
+mod iw;
+
+pub use iw::{is_interface, read};
 
 use sim::radio::TWELFTHS;
 use std::fmt::{self, Write as _};
 use thiserror::Error;
 
-/// Reason why a text makes no scenario.
+/// Reason why an interface makes no scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unreadable {
     /// A line is not as `iw` writes it.
@@ -25,9 +27,12 @@ pub enum Unreadable {
 
 /// Generation of a station, oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Generation {
+pub enum Generation {
+    /// 802.11n.
     N,
+    /// 802.11ac.
     Ac,
+    /// 802.11ax; also stands for what came later.
     Ax,
 }
 
@@ -41,164 +46,180 @@ impl Generation {
     }
 
     /// The highest MCS, the most streams and the widest channel of the generation in a scenario.
-    const fn most(self) -> Bitrate {
-        let (mcs, streams, width) = match self {
+    const fn most(self) -> (u8, u8, u32) {
+        match self {
             Self::N => (7, 4, 40),
             Self::Ac => (9, 8, 160),
             Self::Ax => (11, 8, 160),
-        };
-        Bitrate { generation: self, mcs, streams, width, short: false }
+        }
     }
 }
 
-/// A mode, as `iw` tells of the last frame.
+/// Guard interval, shortest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Guard {
+    /// 0.4 us.
+    Short,
+    /// 0.8 us.
+    #[default]
+    Long,
+    /// 1.6 us.
+    Double,
+    /// 3.2 us.
+    Quadruple,
+}
+
+impl Guard {
+    /// As a scenario has it.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Long => "long",
+            Self::Double => "1.6 us",
+            Self::Quadruple => "3.2 us",
+        }
+    }
+}
+
+/// A mode in which a frame was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Bitrate {
+pub struct Bitrate {
     generation: Generation,
     /// That of one stream.
     mcs: u8,
     streams: u8,
     /// In MHz.
     width: u32,
-    /// True with the short guard interval of 802.11n and ac.
-    short: bool,
+    guard: Guard,
 }
 
-/// A station.
-#[derive(Clone, Debug)]
-struct Seen {
-    address: String,
-    /// The access point's last frame to it, and its own.
-    sent: Option<Bitrate>,
-    received: Option<Bitrate>,
+impl Bitrate {
+    /// A mode; of 802.11n the MCS counts the streams. Modes above those of a generation, such as 4096-QAM, count as its
+    /// highest.
+    ///
+    /// # Errors
+    /// The generation has no such width, or not so many streams: the reason.
+    pub fn new(generation: Generation, mcs: u8, streams: u8, width: u32, guard: Guard) -> Result<Self, String> {
+        let (mcs, streams) = if generation == Generation::N { (mcs % 8, mcs / 8 + 1) } else { (mcs, streams) };
+        let (fastest, most, widest) = generation.most();
+        if !(1..=most).contains(&streams) {
+            return Err(format!("{} has 1 to {most} spatial streams (NSS), not {streams}", generation.name()));
+        }
+        // 802.11be is not simulated.
+        let width = width.min(160);
+        if ![20, 40, 80, 160].contains(&width) || width > widest {
+            return Err(format!("{} has no channels of {width} MHz", generation.name()));
+        }
+        Ok(Self { generation, mcs: mcs.min(fastest), streams, width, guard })
+    }
 }
 
-/// All that was read.
-#[derive(Clone, Debug, Default)]
-struct Interface {
-    name: Option<String>,
-    width: Option<u32>,
-    stations: Vec<Seen>,
+/// Role of an interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// An access point, whose stations are listed.
+    #[default]
+    AccessPoint,
+    /// A station, with its access point in the list.
+    Station,
+    /// One of a network without an access point.
+    Other,
 }
 
-/// Returns the text of a scenario file made from the output of `iw`, which comes from a file that is called `of`.
+/// A station, as an interface's driver knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Station {
+    /// MAC address: `02:00:00:00:01:00`.
+    pub address: String,
+    /// Mode of the last frame to it.
+    pub sent: Option<Bitrate>,
+    /// Mode of the last frame from it.
+    pub received: Option<Bitrate>,
+}
+
+/// An interface of a Wi-Fi card.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name.
+    pub name: Option<String>,
+    /// Its role.
+    pub role: Role,
+    /// Centre of the primary channel, in MHz.
+    pub frequency: Option<u32>,
+    /// Width of the channel, in MHz.
+    pub width: Option<u32>,
+    /// Its stations.
+    pub stations: Vec<Station>,
+}
+
+/// True for a frequency in MHz at which the standards have channels.
+pub const fn is_of_wifi(mhz: &u32) -> bool {
+    matches!(*mhz, 2_400..=2_500 | 4_900..=7_200)
+}
+
+/// Returns the text of a scenario file made from an interface; `about` says who told of it.
 ///
 /// # Errors
-/// The text is not such an output, or tells too little.
-pub fn scenario(text: &str, of: &str) -> Result<String, Unreadable> {
-    let interface = read(text)?;
-    if interface.stations.is_empty() {
-        return Err(Unreadable::Missing("it has no station: add the output of `iw dev DEV station dump`"));
+/// Too little is known of it.
+pub fn scenario(interface: &Interface, about: &str) -> Result<String, Unreadable> {
+    if interface.role == Role::Other {
+        return Err(Unreadable::Missing("it belongs to no access point: only networks with one are copied"));
     }
-    let mut scenario = String::new();
-    write_scenario(&mut scenario, &interface, of).map_err(|_| Unreadable::Missing("it is too long"))?;
-    if interface.stations.iter().all(|station| station.mode().is_none()) {
+    if interface.stations.is_empty() {
+        return Err(Unreadable::Missing(
+            "it has no station; of `iw`, the output of `iw dev DEV station dump` has them",
+        ));
+    }
+    if interface.modes().next().is_none() {
         return Err(Unreadable::Missing(
             "no station's bitrates tell an MCS: ask for them while stations download, from 802.11n on",
         ));
     }
+    let mut scenario = String::new();
+    write_scenario(&mut scenario, interface, about).map_err(|_| Unreadable::Missing("it is too long"))?;
     Ok(scenario)
 }
 
-/// True if a text looks like the output of `iw`.
-pub fn is_interface(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with("Interface ") || line.starts_with("Station "))
-}
+impl Interface {
+    /// True at 2.4 GHz, which 802.11ac and channels above 40 MHz have not.
+    fn is_low(&self) -> bool {
+        self.frequency.is_some_and(|mhz| mhz < 4_000)
+    }
 
-fn read(text: &str) -> Result<Interface, Unreadable> {
-    let mut interface = Interface::default();
-    for (line, number) in text.lines().zip(1..) {
-        let refuse = |why: String| Unreadable::Line { line: number, why };
-        let (words, line) = (line.split_whitespace().collect::<Vec<_>>(), line.trim());
-        match words.as_slice() {
-            ["Interface", name, ..] => interface.name = Some((*name).to_owned()),
-            ["Station", address, ..] => {
-                let bytes = address.split(':').collect::<Vec<_>>();
-                if bytes.len() != 6 || bytes.iter().any(|byte| byte.len() != 2 || u8::from_str_radix(byte, 16).is_err())
-                {
-                    return Err(refuse(format!("`{address}` is no address such as 02:00:00:00:01:00")));
-                }
-                interface.stations.push(Seen { address: address.to_lowercase(), sent: None, received: None });
-            }
-            ["channel", ..] => interface.width = Some(channel_width(line).map_err(refuse)?),
-            [way @ ("tx" | "rx"), "bitrate:", rest @ ..] => {
-                let Some(station) = interface.stations.last_mut() else {
-                    return Err(refuse("a bitrate comes after the line `Station ADDRESS`".to_owned()));
-                };
-                let bitrate = bitrate(rest).map_err(refuse)?;
-                *(if *way == "tx" { &mut station.sent } else { &mut station.received }) = bitrate;
-            }
-            _ => {}
+    /// Generation, width and streams of each station of which they are known.
+    fn modes(&self) -> impl Iterator<Item = Bitrate> {
+        self.stations.iter().filter_map(|station| station.mode(self.is_low()))
+    }
+
+    /// The guard interval of most frames. One holds for all, 802.11ax has none below 0.8 us, and before it the short one
+    /// counts only if all have it.
+    fn guard(&self, newest: Generation) -> Guard {
+        if newest < Generation::Ax {
+            return if self.modes().all(|mode| mode.guard == Guard::Short) { Guard::Short } else { Guard::Long };
         }
-    }
-    Ok(interface)
-}
-
-/// The width in a line such as `channel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz`.
-fn channel_width(line: &str) -> Result<u32, String> {
-    let width = line.split_once("width:").map(|(_, rest)| rest.trim_start());
-    let first = width.and_then(|width| width.split([' ', '+']).next());
-    match first.and_then(|width| width.parse().ok()) {
-        Some(80) if width.is_some_and(|width| width.starts_with("80+80")) => Ok(160),
-        Some(width @ (20 | 40 | 80 | 160)) => Ok(width),
-        // 802.11be is not simulated.
-        Some(320) => Ok(160),
-        _ => Err("expected a channel with `width:` 20, 40, 80, 80+80, 160 or 320 MHz".to_owned()),
+        let frames = || self.stations.iter().flat_map(|station| [station.sent, station.received]).flatten();
+        let count = |guard: Guard| frames().filter(|it| it.generation == newest && it.guard == guard).count();
+        // Of equals the last counts.
+        [Guard::Quadruple, Guard::Double, Guard::Long].into_iter().max_by_key(|&guard| count(guard)).unwrap_or_default()
     }
 }
 
-/// The mode in the words behind `bitrate:`, none for a rate without an MCS.
-fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
-    let (mut generation, mut mcs, mut streams, mut width, mut short) = (None, 0_u8, 1_u8, 20, false);
-    let mut words = words.iter().copied();
-    while let Some(word) = words.next() {
-        let mut number = |most: u8| {
-            let value = words.next().unwrap_or_default();
-            let number = value.parse().ok().filter(|number| *number <= most);
-            number.ok_or_else(|| format!("`{word}` is followed by a number up to {most}, not by `{value}`"))
-        };
-        match word {
-            // Its MCS counts the streams.
-            "MCS" => (generation, mcs) = (Some(Generation::N), number(31)?),
-            "VHT-MCS" => (generation, mcs) = (Some(Generation::Ac), number(9)?),
-            "HE-MCS" => (generation, mcs) = (Some(Generation::Ax), number(11)?),
-            // 802.11be is not simulated: as fast as 802.11ax allows.
-            "EHT-MCS" => (generation, mcs) = (Some(Generation::Ax), number(15)?.min(11)),
-            "VHT-NSS" | "HE-NSS" | "EHT-NSS" => streams = number(8)?,
-            "short" => short = true,
-            _ => {
-                if let Some(mhz) = word.strip_suffix("MHz") {
-                    width = match mhz {
-                        "40" => 40,
-                        "80" => 80,
-                        "80P80" | "160" | "320" => 160,
-                        _ => return Err(format!("`{word}` is no width: 40MHz, 80MHz, 80P80MHz, 160MHz or 320MHz")),
-                    };
-                }
-            }
-        }
-    }
-    let Some(generation) = generation else { return Ok(None) };
-    if generation == Generation::N {
-        (mcs, streams) = (mcs % 8, mcs / 8 + 1);
-    }
-    if streams == 0 {
-        return Err("a station has at least one spatial stream (NSS)".to_owned());
-    }
-    let most = generation.most();
-    if width > most.width {
-        return Err(format!("{} has no channels of {width} MHz", generation.name()));
-    }
-    Ok(Some(Bitrate { generation, mcs, streams, width, short }))
-}
-
-impl Seen {
+impl Station {
     /// Generation, width and streams of a station: the most that it has used in either direction.
-    fn mode(&self) -> Option<Bitrate> {
+    fn mode(&self, low: bool) -> Option<Bitrate> {
         let (one, other) = (self.sent.or(self.received)?, self.received.or(self.sent)?);
         let newer = if other.generation > one.generation { other } else { one };
-        let (streams, width) = (one.streams.max(other.streams), one.width.max(other.width));
-        Some(Bitrate { streams, width, short: one.short && other.short, ..newer })
+        // What some cards send as 802.11ac at 2.4 GHz is no standard.
+        let is_foreign = low && newer.generation == Generation::Ac;
+        let generation = if is_foreign { Generation::N } else { newer.generation };
+        let (_, most, widest) = generation.most();
+        Some(Bitrate {
+            generation,
+            mcs: newer.mcs,
+            streams: one.streams.max(other.streams).min(most),
+            width: one.width.max(other.width).min(if low { 40 } else { widest }),
+            guard: one.guard.max(other.guard),
+        })
     }
 }
 
@@ -234,24 +255,25 @@ cell = [
 ]
 ";
 
-fn write_scenario(text: &mut String, interface: &Interface, of: &str) -> fmt::Result {
-    let modes = || interface.stations.iter().filter_map(Seen::mode);
-    let newest = modes().map(|mode| mode.generation).max().unwrap_or(Generation::Ax);
-    let widest = modes().map(|mode| mode.width).max().unwrap_or(20);
-    let width = interface.width.unwrap_or(widest).max(widest).min(newest.most().width);
-    let streams = modes().map(|mode| mode.streams).max().unwrap_or(1);
+fn write_scenario(text: &mut String, interface: &Interface, about: &str) -> fmt::Result {
+    let newest = interface.modes().map(|mode| mode.generation).max().unwrap_or(Generation::Ax);
+    let widest = interface.modes().map(|mode| mode.width).max().unwrap_or(20);
+    let most = if interface.is_low() { 40 } else { newest.most().2 };
+    let width = interface.width.unwrap_or(widest).max(widest).min(most);
+    let streams = interface.modes().map(|mode| mode.streams).max().unwrap_or(1);
     let name = interface.name.as_deref().unwrap_or("an interface");
-    // One guard interval holds for all, and 802.11ax has no shorter one than 0.8 us.
-    let short = newest < Generation::Ax && modes().all(|mode| mode.short);
     writeln!(text, "title = {}", toml::Value::from(format!("Copy of {name}")))?;
-    writeln!(text, "about = {}", toml::Value::from(format!("What iw said of {name}, from {of}.")))?;
+    writeln!(text, "about = {}", toml::Value::from(about))?;
     writeln!(text, "duration = \"20 s\"\nwarmup = \"5 s\"\n")?;
     writeln!(text, "[radio]\nstandard = \"{}\"\nchannel_width = \"{width} MHz\"", newest.name())?;
     match newest {
         Generation::N => writeln!(text, "mcs = {}", 8 * (streams - 1) + 7)?,
         Generation::Ac | Generation::Ax => writeln!(text, "streams = {streams}")?,
     }
-    writeln!(text, "guard_interval = \"{}\"", if short { "short" } else { "long" })?;
+    writeln!(text, "guard_interval = \"{}\"", interface.guard(newest).name())?;
+    if let Some(frequency) = interface.frequency {
+        writeln!(text, "frequency = \"{frequency} MHz\"")?;
+    }
     writeln!(text, "propagation = \"range\"           # MCS as measured, whatever the distance\n")?;
     writeln!(text, "[mac.edca.best_effort]          # Linux' access points send one aggregate at a time")?;
     writeln!(text, "txop_limit = \"0 s\"\n")?;
@@ -259,14 +281,16 @@ fn write_scenario(text: &mut String, interface: &Interface, of: &str) -> fmt::Re
     writeln!(text, "queues = \"mac80211\"\n")?;
     let mut number = 0;
     for station in &interface.stations {
-        let Seen { address, sent, received } = station;
-        let Some(own) = station.mode() else {
+        let Station { address, sent, received } = station;
+        let Some(own) = station.mode(interface.is_low()) else {
             writeln!(text, "# {address} is left out: its bitrates tell no MCS.\n")?;
             continue;
         };
         number += 1;
         let Bitrate { generation, streams, width, .. } = own;
-        let [down, up] = [sent, received].map(|bitrate| bitrate.map(|bitrate| index(bitrate, own)));
+        // A station lists its access point, to which it sends upwards.
+        let ways = if interface.role == Role::Station { [received, sent] } else { [sent, received] };
+        let [down, up] = ways.map(|bitrate| bitrate.map(|bitrate| index(bitrate, own)));
         writeln!(text, "[[node]]                        # {address}\nname = \"sta{number}\"")?;
         writeln!(text, "position = [\"{} m\", \"0 m\"]", 2 + number)?;
         writeln!(text, "standard = \"{}\"\nchannel_width = \"{width} MHz\"", generation.name())?;
@@ -297,7 +321,7 @@ fn index(bitrate: Bitrate, own: Bitrate) -> u8 {
     let is_same = (bitrate.streams, bitrate.width) == (own.streams, own.width);
     // Of 802.11ac some combinations with MCS 6 and 9 are missing.
     let exists = |mcs: &u8| is_same || own.generation != Generation::Ac || ![6, 9].contains(mcs);
-    let mut slower = (0..=own.generation.most().mcs).rev().filter(exists);
+    let mut slower = (0..=own.generation.most().0).rev().filter(exists);
     let mcs = slower.find(|&mcs| bits(mcs, own) <= bits(bitrate.mcs, bitrate)).unwrap_or(0);
     if own.generation == Generation::N { 8 * (own.streams - 1) + mcs } else { mcs }
 }
@@ -317,8 +341,12 @@ mod tests {
                       \ttx bitrate:\t1200.9 MBit/s 80MHz HE-MCS 11 HE-NSS 2 HE-GI 0 HE-DCM 0\n\
                       \trx bitrate:\t286.7 MBit/s HE-MCS 11 HE-NSS 2 HE-GI 0 HE-DCM 0\n\texpected throughput:\t70Mbps\n";
 
+    fn scenario_of(text: &str) -> Result<String, Unreadable> {
+        scenario(&read(text)?, "What iw said.")
+    }
+
     fn described(text: &str) -> String {
-        let text = scenario(text, "wlan0.txt").expect("a scenario");
+        let text = scenario_of(text).expect("a scenario");
         assert!(is_scenario(&text), "{text}");
         text
     }
@@ -345,6 +373,57 @@ mod tests {
         }
     }
 
+    /// At 2.4 GHz 802.11n and ax have other times, and 802.11ac is no standard: 802.11n without 256-QAM stands for it.
+    #[test]
+    fn the_band_is_that_of_the_channel() {
+        let low = "Interface wlan0\n\ttype AP\n\tchannel 6 (2437 MHz), width: 40 MHz, center1: 2447 MHz\n";
+        let text = described(&[low, N, &AC.replace("80MHz", "40MHz")].concat());
+        let radio = "standard = \"802.11n\"\nchannel_width = \"40 MHz\"\nmcs = 15\nguard_interval = \"long\"\nfrequency = \"2437 MHz\"";
+        assert!(text.contains(radio), "{text}");
+        assert!(text.contains("0b\nname = \"sta2\"\nposition = [\"4 m\", \"0 m\"]\nstandard = \"802.11n\"\nchannel_width = \"40 MHz\"\nmcs = 15"), "{text}");
+        let text = described(&[low, AX].concat());
+        assert!(text.contains("standard = \"802.11ax\"\nchannel_width = \"40 MHz\""), "{text}");
+        // Of 100 twelfths of a bit half are 50: MCS 5 has 48.
+        assert!(text.contains("mcs = 5\ndownlink_mcs = 11"), "{text}");
+    }
+
+    #[test]
+    fn the_guard_interval_of_802_11ax_is_that_of_most_frames() {
+        let slow = AX.replace("0c (on", "0d (on").replace("HE-GI 0", "HE-GI 1");
+        assert!(described(&[INFO, AX, &slow].concat()).contains("guard_interval = \"long\""));
+        let third = slow.replace("0d (on", "0e (on");
+        assert!(described(&[INFO, AX, &slow, &third].concat()).contains("guard_interval = \"1.6 us\""));
+    }
+
+    /// A station sends upwards to the one that it lists; outside of an access point's network there is nothing to copy.
+    #[test]
+    fn the_role_says_which_way_is_up() {
+        let text = described(&[&INFO.replace("type AP", "type managed"), AX].concat());
+        assert!(text.contains("mcs = 11\ndownlink_mcs = 3\n"), "{text}");
+        let error = scenario_of(&[&INFO.replace("type AP", "type mesh point"), AX].concat()).unwrap_err();
+        assert!(error.to_string().contains("no access point"), "{error}");
+    }
+
+    #[test]
+    fn modes_of_later_standards_count_as_the_fastest() {
+        for (generation, mcs, streams, width, fastest) in [
+            (Generation::Ax, 13, 2, 320, (11, 2, 160)),
+            (Generation::Ac, 11, 1, 80, (9, 1, 80)),
+            (Generation::N, 15, 0, 40, (7, 2, 40)),
+        ] {
+            let mode = Bitrate::new(generation, mcs, streams, width, Guard::Long).unwrap();
+            assert_eq!((mode.mcs, mode.streams, mode.width), fastest);
+        }
+        for (generation, mcs, streams, width, why) in [
+            (Generation::Ax, 1, 9, 20, "1 to 8 spatial streams (NSS), not 9"),
+            (Generation::N, 32, 1, 20, "1 to 4 spatial streams (NSS), not 5"),
+            (Generation::Ax, 1, 1, 10, "no channels of 10 MHz"),
+        ] {
+            let error = Bitrate::new(generation, mcs, streams, width, Guard::Long).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
     /// The guard interval is short where all have it; the channel is no wider than the newest station's.
     #[test]
     fn the_radio_is_that_of_the_newest_station() {
@@ -362,7 +441,7 @@ mod tests {
         let idle = "Station 02:00:00:00:00:0d (on wlan0)\n\ttx bitrate:\t6.0 MBit/s\n\trx bitrate:\t(unknown)\n";
         let text = described(&[INFO, AX, idle].concat());
         assert!(text.contains("# 02:00:00:00:00:0d is left out") && !text.contains("sta2"), "{text}");
-        assert!(scenario(idle, "x").unwrap_err().to_string().contains("while stations download"));
+        assert!(scenario_of(idle).unwrap_err().to_string().contains("while stations download"));
     }
 
     #[test]
@@ -375,13 +454,14 @@ mod tests {
             ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS\n", 2, "up to 9, not by ``"),
             ("Station 02:00:00:00:00:01\n\n\ttx bitrate:\t1 MBit/s MCS 3 80MHz\n", 3, "no channels of 80 MHz"),
             ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS 3 60MHz\n", 2, "`60MHz` is no width"),
-            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-NSS 0\n", 2, "one spatial stream"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-GI 3\n", 2, "up to 2, not by `3`"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-NSS 0\n", 2, "1 to 8 spatial streams"),
         ] {
-            let error = scenario(text, "x").unwrap_err();
+            let error = scenario_of(text).unwrap_err();
             assert!(matches!(&error, Unreadable::Line { line: found, .. } if *found == line), "{error}");
             assert!(error.to_string().contains(why), "{error}");
         }
-        assert!(scenario(INFO, "x").unwrap_err().to_string().contains("station dump"));
+        assert!(scenario_of(INFO).unwrap_err().to_string().contains("station dump"));
     }
 
     proptest::proptest! {
@@ -390,10 +470,10 @@ mod tests {
         fn no_text_makes_a_reader_panic(
             words in proptest::collection::vec(proptest::sample::select(vec![
                 "Interface", "Station", "02:00:00:00:00:01", "\n", "\n\t", "tx bitrate:", "rx bitrate:", "MCS", "VHT-MCS",
-                "HE-MCS", "EHT-MCS", "HE-NSS", "VHT-NSS", "80MHz", "160MHz", "short GI", "3", "9", "255", "channel", "width:",
+                "HE-MCS", "EHT-MCS", "HE-NSS", "VHT-NSS", "80MHz", "160MHz", "short GI", "3", "9", "255", "channel", "width:", "(5180", "(2412", "(7", "type", "AP", "managed", "mesh", "HE-GI",
             ]), 0..60),
         ) {
-            if let Ok(text) = scenario(&words.join(" "), "any") {
+            if let Ok(text) = scenario_of(&words.join(" ")) {
                 proptest::prop_assert!(is_scenario(&text), "{}", text);
             }
         }

@@ -179,6 +179,15 @@ pub enum Unfit {
         /// The interface.
         device: String,
     },
+    /// A longest round of stations is given, but no stations have turns there.
+    #[error(
+        "{device} has no stations with turns, so no round of them can be shortened: leave out --bulk-delay (bulk_delay in \
+         agent.toml), or give it without a controller where mac80211 holds the packets"
+    )]
+    Bulk {
+        /// The interface.
+        device: String,
+    },
     /// A class of a shaper is given, but only the whole interface can be governed.
     #[error("{why}")]
     Class {

@@ -43,6 +43,7 @@ Name the file in a scenario's first line, and an editor that knows TOML checks t
 Example:
   sluice new my.toml
   sluice new --standard 802.11ax mine.toml
+  sluice scenario-from wlan0 -o my.toml          a copy of this machine's network instead
   sluice reproduce my.toml")]
 pub(crate) struct New {
     /// The file to write. An existing file is not overwritten.
@@ -412,21 +413,22 @@ pub(crate) struct Replay {
     pub(crate) report: Option<PathBuf>,
 }
 
-/// Turn a recording into a scenario, a link as fast as the measured one with the load that was offered to it; or what iw says
-/// of an access point's interface: its channel, and the modes of its stations.
+/// Turn a recording into a scenario, a link as fast as the measured one with the load that was offered to it; or a Wi-Fi
+/// interface, or what iw says of one: its channel, and the modes of its stations.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
   sluice scenario-from eth0.jsonl -o eth0.toml
   sluice run eth0.toml --set wired.0.queue.controller=adth
   sluice reproduce eth0.toml          every controller, and a report
-  (iw dev wlan0 info; iw dev wlan0 station dump) > wlan0.txt
-  sluice scenario-from wlan0.txt -o wlan0.toml
+  sluice scenario-from wlan0 -o wlan0.toml
+  (iw dev wlan0 info; iw dev wlan0 station dump) > router.txt     on a machine without sluice
+  sluice scenario-from router.txt -o router.toml
 
 The load of a recording consists of the packets that arrived during the recording; unlike TCP, it does not respond to the queue.")]
 pub(crate) struct ScenarioFrom {
-    /// The recording, or the output of `iw dev DEV info` and `iw dev DEV station dump`.
-    pub(crate) recording: PathBuf,
+    /// The recording, the output of `iw dev DEV info` and `iw dev DEV station dump`, or (Linux) a Wi-Fi interface.
+    pub(crate) source: PathBuf,
     /// The file to write [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -60,6 +60,9 @@ pub(crate) struct Attach {
     /// controller that governs one of the two classes, such as `swan_rate`.
     #[arg(long)]
     pub(crate) classes: bool,
+    /// Where stations of Wi-Fi have turns, without a controller: let a round of them take no longer, which costs goodput.
+    #[arg(long, value_name = "TIME")]
+    pub(crate) bulk_delay: Option<units::Duration>,
     /// Exchange the controller's notes with the agents of neighbours on the interface, by UDP multicast: for `dnb`.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) notes: bool,

@@ -10,7 +10,7 @@ pub(crate) struct Policy {
     /// starves TCP.
     #[arg(long, value_name = "NAME", value_parser = controllers())]
     pub(crate) controller: Option<control::Name>,
-    /// Its target delay: "50 ms". Without a controller that of the knobs of mac80211 [default: 50 ms].
+    /// Its target delay: "50 ms". Without a controller that of turns and of the knobs of mac80211 [default: 100 ms].
     #[arg(long, value_name = "TIME")]
     pub(crate) target_delay: Option<units::Duration>,
     /// Set a key of the queue. May be given several times.

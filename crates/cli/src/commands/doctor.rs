@@ -22,9 +22,10 @@ fn text(diagnosis: &Diagnosis) -> String {
         text.extend(["\n", name, "\n"]);
         text.extend(findings.iter().map(row));
     }
+    let modes = stations::modes(&diagnosis.wireless, width());
     let wireless = stations::text(&diagnosis.wireless, width());
     if !wireless.is_empty() {
-        text.extend(["\nstations\n", &wireless]);
+        text.extend(["\nstations\n", &modes, &wireless]);
     }
     text
 }

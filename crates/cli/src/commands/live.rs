@@ -38,6 +38,7 @@ pub(super) fn live(command: Live) -> Result<u8, Failure> {
 
 fn attach(args: &args::Attach) -> Result<(), Failure> {
     let (settings, target_delay) = aimed(&args.policy, args.backend)?;
+    let bulk_delay = args.bulk_delay.map(|bulk| above_zero("--bulk-delay", bulk)).transpose()?;
     controller(&settings, 0)?;
     let (place, dry_run) = (place(&args.queue), args.dry_run);
     let folder = place.state_folder.clone();
@@ -59,6 +60,7 @@ fn attach(args: &args::Attach) -> Result<(), Failure> {
         classes,
         notes,
         target_delay,
+        bulk_delay,
         ..Wish::new(place, settings)
     };
     govern_one(wish, listen, &mut host)
@@ -192,9 +194,12 @@ fn aimed(policy: &args::Policy, backend: Backend) -> Result<(Settings, Option<Po
     else {
         return settings(policy).map(|settings| (settings, None));
     };
-    let positive = Positive::<Duration>::new(target);
-    let target = positive.ok_or_else(|| Failure::wrong("--target-delay 0 s: expected a duration above zero"))?;
-    Ok((Settings::default(), Some(target)))
+    Ok((Settings::default(), Some(above_zero("--target-delay", target)?)))
+}
+
+fn above_zero(option: &str, given: Duration) -> Result<Positive<Duration>, Failure> {
+    let wrong = || Failure::wrong(format!("{option} {given}: expected a duration above zero"));
+    Positive::<Duration>::new(given).ok_or_else(wrong)
 }
 
 fn place(queue: &args::QueueArgs) -> Place {

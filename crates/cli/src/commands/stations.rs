@@ -2,6 +2,7 @@
 
 use super::status::{milliseconds, plain};
 use experiment::tables::{Columns, table};
+use linux::kernel::nl80211::Format;
 use linux::telemetry::stations::{Station, Stations, Told};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -58,6 +59,28 @@ pub(super) fn text(wireless: &BTreeMap<String, Stations>, width: usize) -> Strin
     table(&head, &rows, &Columns { right: &[2, 3, 4, 5, 6], prose: &[] }, width) + &lines
 }
 
+/// Formats a table of how the last frames of all stations were sent. Empty without stations.
+pub(super) fn modes(wireless: &BTreeMap<String, Stations>, width: usize) -> String {
+    let row = |device: &String, station: &Station| {
+        let mode = |mode| cell(mode, ToString::to_string);
+        let standard = station.newest().and_then(Format::standard).unwrap_or("-");
+        vec![
+            plain(device),
+            station.address.clone(),
+            standard.into(),
+            mode(&station.sent_as),
+            mode(&station.received_as),
+        ]
+    };
+    let all = wireless.iter().flat_map(|(device, air)| air.stations.iter().map(move |station| (device, station)));
+    let rows: Vec<_> = all.map(|(device, station)| row(device, station)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = ["interface", "station", "standard", "sent as", "received as"];
+    table(&head, &rows, &Columns { right: &[], prose: &[] }, width)
+}
+
 fn row(device: &str, station: &Station) -> Vec<String> {
     let allowed = |aql: &linux::telemetry::stations::StationAql| {
         // Best effort has nearly everything; all four are in the JSON.
@@ -90,7 +113,7 @@ fn airtime(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linux::kernel::nl80211::Survey;
+    use linux::kernel::nl80211::{Interface, Mode, Survey};
     use linux::telemetry::stations::{PhyAql, StationAql};
 
     #[test]
@@ -99,7 +122,9 @@ mod tests {
         let station = Station {
             address: "02:00:00:00:01:00".into(),
             sent_at: Ok(Rate::bps(11_000_000)),
+            sent_as: Ok(Mode { format: Format::Ht, mcs: Some(9), streams: Some(2), width: 40, guard: None }),
             received_at: Ok(Rate::bps(5_500_000)),
+            received_as: Err("nothing came".into()),
             sent_for: Err("its driver reports no airtime".into()),
             received_for: Err("its driver reports no airtime".into()),
             aql: Ok(StationAql { pending: [ms(0), ms(0), ms(3), ms(0)], low: [ms(5); 4], high: [ms(12); 4] }),
@@ -110,9 +135,15 @@ mod tests {
         let (active, busy) = (Some(ms(120_000)), Some(ms(30_500)));
         let channel = Survey { frequency: Some(2_437), active, busy, ..Survey::default() };
         let phy_name = "phy0".to_owned();
-        let air =
-            Stations { phy: phy_name, has_airtime_reports: false, has_aql: true, channel, aql: Ok(phy), stations };
-        let text = text(&BTreeMap::from([("wlan0".into(), air)]), 200);
+        let (has_airtime_reports, has_aql, newest, interface) = (false, true, Format::Ht, Interface::default());
+        let aql = Ok(phy);
+        let air = Stations { phy: phy_name, has_airtime_reports, has_aql, interface, newest, channel, aql, stations };
+        let wireless = BTreeMap::from([("wlan0".into(), air)]);
+        let modes = modes(&wireless, 200);
+        let row = modes.lines().nth(2).unwrap();
+        let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        assert_eq!(cells, ["wlan0", "02:00:00:00:01:00", "802.11n", "HT MCS 9, 2 streams, 40 MHz", "-"], "{modes}");
+        let text = text(&wireless, 200);
         let lines: Vec<&str> = text.lines().collect();
         let cells: Vec<&str> = lines[2].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
         let expected = ["wlan0", "02:00:00:00:01:00", "11.0 Mb/s", "5.5 Mb/s", "-", "-", "3.0 ms", "5.0 ms to 12.0 ms"];
@@ -124,6 +155,9 @@ mod tests {
             "wlan0: AQL not available: only?root",
         ];
         assert_eq!(lines[4..], below, "{text}");
-        assert_eq!(super::text(&BTreeMap::new(), 80), "");
+        assert_eq!(
+            (super::text(&BTreeMap::new(), 80), super::modes(&BTreeMap::new(), 80)),
+            <(String, String)>::default()
+        );
     }
 }

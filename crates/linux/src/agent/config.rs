@@ -64,9 +64,12 @@ pub struct Interface {
     /// Exchange the controller's notes with agents of neighbours at the interface, by UDP multicast. Default false.
     #[serde(default)]
     pub notes: bool,
-    /// Queueing delay at which the knobs of mac80211 aim, above zero. Default 50 ms. A controller has its own.
+    /// Queueing delay at which turns and the knobs of mac80211 aim, above zero. Default 100 ms. A controller has its own.
     #[serde(default)]
     pub target_delay: Option<Positive<Duration>>,
+    /// Longest round of the stations' turns, above zero; shorter rounds cost goodput. Default: as long as it takes.
+    #[serde(default)]
+    pub bulk_delay: Option<Positive<Duration>>,
     /// A second controller, of real time, which may only order marks: the keys of a scenario's `[queue]` that concern a
     /// controller. Default: none.
     #[serde(default)]
@@ -116,6 +119,7 @@ impl Config {
                 classes,
                 notes,
                 target_delay,
+                bulk_delay,
                 real_time,
                 record: _,
             } = interface.clone();
@@ -138,6 +142,7 @@ impl Config {
                 classes,
                 notes,
                 target_delay,
+                bulk_delay,
                 real_time,
             })
         };

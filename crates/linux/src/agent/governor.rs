@@ -368,7 +368,7 @@ impl Governor {
         // The new controller must not see what was counted under the old settings.
         let seen = governing.device.take_interval(round.now)?;
         self.status.pass_over(&seen, &governing.device.beside());
-        let can_aim = wish.target_delay.is_none() || governing.device.own().is_some();
+        let can_aim = wish.target_delay.or(wish.bulk_delay).is_none() || governing.device.own().is_some();
         let is_alike = suits && can_aim && wish.gso_segments == self.wish.gso_segments;
         let adapted = is_alike && governing.device.adapt(&wish, &start)?;
         let own = governing.device.own().filter(|_| adapted);

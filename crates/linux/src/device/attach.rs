@@ -56,6 +56,9 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
     if wish.target_delay.is_some() && (*dry_run || !has_law) {
         return Err(Unfit::Target { device: place.device.clone() }.into());
     }
+    if wish.bulk_delay.is_some() && (*dry_run || !(has_law && txq::holds(&place.device)?)) {
+        return Err(Unfit::Bulk { device: place.device.clone() }.into());
+    }
     if *dry_run {
         let remarks = idle.into_iter().map(|idle| idle.why).collect();
         return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), remarks });
@@ -130,7 +133,7 @@ fn knobs(wish: &Wish, start: &Start) -> Result<Attached, Error> {
     if !wish.is_unspecific() {
         return Err(Unfit::Knobs.into());
     }
-    let (device, lost) = Knobs::attach(&wish.place, wish.target_delay, start)?;
+    let (device, lost) = Knobs::attach(&wish.place, (wish.target_delay, wish.bulk_delay), start)?;
     let why = "grade 1, the knobs of a stock kernel: mac80211 holds this interface's packets and has a queue for each station; \
                --backend bpf with a controller puts one queue of Sluice's in front of them";
     Ok(Attached { device: Box::new(device), remarks: [why.into()].into_iter().chain(lost).collect() })
@@ -152,7 +155,7 @@ fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Err
         mechanism.hard = ROOM;
     }
     let device = match wish.turns() {
-        Some(target) => Governed::attach_turns(place, mechanism, target, start, looks, *replace),
+        Some(target) => Governed::attach_turns(place, mechanism, (target, wish.bulk_delay), start, looks, *replace),
         None if wish.is_biased() => Governed::attach_biased(place, mechanism, start, looks, *replace),
         None => Governed::attach(place, mechanism, start, looks, *replace),
     }?;

@@ -63,7 +63,7 @@ impl Knobs {
     /// missing; another agent is there, or governs another interface of the phy.
     pub fn attach(
         place: &Place,
-        target: Option<Positive<Duration>>,
+        (target, bulk): (Option<Positive<Duration>>, Option<Positive<Duration>>),
         start: &Start,
     ) -> Result<(Self, Vec<String>), Error> {
         at_root(place.parent)?;
@@ -90,7 +90,7 @@ impl Knobs {
             return state.end(&former, &mut route).and(Err(error));
         }
         let estimator = Estimator::new(start.measures, HEADER, false, start.at, Counters::default());
-        let law = Law::new(target.unwrap_or(TARGET), limit);
+        let law = Law::new(target.unwrap_or(TARGET), bulk, limit);
         let (state, next, before) = (Some(state), Instant::ZERO, BTreeMap::new());
         let (interfaces, stations) = (Vec::new(), Vec::new());
         let mut knobs = Self {
@@ -238,7 +238,7 @@ impl Device for Knobs {
             return Ok(false);
         }
         self.estimator.measure(start.measures);
-        self.law.aim(wish.target_delay.unwrap_or(TARGET));
+        self.law.aim(wish.target_delay.unwrap_or(TARGET), wish.bulk_delay);
         Ok(true)
     }
 

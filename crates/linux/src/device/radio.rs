@@ -100,7 +100,7 @@ impl Reading {
         let counted = |peer: &Peer| {
             let (bytes, rate, frames) = (peer.sent_bytes?, peer.sent_at?, peer.sent_frames?);
             // A driver that does not report retransmissions leaves them out.
-            let (repeated, format) = (peer.repeated_frames.unwrap_or(0), peer.format);
+            let (repeated, format) = (peer.repeated_frames.unwrap_or(0), peer.sent_as.format);
             Some((peer.address, Counted { bytes, frames, repeated, rate, format }))
         };
         Self {
@@ -187,7 +187,8 @@ pub(crate) fn largest(format: Format, rate: Rate) -> (Bytes, u64) {
         Format::NonHt => return (Bytes::new(2_346), 1),
         Format::Ht => (65_535, 64),
         Format::Vht => (1_048_575, 64),
-        Format::He => (6_500_631, 256),
+        // A station of 802.11be may agree to no more than one of 802.11ax.
+        Format::He | Format::Eht => (6_500_631, 256),
     };
     let in_time = u128::from(rate.as_bps()) * u128::from(LONGEST_FRAME.as_nanos()) / 8_000_000_000;
     (Bytes::new(u64::try_from(in_time).unwrap_or(u64::MAX).min(bytes)), most)
@@ -196,6 +197,7 @@ pub(crate) fn largest(format: Format, rate: Rate) -> (Bytes, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::nl80211::Mode;
 
     fn survey(frequency: u32, busy: u64, sending: u64) -> Survey {
         let [busy, sending] = [busy, sending].map(|millis| Some(Duration::from_millis(millis)));
@@ -269,7 +271,8 @@ mod tests {
         for (format, mbps, bytes, most) in cases {
             assert_eq!(largest(format, Rate::mbps(mbps)), (Bytes::new(bytes), most), "{format:?} {mbps}");
         }
-        let of = |bytes| Reading::of(&Survey::default(), &[Peer { format: Format::Ht, ..peer(1, bytes, 65) }]);
+        let sent_as = Mode { format: Format::Ht, ..Mode::default() };
+        let of = |bytes| Reading::of(&Survey::default(), &[Peer { sent_as, ..peer(1, bytes, 65) }]);
         // 1008 B each: 32 in a frame, and 100 in four.
         let seen = of(100_000).since(&of(0));
         assert_eq!((seen.frames, seen.mpdus, seen.aggregate_max), (4, 100, Bytes::new(32_500)));

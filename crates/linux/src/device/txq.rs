@@ -14,7 +14,7 @@ use crate::device::state::State;
 use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit, Unsupported};
-use crate::kernel::nl80211::{Phy, Wireless, counters};
+use crate::kernel::nl80211::{Phy, Role, Wireless, counters};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use control::{Interval, Limit, Orders, Reads, Sets};
 use std::path::Path;
@@ -105,7 +105,7 @@ pub(crate) fn holds(device: &str) -> Result<bool, Error> {
 /// There is no such interface.
 pub(crate) fn is_mesh(device: &str) -> Result<bool, Error> {
     let link = Route::open()?.link(device)?;
-    Wireless::open()?.is_mesh(link.index)
+    Ok(Wireless::open()?.interface(link.index)?.is_some_and(|it| it.role == Role::MeshPoint))
 }
 
 /// Refuses a class.

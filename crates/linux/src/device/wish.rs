@@ -87,6 +87,8 @@ pub struct Wish {
     pub notes: bool,
     /// Queueing delay at which a device aims that has a law of its own. A controller has its target in `settings`.
     pub target_delay: Option<Positive<Duration>>,
+    /// How long a round of stations may take where they have turns. `None`: as long as it does.
+    pub bulk_delay: Option<Positive<Duration>>,
     /// Settings of a second controller, which governs real time beside the queue's.
     pub real_time: Option<Settings>,
 }
@@ -105,6 +107,7 @@ impl Wish {
             classes: false,
             notes: false,
             target_delay: None,
+            bulk_delay: None,
             real_time: None,
         }
     }

@@ -27,13 +27,28 @@ pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Findin
             None => return Ok((Vec::new(), None)),
         }
     }
-    let found = [airtime(&looks[0]), aql(&looks, module), channel(&looks[0]), link(&looks[0]), aggregates()];
+    let first = &looks[0];
+    let found =
+        [network(first), airtime(first), aql(&looks, module), channel(first), link(device, first), aggregates()];
     Ok((found.to_vec(), looks.pop()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "two readings show whether something changes")]
 fn wait(time: std::time::Duration) {
     std::thread::sleep(time);
+}
+
+/// The channel, and what the stations on it have.
+fn network(stations: &Stations) -> Finding {
+    const TOPIC: &str = "network";
+    match stations.network() {
+        Some(found) => Finding::good(TOPIC, found),
+        None => Finding::bad(
+            TOPIC,
+            format!("{}, on no channel", stations.interface.role.name()),
+            "bring the interface up, and start its access point or join a network",
+        ),
+    }
 }
 
 fn airtime(stations: &Stations) -> Finding {
@@ -64,11 +79,11 @@ fn channel(stations: &Stations) -> Finding {
     }
 }
 
-fn link(stations: &Stations) -> Finding {
+fn link(device: &str, stations: &Stations) -> Finding {
     const TOPIC: &str = "link rate";
     let (known, all) = (stations.stations.iter().filter(|it| it.sent_at.is_ok()).count(), stations.stations.len());
     if known > 0 {
-        let copy = "`sluice scenario-from` makes a copy of this network from what `iw dev DEV station dump` prints";
+        let copy = format!("`sluice scenario-from {device}` makes a scenario of this network");
         return Finding::good(TOPIC, format!("the bitrate is known for {known} of {all} stations; {copy}"));
     }
     Finding::bad(
@@ -167,6 +182,8 @@ fn shown(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::nl80211::{Channel, Format, Mode};
+    use crate::telemetry::stations::Station;
     use crate::telemetry::stations::tests::{look, ms};
 
     /// Figures of mt76's issue 518: 189 ms pending for the phy, 24 allowed, and its one station has 0 to 1.6 of them.
@@ -211,9 +228,40 @@ mod tests {
     fn a_link_has_a_rate_where_a_station_has_one() {
         let mut stations = look(ms(0), ms(0));
         stations.stations[0].sent_at = Err("nothing was sent to it yet".into());
-        assert!(!link(&stations).good && link(&stations).found.contains("none of 1 stations"), "{:?}", link(&stations));
+        assert!(
+            !link("w", &stations).good && link("w", &stations).found.contains("none of 1 stations"),
+            "{:?}",
+            link("w", &stations)
+        );
         stations.stations[0].sent_at = Ok(units::Rate::mbps(11));
-        assert!(link(&stations).found.starts_with("the bitrate is known for 1 of 1 stations; `sluice scenario-from`"));
+        assert!(
+            link("w", &stations)
+                .found
+                .starts_with("the bitrate is known for 1 of 1 stations; `sluice scenario-from w`")
+        );
+    }
+
+    #[test]
+    fn a_network_is_its_channel_and_its_stations_by_standard() {
+        let mut stations = look(ms(0), ms(0));
+        let begin =
+            "access point on channel 6 (2437 MHz), 40 MHz wide around 2447 MHz, 20.0 dBm, by a card of 802.11n; ";
+        assert_eq!(network(&stations).found, format!("{begin}stations: 1 of a standard not seen yet"));
+        let fast = |format| Ok(Mode { format, mcs: Some(7), ..Mode::default() });
+        for (format, count) in [(Format::Vht, 1), (Format::Eht, 2)] {
+            let station = Station { received_as: fast(format), ..stations.stations[0].clone() };
+            stations.stations.extend(vec![station; count]);
+        }
+        let all = "stations: 2 of 802.11be, 1 of 802.11ac, 1 of a standard not seen yet";
+        assert_eq!(network(&stations).found, format!("{begin}{all}"));
+        stations.stations.clear();
+        stations.interface.power = None;
+        let split = Channel { frequency: 60_480, width: Some(160), centres: [Some(5_210), Some(5_530)] };
+        (stations.interface.channel, stations.newest) = (Some(split), Format::NonHt);
+        let found = "access point on 60480 MHz, 160 MHz wide around 5210 and 5530 MHz; no stations";
+        assert_eq!(network(&stations).found, found);
+        stations.interface.channel = None;
+        assert!(!network(&stations).good && network(&stations).found == "access point, on no channel");
     }
 
     #[test]

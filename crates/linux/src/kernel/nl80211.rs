@@ -1,22 +1,27 @@
-//! mac80211's queues and stations from nl80211 (`linux/nl80211.h`) over generic netlink: the queues' common limit and
-//! counters, and readings of each station.
+//! mac80211's queues, interfaces and stations from nl80211 (`linux/nl80211.h`) over generic netlink: the queues' common
+//! limit and counters, the channel of an interface, and readings of each station.
 //!
 //! mac80211 holds packets in a queue for each station and traffic identifier (TXQ), with one limit in packets for all
 //! interfaces of a phy. Blocking, one request at a time.
 
+mod interface;
+mod mode;
 mod reading;
 mod survey;
 
+pub use interface::{Channel, Interface, Role};
+pub use mode::{Format, Mode};
 pub(crate) use reading::counters;
-pub use reading::{Format, Peer, Phy, TxqCounts};
+pub use reading::{Peer, Phy, TxqCounts};
 pub use survey::Survey;
 
 use crate::error::{Error, Unsupported};
 use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, messages, u16_at};
+use interface::interface;
 use reading::{
     ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy, add_station, body, interface_number,
-    is_mesh_point, peer, phy_name, phy_number,
+    peer, phy_name, phy_number,
 };
 use rustix::io::Errno;
 use rustix::net::netlink::GENERIC;
@@ -58,32 +63,27 @@ impl Wireless {
         }
     }
 
+    /// Returns the interface with this number; `None` if it is gone or not Wi-Fi.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
+    pub fn interface(&mut self, index: u32) -> Result<Option<Interface>, Error> {
+        let mut found = None;
+        let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
+        match self.connection.ask(request, |message| found = found.or(interface(message.payload))) {
+            Ok(()) => Ok(found),
+            Err(Errno::NODEV | Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
+            Err(errno) => Err(failed("look at the interface", errno)),
+        }
+    }
+
     /// Returns the phy of the interface with this number; `None` if the interface is gone or not Wi-Fi.
     ///
     /// # Errors
     /// The kernel does not answer.
     pub fn phy_of(&mut self, index: u32) -> Result<Option<Phy>, Error> {
         // A list of phys for an interface without one would be a list of all.
-        let mut number = None;
-        let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
-        match self.connection.ask(request, |message| number = number.or(phy_number(message.payload))) {
-            Ok(()) => number.map_or(Ok(None), |number| self.phy(number)),
-            Err(Errno::NODEV | Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
-            Err(errno) => Err(failed("look at its phy", errno)),
-        }
-    }
-
-    /// Tells whether the interface with this number is a mesh point.
-    ///
-    /// # Errors
-    /// The kernel does not answer.
-    pub(crate) fn is_mesh(&mut self, index: u32) -> Result<bool, Error> {
-        let mut is_mesh = false;
-        let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
-        match self.connection.ask(request, |message| is_mesh |= is_mesh_point(message.payload)) {
-            Ok(()) | Err(Errno::NODEV) => Ok(is_mesh),
-            Err(errno) => Err(failed("look at its type", errno)),
-        }
+        self.interface(index)?.map_or(Ok(None), |interface| self.phy(interface.phy))
     }
 
     /// Returns the phy with this number; `None` if it is gone.
@@ -214,6 +214,8 @@ pub struct Contents {
     pub peers: Vec<Peer>,
     /// Survey of the channel in use.
     pub survey: Option<Survey>,
+    /// The first interface.
+    pub interface: Option<Interface>,
 }
 
 /// Parses a datagram of nl80211. Accepts any bytes.
@@ -224,6 +226,7 @@ pub fn told(datagram: &[u8]) -> Contents {
         add_station(&mut contents.stations, message.payload);
         contents.peers.extend(peer(message.payload));
         contents.survey = contents.survey.or(survey(message.payload));
+        contents.interface = contents.interface.or(interface(message.payload));
     }
     contents
 }

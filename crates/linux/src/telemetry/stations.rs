@@ -1,12 +1,14 @@
-//! Reads the stations of a Wi-Fi interface: bit rates and airtime from nl80211, and from debugfs the airtime that is
-//! pending for each below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and `debugfs_sta.c`, read in
+//! Reads a Wi-Fi interface and its stations: channel, bit rates and airtime from nl80211, and from debugfs the airtime that
+//! is pending for each below mac80211 (airtime queue limits, AQL; `net/mac80211/debugfs.c` and `debugfs_sta.c`, read in
 //! Linux 7.2). For a value that is not available it gives the reason.
 
 use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder, strange, text};
-use crate::kernel::nl80211::{Peer, Phy, Survey, Wireless};
+use crate::kernel::nl80211::{Format, Interface, Mode, Peer, Phy, Survey, Wireless};
 use crate::kernel::rtnetlink::Route;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Duration, Rate};
@@ -26,6 +28,10 @@ pub struct Stations {
     pub has_airtime_reports: bool,
     /// Whether the driver uses airtime queue limits (AQL).
     pub has_aql: bool,
+    /// Its role, channel and power.
+    pub interface: Interface,
+    /// Newest format that the card has in the band of the channel.
+    pub newest: Format,
     /// Times of its channel.
     pub channel: Survey,
     /// AQL of the whole phy.
@@ -54,14 +60,63 @@ pub struct Station {
     pub address: String,
     /// Bitrate of the last frame to it.
     pub sent_at: Told<Rate>,
+    /// How that frame was sent.
+    pub sent_as: Told<Mode>,
     /// Bitrate of the last frame from it.
     pub received_at: Told<Rate>,
+    /// How that frame was sent.
+    pub received_as: Told<Mode>,
     /// Airtime of all frames to it.
     pub sent_for: Told<Duration>,
     /// Airtime of all frames from it.
     pub received_for: Told<Duration>,
     /// Airtime that is pending for it.
     pub aql: Told<StationAql>,
+}
+
+impl Stations {
+    /// Says in a line on which channel the interface is, with what power, and how many stations of each standard it has.
+    /// `None` without a channel.
+    pub fn network(&self) -> Option<String> {
+        let Self { interface, newest, stations, .. } = self;
+        let channel = interface.channel?;
+        let mut said = format!("{} on ", interface.role.name());
+        said += &match channel.number() {
+            Some(number) => format!("channel {number} ({} MHz)", channel.frequency),
+            None => format!("{} MHz", channel.frequency),
+        };
+        if let Some(width) = channel.width {
+            said += &format!(", {width} MHz wide");
+        }
+        let centres: Vec<String> = channel.centres.into_iter().flatten().map(|centre| centre.to_string()).collect();
+        if !centres.is_empty() {
+            said += &format!(" around {} MHz", centres.join(" and "));
+        }
+        if let Some(power) = interface.power {
+            said += &format!(", {:.1} dBm", f64::from(power) / 100.0);
+        }
+        if let Some(standard) = newest.standard() {
+            said += &format!(", by a card of {standard}");
+        }
+        let mut counts = BTreeMap::new();
+        for station in stations {
+            *counts.entry(Reverse(station.newest())).or_insert(0_usize) += 1;
+        }
+        let standard = |format: Option<Format>| format.and_then(Format::standard).unwrap_or("a standard not seen yet");
+        let counts = counts.into_iter().map(|(Reverse(format), count)| format!("{count} of {}", standard(format)));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        said += &if counts.is_empty() { "; no stations".to_owned() } else { format!("; stations: {counts}") };
+        Some(said)
+    }
+}
+
+impl Station {
+    /// The newest format of its last frames in both directions: small frames are often sent in an older one than a station
+    /// has. `None` if it was non-HT, which all have.
+    pub fn newest(&self) -> Option<Format> {
+        let modes = [&self.sent_as, &self.received_as].into_iter().flatten();
+        modes.map(|mode| mode.format).max().filter(|format| *format > Format::NonHt)
+    }
 }
 
 /// Airtime that is pending below mac80211 for a station and its limits, by access category: voice, video, best effort,
@@ -91,7 +146,8 @@ pub fn look(device: &str) -> Result<Option<Stations>, Error> {
     let index = Route::open()?.link(device)?.index;
     // Without nl80211 there is no Wi-Fi.
     let Ok(mut wireless) = Wireless::open() else { return Ok(None) };
-    let Some(phy) = wireless.phy_of(index)? else { return Ok(None) };
+    let Some(interface) = wireless.interface(index)? else { return Ok(None) };
+    let Some(phy) = wireless.phy(interface.phy)? else { return Ok(None) };
     let name = format!("/sys/class/net/{device}/phy80211/name");
     let name = text(Path::new(&name)).map_or_else(|_| format!("phy{}", phy.number), |name| name.trim().to_owned());
     let folder = phy_folder(&name);
@@ -99,8 +155,10 @@ pub fn look(device: &str) -> Result<Option<Stations>, Error> {
     let stations = peers.iter().map(|peer| station(peer, &phy, &folder.join(format!("netdev:{device}")))).collect();
     let aql = if phy.has_aql { phy_aql(&folder) } else { Err(no_aql()) };
     let Phy { has_airtime_reports, has_aql, .. } = phy;
+    let band = interface.channel.and_then(|channel| channel.band());
+    let newest = band.and_then(|band| phy.newest.get(band).copied()).unwrap_or_default();
     let channel = wireless.survey(index)?;
-    Ok(Some(Stations { phy: name, has_airtime_reports, has_aql, channel, aql, stations }))
+    Ok(Some(Stations { phy: name, has_airtime_reports, has_aql, interface, newest, channel, aql, stations }))
 }
 
 fn no_aql() -> String {
@@ -110,8 +168,11 @@ fn no_aql() -> String {
 /// `folder` is the interface's in debugfs.
 fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
     let address = peer.address.map(|byte| format!("{byte:02x}")).join(":");
-    let rate = |rate: Option<Rate>, way| {
-        rate.ok_or_else(|| format!("nothing was sent {way} it yet, or its driver does not report it"))
+    let none = |way| format!("nothing was sent {way} it yet, or its driver does not report it");
+    let rate = |rate: Option<Rate>, way| rate.ok_or_else(|| none(way));
+    // Without a rate the other values mean nothing, but for modes whose rate the kernel does not know.
+    let mode = |mode: Mode, rate: Option<Rate>, way| {
+        if rate.is_some() || mode.mcs.is_some() { Ok(mode) } else { Err(none(way)) }
     };
     // A driver without reports may give times of its own: mac80211 fills in zeros for the others.
     let airtime = |time: Option<Duration>| match time {
@@ -126,7 +187,9 @@ fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
     };
     Station {
         sent_at: rate(peer.sent_at, "to"),
+        sent_as: mode(peer.sent_as, peer.sent_at, "to"),
         received_at: rate(peer.received_at, "from"),
+        received_as: mode(peer.received_as, peer.received_at, "from"),
         sent_for: airtime(peer.sent_for),
         received_for: airtime(peer.received_for),
         aql,
@@ -233,6 +296,13 @@ impl<M: SerializeMap> Entries<M> {
                 Shown::One(number) => self.map.serialize_entry(key, &number),
                 Shown::Count(number) => self.map.serialize_entry(key, &number),
                 Shown::Truth(truth) => self.map.serialize_entry(key, &truth),
+                Shown::Mode(Mode { format, mcs, streams, width, guard }) => {
+                    let guard = guard.map(Duration::as_secs_f64);
+                    let of = json!({
+                        "format": format.name(), "mcs": mcs, "streams": streams, "width_mhz": width, "guard_interval_s": guard,
+                    });
+                    self.map.serialize_entry(key, &of)
+                }
                 Shown::Each(times) => {
                     let each: BTreeMap<_, _> = CATEGORIES.iter().zip(times.map(Duration::as_secs_f64)).collect();
                     self.map.serialize_entry(key, &each)
@@ -256,6 +326,7 @@ enum Shown {
     One(f64),
     Count(u64),
     Truth(bool),
+    Mode(Mode),
     Each([Duration; 4]),
 }
 
@@ -267,9 +338,22 @@ impl Serialize for Stations {
         entries.map.serialize_entry("driver_has_aql", &self.has_aql)?;
         let seconds = |time: Duration| Shown::One(time.as_secs_f64());
         let Survey { frequency, active, busy, receiving, sending } = self.channel;
-        if let Some(frequency) = frequency {
+        let Interface { role, channel, power, .. } = self.interface;
+        entries.map.serialize_entry("role", role.name())?;
+        if let Some(frequency) = channel.map(|channel| channel.frequency).or(frequency) {
             entries.map.serialize_entry("channel_mhz", &frequency)?;
         }
+        if let Some(channel) = channel {
+            entries.map.serialize_entry("channel", &channel.number())?;
+            entries.map.serialize_entry("channel_width_mhz", &channel.width)?;
+            let centres: Vec<u32> = channel.centres.into_iter().flatten().collect();
+            entries.map.serialize_entry("channel_centers_mhz", &centres)?;
+        }
+        if let Some(power) = power {
+            entries.map.serialize_entry("tx_power_dbm", &(f64::from(power) / 100.0))?;
+        }
+        entries.map.serialize_entry("card_standard", &self.newest.standard())?;
+        entries.map.serialize_entry("station_count", &self.stations.len())?;
         for (key, time) in [
             ("channel_active_s", active),
             ("channel_busy_s", busy),
@@ -292,8 +376,11 @@ impl Serialize for Station {
         entries.map.serialize_entry("address", &self.address)?;
         let rate = |rate: &Rate| Shown::Count(rate.as_bps());
         let time = |time: &Duration| Shown::One(time.as_secs_f64());
+        entries.map.serialize_entry("standard", &self.newest().and_then(Format::standard))?;
         entries.entry("sent_rate_bps", &self.sent_at, rate)?;
+        entries.entry("sent_mode", &self.sent_as, |mode| Shown::Mode(*mode))?;
         entries.entry("received_rate_bps", &self.received_at, rate)?;
+        entries.entry("received_mode", &self.received_as, |mode| Shown::Mode(*mode))?;
         entries.entry("sent_airtime_s", &self.sent_for, time)?;
         entries.entry("received_airtime_s", &self.received_for, time)?;
         entries.entry("aql_pending_s", &self.aql, |aql| Shown::Each(aql.pending))?;

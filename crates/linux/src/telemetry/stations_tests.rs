@@ -2,6 +2,7 @@
 //! each test.
 
 use super::*;
+use crate::kernel::nl80211::{Channel, Role};
 use proptest::prelude::*;
 use std::fs;
 
@@ -29,14 +30,20 @@ pub(crate) fn look(pending: Duration, of_station: Duration) -> Stations {
     let station = Station {
         address: "02:00:00:00:01:00".into(),
         sent_at: Ok(Rate::mbps(11)),
+        sent_as: Ok(Mode { width: 20, ..Mode::default() }),
         received_at: Err("nothing came".into()),
+        received_as: Err("nothing came".into()),
         sent_for: Ok(ms(1_500)),
         received_for: Err("no".into()),
         aql: Ok(of_station),
     };
     let channel = Survey { frequency: Some(2_437), active: Some(ms(9_000)), busy: Some(ms(250)), ..Survey::default() };
-    let stations = vec![station];
-    Stations { phy: "phy0".into(), has_airtime_reports: true, has_aql: true, channel, aql: Ok(aql), stations }
+    let on = Channel { frequency: 2_437, width: Some(40), centres: [Some(2_447), None] };
+    let interface =
+        Interface { role: Role::AccessPoint, channel: Some(on), power: Some(2_000), ..Interface::default() };
+    let (newest, stations) = (Format::Ht, vec![station]);
+    let (has_airtime_reports, has_aql) = (true, true);
+    Stations { phy: "phy0".into(), has_airtime_reports, has_aql, interface, newest, channel, aql: Ok(aql), stations }
 }
 
 #[test]
@@ -109,13 +116,44 @@ fn json_has_units_in_its_keys_and_says_what_is_missing() {
     assert_eq!((&json["channel_mhz"], &json["channel_busy_s"]), (&2_437.into(), &0.25.into()));
     assert_eq!(json.get("channel_sending_s"), None);
     assert_eq!(json["not_available"]["channel_sending_s"], "its driver does not survey that");
+    assert_eq!(
+        (&json["role"], &json["channel"], &json["channel_width_mhz"]),
+        (&"access point".into(), &6.into(), &40.into())
+    );
+    assert_eq!((&json["channel_centers_mhz"], &json["tx_power_dbm"]), (&serde_json::json!([2_447]), &20.0.into()));
+    assert_eq!((&json["card_standard"], &json["station_count"]), (&"802.11n".into(), &1.into()));
     let station = &json["stations"][0];
+    assert_eq!(station["sent_mode"]["format"], "non-HT");
+    assert_eq!(
+        (&station["standard"], &station["sent_mode"]["mcs"]),
+        (&serde_json::Value::Null, &serde_json::Value::Null)
+    );
     assert_eq!(station["sent_rate_bps"], 11_000_000);
     assert_eq!(station["sent_airtime_s"], 1.5);
     assert_eq!(station["aql_pending_s"]["be"], 0.002);
     assert_eq!(station["aql_limit_high_s"]["vo"], 0.012);
     assert_eq!(station["not_available"]["received_rate_bps"], "nothing came");
     assert_eq!(station.get("received_rate_bps"), None);
+}
+
+/// A small frame is often sent in an older format than a large one.
+#[test]
+fn the_standard_of_a_station_is_that_of_its_newest_frame() {
+    let guard = Some(Duration::from_nanos(800));
+    let fast = Mode { format: Format::He, mcs: Some(11), streams: Some(2), width: 80, guard };
+    let peer =
+        Peer { received_at: Some(Rate::mbps(6)), sent_as: fast, sent_at: Some(Rate::mbps(1_201)), ..Peer::default() };
+    let of = |peer: &Peer| station(peer, &Phy::default(), Path::new("/"));
+    assert_eq!(of(&peer).newest(), Some(Format::He));
+    let json = serde_json::to_value(of(&peer)).unwrap();
+    assert_eq!(json["standard"], "802.11ax");
+    let mode = serde_json::json!(
+        {"format": "HE", "mcs": 11, "streams": 2, "width_mhz": 80, "guard_interval_s": 8e-7}
+    );
+    assert_eq!(json["sent_mode"], mode);
+    assert_eq!(of(&Peer { sent_as: Mode::default(), ..peer }).newest(), None);
+    // Without a rate the width alone says nothing.
+    assert!(of(&Peer { received_at: None, ..peer }).received_as.is_err());
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn a_packet_costs_at_most_1300_instructions_more_than_in_pfifo() {
     shell("tc qdisc replace dev one root pfifo");
     show("pfifo beside it");
     drop(slot);
-    let turns = |by_station| Turns { target: queue::turns::Params::TARGET_DELAY, by_station };
+    let turns = |by_station| Turns { target: queue::turns::Params::TARGET_DELAY, bulk: None, by_station };
     let mut slot = discipline.free_slot(MECHANISM, measures, now()).unwrap();
     slot.set_order(Order::Turns(turns(false))).unwrap();
     install(&mut slot, "one");

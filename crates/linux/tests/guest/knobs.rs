@@ -241,6 +241,7 @@ fn what_cannot_be_set_is_said() {
         ("--controller adth --backend knobs", "the knobs of mac80211 have a law and a limit of their own"),
         ("--backend txq --target-delay 9ms", "the controller none has no target delay"),
         ("--parent 1:10 --backend knobs", "no class 1:10"),
+        ("--controller adth --bulk-delay 9ms", "wlan0 has no stations with turns"),
     ] {
         assert_eq!(run(&format!("attach wlan0 {options}")), Some(2), "{}", said());
         assert!(said().contains(words), "{options}: {}", said());

@@ -1,6 +1,6 @@
-//! Readings of the stations of a mac80211 interface, compared with the kernel's tools.
+//! Readings of a mac80211 interface and its stations, compared with the kernel's tools.
 
-use super::chain::{Chain, Sink, send};
+use super::chain::{Chain, Sink, at, send};
 use super::program::Program;
 use super::{now, pause_until, shell};
 use linux::telemetry::stations::look;
@@ -35,13 +35,92 @@ fn stations_are_shown_as_the_kernel_has_them() {
     let doctor = shell("/tmp/sluice doctor wlan0");
     println!("{doctor}");
     // The driver of these radios supports none of it.
-    assert!(doctor.contains("no   airtime: the driver reports no airtime"), "{doctor}");
-    assert!(doctor.contains("no   AQL: the driver has no airtime queue limits"), "{doctor}");
+    assert!(doctor.contains("bad  airtime: the driver reports no airtime"), "{doctor}");
+    assert!(doctor.contains("bad  AQL: the driver has no airtime queue limits"), "{doctor}");
     assert!(doctor.contains("airtime not available: its driver reports no airtime"), "{doctor}");
-    assert!(doctor.contains("no   channel: the driver does not report how long its channel is busy"), "{doctor}");
+    assert!(doctor.contains("bad  channel: the driver does not report how long its channel is busy"), "{doctor}");
     let survey = shell("iw dev wlan0 survey dump");
     assert_eq!(air.channel.frequency.is_some(), survey.contains("[in use]"));
     program.signal("TERM");
     assert_eq!(program.end(), Some(0));
     chain.end();
+}
+
+/// Access points of 802.11n, and of 802.11ac over 80 MHz.
+const SLOW: &str = "hw_mode=g\nchannel=1\nieee80211n=1\n";
+const FAST: &str = "country_code=US\nhw_mode=a\nchannel=36\nieee80211n=1\nht_capab=[HT40+][SHORT-GI-40]\nieee80211ac=1\n\
+                    vht_capab=[SHORT-GI-80]\nvht_oper_chwidth=1\nvht_oper_centr_freq_seg0_idx=42\n";
+/// Longest time for anything that is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Makes an access point, wlan0, and a station in a namespace of its own that has exchanged packets with it. `module`:
+/// parameters of the driver.
+fn cell(hostapd: &str, frequency: u32, module: &str) {
+    shell("! pidof hostapd > /dev/null || kill $(pidof hostapd); ! [ -e /run/netns/n1 ] || ip netns del n1");
+    shell(
+        "! [ -d /sys/module/mac80211_hwsim ] || rmmod mac80211_hwsim; ! [ -d /sys/module/mac80211 ] || rmmod mac80211",
+    );
+    shell("modprobe mac80211; rmmod mac80211; insmod /usr/lib/aql/mac80211.ko");
+    shell(&format!("insmod /usr/lib/aql/mac80211_hwsim.ko radios=2 {module}"));
+    let begin = "interface=wlan0\ndriver=nl80211\nssid=modes\nwmm_enabled=1\n";
+    std::fs::write("/tmp/hostapd.conf", format!("{begin}{hostapd}")).unwrap();
+    shell("hostapd -B /tmp/hostapd.conf > /tmp/hostapd.said || { cat /tmp/hostapd.said; false; }");
+    shell("ip addr add 10.8.0.1/24 dev wlan0; sysctl -qw net.ipv6.conf.wlan0.disable_ipv6=1");
+    shell("ip netns add n1; iw phy $(cat /sys/class/net/wlan1/phy80211/name) set netns name n1");
+    at(1, "sysctl -qw net.ipv6.conf.wlan1.disable_ipv6=1; ip addr add 10.8.0.2/24 dev wlan1; ip link set wlan1 up");
+    let until = now() + PATIENCE;
+    while !at(1, "iw dev wlan1 link").starts_with("Connected") {
+        assert!(now() < until, "no station joins: {}", shell("cat /tmp/hostapd.said; iw reg get; iw dev"));
+        at(1, &format!("iw dev wlan1 connect modes {frequency} 2> /dev/null || true"));
+        pause_until(now() + Duration::from_millis(500));
+    }
+    // Enough frames for rate control to leave the rates of the first ones.
+    shell("ping -q -c 200 -i 0.01 -s 1400 10.8.0.2");
+}
+
+#[test]
+#[ignore = "needs the guest"]
+fn a_network_is_read_as_iw_shows_it() {
+    for (hostapd, frequency, module, said, standard) in [
+        (SLOW, 2_412, "", "access point on channel 1 (2412 MHz), 20 MHz wide around 2412 MHz", "802.11n"),
+        (FAST, 5_180, "", "access point on channel 36 (5180 MHz), 80 MHz wide around 5210 MHz", "802.11ac"),
+        (FAST, 5_180, "he=1", "access point on channel 36 (5180 MHz), 80 MHz wide around 5210 MHz", "802.11ax"),
+    ] {
+        cell(hostapd, frequency, module);
+        let until = now() + PATIENCE;
+        // The last frame may change between two looks.
+        let (iw, of_iw, own) = loop {
+            let iw = shell("(iw dev wlan0 info; iw dev wlan0 station dump) | tee /tmp/wlan0.txt");
+            let scenarios =
+                ["wlan0.txt", "wlan0"].map(|from| shell(&format!("cd /tmp; /tmp/sluice scenario-from {from}")));
+            let [of_iw, own] = scenarios.map(|text| text.replacen(text.lines().nth(1).unwrap(), "", 1));
+            if of_iw == own {
+                break (iw, of_iw, own);
+            }
+            assert!(now() < until, "{iw}\n{of_iw}\n{own}");
+        };
+        println!("{iw}");
+        assert_eq!(of_iw, own);
+        assert!(own.contains(&format!("standard = \"{standard}\"")), "{own}");
+        let doctor = shell("/tmp/sluice doctor wlan0");
+        println!("{doctor}");
+        let power = iw.lines().find_map(|line| line.trim().strip_prefix("txpower ")?.strip_suffix("0 dBm")).unwrap();
+        // The card of these radios has 802.11be.
+        let network = format!("ok   network: {said}, {power} dBm, by a card of 802.11be; stations: 1 of {standard}");
+        assert!(doctor.contains(&network), "{network}: {doctor}");
+        let json: serde_json::Value = serde_json::from_str(&shell("/tmp/sluice doctor wlan0 --json")).unwrap();
+        let air = &json["wireless"]["wlan0"];
+        assert_eq!((&air["station_count"], &air["channel_mhz"]), (&1.into(), &frequency.into()));
+        let received = &air["stations"][0]["received_mode"];
+        let line = iw.lines().find_map(|line| line.trim().strip_prefix("rx bitrate:")).unwrap();
+        let format = received["format"].as_str().unwrap();
+        let mcs =
+            format!("{} {}", if format == "HT" { "MCS".into() } else { format!("{format}-MCS") }, received["mcs"]);
+        assert!(line.contains(&mcs), "{mcs}: {line}");
+        // And from the other side, where the one in the list is the access point.
+        let other = at(1, "/tmp/sluice doctor wlan1");
+        assert!(other.contains("network: station on channel"), "{other}");
+        assert!(at(1, "/tmp/sluice scenario-from wlan1").contains("role = \"access-point\""));
+        shell("kill $(pidof hostapd); ip netns del n1; rmmod mac80211_hwsim mac80211; iw reg set 00");
+    }
 }

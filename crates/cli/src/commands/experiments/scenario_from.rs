@@ -8,15 +8,23 @@ use lab::store::write_whole;
 use lab::{interface, recorded};
 
 pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
-    let name = args.recording.display();
+    let name = args.source.display();
     let unusable = |why: &dyn std::fmt::Display| Failure::wrong(format!("{name} makes no scenario: {why}"));
     // What cannot be read as text is refused as a recording.
-    let text = std::fs::read_to_string(&args.recording).unwrap_or_default();
+    let text = std::fs::read_to_string(&args.source).unwrap_or_default();
     if interface::is_interface(&text) {
-        let scenario = interface::scenario(&text, &name.to_string()).map_err(|why| unusable(&why))?;
+        let seen = interface::read(&text).map_err(|why| unusable(&why))?;
+        let of = seen.name.as_deref().unwrap_or("an interface");
+        let about = format!("What iw said of {of}, from {name}.");
+        return finish(args, &interface::scenario(&seen, &about).map_err(|why| unusable(&why))?);
+    }
+    #[cfg(target_os = "linux")]
+    if let Some(air) = of_this_machine(&args.source)? {
+        let about = format!("What the kernel said of {name}: {}.", air.network().unwrap_or_default());
+        let scenario = interface::scenario(&seen(&name.to_string(), &air), &about).map_err(|why| unusable(&why))?;
         return finish(args, &scenario);
     }
-    let recording = read(&args.recording)?;
+    let recording = read(&args.source)?;
     let text = recorded::scenario(&recording, &name.to_string()).map_err(|why| unusable(&why))?;
     finish(args, &text)
 }
@@ -25,5 +33,114 @@ fn finish(args: &args::ScenarioFrom, text: &str) -> Result<(), Failure> {
     match &args.out {
         None => print(text),
         Some(out) => Ok(write_whole(out, text.as_bytes())?),
+    }
+}
+
+/// Reads the Wi-Fi interface of this name; `None` if there is none, or a file of this name.
+#[cfg(target_os = "linux")]
+fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::stations::Stations>, Failure> {
+    let is_interface = |name: &&str| std::path::Path::new("/sys/class/net").join(name).join("phy80211").exists();
+    match source.to_str().filter(is_interface) {
+        Some(name) if !source.exists() => Ok(linux::telemetry::stations::look(name)?),
+        _ => Ok(None),
+    }
+}
+
+/// Converts what the kernel tells of an interface. What a scenario cannot have, such as channels of 10 MHz, counts as unknown.
+#[cfg(target_os = "linux")]
+fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::Interface {
+    use linux::kernel::nl80211::Role;
+    let role = match air.interface.role {
+        Role::AccessPoint => interface::Role::AccessPoint,
+        Role::Station => interface::Role::Station,
+        Role::MeshPoint | Role::AdHoc | Role::Other => interface::Role::Other,
+    };
+    let channel = air.interface.channel;
+    let station = |station: &linux::telemetry::stations::Station| interface::Station {
+        address: station.address.clone(),
+        sent: station.sent_as.as_ref().ok().and_then(bitrate),
+        received: station.received_as.as_ref().ok().and_then(bitrate),
+    };
+    interface::Interface {
+        name: Some(name.to_owned()),
+        role,
+        frequency: channel.map(|channel| channel.frequency).filter(interface::is_of_wifi),
+        width: channel.and_then(|channel| channel.width).map(|width| width.clamp(20, 160)),
+        stations: air.stations.iter().map(station).collect(),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn bitrate(mode: &linux::kernel::nl80211::Mode) -> Option<interface::Bitrate> {
+    use interface::{Generation, Guard};
+    use linux::kernel::nl80211::Format;
+    let generation = match mode.format {
+        Format::NonHt => return None,
+        Format::Ht => Generation::N,
+        Format::Vht => Generation::Ac,
+        Format::He | Format::Eht => Generation::Ax,
+    };
+    let guard = match mode.guard.map(units::Duration::as_nanos) {
+        Some(400) => Guard::Short,
+        Some(1_600) => Guard::Double,
+        Some(3_200) => Guard::Quadruple,
+        _ => Guard::Long,
+    };
+    interface::Bitrate::new(generation, mode.mcs?, mode.streams?, mode.width, guard).ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use linux::kernel::nl80211::{Channel, Format, Interface, Mode, Role, Survey};
+    use linux::telemetry::stations::{Station, Stations};
+    use units::Duration;
+
+    fn mode(format: Format, mcs: u8, streams: u8, width: u32, guard: u64) -> Mode {
+        Mode { format, mcs: Some(mcs), streams: Some(streams), width, guard: Some(Duration::from_nanos(guard)) }
+    }
+
+    /// The same as what iw prints of it.
+    #[test]
+    fn an_interface_is_what_iw_says_of_it() {
+        let station = |number: u8, sent: Mode, received: Option<Mode>| Station {
+            address: format!("02:00:00:00:00:{number:02x}"),
+            sent_at: Err(String::new()),
+            sent_as: Ok(sent),
+            received_at: Err(String::new()),
+            received_as: received.ok_or_else(String::new),
+            sent_for: Err(String::new()),
+            received_for: Err(String::new()),
+            aql: Err(String::new()),
+        };
+        let channel = Channel { frequency: 5_180, width: Some(80), centres: [Some(5_210), None] };
+        let air = Stations {
+            phy: "phy0".into(),
+            has_airtime_reports: false,
+            has_aql: false,
+            interface: Interface { phy: 0, role: Role::AccessPoint, channel: Some(channel), power: Some(2_000) },
+            newest: Format::He,
+            channel: Survey::default(),
+            aql: Err(String::new()),
+            stations: vec![
+                station(1, mode(Format::He, 11, 2, 80, 1_600), Some(mode(Format::He, 9, 2, 80, 1_600))),
+                station(2, mode(Format::Vht, 7, 2, 80, 400), Some(Mode { width: 20, ..Mode::default() })),
+                station(3, mode(Format::Ht, 11, 2, 40, 800), None),
+                // 4096-QAM over 320 MHz.
+                station(4, mode(Format::Eht, 13, 1, 320, 3_200), None),
+                station(5, mode(Format::Vht, 1, 1, 10, 800), None),
+            ],
+        };
+        let iw = "Interface wlan0\n\ttype AP\n\tchannel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz\n\
+            Station 02:00:00:00:00:01 (on wlan0)\n\ttx bitrate:\t1 MBit/s 80MHz HE-MCS 11 HE-NSS 2 HE-GI 1 HE-DCM 0\n\
+            \trx bitrate:\t1 MBit/s 80MHz HE-MCS 9 HE-NSS 2 HE-GI 1 HE-DCM 0\n\
+            Station 02:00:00:00:00:02 (on wlan0)\n\ttx bitrate:\t1 MBit/s VHT-MCS 7 80MHz short GI VHT-NSS 2\n\
+            \trx bitrate:\t6.0 MBit/s\n\
+            Station 02:00:00:00:00:03 (on wlan0)\n\ttx bitrate:\t1 MBit/s MCS 11 40MHz\n\
+            Station 02:00:00:00:00:04 (on wlan0)\n\ttx bitrate:\t1 MBit/s 320MHz EHT-MCS 13 EHT-NSS 1 EHT-GI 2\n\
+            Station 02:00:00:00:00:05 (on wlan0)\n";
+        assert_eq!(seen("wlan0", &air), interface::read(iw).unwrap());
+        let text = interface::scenario(&seen("wlan0", &air), "About.").unwrap();
+        assert!(text.contains("guard_interval = \"1.6 us\"\nfrequency = \"5180 MHz\""), "{text}");
     }
 }

@@ -99,16 +99,20 @@ impl InRust {
     }
 }
 
+/// Target delay, and the longest round.
+type Times = (Positive<Duration>, Option<Positive<Duration>>);
+
 /// The law in the kernel.
 struct Turns(InKernel);
 
 impl Turns {
-    fn new(kind: u64, target: Positive<Duration>, limit: u32, stations: &[Station]) -> Option<Self> {
+    fn new(kind: u64, (target, bulk): Times, limit: u32, stations: &[Station]) -> Option<Self> {
         let hard = Limit::Packets(limit);
         let mechanism =
             Mechanism { hard, fallback: hard, overflow: End::Head, purge: Purge::Head, burst: queue::LONGEST_PACKET };
         let mut kernel = InKernel::of(PROGRAM, "step", None, mechanism, Measures::default())?;
         kernel.settings.target_delay = target.get().as_nanos();
+        kernel.settings.bulk_delay = bulk.map_or(0, |bulk| bulk.get().as_nanos());
         kernel.write();
         let start = START.as_nanos();
         let seen = Measured { idle_since: start, service_average: NO_AVERAGE, discipline: kind, ..Measured::default() };
@@ -150,7 +154,7 @@ fn packet(state: &mut u64, number: u64) -> Flowing {
 }
 
 /// Returns how many packets left and were dropped; `None` if programs cannot be loaded.
-fn drive_stations(count: usize, target: Positive<Duration>, seed: u64) -> Option<(u64, u64)> {
+fn drive_stations(count: usize, times: Times, seed: u64) -> Option<(u64, u64)> {
     let mut state = seed;
     let station = |number: u64, state: &mut u64| {
         // From 6 Mb/s without aggregates to 600 Mb/s.
@@ -159,10 +163,11 @@ fn drive_stations(count: usize, target: Positive<Duration>, seed: u64) -> Option
         Station { address: number + 1, per_byte, per_packet, turn }
     };
     let stations: Vec<Station> = (0..count as u64).map(|number| station(number, &mut state)).collect();
-    let kernel = Turns::new(MANY_STATIONS, target, ROOM, &stations)?;
+    let kernel = Turns::new(MANY_STATIONS, times, ROOM, &stations)?;
     let ports = count * LANES;
+    let (target, bulk) = times;
     let queues = (0..ports).map(|_| queue(target, ROOM)).collect();
-    let mut rust = InRust { law: Law::new(target, ports, LANES), queues, stations };
+    let mut rust = InRust { law: Law::new(target, ports, LANES).with_bulk_delay(bulk), queues, stations };
     let (mut now, mut below) = (START, std::collections::VecDeque::new());
     let (mut left, mut lost) = (0, 0);
     for step in 0..STEPS {
@@ -206,7 +211,7 @@ fn drive_stations(count: usize, target: Positive<Duration>, seed: u64) -> Option
 
 /// As [`drive_stations`], for the queue of one station, which measures how long a byte takes.
 fn drive_one(target: Positive<Duration>, limit: u32, seed: u64) -> Option<(u64, u64)> {
-    let kernel = Turns::new(ONE_STATION, target, limit, &[])?;
+    let kernel = Turns::new(ONE_STATION, (target, None), limit, &[])?;
     let mut rust = queue(target, limit);
     let (mut state, mut now, mut left, mut lost) = (seed, START, 0, 0);
     for step in 0..STEPS {
@@ -240,8 +245,20 @@ fn target(millis: u64) -> Positive<Duration> {
 #[test]
 fn the_law_in_c_decides_as_the_one_in_rust() {
     let mut all = (0, 0);
-    for (seed, count) in [(1, 1), (2, 2), (3, 8), (4, 8), (5, 32), (6, 64)] {
-        let Some((left, lost)) = drive_stations(count, target(if seed == 4 { 5 } else { 100 }), seed) else {
+    // Stations, target, and the longest round: far below what the stations need, and near it.
+    for (seed, (count, of, round)) in (1..).zip([
+        (1, 100, None),
+        (2, 100, None),
+        (8, 100, None),
+        (8, 5, None),
+        (32, 100, None),
+        (64, 100, None),
+        (1, 100, Some(2)),
+        (8, 100, Some(10)),
+        (32, 20, Some(60)),
+        (64, 100, Some(100)),
+    ]) {
+        let Some((left, lost)) = drive_stations(count, (target(of), round.map(target)), seed) else {
             eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
             return;
         };

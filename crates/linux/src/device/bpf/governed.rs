@@ -77,19 +77,19 @@ impl Governed {
     }
 
     /// As [`attach`](Self::attach), with turns: those of stations on an interface of mac80211. `target`: how long packets
-    /// may wait.
+    /// may wait; `bulk`: how long a round of the stations may take.
     ///
     /// # Errors
     /// As [`attach`](Self::attach), and if the stations cannot be read.
     pub fn attach_turns(
         place: &Place,
         mechanism: Mechanism,
-        target: Positive<Duration>,
+        (target, bulk): (Positive<Duration>, Option<Positive<Duration>>),
         start: &Start,
         looks: &Looks,
         replace: bool,
     ) -> Result<Self, Error> {
-        let turns = Turns { target, by_station: never_pushes_back(&place.device) };
+        let turns = Turns { target, bulk, by_station: never_pushes_back(&place.device) };
         Self::attach_with(place, mechanism, Order::Turns(turns), start, looks, replace)
     }
 
@@ -317,7 +317,7 @@ impl Device for Governed {
         };
         let mechanism = Mechanism::of(&wish.settings)?;
         let order = match wish.turns() {
-            Some(target) => Order::Turns(Turns { target, by_station: self.stations.is_some() }),
+            Some(target) => Order::Turns(Turns { target, bulk: wish.bulk_delay, by_station: self.stations.is_some() }),
             None if wish.is_biased() => Order::Biased,
             None => Order::Arrival,
         };

@@ -198,8 +198,14 @@ static ALWAYS_INLINE __u64 cost_of(const struct share *share, __u64 len)
 	return OVERHEAD + share->per_byte * len / 1000;
 }
 
-/* Bounds for a packet of so many bytes that arrives at a port. */
-static ALWAYS_INLINE struct pace pace_of(struct law *law, __u64 target, __u64 now, __u32 port, __u64 len)
+/* Airtime of a turn if a round of all busy stations takes this wall time. */
+static ALWAYS_INLINE __u64 turn_for(const struct medium *medium, __u64 round)
+{
+	return round * ONE / medium->stretch * ONE / (medium->stations > ONE ? medium->stations : ONE);
+}
+
+/* Bounds for a packet of so many bytes that arrives at a port. `bulk`: how long a round may take; zero, any time. */
+static ALWAYS_INLINE struct pace pace_of(struct law *law, __u64 target, __u64 bulk, __u64 now, __u32 port, __u64 len)
 {
 	const struct medium *medium = &law->medium;
 	struct share *share = share_at(law, port);
@@ -215,6 +221,8 @@ static ALWAYS_INLINE struct pace pace_of(struct law *law, __u64 target, __u64 no
 	late = wall_of(medium, medium->turn * 2, medium->stations);
 	if (late < target)
 		late = target;
+	if (unlikely(bulk) && late > bulk)
+		late = bulk;
 	/* So many bytes of this station are sent meanwhile, if all busy stations have turns. */
 	per_byte = share->per_byte ? share->per_byte : 1;
 	each = per_byte * medium->stretch / ONE * (medium->stations > ONE ? medium->stations : ONE) / ONE;

@@ -81,8 +81,9 @@ struct sluice_settings {
 	__u64 mark_new;
 	/* The discipline, fixed when the queue is made: one of those above, or zero. */
 	__u64 discipline;
-	/* How long packets may wait with turns, ns. */
+	/* How long packets may wait with turns, ns; and how long a round of turns may take: zero, as long as it does. */
 	__u64 target_delay;
+	__u64 bulk_delay;
 };
 
 /* A receiver, written by the agent. */

@@ -59,6 +59,7 @@ impl Settings {
     pub(super) fn keep_former(&mut self, former: &Self) {
         (self.key_first, self.key_second) = (former.key_first, former.key_second);
         (self.discipline, self.target_delay) = (former.discipline, former.target_delay);
+        self.bulk_delay = former.bulk_delay;
         (self.radio, self.phy) = (former.radio, former.phy);
         self.credit_packets = former.credit_packets;
         self.credit_time = former.credit_time;
@@ -66,10 +67,12 @@ impl Settings {
         self.credit_poll = former.credit_poll;
     }
 
-    /// Sets the discipline. Fixed when the queue is made, except for the target of turns.
+    /// Sets the discipline. Fixed when the queue is made, except for the times of turns.
     pub(super) fn set_order(&mut self, order: Order) {
         self.discipline = order.number();
         self.target_delay = order.turns().map_or(0, |turns| turns.target.get().as_nanos());
+        let bulk = order.turns().and_then(|turns| turns.bulk);
+        self.bulk_delay = bulk.map_or(0, |bulk| bulk.get().min(LONGEST_ROUND).as_nanos());
     }
 
     pub(super) fn set_limit(&mut self, limit: Limit, hard: Limit) {
@@ -111,11 +114,16 @@ fn weight(of_newest: Option<f64>) -> u64 {
     of_newest.map_or(0, |weight| ((weight * WEIGHT_ONE + 0.5) as u64).clamp(1, WEIGHT_ONE as u64))
 }
 
+/// Longest round of turns that the discipline can compute with; no round takes so long.
+const LONGEST_ROUND: Duration = Duration::from_secs(1_000);
+
 /// Turns, as crate `queue` has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turns {
     /// How long packets may wait.
     pub target: Positive<Duration>,
+    /// How long a round of the stations' turns may take. `None`: as long as it does.
+    pub bulk: Option<Positive<Duration>>,
     /// Whether stations are told apart; otherwise all packets are for one.
     pub by_station: bool,
 }

@@ -82,6 +82,7 @@ VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
 	struct turns *all = turns_of((struct queue){ .slot = slot });
 	struct law *law = &all->law;
 	struct category *category = category_of(law, of);
+	const struct sluice_settings *set;
 	const struct sluice_measured *is;
 	__u64 turn, others;
 	__u32 port;
@@ -102,6 +103,12 @@ VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
 	if (port == NO_PORT)
 		return NO_PORT;
 	turn = turn_of(all, port);
+	set = bpf_map_lookup_elem(&settings, &slot);
+	if (set && unlikely(set->bulk_delay)) {
+		__u64 longest = turn_for(&law->medium, set->bulk_delay);
+
+		turn = turn < longest ? turn : longest;
+	}
 	turn = turn ? turn : 1;
 	if (is_full(category, turn))
 		return NO_PORT;
@@ -115,7 +122,7 @@ VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
 static ALWAYS_INLINE struct pace pace_at(struct queue q, struct turns *all, __u32 port, __u64 len, __u64 now)
 {
 	if (q.is->discipline == MANY_STATIONS)
-		return pace_of(&all->law, q.set->target_delay, now, port, len);
+		return pace_of(&all->law, q.set->target_delay, q.set->bulk_delay, now, port, len);
 	return pace_by(&all->meter, q.set->target_delay, len);
 }
 

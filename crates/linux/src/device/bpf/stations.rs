@@ -102,7 +102,7 @@ impl Stations {
             (of.frames, of.repeated) = (frames, repeated);
             of.attempts = of.attempts.midpoint((1.0 + more).min(MOST_ATTEMPTS));
         }
-        let (rate, format) = of.settled((rate, peer.format));
+        let (rate, format) = of.settled((rate, peer.sent_as.format));
         Some(station(name(peer.address), rate, format, of.attempts))
     }
 

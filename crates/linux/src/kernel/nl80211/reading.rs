@@ -1,16 +1,17 @@
 //! Parses messages of nl80211 about a phy, its queues and stations.
 
+use super::mode::{Format, Mode, mode};
 use crate::kernel::Counters;
-use crate::kernel::wire::{attributes, text, u16_at, u32_at, u64_at};
+use crate::kernel::wire::{attributes, text, u32_at, u64_at};
 use units::{Duration, Rate};
 
 pub(super) const ATTR_WIPHY: u16 = 1;
 pub(super) const ATTR_WIPHY_NAME: u16 = 2;
 pub(super) const ATTR_IFINDEX: u16 = 3;
-const ATTR_IFTYPE: u16 = 5;
-const MESH_POINT: u32 = 7;
+pub(super) const ATTR_IFTYPE: u16 = 5;
 pub(super) const ATTR_MAC: u16 = 6;
 pub(super) const ATTR_STA_INFO: u16 = 21;
+const ATTR_BANDS: u16 = 22;
 pub(super) const ATTR_SURVEY_INFO: u16 = 84;
 pub(super) const ATTR_SPLIT_WIPHY_DUMP: u16 = 174;
 pub(super) const ATTR_EXT_FEATURES: u16 = 217;
@@ -36,15 +37,14 @@ const TXQ_OVERMEMORY: u16 = 7;
 const TXQ_TX_BYTES: u16 = 9;
 const TXQ_TX_PACKETS: u16 = 10;
 
-const RATE_INFO_BITRATE: u16 = 1;
-const RATE_INFO_BITRATE32: u16 = 5;
-/// Attributes of a bitrate that give the format of the frame.
-const RATE_INFO_MCS: u16 = 2;
-const RATE_INFO_VHT_MCS: u16 = 6;
-const RATE_INFO_HE_MCS: u16 = 13;
-const RATE_INFO_EHT_MCS: u16 = 19;
-/// Unit of bitrates.
-const BITRATE_UNIT: u64 = 100_000;
+/// What a band has (`enum nl80211_band_attr`, `enum nl80211_band_iftype_attr`).
+const BAND_HT: u16 = 4;
+const BAND_VHT: u16 = 8;
+const BAND_BY_ROLE: u16 = 9;
+const ROLE_HE: u16 = 3;
+const ROLE_EHT: u16 = 9;
+/// Number of bands of Wi-Fi in `enum nl80211_band`: 2.4, 5, 60 and 6 GHz.
+const BANDS: usize = 4;
 
 /// Bits of `enum nl80211_ext_feature_index`.
 const FEATURE_AIRTIME_FAIRNESS: usize = 33;
@@ -66,6 +66,8 @@ pub struct Phy {
     pub has_airtime_reports: bool,
     /// Whether its driver uses airtime queue limits (AQL).
     pub has_aql: bool,
+    /// Newest format that it has in each band, by the bands' numbers.
+    pub(crate) newest: [Format; BANDS],
 }
 
 /// Readings of a station; `None` is not reported.
@@ -83,30 +85,18 @@ pub struct Peer {
     pub received_frames: Option<u32>,
     /// Bitrate of the last frame to it.
     pub sent_at: Option<Rate>,
-    /// Format of that frame.
-    pub format: Format,
+    /// How that frame was sent.
+    pub sent_as: Mode,
     /// Bitrate of the last frame from it.
     pub received_at: Option<Rate>,
+    /// How that frame was sent.
+    pub received_as: Mode,
     /// Airtime of all frames to it. mac80211 gives zero if its driver reports none.
     pub sent_for: Option<Duration>,
     /// Airtime of all frames from it, likewise.
     pub received_for: Option<Duration>,
     /// Sum of the counters of mac80211's queues for it.
     pub queues: TxqCounts,
-}
-
-/// Format of a frame (PPDU format of IEEE Std 802.11-2020), as far as aggregates depend on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Format {
-    /// Before 802.11n: no A-MPDUs.
-    #[default]
-    NonHt,
-    /// 802.11n.
-    Ht,
-    /// 802.11ac.
-    Vht,
-    /// 802.11ax and later.
-    He,
 }
 
 /// Counters of queues. A queue that disappears takes its counts with it.
@@ -162,11 +152,6 @@ pub(super) fn interface_number(payload: &[u8]) -> Option<u32> {
     body(payload).find(|(kind, _)| *kind == ATTR_IFINDEX).and_then(|(_, value)| u32_at(value, 0))
 }
 
-/// Tells whether a message is about a mesh point.
-pub(super) fn is_mesh_point(payload: &[u8]) -> bool {
-    body(payload).any(|(kind, value)| kind == ATTR_IFTYPE && u32_at(value, 0) == Some(MESH_POINT))
-}
-
 /// Returns the name of the phy that a message is about.
 pub(super) fn phy_name(payload: &[u8]) -> Option<String> {
     body(payload).find(|(kind, _)| *kind == ATTR_WIPHY_NAME).map(|(_, value)| text(value))
@@ -184,12 +169,34 @@ pub(super) fn add_phy(phy: &mut Phy, payload: &[u8]) {
             ATTR_WIPHY => phy.number = u32_at(value, 0).unwrap_or_default(),
             ATTR_TXQ_LIMIT => phy.limit = u32_at(value, 0),
             ATTR_TXQ_STATS => phy.queues = txq_counts(value),
+            ATTR_BANDS => attributes(value).for_each(|(band, has)| add_band(&mut phy.newest, band, has)),
             ATTR_EXT_FEATURES => {
                 let has = |bit: usize| value.get(bit / 8).is_some_and(|byte| byte >> (bit % 8) & 1 == 1);
                 (phy.has_airtime_reports, phy.has_aql) = (has(FEATURE_AIRTIME_FAIRNESS), has(FEATURE_AQL));
             }
             _ => {}
         }
+    }
+}
+
+/// Adds what a phy has in a band, which several messages tell together.
+fn add_band(newest: &mut [Format; BANDS], band: u16, has: &[u8]) {
+    let Some(newest) = newest.get_mut(usize::from(band)) else { return };
+    let of_role = |(kind, _)| match kind {
+        ROLE_HE => Format::He,
+        ROLE_EHT => Format::Eht,
+        _ => Format::NonHt,
+    };
+    for (kind, value) in attributes(has) {
+        let format = match kind {
+            BAND_HT => Format::Ht,
+            BAND_VHT => Format::Vht,
+            BAND_BY_ROLE => {
+                attributes(value).flat_map(|(_, role)| attributes(role)).map(of_role).max().unwrap_or_default()
+            }
+            _ => Format::NonHt,
+        };
+        *newest = format.max(*newest);
     }
 }
 
@@ -211,8 +218,8 @@ pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
             STA_INFO_RX_PACKETS => peer.received_frames = u32_at(value, 0),
             STA_INFO_TX_PACKETS => peer.sent_frames = u32_at(value, 0),
             STA_INFO_TX_RETRIES => peer.repeated_frames = u32_at(value, 0),
-            STA_INFO_TX_BITRATE => (peer.sent_at, peer.format) = (bitrate(value), format(value)),
-            STA_INFO_RX_BITRATE => peer.received_at = bitrate(value),
+            STA_INFO_TX_BITRATE => (peer.sent_at, peer.sent_as) = mode(value),
+            STA_INFO_RX_BITRATE => (peer.received_at, peer.received_as) = mode(value),
             STA_INFO_TX_DURATION => peer.sent_for = time(),
             STA_INFO_RX_DURATION => peer.received_for = time(),
             _ => {}
@@ -220,30 +227,6 @@ pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
     }
     add_station(&mut peer.queues, payload);
     Some(peer)
-}
-
-/// The 32-bit form holds rates that are too large for the older one.
-fn bitrate(nest: &[u8]) -> Option<Rate> {
-    let mut units = None;
-    for (kind, value) in attributes(nest) {
-        match kind {
-            RATE_INFO_BITRATE => units = units.or(u16_at(value, 0).map(u64::from)),
-            RATE_INFO_BITRATE32 => units = u32_at(value, 0).map(u64::from).or(units),
-            _ => {}
-        }
-    }
-    units.filter(|&units| units > 0).map(|units| Rate::bps(units * BITRATE_UNIT))
-}
-
-/// Returns the format of the frame that went at a bitrate.
-fn format(nest: &[u8]) -> Format {
-    let formats = attributes(nest).map(|(kind, _)| match kind {
-        RATE_INFO_MCS => Format::Ht,
-        RATE_INFO_VHT_MCS => Format::Vht,
-        RATE_INFO_HE_MCS | RATE_INFO_EHT_MCS => Format::He,
-        _ => Format::NonHt,
-    });
-    formats.max().unwrap_or_default()
 }
 
 /// Adds the queues of a station, one for each traffic identifier.
@@ -280,6 +263,7 @@ fn txq_counts(nest: &[u8]) -> TxqCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::nl80211::mode::{BITRATE, BITRATE_32, HE_MCS};
     use crate::kernel::nl80211::{Contents, told};
     use crate::kernel::wire::Request;
     use proptest::prelude::*;
@@ -353,9 +337,8 @@ mod tests {
         let station = |address: [u8; 6], info: &[(u16, Vec<u8>)]| {
             message(&[(ATTR_MAC, address.to_vec()), (ATTR_STA_INFO | NESTED, nest(info))])
         };
-        let old = rate(&[(RATE_INFO_BITRATE, vec![110, 0])]);
-        let fast =
-            rate(&[(RATE_INFO_BITRATE, vec![1, 0]), (RATE_INFO_BITRATE32, word(96_000)), (RATE_INFO_HE_MCS, vec![11])]);
+        let old = rate(&[(BITRATE, vec![110, 0])]);
+        let fast = rate(&[(BITRATE, vec![1, 0]), (BITRATE_32, word(96_000)), (HE_MCS, vec![11])]);
         let mut bytes = station(
             [2, 0, 0, 0, 1, 0],
             &[
@@ -379,8 +362,9 @@ mod tests {
             repeated_frames: Some(13),
             received_frames: Some(11),
             sent_at: Some(Rate::mbps(9_600)),
-            format: Format::He,
+            sent_as: Mode { format: Format::He, mcs: Some(11), width: 20, ..Mode::default() },
             received_at: Some(Rate::mbps(11)),
+            received_as: Mode { width: 20, ..Mode::default() },
             sent_for: Some(Duration::from_millis(1_500)),
             received_for: None,
             queues: TxqCounts {
@@ -392,23 +376,18 @@ mod tests {
                 ..TxqCounts::default()
             },
         };
-        assert_eq!(peers, [first, Peer { address: [2, 0, 0, 0, 2, 0], ..Peer::default() }]);
+        let sent_as = Mode { width: 20, ..Mode::default() };
+        assert_eq!(peers, [first, Peer { address: [2, 0, 0, 0, 2, 0], sent_as, ..Peer::default() }]);
     }
 
+    /// A split dump tells of a band in several messages.
     #[test]
-    fn a_format_follows_from_the_index_that_a_bitrate_has() {
-        let with = |kinds: &[u16]| {
-            format(&nest(&kinds.iter().map(|kind| (*kind, vec![7])).chain([(4, Vec::new())]).collect::<Vec<_>>()))
-        };
-        let cases = [
-            (&[RATE_INFO_BITRATE][..], Format::NonHt),
-            (&[RATE_INFO_BITRATE, RATE_INFO_MCS, 3], Format::Ht),
-            (&[RATE_INFO_BITRATE32, RATE_INFO_VHT_MCS, 7], Format::Vht),
-            (&[RATE_INFO_EHT_MCS, 20], Format::He),
-        ];
-        for (kinds, expected) in cases {
-            assert_eq!(with(kinds), expected, "{kinds:?}");
-        }
+    fn a_phy_has_the_newest_format_of_each_band() {
+        let bands = |parts: &[(u16, Vec<u8>)]| message(&[(ATTR_WIPHY, word(0)), (ATTR_BANDS | NESTED, nest(parts))]);
+        let by_role = nest(&[(0, nest(&[(1, vec![]), (ROLE_HE, vec![0; 11])]))]);
+        let mut bytes = bands(&[(0, nest(&[(2, vec![]), (BAND_HT, vec![0; 2])])), (1, nest(&[(BAND_VHT, word(0))]))]);
+        bytes.extend(bands(&[(1, nest(&[(BAND_BY_ROLE | NESTED, by_role)])), (1, nest(&[(1, vec![])])), (9, vec![])]));
+        assert_eq!(told(&bytes).phy.newest, [Format::Ht, Format::He, Format::NonHt, Format::NonHt]);
     }
 
     /// `NL80211_EXT_FEATURE_AIRTIME_FAIRNESS` and `_AQL` are bits 33 and 40.
@@ -432,7 +411,7 @@ mod tests {
         /// Random bytes seldom reach the inner nests, so a valid message is broken in one place.
         #[test]
         fn a_broken_station_is_read_to_its_end(at in 0_usize..120, to in any::<u8>(), cut in 0_usize..120) {
-            let rate = nest(&[(RATE_INFO_BITRATE32, word(110))]);
+            let rate = nest(&[(BITRATE_32, word(110))]);
             let info = nest(&[(STA_INFO_TX_BITRATE | NESTED, rate), (STA_INFO_TX_DURATION, vec![9; 8])]);
             let mut bytes = message(&[(ATTR_MAC, vec![2; 6]), (ATTR_STA_INFO | NESTED, info)]);
             let at = at % bytes.len();
