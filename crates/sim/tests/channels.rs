@@ -133,8 +133,11 @@ fn sent(text: &str, nodes: &[u32]) -> Vec<(Instant, Frame)> {
     sent
 }
 
-/// The RTS of node 0 with the data that follow, and the frames of the other cell.
-fn announced(text: &str) -> (Vec<(Instant, Frame, Instant, Frame)>, Vec<(Instant, Duration, ChannelWidth)>) {
+/// An RTS and the data that follow, each with its start.
+type Announced = (Instant, Frame, Instant, Frame);
+
+/// Those of node 0, and the frames of the other cell.
+fn announced(text: &str) -> (Vec<Announced>, Vec<(Instant, Duration, ChannelWidth)>) {
     let other = sent(text, &[2, 3]).into_iter().map(|(at, frame)| (at, frame.length, ChannelWidth::Mhz20));
     let of = |pair: &[(Instant, Frame)]| {
         let [(at, rts), (then, data)] = pair else { return None };

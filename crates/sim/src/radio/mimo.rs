@@ -122,7 +122,7 @@ impl Mimo {
         let (tones, longer) = match extent {
             Extent::Channel => (0, 0),
             Extent::Part(ru, longer) => (1 + ru as u8, longer),
-            Extent::Extended(tones) => (1 + Ru::ALL.len() as u8 + tones as u8, 0),
+            Extent::Extended(tones) => (2 + Ru::T996 as u8 + tones as u8, 0),
         };
         let format = format as u8 | (padding as u8) << 4;
         u64::from_le_bytes([format, coding, streams, width as u8, guard as u8, tones, longer, 0])
