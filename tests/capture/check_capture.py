@@ -18,6 +18,7 @@ SLUICE = pathlib.Path(os.environ.get("SLUICE", ROOT / "target/release/sluice")).
 
 FIELDS = ["frame.time_epoch", "frame.len", "radiotap.flags.badfcs", "radiotap.datarate", "radiotap.mcs.index", "radiotap.mcs.gi",
           "radiotap.vht.mcs.0", "radiotap.vht.nss.0", "radiotap.vht.bw", "radiotap.vht.gi", "radiotap.he.data_3.data_mcs",
+          "radiotap.he.data_1.ppdu_format", "radiotap.he.pre_fec_padding_factor", "radiotap.he.pe_disambiguity",
           "radiotap.he.data_5.data_bw_ru_allocation", "radiotap.he.data_5.gi", "radiotap.he.data_6.nsts",
           "radiotap.ampdu.reference", "radiotap.dbm_antsignal", "wlan.fc.type_subtype", "wlan.duration", "wlan.seq",
           "wlan.fc.retry", "wlan.ra", "wlan.ta", "wlan.qos.tid", "wlan.fixed.ssc.sequence", "wlan.ba.bm",
@@ -107,6 +108,15 @@ traffic = { kind = "cbr", rate = "64 kb/s", packet = "160 B" }
 # Standard, MCS, guard interval in scenarios and in tshark, and the bytes of a block acknowledgement's bitmap.
 WIDE = [("802.11ac", 8, "short", "1", 8), ("802.11ac", 3, "long", "0", 8), ("802.11ax", 11, "long", "0", 32),
         ("802.11ax", 4, "1.6 us", "1", 32), ("802.11ax", 0, "3.2 us", "2", 32)]
+
+# Keys of [radio], and what HE-SIG-A says of data of 1070 B, 8582 bits with SERVICE and tail: format (0 SU, 1 ER SU), bandwidth
+# (0: 20 MHz, 2: 80 MHz, 6: 106 tones) and, if receivers ask for an extension, the quarters of the last symbol with data (4 as
+# 0) and PE Disambiguity. 117 bits a symbol and 30 a quarter leave 41 bits, 4900 and 1200 leave 3682.
+HE = [('extended_range = "242 tones"\nmcs = 0\npacket_padding = "16 us"', (1, 0, 2, 0)),
+      ('extended_range = "106 tones"\nmcs = 0', (1, 6, None, None)),
+      ('channel_width = "80 MHz"\nmcs = 7\npacket_padding = "8 us"', (0, 2, 0, 0)),
+      # 23.2 + 27.2 + 16 us after L-SIG end 1.6 us before a multiple of 4 us: with the extension more than a symbol.
+      ('channel_width = "80 MHz"\nmcs = 7\npacket_padding = "16 us"', (0, 2, 0, 1))]
 
 OFDMA = """
 title = "Downloads to four stations, whose acknowledgements are asked for"
@@ -313,6 +323,22 @@ def check_wide(folder):
         assert results["flows"][0]["received_packets"] > 100
 
 
+def check_he(folder):
+    """HE ER SU PPDUs, whose responses have their format, and the fields about packet extensions."""
+    for radio, expected in HE:
+        scenario = CHAIN.replace('range = "30 m"', f'standard = "802.11ax"\n{radio}').replace(
+            '[mac]\nrts_threshold = "500 B"\n', "").replace('to = "n2"', 'to = "n1"')
+        rows, _, _ = capture(scenario, "n1", folder)
+        fields = ("radiotap.he.data_1.ppdu_format", "radiotap.he.data_5.data_bw_ru_allocation",
+                  "radiotap.he.pre_fec_padding_factor", "radiotap.he.pe_disambiguity")
+        words = {"True": "1", "False": "0"}
+        data = {tuple(int(words.get(row[field], row[field]), 0) if row[field] else None for field in fields)
+                for row in rows if row["wlan.fc.type_subtype"] == QOS_DATA}
+        assert data == {expected}, f"{radio}: {data}"
+        formats = {row["radiotap.he.data_1.ppdu_format"] for row in rows if row["wlan.fc.type_subtype"] == ACK}
+        assert len(formats) == 1 and (formats == {""}) == (expected[0] == 0), f"{radio}: {formats}"
+
+
 def check_ofdma(folder):
     """OFDMA in both directions: triggers, their answers in RUs and acknowledgements to all."""
     rows, events, _ = capture(OFDMA, "ap", folder)
@@ -405,7 +431,7 @@ def check_routed(folder):
 def main():
     if not SLUICE.exists():
         sys.exit(f"{SLUICE} is missing: run `make build`")
-    for check in (check_exchange, check_retries, check_aggregates, check_wide, check_ofdma, check_segments, check_routed):
+    for check in (check_exchange, check_retries, check_aggregates, check_wide, check_he, check_ofdma, check_segments, check_routed):
         with tempfile.TemporaryDirectory() as folder:
             check(folder)
         print(f"{check.__name__}: {check.__doc__.splitlines()[0]}")

@@ -31,9 +31,9 @@ main(int argc, char* argv[])
     const bool he = standard == "he";
     if (durations)
     {
-        for (const std::string mode : {"HtMcs7", "VhtMcs0", "VhtMcs7", "VhtMcs8", "HeMcs0", "HeMcs7", "HeMcs11"})
+        for (const std::string mode : {"HtMcs7", "VhtMcs0", "VhtMcs7", "VhtMcs8", "HeMcs0", "HeMcs7", "HeMcs11", "HeErMcs0", "HeErMcs2"})
         {
-            const bool ht = mode[1] == 't', isHe = mode[1] == 'e';
+            const bool ht = mode[1] == 't', isHe = mode[1] == 'e', extended = mode[2] == 'E';
             for (const uint32_t mhz : {20, 40, 80, 160})
             {
                 for (const uint32_t nss : {1, 2, 4, 8})
@@ -42,13 +42,16 @@ main(int argc, char* argv[])
                     {
                         for (const uint32_t ns : isHe ? std::vector<uint32_t>{800, 1600, 3200} : std::vector<uint32_t>{400, 800})
                         {
-                            if (ht && (mhz > 40 || nss > 1 || bytes > 65535))
+                            if ((ht && (mhz > 40 || nss > 1 || bytes > 65535)) || (extended && (mhz > 20 || nss > 1)))
                             {
                                 continue;
                             }
                             WifiTxVector tx;
-                            tx.SetMode(WifiMode(mode));
-                            tx.SetPreambleType(ht ? WIFI_PREAMBLE_HT_MF : isHe ? WIFI_PREAMBLE_HE_SU : WIFI_PREAMBLE_VHT_SU);
+                            tx.SetMode(WifiMode(extended ? "He" + mode.substr(4) : mode));
+                            tx.SetPreambleType(ht         ? WIFI_PREAMBLE_HT_MF
+                                               : extended ? WIFI_PREAMBLE_HE_ER_SU
+                                               : isHe     ? WIFI_PREAMBLE_HE_SU
+                                                          : WIFI_PREAMBLE_VHT_SU);
                             tx.SetChannelWidth(mhz);
                             tx.SetNss(nss);
                             tx.SetGuardInterval(NanoSeconds(ns));

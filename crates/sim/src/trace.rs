@@ -104,6 +104,8 @@ pub struct Frame {
     pub length: Duration,
     /// Mode of transmission.
     pub mode: Mode,
+    /// Length including delimiters, MAC headers and check sums; of a frame to several stations that of the receiver's part.
+    pub psdu: Bytes,
     /// Contents of a data frame; more than one MPDU for an aggregate (A-MPDU).
     pub mpdus: Vec<Mpdu>,
 }

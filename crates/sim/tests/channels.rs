@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sim::World;
 use sim::config::ChannelWidth;
 use sim::radio::Mode;
-use sim::trace::{Kind, TraceEvent, TraceEventKind};
+use sim::trace::{Frame, Kind, TraceEvent, TraceEventKind};
 use std::fmt::Write as _;
 use units::{Duration, Instant};
 
@@ -103,6 +103,88 @@ fn static_bandwidth_waits_for_all_of_the_channel() {
     let waiting = goodputs(&text, 1);
     // Where it does not wait it sends beside the other.
     assert!(waiting.iter().zip(&dynamic).all(|(less, more)| less < more), "{waiting:?}, {dynamic:?}");
+}
+
+/// A cell of 80 MHz, and 130 m away, beyond its station at 80 m, one of 20 MHz on its third channel. In free space -74 dBm of
+/// that arrive at the access point, which takes -72 dBm for busy, and -66 dBm at the station. It sends now and then.
+fn hidden(keys: &str) -> String {
+    let radio = "[radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nmcs = 2\npropagation = \"free-space\"\n";
+    let keys = format!("{radio}[mac]\nrts_threshold = \"0 B\"\n{keys}[mac.edca]\nbest_effort.txop_limit = \"0 s\"\n");
+    let text = cells(&[("wide", 36, 80, 0), ("slim", 44, 20, 130)], &keys).replace("200 ms", "600 ms").replace(
+        "name = \"wide-s\"\naccess_point = \"wide\"\nposition = [\"0 m\", \"3 m\"]",
+        "name = \"wide-s\"\naccess_point = \"wide\"\nposition = [\"80 m\", \"0 m\"]",
+    );
+    let (before, of_slim) = text.split_once("name = \"to-slim\"").expect("its flow");
+    let now_and_then = of_slim.replace("kind = \"saturated\"", "kind = \"poisson\", rate = \"3 Mb/s\"");
+    format!("{before}name = \"to-slim\"{now_and_then}")
+}
+
+/// All frames of some nodes.
+fn sent(text: &str, nodes: &[u32]) -> Vec<(Instant, Frame)> {
+    let mut world = World::new(&network(text), 1).expect("a network that can be built");
+    world.watch(nodes);
+    world.advance(Duration::MAX);
+    let sent = world.take_events().into_iter().filter_map(|event| match event.what {
+        TraceEventKind::Sends(frame) => Some((event.at, frame)),
+        _ => None,
+    });
+    let sent = sent.collect();
+    world.finish();
+    sent
+}
+
+/// An RTS and the data that follow, each with its start.
+type Announced = (Instant, Frame, Instant, Frame);
+
+/// Those of node 0, and the frames of the other cell.
+fn announced(text: &str) -> (Vec<Announced>, Vec<(Instant, Duration, ChannelWidth)>) {
+    let other = sent(text, &[2, 3]).into_iter().map(|(at, frame)| (at, frame.length, ChannelWidth::Mhz20));
+    let of = |pair: &[(Instant, Frame)]| {
+        let [(at, rts), (then, data)] = pair else { return None };
+        let follows = (rts.kind, data.kind) == (Kind::Rts, Kind::Data);
+        follows.then(|| (*at, rts.clone(), *then, data.clone()))
+    };
+    (sent(text, &[0]).windows(2).filter_map(of).collect(), other.collect())
+}
+
+#[test]
+fn a_cts_narrows_a_txop_to_what_is_idle_at_the_receiver() {
+    let text = hidden("");
+    let (wide, slim) = announced(&text);
+    let (mut narrow, mut whole) = (0, 0);
+    for (at, rts, then, data) in &wide {
+        // Both may begin within the same slot.
+        if slim.iter().any(|&(start, ..)| start.max(*at).since(start.min(*at)) < Duration::from_micros(9)) {
+            continue;
+        }
+        let Mode::Mimo(mode) = data.mode else { panic!("{data:?}") };
+        let during = disturbed(*at, &slim, Duration::ZERO);
+        let lately = disturbed(*at, &slim, PIFS);
+        assert!(!during || mode.width() == ChannelWidth::Mhz40, "{at:?}: {mode:?}");
+        assert!(lately || mode.width() == ChannelWidth::Mhz80, "{at:?}: {mode:?}");
+        *(if mode.width() == ChannelWidth::Mhz40 { &mut narrow } else { &mut whole }) += 1;
+        // Data of which the CTS leaves a half end when those that the RTS announced would have ended. After them come SIFS and
+        // a BlockAck of 56 B at 12 Mb/s: 60 us.
+        let end = *then + data.length + Duration::from_micros(16 + 60);
+        assert!(end <= *at + rts.length + rts.reserves + Duration::from_micros(2), "{rts:?}, then {data:?}");
+    }
+    assert!(narrow > 5 && whole > 5, "{narrow} and {whole} of {}", wide.len());
+    // Without RTS what is sent beside the other's frames is lost.
+    let lost = |text: &str| run(text, 1).nodes[0].mac.lost_mpdus.expect("aggregates");
+    let (heard, deaf) = (lost(&text), lost(&text.replace("rts_threshold = \"0 B\"\n", "")));
+    assert!(10 * heard < deaf, "{heard} {deaf}");
+}
+
+#[test]
+fn static_bandwidth_has_no_cts_unless_all_is_idle() {
+    let text = hidden("bandwidth = \"static\"\n");
+    let (wide, slim) = announced(&text);
+    for (at, .., data) in &wide {
+        let Mode::Mimo(mode) = data.mode else { panic!("{data:?}") };
+        assert!(mode.width() == ChannelWidth::Mhz80 && !disturbed(*at, &slim, Duration::ZERO), "{at:?}");
+    }
+    let mac = &run(&text, 1).nodes[0].mac;
+    assert!(!wide.is_empty() && mac.rts_attempts > mac.attempts + 5, "{} {}", mac.rts_attempts, mac.attempts);
 }
 
 /// A category that loses to another may give up a frame when the TXOP that the other has won has to wait: at the end of the run

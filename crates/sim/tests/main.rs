@@ -14,6 +14,7 @@ mod edca;
 mod edca_slots;
 mod edges;
 mod energy;
+mod extended_range;
 mod fairness;
 mod fingerprints;
 mod floors;

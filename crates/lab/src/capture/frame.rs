@@ -3,8 +3,8 @@
 
 use super::addresses::Addresses;
 use super::internet;
-use sim::config::{Category, ChannelWidth, GuardInterval, Preamble};
-use sim::radio::{Format, Mimo, Mode};
+use sim::config::{Category, ChannelWidth, ExtendedRange, GuardInterval, Preamble};
+use sim::radio::{Format, Mimo, Mode, Ru};
 use sim::trace::{Frame, Kind, Mpdu};
 use units::{Instant, Power};
 
@@ -147,7 +147,7 @@ fn radiotap(
         vht(&mut bytes, mimo);
     }
     if let Some(mimo) = mimo_of(Format::He) {
-        he(&mut bytes, mimo, addresses.is_access_point(frame.from));
+        he(&mut bytes, mimo, frame, addresses.is_access_point(frame.from));
     }
     let length = u16::try_from(bytes.0.len()).expect("some fifty bytes");
     bytes.0[2..4].copy_from_slice(&length.to_le_bytes());
@@ -170,16 +170,20 @@ fn vht(bytes: &mut Bytes, mimo: Mimo) {
     bytes.raw(&[0; 4]);
 }
 
-/// Writes radiotap's HE field of an SU PPDU, or of a part of an MU or TB one: MCS, bandwidth or RU, guard interval and LTFs
-/// are known.
-fn he(bytes: &mut Bytes, mimo: Mimo, of_access_point: bool) {
-    let (format, band) = match mimo.ru() {
-        None => (0, mimo.width() as u16),
-        Some(ru) => (if of_access_point { 2 } else { 3 }, 4 + ru as u16),
+/// Writes radiotap's HE field of an SU or ER SU PPDU, or of a part of an MU or TB one: MCS, bandwidth or RU, guard interval
+/// and LTFs are known, and of PPDUs with a packet extension for one user the fields about it.
+fn he(bytes: &mut Bytes, mimo: Mimo, frame: &Frame, of_access_point: bool) {
+    let (format, band) = match (mimo.ru(), mimo.extended_range()) {
+        (None, None) => (0, mimo.width() as u16),
+        (None, Some(ExtendedRange::All)) => (1, 0),
+        (None, Some(ExtendedRange::Upper)) => (1, 4 + Ru::T106 as u16),
+        (Some(ru), _) => (if of_access_point { 2 } else { 3 }, 4 + ru as u16),
     };
+    let padding = mimo.padding_fields(frame.psdu).filter(|_| mimo.ru().is_none());
+    let padded = padding.map_or(0, |(factor, unclear)| u16::from(factor % 4) << 12 | u16::from(unclear) << 15);
     bytes.align(2);
     bytes.u16(0x4020 | format);
-    bytes.u16(0x0006);
+    bytes.u16(0x0006 | if padding.is_some() { 0x0028 } else { 0 });
     bytes.u16(u16::from(mimo.mcs()) << 8);
     bytes.u16(0);
     let (guard, size) = match mimo.guard() {
@@ -188,7 +192,7 @@ fn he(bytes: &mut Bytes, mimo: Mimo, of_access_point: bool) {
         GuardInterval::Quadruple => (2, 3),
     };
     let fields: u16 = [0, 1, 2, 2, 3, 3, 4, 4][usize::from(mimo.streams()) - 1];
-    bytes.u16(band | guard << 4 | size << 6 | fields << 8);
+    bytes.u16(band | guard << 4 | size << 6 | fields << 8 | padded);
     bytes.u16(mimo.streams().into());
 }
 

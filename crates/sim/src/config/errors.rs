@@ -27,7 +27,7 @@ pub struct Errors {
 pub enum ErrorModel {
     /// Losses only by interference, by `capture_threshold`.
     None,
-    /// `none`, plus independent errors of a fixed ratio at every receiver.
+    /// `none`, plus independent errors of a fixed ratio.
     Fixed,
     /// By SINR in each interval of constant interference (Pei and Henderson 2010, 2009).
     Nist,

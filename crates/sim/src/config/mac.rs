@@ -39,7 +39,7 @@ pub struct Mac {
     pub answer_rts: AnswerRts,
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
-    /// Depth of the hardware queues below the ports, the frame that is being sent included: "64 packets", "2
+    /// Depth of the hardware queues below the ports, with the frame being sent: "64 packets", "2
     /// aggregates" or "4 ms" of airtime. Default "off", for mac80211 2016 packets.
     #[serde(skip_serializing_if = "HardwareQueue::is_off")]
     pub hardware_queue: HardwareQueue,
@@ -55,7 +55,7 @@ pub struct Mac {
     /// 802.11ax: frames to several stations at once. Default "off".
     #[serde(skip_serializing_if = "Ofdma::is_off")]
     pub ofdma: Ofdma,
-    /// With `ofdma = "both"`: contention of a station whose data an access point has asked for (MU EDCA).
+    /// With `ofdma = "both"`: contention of stations asked for data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mu_edca: Option<MuEdca>,
     /// Turns in order of packet age (T-MAC).
@@ -375,7 +375,7 @@ pub enum Eifs {
     BadFrame,
     /// Sensed signals that did not become a good frame.
     AnySignal,
-    /// As `any-signal`, and a later good frame does not end it (ns-2 keeps it as a NAV).
+    /// As `any-signal`, and a later good frame does not end it (ns-2).
     AnySignalKept,
     /// Never.
     Never,

@@ -35,7 +35,10 @@ pub use network::{Attachment, Network, Record};
 pub use nodes::{
     CategoryQueues, ClassQueues, Mac80211, Node, Placement, PullLoop, Queues, Role, Shape, TurnsScheduler,
 };
-pub use radio::{BProtection, Capture, ChannelWidth, GuardInterval, Preamble, Propagation, Radio, Standard};
+pub use radio::{
+    BProtection, Capture, ChannelWidth, ExtendedRange, GuardInterval, PacketPadding, Preamble, Propagation, Radio,
+    Standard,
+};
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};
 pub use tmac::{Turns, TurnsVariant};

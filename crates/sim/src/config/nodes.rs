@@ -1,7 +1,7 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
 use super::mobility::{Place, Waypoint, sides};
-use super::{Category, ChannelWidth, Class, Consumption, Standard};
+use super::{Category, ChannelWidth, Class, Consumption, ExtendedRange, Standard};
 use queue::Settings as Queue;
 use queue::turns::Rule;
 use serde::{Deserialize, Serialize};
@@ -81,21 +81,24 @@ pub struct Node {
     /// Rate of its data frames. Default: that of `[radio]`.
     #[serde(default)]
     pub data_rate: Option<Rate>,
-    /// 802.11n, ac and ax: MCS of its data frames. Default: that of `[radio]`, with another `standard` 7.
+    /// MCS of its data frames. Default: that of `[radio]`, with another `standard` 7.
     #[serde(default)]
     pub mcs: Option<u8>,
-    /// 802.11n, ac and ax: MCS of its access point's data frames to it. Default: that of the access point.
+    /// MCS of its access point's data frames to it. Default: that of the access point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub downlink_mcs: Option<u8>,
     /// Its standard, from 802.11n on and not newer than that of `[radio]`. Default: that of `[radio]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub standard: Option<Standard>,
-    /// 802.11n, ac and ax: bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
+    /// Bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel_width: Option<ChannelWidth>,
-    /// 802.11n, ac and ax: its spatial streams. Default: those of `[radio]`, with another `standard` 1.
+    /// Its spatial streams. Default: those of `[radio]`, with another `standard` 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<u8>,
+    /// HE ER SU PPDUs from and to it. Default: that of `[radio]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extended_range: Option<ExtendedRange>,
     /// Of an access point, for its stations too: its primary 20 MHz channel at 5 or 6 GHz, such as 36. Default: one for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<u8>,

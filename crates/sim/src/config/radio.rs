@@ -4,7 +4,7 @@ use super::{Errors, Fading};
 use serde::{Deserialize, Serialize};
 use units::{Decibels, Frequency, Length, Power, Rate};
 
-/// Physical layer: rates and timings of a standard, propagation, and reception thresholds.
+/// Physical layer.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -20,12 +20,18 @@ pub struct Radio {
     /// Spatial streams of data frames: 802.11n 1 to 4, ac and ax 1 to 8. Default 1, for 802.11n as `mcs` has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<u8>,
-    /// 802.11n: any rate of data frames, instead of `data_rate`: symbols of 4 us after a preamble of one stream.
+    /// 802.11n: any rate, instead of `data_rate`: symbols of 4 us, a preamble of one stream.
     pub nominal_rate: Option<Rate>,
     /// 802.11n, ac and ax: bandwidth of data frames. Default 20 MHz.
     pub channel_width: ChannelWidth,
     /// 802.11n, ac and ax: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
+    /// 802.11ax: longest packet extension that receivers ask for.
+    #[serde(skip_serializing_if = "PacketPadding::is_none")]
+    pub packet_padding: PacketPadding,
+    /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub extended_range: Option<ExtendedRange>,
     /// Rate of ACK, CTS, RTS and broadcast frames: of 802.11b, or of 802.11a for all others. Default: the lowest;
     /// with the preamble `data-rate` that of data frames; acknowledgements of 802.11ac and ax:
     /// `docs/mac-conventions.md`.
@@ -37,7 +43,7 @@ pub struct Radio {
     pub b_protection_rate: Option<Rate>,
     /// Path loss model.
     pub propagation: Propagation,
-    /// Carrier frequency. Below 4 GHz 802.11n and ax have SIFS 10 us and 6 us of signal extension. Default 2.412 GHz
+    /// Carrier frequency. Below 4 GHz 802.11n and ax have 802.11g's times. Default 2.412 GHz
     /// (802.11b, g) or 5.18 GHz (802.11a, n, ac, ax).
     pub frequency: Option<Frequency>,
     /// Two-ray ground: antenna height. Default 1.5 m.
@@ -136,10 +142,10 @@ pub enum ChannelWidth {
     /// 802.11n, ac and ax.
     #[serde(rename = "40 MHz")]
     Mhz40,
-    /// 802.11ac and ax above 2.4 GHz.
+    /// 802.11ac and ax.
     #[serde(rename = "80 MHz")]
     Mhz80,
-    /// 802.11ac and ax above 2.4 GHz.
+    /// 802.11ac and ax.
     #[serde(rename = "160 MHz")]
     Mhz160,
 }
@@ -161,17 +167,17 @@ impl ChannelWidth {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum GuardInterval {
-    /// 0.8 us, also written so; the shortest of 802.11ax.
+    /// 0.8 us, also written so.
     #[default]
     #[serde(alias = "0.8 us")]
     Long,
     /// 802.11n and ac: 0.4 us, also written so.
     #[serde(alias = "0.4 us")]
     Short,
-    /// 802.11ax: 1.6 us.
+    /// 802.11ax.
     #[serde(rename = "1.6 us")]
     Double,
-    /// 802.11ax: 3.2 us.
+    /// 802.11ax.
     #[serde(rename = "3.2 us")]
     Quadruple,
 }
@@ -188,6 +194,41 @@ impl GuardInterval {
     }
 }
 
+/// Packet extension that gives receivers time to decode the end of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum PacketPadding {
+    /// None.
+    #[default]
+    #[serde(rename = "0 us")]
+    Us0,
+    /// 0, 4 or 8 us.
+    #[serde(rename = "8 us")]
+    Us8,
+    /// 4 to 16 us.
+    #[serde(rename = "16 us")]
+    Us16,
+}
+
+impl PacketPadding {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_none(&self) -> bool {
+        *self == Self::Us0
+    }
+}
+
+/// Tones of an HE ER SU PPDU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ExtendedRange {
+    /// All: MCS 0 to 2.
+    #[serde(rename = "242 tones")]
+    All,
+    /// The upper: MCS 0.
+    #[serde(rename = "106 tones")]
+    Upper,
+}
+
 /// How stations of 802.11g and n take care of stations that know only 802.11b.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -196,9 +237,9 @@ pub enum BProtection {
     /// None.
     #[default]
     None,
-    /// CTS-to-self at an 802.11b rate before each data frame.
+    /// CTS-to-self at an 802.11b rate before data.
     CtsToSelf,
-    /// RTS/CTS at an 802.11b rate before each data frame.
+    /// RTS/CTS at an 802.11b rate before data.
     RtsCts,
 }
 

@@ -1,6 +1,7 @@
 //! Bandwidth of a TXOP where secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide as the
-//! channels that are idle when it begins, or it begins when all are. Also what spatial reuse makes of others' frames.
+//! channels that are idle when it begins and, by the CTS, at the receiver, or it begins when all are. Also what spatial reuse makes of others' frames.
 
+use super::buffer::Limits;
 use super::station::{Station, Step};
 use super::{Answer, BROADCAST, Conventions};
 use crate::config::ChannelWidth;
@@ -22,6 +23,9 @@ impl Station {
 
     /// The width of a frame without a width of its own to the receiver of its present exchange: as wide as the data.
     pub(crate) fn exchange_width(&self, rules: &Conventions) -> ChannelWidth {
+        if let Some(width) = self.shared_width() {
+            return width;
+        }
         let to = self.buffers[usize::from(self.holder)].to;
         if to == BROADCAST { ChannelWidth::Mhz20 } else { width_of(self.mode_to(to, &rules.timing)) }
     }
@@ -29,6 +33,21 @@ impl Station {
     /// Its data frames have this width at most.
     pub(crate) fn limit_width(&mut self, width: ChannelWidth) {
         self.rates.limit(width);
+    }
+
+    /// Its data after the CTS that it has got are no wider than this, and end when they were to end.
+    pub(crate) fn narrow_to(&mut self, width: ChannelWidth, rules: &Conventions) {
+        let (Step::Cleared, Some(size)) = (self.step, self.fixed) else { return };
+        let to = self.buffers[usize::from(self.holder)].to;
+        let reserved = self.exchange(to, size, rules);
+        self.limit_width(width);
+        let mode = self.mode_to(to, &rules.timing);
+        if size.frames > 1 && self.exchange(to, size, rules) > reserved {
+            let response = rules.timing.sifs + self.block_ack(to, mode, rules);
+            let longest = rules.timing.longest(mode, reserved.saturating_sub(response));
+            let limits = Limits { agreement: *self.agreement(to, rules), longest };
+            self.fixed = Some(self.buffers[usize::from(self.holder)].select(&limits));
+        }
     }
 
     /// It does not begin the TXOP that it has won, but draws a new back-off. The slot that has begun counts for every category

@@ -1,6 +1,7 @@
 //! Downlink OFDMA: frames to several stations side by side in one HE MU PPDU (IEEE 802.11ax-2021, 27.3).
 //!
-//! The exchange: the PPDU, after SIFS a MU-BAR trigger, after SIFS the `BlockAck`s of all its stations at once in HE TB PPDUs
+//! The exchange: above the RTS threshold a MU-RTS trigger and, after SIFS, a CTS of all stations at once (26.2.6), which sound
+//! like one; after SIFS the PPDU, after SIFS a MU-BAR trigger, after SIFS the `BlockAck`s of all its stations at once in HE TB PPDUs
 //! (26.4.4). The [host](crate::world) chooses the stations: the one whose frames won the medium, and of the others that wait
 //! those first that have used the least airtime of such PPDUs. All RUs are of one size, the smallest of which each station
 //! has one. The longest part is cut to the second longest, and shorter ones are padded. Each station's frames are in a buffer
@@ -8,11 +9,11 @@
 
 use super::airtime::UsedAirtime;
 use super::buffer::{Buffer, Size};
-use super::station::{Station, Step};
+use super::station::{Cleared, Station, Step};
 use super::{
     Answer, Asks, Assembly, BROADCAST, Conventions, Due, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu, Scoreboard, Unanswered,
 };
-use crate::config::{GuardInterval, MissedBlockAck};
+use crate::config::{ChannelWidth, GuardInterval, MissedBlockAck};
 use crate::radio::{BLOCK_ACK, Format, LONG_BLOCK_ACK, Mimo, Mode, Ru, sig_b_symbols};
 use units::{Bytes, Duration, Instant};
 
@@ -23,6 +24,8 @@ pub(super) struct Downlink {
     split: Option<Split>,
     /// Its stations that have not answered.
     users: Vec<User>,
+    /// True until a CTS has answered the MU-RTS.
+    announced: bool,
     /// Those that have: so many.
     answered: usize,
     /// When all responses are over.
@@ -52,6 +55,8 @@ struct Split {
     /// The mode of the responses, and their duration.
     response: Mode,
     lasts: Duration,
+    /// From the start of a MU-RTS to that of the PPDU; zero if there may be none.
+    before: Duration,
     /// From the end of the PPDU to that of the responses.
     after: Duration,
     /// The longest PPDU.
@@ -70,6 +75,11 @@ pub(crate) struct Part {
 }
 
 impl Downlink {
+    /// The length of all parts together.
+    fn psdu(&self) -> Bytes {
+        self.users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu)
+    }
+
     /// The frames of all users.
     pub(super) fn buffers(&self) -> impl Iterator<Item = &Buffer> {
         self.users.iter().map(|user| &user.buffer)
@@ -123,7 +133,8 @@ impl Station {
     /// A mode to a station, if others can share a PPDU in it.
     pub(super) fn shareable(&self, mode: Mode, to: u32, rules: &Conventions) -> Option<Mimo> {
         let Mode::Mimo(mimo) = mode else { return None };
-        let fits = mimo.format() == Format::He && self.agreement(to, rules).frames > 1;
+        let fits = mimo.format() == Format::He && mimo.extended_range().is_none();
+        let fits = fits && self.agreement(to, rules).frames > 1;
         fits.then_some(mimo)
     }
 
@@ -184,9 +195,14 @@ impl Station {
         let lasts = timing.duration(response, if long { LONG_BLOCK_ACK } else { BLOCK_ACK });
         let users = u8::try_from(users.len()).ok()?;
         let after = timing.sifs * 2 + timing.duration(timing.basic, Asks::BlockAcks.length(users.into())) + lasts;
+        // 802.11b knows no triggers.
+        let knows = matches!(timing.announcing, Mode::Ofdm(_));
+        let announces = knows && rules.rts_threshold.is_some() && self.cleared == Cleared::No;
+        let request = timing.duration(timing.announcing, Asks::Clear.length(users.into()));
+        let before = if announces { request + timing.cts + timing.sifs * 2 } else { Duration::ZERO };
         let limit = rules.aggregation.duration;
-        let longest = if self.txop.is_zero() { limit } else { limit.min(self.txop.saturating_sub(after)) };
-        let split = Split { users, ru, header, symbols, guard, response, lasts, after, longest };
+        let longest = if self.txop.is_zero() { limit } else { limit.min(self.txop.saturating_sub(before + after)) };
+        let split = Split { users, ru, header, symbols, guard, response, lasts, before, after, longest };
         let fits = |mode: Mimo| split.room(Mode::Mimo(mode), longest, rules) >= rules.mpdu(LONGEST_MSDU);
         parts().all(fits).then_some(split)
     }
@@ -197,7 +213,7 @@ impl Station {
         let left = if self.txop.is_zero() {
             split.longest
         } else {
-            split.longest.min(self.txop_end.since(now).saturating_sub(split.after))
+            split.longest.min(self.txop_end.since(now).saturating_sub(split.before + split.after))
         };
         Some(split.room(self.part_mode(to, &split, rules), left, rules))
     }
@@ -243,10 +259,10 @@ impl Station {
         }
     }
 
-    /// The PPDU, once the frames of all its stations have joined. None where there is but one: its frames are the
-    /// category's again.
+    /// The PPDU or the MU-RTS before it, once the frames of all its stations have joined. None where there is but one: its
+    /// frames are the category's again.
     pub(crate) fn begin_downlink(&mut self, rules: &Conventions) -> Option<Frame> {
-        let (from, category) = (self.address, self.holder);
+        let category = self.holder;
         let downlink = self.downlink.as_mut()?;
         let split = downlink.split?;
         if downlink.users.len() < 2 {
@@ -259,8 +275,26 @@ impl Station {
         }
         downlink.answered = 0;
         downlink.level(rules);
+        let psdu = downlink.psdu();
+        let announces = !split.before.is_zero() && rules.rts_threshold.is_some_and(|threshold| psdu > threshold);
+        if !announces {
+            return self.send_downlink(rules);
+        }
+        downlink.announced = true;
+        self.step = Step::Sending;
+        let timing = &rules.timing;
+        let reserves = timing.sifs * 2 + timing.cts + self.downlink_duration(rules) + split.after;
+        let kind = Kind::Trigger { asks: Asks::Clear, users: split.users, response: timing.announcing };
+        Some(Frame { mode: timing.announcing, ..self.control(kind, BROADCAST, reserves, rules) })
+    }
+
+    /// The PPDU.
+    fn send_downlink(&mut self, rules: &Conventions) -> Option<Frame> {
+        let (from, category) = (self.address, self.holder);
         let lasts = self.downlink_duration(rules);
         let downlink = self.downlink.as_mut()?;
+        let split = downlink.split?;
+        downlink.announced = false;
         let share = lasts / u64::try_from(downlink.users.len()).expect("at most 74");
         for place in 0..downlink.users.len() {
             let buffer = &mut downlink.users[place].buffer;
@@ -270,7 +304,7 @@ impl Station {
             let to = buffer.to;
             downlink.used.charge(to, share);
         }
-        let psdu = downlink.users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu);
+        let psdu = downlink.psdu();
         let longest = downlink.users.iter().map(|user| user.mode).max_by_key(|mode| mode.header())?;
         self.step = Step::Sending;
         let kind = Kind::MultiUser { psdu };
@@ -279,10 +313,13 @@ impl Station {
         Some(Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false })
     }
 
-    /// The trigger, if the PPDU has been sent.
+    /// What follows the frame that it has sent to several stations: the PPDU after a MU-RTS, or the trigger after the PPDU.
     pub(crate) fn trigger(&mut self, rules: &Conventions) -> Option<Frame> {
         if !self.shares() {
             return None;
+        }
+        if self.is_announced() {
+            return self.send_downlink(rules);
         }
         let Split { users, response, lasts, .. } = self.downlink.as_ref()?.split?;
         self.step = Step::Sending;
@@ -314,11 +351,26 @@ impl Station {
         parts.max().unwrap_or(Duration::ZERO)
     }
 
+    /// True from the start of a MU-RTS to that of its PPDU.
+    fn is_announced(&self) -> bool {
+        self.downlink.as_ref().is_some_and(|downlink| downlink.announced)
+    }
+
+    /// Bandwidth of the PPDU, if it sends one.
+    pub(super) fn shared_width(&self) -> Option<ChannelWidth> {
+        let first = self.downlink.as_ref()?.users.first()?;
+        if let Mode::Mimo(mode) = first.mode { Some(mode.width()) } else { None }
+    }
+
     /// Handles the end of its PPDU or its trigger.
     pub(super) fn downlink_sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         let timing = &rules.timing;
         let Some(downlink) = &mut self.downlink else { return };
-        if let (Kind::Trigger { response, .. }, Some(split)) = (frame.kind, downlink.split) {
+        if downlink.announced {
+            self.step = Step::AwaitCts;
+            downlink.end = now + timing.sifs + timing.cts + timing.slot;
+            self.deadline = now + timing.cts_timeout;
+        } else if let (Kind::Trigger { response, .. }, Some(split)) = (frame.kind, downlink.split) {
             self.step = Step::AwaitBlockAck;
             downlink.end = now + timing.sifs + split.lasts + timing.slot;
             self.deadline = now + timing.sifs + timing.slot + response.header();
@@ -336,6 +388,9 @@ impl Station {
             self.deadline = downlink.end;
             return Due::Wait;
         }
+        if downlink.announced {
+            return self.unanswered(now, rules);
+        }
         let silent = downlink.users[0].buffer.to;
         let holder = usize::from(self.holder);
         let mut report = None;
@@ -350,6 +405,19 @@ impl Station {
             self.schedule(now, rules);
         }
         Due::Failed(Answer { failed: Some(Unanswered::Data), report, ..Answer::default() })
+    }
+
+    /// Handles a MU-RTS without a CTS: an attempt at the frames of all stations.
+    fn unanswered(&mut self, now: Instant, rules: &Conventions) -> Due {
+        let holder = usize::from(self.holder);
+        while let Some(to) =
+            self.downlink.as_ref().and_then(|downlink| downlink.users.first()).map(|user| user.buffer.to)
+        {
+            self.settle_user(to, |station| _ = station.settle(now, holder, rules, |_| false));
+        }
+        self.end_downlink(now, rules);
+        self.schedule(now, rules);
+        Due::Failed(Answer { failed: Some(Unanswered::Rts), ..Answer::default() })
     }
 
     /// Handles a station's BlockAck.
@@ -391,7 +459,7 @@ impl Station {
     /// Ends the exchange: it has failed if no station answered.
     fn end_downlink(&mut self, now: Instant, rules: &Conventions) {
         let Some(downlink) = &mut self.downlink else { return };
-        downlink.split = None;
+        (downlink.split, downlink.announced) = (None, false);
         let failed = downlink.answered == 0;
         // The frames that are left wait with those for other stations.
         self.wanting &= !(1 << self.holder);

@@ -29,7 +29,7 @@ impl Station {
         }
         let holder = usize::from(self.holder);
         if let Some(Request { to, start, .. }) = self.buffers[holder].request {
-            let answer = self.block_ack(to, rules.timing.basic, rules);
+            let answer = self.block_ack(to, self.control_mode(to, rules), rules);
             return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + answer, rules);
         }
         let settled = self.fixed.take().or(assembly.map(|assembly| assembly.size));
@@ -82,8 +82,13 @@ impl Station {
     pub(super) fn control(&self, kind: Kind, to: u32, reserves: Duration, rules: &Conventions) -> Frame {
         let (from, category) = (self.address, self.holder);
         let announces = matches!(kind, Kind::Rts | Kind::Cts);
-        let mode = if announces { rules.timing.announcing } else { rules.timing.basic };
+        let mode = if announces { rules.timing.announcing } else { self.control_mode(to, rules) };
         Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false }
+    }
+
+    /// Mode of a BlockAckReq to a station, or of a control frame to all.
+    fn control_mode(&self, to: u32, rules: &Conventions) -> Mode {
+        rules.timing.control(self.mode_to(to, &rules.timing))
     }
 
     /// Returns the duration of data and their response; a broadcast has no response.
@@ -158,12 +163,17 @@ impl Station {
             Kind::Rts => Step::AwaitCts,
             Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => Step::AwaitBlockAck,
             Kind::Data { .. } | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant => Step::AwaitAck,
-            Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::MultiBlockAck { .. } | Kind::Triggered { .. } => {
+            Kind::MultiUser { .. }
+            | Kind::Trigger { .. }
+            | Kind::MultiBlockAck { .. }
+            | Kind::Triggered { .. }
+            | Kind::SharedCts => {
                 unreachable!("they go to several stations")
             }
         };
         let timing = &rules.timing;
-        let timeout = if self.step == Step::AwaitCts { timing.cts_timeout } else { timing.response_timeout };
+        let awaits_cts = self.step == Step::AwaitCts;
+        let timeout = if awaits_cts { timing.cts_timeout } else { timing.responses(frame.mode).timeout };
         self.deadline = now + timeout;
     }
 
@@ -421,7 +431,7 @@ impl Station {
         let buffer = &self.buffers[holder];
         let needs = match (buffer.request, buffer.mpdus.front()) {
             (None, Some(first)) => self.exchange_of_one(buffer.to, first.psdu, rules),
-            (Some(Request { to, .. }), _) => timing.sifs + self.block_ack(to, timing.basic, rules) * 2,
+            (Some(Request { to, .. }), _) => timing.sifs + self.block_ack(to, self.control_mode(to, rules), rules) * 2,
             (None, None) => timing.sifs + self.block_ack(buffer.to, timing.basic, rules) * 2,
         };
         if now + timing.sifs + needs > self.txop_end {
@@ -446,5 +456,16 @@ impl Station {
         }
         self.draw(category);
         self.pause(category);
+    }
+}
+
+impl Unanswered {
+    /// The frame without whose response this step ends.
+    pub(super) fn of(step: Step, request: bool) -> Self {
+        match step {
+            Step::AwaitCts => Self::Rts,
+            Step::AwaitBlockAck if request => Self::BlockAckReq,
+            _ => Self::Data,
+        }
     }
 }

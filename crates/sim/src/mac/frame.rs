@@ -19,6 +19,8 @@ pub(super) const fn multi_block_ack_length(stations: u64, long: bool) -> Bytes {
 /// What a trigger frame asks its stations for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
+    /// A CTS before an HE MU PPDU (MU-RTS).
+    Clear,
     /// Their `BlockAcks` for an HE MU PPDU (MU-BAR).
     BlockAcks,
     /// The sizes of their queues (BSRP).
@@ -38,7 +40,7 @@ impl Asks {
     pub const fn user_length(self) -> u64 {
         match self {
             Self::BlockAcks => 9,
-            Self::Backlog => 5,
+            Self::Clear | Self::Backlog => 5,
             Self::Data => 6,
         }
     }
@@ -51,6 +53,8 @@ pub(crate) enum Kind {
     Rts,
     /// Clear to send.
     Cts,
+    /// The same of several stations at once, in answer to a MU-RTS.
+    SharedCts,
     /// Data, with the packet that it carries and its length including the MAC header and check sum.
     Data { packet: Handle, psdu: Bytes },
     /// Acknowledgement.
@@ -102,7 +106,7 @@ impl Frame {
     pub(crate) fn psdu(&self, key: Bytes) -> Bytes {
         match self.kind {
             Kind::Rts => RTS,
-            Kind::Cts | Kind::Grant => CTS,
+            Kind::Cts | Kind::SharedCts | Kind::Grant => CTS,
             Kind::Ack => ACK + key,
             Kind::Data { psdu, .. }
             | Kind::Aggregate { psdu, .. }

@@ -14,7 +14,7 @@ use super::tmac::TmacState;
 use super::uplink::Uplink;
 use super::{
     Access, Agreement, Answer, Asks, BROADCAST, CATEGORIES, Conventions, Costs, Due, Finished, Frame, Kind, Mpdu, Msdu,
-    Rates, Reorder, Report, SEQUENCES, Scoreboard, Tells, Unanswered,
+    Rates, Reorder, Report, SEQUENCES, Scoreboard, Tells,
 };
 use crate::config::{AnswerRts, Eifs};
 use crate::engine::{Handle, Stream};
@@ -345,8 +345,8 @@ impl Station {
             let unavailable = self.busy || now < self.nav;
             let withheld = match response.kind {
                 Kind::Cts => rules.answer_rts == AnswerRts::UnlessBusy && unavailable,
-                // 26.5.2.5: whoever is asked to send data senses the medium, until others may answer too.
-                Kind::Triggered { .. } => {
+                // 26.5.2.5: whoever is asked to send data or a CTS senses the medium, until others may answer too.
+                Kind::Triggered { .. } | Kind::SharedCts => {
                     let busy = self.busy && self.idle_from + rules.timing.sifs < now;
                     busy || now < self.nav && self.txop_holder != response.to
                 }
@@ -367,7 +367,7 @@ impl Station {
             Step::Cleared => Due::Begin(self.holder),
             // 10.3.2.9: a frame that has begun within the time-out may be the ACK; its end decides.
             Step::AwaitParts => self.uplink_due(now, receiving, rules),
-            Step::AwaitBlockAck if self.shares() => self.downlink_due(now, receiving, rules),
+            Step::AwaitCts | Step::AwaitBlockAck if self.shares() => self.downlink_due(now, receiving, rules),
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck if receiving => Due::Wait,
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck => Due::Failed(self.fail(now, rules)),
             Step::AwaitGrants => {
@@ -402,7 +402,12 @@ impl Station {
             self.nav = end;
             if rules.edca() {
                 self.txop_holder = match frame.kind {
-                    Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant | Kind::Triggered { .. }
+                    Kind::Cts
+                    | Kind::SharedCts
+                    | Kind::Ack
+                    | Kind::BlockAck { .. }
+                    | Kind::Grant
+                    | Kind::Triggered { .. }
                         if frame.to != frame.from =>
                     {
                         frame.to
@@ -447,7 +452,7 @@ impl Station {
         let mine = frame.to == self.address;
         match (self.step, frame.kind) {
             (Step::AwaitAck, Kind::Ack) if mine => return self.acknowledged(now, rules),
-            (Step::AwaitCts, Kind::Cts) if mine => {
+            (Step::AwaitCts, Kind::Cts | Kind::SharedCts) if mine => {
                 self.step = Step::Cleared;
                 self.cleared = Cleared::ByRts;
                 self.deadline = now + timing.sifs;
@@ -529,6 +534,7 @@ impl Station {
             Kind::Trigger { asks: Asks::Backlog | Asks::Data, .. } => {
                 (Kind::Triggered { psdu: rules.queue_size_frame(), frames: 0 }, frame.reserves)
             }
+            Kind::Trigger { asks: Asks::Clear, .. } => (Kind::SharedCts, left(timing.cts)),
             Kind::Trigger { asks: Asks::BlockAcks, .. } => {
                 (Kind::BlockAck { long: self.agreement(frame.from, rules).window > Agreement::SHORT }, Duration::ZERO)
             }
@@ -543,6 +549,7 @@ impl Station {
             // What a request gets is settled before, by its key, and an HE MU PPDU's trigger follows.
             Kind::Rts
             | Kind::Cts
+            | Kind::SharedCts
             | Kind::Ack
             | Kind::BlockAck { .. }
             | Kind::Request { .. }
@@ -585,16 +592,5 @@ impl Station {
     /// Updates the mode of the next data frames from the outcome of the last ones.
     pub(crate) fn learn(&mut self, now: Instant, report: Report) {
         self.rates.learn(now, report);
-    }
-}
-
-impl Unanswered {
-    /// The frame without whose response this step ends.
-    pub(super) fn of(step: Step, request: bool) -> Self {
-        match step {
-            Step::AwaitCts => Self::Rts,
-            Step::AwaitBlockAck if request => Self::BlockAckReq,
-            _ => Self::Data,
-        }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Channel {
     needed: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
+    /// True if frames of extended range are sent.
+    pub(super) extended: bool,
 }
 
 impl Channel {
@@ -31,13 +33,25 @@ impl Channel {
             }
             Errors::None | Errors::Fixed { .. } => (f64::INFINITY, 0.0),
         };
-        Ok(Self { errors, certain, needed, fading, shadowing: Shadowing::new(radio, names, seed) })
+        Ok(Self { errors, certain, needed, fading, shadowing: Shadowing::new(radio, names, seed), extended: false })
+    }
+
+    /// The same, with frames of extended range or without.
+    pub(crate) fn extended(self, extended: bool) -> Self {
+        Self { extended, ..self }
     }
 
     /// A channel with the effect of distance only.
     #[cfg(test)]
     pub(super) fn clear() -> Self {
-        Self { errors: Errors::None, certain: f64::INFINITY, needed: 0.0, fading: None, shadowing: None }
+        Self {
+            errors: Errors::None,
+            certain: f64::INFINITY,
+            needed: 0.0,
+            fading: None,
+            shadowing: None,
+            extended: false,
+        }
     }
 
     /// The same channel with the mean power on every link.
@@ -56,7 +70,7 @@ impl Channel {
     pub(super) fn least_power(&self, threshold: f64, receive: f64) -> f64 {
         let luck = self.fading.map_or(1.0, Fading::luck);
         let disturbs = match &self.errors {
-            Errors::Snr(model) => (model.least_noise() * 1e-18).max(receive / self.certain) / 10.0,
+            Errors::Snr(model) => (model.least_noise(self.extended) * 1e-18).max(receive / self.certain) / 10.0,
             Errors::None | Errors::Fixed { .. } => f64::INFINITY,
         };
         threshold.min(disturbs) / luck

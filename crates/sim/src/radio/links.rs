@@ -7,6 +7,7 @@
 use super::channel::Channel;
 use super::index::Grid;
 use super::propagation::{Link, Model, Reception};
+use super::reception::BOOST;
 use crate::config::Radio;
 use crate::motion::{Motion, Position};
 use units::{Duration, Instant};
@@ -22,6 +23,8 @@ const MANY: usize = 64;
 pub(crate) struct Links {
     of: Vec<Vec<Link>>,
     reception: Reception,
+    /// The weakest power in attowatts that is decoded in some format, where that is less than in others.
+    least: u64,
     /// None where no node ever moves.
     moving: Option<Box<Moving>>,
 }
@@ -65,6 +68,7 @@ impl Links {
         let nodes = motion.nodes();
         let model = Model::new(radio, nodes, motion.heights(), channel);
         let reception = model.reception();
+        let least = if channel.extended { reception.receive.div_ceil(BOOST) } else { u64::MAX };
         let reach = model.reach();
         let mut grid = Grid::new(reach);
         let start = Instant::ZERO;
@@ -85,7 +89,7 @@ impl Links {
                 of.push(links.clone());
                 links.clear();
             }
-            return Self { of, reception, moving: None };
+            return Self { of, reception, least, moving: None };
         }
         let mut moving = Moving {
             filled: start,
@@ -103,19 +107,24 @@ impl Links {
             moving.find_neighbourhood(from, start);
             moving.make(from, links, start);
         }
-        Self { of, reception, moving: Some(Box::new(moving)) }
+        Self { of, reception, least, moving: Some(Box::new(moving)) }
     }
 
     /// Constant links, as given.
     #[cfg(test)]
     pub(crate) fn fixed(of: Vec<Vec<Link>>, reception: Reception) -> Self {
-        Self { of, reception, moving: None }
+        Self { of, reception, least: u64::MAX, moving: None }
     }
 
     /// Listeners of `from`.
     #[inline]
     pub(crate) fn of(&self, from: u32) -> &[Link] {
         &self.of[from as usize]
+    }
+
+    /// Listeners of `from` that can decode its frames in some format.
+    pub(crate) fn decoding(&self, from: u32) -> impl Iterator<Item = &Link> {
+        self.of(from).iter().filter(|link| link.decodable || link.power >= self.least)
     }
 
     pub(crate) fn nodes(&self) -> usize {
@@ -136,7 +145,7 @@ impl Links {
         if let Some(moving) = &self.moving {
             return Model::delay(moving.model.decodable_reach().min(moving.motion.extent()));
         }
-        let decodable = self.of.iter().flatten().filter(|link| link.decodable);
+        let decodable = nodes_of(self.of.len()).flat_map(|from| self.decoding(from));
         decodable.map(|link| link.delay).max().unwrap_or_default()
     }
 

@@ -1,11 +1,13 @@
 //! Modes of MIMO-OFDM: HT, VHT and HE PPDUs for a single user, and a user's part of HE PPDUs for several.
 //!
 //! Sources: IEEE 802.11-2020, clause 19 (HT-mixed format; MCS parameters in 19.5), clause 21 (VHT; 21.5) and IEEE
-//! 802.11ax-2021, clause 27 (HE SU; 27.5). Rates follow from the data subcarriers (tables 19-6, 21-5 and, for the RUs
+//! 802.11ax-2021, clause 27 (HE SU and HE ER SU; 27.5). Rates follow from the data subcarriers (tables 19-6, 21-5 and, for the RUs
 //! that fill a channel, 27-13 to 27-15), modulation and code of an MCS and the duration of a symbol.
 
+mod extension;
+
 use super::ru::Ru;
-use crate::config::{ChannelWidth, GuardInterval, Standard};
+use crate::config::{ChannelWidth, ExtendedRange, GuardInterval, PacketPadding, Standard};
 use units::{Bytes, Duration, Rate};
 
 /// Bits before the PSDU (SERVICE) of every OFDM frame, and tail bits after it that reset the convolutional encoder.
@@ -32,10 +34,19 @@ pub struct Mimo {
     streams: u8,
     width: ChannelWidth,
     guard: GuardInterval,
-    /// The part of the channel, if it is not all of it.
-    ru: Option<Ru>,
-    /// Symbols of 4 us by which the preamble is longer than that of an HE SU PPDU.
-    longer: u8,
+    extent: Extent,
+    padding: PacketPadding,
+}
+
+/// The tones of a frame, and what they make of its preamble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// All of the channel.
+    Channel,
+    /// An RU of an HE MU or TB PPDU, behind a preamble with this many more symbols of 4 us than that of an HE SU PPDU.
+    Part(Ru, u8),
+    /// Those of an HE ER SU PPDU.
+    Extended(ExtendedRange),
 }
 
 /// Data bits of a subcarrier and stream in a symbol, in twelfths, by MCS of one stream: BPSK 1/2, QPSK 1/2 and 3/4, 16-QAM
@@ -107,9 +118,14 @@ impl Mimo {
     /// See [`Mode::key`](super::Mode::key).
     #[inline]
     pub(super) fn key(self) -> u64 {
-        let Self { format, coding, streams, width, guard, ru, longer } = self;
-        let ru = ru.map_or(0, |ru| ru as u8 + 1);
-        u64::from_le_bytes([format as u8, coding, streams, width as u8, guard as u8, ru, longer, 0])
+        let Self { format, coding, streams, width, guard, extent, padding } = self;
+        let (tones, longer) = match extent {
+            Extent::Channel => (0, 0),
+            Extent::Part(ru, longer) => (1 + ru as u8, longer),
+            Extent::Extended(tones) => (2 + Ru::T996 as u8 + tones as u8, 0),
+        };
+        let format = format as u8 | (padding as u8) << 4;
+        u64::from_le_bytes([format, coding, streams, width as u8, guard as u8, tones, longer, 0])
     }
 
     /// The mode of a scheme of one stream (`coding`) with this many streams, if the standard has it.
@@ -119,7 +135,8 @@ impl Mimo {
             && format.widths().contains(&width)
             && format.guards().contains(&guard)
             && !(format == Format::Vht && EXCLUDED.contains(&(width, streams, coding)));
-        exists.then_some(Self { format, coding, streams, width, guard, ru: None, longer: 0 })
+        let (extent, padding) = (Extent::Channel, PacketPadding::Us0);
+        exists.then_some(Self { format, coding, streams, width, guard, extent, padding })
     }
 
     /// The mode in which a station of this one sends to another, if each has all formats, widths and streams up to its own:
@@ -146,14 +163,29 @@ impl Mimo {
         }
         let narrow = |coding| Self::new(self.format, coding, self.streams, width, self.guard);
         let narrow = (0..=self.coding).rev().find_map(narrow).unwrap_or(self);
-        Self { ru: self.ru, longer: self.longer, ..narrow }
+        Self { extent: self.extent, padding: self.padding, ..narrow }
     }
 
     /// This HE mode within an RU, behind a preamble with `longer` more symbols of 4 us: in an HE MU PPDU those of HE-SIG-B
     /// (27.3.4), in an HE TB PPDU one, of a longer HE-STF.
     #[must_use]
     pub(crate) const fn within(self, ru: Ru, longer: u8) -> Self {
-        Self { ru: Some(ru), longer, ..self }
+        Self { extent: Extent::Part(ru, longer), ..self }
+    }
+
+    /// This mode in an HE ER SU PPDU, if there is one: over 20 MHz with one stream, MCS 0 to 2, over the upper 106 tones MCS 0.
+    #[must_use]
+    pub(crate) fn extended(self, tones: ExtendedRange) -> Option<Self> {
+        let exists = self.format == Format::He
+            && (self.width, self.streams) == (ChannelWidth::Mhz20, 1)
+            && self.coding <= tones.highest();
+        exists.then_some(Self { extent: Extent::Extended(tones), ..self })
+    }
+
+    /// The tones of an HE ER SU PPDU; none of another.
+    #[inline]
+    pub const fn extended_range(self) -> Option<ExtendedRange> {
+        if let Extent::Extended(tones) = self.extent { Some(tones) } else { None }
     }
 
     /// The same with another guard interval, which its format has.
@@ -173,12 +205,12 @@ impl Mimo {
     /// The same with all of the channel.
     #[must_use]
     pub(crate) const fn alone(self) -> Self {
-        Self { ru: None, longer: 0, ..self }
+        Self { extent: Extent::Channel, ..self }
     }
 
     /// The RU of a user's part of a PPDU.
     pub const fn ru(self) -> Option<Ru> {
-        self.ru
+        if let Extent::Part(ru, _) = self.extent { Some(ru) } else { None }
     }
 
     /// Every mode.
@@ -243,8 +275,11 @@ impl Mimo {
 
     /// Data subcarriers (NSD).
     pub(crate) const fn subcarriers(self) -> u64 {
-        if let Some(ru) = self.ru {
-            return ru.subcarriers();
+        match self.extent {
+            Extent::Channel => {}
+            Extent::Part(ru, _) => return ru.subcarriers(),
+            Extent::Extended(ExtendedRange::All) => return Ru::T242.subcarriers(),
+            Extent::Extended(ExtendedRange::Upper) => return Ru::T106.subcarriers(),
         }
         match (self.format, self.width) {
             (Format::Ht | Format::Vht, ChannelWidth::Mhz20) => 52,
@@ -280,7 +315,8 @@ impl Mimo {
     /// - HT-mixed (19.3.2): L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, HT-LTFs of 4 us.
     /// - VHT (21.3.2): L-STF 8, L-LTF 8, L-SIG 4, VHT-SIG-A 8, VHT-STF 4, VHT-LTFs of 4, VHT-SIG-B 4.
     /// - HE SU (27.3.4): L-STF 8, L-LTF 8, L-SIG 4, RL-SIG 4, HE-SIG-A 8, HE-STF 4, HE-LTFs of 6.4 us, or 12.8 with the
-    ///   longest guard interval, and a guard interval each; HE MU with HE-SIG-B before HE-STF, HE TB with 8 us of HE-STF.
+    ///   longest guard interval, and a guard interval each; HE MU with HE-SIG-B before HE-STF, HE TB with 8 us of HE-STF,
+    ///   HE ER SU with 16 us of HE-SIG-A.
     // Not inlined: a frame of other formats does not pay for it.
     #[inline(never)]
     pub(crate) fn header(self) -> Duration {
@@ -290,7 +326,12 @@ impl Mimo {
             Format::Vht => 36_000 + 4_000 * fields,
             Format::He => {
                 let useful = if self.guard == GuardInterval::Quadruple { 12_800 } else { 6_400 };
-                36_000 + 4_000 * u64::from(self.longer) + (useful + self.guard.nanos()) * fields
+                let longer = match self.extent {
+                    Extent::Channel => 0,
+                    Extent::Part(_, longer) => longer,
+                    Extent::Extended(_) => 2,
+                };
+                36_000 + 4_000 * u64::from(longer) + (useful + self.guard.nanos()) * fields
             }
         })
     }
@@ -320,14 +361,19 @@ impl Mimo {
     /// Duration of `psdu` bytes after the header, without a signal extension.
     #[inline(never)]
     pub(super) fn payload(self, psdu: Bytes) -> Duration {
-        let symbols = (psdu.bits() + self.around()).div_ceil(self.bits_per_symbol());
-        let nanos = symbols * self.symbol();
+        let bits = psdu.bits() + self.around();
+        let nanos = bits.div_ceil(self.bits_per_symbol()) * self.symbol();
         // 19.4.3, 21.4.3: short symbols fill up to a whole number of long ones.
-        Duration::from_nanos(if self.guard == GuardInterval::Short { nanos.next_multiple_of(4_000) } else { nanos })
+        let data = if self.guard == GuardInterval::Short { nanos.next_multiple_of(4_000) } else { nanos };
+        let extended = if self.padding == PacketPadding::Us0 { data } else { data + self.extension_after(bits) };
+        Duration::from_nanos(extended)
     }
 
     /// Data bits that fit in `nanos` after the header; below zero counts as none.
     pub(super) fn fits(self, nanos: u64) -> u64 {
+        if self.padding != PacketPadding::Us0 {
+            return self.bits_before_extension(nanos).saturating_sub(self.around());
+        }
         let whole = if self.guard == GuardInterval::Short { nanos / 4_000 * 4_000 } else { nanos };
         (whole / self.symbol()).saturating_mul(self.bits_per_symbol()).saturating_sub(self.around())
     }

@@ -52,6 +52,9 @@ pub enum OfdmRate {
     M54,
 }
 
+/// The mandatory OFDM rates.
+pub(super) const MANDATORY: [OfdmRate; 3] = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24];
+
 impl DsssRate {
     /// All rates, slowest first.
     pub const ALL: [Self; 4] = [Self::K1000, Self::K2000, Self::K5500, Self::K11000];
@@ -83,14 +86,17 @@ impl Mode {
         }
     }
 
-    /// The fastest of the mandatory OFDM rates (6, 12 and 24 Mb/s) that is no faster than this mode's non-HT reference
-    /// rate (IEEE 802.11-2020, 10.6.11), as an index: that of responses (10.6.6.5.2).
+    /// An index of the responses to this mode: the fastest of the mandatory OFDM rates (6, 12 and 24 Mb/s) that is no faster
+    /// than its non-HT reference rate (IEEE 802.11-2020, 10.6.11; 10.6.6.5.2), or the tones of an HE ER SU PPDU.
     #[inline]
-    pub(super) fn mandatory(self) -> usize {
+    pub(super) fn responses(self) -> usize {
         match self {
             Self::Dsss { .. } | Self::Nominal { .. } => 0,
             Self::Ofdm(rate) => usize::from(rate >= OfdmRate::M12) + usize::from(rate >= OfdmRate::M24),
-            Self::Mimo(mimo) => usize::from(mimo.coding() >= 1) + usize::from(mimo.coding() >= 3),
+            Self::Mimo(mimo) => match mimo.extended_range() {
+                None => usize::from(mimo.coding() >= 1) + usize::from(mimo.coding() >= 3),
+                Some(tones) => MANDATORY.len() + tones as usize,
+            },
         }
     }
 
@@ -140,6 +146,12 @@ impl Mode {
         }
     }
 
+    /// The part of the [`payload`](Self::payload) in which the PSDU is sent, without the packet extension.
+    pub(super) fn data(self, psdu: Bytes) -> Duration {
+        let extension = if let Self::Mimo(mimo) = self { mimo.extension(psdu) } else { Duration::ZERO };
+        self.payload(psdu) - extension
+    }
+
     /// Longest PSDU whose [`payload`](Self::payload) lasts at most `time`; zero if there is none.
     pub(super) fn longest(self, time: Duration) -> Bytes {
         let micros = time.as_nanos() / 1_000;
@@ -169,7 +181,18 @@ fn exactly(bytes: Bytes, rate: DsssRate) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{ExtendedRange, PacketPadding};
     use proptest::prelude::*;
+
+    /// Every mode of MIMO-OFDM as it is, in an HE ER SU PPDU if it can be, and with packet extensions.
+    fn mimo() -> impl Strategy<Value = Mimo> {
+        let tones = prop::sample::select(&[ExtendedRange::All, ExtendedRange::Upper]);
+        let padding = prop::sample::select(&[PacketPadding::Us0, PacketPadding::Us8, PacketPadding::Us16]);
+        let modes = (prop::sample::select(Mimo::all()), prop::option::of(tones), padding);
+        modes.prop_map(|(mimo, tones, padding)| {
+            tones.and_then(|tones| mimo.extended(tones)).unwrap_or(mimo).padded(padding)
+        })
+    }
 
     fn modes() -> impl Strategy<Value = Mode> {
         let dsss = (
@@ -179,7 +202,7 @@ mod tests {
         prop_oneof![
             dsss.prop_map(|(rate, preamble)| Mode::Dsss { rate, preamble }),
             prop::sample::select(&OfdmRate::ALL).prop_map(Mode::Ofdm),
-            prop::sample::select(Mimo::all()).prop_map(Mode::Mimo),
+            mimo().prop_map(Mode::Mimo),
             (1_u32..1_000_000).prop_map(|kbps| Mode::Nominal { kbps }),
         ]
     }

@@ -1,6 +1,7 @@
 //! Path loss over distance, and the received power that follows.
 
 use super::channel::Channel;
+use super::reception::BOOST;
 use crate::config::{Capture, Propagation, Radio};
 use crate::motion::Position;
 use units::{Duration, Length, Power};
@@ -123,6 +124,7 @@ impl Model {
         model.carrier_sense = attowatts(sensed).max(1);
         // The weakest single signal that can spoil the weakest decodable frame; what is weaker is left out.
         let spoils = if model.order == Capture::AnySignal { sensed } else { receive / model.capture };
+        let [receive, spoils] = [receive, spoils].map(|power| power / model.boost());
         model.floor = attowatts(channel.least_power(sensed.min(receive).min(spoils), receive)).max(1);
         model.reach = model.farthest(|watts| attowatts(watts) >= model.floor);
         model
@@ -144,11 +146,16 @@ impl Model {
         far * (1.0 + ROUNDING)
     }
 
+    /// How much weaker than others the frames of some format may be.
+    pub(super) fn boost(&self) -> f64 {
+        if self.channel.extended { BOOST as f64 } else { 1.0 }
+    }
+
     /// Upper bound of the distance in metres from which signals are decoded.
     pub(super) fn decodable_reach(&self) -> f64 {
         match self.propagation {
             Propagation::Range => self.range * (1.0 + 2.0 * ROUNDING),
-            _ => self.farthest(|watts| watts >= self.receive),
+            _ => self.farthest(|watts| watts * self.boost() >= self.receive),
         }
     }
 

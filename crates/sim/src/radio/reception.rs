@@ -31,9 +31,21 @@ pub(crate) struct Shape {
     pub(crate) limited: bool,
 }
 
+/// How much stronger the preamble of an HE ER SU PPDU is than that of others: 3 dB (IEEE 802.11ax-2021, 27.3.11).
+pub(super) const BOOST: u64 = 2;
+
 impl Shape {
     /// No node.
     pub(crate) const NOBODY: u32 = u32::MAX;
+
+    /// The power by which a receiver finds the preamble of a frame of this power.
+    #[inline]
+    pub(super) fn found_by(&self, power: u64) -> u64 {
+        match self.mode {
+            Mode::Mimo(mode) if mode.extended_range().is_some() => power.saturating_mul(BOOST),
+            _ => power,
+        }
+    }
 
     /// Does it answer a trigger beside others?
     #[inline]
@@ -209,7 +221,11 @@ impl Judge {
     fn find_bounds(&mut self, mode: Mode) -> Bounds {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return Bounds::NONE };
         let mut bound = |mode| Bound { noise: model.noise(mode), certain: tables.least_certain(mode) };
-        let bounds = Bounds { header: bound(header_field(mode).mode), payload: bound(mode) };
+        let field = header_field(mode);
+        let once = bound(field.mode);
+        // Copies are added up.
+        let header = Bound { certain: once.certain / field.copies as f64, ..once };
+        let bounds = Bounds { header, payload: bound(mode) };
         self.bounds.push((mode.key(), bounds));
         bounds
     }
@@ -240,7 +256,8 @@ impl Judge {
         }
         let field = header_field(frame.shape.mode);
         let span = frame.start + field.begins..frame.start + field.ends;
-        let chance = survival(tables, field.mode, field.bits, noise, frame.power, &span, history);
+        let power = frame.power.saturating_mul(field.copies);
+        let chance = survival(tables, field.mode, field.bits, noise, power, &span, history);
         self.luck[node as usize].happens(chance)
     }
 
@@ -299,7 +316,7 @@ impl Decoded {
     /// Returns the time at which each MPDU of the frame is here: its share of the payload's time.
     fn spans(&self) -> impl Fn(&Mpdu) -> Range<Instant> + use<> {
         let begins = self.start + self.shape.mode.header();
-        let payload = self.shape.mode.payload(self.shape.psdu).as_nanos();
+        let payload = self.shape.mode.data(self.shape.psdu).as_nanos();
         let all = self.shape.psdu.count().max(1);
         let at = move |bytes: Bytes| begins + Duration::from_nanos(payload * bytes.count().min(all) / all);
         move |mpdu| at(mpdu.start)..at(mpdu.start + mpdu.length)
@@ -343,6 +360,12 @@ fn stood_out(power: u64, span: &Range<Instant>, history: &History, reception: &R
 }
 
 impl Reception {
+    /// True if a frame of this power on a link can be decoded when alone.
+    #[inline]
+    pub(super) fn decodes(&self, shape: &Shape, power: u64, decodable: bool) -> bool {
+        decodable || shape.found_by(power) > power && shape.found_by(power) >= self.receive
+    }
+
     /// True if a signal of this power exceeds all others by the capture threshold.
     #[inline]
     pub(super) fn stands_out(&self, power: u64, others: f64) -> bool {

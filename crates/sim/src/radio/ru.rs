@@ -27,6 +27,11 @@ impl Ru {
         [24, 48, 102, 234, 468, 980][self as usize]
     }
 
+    /// Data subcarriers of a quarter of a symbol (NSD,short; 27.3.12.5).
+    pub(super) const fn quarter(self) -> u64 {
+        [6, 12, 24, 60, 120, 240][self as usize]
+    }
+
     /// How many there are side by side in a channel.
     pub const fn count(self, width: ChannelWidth) -> usize {
         let by_size = match width {

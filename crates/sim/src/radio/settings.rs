@@ -2,7 +2,9 @@
 
 use super::mimo::{Format, Mimo};
 use super::mode::{DsssRate, Mode, OfdmRate};
-use crate::config::{self, BProtection, ChannelWidth, ErrorModel, GuardInterval, Preamble, Radio, Standard};
+use crate::config::{
+    self, BProtection, ChannelWidth, ErrorModel, ExtendedRange, GuardInterval, PacketPadding, Preamble, Radio, Standard,
+};
 use units::{Frequency, Rate};
 
 /// A setting that contradicts the standard or another setting: its key without a table, and why, with a remedy.
@@ -49,6 +51,7 @@ impl Radio {
     /// Mode of data frames.
     pub(crate) fn data_mode(&self) -> Result<Mode, Refusal> {
         self.check_standard()?;
+        self.check_he()?;
         self.check_band()?;
         let given = [
             ("data_rate", self.data_rate.is_some()),
@@ -83,7 +86,8 @@ impl Radio {
 
     /// The radio of a node of its own generation; `None` if it is as all others.
     pub(crate) fn of_node(&self, node: &config::Node) -> Result<Option<Self>, Refusal> {
-        if node.standard.is_none() && node.channel_width.is_none() && node.streams.is_none() {
+        let extends = node.extended_range.is_some();
+        if node.standard.is_none() && node.channel_width.is_none() && node.streams.is_none() && !extends {
             return Ok(None);
         }
         let standard = node.standard.unwrap_or(self.standard);
@@ -94,7 +98,8 @@ impl Radio {
         }
         let format = Format::of(standard).expect("802.11n or later");
         let widest = *format.widths().last().expect("there are widths");
-        let channel_width = node.channel_width.unwrap_or(self.channel_width.min(widest));
+        let usual = if extends { ChannelWidth::Mhz20 } else { self.channel_width.min(widest) };
+        let channel_width = node.channel_width.unwrap_or(usual);
         if channel_width > self.channel_width {
             let why = format!("the channel of `[radio]` has {} MHz; write no more", self.channel_width.mhz());
             return Err(Refusal::new("channel_width", why));
@@ -108,10 +113,12 @@ impl Radio {
             data_rate: node.data_rate,
             mcs: node.mcs,
             nominal_rate: None,
+            extended_range: node.extended_range.or(self.extended_range),
             ..self.clone()
         };
+        let own = if node.extended_range.is_none() { own.of_standard(standard) } else { own };
         // Without a rate of its own it has the radio's, as far as that means the same.
-        if standard == self.standard && own.data_rate.is_none() && own.mcs.is_none() {
+        if standard == self.standard && !extends && own.data_rate.is_none() && own.mcs.is_none() {
             let streams = node.streams.or(self.streams);
             let mcs = match (self.mcs, node.streams) {
                 (Some(mcs), Some(streams)) if format == Format::Ht => Some(mcs % 8 + 8 * (streams.clamp(1, 4) - 1)),
@@ -128,16 +135,36 @@ impl Radio {
             return self.clone();
         };
         let mimo = own.common(its);
-        Self {
-            standard: self.standard.min(other.standard),
+        let common = Self {
             channel_width: mimo.width(),
             guard_interval: mimo.guard(),
             streams: Some(mimo.streams()),
             mcs: Some(mimo.mcs()),
             data_rate: None,
             nominal_rate: None,
+            extended_range: self.extended_range.max(other.extended_range),
             ..self.clone()
+        };
+        let common = common.of_standard(self.standard.min(other.standard));
+        match common.extended_range {
+            None => common,
+            // As slowly as the slower one.
+            Some(tones) => Self { mcs: Some(own.coding().min(its.coding()).min(tones.highest())), ..common },
         }
+    }
+
+    /// The same of this standard: before 802.11ax without what came with it.
+    fn of_standard(self, standard: Standard) -> Self {
+        if standard == Standard::Ax {
+            return Self { standard, ..self };
+        }
+        Self { standard, packet_padding: PacketPadding::Us0, extended_range: None, ..self }
+    }
+
+    /// The mode of responses to HE ER SU PPDUs over these tones, which have the same format.
+    pub(super) fn extended_response(&self, tones: ExtendedRange) -> Option<Mimo> {
+        let slow = Mimo::new(Format::He, 0, 1, ChannelWidth::Mhz20, self.guard_interval)?;
+        slow.padded(self.packet_padding).extended(tones)
     }
 
     /// Modes between which rate control moves step by step, slowest first: those of the standard, or the codings of
@@ -166,9 +193,8 @@ impl Radio {
         for &width in widths {
             for &guard in guards.clone() {
                 for streams in 1..=self.most_streams() {
-                    let all =
-                        (0..=format.highest()).filter_map(|coding| Mimo::new(format, coding, streams, width, guard));
-                    modes.extend(all.map(Mode::Mimo));
+                    let scheme = |coding| self.scheme(format, coding, streams, width, guard);
+                    modes.extend((0..=format.highest()).filter_map(scheme).map(Mode::Mimo));
                 }
             }
         }
@@ -240,13 +266,25 @@ impl Radio {
         let mimo = match data_rate {
             Some(rate) => self.of_rate(format, rate)?,
             None if format == Format::Ht => self.ht_of_index(mcs)?,
-            None => self.of_index(format, mcs.unwrap_or(7))?,
+            None => self.of_index(format, mcs.unwrap_or(if self.extended_range.is_some() { 0 } else { 7 }))?,
         };
         Ok(Mode::Mimo(mimo))
     }
 
     fn mimo(&self, format: Format, coding: u8, streams: u8) -> Option<Mimo> {
-        Mimo::new(format, coding, streams, self.channel_width, self.guard_interval)
+        self.scheme(format, coding, streams, self.channel_width, self.guard_interval)
+    }
+
+    fn scheme(
+        &self,
+        format: Format,
+        coding: u8,
+        streams: u8,
+        width: ChannelWidth,
+        guard: GuardInterval,
+    ) -> Option<Mimo> {
+        let mimo = Mimo::new(format, coding, streams, width, guard)?.padded(self.packet_padding);
+        self.extended_range.map_or(Some(mimo), |tones| mimo.extended(tones))
     }
 
     /// HT's scheme of this index, which counts the streams; by default the fastest with these streams.
@@ -274,6 +312,11 @@ impl Radio {
             return Err(Refusal::new("mcs", why));
         }
         self.mimo(format, index, streams).ok_or_else(|| {
+            if let Some(tones) = self.extended_range {
+                let (tones, highest) = (tones.tones(), tones.highest());
+                let why = format!("an HE ER SU PPDU over {tones} tones has no MCS above {highest}; write {highest}");
+                return Refusal::new("mcs", why);
+            }
             let (below, width) = (index - 1, self.channel_width.mhz());
             let why = format!(
                 "802.11ac has no MCS {index} with {streams} streams over {width} MHz (IEEE 802.11-2020, 21.5); the nearest \
@@ -361,6 +404,32 @@ impl Radio {
         Ok(())
     }
 
+    /// Settings that came with 802.11ax.
+    fn check_he(&self) -> Result<(), Refusal> {
+        let keys = [
+            ("packet_padding", self.packet_padding != PacketPadding::Us0),
+            ("extended_range", self.extended_range.is_some()),
+        ];
+        if let Some((key, _)) = keys.into_iter().find(|&(_, given)| given && self.standard != Standard::Ax) {
+            let why = format!("`{key}` came with 802.11ax; leave it out or write `standard = \"802.11ax\"`");
+            return Err(Refusal::new(key, why));
+        }
+        if self.extended_range.is_none() {
+            return Ok(());
+        }
+        if !self.propagation.has_powers() {
+            let why = "`propagation = \"range\"` has no powers to extend it by; choose another propagation";
+            return Err(Refusal::new("extended_range", why));
+        }
+        if self.channel_width != ChannelWidth::Mhz20 {
+            return Err(Refusal::new("channel_width", "an HE ER SU PPDU has 20 MHz; write \"20 MHz\""));
+        }
+        if self.streams.is_some_and(|streams| streams != 1) {
+            return Err(Refusal::new("streams", "an HE ER SU PPDU has 1 stream; write 1"));
+        }
+        Ok(())
+    }
+
     /// Bands and widths that the standard does not have.
     fn check_band(&self) -> Result<(), Refusal> {
         let low = self.carrier() < Frequency::hertz(4_000_000_000);
@@ -386,133 +455,4 @@ fn no_such_rate(key: &'static str, rates: impl IntoIterator<Item = Rate>) -> Ref
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn n() -> Radio {
-        Radio { standard: Standard::N, ..Radio::default() }
-    }
-
-    fn refused(radio: &Radio) -> Refusal {
-        radio.data_mode().expect_err("contradicts the standard")
-    }
-
-    #[test]
-    fn an_ht_rate_means_the_scheme_with_the_fewest_streams() {
-        let of = |mbps: u64| Radio { data_rate: Some(Rate::mbps(mbps)), ..n() }.data_mode();
-        // 26 Mb/s is MCS 3 and MCS 9.
-        assert_eq!(of(26), n().ht_of_index(Some(3)).map(Mode::Mimo));
-        assert_eq!(of(65), n().data_mode());
-        let short = Radio { guard_interval: GuardInterval::Short, data_rate: Some(Rate::kbps(72_200)), ..n() };
-        assert_eq!(short.data_mode(), short.ht_of_index(Some(7)).map(Mode::Mimo));
-        let refusal = of(60).expect_err("no such rate");
-        assert!(refusal.why.contains("58.5 Mb/s (MCS 6)"), "{}", refusal.why);
-    }
-
-    fn mimo(radio: &Radio) -> Mimo {
-        let Ok(Mode::Mimo(mimo)) = radio.data_mode() else { panic!("{:?}", radio.data_mode()) };
-        mimo
-    }
-
-    #[test]
-    fn a_rate_of_802_11ax_means_the_scheme_with_the_fewest_streams() {
-        let wide = Radio { standard: Standard::Ax, channel_width: ChannelWidth::Mhz80, ..Radio::default() };
-        let of = |mbps, streams| mimo(&Radio { data_rate: Some(Rate::mbps(mbps)), streams, ..wide.clone() });
-        assert_eq!((of(1_201, None).coding(), of(1_201, None).streams()), (11, 2));
-        assert_eq!((of(1_153, Some(4)).coding(), of(1_153, Some(4)).streams()), (5, 4));
-        assert_eq!((mimo(&wide).coding(), mimo(&wide).streams()), (7, 1));
-        let two = Radio { streams: Some(2), ..n() };
-        assert_eq!((mimo(&two).mcs(), two.all_modes().len(), two.ladder().len()), (15, 16, 8));
-        // 20, 40 and 80 MHz, two streams; the guard interval is the one that is set.
-        let two = Radio { streams: Some(2), ..wide };
-        assert_eq!((two.all_modes().len(), two.ladder().len()), (3 * 2 * 12, 12));
-        // VHT: MCS 9 is missing over 20 MHz.
-        let short = Radio { standard: Standard::Ac, guard_interval: GuardInterval::Short, ..two };
-        assert_eq!((short.all_modes().len(), short.ladder().len()), (2 * 2 * 30 - 4, 10));
-    }
-
-    #[test]
-    fn a_node_of_an_older_generation_has_its_own_modes() {
-        let radio = Radio {
-            standard: Standard::Ax,
-            channel_width: ChannelWidth::Mhz80,
-            guard_interval: GuardInterval::Double,
-            mcs: Some(11),
-            streams: Some(2),
-            ..Radio::default()
-        };
-        let own = |node: config::Node| radio.of_node(&node).map(|own| own.map(|own| mimo(&own)));
-        assert_eq!(own(config::Node::default()), Ok(None));
-        let of = |standard, streams| config::Node { standard: Some(standard), streams, ..config::Node::default() };
-        let mode = |format, coding, streams, width, guard| Ok(Mimo::new(format, coding, streams, width, guard));
-        let (long, double) = (GuardInterval::Long, GuardInterval::Double);
-        assert_eq!(own(of(Standard::N, None)), mode(Format::Ht, 7, 1, ChannelWidth::Mhz40, long));
-        assert_eq!(own(of(Standard::Ac, Some(2))), mode(Format::Vht, 7, 2, ChannelWidth::Mhz80, long));
-        let narrow = config::Node { channel_width: Some(ChannelWidth::Mhz20), ..config::Node::default() };
-        assert_eq!(own(narrow), mode(Format::He, 11, 2, ChannelWidth::Mhz20, double));
-        let wide = config::Node { channel_width: Some(ChannelWidth::Mhz160), ..config::Node::default() };
-        assert_eq!(radio.of_node(&wide).expect_err("too wide").key, "channel_width");
-        assert_eq!(radio.of_node(&of(Standard::G, None)).expect_err("too old").key, "standard");
-        let old = Radio { standard: Standard::N, ..Radio::default() };
-        assert_eq!(old.of_node(&of(Standard::Ax, None)).expect_err("too new").key, "standard");
-        let two = old.of_node(&of(Standard::N, Some(2))).expect("it exists").expect("it differs");
-        assert_eq!(mimo(&two).mcs(), 15);
-    }
-
-    #[test]
-    fn what_the_standard_lacks_is_refused_by_its_key() {
-        let b = Radio::default;
-        let cases = [
-            (Radio { data_rate: Some(Rate::mbps(54)), ..b() }, "data_rate"),
-            (Radio { standard: Standard::A, preamble: Preamble::Short, ..b() }, "preamble"),
-            (Radio { standard: Standard::G, preamble: Preamble::DataRate, ..b() }, "preamble"),
-            (Radio { mcs: Some(3), ..b() }, "mcs"),
-            (Radio { channel_width: ChannelWidth::Mhz40, ..b() }, "channel_width"),
-            (Radio { guard_interval: GuardInterval::Short, ..b() }, "guard_interval"),
-            (Radio { nominal_rate: Some(Rate::mbps(216)), ..b() }, "nominal_rate"),
-            (Radio { mcs: Some(32), ..n() }, "mcs"),
-            (Radio { mcs: Some(200), ..n() }, "mcs"),
-            (Radio { mcs: Some(3), data_rate: Some(Rate::mbps(26)), ..n() }, "mcs"),
-            (Radio { nominal_rate: Some(Rate::mbps(216)), channel_width: ChannelWidth::Mhz40, ..n() }, "nominal_rate"),
-            (Radio { nominal_rate: Some(Rate::bps(1)), ..n() }, "nominal_rate"),
-        ];
-        for (radio, key) in cases {
-            assert_eq!(refused(&radio).key, key);
-        }
-        let ac = || Radio { standard: Standard::Ac, ..Radio::default() };
-        let ax = || Radio { standard: Standard::Ax, ..Radio::default() };
-        let low = Some(Frequency::hertz(2_437_000_000));
-        // Key, and the nearest right value.
-        let newer = [
-            (Radio { mcs: Some(10), ..ac() }, "mcs", "0 to 9"),
-            (Radio { mcs: Some(12), ..ax() }, "mcs", "0 to 11"),
-            (Radio { mcs: Some(9), ..ac() }, "mcs", "the nearest is MCS 8"),
-            (
-                Radio { mcs: Some(6), streams: Some(3), channel_width: ChannelWidth::Mhz80, ..ac() },
-                "mcs",
-                "the nearest is MCS 5",
-            ),
-            (Radio { streams: Some(9), ..ax() }, "streams", "1 to 8"),
-            (Radio { streams: Some(0), ..ax() }, "streams", "1 to 8"),
-            (Radio { streams: Some(5), ..n() }, "streams", "1 to 4"),
-            (Radio { streams: Some(2), mcs: Some(3), ..n() }, "streams", "MCS 3 of 802.11n has 1 streams"),
-            (Radio { streams: Some(2), ..b() }, "streams", "802.11n"),
-            (Radio { frequency: low, ..ac() }, "frequency", "5.18 GHz"),
-            (Radio { frequency: low, channel_width: ChannelWidth::Mhz80, ..ax() }, "channel_width", "40 MHz"),
-            (Radio { frequency: low, channel_width: ChannelWidth::Mhz160, ..ax() }, "channel_width", "40 MHz"),
-            (Radio { channel_width: ChannelWidth::Mhz80, ..n() }, "channel_width", "40 MHz"),
-            (Radio { guard_interval: GuardInterval::Short, ..ax() }, "guard_interval", "long"),
-            (Radio { guard_interval: GuardInterval::Double, ..ac() }, "guard_interval", "long"),
-            (Radio { guard_interval: GuardInterval::Quadruple, ..n() }, "guard_interval", "long"),
-            (Radio { nominal_rate: Some(Rate::mbps(216)), ..ax() }, "nominal_rate", "802.11n"),
-            (Radio { data_rate: Some(Rate::mbps(100)), ..ax() }, "data_rate", "103.235294 Mb/s (MCS 8, `streams` 1)"),
-        ];
-        for (radio, key, says) in newer {
-            let refusal = refused(&radio);
-            assert!(refusal.key == key && refusal.why.contains(says), "{refusal:?}");
-        }
-        let basic = Radio { basic_rate: Some(Rate::kbps(6_500)), ..n() }.basic_mode();
-        assert_eq!(basic.expect_err("control frames are no HT frames").key, "basic_rate");
-        assert_eq!(n().node_mode(Some(Rate::mbps(26)), Some(3)).expect_err("two rates").key, "mcs");
-    }
-}
+mod tests;

@@ -4,9 +4,9 @@
 //! 18 (ERP: signal extension in 18.3.2.4), 19 (HT: `TXTIME` in 19.4.3), 21 (VHT: 21.4.3) and, of IEEE 802.11ax-2021, 27
 //! (HE: 27.4.3); characteristics in tables 15-5, 16-4, 17-21, 18-5, 19-25, 21-29 and 27-60.
 
-use super::mode::{Mode, OfdmRate};
+use super::mode::{MANDATORY, Mode};
 use super::settings::Refusal;
-use crate::config::{Preamble, Radio, Standard};
+use crate::config::{ExtendedRange, Preamble, Radio, Standard};
 use units::{Bytes, Duration};
 
 /// Length of a data frame's header (24 B) and check sum (4 B).
@@ -32,6 +32,9 @@ pub struct Responses {
     pub block_ack: Duration,
     /// Duration of a BlockAck of 256 frames.
     pub long_block_ack: Duration,
+    /// Time-out, from the end of the data: SIFS, a slot and aRxPHYStartDelay (10.3.2.9), which is the duration of the
+    /// response's preamble and header (tables 16-4, 17-21, 18-5).
+    pub timeout: Duration,
 }
 
 /// Timing of a physical layer.
@@ -39,8 +42,8 @@ pub struct Responses {
 pub struct Timing {
     /// The mode of broadcast frames and block acknowledgement requests.
     pub basic: Mode,
-    /// Responses by [`Mode::mandatory`] of the data.
-    responses: [Responses; 3],
+    /// Responses by [`Mode::responses`] of the data.
+    responses: [Responses; 5],
     /// The mode of RTS and CTS frames: the basic one, unless they protect stations of 802.11b.
     pub announcing: Mode,
     /// Signal extension after every OFDM frame in the 2.4 GHz band (18.3.2.4).
@@ -59,9 +62,6 @@ pub struct Timing {
     pub cts: Duration,
     /// Duration of an RTS.
     pub rts: Duration,
-    /// ACK time-out, from the end of the frame: SIFS, a slot and aRxPHYStartDelay (10.3.2.9), which is the duration of
-    /// the response's preamble and header (tables 16-4, 17-21, 18-5).
-    pub response_timeout: Duration,
     /// CTS time-out.
     pub cts_timeout: Duration,
     /// aCWmin.
@@ -78,11 +78,11 @@ impl Timing {
         let (announcing, protects) = radio.protection_mode()?;
         let long_slot = dsss || protects;
         let basic = radio.basic_mode()?;
-        let none =
-            Responses { mode: basic, ack: Duration::ZERO, block_ack: Duration::ZERO, long_block_ack: Duration::ZERO };
+        let zero = Duration::ZERO;
+        let none = Responses { mode: basic, ack: zero, block_ack: zero, long_block_ack: zero, timeout: zero };
         let mut timing = Self {
             basic,
-            responses: [none; 3],
+            responses: [none; 5],
             announcing,
             extension: Duration::from_micros(if low_band { 6 } else { 0 }),
             slot: Duration::from_micros(if long_slot { 20 } else { 9 }),
@@ -92,7 +92,6 @@ impl Timing {
             turnaround: Duration::from_micros(if dsss { 5 } else { 2 }),
             cts: Duration::ZERO,
             rts: Duration::ZERO,
-            response_timeout: Duration::ZERO,
             cts_timeout: Duration::ZERO,
             // 10.3.9: with basic rates of 802.11b alone the window is aCWmin(0).
             cw_min: if long_slot { 31 } else { 15 },
@@ -100,15 +99,16 @@ impl Timing {
         };
         // Before 802.11ac all control frames have one rate here (`docs/mac-conventions.md`).
         let by_rule = matches!(radio.standard, Standard::Ac | Standard::Ax) && radio.basic_rate.is_none();
-        let mandatory = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24].map(Mode::Ofdm);
-        timing.responses = mandatory.map(|mode| Responses { mode: if by_rule { mode } else { basic }, ..none });
+        let [slow, medium, fast] = MANDATORY.map(|rate| if by_rule { Mode::Ofdm(rate) } else { basic });
+        let extended = |tones| radio.extended_response(tones).map_or(basic, Mode::Mimo);
+        let modes = [slow, medium, fast, extended(ExtendedRange::All), extended(ExtendedRange::Upper)];
+        timing.responses = modes.map(|mode| Responses { mode, ..none });
         timing.lengthen_responses(Bytes::new(0));
         [timing.cts, timing.rts] = [CTS, RTS].map(|psdu| timing.duration(announcing, psdu));
         timing.difs = timing.sifs + timing.slot * 2;
         // The simulator that has this preamble has no slower frames than these.
         let slowest = if radio.preamble == Preamble::DataRate { timing.basic } else { radio.slowest_mode() };
         timing.eifs = timing.sifs + timing.duration(slowest, ACK) + timing.difs;
-        timing.response_timeout = timing.sifs + timing.slot + timing.basic.header();
         timing.cts_timeout = timing.sifs + timing.slot + announcing.header();
         Ok(timing)
     }
@@ -121,13 +121,23 @@ impl Timing {
             ack: lasts(mode, ACK),
             block_ack: lasts(mode, BLOCK_ACK),
             long_block_ack: lasts(mode, LONG_BLOCK_ACK),
+            timeout: self.sifs + self.slot + mode.header(),
         });
     }
 
-    /// Responses to data of this mode: at the basic rate, or by the rule of 10.6.6.5.2.
+    /// Responses to data of this mode: at the basic rate, by the rule of 10.6.6.5.2, or in HE ER SU PPDUs as the data.
     #[inline]
     pub fn responses(&self, mode: Mode) -> &Responses {
-        &self.responses[mode.mandatory()]
+        &self.responses[mode.responses()]
+    }
+
+    /// Mode of a control frame that belongs to data of this mode and is no response.
+    #[inline]
+    pub fn control(&self, mode: Mode) -> Mode {
+        match mode {
+            Mode::Mimo(mimo) if mimo.extended_range().is_some() => self.responses(mode).mode,
+            _ => self.basic,
+        }
     }
 
     /// Longest PSDU whose frame lasts at most `time`; zero if there is none.
@@ -152,7 +162,7 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{BProtection, Preamble};
+    use crate::config::{BProtection, PacketPadding, Preamble};
     use units::{Frequency, Rate};
 
     fn radio(standard: Standard, data: u64, basic: u64) -> Radio {
@@ -183,7 +193,7 @@ mod tests {
         assert_eq!(data, us(192 + 774));
         assert_eq!((ack(&b), b.cts, b.rts), (us(192 + 112), us(192 + 112), us(192 + 160)));
         assert_eq!((b.sifs, b.difs, b.eifs), (us(10), us(50), us(10 + 304 + 50)));
-        assert_eq!(b.response_timeout, us(10 + 20 + 192));
+        assert_eq!(b.responses(b.basic).timeout, us(10 + 20 + 192));
         // 5.5 Mb/s: 8512 / 5.5 = 1547.6.
         assert_eq!(timing(&radio(Standard::B, 5_500, 1_000)).1, us(192 + 1548));
     }
@@ -236,7 +246,7 @@ mod tests {
         let (g, data) = timing(&g);
         assert_eq!((g.slot, g.sifs, g.difs, g.cw_min), (us(20), us(10), us(50), 31));
         assert_eq!((data, ack(&g), g.cts, g.rts), (us(186), us(50), us(304), us(352)));
-        assert_eq!((g.eifs, g.response_timeout, g.cts_timeout), (us(364), us(50), us(222)));
+        assert_eq!((g.eifs, g.responses(g.basic).timeout, g.cts_timeout), (us(364), us(50), us(222)));
         let refused = |radio: Radio| Timing::new(&radio).expect_err("a contradiction").key;
         assert_eq!(refused(Radio { b_protection: BProtection::RtsCts, ..Radio::default() }), "b_protection");
         let rate = Some(Rate::mbps(6));
@@ -249,9 +259,37 @@ mod tests {
         let (n, data) = timing(&five);
         // MCS 7: 8534 bits at 260 a symbol: 32.8, so 33 symbols behind 36 us of preamble.
         assert_eq!(data, us(36 + 132));
-        assert_eq!((ack(&n), n.sifs, n.slot, n.response_timeout), (us(44), us(16), us(9), us(16 + 9 + 20)));
+        assert_eq!((ack(&n), n.sifs, n.slot, n.responses(n.basic).timeout), (us(44), us(16), us(9), us(16 + 9 + 20)));
         let (n, data) = timing(&Radio { frequency: Some(Frequency::hertz(2_437_000_000)), ..five });
         assert_eq!((ack(&n), n.sifs, data), (us(50), us(10), us(36 + 132 + 6)));
+    }
+
+    #[test]
+    fn responses_to_frames_of_extended_range_have_their_format() {
+        let ns = Duration::from_nanos;
+        let of = |extended_range, packet_padding| {
+            let ax = Radio { standard: Standard::Ax, extended_range, packet_padding, ..Radio::default() };
+            let timing = Timing::new(&ax).expect("a radio of the standard");
+            let data = ax.data_mode().expect("MCS 0 by default");
+            let Responses { ack, block_ack, long_block_ack, timeout, .. } = *timing.responses(data);
+            let control = timing.control(data);
+            assert_eq!(control, if extended_range.is_some() { timing.responses(data).mode } else { timing.basic });
+            [ack, block_ack, long_block_ack, timeout]
+        };
+        // 134 bits of an ACK, 278 and 470 of BlockAcks: 2, 3 and 5 symbols of 117; 3, 6 and 10 of 51. 51.2 us before them, SIFS
+        // and a slot.
+        let lasts = |symbols: u64| ns(51_200 + symbols * 13_600);
+        let (all, upper) = (Some(ExtendedRange::All), Some(ExtendedRange::Upper));
+        assert_eq!(of(all, PacketPadding::Us0), [lasts(2), lasts(3), lasts(5), ns(76_200)]);
+        assert_eq!(of(upper, PacketPadding::Us0), [lasts(3), lasts(6), lasts(10), ns(76_200)]);
+        // In the last symbol 17, 44 and 2 bits: quarters of 30.
+        let longer = [4, 8, 4].map(|micros| ns(1_000 * micros));
+        assert_eq!(
+            of(all, PacketPadding::Us16),
+            [lasts(2) + longer[0], lasts(3) + longer[1], lasts(5) + longer[2], ns(76_200)]
+        );
+        // Without it 44 us, and 45 to wait.
+        assert_eq!(of(None, PacketPadding::Us0)[3], us(45));
     }
 
     #[test]
@@ -260,7 +298,7 @@ mod tests {
         let of = |radio: &Radio, mcs| {
             let timing = Timing::new(radio).expect("a radio of the standard");
             let data = Radio { mcs: Some(mcs), ..radio.clone() }.data_mode().expect("an MCS of the standard");
-            let Responses { mode, ack, block_ack, long_block_ack } = *timing.responses(data);
+            let Responses { mode, ack, block_ack, long_block_ack, .. } = *timing.responses(data);
             (mode.rate().as_bps() / 1_000_000, ack, block_ack, long_block_ack)
         };
         // 16 + 8 * 14 + 6 = 134 bits: 6, 3 and 2 symbols of 24, 48 and 96; 278 of a BlockAck: 12, 6, 3; 470: 20, 10, 5.

@@ -37,7 +37,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
     let bands = channels::bands(network, &sites, &infrastructure, &generations)?;
-    let channel = radio::channel(&network.radio, &names, seed)?;
+    let extended = generations.extend(network);
+    let channel = radio::channel(&network.radio, &names, seed)?.extended(extended);
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
@@ -46,11 +47,14 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     if rules.shares_downlink {
         medium.expect_parts();
     }
+    if extended {
+        medium.extend_range();
+    }
     if let Some(bands) = bands {
         let reuse = channels::reuse(network, &infrastructure, &generations)?;
         medium.tune(bands, rules.timing.sifs + rules.timing.slot, reuse);
     }
-    infrastructure.check_range(&names, &medium)?;
+    infrastructure.check_range(&names, &medium, &generations, network)?;
     let nodes = nodes::build::nodes(network, &sites, &infrastructure, &generations, &rules, seed)?;
     if rules.shares_downlink {
         conventions::check_sharing(&nodes, &infrastructure, &rules)?;

@@ -25,6 +25,7 @@ impl World {
             }
             Kind::Rts
             | Kind::Cts
+            | Kind::SharedCts
             | Kind::Ack
             | Kind::BlockAckReq { .. }
             | Kind::BlockAck { .. }
@@ -49,7 +50,7 @@ impl World {
     fn measure_frame(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         let bytes = match frame.kind {
             // These name only their receiver.
-            Kind::Cts | Kind::Ack | Kind::Grant => return,
+            Kind::Cts | Kind::SharedCts | Kind::Ack | Kind::Grant => return,
             Kind::Rts
             | Kind::BlockAckReq { .. }
             | Kind::BlockAck { .. }

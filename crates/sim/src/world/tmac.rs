@@ -62,6 +62,7 @@ impl World {
         let tells = match frame.kind {
             Kind::Rts
             | Kind::Cts
+            | Kind::SharedCts
             | Kind::Grant
             | Kind::BlockAckReq { .. }
             | Kind::MultiUser { .. }
@@ -87,9 +88,11 @@ impl World {
             Kind::Rts | Kind::Cts | Kind::Ack | Kind::BlockAckReq { .. } | Kind::BlockAck { .. } | Kind::Grant => {
                 Sign::Responds
             }
-            Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::Triggered { .. } | Kind::MultiBlockAck { .. } => {
-                return;
-            }
+            Kind::MultiUser { .. }
+            | Kind::Trigger { .. }
+            | Kind::Triggered { .. }
+            | Kind::MultiBlockAck { .. }
+            | Kind::SharedCts => return,
         };
         let station = &mut self.nodes[node].station;
         station.hear_key(self.now, frame.from, tells, sign, power);

@@ -181,7 +181,7 @@ impl World {
     fn picture(&self, frame: &Frame, intact: &Bitmap) -> trace::Frame {
         let (kind, mpdus) = match frame.kind {
             Kind::Rts => (trace::Kind::Rts, Vec::new()),
-            Kind::Cts => (trace::Kind::Cts, Vec::new()),
+            Kind::Cts | Kind::SharedCts => (trace::Kind::Cts, Vec::new()),
             Kind::Ack => (trace::Kind::Ack, Vec::new()),
             Kind::Request { asked, .. } => (trace::Kind::Request { asked }, Vec::new()),
             Kind::Grant => (trace::Kind::Grant, Vec::new()),
@@ -202,7 +202,7 @@ impl World {
                 (trace::Kind::Data, self.picture_mpdus(frame, intact))
             }
         };
-        let (mode, length) = self.on_the_air(frame);
+        let (mode, psdu, length) = self.on_the_air(frame);
         trace::Frame {
             kind,
             from: frame.from,
@@ -210,23 +210,25 @@ impl World {
             reserves: frame.reserves,
             length,
             mode,
+            psdu,
             mpdus,
         }
     }
 
-    /// Mode and duration of a frame, or of a station's part of it.
-    fn on_the_air(&self, frame: &Frame) -> (Mode, Duration) {
+    /// Mode, length and duration of a frame, or of a station's part of it.
+    fn on_the_air(&self, frame: &Frame) -> (Mode, Bytes, Duration) {
         let station = &self.nodes[NodeId::from(frame.from)].station;
+        let (mode, psdu) = (frame.mode, frame.psdu(self.rules.key));
         match frame.kind {
             Kind::MultiUser { .. } => {
-                let mode = station.part(frame.to).map_or(frame.mode, |(mode, _)| mode);
-                (mode, station.downlink_duration(&self.rules))
+                let (mode, psdu) = station.part(frame.to).unwrap_or((mode, psdu));
+                (mode, psdu, station.downlink_duration(&self.rules))
             }
             Kind::Triggered { .. } => {
                 let lasts = station.answers().map_or(Duration::ZERO, |round| round.lasts);
-                (frame.mode, lasts)
+                (mode, psdu, lasts)
             }
-            _ => (frame.mode, self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key))),
+            _ => (mode, psdu, self.rules.timing.duration(mode, psdu)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Convolutional coding of OFDM.
 
+use crate::config::ExtendedRange;
 use crate::radio::mimo::Format;
 use crate::radio::mode::{DsssRate, Mode, OfdmRate};
 use units::Duration;
@@ -21,11 +22,15 @@ pub(super) enum CodeRate {
     FiveSixths,
 }
 
+/// Share of the tones of 20 MHz that the shorter HE ER SU PPDU has.
+pub(super) const UPPER: f64 = 106.0 / 242.0;
+
 /// Bandwidth in hertz; DSSS spreads over 22 MHz.
 pub(super) fn bandwidth(mode: Mode) -> f64 {
     match mode {
         Mode::Dsss { .. } => 22e6,
         Mode::Ofdm(_) | Mode::Nominal { .. } => 20e6,
+        Mode::Mimo(mimo) if mimo.extended_range() == Some(ExtendedRange::Upper) => 20e6 * UPPER,
         Mode::Mimo(mimo) => mimo.width().hertz(),
     }
 }
@@ -80,18 +85,19 @@ impl CodeRate {
     }
 }
 
-/// The part of a PHY header that carries bits: its start and end after the start of the frame, number of bits, and
-/// mode.
+/// The part of a PHY header that carries bits: its start and end after the start of the frame, number of bits, how often
+/// each is sent, and mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) begins: Duration,
     pub(in crate::radio) ends: Duration,
     pub(in crate::radio) bits: f64,
+    pub(in crate::radio) copies: u64,
     pub(in crate::radio) mode: Mode,
 }
 
 /// Bits of a frame's PHY header: SIGNAL (and HT-SIG, VHT-SIG-A or, after SIGNAL's repetition, HE-SIG-A) at 6 Mb/s after
-/// the training of 16 us, or the PLCP header of 48 bits after SYNC and SFD of a DSSS preamble, at 1 Mb/s (long) or 2 Mb/s
+/// the training of 16 us, in an HE ER SU PPDU all twice, or the PLCP header of 48 bits after SYNC and SFD of a DSSS preamble, at 1 Mb/s (long) or 2 Mb/s
 /// (short).
 pub(in crate::radio) fn header_field(mode: Mode) -> HeaderField {
     let ends = mode.header();
@@ -101,14 +107,15 @@ pub(in crate::radio) fn header_field(mode: Mode) -> HeaderField {
             let short = ends < us(192);
             let rate = if short { DsssRate::K2000 } else { DsssRate::K1000 };
             let begins = if short { us(72) } else { us(144) };
-            HeaderField { begins, ends, bits: 48.0, mode: Mode::Dsss { rate, preamble } }
+            HeaderField { begins, ends, bits: 48.0, copies: 1, mode: Mode::Dsss { rate, preamble } }
         }
-        Mode::Ofdm(_) => HeaderField { begins: us(16), ends, bits: 24.0, mode: Mode::Ofdm(OfdmRate::M6) },
+        Mode::Ofdm(_) => HeaderField { begins: us(16), ends, bits: 24.0, copies: 1, mode: Mode::Ofdm(OfdmRate::M6) },
         Mode::Mimo(mimo) if mimo.format() == Format::He => {
-            HeaderField { begins: us(16), ends: us(32), bits: 76.0, mode: Mode::Ofdm(OfdmRate::M6) }
+            let (ends, copies) = if mimo.extended_range().is_some() { (us(40), 2) } else { (us(32), 1) };
+            HeaderField { begins: us(16), ends, bits: 76.0, copies, mode: Mode::Ofdm(OfdmRate::M6) }
         }
         Mode::Mimo(_) | Mode::Nominal { .. } => {
-            HeaderField { begins: us(16), ends: us(28), bits: 72.0, mode: Mode::Ofdm(OfdmRate::M6) }
+            HeaderField { begins: us(16), ends: us(28), bits: 72.0, copies: 1, mode: Mode::Ofdm(OfdmRate::M6) }
         }
     }
 }

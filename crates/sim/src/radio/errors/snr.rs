@@ -1,6 +1,6 @@
 //! Noise, and the probability that bits survive an SINR, by the formulas.
 
-use super::coding::{bandwidth, coded_rate, coding};
+use super::coding::{UPPER, bandwidth, coded_rate, coding};
 use super::{dsss, nist, yans};
 use crate::radio::mode::{Mode, OfdmRate};
 
@@ -25,9 +25,9 @@ impl Snr {
         self.density * bandwidth(mode)
     }
 
-    /// Noise power in the narrowest receiver, 20 MHz wide, in attowatts.
-    pub(in crate::radio) fn least_noise(&self) -> f64 {
-        self.noise(Mode::Ofdm(OfdmRate::M6))
+    /// Noise power in the narrowest receiver, in attowatts: 20 MHz wide, or of fewer tones.
+    pub(in crate::radio) fn least_noise(&self, extended: bool) -> f64 {
+        self.noise(Mode::Ofdm(OfdmRate::M6)) * if extended { UPPER } else { 1.0 }
     }
 
     /// Probability that `bits` in a row survive at this SINR, by the formula. It grows with the SINR and falls with the

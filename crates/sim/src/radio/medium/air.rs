@@ -44,6 +44,11 @@ impl<F: Copy> Medium<F> {
         self.receivers.expect_parts();
     }
 
+    /// From now on there are frames of extended range: all take the plain path.
+    pub(crate) fn extend_range(&mut self) {
+        self.receivers.fast = false;
+    }
+
     /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame.
     pub(crate) fn tune(&mut self, bands: Vec<Band>, pifs: Duration, reuse: Option<Reuse>) {
         self.receivers.tune(Bands::new(bands, pifs, reuse));
@@ -96,6 +101,11 @@ impl<F: Copy> Medium<F> {
     /// Width of the frame that a node received last.
     pub(crate) fn heard_width(&self, node: u32) -> ChannelWidth {
         self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz20, |bands| bands.heard(node))
+    }
+
+    /// The same, as far as its channels were idle before it: that of a CTS (IEEE 802.11-2020, 10.3.2.9).
+    pub(crate) fn answerable_width(&self, node: u32) -> ChannelWidth {
+        self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz20, |bands| bands.answerable(node))
     }
 
     /// True if a node may answer a trigger in a channel of this width: no 20 MHz of it has the power at which the medium counts
@@ -189,9 +199,14 @@ impl<F: Copy> Medium<F> {
         self.links.of(node).iter().map(|link| (link.to, link.delay))
     }
 
-    /// Listeners of a node that can decode its frames.
+    /// Listeners of a node that can decode its frames, be it those of extended range alone.
     pub(crate) fn neighbours(&self, node: u32) -> impl Iterator<Item = u32> {
-        self.links.of(node).iter().filter(|link| link.decodable).map(|link| link.to)
+        self.links.decoding(node).map(|link| link.to)
+    }
+
+    /// True if frames from one node to another can be decoded, usual ones or those of extended range.
+    pub(crate) fn reaches(&self, from: u32, to: u32, extended: bool) -> bool {
+        self.links.decoding(from).any(|link| link.to == to && (link.decodable || extended))
     }
 
     /// Propagation delay from one node to another that hears it.

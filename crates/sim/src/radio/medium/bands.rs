@@ -39,8 +39,11 @@ struct Tuned {
     counted: u64,
     /// When a frame may begin in each secondary channel; `NEVER` while it is busy.
     usable: [Instant; 3],
-    /// Width of the frame that it received last.
+    /// What was idle of its channel when the frame that it decodes began.
+    before: ChannelWidth,
+    /// Width of the frame that it received last, and as far as the channel was idle before.
     heard: ChannelWidth,
+    answerable: ChannelWidth,
 }
 
 /// What arrives of a frame at a node.
@@ -74,7 +77,8 @@ impl Share {
 impl Tuned {
     fn new(band: Band) -> Self {
         let (counted, usable) = (band.primary(), [Instant::ZERO; 3]);
-        Self { band, energy: [0; 8], counted, usable, heard: ChannelWidth::Mhz20 }
+        let narrow = ChannelWidth::Mhz20;
+        Self { band, energy: [0; 8], counted, usable, before: narrow, heard: narrow, answerable: narrow }
     }
 
     /// Power in these channels.
@@ -126,6 +130,10 @@ impl Bands {
         self.of[node as usize].heard
     }
 
+    pub(super) fn answerable(&self, node: u32) -> ChannelWidth {
+        self.of[node as usize].answerable
+    }
+
     pub(super) fn idle(&self, node: u32, now: Instant) -> ChannelWidth {
         self.of[node as usize].idle(now)
     }
@@ -173,7 +181,11 @@ impl Receivers {
         let pifs = bands.pifs;
         let (tuned, receiver) = (&mut bands.of[node as usize], &mut self.of[node as usize]);
         let primary = tuned.band.primary();
-        let decodable = share.here & primary != 0 && share.within(u64::MAX) >= self.reception.receive;
+        let found = sent.shape.found_by(share.within(u64::MAX));
+        let decodable = share.here & primary != 0 && found >= self.reception.receive;
+        if receiver.lock.is_none() {
+            tuned.before = tuned.idle(now);
+        }
         let may_join = sent.shape.is_part() && share.is_whole() && share.here & primary != 0;
         if may_join && receiver.lock.is_none() {
             tuned.counted = share.sent;
@@ -245,7 +257,7 @@ impl Receivers {
         let counted = share.decoded(&sent.shape, tuned.band.primary());
         let (power, energy) = (share.within(counted), tuned.energy_in(counted));
         let others = energy - power;
-        if self.reception.stands_out(power, others as f64 + sent.bounds.noise()) {
+        if self.reception.stands_out(sent.shape.found_by(power), others as f64 + sent.bounds.noise()) {
             (tuned.counted, receiver.energy) = (counted, energy);
             receiver.lock(&self.judge, &mut self.histories[node as usize], of, sent, power, since);
         } else if self.weighs {
@@ -319,7 +331,9 @@ impl Receivers {
     /// A response has the width of what it answers.
     fn note_width<F>(&mut self, sent: &Transmission<F>, node: u32) {
         if let Some(bands) = &mut self.bands {
-            bands.of[node as usize].heard = sent.shape.width;
+            let tuned = &mut bands.of[node as usize];
+            tuned.heard = sent.shape.width;
+            tuned.answerable = tuned.heard.min(tuned.before);
         }
     }
 

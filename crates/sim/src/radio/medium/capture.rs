@@ -59,7 +59,7 @@ impl Receivers {
         }
         let others = self.of[node as usize].energy - power;
         let frame = air.get_ref(of);
-        if self.reception.stands_out(power, others as f64 + frame.bounds.noise()) {
+        if self.reception.stands_out(frame.shape.found_by(power), others as f64 + frame.bounds.noise()) {
             self.lock(node, of, frame, power, (start, preamble.chosen()));
         }
     }

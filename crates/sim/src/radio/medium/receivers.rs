@@ -147,6 +147,7 @@ impl Receivers {
         {
             return turned_busy;
         }
+        let decodable = self.reception.decodes(&frame.sent.shape, power, decodable);
         let receiver = &mut self.of[link.to as usize];
         receiver.energy += power;
         receiver.disturbed(&mut self.histories[link.to as usize], now);
@@ -169,7 +170,8 @@ impl Receivers {
             return self.of[link.to as usize].settle(now, self.reception.carrier_sense);
         } else if !receiver.sending && decodable {
             let others = receiver.energy - power;
-            if self.reception.stands_out(power, others as f64 + frame.sent.bounds.noise()) {
+            let found = frame.sent.shape.found_by(power);
+            if self.reception.stands_out(found, others as f64 + frame.sent.bounds.noise()) {
                 receiver.lock(&self.judge, &mut self.histories[link.to as usize], of, frame.sent, power, (now, now));
             } else if self.weighs {
                 self.margins[link.to as usize].weigh(power, others, self.reception.capture);

@@ -8,13 +8,12 @@ use super::receiver::Header;
 use super::receivers::Receivers;
 use super::signal::{Passing, Signal, Transmission};
 use crate::config::Capture;
+use crate::radio::errors::header_field;
 use crate::radio::mimo::Format;
 use crate::radio::mode::Mode;
 use crate::radio::reception::Shape;
 use units::{Decibels, Duration, Instant, Power};
 
-/// Time from the start of an HE PPDU to the end of HE-SIG-A: L-STF 8, L-LTF 8, L-SIG 4, RL-SIG 4, HE-SIG-A 8 (27.3.4).
-const COLOUR: Duration = Duration::from_micros(32);
 /// Lowest OBSS PD level, at which power is not limited, and the power from which the limit is reckoned: of access points with
 /// more than two streams 25 dBm, else 21 dBm (26.10.2.4).
 const LOWEST: f64 = -82.0;
@@ -123,5 +122,5 @@ impl Receivers {
 
 /// When all listeners have read a frame's colour, if it has one: `last` hears it last.
 pub(super) fn colour_time<F>(sent: &Transmission<F>, last: Duration) -> Option<Instant> {
-    (has_colour(&sent.shape) && !sent.shape.is_part()).then(|| sent.start + COLOUR + last)
+    (has_colour(&sent.shape) && !sent.shape.is_part()).then(|| sent.start + header_field(sent.shape.mode).ends + last)
 }

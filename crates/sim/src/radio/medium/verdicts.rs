@@ -1,12 +1,14 @@
 //! Outcomes of frames under error models and fading, where node 1 sends to node 0 and others interfere.
 
 use super::{Medium, Signal};
-use crate::config::{Capture, ChannelWidth, ErrorModel, Errors, Fading, FadingModel, Radio, Standard};
+use crate::config::{
+    Capture, ChannelWidth, ErrorModel, Errors, ExtendedRange, Fading, FadingModel, GuardInterval, Radio, Standard,
+};
 use crate::radio::channel::Channel;
 use crate::radio::errors;
 use crate::radio::mode::{Mode, OfdmRate};
 use crate::radio::propagation::Link;
-use crate::radio::{Judge, Links, Mpdu, Reception, Shape};
+use crate::radio::{Format, Judge, Links, Mimo, Mpdu, Reception, Shape};
 use proptest::prelude::*;
 use units::{Bytes, Decibels, Duration, Instant};
 
@@ -186,6 +188,27 @@ fn interference_counts_for_as_long_as_it_lasts() {
     assert!(expected > 0.2 && expected < 0.9, "{expected} tells little");
     let tolerance = 4.0 * libm::sqrt(expected * (1.0 - expected) / 5e3);
     assert!((got as f64 / 5e3 - expected).abs() < tolerance, "{got} of 5000, expected {expected}");
+}
+
+/// 27.3.11: their legacy training has 3 dB more. The threshold is 6 pW, that of carrier sense 3 pW.
+#[test]
+fn frames_of_extended_range_are_found_at_half_the_power() {
+    let usual = Mimo::new(Format::He, 0, 1, ChannelWidth::Mhz20, GuardInterval::Long).expect("a mode");
+    let extended = usual.extended(ExtendedRange::All).expect("MCS 0");
+    let (good, noise) = (Signal::Good { whole: true }, Signal::Noise);
+    let expected = [(6, good, good), (5, noise, good), (3, noise, good), (2, Signal::Nothing, Signal::Nothing)];
+    for radio in [radio(), nist()] {
+        for (power, without, with) in expected {
+            for (mode, expected) in [(usual, without), (extended, with)] {
+                let mut medium = medium(&radio, &[0, power * PICOWATT]);
+                medium.extend_range();
+                let (of, _) = medium.start(1, 1, at(0), Shape { mode: Mode::Mimo(mode), ..shape(990, false) });
+                medium.front_at(of, 0, at(0));
+                medium.end(of);
+                assert_eq!(medium.tail_at(of, 0, at(990), &[]).what, expected, "{power} pW, {mode:?}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use super::*;
 use ChannelWidth::{Mhz20, Mhz40, Mhz80, Mhz160};
+use ExtendedRange::{All, Upper};
 use Format::{He, Ht, Vht};
 use GuardInterval::{Double, Long, Quadruple, Short};
+use PacketPadding::{Us0, Us8, Us16};
 
 fn mimo(format: Format, coding: u8, streams: u8, width: ChannelWidth, guard: GuardInterval) -> Mimo {
     let found = Mimo::new(format, coding, streams, width, guard);
@@ -183,20 +185,22 @@ fn ppdus_last_as_long_as_those_of_ns3_but_for_three_rules() {
         let fields: Vec<&str> = row.split(',').collect();
         let number = |index: usize| fields[index].parse::<u64>().expect("a number");
         let (name, mcs) = fields[0].split_once("Mcs").expect("a mode");
-        let format = match name {
-            "Ht" => Ht,
-            "Vht" => Vht,
-            _ => He,
+        let (format, extended) = match name {
+            "Ht" => (Ht, 0),
+            "Vht" => (Vht, 0),
+            "He" => (He, 0),
+            _ => (He, 8_000),
         };
         let guards = [Short, Long, Double, Quadruple];
         let guard = guards.into_iter().find(|guard| guard.nanos() == number(3)).expect("a guard interval");
         let width = *He.widths().iter().find(|width| u64::from(width.mhz()) == number(2)).expect("a width");
         let streams = u8::try_from(number(1)).expect("streams");
         let mode = mimo(format, mcs.parse().expect("an MCS"), streams, width, guard);
+        let mode = if extended > 0 { mode.extended(All).expect("a slow mode") } else { mode };
         let fields = if streams == 1 { 1 } else { 8 };
         let header = match format {
             Ht | Vht => 32_000 + 4_000 * fields,
-            He => 36_000 + 8_000 * fields,
+            He => 36_000 + extended + 8_000 * fields,
         };
         let expected = if guard == Short { (number(5) - header).next_multiple_of(4_000) } else { number(5) - header };
         assert_eq!(mode.payload(Bytes::new(number(4))).as_nanos(), expected, "{row}");
@@ -210,6 +214,69 @@ fn ppdus_last_as_long_as_those_of_ns3_but_for_three_rules() {
         count += 1;
     }
     assert!(count > 100, "{count} rows");
+}
+
+/// 27.3.4: 8 us more of HE-SIG-A; 27.5: 234 data subcarriers, or 102 of 106 tones.
+#[test]
+fn frames_of_extended_range_have_a_longer_preamble_and_slow_modes() {
+    let of = |coding, tones, guard| mimo(He, coding, 1, Mhz20, guard).extended(tones);
+    let slow = |tones, guard| of(0, tones, guard).expect("MCS 0");
+    assert_eq!(
+        [Long, Double, Quadruple].map(|guard| slow(All, guard).header()),
+        [51_200, 52_000, 60_000].map(Duration::from_nanos)
+    );
+    // 117 bits in 13.6 us, and 51.
+    assert_eq!([All, Upper].map(|tones| slow(tones, Long).rate()), [8_602_941, 3_750_000].map(Rate::bps));
+    // 100 B are 16 + 800 + 6 bits: 7.03 symbols of 117, 16.1 of 51, 3.5 of 234 and 2.3 of 351.
+    let lasts = |mode: Option<Mimo>| mode.map(|mode| mode.payload(Bytes::new(100)).as_nanos());
+    assert_eq!([All, Upper].map(|tones| lasts(of(0, tones, Long))), [8, 17].map(|symbols| Some(symbols * 13_600)));
+    assert_eq!([1, 2].map(|coding| lasts(of(coding, All, Long))), [4, 3].map(|symbols| Some(symbols * 13_600)));
+    assert_eq!((of(3, All, Long), of(1, Upper, Long)), (None, None));
+    assert_eq!(mimo(He, 0, 2, Mhz20, Long).extended(All), None);
+    assert_eq!(mimo(He, 0, 1, Mhz40, Long).extended(All), None);
+    assert_eq!(mimo(Vht, 0, 1, Mhz20, Long).extended(All), None);
+}
+
+/// 27.3.13: for a pre-FEC padding factor of 1 to 4 these are 0, 0, 4 and 8 us, or 4, 8, 12 and 16 us.
+#[test]
+fn the_packet_extension_follows_from_the_last_symbol() {
+    let extensions = |mode: Mimo, bytes| {
+        let of = |padding| mode.padded(padding).payload(Bytes::new(bytes)) - mode.payload(Bytes::new(bytes));
+        [Us0, Us8, Us16].map(|padding| of(padding).as_nanos() / 1_000)
+    };
+    // 980 * 2 * 10 * 5 / 6 = 16333 bits a symbol; a quarter has 240 * 2 * 10 * 5 / 6 = 4000. With 22 bits around it,
+    // 497 B are 3998 bits, 498 4006; 997 B 7998, 998 8006; 1497 B 11998, 1498 12006; 2038 B 16326, 2039 1 more symbol.
+    let fast = mimo(He, 11, 2, Mhz80, Long);
+    let expected = [(497, [0, 0, 4]), (498, [0, 0, 8]), (997, [0, 0, 8]), (998, [0, 4, 12]), (1_497, [0, 4, 12])];
+    for (bytes, expected) in expected.into_iter().chain([(1_498, [0, 8, 16]), (2_038, [0, 8, 16]), (2_039, [0, 0, 4])])
+    {
+        assert_eq!(extensions(fast, bytes), expected, "{bytes} B");
+    }
+    // 117 bits a symbol, 30 a quarter. 85 B are 702 bits, 6 whole symbols; 86 B have 8 in the seventh.
+    let slow = mimo(He, 0, 1, Mhz20, Long);
+    let lasts = |padding, bytes| slow.padded(padding).payload(Bytes::new(bytes)).as_nanos();
+    assert_eq!([Us0, Us8, Us16].map(|padding| lasts(padding, 85)), [81_600, 89_600, 97_600]);
+    assert_eq!([Us0, Us8, Us16].map(|padding| lasts(padding, 86)), [95_200, 95_200, 99_200]);
+    // 100 B are 822 bits. 26 tones: 12 and 3 bits: 6 left, two quarters. 106 tones: 51 and 12: 6 left, one quarter.
+    assert_eq!(extensions(slow.within(Ru::T26, 1), 100), [0, 0, 8]);
+    assert_eq!(extensions(slow.within(Ru::T106, 1), 100), [0, 0, 4]);
+    assert_eq!(extensions(slow.extended(Upper).expect("MCS 0"), 100), [0, 0, 4]);
+    assert_eq!(extensions(mimo(Vht, 0, 1, Mhz20, Long), 100), [0, 0, 0]);
+    // 160 MHz, MCS 0: 980 bits and 246. 58 B are 486 bits and 59 B 494, 89 B 734 and 90 B 742.
+    assert_eq!([89, 90].map(|bytes| extensions(mimo(He, 0, 1, Mhz160, Long), bytes)[2]), [12, 16]);
+    assert_eq!([58, 59].map(|bytes| extensions(mimo(He, 0, 1, Mhz160, Long), bytes)[2]), [8, 12]);
+}
+
+/// 27.3.11.7: PE Disambiguity is 1 if the extension and what L-SIG rounds up are a symbol or more.
+#[test]
+fn he_sig_a_tells_the_end_of_the_data() {
+    let slow = mimo(He, 0, 1, Mhz20, Long);
+    assert_eq!(slow.padding_fields(Bytes::new(85)), None);
+    // Behind the 20 us: 23.2 + 97.6 = 120.8 us, 3.2 below 124; 16 + 3.2 are more than 13.6. Then 23.2 + 99.2 = 122.4: 4 + 1.6.
+    let fields = |padding, bytes| slow.padded(padding).padding_fields(Bytes::new(bytes));
+    assert_eq!([85, 86].map(|bytes| fields(Us16, bytes)), [Some((4, true)), Some((1, false))]);
+    // 23.2 + 89.6 = 112.8: 8 + 3.2 are less.
+    assert_eq!(fields(Us8, 85), Some((4, false)));
 }
 
 #[test]

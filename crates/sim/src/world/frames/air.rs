@@ -6,7 +6,7 @@
 
 use crate::config::ChannelWidth;
 use crate::engine::{Bitmap, Handle, NodeId};
-use crate::mac::{Announced, Answer, BROADCAST, Due, Frame, Kind, Unanswered};
+use crate::mac::{Announced, Answer, Asks, BROADCAST, Due, Frame, Kind, Unanswered};
 use crate::net::Load;
 use crate::radio::{Heard, Shape, Signal};
 use crate::world::nodes::Node;
@@ -32,14 +32,14 @@ impl World {
         let station = &mut self.nodes[node].station;
         let receiving = station.listens() && self.medium.receives(node.into(), self.now);
         match station.timer(self.now, receiving, &self.rules) {
-            Due::Send(frame) if matches!(frame.kind, Kind::Triggered { .. }) => {
+            Due::Send(frame) => {
                 if self.rules.bandwidth.is_some() && !self.may_answer(node, &frame) {
                     return;
                 }
-                let answer = self.answer_trigger(node, &frame);
-                self.send(node, &answer);
+                let triggered = matches!(frame.kind, Kind::Triggered { .. });
+                let frame = if triggered { self.answer_trigger(node, &frame) } else { frame };
+                self.send(node, &frame);
             }
-            Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
                 if self.rules.bandwidth.is_some() && !self.settles_width(node) {
                     return;
@@ -115,7 +115,7 @@ impl World {
         let Node { station, egress, record, gauge, energy, .. } = &mut self.nodes[node];
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
         match frame.kind {
-            Kind::Rts => record.rts_attempts += 1,
+            Kind::Rts | Kind::Trigger { asks: Asks::Clear, .. } => record.rts_attempts += 1,
             Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
             Kind::Data { .. } | Kind::Aggregate { .. } => record.attempts += 1,
             Kind::BlockAckReq { .. } => record.block_ack_requests += 1,
@@ -123,6 +123,7 @@ impl World {
             Kind::Grant => record.grants += 1,
             Kind::Triggered { frames, .. } => record.attempts += u64::from(frames > 0),
             Kind::Cts
+            | Kind::SharedCts
             | Kind::Ack
             | Kind::BlockAck { .. }
             | Kind::Trigger { .. }
@@ -133,7 +134,9 @@ impl World {
         if frame.to != BROADCAST {
             let hop = record.hops.to(frame.to);
             hop.airtime += duration;
-            if !matches!(frame.kind, Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant) {
+            let responds =
+                matches!(frame.kind, Kind::Cts | Kind::SharedCts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant);
+            if !responds {
                 let own = || station.answers().map_or(duration, |round| duration / u64::from(round.users));
                 egress.on_air(self.now, frame.to, frame.category, false, own);
             }
@@ -467,6 +470,7 @@ impl World {
                 self.overhear(node, packet);
             }
             Kind::BlockAckReq { .. } if frame.to == u32::from(node) => self.move_window(node, frame),
+            Kind::Cts if self.rules.bandwidth.is_some() && frame.to == u32::from(node) => self.narrow(node),
             _ => {}
         }
         if self.rules.shares_uplink && frame.to == u32::from(node) && self.nodes[node].access_point {

@@ -2,7 +2,7 @@
 
 use crate::config::{Bandwidth, ChannelWidth};
 use crate::engine::{Handle, NodeId};
-use crate::mac::{Frame, Kind};
+use crate::mac::{Asks, Frame, Kind};
 use crate::radio::{Mode, Shape};
 use crate::world::state::World;
 
@@ -34,17 +34,19 @@ impl World {
         let width = match (frame.mode, frame.kind) {
             (Mode::Mimo(mode), _) | (_, Kind::Trigger { response: Mode::Mimo(mode), .. }) => mode.width(),
             (_, Kind::Cts) if frame.to == frame.from => self.nodes[node].station.exchange_width(&self.rules),
-            (_, Kind::Rts | Kind::BlockAckReq { .. } | Kind::Request { .. }) => {
-                self.nodes[node].station.exchange_width(&self.rules)
-            }
-            (_, Kind::Cts | Kind::Ack | Kind::BlockAck { .. } | Kind::MultiBlockAck { .. } | Kind::Grant) => {
+            (
+                _,
+                Kind::Rts | Kind::BlockAckReq { .. } | Kind::Request { .. } | Kind::Trigger { asks: Asks::Clear, .. },
+            ) => self.nodes[node].station.exchange_width(&self.rules),
+            (_, Kind::Cts) => self.medium.answerable_width(node.into()),
+            (_, Kind::SharedCts | Kind::Ack | Kind::BlockAck { .. } | Kind::MultiBlockAck { .. } | Kind::Grant) => {
                 self.medium.heard_width(node.into())
             }
             _ => ChannelWidth::Mhz20,
         };
         let responds = match frame.kind {
             Kind::Cts => frame.to != frame.from,
-            Kind::Ack | Kind::BlockAck { .. } | Kind::Triggered { .. } | Kind::Grant => true,
+            Kind::SharedCts | Kind::Ack | Kind::BlockAck { .. } | Kind::Triggered { .. } | Kind::Grant => true,
             _ => false,
         };
         let limited = self.medium.limits(node.into(), responds);
@@ -66,18 +68,36 @@ impl World {
         }
     }
 
-    /// True if a node may answer a trigger: all of the channel in which it would is idle.
+    /// True if a node may answer a trigger: all of the channel in which it would is idle. A CTS says which of the channels of
+    /// an RTS are; after a MU-RTS, and with static bandwidth, there is none unless all are.
     #[cold]
     pub(super) fn may_answer(&mut self, node: NodeId, frame: &Frame) -> bool {
-        let Mode::Mimo(mode) = frame.mode else { return true };
-        let quiet = self.medium.is_quiet(node.into(), mode.width());
-        let station = &mut self.nodes[node].station;
-        if quiet {
-            station.limit_width(mode.width());
-        } else {
-            station.withholds(self.now, &self.rules);
+        let idle = match (frame.kind, frame.mode) {
+            (kind @ (Kind::Cts | Kind::SharedCts), _)
+                if kind == Kind::SharedCts || self.rules.bandwidth == Some(Bandwidth::Static) =>
+            {
+                self.medium.answerable_width(node.into()) == self.medium.heard_width(node.into())
+            }
+            (Kind::Triggered { .. }, Mode::Mimo(mode)) => {
+                let quiet = self.medium.is_quiet(node.into(), mode.width());
+                if quiet {
+                    self.nodes[node].station.limit_width(mode.width());
+                }
+                quiet
+            }
+            _ => true,
+        };
+        if !idle {
+            self.nodes[node].station.withholds(self.now, &self.rules);
             self.arm(node);
         }
-        quiet
+        idle
+    }
+
+    /// A node that has got its CTS sends its data, and the rest of its TXOP, no wider than that.
+    #[cold]
+    pub(super) fn narrow(&mut self, node: NodeId) {
+        let width = self.medium.heard_width(node.into());
+        self.nodes[node].station.narrow_to(width, &self.rules);
     }
 }

@@ -41,6 +41,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         access = access.map(|access| Access { after_timeout: access.space, ..access });
     }
     let mu_edca = mu_edca(network, &timing, &access)?;
+    check_extended(network)?;
     Ok(Conventions {
         timing,
         access,
@@ -69,6 +70,26 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         key: Bytes::new(0),
     }
     .agreed())
+}
+
+/// Refuses announcements of frames of extended range, which would not be heard as far.
+fn check_extended(network: &Network) -> Result<(), BuildError> {
+    let (radio, mac) = (&network.radio, &network.mac);
+    let extended = radio.extended_range.is_some() || network.node.iter().any(|node| node.extended_range.is_some());
+    let keys = [
+        ("mac.rts_threshold", mac.rts_threshold != RtsThreshold::Off),
+        ("mac.cts_to_self", mac.cts_to_self),
+        ("mac.turns", mac.turns.is_some()),
+        ("radio.b_protection", radio.b_protection != BProtection::None),
+    ];
+    match keys.into_iter().find(|&(_, given)| extended && given) {
+        Some((key, _)) => {
+            let why =
+                "such frames have the legacy format, which is not heard as far as `extended_range`: leave one out";
+            Err(BuildError::new(key, why))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Contention of stations that are asked for data.
@@ -107,14 +128,13 @@ fn shares_downlink(network: &Network) -> Result<bool, BuildError> {
     if mac.ofdma == Ofdma::Off {
         return Ok(false);
     }
-    let protects = mac.rts_threshold != RtsThreshold::Off || mac.cts_to_self;
     let refusals = [
         (
             network.radio.standard != Standard::Ax,
             "OFDMA came with 802.11ax; set `standard = \"802.11ax\"` in `[radio]`",
         ),
         (network.ampdu() == MostBytes::Off, "stations of one frame answer with BlockAcks; leave `ampdu` out"),
-        (protects, "MU-RTS is not simulated; leave `rts_threshold` and `cts_to_self` out"),
+        (mac.cts_to_self, "a CTS to self precedes frames to one station; write `rts_threshold` instead, for MU-RTS"),
         (mac.turns.is_some(), "T-MAC sends to one station at a time; leave `[mac.turns]` out"),
         (
             !network.node.iter().any(|node| node.role == Role::AccessPoint),

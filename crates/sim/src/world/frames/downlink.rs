@@ -12,8 +12,9 @@ impl World {
     /// The frame to several stations that is due: their data, or the trigger that asks them for their `BlockAck`s. None if
     /// the data are for one station.
     pub(crate) fn share_downlink(&mut self, node: NodeId, category: u8) -> Option<Frame> {
-        if let Some(trigger) = self.nodes[node].station.trigger(&self.rules) {
-            return Some(trigger);
+        if let Some(next) = self.nodes[node].station.trigger(&self.rules) {
+            self.note_receivers(node, &next);
+            return Some(next);
         }
         let first = self.nodes[node].station.may_share(&self.rules)?;
         let mut users = std::mem::take(&mut self.sharers);
@@ -38,13 +39,25 @@ impl World {
             }
         }
         let frame = if splits { self.nodes[node].station.begin_downlink(&self.rules) } else { None };
-        if self.rules.shares_uplink && frame.is_some() {
-            for &to in &users {
-                self.nodes[node].station.may_answer_to(to, &self.rules);
-            }
+        self.sharers = users;
+        if let Some(frame) = &frame {
+            self.note_receivers(node, frame);
+        }
+        frame
+    }
+
+    /// The stations of a PPDU may have answers to it.
+    fn note_receivers(&mut self, node: NodeId, frame: &Frame) {
+        if !self.rules.shares_uplink || !matches!(frame.kind, Kind::MultiUser { .. }) {
+            return;
+        }
+        let mut users = std::mem::take(&mut self.sharers);
+        users.clear();
+        users.extend(self.nodes[node].station.parts().map(|part| part.to));
+        for &to in &users {
+            self.nodes[node].station.may_answer_to(to, &self.rules);
         }
         self.sharers = users;
-        frame
     }
 
     /// Begins a station's part of a PPDU with the frames that are held for it, or with a packet. False if there is none.
@@ -145,6 +158,7 @@ impl World {
     pub(super) fn answers(frame: &Frame) -> u32 {
         match (frame.kind, frame.mode) {
             (Kind::BlockAck { .. } | Kind::Triggered { .. }, Mode::Mimo(mode)) if mode.ru().is_some() => frame.to,
+            (Kind::SharedCts, _) => frame.to,
             _ => Shape::NOBODY,
         }
     }

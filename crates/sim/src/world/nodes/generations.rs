@@ -1,7 +1,7 @@
 //! Stations of several generations in one network: what each can send and receive. Two of them use what both have.
 
 use super::sites::Site;
-use crate::config::{ChannelWidth, Network, Radio, RateAlgorithm, Role};
+use crate::config::{ChannelWidth, Network, Radio, RateAlgorithm, Role, Standard};
 use crate::radio::{Format, Mode};
 use crate::world::error::BuildError;
 use crate::world::radio;
@@ -29,6 +29,7 @@ impl Generations {
         };
         let radios = own.into_iter().zip(sites()).map(|(own, site)| own.unwrap_or_else(|| alike(site)));
         let found = Self { radios: radios.collect(), downlink };
+        found.check_extended(sites())?;
         for (site, place) in sites().zip(0..).filter(|(site, _)| site.downlink_mcs.is_some()) {
             let refuse = |why: String| Err(BuildError::new(format!("node.{}.downlink_mcs", site.name), why));
             if site.role != Role::Station || network.mac.rate_control.algorithm != RateAlgorithm::Fixed {
@@ -43,6 +44,28 @@ impl Generations {
             }
         }
         Ok(found)
+    }
+
+    /// Refuses extended range of a node without another one that knows it.
+    fn check_extended<'s>(&self, sites: impl Iterator<Item = &'s Site>) -> Result<(), BuildError> {
+        for (site, place) in sites.zip(0..).filter(|(site, _)| site.extended_range.is_some()) {
+            let mut others = self.radios.iter().zip(0..).filter(|&(_, other)| other != place);
+            if !others.any(|(radio, _)| radio.standard == Standard::Ax) {
+                let why = "no other node has 802.11ax; leave `extended_range` or the other nodes' `standard` out";
+                return Err(BuildError::new(format!("node.{}.extended_range", site.name), why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Are there frames of extended range?
+    pub(crate) fn extend(&self, network: &Network) -> bool {
+        network.radio.extended_range.is_some() || self.radios.iter().any(|radio| radio.extended_range.is_some())
+    }
+
+    /// Are frames from and to a node of extended range?
+    pub(crate) fn extends(&self, node: u32, network: &Network) -> bool {
+        self.radios.get(node as usize).unwrap_or(&network.radio).extended_range.is_some()
     }
 
     /// What one node has towards another, by address.

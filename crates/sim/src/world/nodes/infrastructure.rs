@@ -1,6 +1,7 @@
 //! Infrastructure: access points with their stations, and wired links.
 
 use super::Node;
+use super::generations::Generations;
 use super::sites::Site;
 use crate::config::{Class, Network, Protocol, Queues, Role, TurnsScheduler};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
@@ -131,10 +132,17 @@ impl Infrastructure {
     }
 
     /// Refuses a station that is out of range of its access point all the time.
-    pub(crate) fn check_range(&self, names: &[String], medium: &Medium<Frame>) -> Result<(), BuildError> {
+    pub(crate) fn check_range(
+        &self,
+        names: &[String],
+        medium: &Medium<Frame>,
+        generations: &Generations,
+        network: &Network,
+    ) -> Result<(), BuildError> {
         for (station, access_point) in (0..).zip(&self.access_point) {
             let Some(access_point) = *access_point else { continue };
-            if !medium.is_moving() && !medium.neighbours(station).any(|neighbour| neighbour == access_point) {
+            let extended = [station, access_point].into_iter().any(|node| generations.extends(node, network));
+            if !medium.is_moving() && !medium.reaches(station, access_point, extended) {
                 let [name, of] = [station, access_point].map(|node| &names[node as usize]);
                 let message =
                     format!("`{name}` is out of range of its access point `{of}`; move it, or raise `radio.range`");

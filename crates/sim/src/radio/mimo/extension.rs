@@ -1,0 +1,109 @@
+//! Packet extension of HE PPDUs: time after the data in which receivers decode the end (IEEE 802.11ax-2021, 27.3.13).
+//!
+//! The last symbol is filled with data by a quarter at a time (27.3.12.5); its duration follows from how many quarters hold
+//! data, the pre-FEC padding factor, and from what receivers ask for. Of several users the longest one decides for all.
+
+use super::Mimo;
+use crate::config::{ChannelWidth, ExtendedRange, PacketPadding};
+use crate::radio::ru::Ru;
+use units::{Bytes, Duration};
+
+/// Quarters of a symbol.
+const QUARTERS: u64 = 4;
+
+impl ExtendedRange {
+    /// Number of tones.
+    pub(crate) const fn tones(self) -> u32 {
+        match self {
+            Self::All => 242,
+            Self::Upper => 106,
+        }
+    }
+
+    /// The highest MCS.
+    pub(crate) const fn highest(self) -> u8 {
+        match self {
+            Self::All => 2,
+            Self::Upper => 0,
+        }
+    }
+}
+
+impl Mimo {
+    /// The same with the packet extension that receivers ask for; only HE PPDUs have one.
+    #[must_use]
+    pub(crate) fn padded(self, padding: PacketPadding) -> Self {
+        if self.format == super::Format::He { Self { padding, ..self } } else { self }
+    }
+
+    /// Duration of the packet extension after `psdu` bytes.
+    pub(in crate::radio) fn extension(self, psdu: Bytes) -> Duration {
+        Duration::from_nanos(self.extension_after(psdu.bits() + self.around()))
+    }
+
+    /// What HE-SIG-A says of the end of a frame of one user with `psdu` bytes, if receivers ask for a packet extension: the
+    /// pre-FEC padding factor, 1 to 4, and if, by the length in L-SIG, there might be a symbol more (PE Disambiguity).
+    pub fn padding_fields(self, psdu: Bytes) -> Option<(u8, bool)> {
+        if self.padding == PacketPadding::Us0 {
+            return None;
+        }
+        let bits = psdu.bits() + self.around();
+        // L-SIG counts symbols of 4 us after the 20 us that end with it.
+        let after = self.header().as_nanos() + self.payload(psdu).as_nanos();
+        let unknown = self.extension_after(bits) + after.next_multiple_of(4_000) - after;
+        Some((u8::try_from(self.quarters(bits)).ok()?, unknown >= self.symbol()))
+    }
+
+    /// Quarters of the last symbol that hold the last of these bits.
+    fn quarters(self, bits: u64) -> u64 {
+        match bits % self.bits_per_symbol() {
+            0 => QUARTERS,
+            excess => excess.div_ceil(self.bits_per_quarter()).min(QUARTERS),
+        }
+    }
+
+    /// Data bits of a quarter of a symbol, from its data subcarriers (NSD,short). The last quarter has what remains.
+    fn bits_per_quarter(self) -> u64 {
+        let tones = match (self.ru(), self.extended_range(), self.width) {
+            (Some(ru), ..) => ru.quarter(),
+            (None, Some(ExtendedRange::Upper), _) => Ru::T106.quarter(),
+            (None, _, ChannelWidth::Mhz20) => Ru::T242.quarter(),
+            (None, _, ChannelWidth::Mhz40) => Ru::T484.quarter(),
+            (None, _, ChannelWidth::Mhz80) => Ru::T996.quarter(),
+            (None, _, ChannelWidth::Mhz160) => 492,
+        };
+        tones * u64::from(self.streams) * super::TWELFTHS[usize::from(self.coding)] / 12
+    }
+
+    /// Duration in nanoseconds of the packet extension after this many bits.
+    #[cold]
+    pub(super) fn extension_after(self, bits: u64) -> u64 {
+        self.nominal(self.quarters(bits))
+    }
+
+    /// Nominal duration of the packet extension in nanoseconds.
+    const fn nominal(self, quarters: u64) -> u64 {
+        4_000
+            * match self.padding {
+                PacketPadding::Us0 => 0,
+                PacketPadding::Us8 => quarters.saturating_sub(2),
+                PacketPadding::Us16 => quarters,
+            }
+    }
+
+    /// The most bits that last, with their extension, at most `nanos`.
+    #[cold]
+    pub(super) fn bits_before_extension(self, nanos: u64) -> u64 {
+        let most = nanos / self.symbol();
+        let ends = [most, most.saturating_sub(1)].into_iter().filter(|&symbols| symbols > 0);
+        let ends = ends.flat_map(|symbols| (1..=QUARTERS).rev().map(move |quarters| (symbols, quarters)));
+        let mut fitting = ends.filter(|&(symbols, quarters)| symbols * self.symbol() + self.nominal(quarters) <= nanos);
+        match fitting.next() {
+            Some((symbols, QUARTERS)) => symbols.saturating_mul(self.bits_per_symbol()),
+            Some((symbols, quarters)) => {
+                (symbols - 1).saturating_mul(self.bits_per_symbol()) + quarters * self.bits_per_quarter()
+            }
+            None => 0,
+        }
+    }
+}
