@@ -168,7 +168,7 @@ fn who_cannot_sleep_is_refused() {
     assert!(path == "node.phone.power_save" && error.contains("ofdma"), "{path}: {error}");
     for (key, value) in [("listen_interval", "0 s"), ("idle_timeout", "0 ms")] {
         let text = cell("", &format!("power_save.{key} = \"{value}\""), "");
-        let error = toml::from_str::<sim::config::Network>(&text).err().expect("it is refused").to_string();
+        let error = toml::from_str::<sim::config::Network>(&text).expect_err("it is refused").to_string();
         assert!(error.contains("above zero"), "{error}");
     }
 }

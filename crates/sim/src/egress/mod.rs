@@ -349,7 +349,7 @@ impl Egress {
     }
 
     /// Can it be another receiver's [turn](Self::turn) than that of the first one of which the MAC holds frames? Also where a
-    /// note waits.
+    /// note waits, or stations sleep.
     pub(crate) fn has_turns(&self) -> bool {
         self.layout.groups > 1 || self.hardware.is_some() || self.sleepers.is_some()
     }

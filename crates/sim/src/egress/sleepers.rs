@@ -20,7 +20,8 @@ use crate::net::Waiting;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// Most packets of each kind that are kept for a station and category (`STA_MAX_TX_BUFFER`): the oldest makes way.
+/// Most packets of each kind that are kept for a station and category (`STA_MAX_TX_BUFFER`): the oldest makes way. Linux'
+/// limits of 512 for all stations together and of 10 s are left out.
 const MOST: usize = 64;
 const NONE: &VecDeque<Taken> = &VecDeque::new();
 
