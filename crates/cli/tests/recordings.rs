@@ -137,7 +137,8 @@ fn what_cannot_be_used_is_refused_with_its_reason() {
         ),
         ("run link.toml --record-intervals x --node a --queue be", "--queue among a wired-to-b"),
         ("scenario-from link.toml", "line 2 is no interval of a recording"),
-        ("scenario-from none", "cannot read none"),
+        ("scenario-from none", "cannot read none: no such file, and no Wi-Fi interface of this machine"),
+        ("scenario-from lo", "cannot read lo: no such file"),
         ("replay link.jsonl --controller adht", "adht"),
     ] {
         let refused = run(folder.path(), words);

@@ -36,7 +36,22 @@ pub(super) fn live(command: Live) -> Result<u8, Failure> {
     }
 }
 
+/// Settings of an access point's turns in a scenario that `[queue]` lacks, and what to do instead.
+const OF_ACCESS_POINTS: [(&str, &str); 2] = [
+    ("turns.bulk_delay", "give it as --bulk-delay TIME"),
+    (
+        "turns.ecn",
+        "it is simulated only: no BPF queueing discipline may write marks into packets; the queues of mac80211 (--backend \
+         knobs) mark by CoDel",
+    ),
+];
+
 fn attach(args: &args::Attach) -> Result<(), Failure> {
+    for (key, instead) in OF_ACCESS_POINTS {
+        if args.policy.set.iter().any(|set| set.split('=').next().is_some_and(|given| given.trim() == key)) {
+            return Err(Failure::wrong(format!("--set {key}: {instead}")));
+        }
+    }
     let (settings, target_delay) = aimed(&args.policy, args.backend)?;
     let bulk_delay = args.bulk_delay.map(|bulk| above_zero("--bulk-delay", bulk)).transpose()?;
     controller(&settings, 0)?;

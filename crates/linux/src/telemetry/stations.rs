@@ -80,24 +80,16 @@ impl Stations {
     pub fn network(&self) -> Option<String> {
         let Self { interface, newest, stations, .. } = self;
         let channel = interface.channel?;
-        let mut said = format!("{} on ", interface.role.name());
-        said += &match channel.number() {
+        let place = match channel.number() {
             Some(number) => format!("channel {number} ({} MHz)", channel.frequency),
             None => format!("{} MHz", channel.frequency),
         };
-        if let Some(width) = channel.width {
-            said += &format!(", {width} MHz wide");
-        }
         let centres: Vec<String> = channel.centres.into_iter().flatten().map(|centre| centre.to_string()).collect();
-        if !centres.is_empty() {
-            said += &format!(" around {} MHz", centres.join(" and "));
-        }
-        if let Some(power) = interface.power {
-            said += &format!(", {:.1} dBm", f64::from(power) / 100.0);
-        }
-        if let Some(standard) = newest.standard() {
-            said += &format!(", by a card of {standard}");
-        }
+        let around = if centres.is_empty() { String::new() } else { format!(" around {} MHz", centres.join(" and ")) };
+        let mut said = vec![format!("{} on {place}", interface.role.name())];
+        said.extend(channel.width.map(|width| format!("{width} MHz wide{around}")));
+        said.extend(interface.power.map(|power| format!("{:.1} dBm", f64::from(power) / 100.0)));
+        said.extend(newest.standard().map(|standard| format!("by a card of {standard}")));
         let mut counts = BTreeMap::new();
         for station in stations {
             *counts.entry(Reverse(station.newest())).or_insert(0_usize) += 1;
@@ -105,8 +97,8 @@ impl Stations {
         let standard = |format: Option<Format>| format.and_then(Format::standard).unwrap_or("a standard not seen yet");
         let counts = counts.into_iter().map(|(Reverse(format), count)| format!("{count} of {}", standard(format)));
         let counts = counts.collect::<Vec<_>>().join(", ");
-        said += &if counts.is_empty() { "; no stations".to_owned() } else { format!("; stations: {counts}") };
-        Some(said)
+        let of_stations = if counts.is_empty() { "no stations".to_owned() } else { format!("stations: {counts}") };
+        Some(format!("{}; {of_stations}", said.join(", ")))
     }
 }
 

@@ -24,6 +24,11 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
         let scenario = interface::scenario(&seen(&name.to_string(), &air), &about).map_err(|why| unusable(&why))?;
         return finish(args, &scenario);
     }
+    if !args.source.exists() {
+        return Err(Failure::wrong(format!(
+            "cannot read {name}: no such file, and no Wi-Fi interface of this machine"
+        )));
+    }
     let recording = read(&args.source)?;
     let text = recorded::scenario(&recording, &name.to_string()).map_err(|why| unusable(&why))?;
     finish(args, &text)
