@@ -424,8 +424,7 @@ fn openwrt_settings_become_a_configuration() {
     let (root, knobs) = (linux::class("root").unwrap(), linux::Backend::Knobs);
     let expected = [("phy0-ap0", root, knobs), ("phy1-sta0", root, knobs), ("wan", 0x1_0010, linux::Backend::Auto)];
     assert_eq!(made, expected);
-    let target = units::Duration::from_millis(100);
-    assert_eq!(wishes[0].target_delay.map(|target| target.get()), Some(target));
+    assert_eq!(wishes[0].target_delay.unwrap().get(), units::Duration::from_millis(100));
     assert_eq!(config.metrics.unwrap().listen, "127.0.0.1:9477".parse().unwrap());
 }
 
