@@ -80,7 +80,7 @@ impl Knobs {
         self.target
     }
 
-    /// Changes the target delay and the longest wait. What was measured stays.
+    /// Changes the target delay and the longest wait, and keeps all measurements.
     pub fn aim(&mut self, target: Positive<Duration>, bulk: Option<Positive<Duration>>) {
         (self.target, self.bulk) = (target.get(), bulk.map(Positive::<Duration>::get));
     }

@@ -98,7 +98,7 @@ impl Bitrate {
     /// highest.
     ///
     /// # Errors
-    /// The generation has no such width, or not so many streams: the reason.
+    /// The reason, if the generation has no such width or fewer streams.
     pub fn new(generation: Generation, mcs: u8, streams: u8, width: u32, guard: Guard) -> Result<Self, String> {
         let (mcs, streams) = if generation == Generation::N { (mcs % 8, mcs / 8 + 1) } else { (mcs, streams) };
         let (fastest, most, widest) = generation.most();
@@ -186,7 +186,7 @@ impl Interface {
         self.frequency.is_some_and(|mhz| mhz < 4_000)
     }
 
-    /// Generation, width and streams of each station of which they are known.
+    /// Generation, width and streams of the stations that tell them.
     fn modes(&self) -> impl Iterator<Item = Bitrate> {
         self.stations.iter().filter_map(|station| station.mode(self.is_low()))
     }

@@ -1,5 +1,6 @@
 //! Bandwidth of a TXOP where secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide as the
-//! channels that are idle when it begins and, by the CTS, at the receiver, or it begins when all are. Also what spatial reuse makes of others' frames.
+//! channels that are idle when it begins and, by the CTS, at the receiver, or it begins when all are. Also what spatial
+//! reuse makes of others' frames.
 
 use super::buffer::Limits;
 use super::station::{Station, Step};

@@ -313,7 +313,7 @@ impl Station {
         Some(Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false })
     }
 
-    /// What follows the frame that it has sent to several stations: the PPDU after a MU-RTS, or the trigger after the PPDU.
+    /// The frame after the one that it has sent to several stations: the PPDU after a MU-RTS, the trigger after a PPDU.
     pub(crate) fn trigger(&mut self, rules: &Conventions) -> Option<Frame> {
         if !self.shares() {
             return None;

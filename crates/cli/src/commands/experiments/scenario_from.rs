@@ -51,7 +51,8 @@ fn of_this_machine(source: &std::path::Path) -> Result<Option<linux::telemetry::
     }
 }
 
-/// Converts what the kernel tells of an interface. What a scenario cannot have, such as channels of 10 MHz, counts as unknown.
+/// Converts an interface as the kernel describes it. Values that no scenario can have, such as channels of 10 MHz, are
+/// left out as unknown.
 #[cfg(target_os = "linux")]
 fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::Interface {
     use linux::kernel::nl80211::Role;

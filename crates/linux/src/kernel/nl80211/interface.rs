@@ -1,4 +1,4 @@
-//! Parses what an interface is: its role, channel and power (`NL80211_CMD_NEW_INTERFACE`).
+//! Parses the role, channel and power of an interface (`NL80211_CMD_NEW_INTERFACE`).
 
 use super::reading::{ATTR_IFTYPE, ATTR_WIPHY, body};
 use crate::kernel::wire::{attributes, u32_at};

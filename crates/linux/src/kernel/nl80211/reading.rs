@@ -37,7 +37,7 @@ const TXQ_OVERMEMORY: u16 = 7;
 const TXQ_TX_BYTES: u16 = 9;
 const TXQ_TX_PACKETS: u16 = 10;
 
-/// What a band has (`enum nl80211_band_attr`, `enum nl80211_band_iftype_attr`).
+/// Attributes of a band (`enum nl80211_band_attr`, `enum nl80211_band_iftype_attr`).
 const BAND_HT: u16 = 4;
 const BAND_VHT: u16 = 8;
 const BAND_BY_ROLE: u16 = 9;
@@ -179,7 +179,7 @@ pub(super) fn add_phy(phy: &mut Phy, payload: &[u8]) {
     }
 }
 
-/// Adds what a phy has in a band, which several messages tell together.
+/// Adds the formats that a phy has in a band; several messages tell them together.
 fn add_band(newest: &mut [Format; BANDS], band: u16, has: &[u8]) {
     let Some(newest) = newest.get_mut(usize::from(band)) else { return };
     let of_role = |(kind, _)| match kind {
