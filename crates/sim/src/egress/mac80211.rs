@@ -352,6 +352,7 @@ impl Scheduler {
     }
 
     /// Completes a packet of a port, with the airtime that was estimated for it.
+    #[inline]
     pub(super) fn completed(&mut self, port: PortId, expected: Duration) {
         let Some(share) = self.shares.get_mut(port) else { return };
         share.pending = share.pending - expected;

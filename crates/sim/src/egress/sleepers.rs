@@ -12,7 +12,7 @@
 //! like packets that come at that moment.
 
 use super::port::Taken;
-use super::{Egress, Order};
+use super::{Egress, Order, SIGNALS};
 use crate::config::Class;
 use crate::engine::PortId;
 use crate::mac::CATEGORIES;
@@ -25,7 +25,7 @@ use units::{Duration, Instant};
 const MOST: usize = 64;
 const NONE: &VecDeque<Taken> = &VecDeque::new();
 
-/// The stations of an access point that can sleep.
+/// The stations of an access point that can sleep, by number.
 #[derive(Debug)]
 pub(super) struct Sleepers(Vec<Sleeper>);
 
@@ -48,17 +48,22 @@ struct Kept {
 }
 
 impl Sleepers {
-    /// These stations, all awake.
+    /// These stations, in the order of their numbers, all awake.
     pub(super) fn new(stations: impl Iterator<Item = u32>) -> Self {
         Self(stations.map(|station| Sleeper { station, asleep: false, kept: Default::default() }).collect())
     }
 
+    fn place(&self, station: u32) -> Option<usize> {
+        self.0.binary_search_by_key(&station, |sleeper| sleeper.station).ok()
+    }
+
     fn get(&self, station: u32) -> Option<&Sleeper> {
-        self.0.iter().find(|sleeper| sleeper.station == station)
+        self.0.get(self.place(station)?)
     }
 
     fn get_mut(&mut self, station: u32) -> Option<&mut Sleeper> {
-        self.0.iter_mut().find(|sleeper| sleeper.station == station)
+        let place = self.place(station)?;
+        self.0.get_mut(place)
     }
 
     /// True if this station sleeps.
@@ -176,10 +181,15 @@ impl Egress {
         }
     }
 
-    /// Keeps a packet that arrives for a station that sleeps. False if it joins its port.
-    #[inline(never)]
-    pub(super) fn keeps_arriving(&mut self, category: u8, packet: &Waiting, dropped: &mut impl FnMut(Waiting)) -> bool {
-        let Some(sleepers) = &mut self.sleepers else { return false };
+    /// Keeps a packet of a category that arrives for a station that sleeps. False if it joins its port.
+    #[cold]
+    pub(crate) fn keeps_arriving(
+        &mut self,
+        category: Option<u8>,
+        packet: &Waiting,
+        dropped: &mut impl FnMut(Waiting),
+    ) -> bool {
+        let (Some(category), Some(sleepers)) = (category, &mut self.sleepers) else { return false };
         let keeps = !matches!(self.order, Order::RoundRobin(_)) && sleepers.is_asleep(packet.to);
         if keeps {
             sleepers.keep_arrived(category, *packet, dropped);
@@ -227,6 +237,23 @@ impl Egress {
     #[inline]
     pub(super) fn woken(&self, category: u8) -> Option<u32> {
         self.sleepers.as_ref()?.ready(category)
+    }
+
+    /// True if a category has packets that precede those of the ports: signals, and what is kept for a station that has woken.
+    #[inline]
+    pub(crate) fn has_first(&self, category: u8) -> bool {
+        category == SIGNALS && !self.signals.is_empty() || self.woken(category).is_some()
+    }
+
+    /// Takes the next one of these for the MAC.
+    #[cold]
+    pub(crate) fn take_first(&mut self, now: Instant, category: u8) -> Option<Taken> {
+        let signal = if category == SIGNALS { self.signals.pop_front() } else { None };
+        if let Some(packet) = signal {
+            let (waited, expected) = (Duration::ZERO, Duration::ZERO);
+            return Some(Taken { packet, waited, at: now, expected, load: 0, left: None });
+        }
+        self.take_passed(now, category, self.woken(category)?, 0)
     }
 
     /// These packets of a station.

@@ -128,6 +128,8 @@ pub(crate) struct Conventions {
     pub(crate) shares_downlink: bool,
     /// True if they ask several stations at once for data.
     pub(crate) shares_uplink: bool,
+    /// True if there are stations that sleep.
+    pub(crate) power_save: bool,
     /// Contention of those stations; none: as always.
     pub(crate) mu_edca: Option<MuEdca>,
     /// What a busy secondary channel does; none where all share one channel.

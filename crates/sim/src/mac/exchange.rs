@@ -173,7 +173,7 @@ impl Station {
         };
         let timing = &rules.timing;
         let awaits_cts = self.step == Step::AwaitCts;
-        let timeout = if awaits_cts { timing.cts_timeout } else { timing.responses(frame.mode).timeout };
+        let timeout = if awaits_cts { timing.cts_timeout } else { timing.response_timeout(frame.mode) };
         self.deadline = now + timeout;
     }
 

@@ -299,6 +299,8 @@ impl Station {
 
     /// Takes a packet for `to` in a free category. On a medium that has been idle for DIFS or AIFS it is sent at once
     /// (10.3.4.2), and in a TXOP that can go on with it, after SIFS.
+    #[expect(clippy::inline_always, reason = "once a packet and hop: the call costs a chain 0.1 %")]
+    #[inline(always)]
     pub(crate) fn offer(&mut self, now: Instant, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
         self.hold(to, category, msdu, rules);
         self.is_next(now, category, rules);
@@ -560,7 +562,7 @@ impl Station {
         };
         let mode = match frame.kind {
             Kind::Trigger { response, .. } => response,
-            _ if kind == Kind::Cts => timing.announcing,
+            _ if matches!(kind, Kind::Cts) => timing.announcing,
             _ => responses.mode,
         };
         let (from, to, category) = (self.address, frame.from, frame.category);

@@ -50,6 +50,7 @@ fn conventions() -> Conventions {
         aggregation,
         shares_downlink: false,
         shares_uplink: false,
+        power_save: false,
         mu_edca: None,
         bandwidth: None,
         agreements: [Agreement::NONE; 3],

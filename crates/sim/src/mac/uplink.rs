@@ -454,7 +454,7 @@ impl Station {
     pub(super) fn answer_sent(&mut self, now: Instant, frames: u16, rules: &Conventions) {
         if frames > 0 {
             self.step = Step::AwaitBlockAck;
-            self.deadline = now + rules.timing.responses(rules.timing.basic).timeout;
+            self.deadline = now + rules.timing.response_timeout(rules.timing.basic);
             return;
         }
         if self.buffers[usize::from(self.holder)].is_empty() {

@@ -37,6 +37,13 @@ pub(crate) enum Load {
     Null { sleeps: bool },
 }
 
+impl Load {
+    /// True if it comes from the MAC itself, and waits in no port.
+    pub(crate) fn is_signal(self) -> bool {
+        matches!(self, Self::Note(_) | Self::Null { .. })
+    }
+}
+
 /// Cause of a packet's loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossCause {
@@ -81,11 +88,6 @@ impl Packet {
     /// True while it is still at its origin.
     pub(crate) fn is_fresh(&self) -> bool {
         self.ttl == TTL
-    }
-
-    /// True if it comes from the MAC itself, and waits in no port.
-    pub(crate) fn is_signal(&self) -> bool {
-        matches!(self.load, Load::Note(_) | Load::Null { .. })
     }
 
     /// True if two packets that arrive at the same time are equal to their application.

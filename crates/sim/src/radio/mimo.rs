@@ -33,10 +33,14 @@ pub struct Mimo {
     coding: u8,
     streams: u8,
     width: ChannelWidth,
-    guard: GuardInterval,
+    gaps: Gaps,
     extent: Extent,
-    padding: PacketPadding,
 }
+
+/// Guard interval and packet padding in one byte: so there is one left in which a [`Mode`](super::Mode) says what it is, and
+/// modes are compared in a few instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Gaps(u8);
 
 /// The tones of a frame, and what they make of its preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,18 +118,40 @@ impl Format {
     }
 }
 
+impl Gaps {
+    const fn new(guard: GuardInterval, padding: PacketPadding) -> Self {
+        Self(guard as u8 | (padding as u8) << 4)
+    }
+
+    const fn guard(self) -> GuardInterval {
+        match self.0 & 15 {
+            0 => GuardInterval::Long,
+            1 => GuardInterval::Short,
+            2 => GuardInterval::Double,
+            _ => GuardInterval::Quadruple,
+        }
+    }
+
+    const fn padding(self) -> PacketPadding {
+        match self.0 >> 4 {
+            0 => PacketPadding::Us0,
+            1 => PacketPadding::Us8,
+            _ => PacketPadding::Us16,
+        }
+    }
+}
+
 impl Mimo {
     /// See [`Mode::key`](super::Mode::key).
     #[inline]
     pub(super) fn key(self) -> u64 {
-        let Self { format, coding, streams, width, guard, extent, padding } = self;
+        let Self { format, coding, streams, width, gaps, extent } = self;
         let (tones, longer) = match extent {
             Extent::Channel => (0, 0),
             Extent::Part(ru, longer) => (1 + ru as u8, longer),
             Extent::Extended(tones) => (2 + Ru::T996 as u8 + tones as u8, 0),
         };
-        let format = format as u8 | (padding as u8) << 4;
-        u64::from_le_bytes([format, coding, streams, width as u8, guard as u8, tones, longer, 0])
+        u64::from_le_bytes([format as u8, coding, streams, width as u8, gaps.0, tones, longer, 0])
     }
 
     /// The mode of a scheme of one stream (`coding`) with this many streams, if the standard has it.
@@ -135,8 +161,8 @@ impl Mimo {
             && format.widths().contains(&width)
             && format.guards().contains(&guard)
             && !(format == Format::Vht && EXCLUDED.contains(&(width, streams, coding)));
-        let (extent, padding) = (Extent::Channel, PacketPadding::Us0);
-        exists.then_some(Self { format, coding, streams, width, guard, extent, padding })
+        let (gaps, extent) = (Gaps::new(guard, PacketPadding::Us0), Extent::Channel);
+        exists.then_some(Self { format, coding, streams, width, gaps, extent })
     }
 
     /// The mode in which a station of this one sends to another, if each has all formats, widths and streams up to its own:
@@ -145,8 +171,8 @@ impl Mimo {
     pub fn common(self, other: Self) -> Self {
         let format = self.format.min(other.format);
         let guard = match format {
-            Format::He => self.guard.max(other.guard),
-            Format::Ht | Format::Vht if self.guard == other.guard => self.guard,
+            Format::He => self.guard().max(other.guard()),
+            Format::Ht | Format::Vht if self.guard() == other.guard() => self.guard(),
             Format::Ht | Format::Vht => GuardInterval::Long,
         };
         let (streams, width) = (self.streams.min(other.streams), self.width.min(other.width));
@@ -161,9 +187,9 @@ impl Mimo {
         if self.width <= width {
             return self;
         }
-        let narrow = |coding| Self::new(self.format, coding, self.streams, width, self.guard);
+        let narrow = |coding| Self::new(self.format, coding, self.streams, width, self.guard());
         let narrow = (0..=self.coding).rev().find_map(narrow).unwrap_or(self);
-        Self { extent: self.extent, padding: self.padding, ..narrow }
+        Self { extent: self.extent, gaps: self.gaps, ..narrow }
     }
 
     /// This HE mode within an RU, behind a preamble with `longer` more symbols of 4 us: in an HE MU PPDU those of HE-SIG-B
@@ -191,7 +217,7 @@ impl Mimo {
     /// The same with another guard interval, which its format has.
     #[must_use]
     pub(crate) const fn guarded(self, guard: GuardInterval) -> Self {
-        Self { guard, ..self }
+        Self { gaps: Gaps::new(guard, self.gaps.padding()), ..self }
     }
 
     /// The mode of a BlockAck in an HE TB PPDU for data of this mode: one stream, the code of the mandatory rate of other
@@ -199,7 +225,7 @@ impl Mimo {
     #[must_use]
     pub(crate) fn response(self, ru: Ru) -> Self {
         let coding = [0, 1, 1, 3][usize::from(self.coding.min(3))];
-        Self { coding, streams: 1, guard: GuardInterval::Double, ..self }.within(ru, 1)
+        Self { coding, streams: 1, ..self }.guarded(GuardInterval::Double).within(ru, 1)
     }
 
     /// The same with all of the channel.
@@ -259,7 +285,7 @@ impl Mimo {
 
     /// Guard interval before each symbol.
     pub const fn guard(self) -> GuardInterval {
-        self.guard
+        self.gaps.guard()
     }
 
     /// Coded bits of a symbol (NCBPS).
@@ -302,7 +328,7 @@ impl Mimo {
             Format::Ht | Format::Vht => 3_200,
             Format::He => 12_800,
         };
-        useful + self.guard.nanos()
+        useful + self.guard().nanos()
     }
 
     /// Bits per second, rounded down.
@@ -325,13 +351,13 @@ impl Mimo {
             Format::Ht => 32_000 + 4_000 * fields,
             Format::Vht => 36_000 + 4_000 * fields,
             Format::He => {
-                let useful = if self.guard == GuardInterval::Quadruple { 12_800 } else { 6_400 };
+                let useful = if self.guard() == GuardInterval::Quadruple { 12_800 } else { 6_400 };
                 let longer = match self.extent {
                     Extent::Channel => 0,
                     Extent::Part(_, longer) => longer,
                     Extent::Extended(_) => 2,
                 };
-                36_000 + 4_000 * u64::from(longer) + (useful + self.guard.nanos()) * fields
+                36_000 + 4_000 * u64::from(longer) + (useful + self.guard().nanos()) * fields
             }
         })
     }
@@ -364,17 +390,17 @@ impl Mimo {
         let bits = psdu.bits() + self.around();
         let nanos = bits.div_ceil(self.bits_per_symbol()) * self.symbol();
         // 19.4.3, 21.4.3: short symbols fill up to a whole number of long ones.
-        let data = if self.guard == GuardInterval::Short { nanos.next_multiple_of(4_000) } else { nanos };
-        let extended = if self.padding == PacketPadding::Us0 { data } else { data + self.extension_after(bits) };
+        let data = if self.guard() == GuardInterval::Short { nanos.next_multiple_of(4_000) } else { nanos };
+        let extended = if self.gaps.padding() == PacketPadding::Us0 { data } else { data + self.extension_after(bits) };
         Duration::from_nanos(extended)
     }
 
     /// Data bits that fit in `nanos` after the header; below zero counts as none.
     pub(super) fn fits(self, nanos: u64) -> u64 {
-        if self.padding != PacketPadding::Us0 {
+        if self.gaps.padding() != PacketPadding::Us0 {
             return self.bits_before_extension(nanos).saturating_sub(self.around());
         }
-        let whole = if self.guard == GuardInterval::Short { nanos / 4_000 * 4_000 } else { nanos };
+        let whole = if self.guard() == GuardInterval::Short { nanos / 4_000 * 4_000 } else { nanos };
         (whole / self.symbol()).saturating_mul(self.bits_per_symbol()).saturating_sub(self.around())
     }
 }

@@ -131,6 +131,15 @@ impl Timing {
         &self.responses[mode.responses()]
     }
 
+    /// The time-out of a response to a frame of this mode: all have the same preamble, but in HE ER SU PPDUs.
+    #[inline]
+    pub fn response_timeout(&self, mode: Mode) -> Duration {
+        match mode {
+            Mode::Mimo(mimo) if mimo.extended_range().is_some() => self.responses(mode).timeout,
+            _ => self.responses[0].timeout,
+        }
+    }
+
     /// Mode of a control frame that belongs to data of this mode and is no response.
     #[inline]
     pub fn control(&self, mode: Mode) -> Mode {

@@ -3,6 +3,7 @@
 use super::hops::Hops;
 use super::{Player, Receptions, Summary, TransportRecord};
 use crate::config::Class;
+use crate::mac::BROADCAST;
 use crate::net::{LossCause, Packet};
 use crate::radio::Mode;
 use crate::results::{Flow, FlowDistribution, FlowHops, LeftOut, Lost, Mac, MultiUser, NodeDistribution, Times};
@@ -280,6 +281,20 @@ impl SharedPpdus {
 }
 
 impl NodeRecord {
+    /// Counts packets to a node that its MAC is done with: acknowledged or broadcast if `delivered`, else given up.
+    #[inline]
+    pub(crate) fn finish(&mut self, to: u32, delivered: bool, completion: &Completion) {
+        let packets = u64::from(completion.packets);
+        if !delivered {
+            self.given_up += packets;
+        } else if to != BROADCAST {
+            self.delivered += packets;
+        }
+        if to != BROADCAST {
+            self.hops.to(to).complete(delivered, completion);
+        }
+    }
+
     /// Result. `ports`: records of the radio ports; `aggregates`, `tmac`: whether this network has them.
     pub(crate) fn mac_result<'r>(
         &self,

@@ -85,7 +85,7 @@ impl World {
     pub(super) fn measure_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
         let Some(gauge) = &mut self.nodes[node].gauge else { return };
         let packet = self.packets.get(handle);
-        if packet.is_signal() {
+        if packet.load.is_signal() {
             return;
         }
         gauge.finishes(service);

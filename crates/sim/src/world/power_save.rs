@@ -11,7 +11,7 @@ use super::state::{Event, World};
 use crate::config::{self, Dscp};
 use crate::egress::Taken;
 use crate::engine::{Handle, NodeId};
-use crate::mac::{Frame, Kind};
+use crate::mac::{Frame, Kind, Msdu};
 use crate::net::{Load, Packet, Waiting};
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
@@ -173,28 +173,19 @@ impl World {
         }
     }
 
-    /// The MAC of a station gets a packet.
-    #[inline]
-    pub(super) fn note_sending(&mut self, node: NodeId, taken: &Taken) {
-        if self.nodes[node].power_save.is_some() {
-            self.rouse(node, taken);
+    /// A packet that the MAC of a station takes wakes it. Returns the packet's length: a null frame has no LLC header either.
+    #[cold]
+    pub(super) fn rouse(&mut self, node: NodeId, msdu: &Msdu) -> Bytes {
+        let load = self.packets.get(msdu.packet).load;
+        if let (false, Some(power)) = (load.is_signal(), &mut self.nodes[node].power_save) {
+            power.active = self.now;
+            match power.state {
+                State::Awake => {}
+                State::Leaving { .. } => power.state = State::Leaving { sent: true },
+                State::Asleep => self.wake(node),
+            }
         }
-    }
-
-    /// A packet to send wakes a station.
-    #[inline(never)]
-    fn rouse(&mut self, node: NodeId, taken: &Taken) {
-        if self.packets.get(taken.packet.packet).is_signal() {
-            return;
-        }
-        let now = self.now;
-        let Some(power) = &mut self.nodes[node].power_save else { return };
-        power.active = now;
-        match power.state {
-            State::Awake => {}
-            State::Leaving { .. } => power.state = State::Leaving { sent: true },
-            State::Asleep => self.wake(node),
-        }
+        if matches!(load, Load::Null { .. }) { Bytes::new(0) } else { msdu.length }
     }
 
     /// A node has received a data frame for it: a station that can sleep is active, and an access point learns whether the

@@ -164,19 +164,19 @@ impl World {
 
     /// Hands the next packet of a category to the station, if there is one.
     fn hand_over(&mut self, node: NodeId, category: u8) {
-        if self.nodes[node].station.has_aside(category) && self.resume_in_turn(node, category) {
-            return;
+        if !self.nodes[node].station.has_aside(category) || !self.resume_in_turn(node, category) {
+            while !self.hand_over_next(node, category) {}
         }
+    }
+
+    /// False if the packet is kept for a receiver that sleeps: then another is next.
+    fn hand_over_next(&mut self, node: NodeId, category: u8) -> bool {
         let now = self.now;
-        let taken = loop {
-            let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
-            let next = egress.take_next(now, category, &mut accounts.dropping());
-            match next {
-                Some(taken) if egress.is_asleep(taken.packet.to) => self.keep_asleep(node, category, taken),
-                taken => break taken,
-            }
-        };
-        let Some(taken) = taken else {
+        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
+        if egress.has_first(category) {
+            return self.hand_over_first(node, category);
+        }
+        let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
             // The discipline may have dropped all that waited.
             if self.nodes[node].station.has_aside(category) {
                 self.resume_in_turn(node, category);
@@ -185,16 +185,39 @@ impl World {
             if let Some((port, at)) = egress.ready_at(category) {
                 self.arm_port(node, port, at);
             }
-            return;
+            return true;
         };
-        let mut msdu = self.taken(node, &taken);
-        if taken.packet.length == Bytes::new(0) {
-            // A null frame has no LLC header either.
-            msdu.length = Bytes::new(0);
+        if self.rules.power_save && self.nodes[node].egress.is_asleep(taken.packet.to) {
+            self.keep_asleep(node, category, taken);
+            return false;
         }
-        self.note_sending(node, &taken);
+        self.give(node, category, &taken);
+        true
+    }
+
+    /// The same with a packet that precedes those of the ports.
+    #[cold]
+    fn hand_over_first(&mut self, node: NodeId, category: u8) -> bool {
+        let egress = &mut self.nodes[node].egress;
+        let Some(taken) = egress.take_first(self.now, category) else { return true };
+        if egress.is_asleep(taken.packet.to) {
+            self.keep_asleep(node, category, taken);
+            return false;
+        }
+        self.give(node, category, &taken);
+        true
+    }
+
+    /// Gives the station a packet that has been taken for it.
+    #[expect(clippy::inline_always, reason = "once a packet, of which nothing has to be copied then")]
+    #[inline(always)]
+    fn give(&mut self, node: NodeId, category: u8, taken: &Taken) {
+        let mut msdu = self.taken(node, taken);
+        if self.rules.power_save {
+            msdu.length = self.rouse(node, &msdu);
+        }
         self.choose_level(node);
-        self.nodes[node].station.offer(now, taken.packet.to, category, msdu, &self.rules);
+        self.nodes[node].station.offer(self.now, taken.packet.to, category, msdu, &self.rules);
         if self.rules.tmac.is_some() {
             self.take_turn(node);
         }

@@ -96,9 +96,10 @@ pub(in crate::radio) struct HeaderField {
     pub(in crate::radio) mode: Mode,
 }
 
-/// Bits of a frame's PHY header: SIGNAL (and HT-SIG, VHT-SIG-A or, after SIGNAL's repetition, HE-SIG-A) at 6 Mb/s after
-/// the training of 16 us, in an HE ER SU PPDU all twice, or the PLCP header of 48 bits after SYNC and SFD of a DSSS preamble, at 1 Mb/s (long) or 2 Mb/s
-/// (short).
+/// Bits of a frame's PHY header: SIGNAL (and HT-SIG, VHT-SIG-A or, after SIGNAL's repetition, HE-SIG-A) at 6 Mb/s after the
+/// training of 16 us, in an HE ER SU PPDU all twice, or the PLCP header of 48 bits after SYNC and SFD of a DSSS preamble, at
+/// 1 Mb/s (long) or 2 Mb/s (short).
+#[inline]
 pub(in crate::radio) fn header_field(mode: Mode) -> HeaderField {
     let ends = mode.header();
     let us = Duration::from_micros;

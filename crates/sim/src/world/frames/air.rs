@@ -32,14 +32,10 @@ impl World {
         let station = &mut self.nodes[node].station;
         let receiving = station.listens() && self.medium.receives(node.into(), self.now);
         match station.timer(self.now, receiving, &self.rules) {
-            Due::Send(frame) => {
-                if self.rules.bandwidth.is_some() && !self.may_answer(node, &frame) {
-                    return;
-                }
-                let triggered = matches!(frame.kind, Kind::Triggered { .. });
-                let frame = if triggered { self.answer_trigger(node, &frame) } else { frame };
-                self.send(node, &frame);
+            Due::Send(frame) if self.rules.bandwidth.is_some() || matches!(frame.kind, Kind::Triggered { .. }) => {
+                self.respond(node, &frame);
             }
+            Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
                 if self.rules.bandwidth.is_some() && !self.settles_width(node) {
                     return;
@@ -66,6 +62,17 @@ impl World {
             // An answer that may not be given leaves the station with its own moment to send.
             Due::Wait => self.arm(node),
         }
+    }
+
+    /// Sends a response, if the channel that it takes is idle.
+    #[cold]
+    fn respond(&mut self, node: NodeId, frame: &Frame) {
+        if self.rules.bandwidth.is_some() && !self.may_answer(node, frame) {
+            return;
+        }
+        let triggered = matches!(frame.kind, Kind::Triggered { .. });
+        let frame = if triggered { self.answer_trigger(node, frame) } else { *frame };
+        self.send(node, &frame);
     }
 
     /// Begins a frame to several stations or a trigger for theirs, or leaves it to the access point to ask. False if a frame to
@@ -478,9 +485,8 @@ impl World {
         }
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
-            let Node { egress, power_save, .. } = &mut self.nodes[node];
-            egress.on_air(self.now, frame.from, frame.category, true, airtime);
-            if power_save.is_some() || egress.has_sleepers() {
+            self.nodes[node].egress.on_air(self.now, frame.from, frame.category, true, airtime);
+            if self.rules.power_save {
                 self.hear_power_state(node, frame);
             }
         }

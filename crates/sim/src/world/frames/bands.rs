@@ -74,7 +74,7 @@ impl World {
     pub(super) fn may_answer(&mut self, node: NodeId, frame: &Frame) -> bool {
         let idle = match (frame.kind, frame.mode) {
             (kind @ (Kind::Cts | Kind::SharedCts), _)
-                if kind == Kind::SharedCts || self.rules.bandwidth == Some(Bandwidth::Static) =>
+                if matches!(kind, Kind::SharedCts) || self.rules.bandwidth == Some(Bandwidth::Static) =>
             {
                 self.medium.answerable_width(node.into()) == self.medium.heard_width(node.into())
             }

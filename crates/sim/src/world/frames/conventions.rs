@@ -61,6 +61,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         aggregation: aggregation(network)?,
         shares_downlink: shares_downlink(network)?,
         shares_uplink: mac.ofdma == Ofdma::Both,
+        power_save: network.node.iter().any(|node| node.power_save.is_some()),
         mu_edca,
         bandwidth: channels::matter(network).then_some(mac.bandwidth),
         eifs: mac.eifs,

@@ -52,10 +52,16 @@ impl World {
         let mut frames = std::mem::take(&mut self.done_with);
         self.nodes[node].station.take_finished(&mut frames);
         let (mut passage, mut packets) = (Passage::default(), 0);
-        let Node { gauge, energy, .. } = &self.nodes[node];
+        let Node { gauge, energy, power_save, neighbours, .. } = &self.nodes[node];
+        let signals = power_save.is_some() || neighbours.is_some();
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
         for &finished in &frames {
             let mut next = Some(finished.packet);
+            if signals && self.packets.get(finished.packet).load.is_signal() {
+                self.count(node, &passage, packets);
+                packets = 0;
+                next = self.finish_signal(node, finished, observed);
+            }
             while let Some(handle) = next {
                 let packet = self.packets.get_mut(handle);
                 next = packet.transit.next;
@@ -76,7 +82,6 @@ impl World {
                 match (finished.to, finished.delivered) {
                     // It lives until the last tail has passed.
                     (BROADCAST, _) => {}
-                    (_, delivered) if own.is_signal => self.told(node, handle, delivered),
                     (_, true) => self.drop_packet(node, handle),
                     (to, false) => self.link_failed(node, handle, to),
                 }
@@ -99,25 +104,33 @@ impl World {
     /// Counts packets that a station has now finished.
     #[inline(never)]
     fn count_all(&mut self, node: NodeId, passage: &Passage, packets: u32) {
-        let &Passage { to, category, dscp, is_signal, delivered, waited, taken, expected, load } = passage;
+        let &Passage { to, category, dscp, delivered, waited, taken, expected, load } = passage;
         let completion = Completion { waited, service: self.now.since(taken), packets };
         let Node { egress, record, .. } = &mut self.nodes[node];
-        if !delivered {
-            record.given_up += u64::from(packets);
-        } else if to != BROADCAST {
-            record.delivered += u64::from(packets);
+        record.finish(to, delivered, &completion);
+        let port = egress.port_to(to, category, dscp.class());
+        let of_hardware = (to, u64::from(load) * u64::from(packets));
+        self.complete(node, port, &completion, expected, of_hardware);
+    }
+
+    /// Sees to a note or a null frame that a station is done with: neither comes from a port. Returns the packet that shared its
+    /// frame.
+    #[cold]
+    fn finish_signal(&mut self, node: NodeId, finished: Finished, observed: bool) -> Option<Handle> {
+        let Finished { packet, to, delivered, .. } = finished;
+        let Transit { waited, taken, next, .. } = self.packets.get(packet).transit;
+        let completion = Completion { waited, service: self.now.since(taken), packets: 1 };
+        let record = &mut self.nodes[node].record;
+        record.finish(to, delivered, &completion);
+        record.service.record_all(completion.service, 1);
+        if observed {
+            self.observe_finished(node, packet, finished, completion.service);
         }
+        // A note lives until the last tail has passed.
         if to != BROADCAST {
-            record.hops.to(to).complete(delivered, &completion);
+            self.told(node, packet, delivered);
         }
-        // A signal comes from no port.
-        if is_signal {
-            record.service.record_all(completion.service, packets);
-        } else {
-            let port = egress.port_to(to, category, dscp.class());
-            let of_hardware = (to, u64::from(load) * u64::from(packets));
-            self.complete(node, port, &completion, expected, of_hardware);
-        }
+        next
     }
 
     /// A station is done with a packet, `service` after it got it: told to whoever looks at single packets. What is counted is
@@ -140,7 +153,6 @@ struct Passage {
     to: u32,
     category: u8,
     dscp: Dscp,
-    is_signal: bool,
     delivered: bool,
     waited: Duration,
     taken: Instant,
@@ -152,7 +164,6 @@ impl Passage {
     fn new(finished: &Finished, packet: &Packet) -> Self {
         let &Finished { to, category, delivered, .. } = finished;
         let Transit { waited, taken, expected, load, .. } = packet.transit;
-        let is_signal = packet.is_signal();
-        Self { to, category, dscp: packet.dscp, is_signal, delivered, waited, taken, expected, load }
+        Self { to, category, dscp: packet.dscp, delivered, waited, taken, expected, load }
     }
 }

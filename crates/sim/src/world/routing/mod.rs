@@ -250,7 +250,9 @@ impl World {
         }
         let mut accounts = Accounts { packets, connections, flows, routing, overflows, witness };
         let category = wire.is_none().then_some(category);
-        egress.offer(*now, port, category, waiting, first, &mut accounts.dropping());
+        if !egress.has_sleepers() || !egress.keeps_arriving(category, &waiting, &mut accounts.dropping()) {
+            egress.offer(*now, port, category, waiting, first, &mut accounts.dropping());
+        }
         if egress.has_moved() {
             self.pull_all(node);
         }
