@@ -1,7 +1,7 @@
 //! Conventions shared by all stations of a network: the rules of access and the choices that the standard leaves open.
 
 use super::TmacRules;
-use crate::config::{AnswerRts, Bandwidth, Category, Eifs, FirstAccess, MissedBlockAck};
+use crate::config::{AnswerRts, Bandwidth, Category, Eifs, FirstAccess, MissedBlockAck, Ofdma};
 use crate::radio::{Format, Mode, Timing};
 use units::{Bytes, Duration};
 
@@ -124,10 +124,8 @@ pub(crate) struct Conventions {
     /// True if a CTS to self precedes each unicast data frame without RTS.
     pub(crate) cts_to_self: bool,
     pub(crate) aggregation: Aggregation,
-    /// True if access points send to several stations at once (OFDMA).
-    pub(crate) shares_downlink: bool,
-    /// True if they ask several stations at once for data.
-    pub(crate) shares_uplink: bool,
+    /// What access points and several stations send at once.
+    pub(crate) ofdma: Ofdma,
     /// True if there are stations that sleep.
     pub(crate) power_save: bool,
     /// Contention of those stations; none: as always.
@@ -154,6 +152,18 @@ impl Conventions {
     #[inline]
     pub(crate) fn edca(&self) -> bool {
         self.categories > 1
+    }
+
+    /// True if access points send to several stations at once.
+    #[inline]
+    pub(crate) fn shares_downlink(&self) -> bool {
+        self.ofdma != Ofdma::Off
+    }
+
+    /// True if they ask several stations at once for data.
+    #[inline]
+    pub(crate) fn shares_uplink(&self) -> bool {
+        self.ofdma == Ofdma::Both
     }
 
     /// True if frames are aggregated in any way.

@@ -2,7 +2,7 @@
 //! SIFS 10, slot 20, DIFS 50, EIFS 364, time-out 222, turn-around 5.
 
 use super::*;
-use crate::config::{AnswerRts, Eifs, FirstAccess, MissedBlockAck, Preamble, Radio};
+use crate::config::{AnswerRts, Eifs, FirstAccess, MissedBlockAck, Ofdma, Preamble, Radio};
 use crate::engine::{Arena, Handle, Purpose, Stream};
 use crate::radio::{DsssRate, Format, Mode, Timing};
 use units::{Bytes, Duration, Instant};
@@ -48,8 +48,7 @@ fn conventions() -> Conventions {
         rts_threshold: None,
         cts_to_self: false,
         aggregation,
-        shares_downlink: false,
-        shares_uplink: false,
+        ofdma: Ofdma::Off,
         power_save: false,
         mu_edca: None,
         bandwidth: None,

@@ -44,7 +44,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let links = Links::new(&channels::radio(network), motion, &channel);
     let judge = Judge::new(&channel, &links.reception(), &names, seed);
     let mut medium = Medium::new(links, judge);
-    if rules.shares_downlink {
+    if rules.shares_downlink() {
         medium.expect_parts();
     }
     if extended {
@@ -56,7 +56,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     }
     infrastructure.check_range(&names, &medium, &generations, network)?;
     let nodes = nodes::build::nodes(network, &sites, &infrastructure, &generations, &rules, seed)?;
-    if rules.shares_downlink {
+    if rules.shares_downlink() {
         conventions::check_sharing(&nodes, &infrastructure, &rules)?;
     }
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();

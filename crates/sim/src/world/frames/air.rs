@@ -40,14 +40,14 @@ impl World {
                 if self.rules.bandwidth.is_some() && !self.settles_width(node) {
                     return;
                 }
-                if self.rules.shares_downlink && self.begin_for_several(node, category) {
+                if self.rules.shares_downlink() && self.begin_for_several(node, category) {
                     return;
                 }
                 let assembly = self.aggregate(node);
                 let bursts = self.nodes[node].station.bursts();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
                 let frame = self.nodes[node].station.begin(self.now, assembly, ahead, &self.rules);
-                if self.rules.shares_uplink && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
+                if self.rules.shares_uplink() && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
                     self.nodes[node].station.may_answer_to(frame.to, &self.rules);
                 }
                 self.send(node, &frame);
@@ -79,7 +79,7 @@ impl World {
     /// one station is due.
     #[cold]
     fn begin_for_several(&mut self, node: NodeId, category: u8) -> bool {
-        let solicits = self.rules.shares_uplink;
+        let solicits = self.rules.shares_uplink();
         if solicits && let Some(trigger) = self.solicit(node) {
             self.send(node, &trigger);
         } else if solicits && self.nodes[node].station.forgoes(self.now, &self.rules) {
@@ -113,7 +113,7 @@ impl World {
             _ => false,
         };
         let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
-        let answers = if self.rules.shares_downlink { Self::answers(frame) } else { Shape::NOBODY };
+        let answers = if self.rules.shares_downlink() { Self::answers(frame) } else { Shape::NOBODY };
         let (width, limited) = (ChannelWidth::Mhz20, false);
         let mut shape = Shape { mode: frame.mode, psdu, duration, aggregate, control, answers, width, limited };
         if self.rules.bandwidth.is_some() {
@@ -480,7 +480,7 @@ impl World {
             Kind::Cts if self.rules.bandwidth.is_some() && frame.to == u32::from(node) => self.narrow(node),
             _ => {}
         }
-        if self.rules.shares_uplink && frame.to == u32::from(node) && self.nodes[node].access_point {
+        if self.rules.shares_uplink() && frame.to == u32::from(node) && self.nodes[node].access_point {
             self.learn_backlog(node, frame);
         }
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {

@@ -59,8 +59,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         formats: Vec::new(),
         newest: Format::of(network.radio.standard).unwrap_or(Format::Ht),
         aggregation: aggregation(network)?,
-        shares_downlink: shares_downlink(network)?,
-        shares_uplink: mac.ofdma == Ofdma::Both,
+        ofdma: ofdma(network)?,
         power_save: network.node.iter().any(|node| node.power_save.is_some()),
         mu_edca,
         bandwidth: channels::matter(network).then_some(mac.bandwidth),
@@ -123,11 +122,11 @@ fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<O
     Ok(Some(MuEdca { timer: given.timer, access: Some(access) }))
 }
 
-/// Do access points send to several stations at once?
-fn shares_downlink(network: &Network) -> Result<bool, BuildError> {
+/// OFDMA as described, refused where it has no effect.
+fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
     let mac = &network.mac;
     if mac.ofdma == Ofdma::Off {
-        return Ok(false);
+        return Ok(Ofdma::Off);
     }
     let refusals = [
         (
@@ -144,7 +143,7 @@ fn shares_downlink(network: &Network) -> Result<bool, BuildError> {
     ];
     match refusals.iter().find(|(refused, _)| *refused) {
         Some((_, why)) => Err(BuildError::new("mac.ofdma", *why)),
-        None => Ok(true),
+        None => Ok(mac.ofdma),
     }
 }
 

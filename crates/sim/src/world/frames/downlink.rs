@@ -48,7 +48,7 @@ impl World {
 
     /// The stations of a PPDU may have answers to it.
     fn note_receivers(&mut self, node: NodeId, frame: &Frame) {
-        if !self.rules.shares_uplink || !matches!(frame.kind, Kind::MultiUser { .. }) {
+        if !self.rules.shares_uplink() || !matches!(frame.kind, Kind::MultiUser { .. }) {
             return;
         }
         let mut users = std::mem::take(&mut self.sharers);
