@@ -18,6 +18,7 @@ import simulators
 import statistic
 from simulators import Changed
 
+FEW_BEACONS = ("--ns3::ApWifiMac::BeaconInterval=3072000us", "--ns3::ApWifiMac::EnableBeaconJitter=0")
 STANDARD_WINDOWS = {"b": ("cwmin", 31), "a": ("cwmin", 15)}
 
 
@@ -77,6 +78,14 @@ EXPERIMENTS = [
     ("ns-3: a TXOP reserves all its rest", "edca-one", "ns-3", {"reserve-next": Changed(options=("--reserve-next=1",))}),
     ("ns-3: after a missing BlockAck", "ampdu mcs=7 n=10", "ns-3",
      {"no request, in a row": Changed(options=("--bar=0", "--in-a-row=1"))}),
+    ("ns-3: VHT and HE", "ax 20 n=1 up *", "ns-3",
+     {"over 5 s": Changed(options=("--duration=5.2",)), "Sluice as ns-3, over 5 s": ours("ns-3", duration="5.2 s")}),
+    ("ns-3: VHT and HE", "ax 80 n=40 down 1000 B", "ns-3",
+     {"Sluice as ns-3, over 10 s": ours("ns-3", duration="13 s")}),
+    ("ns-3: VHT and HE", "ax 80 n=2 ofdma 1000 B", "ns-3", {"a beacon every 3 s": Changed(options=FEW_BEACONS)}),
+    ("ns-3: VHT and HE", "ax 80 and 20 on 4[04]", "ns-3",
+     {"a beacon every 3 s": Changed(options=FEW_BEACONS),
+      "and wide BlockAcks": Changed(options=(*FEW_BEACONS, "--wide-acks=1"))}),
     ("ns-3: errors of OFDM", "tcp ofdm 5", "ns-3",
      {"NIST": Changed(options=("--errors=Nist",)), "YANS": Changed(options=("--errors=Yans",)),
       "Sluice as ns-3, YANS": ours("ns-3", radio__errors__model="yans")}),
@@ -111,11 +120,16 @@ def columns(peer, changes):
             | {f"Sluice as {peer}": ("sluice", peer, Changed()), "Sluice": ("sluice", None, Changed())})
 
 
+def matching(pattern):
+    """The compared networks of this name."""
+    return [case for case in networks.CASES if case.measures and fnmatch.fnmatch(case.name, pattern)]
+
+
 def show(toolbox, experiment, seeds):
     """Run one experiment and print its table."""
     section, pattern, peer, changes = experiment
     print(f"{section}\n")
-    for case in (case for case in networks.CASES if case.measures and fnmatch.fnmatch(case.name, pattern)):
+    for case in matching(pattern):
         heads = columns(peer, changes)
         figures = {
             head: [{label: measure(found) for label, measure in case.measures.items()}
@@ -146,7 +160,7 @@ def main():
         sys.exit(f"no such section; there are: {', '.join(dict.fromkeys(section for section, *_ in EXPERIMENTS))}")
     toolbox = simulators.Toolbox(options.out.resolve(), options.sluice.resolve())
     peers = {peer for _, _, peer, _ in asked}
-    toolbox.prepare(peers)
+    toolbox.prepare(peers, [case for _, pattern, _, _ in asked for case in matching(pattern)])
     if "ns-2" in peers:
         control(toolbox)
     for experiment in asked:

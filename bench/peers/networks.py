@@ -21,6 +21,8 @@ CBR = {"flow.down.transport": "udp", "flow.down.traffic.kind": "cbr", "flow.down
 WARM_UP = 1
 # In our programs for ns-3 no frame is too old.
 OLD = {"ns-3": {"mac.aggregation.lifetime": "3600 s"}}
+# Those of ad hoc 802.11ac and ax send BlockAckReqs as they acknowledge.
+FAST_REQUESTS = {"ns-3": OLD["ns-3"] | {"radio.basic_rate": "24 Mb/s"}}
 # ns-3 sends an RTS until it is answered (ns3/README.md).
 ENDLESS_RTS = {"mac.short_retry_limit": 200}
 
@@ -31,8 +33,8 @@ class Case:
 
     `ns3` and `ns2` are a program and its options, empty where the peer has none. `conventions` are those of a peer that
     matter in this network alone; `rules` those of patches/ without which ns-2 cannot run it. `cost`: for how many
-    simulated seconds CPU time is measured (cost.py), none where it is not; `counted`: from which to which simulated second
-    instructions are counted, which takes fifty times as long.
+    simulated seconds CPU time is measured (cost.py), none where it is not; `settled`: when its results count; `counted`:
+    from which to which simulated second instructions are counted, which takes fifty times as long.
     """
 
     network: str
@@ -46,6 +48,7 @@ class Case:
     conventions: dict = dataclasses.field(default_factory=dict)
     rules: tuple = ()
     cost: int = 0
+    settled: int = WARM_UP
     counted: tuple = ()
 
     def peers(self):
@@ -55,9 +58,9 @@ class Case:
     def lasting(self, seconds):
         """This network for another time, with a warm-up that does not depend on it."""
         return dataclasses.replace(self, simulated=seconds,
-                                   settings=self.settings | {"duration": f"{seconds} s", "warmup": f"{WARM_UP} s"},
-                                   ns3=(*self.ns3, f"--duration={seconds}", f"--warmup={WARM_UP}"),
-                                   ns2=(*self.ns2, "duration", seconds, "warmup", WARM_UP) if self.ns2 else ())
+                                   settings=self.settings | {"duration": f"{seconds} s", "warmup": f"{self.settled} s"},
+                                   ns3=(*self.ns3, f"--duration={seconds}", f"--warmup={self.settled}"),
+                                   ns2=(*self.ns2, "duration", seconds, "warmup", self.settled) if self.ns2 else ())
 
     def settings_as(self, peer):
         """Sluice's settings for this network under a peer's conventions, or the standard's where that is None."""
@@ -191,6 +194,15 @@ def ampdus():
 # Network (o): standards with the program's name, MCS and settings.
 WIDE = {"ac": ("vht", 8, {"radio.standard": "802.11ac"}), "ax": ("he", 11, {})}
 
+# Two hidden senders that ask first, and the last of two stations of an older standard.
+HIDDEN_WIDE = {"radio.standard": "802.11ax", "radio.streams": 2, "mac.rts_threshold": "0 B",
+               "mac.aggregation.ampdu": "1048575 B", "mac.aggregation.ampdu_frames": 256,
+               "mac.aggregation.ampdu_duration": "5484 us", "queue.limit": 1000}
+GENERATIONS = {"mac.aggregation.ampdu_frames": 64, "node.n2.standard": "802.11ac", "node.n2.streams": 2,
+               "node.n2.mcs": 8}
+MIXED = {"data frames, 1/s": mac_rate("attempts"), "ax station, Mb/s": group_goodput(0, 1),
+         "ac station, Mb/s": group_goodput(1, 2)}
+
 
 def wide(standard, width, stations, down=False, payload=1000):
     """A cell of network (o): two streams; `down`: node 0 sends to all others."""
@@ -204,11 +216,15 @@ def wide(standard, width, stations, down=False, payload=1000):
     options = (f"--standard={program}", f"--width={width}", f"--stations={stations}", f"--mcs={mcs}", "--streams=2",
                f"--payload={payload}", *(["--down=1"] if down else []), f"--duration={warmup + 0.5}", f"--warmup={warmup}")
     name = f"{standard} {width} n={stations} {'down' if down else 'up'} {payload} B"
-    # Of forty stations the cost is that of downloads, which have their agreements within WARM_UP.
-    measured = {"ax 80 n=1 up 1000 B": 3, "ax 80 n=10 up 1000 B": 3, "ax 80 n=40 down 1000 B": 2}
+    # Downloads to forty have their agreements within WARM_UP.
+    settled = WARM_UP if down else max(WARM_UP, int(warmup))
+    measured = {"ax 80 n=1 up 1000 B": 3, "ax 80 n=10 up 1000 B": 3, "ax 80 n=40 up 1000 B": 4,
+                "ax 80 n=40 down 1000 B": 2}
     return Case("o", name, "peer-wide", AMPDU if down or stations == 1 else AMPDU | LOST, warmup + 0.5,
-                settings | {"duration": f"{warmup + 0.5} s", "warmup": f"{warmup} s"}, ("ns3-wide", *options), conventions=OLD,
-                cost=measured.get(name, 0), counted=(1, 2) if name in measured else ())
+                settings | {"duration": f"{warmup + 0.5} s", "warmup": f"{warmup} s"}, ("ns3-wide", *options),
+                conventions=FAST_REQUESTS,
+                cost=measured.get(name, 0), settled=settled,
+                counted=(settled + 0.2, settled + 0.7) if name in measured else ())
 
 
 def wides():
@@ -216,12 +232,19 @@ def wides():
     for standard in WIDE:
         yield from (wide(standard, width, stations) for width in (20, 80, 160) for stations in (1, 10))
         yield wide(standard, 80, 40)
-        yield from (wide(standard, 80, stations, down=True) for stations in (10, 40))
+        yield from (wide(standard, width, 10, down=True) for width in (20, 80, 160))
+        yield wide(standard, 80, 40, down=True)
         yield wide(standard, 80, 1, payload=200)
-        yield wide(standard, 80, 40, down=True, payload=200)
+        yield wide(standard, 80, 10, down=True, payload=200)
     for up in (False, True):
         yield from (ofdma(stations, payload, up) for stations, payload in ((2, 1000), (4, 1000), (8, 1000), (8, 200)))
     yield from (overlap(channel) for channel in (36, 40, 44))
+    like = wide("ax", 80, 2)
+    yield dataclasses.replace(like, name="ax 80 hidden RTS", scenario="peer-hidden-ampdu",
+                              settings=like.settings | HIDDEN_WIDE, ns3=(*like.ns3, "--hidden=1"),
+                              measures=AMPDU | {"RTS, 1/s": mac_rate("rts_attempts")})
+    yield dataclasses.replace(like, name="ax 80 and ac", settings=like.settings | GENERATIONS, measures=MIXED,
+                              ns3=(*like.ns3, "--old=1"))
 
 
 def ofdma(stations, payload, up):
@@ -232,7 +255,7 @@ def ofdma(stations, payload, up):
         settings = {"mac.ofdma": "both", "mac.mu_edca.timer": "2088 ms", "node.n0.role": "access-point"}
     return dataclasses.replace(like, name=f"ax 80 n={stations} ofdma {'up ' if up else ''}{payload} B", simulated=1.5,
                                settings=like.settings | settings | {"duration": "1.5 s", "warmup": "1.0 s"},
-                               measures=AMPDU,
+                               measures=AMPDU, conventions=OLD,
                                ns3=("ns3-ofdma", f"--stations={stations}", f"--payload={payload}", *(["--up=1"] if up else [])))
 
 

@@ -2,6 +2,23 @@
 // MHz on --channel send to a station each. Needs ns-3.44.
 #include "cells.h"
 
+static bool g_wide = false;
+
+// Replaces the library's function of this name: no attribute chooses the width of BlockAcks, which is 20 MHz.
+WifiTxVector
+WifiRemoteStationManager::GetBlockAckTxVector(Mac48Address to, const WifiTxVector& data) const
+{
+    const WifiMode mode = GetControlAnswerMode(data.GetMode(GetStaId(to, data)));
+    WifiTxVector tx;
+    tx.SetMode(mode);
+    tx.SetPreambleType(GetPreambleForTransmission(mode.GetModulationClass(), GetShortPreambleEnabled()));
+    tx.SetTxPowerLevel(GetDefaultTxPowerLevel());
+    tx.SetChannelWidth(g_wide ? data.GetChannelWidth() : m_wifiPhy->GetTxBandwidth(mode));
+    tx.SetGuardInterval(NanoSeconds(800));
+    tx.SetNss(1);
+    return tx;
+}
+
 int
 main(int argc, char* argv[])
 {
@@ -10,6 +27,7 @@ main(int argc, char* argv[])
     CommandLine cmd(__FILE__);
     cmd.AddValue("channel", "the narrow cell's channel", channel);
     cmd.AddValue("payload", "UDP payload of a packet, bytes", payload);
+    cmd.AddValue("wide-acks", "BlockAcks as wide as the data", g_wide);
     run.AddOptions(cmd);
     cmd.Parse(argc, argv);
     RngSeedManager::SetRun(run.seed);

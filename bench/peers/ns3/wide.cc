@@ -1,7 +1,9 @@
 // Network (o): 802.11ac and ax (peer-wide). Stations on a circle of 1 m and node 0 in its centre; every node hears every
 // other with the same power. 5 GHz, one to eight streams, the shortest guard interval of HE, the long one of VHT; best
 // effort: AIFSN 3, CW 15 to 1023, no TXOP limit; A-MPDU of 64 (VHT) or 256 (HE) frames and 5.484 ms; no A-MSDU, no RTS.
-// Acknowledgements at 24 Mb/s. Needs ns-3.44, in which every queue of a receiver is served in order of its oldest packet.
+// Control frames at 24 Mb/s. With --hidden two stations do not hear each other, and RTS precedes all data. With --old the
+// last station is of 802.11ac, MCS 8, and all have windows of 64 frames: the receiver would grant it 256. Needs ns-3.44, in
+// which every queue of a receiver is served in order of its oldest packet.
 #include "ns3/mobility-module.h"
 #include "ns3/propagation-module.h"
 #include "ns3/queue-disc.h"
@@ -13,7 +15,7 @@ main(int argc, char* argv[])
 {
     uint32_t stations = 1, mcs = 7, streams = 1, width = 80, payload = 1000, guard = 800;
     std::string standard = "he";
-    bool down = false, bar = true, durations = false;
+    bool down = false, bar = true, durations = false, hidden = false, old = false;
     Run run(3, 1);
     CommandLine cmd(__FILE__);
     cmd.AddValue("stations", "stations around node 0", stations);
@@ -25,6 +27,8 @@ main(int argc, char* argv[])
     cmd.AddValue("payload", "UDP payload of a packet, bytes", payload);
     cmd.AddValue("down", "node 0 sends to all others, not they to it", down);
     cmd.AddValue("bar", "after a missing BlockAck send a BlockAckReq (ns-3: yes), not the data again", bar);
+    cmd.AddValue("hidden", "two stations that do not hear each other; RTS before all data", hidden);
+    cmd.AddValue("old", "the last station is of 802.11ac, MCS 8", old);
     cmd.AddValue("durations", "only print durations of PPDUs: mode, streams, MHz, guard ns, PSDU bytes, ns", durations);
     run.AddOptions(cmd);
     cmd.Parse(argc, argv);
@@ -72,6 +76,11 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(7));
     Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(bar));
 
+    if (old)
+    {
+        Config::SetDefault("ns3::WifiMac::MpduBufferSize", UintegerValue(64));
+    }
+
     NodeContainer nodes(stations + 1);
     auto places = CreateObject<ListPositionAllocator>();
     places->Add(Vector(0, 0, 0));
@@ -87,16 +96,27 @@ main(int argc, char* argv[])
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
     channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-20));
     YansWifiPhyHelper phy;
-    phy.SetChannel(channel.Create());
+    auto air = channel.Create();
+    if (hidden)
+    {
+        auto walls = CreateObject<MatrixPropagationLossModel>();
+        walls->SetDefaultLoss(36); // from 16 dBm
+        walls->SetLoss(nodes.Get(1)->GetObject<MobilityModel>(), nodes.Get(2)->GetObject<MobilityModel>(), 300);
+        air->SetPropagationLossModel(walls);
+    }
+    phy.SetChannel(air);
     phy.Set("ChannelSettings", StringValue("{0, " + std::to_string(width) + ", BAND_5GHZ, 0}"));
     phy.Set("Antennas", UintegerValue(streams));
     phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(streams));
     phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(streams));
     WifiHelper wifi;
     wifi.SetStandard(he ? WIFI_STANDARD_80211ax : WIFI_STANDARD_80211ac);
-    const auto data = StringValue((he ? "HeMcs" : "VhtMcs") + std::to_string(mcs));
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", data, "ControlMode",
-                                 StringValue("OfdmRate24Mbps"), "NonUnicastMode", StringValue("OfdmRate6Mbps"));
+    const auto rates = [&wifi, hidden](const std::string& data) {
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(data), "ControlMode",
+                                     StringValue("OfdmRate24Mbps"), "NonUnicastMode", StringValue("OfdmRate6Mbps"),
+                                     "RtsCtsThreshold", UintegerValue(hidden ? 0 : 4692480));
+    };
+    rates((he ? "HeMcs" : "VhtMcs") + std::to_string(mcs));
     if (he)
     {
         wifi.ConfigHeOptions("GuardInterval", TimeValue(NanoSeconds(guard)));
@@ -104,7 +124,16 @@ main(int argc, char* argv[])
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(true),
                 "BE_MaxAmpduSize", UintegerValue(he ? 6500631 : 1048575), "BE_MaxAmsduSize", UintegerValue(0));
-    auto devices = wifi.Install(phy, mac, nodes);
+    NetDeviceContainer devices;
+    for (uint32_t i = 0; i <= stations; ++i)
+    {
+        if (old && i == stations)
+        {
+            wifi.SetStandard(WIFI_STANDARD_80211ac);
+            rates("VhtMcs8");
+        }
+        devices.Add(wifi.Install(phy, mac, nodes.Get(i)));
+    }
     InternetStackHelper().Install(nodes);
     auto interfaces = Ipv4AddressHelper("10.0.0.0", "255.255.0.0").Assign(devices);
     for (uint32_t i = 0; i < devices.GetN(); ++i)
