@@ -5,9 +5,13 @@ use super::refusal::Refusal;
 use super::schema::Tables;
 use sim::BuildError;
 
-/// Returns the name among `known` that `name` was most probably meant to be.
+/// Standards that are not modelled, whose names are nearest to that of an old one, and the newest that is.
+const NEWER: ([&str; 2], &str) = (["802.11be", "802.11bn"], "802.11ax");
+
+/// Returns the name among `known` that `name` was most probably meant to be: of quantities the one that is nearest.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let name = plain(name);
+    let name = if NEWER.0.contains(&name) { NEWER.1.to_owned() } else { plain(name) };
+    let given = quantity(&name);
     let letters = name.chars().count();
     // A third of the letters may be wrong; a beginning or end of at least three letters counts as one wrong letter.
     let allowed = (letters / 3).max(1);
@@ -15,6 +19,11 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
         .into_iter()
         .filter_map(|other| {
             let lower = plain(other);
+            if let (Some((value, unit)), Some((own, of))) = (given, quantity(&lower))
+                && unit == of
+            {
+                return Some((0, value.abs_diff(own), other));
+            }
             let part = |of: &str, part: &str| part.len() >= 3 && (of.starts_with(part) || of.ends_with(part));
             let distance = if lower == name {
                 0
@@ -33,6 +42,12 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
         // Slips at the beginning of a name are rarer.
         .min_by_key(|&(distance, unlike, _)| (distance, unlike))
         .map(|(.., other)| other)
+}
+
+/// Splits a whole number and its unit.
+fn quantity(name: &str) -> Option<(usize, &str)> {
+    let (value, unit) = name.split_once(' ')?;
+    Some((value.parse().ok()?, unit))
 }
 
 /// Removes differences that are easily mistaken: capitals, and `_` for `-`.
@@ -220,6 +235,9 @@ mod tests {
         assert_eq!(nearest("a", ["x", "y"]), None, "nothing would be left of it");
         assert_eq!(nearest("fq_codel", ["codel", "fq-codel"]), Some("fq-codel"));
         assert_eq!(nearest("s1", ["s4", "s1a", "t1"]), Some("s1a"));
+        assert_eq!(nearest("320 MHz", ["20 MHz", "40 MHz", "160 MHz"]), Some("160 MHz"));
+        assert_eq!(nearest("60 mhz", ["20 MHz", "80 MHz"]), Some("80 MHz"));
+        assert_eq!(nearest("802.11be", ["802.11b", "802.11ac", "802.11ax"]), Some("802.11ax"));
         assert_eq!(nearest(&"x".repeat(1_000_000), known), None);
     }
 
