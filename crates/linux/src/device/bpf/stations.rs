@@ -57,7 +57,7 @@ impl Stations {
         let written = [Station::default(); ELEMENTS];
         let mut new = Self { wireless: Wireless::open()?, index, map, slot, written, known: BTreeMap::new() };
         // Nothing of the queue before is left, whatever is known now.
-        new.write(written)?;
+        new.write(&written)?;
         new.look()?;
         Ok(new)
     }
@@ -78,7 +78,7 @@ impl Stations {
             }
         }
         next[0] = mean(&known);
-        if next == self.written { Ok(()) } else { self.write(next) }
+        if next == self.written { Ok(()) } else { self.write(&next) }
     }
 
     fn station(&mut self, peer: &Peer) -> Option<Station> {
@@ -96,10 +96,10 @@ impl Stations {
         Some(station(name(peer.address), rate, format, of.attempts))
     }
 
-    fn write(&mut self, stations: [Station; ELEMENTS]) -> Result<(), Error> {
-        self.written = stations;
-        let update =
-            self.map.update(&self.slot.to_ne_bytes(), &stations.map(Station::to_bytes).concat(), MapFlags::ANY);
+    fn write(&mut self, stations: &[Station; ELEMENTS]) -> Result<(), Error> {
+        self.written = *stations;
+        let bytes: Vec<u8> = stations.iter().copied().flat_map(Station::to_bytes).collect();
+        let update = self.map.update(&self.slot.to_ne_bytes(), &bytes, MapFlags::ANY);
         update.map_err(|error| refused("name stations to", &error))
     }
 }
