@@ -54,10 +54,10 @@ impl Patience {
         if now() >= self.until {
             return false;
         }
-        let nanos = self.pause.as_nanos();
-        let (seconds, rest) = ((nanos / 1_000_000_000).cast_signed(), (nanos % 1_000_000_000).cast_signed());
-        // If a signal cuts the pause short, it is only shorter.
-        let _ = nanosleep(&Timespec { tv_sec: seconds, tv_nsec: rest });
+        // If a signal cuts the pause short, it is only shorter. Its nanoseconds have 32 bits on some processors.
+        if let Ok(pause) = Timespec::try_from(std::time::Duration::from_nanos(self.pause.as_nanos())) {
+            let _ = nanosleep(&pause);
+        }
         true
     }
 }

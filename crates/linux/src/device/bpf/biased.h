@@ -16,10 +16,11 @@ static ALWAYS_INLINE struct flow *chain_of(struct turns *all, __u32 priority)
 /* Takes the first packet of a priority out of the account. */
 static ALWAYS_INLINE struct entry *take_of_priority(struct queue q, struct turns *all, __u32 priority)
 {
-	struct flow *flow = chain_of(all, priority);
-	__u32 number = flow->first;
+	struct entry *entry = take_of_flow(q, all, chain_of(all, priority));
 
-	return take_of_flow(q, all, flow) ? uncharge(q, number) : 0;
+	if (entry)
+		uncharge(q, entry);
+	return entry;
 }
 
 /* Discards the oldest packet of the lowest priority, if that is at most this. */
@@ -70,8 +71,7 @@ static ALWAYS_INLINE struct entry *arrive_biased(struct queue q, __u32 priority,
 				break;
 		}
 	}
-	number = fits(is->backlog_packets, is->backlog_bytes, limit, len) ? free_place(q, all, places_of_ring()) : 0;
-	place = number ? entry_at(q, number - 1) : 0;
+	place = fits(is->backlog_packets, is->backlog_bytes, limit, len) ? free_place(q, all, &number) : 0;
 	if (!place) {
 		refuse(q, len);
 		settle(q, now);

@@ -117,9 +117,9 @@ impl Turns {
         let start = START.as_nanos();
         let seen = Measured { idle_since: start, service_average: NO_AVERAGE, discipline: kind, ..Measured::default() };
         kernel.set("measured", &seen.to_bytes());
-        for (number, station) in (0_u32..).zip(stations) {
-            kernel.map("stations").update(&number.to_ne_bytes(), &station.to_bytes(), MapFlags::ANY).unwrap();
-        }
+        let mut all: Vec<u8> = stations.iter().copied().flat_map(Station::to_bytes).collect();
+        all.resize(kernel.map("stations").value_size() as usize, 0);
+        kernel.map("stations").update(&0_u32.to_ne_bytes(), &all, MapFlags::ANY).unwrap();
         kernel.call([3, 0, 0, 0, 0, 0, 0, 0]);
         Some(Self(kernel))
     }

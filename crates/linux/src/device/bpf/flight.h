@@ -39,23 +39,42 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 	return likely(time > 0) ? time : 0;
 }
 
-/* Airtime of packets that the device is done with, by port, until the queue takes it; and a bit for each port that
- * has some, which is set last. And when a radio with several queues was done with a packet of any. One variable,
- * because the compiler orders several as each program uses them. */
-#define PORTS_OF_QUEUE 256
-#define ALL_PORTS (MOST_QUEUES * PORTS_OF_QUEUE)
+/* Airtime of packets that the device is done with, and the port of each in the lowest bits, until the queue takes it:
+ * in a ring, with the numbers of those that came and that were taken. A queue takes all before it hands down another,
+ * so that no more land than are below. And when a radio with several queues was done with a packet of any. One
+ * variable, because the compiler orders several as each program uses them. */
+#define PORT_BITS 8
+#define PORTS_OF_QUEUE (1 << PORT_BITS)
+#define LANDINGS (FLIGHTS * 2)
 struct landed {
-	__u64 airtime[ALL_PORTS];
-	__u64 ports[ALL_PORTS / 64];
+	__u64 of[MOST_QUEUES * LANDINGS];
+	__u64 came[MOST_QUEUES], taken[MOST_QUEUES];
 	__u64 completed_at[MOST_QUEUES];
 } landed SEC(".bss.below");
 
-VERIFIED_APART int land(__u32 slot, __u32 port, __u64 airtime)
+static ALWAYS_INLINE __u64 *landing(__u32 slot, __u64 number)
 {
-	port = slot % MOST_QUEUES * PORTS_OF_QUEUE + port % PORTS_OF_QUEUE;
-	__sync_fetch_and_add(&landed.airtime[port], airtime);
-	__sync_fetch_and_or(&landed.ports[port / 64], 1ull << port % 64);
-	return 0;
+	return &landed.of[slot % MOST_QUEUES * LANDINGS + number % LANDINGS];
+}
+
+static ALWAYS_INLINE void land(__u32 slot, __u32 port, __u64 airtime)
+{
+	__u64 number = __sync_fetch_and_add(&landed.came[slot % MOST_QUEUES], 1);
+
+	__sync_lock_test_and_set(landing(slot, number), airtime << PORT_BITS | port);
+}
+
+/* Takes one that has landed; zero: there is none, or it is being written at this instant. */
+static ALWAYS_INLINE __u64 next_landed(__u32 slot)
+{
+	volatile __u64 *at = landing(slot, landed.taken[slot % MOST_QUEUES]);
+	__u64 what = *at;
+
+	if (what) {
+		*at = 0;
+		landed.taken[slot % MOST_QUEUES]++;
+	}
+	return what;
 }
 
 #define ROTATED(word, bits) ((word) << (bits) | (word) >> (64 - (bits)))

@@ -50,14 +50,6 @@ struct port {
 	__u64 packets, bytes;
 };
 
-/* Bounds for a packet that arrives: one of a flow of which none waits is thin if the one before came `gap` ago. */
-struct pace {
-	__u64 gap;
-	/* Most bytes that may wait. */
-	__u64 most;
-};
-#define NEVER_THIN 0xffffffffffffffff
-
 #include "law.h"
 
 /* All that a queue of this kind has beside its packets. */
@@ -155,19 +147,23 @@ static ALWAYS_INLINE struct entry *unchain(struct queue q, struct turns *all, __
 	return entry;
 }
 
-/* Returns the number of a free place; zero: there is none. */
-static ALWAYS_INLINE __u32 free_place(struct queue q, struct turns *all, __u32 places)
+/* Returns a free place; null: there is none. */
+static ALWAYS_INLINE struct entry *free_place(struct queue q, struct turns *all, __u32 *number)
 {
-	__u32 number = all->free;
+	int is_new = !all->free;
 	struct entry *entry;
 
-	if (!number)
-		return all->used < places ? ++all->used : 0;
-	entry = entry_at(q, number - 1);
+	if (is_new && all->used >= places_of_ring())
+		return 0;
+	*number = is_new ? all->used + 1 : all->free;
+	entry = entry_at(q, *number - 1);
 	if (!entry)
 		return 0;
-	all->free = entry->next;
-	return number;
+	if (is_new)
+		all->used = *number;
+	else
+		all->free = entry->next;
+	return entry;
 }
 
 /* Takes the first packet of a flow. */
@@ -189,16 +185,11 @@ static ALWAYS_INLINE void leaves_port(struct port *port, const struct entry *ent
 	port->bytes -= entry->len;
 }
 
-/* A packet leaves the account of the queue. Returns its place, whose packet the host takes before anything else. */
-static ALWAYS_INLINE struct entry *uncharge(struct queue q, __u32 number)
+/* A packet leaves the account of the queue. The host takes it before anything else. */
+static ALWAYS_INLINE void uncharge(struct queue q, const struct entry *entry)
 {
-	struct entry *entry = number ? entry_at(q, number - 1) : 0;
-
-	if (!entry)
-		return 0;
 	q.is->backlog_packets--;
 	q.is->backlog_bytes -= entry->len;
-	return entry;
 }
 
 /* Returns the flow of a port to which a packet with this hash belongs. */
@@ -262,26 +253,26 @@ VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 /* Drops the packet at the head of the longest flow of a port, if that has any. */
 static ALWAYS_INLINE int shed(struct queue q, __u32 at, __u64 least, host_t host)
 {
-	struct entry *gone = uncharge(q, take_of_fattest(q.slot, at, least));
+	__u32 number = take_of_fattest(q.slot, at, least);
+	struct entry *gone = number ? entry_at(q, number - 1) : 0;
 
 	if (!gone)
 		return 0;
+	uncharge(q, gone);
 	refuse(q, gone->len);
 	entry_drop(q, gone, host);
 	return 1;
 }
 
-/* A packet joins a port. Returns its place as a number; zero: there is none. */
-VERIFIED_APART __u32 join_port(__u32 slot, __u32 at, __u32 of, __u32 len, __u64 now)
+/* A packet joins a port. Returns its place; null: there is none. */
+static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, __u32 at, __u32 of, __u32 len,
+					     __u64 now)
 {
-	struct queue q = { .slot = slot };
-	struct turns *all = turns_of(q);
 	struct port *port = port_at(all, at);
 	struct flow *flow = flow_at(all, of);
-	__u32 number = free_place(q, all, places_of_ring());
-	struct entry *place;
+	__u32 number;
+	struct entry *place = free_place(q, all, &number);
 
-	place = number ? entry_at(q, number - 1) : 0;
 	if (!place)
 		return 0;
 	place->since = now;
@@ -293,7 +284,7 @@ VERIFIED_APART __u32 join_port(__u32 slot, __u32 at, __u32 of, __u32 len, __u64 
 		flow->ahead = 1;
 		port->thin++;
 		chain(q, &port->first, &port->last, number, place);
-		return number;
+		return place;
 	}
 	chain(q, &flow->first, &flow->last, number, place);
 	flow->packets++;
@@ -303,26 +294,40 @@ VERIFIED_APART __u32 join_port(__u32 slot, __u32 at, __u32 of, __u32 len, __u64 
 		flow->deficit = QUANTUM;
 		push_back(&port->new_flows, all->next_flow, FLOWS, of);
 	}
-	return number;
+	return place;
+}
+
+/* Whether a packet of a port is thin: none of its flow waits, and the one before came long ago. Mostly that is plain
+ * before the law computes how long. */
+static ALWAYS_INLINE int comes_thin(struct queue q, const struct turns *all, const struct flow *flow, __u32 at,
+				    __u32 len, __u64 now)
+{
+	__u64 gap = flow->came ? since(now, flow->came) : 0xffffffffffffffff;
+
+	if (flow->packets || flow->ahead)
+		return 0;
+	return q.is->discipline == MANY_STATIONS ? is_thin(&all->law, at, len, gap) : is_thin_by(&all->meter, len, gap);
 }
 
 /* A packet arrives at a port. Returns the place where the host must put it, or null: then the host drops it. */
 static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, __u32 at, __u32 hash, __u32 len, __u64 now,
-					__u64 gap, host_t host)
+					host_t host)
 {
 	struct limit limit = { q.set->limit_packets, q.set->limit_bytes };
 	struct sluice_measured *is = q.is;
 	struct entry *place;
 	struct flow *flow;
-	__u32 number, of;
+	__u32 of;
 
+	if (is->discipline == MANY_STATIONS)
+		count_share(share_at(&all->law, at), &all->law.medium, now);
 	is->arrived_packets++;
 	is->arrived_bytes += len;
 	if (unlikely(!fits(0, 0, limit, len)))
 		goto refused;
 	of = flow_of(all, at, hash);
 	flow = flow_at(all, of);
-	all->thin = gap != NEVER_THIN && (!flow->came || since(now, flow->came) >= gap) && !flow->packets && !flow->ahead;
+	all->thin = comes_thin(q, all, flow, at, len, now);
 	flow->came = now;
 	if (unlikely(!fits(is->backlog_packets, is->backlog_bytes, limit, len))) {
 		AT_MOST(discards_at_once) {
@@ -332,8 +337,7 @@ static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, __u32
 		if (!fits(is->backlog_packets, is->backlog_bytes, limit, len))
 			goto refused;
 	}
-	number = join_port(q.slot, at, of, len, now);
-	place = number ? entry_at(q, number - 1) : 0;
+	place = join_port(q, all, at, of, len, now);
 	if (!place)
 		goto refused;
 	is->backlog_packets++;
@@ -349,11 +353,16 @@ refused:
 
 /* Drops what would wait for too long in a port, once the host has put the packet into its place. ACKs are short. Their
  * wait is how a station pays for what it sends, and their loss would slow nobody. */
-static ALWAYS_INLINE void bound(struct queue q, struct turns *all, __u32 at, __u64 most, __u64 now, host_t host)
+static ALWAYS_INLINE void bound(struct queue q, struct turns *all, __u32 at, __u64 now, host_t host)
 {
+	const struct sluice_settings *set = q.set;
 	struct port *port = port_at(all, at);
-	__u64 times = 1, least = SHORT_BYTES;
+	__u64 times = 1, least = SHORT_BYTES, most;
 
+	if (port->bytes <= KEPT)
+		return;
+	most = q.is->discipline == MANY_STATIONS ? most_of(&all->law, set->target_delay, set->bulk_delay, at) :
+						   most_by(&all->meter, set->target_delay);
 	if (likely(port->bytes <= most))
 		return;
 	AT_MOST(discards_at_once) {
@@ -367,13 +376,12 @@ static ALWAYS_INLINE void bound(struct queue q, struct turns *all, __u32 at, __u
 	settle(q, now);
 }
 
-/* Visits the flow whose turn it is. Returns whether that is all: it took a packet, whose place is `number`, or no
+/* Visits the flow whose turn it is. Returns whether that is all: it took a packet, whose place is `next`, or no
  * flow is left. */
-static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *port, __u32 *number)
+static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *port, struct entry **next)
 {
 	int is_new = port->new_flows.first != 0;
 	struct line *line = is_new ? &port->new_flows : &port->old_flows;
-	struct entry *next = 0;
 	struct flow *flow;
 
 	if (!line->first)
@@ -385,11 +393,10 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 
 		flow->deficit += rounds * QUANTUM;
 	} else {
-		*number = flow->first;
-		next = take_of_flow(q, all, flow);
-		if (next) {
-			flow->deficit -= next->len;
-			leaves_port(port, next);
+		*next = take_of_flow(q, all, flow);
+		if (*next) {
+			flow->deficit -= (*next)->len;
+			leaves_port(port, *next);
 			return 1;
 		}
 		/* A new flow passes through the old ones once, so that it cannot come back at once and starve them. */
@@ -404,36 +411,39 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 	return 0;
 }
 
-/* Takes the next packet of the flow whose turn it is. Returns its place as a number. Mostly two visits suffice,
- * and a loop costs more than one. */
-static ALWAYS_INLINE __u32 next_of_flows(struct queue q, struct turns *all, struct port *port)
-{
-	__u32 number = 0;
-
-	if (visit(q, all, port, &number) || visit(q, all, port, &number))
-		return number;
-	AT_MOST(MOST_STEPS)
-		if (visit(q, all, port, &number))
-			break;
-	return number;
-}
-
-/* Takes the next packet of a port: a thin one, if one waits. Returns its place as a number. */
-VERIFIED_APART __u32 take_next(__u32 slot, __u32 at)
+/* Takes the next packet of the flow whose turn it is, after many visits. Returns its place as a number. */
+VERIFIED_APART __u32 next_of_many(__u32 slot, __u32 at)
 {
 	struct queue q = { .slot = slot };
 	struct turns *all = turns_of(q);
+	struct entry *next = 0;
+
+	AT_MOST(MOST_STEPS)
+		if (visit(q, all, port_at(all, at), &next))
+			break;
+	/* It is the first of the free places then. */
+	return next ? all->free : 0;
+}
+
+/* Takes the next packet of a port: a thin one, if one waits, else of the flow whose turn it is. Mostly two visits
+ * suffice, and a loop costs more than one. */
+static ALWAYS_INLINE struct entry *take_next(struct queue q, struct turns *all, __u32 at)
+{
 	struct port *port = port_at(all, at);
-	__u32 number = port->first;
 	struct entry *next = unchain(q, all, &port->first, &port->last);
 	struct flow *flow;
+	__u32 number;
 
-	if (!next)
-		return next_of_flows(q, all, port);
-	flow = flow_at(all, next->flow);
-	port->thin--;
-	if (flow->ahead)
-		flow->ahead--;
-	leaves_port(port, next);
-	return number;
+	if (next) {
+		flow = flow_at(all, next->flow);
+		port->thin--;
+		if (flow->ahead)
+			flow->ahead--;
+		leaves_port(port, next);
+		return next;
+	}
+	if (visit(q, all, port, &next) || visit(q, all, port, &next))
+		return next;
+	number = next_of_many(q.slot, at);
+	return number ? entry_at(q, number - 1) : 0;
 }

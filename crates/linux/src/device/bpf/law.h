@@ -187,7 +187,9 @@ static ALWAYS_INLINE void count_share(struct share *share, const struct medium *
 	if (past > LONGEST_COUNT)
 		past = LONGEST_COUNT;
 	share->counted = now;
-	share->credit += past * ONE / (medium->stations + ONE);
+	/* Mostly it is full already, and a division is saved. */
+	if (share->credit < most)
+		share->credit += past * ONE / (medium->stations + ONE);
 	if (share->credit > most)
 		share->credit = most;
 }
@@ -204,20 +206,25 @@ static ALWAYS_INLINE __u64 turn_for(const struct medium *medium, __u64 round)
 	return round * ONE / medium->stretch * ONE / (medium->stations > ONE ? medium->stations : ONE);
 }
 
-/* Bounds for a packet of so many bytes that arrives at a port. `bulk`: how long a round may take; zero, any time. */
-static ALWAYS_INLINE struct pace pace_of(struct law *law, __u64 target, __u64 bulk, __u64 now, __u32 port, __u64 len)
+/* Whether a packet of so many bytes of a port is thin if it comes so long after the one before of its flow. */
+static ALWAYS_INLINE int is_thin(const struct law *law, __u32 port, __u64 len, __u64 gap)
 {
+	const struct share *share = &law->shares[bounded(port, PORTS)];
 	const struct medium *medium = &law->medium;
-	struct share *share = share_at(law, port);
-	__u64 per_byte, late, each, sent, kept;
-	struct pace pace = { NEVER_THIN, 0 };
 
-	count_share(share, medium, now);
-	if (share->credit >= 0) {
-		pace.gap = wall_of(medium, cost_of(share, len), medium->stations + ONE);
-		if (pace.gap > SPARSE)
-			pace.gap = SPARSE;
-	}
+	/* Mostly plain without a division: the stretch is at least one. */
+	if (share->credit < 0 || gap < OVERHEAD)
+		return 0;
+	return gap >= SPARSE || gap >= wall_of(medium, cost_of(share, len), medium->stations + ONE);
+}
+
+/* Most bytes that may wait in a port. `bulk`: how long a round may take; zero, any time. */
+static ALWAYS_INLINE __u64 most_of(const struct law *law, __u64 target, __u64 bulk, __u32 port)
+{
+	const struct share *share = &law->shares[bounded(port, PORTS)];
+	const struct medium *medium = &law->medium;
+	__u64 per_byte, late, each, sent, kept;
+
 	late = wall_of(medium, medium->turn * 2, medium->stations);
 	if (late < target)
 		late = target;
@@ -230,8 +237,7 @@ static ALWAYS_INLINE struct pace pace_of(struct law *law, __u64 target, __u64 bu
 	kept = medium->turn * 1000 / per_byte;
 	if (kept < KEPT)
 		kept = KEPT;
-	pace.most = sent > kept ? sent : kept;
-	return pace;
+	return sent > kept ? sent : kept;
 }
 
 /* A packet of so many bytes has joined a port. */
@@ -258,7 +264,8 @@ static ALWAYS_INLINE void joined(struct law *law, __u64 now, __u32 port, __u64 l
 static ALWAYS_INLINE void count_stations(struct law *law, __u64 now)
 {
 	struct medium *medium = &law->medium;
-	__u64 past = since(now, medium->counted), listed = 0;
+	__u64 past = since(now, medium->counted), listed = 0, moves;
+	int more;
 
 	if (past > STATIONS_OVER)
 		past = STATIONS_OVER;
@@ -267,10 +274,12 @@ static ALWAYS_INLINE void count_stations(struct law *law, __u64 now)
 		if (law->categories[category].turns.count > listed)
 			listed = law->categories[category].turns.count;
 	listed *= ONE;
-	if (listed > medium->stations)
-		medium->stations += (listed - medium->stations) * past / STATIONS_OVER;
-	else
-		medium->stations -= (medium->stations - listed) * past / STATIONS_OVER;
+	more = listed > medium->stations;
+	moves = more ? listed - medium->stations : medium->stations - listed;
+	/* Otherwise the compiler divides in both cases. */
+	asm volatile("" : "+r"(moves));
+	moves = moves * past / STATIONS_OVER;
+	medium->stations = more ? medium->stations + moves : medium->stations - moves;
 }
 
 /* Is more than a turn in flight? Then no packet is released beside it. */
@@ -284,8 +293,6 @@ static ALWAYS_INLINE __u32 first_thin(struct law *law, struct category *category
 {
 	__u32 port = NO_PORT;
 
-	if (likely(!category->first.first))
-		return NO_PORT;
 	AT_MOST(PORTS) {
 		if (!category->first.first)
 			break;
@@ -318,20 +325,22 @@ static ALWAYS_INLINE void skip_rounds(struct law *law, const struct category *ca
 	}
 }
 
+/* Whether the first port has the turn: mostly, and then no loop is needed. */
+static ALWAYS_INLINE int has_turn(struct law *law, __u32 port, __u64 now, struct turns *all)
+{
+	struct share *share = share_at(law, port);
+
+	if (!waits(all, port))
+		return 0;
+	count_share(share, &law->medium, now);
+	return share->deficit >= (__s64)share->pending;
+}
+
 /* The port whose turn begins. A deficit grows only when its station is visited and something may be released. */
 static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category, __u64 now, struct turns *all)
 {
 	__u64 quantum = law->medium.turn ? law->medium.turn : 1;
-	__u32 first = category->turns.first - 1;
 
-	/* Mostly the first has the turn, and no loop is needed. */
-	if (likely(waits(all, first))) {
-		struct share *share = share_at(law, first);
-
-		count_share(share, &law->medium, now);
-		if (likely(share->deficit >= (__s64)share->pending))
-			return first;
-	}
 	AT_MOST(ROUNDS) {
 		__u32 left = category->turns.count;
 		__u64 least = 0;
@@ -424,7 +433,7 @@ static ALWAYS_INLINE void released(struct law *law, __u64 now, __u32 port, __u64
 	medium->pending += estimated;
 	category->pending += estimated;
 	share->active = now;
-	share->per_byte = share->per_byte - share->per_byte / 10 + estimated * 1000 / (len ? len : 1) / 10;
+	share->per_byte = share->per_byte - share->per_byte / 10 + estimated * 100 / (len ? len : 1);
 	if (thin) {
 		/* One packet of each station in turn. */
 		if (category->first.first == port + 1)
@@ -441,15 +450,23 @@ static ALWAYS_INLINE void released(struct law *law, __u64 now, __u32 port, __u64
 	}
 }
 
-/* The law with one station. */
-static ALWAYS_INLINE struct pace pace_by(const struct meter *meter, __u64 target, __u64 len)
+/* As is_thin, with one station. */
+static ALWAYS_INLINE int is_thin_by(const struct meter *meter, __u64 len, __u64 gap)
+{
+	__u64 per_byte = meter->per_byte ? meter->per_byte - 1 : 0;
+
+	return gap >= OVERHEAD * 2 && gap >= (OVERHEAD + per_byte * len / 1000) * 2;
+}
+
+/* As most_of, with one station. */
+static ALWAYS_INLINE __u64 most_by(const struct meter *meter, __u64 target)
 {
 	__u64 per_byte = meter->per_byte - 1, most;
 
 	if (!meter->per_byte)
-		return (struct pace){ OVERHEAD * 2, 0xffffffffffffffff };
+		return 0xffffffffffffffff;
 	most = target * 1000 / (per_byte ? per_byte : 1);
-	return (struct pace){ (OVERHEAD + per_byte * len / 1000) * 2, most > KEPT ? most : KEPT };
+	return most > KEPT ? most : KEPT;
 }
 
 /* A packet leaves the queue of one station; `more`: others wait behind it. */

@@ -86,7 +86,7 @@ struct sluice_settings {
 	__u64 bulk_delay;
 };
 
-/* A receiver, written by the agent. */
+/* A receiver, written by the agent together with the others of its queue. */
 struct sluice_station {
 	/* Its MAC address, the first byte lowest, with a seventh of 1; zero: none. */
 	__u64 address;

@@ -373,7 +373,7 @@ int sluice_enqueue(__u64 *context)
 	struct sk_buff *skb = (void *)context[0];
 	struct Qdisc *sch = (void *)context[1];
 	host_t host = { sch, (void *)context[2] };
-	struct queue q;
+	struct queue q, found;
 	__u64 now;
 
 	if (!find(sch, &q)) {
@@ -384,8 +384,10 @@ int sluice_enqueue(__u64 *context)
 	if (unlikely(q.set->looks | q.is->split)) {
 		if (q.is->discipline == BIASED)
 			return enqueue_biased(skb, sch, host.to_free, now);
-		return q.is->discipline ? enqueue_turns(skb, sch, host.to_free, now) :
-					  enqueue_looking(skb, sch, host.to_free, now);
+		if (!q.is->discipline)
+			return enqueue_looking(skb, sch, host.to_free, now);
+		found = q;
+		return enqueue_turns(&found, skb, sch, host.to_free, now);
 	}
 	q.governed = is_governed(q.set, now);
 	return put(q, skb, host, BEST_EFFORT, now);
@@ -435,7 +437,7 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	host_t host = { sch, 0 };
 	struct entry *first;
 	struct flight *flight;
-	struct queue q;
+	struct queue q, found;
 	__u64 now;
 
 	/* The kernel asks once more after the last packet. */
@@ -445,7 +447,10 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	if (unlikely(q.is->split)) {
 		if (q.is->discipline == BIASED)
 			return dequeue_biased(sch, now);
-		return q.is->discipline ? dequeue_turns(sch, now) : dequeue_classes(sch, now);
+		if (!q.is->discipline)
+			return dequeue_classes(sch, now);
+		found = q;
+		return dequeue_turns(&found, sch, now);
 	}
 	q.governed = is_governed(q.set, now);
 	interval(q);

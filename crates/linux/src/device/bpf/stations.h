@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * Stations of a queue with turns: who a packet is for, how long it takes, and what the device is done with. */
 
-MAP(stations, ARRAY, MOST_QUEUES *STATIONS, struct sluice_station);
+/* Those of a queue: one element, so that one look-up serves a call. */
+struct stations_of_queue {
+	struct sluice_station at[STATIONS];
+};
+MAP(stations, ARRAY, MOST_QUEUES, struct stations_of_queue);
 
 static ALWAYS_INLINE const struct sluice_station *station_at(__u32 slot, __u32 number)
 {
-	__u32 index = slot % MOST_QUEUES * STATIONS + number % STATIONS;
+	const struct stations_of_queue *all = bpf_map_lookup_elem(&stations, &slot);
 
-	return bpf_map_lookup_elem(&stations, &index);
+	return all ? &all->at[bounded(number, STATIONS)] : 0;
 }
 
 /* Returns the number of the station with an address; zero: it is not named. */
 static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 {
+	const struct stations_of_queue *all = bpf_map_lookup_elem(&stations, &slot);
 	__u32 first = (address ^ address >> 24) * GOLDEN_RATIO >> 58;
 
-	for (__u32 probe = 0; probe < PROBES; probe++) {
-		__u32 number = (first + probe) % STATIONS;
-		const struct sluice_station *station = station_at(slot, number);
-
-		if (station && station->address == address)
-			return number;
-	}
+	if (!all)
+		return 0;
+	for (__u32 number = first; number < first + PROBES; number++)
+		if (all->at[bounded(number, STATIONS)].address == address)
+			return number % STATIONS;
 	return 0;
 }
 
@@ -76,15 +79,27 @@ VERIFIED_APART int is_taken(__u32 slot, __u64 others, __u32 of, __u64 now)
 	return all > turn && all > most;
 }
 
-/* The port of a category from which the next packet is released, if one may be. */
-VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
+/* As first_thin and begin_turn, which mostly need no loop. */
+VERIFIED_APART __u32 search_thin(__u32 slot, __u32 of)
 {
 	struct turns *all = turns_of((struct queue){ .slot = slot });
+
+	return first_thin(&all->law, category_of(&all->law, of), all);
+}
+
+VERIFIED_APART __u32 search_turn(__u32 slot, __u32 of, __u64 now)
+{
+	struct turns *all = turns_of((struct queue){ .slot = slot });
+
+	return begin_turn(&all->law, category_of(&all->law, of), now, all);
+}
+
+/* The port of a category from which the next packet is released, if one may be. */
+static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of, __u64 now)
+{
 	struct law *law = &all->law;
 	struct category *category = category_of(law, of);
-	const struct sluice_settings *set;
-	const struct sluice_measured *is;
-	__u64 turn, others;
+	__u64 turn;
 	__u32 port;
 
 	if (category->current) {
@@ -92,20 +107,25 @@ VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
 			return category->current - 1;
 		category->current = 0;
 	}
-	port = first_thin(law, category, all);
-	if (port != NO_PORT || is_full(category, law->medium.turn) || !category->turns.first)
-		return port;
-	is = bpf_map_lookup_elem(&measured, &slot);
-	others = is ? is->others : 0;
-	if (unlikely(others) && is_taken(slot, others, of, now))
+	if (category->first.first) {
+		port = category->first.first - 1;
+		if (!has_thin(all, port))
+			port = search_thin(q.slot, of);
+		if (port != NO_PORT)
+			return port;
+	}
+	if (is_full(category, law->medium.turn) || !category->turns.first)
 		return NO_PORT;
-	port = begin_turn(law, category, now, all);
+	if (unlikely(q.is->others) && is_taken(q.slot, q.is->others, of, now))
+		return NO_PORT;
+	port = category->turns.first - 1;
+	if (!has_turn(law, port, now, all))
+		port = search_turn(q.slot, of, now);
 	if (port == NO_PORT)
 		return NO_PORT;
 	turn = turn_of(all, port);
-	set = bpf_map_lookup_elem(&settings, &slot);
-	if (set && unlikely(set->bulk_delay)) {
-		__u64 longest = turn_for(&law->medium, set->bulk_delay);
+	if (unlikely(q.set->bulk_delay)) {
+		__u64 longest = turn_for(&law->medium, q.set->bulk_delay);
 
 		turn = turn < longest ? turn : longest;
 	}
@@ -118,25 +138,18 @@ VERIFIED_APART __u32 next_port(__u32 slot, __u32 of, __u64 now)
 	return port;
 }
 
-/* Bounds for a packet of so many bytes that arrives at a port. */
-static ALWAYS_INLINE struct pace pace_at(struct queue q, struct turns *all, __u32 port, __u64 len, __u64 now)
-{
-	if (q.is->discipline == MANY_STATIONS)
-		return pace_of(&all->law, q.set->target_delay, q.set->bulk_delay, now, port, len);
-	return pace_by(&all->meter, q.set->target_delay, len);
-}
-
 /* A packet of a port leaves, if one waits. Returns its place, and that below if it is released by credit. */
 static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, __u32 port, __u64 now,
 						int by_credit, struct flight **flight)
 {
 	int thin = has_thin(all, port);
-	struct entry *next = uncharge(q, take_next(q.slot, port));
+	struct entry *next = take_next(q, all, port);
 	__u64 airtime;
 
 	*flight = 0;
 	if (!next)
 		return 0;
+	uncharge(q, next);
 	*flight = leaves(q, next, now, by_credit);
 	if (q.is->discipline != MANY_STATIONS) {
 		meter_leaves(&all->meter, now, next->len, q.is->backlog_packets > 0);
@@ -151,51 +164,31 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 	return next;
 }
 
-/* Returns the number of the lowest bit that is set, by counting those below it. The compiler would make a table of it
- * among the program's constants. */
-static ALWAYS_INLINE __u32 lowest_bit(__u64 bits)
+/* Takes the airtime of a packet that the device is done with. False: there is none. */
+static ALWAYS_INLINE int take_one(struct law *law, __u32 slot, __u64 done)
 {
-	__u64 below = (bits & -bits) - 1;
+	__u64 what = next_landed(slot), airtime = what >> PORT_BITS;
 
-	asm volatile("" : "+r"(below));
-	below -= below >> 1 & 0x5555555555555555;
-	below = (below & 0x3333333333333333) + (below >> 2 & 0x3333333333333333);
-	below = (below + (below >> 4)) & 0x0f0f0f0f0f0f0f0f;
-	return below * 0x0101010101010101 >> 56;
+	if (!what)
+		return 0;
+	charge(law, done, what % PORTS, airtime);
+	completed(law, done, what % PORTS, airtime);
+	return 1;
 }
 
-/* Takes the airtime of the port of the lowest bit. */
-static ALWAYS_INLINE __u64 take_lowest(struct law *law, __u32 slot, __u32 part, __u64 bits, __u64 done)
+VERIFIED_APART int take_many(__u32 slot, __u64 done)
 {
-	__u32 port = part * 64 + lowest_bit(bits);
-	__u64 airtime = __sync_lock_test_and_set(&landed.airtime[slot * PORTS + bounded(port, PORTS)], 0);
+	struct law *law = &all_turns[bounded(slot, MOST_QUEUES)].law;
 
-	charge(law, done, port, airtime);
-	completed(law, done, port, airtime);
-	return bits & (bits - 1);
-}
-
-/* Takes the airtime of packets that the device is done with. */
-VERIFIED_APART int take_landed(__u32 slot, __u64 done)
-{
-	struct law *law;
-
-	slot = bounded(slot, MOST_QUEUES);
-	law = &all_turns[slot].law;
-	for (int part = 0; part < PORTS / 64; part++) {
-		__u64 *word = &landed.ports[slot * (PORTS / 64) + part], bits;
-
-		if (likely(!*(volatile __u64 *)word))
-			continue;
-		/* Mostly one. */
-		bits = take_lowest(law, slot, part, __sync_lock_test_and_set(word, 0), done);
-		if (likely(!bits))
-			continue;
-		AT_MOST(63) {
-			bits = take_lowest(law, slot, part, bits, done);
-			if (!bits)
-				break;
-		}
-	}
+	AT_MOST(LANDINGS)
+		if (!take_one(law, slot, done))
+			break;
 	return 0;
+}
+
+/* Takes the airtime of all packets that the device is done with: mostly one, and a loop costs more. */
+static ALWAYS_INLINE void take_landed(struct law *law, __u32 slot, __u64 done)
+{
+	if (take_one(law, slot, done) && unlikely(*landing(slot, landed.taken[slot % MOST_QUEUES])))
+		take_many(slot, done);
 }

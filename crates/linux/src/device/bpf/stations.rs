@@ -9,11 +9,9 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Duration, Rate};
 
-/// Elements of a queue.
+/// Stations of a queue.
 #[expect(clippy::cast_possible_truncation, reason = "there are 64")]
 const ELEMENTS: usize = STATIONS as usize;
-#[expect(clippy::cast_possible_truncation, reason = "there are 64")]
-const FIRST_BEHIND: u32 = STATIONS as u32;
 /// Bytes of an MPDU in an aggregate beside the packet: delimiter, header, cipher, LLC and checksum.
 const FRAMING: Bytes = Bytes::new(50);
 /// A full packet with its framing.
@@ -30,15 +28,14 @@ const MOST_ATTEMPTS: f64 = 4.0;
 /// frame, which may have been a trial of another rate.
 const READINGS: usize = 5;
 
-/// The stations of an interface, in the elements of its queue.
+/// The stations of an interface, in the element of its queue.
 #[derive(Debug)]
 pub(super) struct Stations {
     wireless: Wireless,
     /// Number of the interface.
     index: u32,
     map: MapHandle,
-    /// The first element.
-    first: u32,
+    slot: u32,
     written: [Station; ELEMENTS],
     known: BTreeMap<[u8; 6], Known>,
 }
@@ -58,11 +55,9 @@ impl Stations {
     /// Opens the stations of an interface for the queue in a slot.
     pub(super) fn open(index: u32, map: MapHandle, slot: u32) -> Result<Self, Error> {
         let written = [Station::default(); ELEMENTS];
-        let first = slot * FIRST_BEHIND;
-        let mut new = Self { wireless: Wireless::open()?, index, map, first, written, known: BTreeMap::new() };
-        for (number, key) in (0..ELEMENTS).zip(first..) {
-            new.write(number, key, Station::default())?;
-        }
+        let mut new = Self { wireless: Wireless::open()?, index, map, slot, written, known: BTreeMap::new() };
+        // Nothing of the queue before is left, whatever is known now.
+        new.write(&written)?;
         new.look()?;
         Ok(new)
     }
@@ -83,12 +78,7 @@ impl Stations {
             }
         }
         next[0] = mean(&known);
-        for ((number, station), key) in next.into_iter().enumerate().zip(self.first..) {
-            if station != self.written[number] {
-                self.write(number, key, station)?;
-            }
-        }
-        Ok(())
+        if next == self.written { Ok(()) } else { self.write(&next) }
     }
 
     fn station(&mut self, peer: &Peer) -> Option<Station> {
@@ -106,9 +96,10 @@ impl Stations {
         Some(station(name(peer.address), rate, format, of.attempts))
     }
 
-    fn write(&mut self, number: usize, key: u32, station: Station) -> Result<(), Error> {
-        let update = self.map.update(&key.to_ne_bytes(), &station.to_bytes(), MapFlags::ANY);
-        self.written[number] = station;
+    fn write(&mut self, stations: &[Station; ELEMENTS]) -> Result<(), Error> {
+        self.written = *stations;
+        let bytes: Vec<u8> = stations.iter().copied().flat_map(Station::to_bytes).collect();
+        let update = self.map.update(&self.slot.to_ne_bytes(), &bytes, MapFlags::ANY);
         update.map_err(|error| refused("name stations to", &error))
     }
 }
@@ -131,7 +122,7 @@ fn name(address: [u8; 6]) -> u64 {
     address.iter().rev().fold(1, |name, byte| name << 8 | u64::from(*byte))
 }
 
-/// Returns the elements in which the discipline looks for an address. The first is nobody's.
+/// Returns the places in which the discipline looks for an address. The first is nobody's.
 fn places(address: u64) -> impl Iterator<Item = usize> {
     let first = (address ^ address >> 24).wrapping_mul(GOLDEN_RATIO) >> 58;
     (first..first + PROBES).map(|place| (place % STATIONS) as usize).filter(|place| *place != 0)

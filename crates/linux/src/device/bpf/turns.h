@@ -56,38 +56,33 @@ static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
 	return station * LANES + lane_of(skb);
 }
 
-static APART int enqueue_turns(struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free, __u64 now)
+static APART int enqueue_turns(const struct queue *found, struct sk_buff *skb, struct Qdisc *sch,
+			       struct bpf_sk_buff_ptr *to_free, __u64 now)
 {
 	__u32 all = link_len(skb), len = network_len(skb, all), hash = bpf_skb_get_hash(skb), port;
 	host_t host = { sch, to_free };
 	struct turns *turns;
+	struct queue q = *found;
 	struct entry *place;
-	struct pace pace;
-	struct queue q;
 	__u64 dropped;
 
-	if (!find(sch, &q))
-		goto drop;
 	interval(q);
 	if (unlikely(q.is->left_places))
 		free_left(q, discards_at_once, to_free);
 	turns = turns_of(q);
 	port = port_of(q, skb);
-	pace = pace_at(q, turns, port, len, now);
 	dropped = q.is->dropped_packets;
-	place = join(q, turns, port, hash, len, now, pace.gap, host);
+	place = join(q, turns, port, hash, len, now, host);
 	if (!place) {
 		sch->qstats.drops++;
-		goto drop;
+		bpf_qdisc_skb_drop(skb, to_free);
+		return NET_XMIT_DROP;
 	}
 	keep(place, skb, all, host);
 	if (q.is->discipline == MANY_STATIONS)
 		joined(&turns->law, now, port, len, turns->thin);
-	bound(q, turns, port, pace.most, now, host);
+	bound(q, turns, port, now, host);
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
-drop:
-	bpf_qdisc_skb_drop(skb, to_free);
-	return NET_XMIT_DROP;
 }
 
 /* Returns the port from which the next packet leaves, if one may. */
@@ -102,7 +97,7 @@ static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 		return 0;
 	/* The device was done with the last of it a while ago. */
 	done = is->completed_at < now ? is->completed_at : now;
-	take_landed(q.slot, done > law->medium.since ? done : law->medium.since);
+	take_landed(law, q.slot, done > law->medium.since ? done : law->medium.since);
 	below = below_of(is);
 	if (by_credit && below >= 2 && below_with_others(q.set, is, below, now) >= q.set->credit_packets)
 		return NO_PORT;
@@ -114,24 +109,22 @@ static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 
 		if (!(category->current | category->first.first | category->turns.first))
 			continue;
-		port = next_port(q.slot, of, now);
+		port = next_port(q, turns_of(q), of, now);
 		if (port != NO_PORT)
 			return port;
 	}
 	return NO_PORT;
 }
 
-static APART struct sk_buff *dequeue_turns(struct Qdisc *sch, __u64 now)
+static APART struct sk_buff *dequeue_turns(const struct queue *found, struct Qdisc *sch, __u64 now)
 {
 	struct flight *flight = 0;
+	struct queue q = *found;
 	struct turns *turns;
 	struct entry *next;
-	struct queue q;
 	int by_credit;
 	__u32 port;
 
-	if (!find(sch, &q))
-		return 0;
 	q.governed = is_governed(q.set, now);
 	interval(q);
 	look_below(q, 0, now);

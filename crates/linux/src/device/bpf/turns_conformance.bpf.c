@@ -11,17 +11,15 @@
 
 static ALWAYS_INLINE void arrives(struct queue q, struct turns *all, struct step *step, host_t host)
 {
-	struct pace pace = pace_at(q, all, step->beside, step->len, step->now);
-	struct entry *place;
+	struct entry *place = join(q, all, step->beside, step->beside >> 32, step->len, step->now, host);
 
-	place = join(q, all, step->beside, step->beside >> 32, step->len, step->now, pace.gap, host);
 	if (!place)
 		return;
 	step->answer = 1;
 	place->packet = step->packet;
 	if (q.is->discipline == MANY_STATIONS)
 		joined(&all->law, step->now, step->beside, step->len, all->thin);
-	bound(q, all, step->beside, pace.most, step->now, host);
+	bound(q, all, step->beside, step->now, host);
 }
 
 static ALWAYS_INLINE void goes(struct queue q, struct turns *all, struct step *step)
@@ -32,7 +30,7 @@ static ALWAYS_INLINE void goes(struct queue q, struct turns *all, struct step *s
 
 	if (q.is->discipline == MANY_STATIONS) {
 		count_stations(&all->law, step->now);
-		port = next_port(q.slot, step->beside, step->now);
+		port = next_port(q, all, step->beside, step->now);
 		if (port == NO_PORT)
 			return;
 	}
