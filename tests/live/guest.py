@@ -6,7 +6,7 @@ Output and exit status are the command's. The folder where this is called is /ho
     virtual        an instruction takes 2 ns, waiting takes no time: results do not depend on the host's load (default)
     instructions   an instruction takes 1 ns: the guest's clock counts executed instructions
     two            as virtual, with two processors, which take turns
-    host           the host's time, two processors
+    host           the host's time, two processors that run at once; needs a newer QEMU, see emulator.py
 
 The guest's own files are in memory. In virtual time keep /host out of what is measured: while the guest waits for a file
 of the host its clock runs away.
@@ -17,16 +17,21 @@ import fcntl
 import os
 import pathlib
 import re
+import shutil
 import stat
 import subprocess
 import sys
 import tempfile
 
+import emulator
 import image
 
 # Checks of memory that Debian's kernels have and do not switch on: accesses beyond an object or after it was freed, by
 # sampling (KFENCE, an allocation each millisecond), and of every packet, by what stands around and in it (SLUB).
 CHECKS = "kfence.sample_interval=1 slab_debug=FZP,skbuff_head_cache,skbuff_small_head"
+
+# The console of the guest that was the last to end without a status.
+CONSOLE = image.ROOT / "target/guest-console"
 
 # A command that was ended for its time limit, and a guest that ended without a status.
 LATE, DEAD = 124, 125
@@ -79,10 +84,11 @@ def run(command, share, clock="virtual", seconds=300, kernel=image.KERNEL, out=s
         if ended in (124, 137):
             return LATE
         console = (talk / "console").read_text(errors="replace").splitlines()
+        shutil.copy(talk / "console", CONSOLE)
         # From where the kernel's first complaint may begin: two processors' complaints are long.
         faults = [at for at, line in enumerate(console) if re.search(r"Oops|BUG:|WARNING:", line)]
         first = max(0, min([len(console) - 40, *faults]) - 3)
-        last = ["The guest ended without a status. The last of its console:", *console[first:]]
+        last = [f"The guest ended without a status. The last of its console, which is whole in {CONSOLE}:", *console[first:]]
         print(*last, sep="\n", file=out, flush=True)
         return DEAD
 
@@ -102,7 +108,8 @@ def machine(talk, share, clock, descriptor, kernel, line):
         f"audit=0 lsm= norandmaps talk={talk.name} {line}"
     )
     return [
-        "qemu-system-x86_64", "-M", "q35,hpet=off", "-cpu", "max", "-m", "1024", *CLOCKS[clock],
+        *emulator.command(at_once="thread=multi" in CLOCKS[clock][1]),
+        "-M", "q35,hpet=off", "-cpu", "max", "-m", "1024", *CLOCKS[clock],
         "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
         "-kernel", image.PLACE / f"vmlinuz-{kernel}", "-initrd", image.PLACE / f"tree-{kernel}.cpio",
         "-append", whole,

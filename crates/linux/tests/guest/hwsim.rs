@@ -1,13 +1,19 @@
 //! The driver `mac80211_hwsim`: its radios hand their frames to a process, which decides their fate (generic netlink
 //! family `MAC80211_HWSIM`, Linux's `mac80211_hwsim.h`).
 
+use super::now;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
-use units::Duration;
+use units::{Duration, Instant};
 
+/// Netlink's answer to a message: an error number of four bytes, and the message if that is not zero.
+const ERROR: u16 = 2;
+/// Flag of a message that is answered in any case.
+const ANSWER: u8 = 4;
 const CONTROLLER: u16 = 0x10;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
@@ -30,6 +36,12 @@ const SIGNAL_DBM: i32 = -50;
 /// Length of `nlmsghdr`, and of that and `genlmsghdr`.
 const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 20;
+
+/// The driver lists a frame as pending only after it has handed it over, and refuses a status that another processor brings
+/// in between: the packet would then stay in the driver for ever. So what it refuses is sent again after this time, and so
+/// often at most: it also refuses the status of a frame that it has dropped.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+const TIMES: u32 = 3;
 
 /// A frame that a radio sends.
 #[derive(Debug, Default)]
@@ -61,6 +73,10 @@ pub(super) struct Driver {
     socket: OwnedFd,
     family: u16,
     buffer: Vec<u8>,
+    /// Statuses that were refused, and when they are sent again.
+    refused: VecDeque<(Instant, Vec<u8>)>,
+    /// Statuses that were accepted only when they were sent again.
+    pub(super) early: u64,
 }
 
 impl Driver {
@@ -71,7 +87,8 @@ impl Driver {
         let socket = socket.unwrap();
         rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0)).unwrap();
         rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, 16 << 20).unwrap();
-        let mut new = Self { socket, family: CONTROLLER, buffer: vec![0; 1 << 16] };
+        let (buffer, refused) = (vec![0; 1 << 16], VecDeque::new());
+        let mut new = Self { socket, family: CONTROLLER, buffer, refused, early: 0 };
         new.send(&Message::new(GET_FAMILY).with(FAMILY_NAME, b"MAC80211_HWSIM\0"));
         let length = new.receive().unwrap();
         let id = attribute(&new.buffer[GENERIC_HEADER..length], FAMILY_ID).unwrap();
@@ -94,6 +111,10 @@ impl Driver {
 
     /// Waits up to this time for a frame, and takes one.
     pub(super) fn next(&mut self, wait: Duration) -> Option<Frame> {
+        while self.refused.front().is_some_and(|(due, _)| *due <= now()) {
+            let (_, bytes) = self.refused.pop_front().unwrap();
+            rustix::net::send(&self.socket, &bytes, SendFlags::empty()).unwrap();
+        }
         let nanos = i64::try_from(wait.as_nanos()).unwrap();
         let timeout = Timespec { tv_sec: nanos / 1_000_000_000, tv_nsec: nanos % 1_000_000_000 };
         let mut ready = [PollFd::new(&self.socket, PollFlags::IN)];
@@ -103,6 +124,15 @@ impl Driver {
         let length = self.receive().ok()?;
         let message = &self.buffer[..length];
         let kind = u16::from_ne_bytes([message[4], message[5]]);
+        if kind == ERROR {
+            let about = message[HEADER + 4..].to_vec();
+            if message[HEADER..HEADER + 4] == [0; 4] {
+                self.early += 1;
+            } else {
+                self.is_refused(about);
+            }
+            return None;
+        }
         // Other messages are about a radio's addresses, or about one that goes and takes no more frames.
         if kind != self.family || message[HEADER] != FRAME {
             return None;
@@ -110,6 +140,17 @@ impl Driver {
         let of = |kind| attribute(&message[GENERIC_HEADER..], kind).unwrap_or_default().to_vec();
         let from = usize::from(of(TRANSMITTER)[4]);
         Some(Frame { from, content: of(CONTENT), rates: of(RATES), cookie: of(COOKIE), frequency: of(FREQUENCY) })
+    }
+
+    /// Keeps a status that the driver refused; its sequence number tells how often.
+    fn is_refused(&mut self, mut bytes: Vec<u8>) {
+        let (Some(number), Some(&STATUS)) = (bytes.get(8..12), bytes.get(HEADER)) else { return };
+        let times = u32::from_ne_bytes(number.try_into().unwrap());
+        if times < TIMES {
+            bytes[6] |= ANSWER;
+            bytes[8..12].copy_from_slice(&(times + 1).to_ne_bytes());
+            self.refused.push_back((now() + AGAIN_AFTER, bytes));
+        }
     }
 
     /// Delivers the frame to a radio.

@@ -75,6 +75,8 @@ pub(super) struct Counts {
     pub(super) to_all: AtomicU64,
     /// Statuses that were not reported, see [`Medium::swallow_one_in`].
     pub(super) swallowed: AtomicU64,
+    /// Statuses that came before the driver expected them, and were sent again.
+    pub(super) early: AtomicU64,
 }
 
 /// The medium, which carries frames until this is dropped.
@@ -165,6 +167,7 @@ struct Air {
 impl Air {
     fn run(mut self) {
         while !self.ends.load(Ordering::Relaxed) {
+            self.counts.early.store(self.driver.early, Ordering::Relaxed);
             let next = self.radios.iter().filter_map(Radio::sends_at).min();
             match next {
                 // A frame that came meanwhile may be the next.

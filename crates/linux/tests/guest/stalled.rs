@@ -36,6 +36,11 @@ pub(super) fn described(process: u32) -> String {
     said.join("\n")
 }
 
+/// Clock ticks that a process has spent in user mode and in the kernel.
+pub(super) fn computed(process: u32) -> String {
+    times(&read(Path::new(&format!("/proc/{process}/stat"))))
+}
+
 fn read(file: &Path) -> String {
     // It may have ended since.
     fs::read_to_string(file).unwrap_or_else(|error| error.to_string()).trim().into()

@@ -126,6 +126,7 @@ impl Cell {
     pub(super) fn end(self) {
         shell("kill $(pidof hostapd)");
         // While there is a medium, the radios wait for its answers.
+        println!("{} statuses came before the driver expected them", self.medium.counts.early.load(Ordering::Relaxed));
         drop(self.medium);
         (1..=self.stations).for_each(|station| drop(shell(&format!("ip netns del n{station}"))));
         shell("rmmod mac80211_hwsim mac80211");
