@@ -167,6 +167,26 @@ fn each_knob_is_set_and_comes_back_however_the_agent_ends() {
     end();
 }
 
+/// On a router of 500 MHz the aim is 0.5 % of the time: 2.5 million instructions a second.
+#[test]
+#[ignore = "needs the guest"]
+fn an_agent_with_forty_stations_costs_a_router_little() {
+    cell(41);
+    let program = attached("", 40);
+    // First it learns of the stations.
+    pause_until(now() + Duration::from_secs(2));
+    let before = program.ran();
+    let span = Duration::from_secs(20);
+    pause_until(now() + span);
+    // The guest's clock: an instruction takes 2 ns.
+    let instructions = (program.ran() - before).as_nanos() / 2 * 1_000_000_000 / span.as_nanos();
+    println!("{instructions} instructions a second, the kernel's for it included");
+    assert!((1..2_500_000).contains(&instructions));
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(0), "{}", said());
+    end();
+}
+
 #[test]
 #[ignore = "needs the guest"]
 fn stations_that_come_and_go_and_an_access_point_that_begins_anew_are_followed() {

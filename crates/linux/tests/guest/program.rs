@@ -62,6 +62,12 @@ impl Program {
         std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap()
     }
 
+    /// Returns the time that its first thread has run, in the kernel too.
+    pub(super) fn ran(&self) -> Duration {
+        let counts = std::fs::read_to_string(format!("/proc/{}/schedstat", self.0.id())).unwrap();
+        Duration::from_nanos(counts.split(' ').next().unwrap().parse().unwrap())
+    }
+
     pub(super) fn signal(&self, name: &str) {
         shell(&format!("kill -{name} {}", self.0.id()));
     }
