@@ -43,6 +43,10 @@ const GENERIC_HEADER: usize = 20;
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 const TIMES: u32 = 3;
 
+/// Number of the medium's socket. The driver goes on without a medium when any netlink socket of the medium's number is
+/// closed, of whatever protocol, and the kernel would give this process's number to the first socket of each.
+const PORT: u32 = 1 << 30;
+
 /// A frame that a radio sends.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
@@ -85,7 +89,7 @@ impl Driver {
         let kind = Some(netlink::GENERIC);
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, kind);
         let socket = socket.unwrap();
-        rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0)).unwrap();
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(PORT, 0)).unwrap();
         rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, 16 << 20).unwrap();
         let (buffer, refused) = (vec![0; 1 << 16], VecDeque::new());
         let mut new = Self { socket, family: CONTROLLER, buffer, refused, early: 0 };
