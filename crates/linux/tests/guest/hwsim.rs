@@ -37,9 +37,9 @@ const SIGNAL_DBM: i32 = -50;
 const HEADER: usize = 16;
 const GENERIC_HEADER: usize = 20;
 
-/// The driver lists a frame as pending only after it has handed it over, and refuses a status that another processor brings
-/// in between: the packet would then stay in the driver for ever. So what it refuses is sent again after this time, and so
-/// often at most: it also refuses the status of a frame that it has dropped.
+/// The driver lists a frame as pending only after it has handed it over. It refuses a status that another processor brings
+/// in between, and then keeps the packet for ever. So a refused status is sent again after this time. It is sent again so
+/// often at most, because the driver also refuses the status of a frame that it has dropped.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 const TIMES: u32 = 3;
 

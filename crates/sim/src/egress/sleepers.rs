@@ -239,7 +239,7 @@ impl Egress {
         self.sleepers.as_ref()?.ready(category)
     }
 
-    /// True if a category has packets that precede those of the ports: signals, and what is kept for a station that has woken.
+    /// True if a category has packets that go before those of its ports: signals, or packets kept for a station that has woken.
     #[inline]
     pub(crate) fn has_first(&self, category: u8) -> bool {
         category == SIGNALS && !self.signals.is_empty() || self.woken(category).is_some()

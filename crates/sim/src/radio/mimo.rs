@@ -37,8 +37,8 @@ pub struct Mimo {
     extent: Extent,
 }
 
-/// Guard interval and packet padding in one byte: so there is one left in which a [`Mode`](super::Mode) says what it is, and
-/// modes are compared in a few instructions.
+/// Guard interval and packet padding in one byte. A [`Mode`](super::Mode) of eight bytes then has one for its discriminant, so
+/// that modes are compared in a few instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Gaps(u8);
 

@@ -281,7 +281,8 @@ impl SharedPpdus {
 }
 
 impl NodeRecord {
-    /// Counts packets to a node that its MAC is done with: acknowledged or broadcast if `delivered`, else given up.
+    /// Counts packets with which this node's MAC is done, all sent to one node. They were acknowledged or broadcast if
+    /// `delivered`, else given up.
     #[inline]
     pub(crate) fn finish(&mut self, to: u32, delivered: bool, completion: &Completion) {
         let packets = u64::from(completion.packets);

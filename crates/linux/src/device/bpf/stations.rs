@@ -122,7 +122,7 @@ fn name(address: [u8; 6]) -> u64 {
     address.iter().rev().fold(1, |name, byte| name << 8 | u64::from(*byte))
 }
 
-/// Returns the places in which the discipline looks for an address. The first is nobody's.
+/// Returns the places in which the discipline looks for an address. Place zero is never among them: it is nobody's.
 fn places(address: u64) -> impl Iterator<Item = usize> {
     let first = (address ^ address >> 24).wrapping_mul(GOLDEN_RATIO) >> 58;
     (first..first + PROBES).map(|place| (place % STATIONS) as usize).filter(|place| *place != 0)

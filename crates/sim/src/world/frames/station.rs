@@ -113,8 +113,8 @@ impl World {
         self.complete(node, port, &completion, expected, of_hardware);
     }
 
-    /// Sees to a note or a null frame that a station is done with: neither comes from a port. Returns the packet that shared its
-    /// frame.
+    /// Counts and ends a note or a null frame that a station is done with. Neither comes from a port. Returns the next packet in
+    /// the same frame.
     #[cold]
     fn finish_signal(&mut self, node: NodeId, finished: Finished, observed: bool) -> Option<Handle> {
         let Finished { packet, to, delivered, .. } = finished;
