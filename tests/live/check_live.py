@@ -3,9 +3,9 @@
 
 With names, or parts of names, runs only tests that have one of them; with --quick those of `make test`: the tests of queues,
 with twenty kills, and eight rounds of agents that begin and end together. Where no guest is possible it says why and
-succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS, ROUNDS. Two more say whether results
-depend on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so many
-processors busy meanwhile.
+succeeds. Settings of tests are in the environment: STRESS_SECONDS, STRESS_SEED, KILLS, ROUNDS, STATIONS. Two more say whether
+results depend on the host: LIVE_REPEAT runs everything so many times and counts how each test ended, LIVE_LOAD keeps so
+many processors busy meanwhile.
 """
 
 import argparse
@@ -58,7 +58,7 @@ class Part:
 
     def environment(self):
         """The tests' settings, for the guest's shell; what is in the environment comes before our own."""
-        given = {name: os.environ.get(name) for name in ("STRESS_SECONDS", "STRESS_SEED", "KILLS", "ROUNDS")}
+        given = {name: os.environ.get(name) for name in ("STRESS_SECONDS", "STRESS_SEED", "KILLS", "ROUNDS", "STATIONS")}
         given = self.settings | {name: value for name, value in given.items() if value}
         return " ".join(f"{name}={int(value)}" for name, value in given.items())
 

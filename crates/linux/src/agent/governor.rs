@@ -225,7 +225,14 @@ impl Governor {
         let heard = notes.map_or(&[][..], |notes| notes.heard(now, governing.index));
         let all = Seen { queue: seen, radio, heard };
         let ordered = match governing.device.own() {
-            Some(own) => own.limit.into(),
+            Some(own) => {
+                if own.every != governing.interval {
+                    governing.interval = own.every;
+                    governing.every = governing.device.capabilities().look_every;
+                    (governing.next_interval, governing.next_look) = first(now, own.every, own.every);
+                }
+                own.limit.into()
+            }
             None => self.controller.update(&all),
         };
         // Notes are not the device's to carry out, and marks may be another controller's.

@@ -107,7 +107,7 @@ pub trait Device {
 pub struct Own {
     /// The limit that is to hold.
     pub limit: Limit,
-    /// Time between two decisions.
+    /// Time until the next decision.
     pub every: Duration,
     /// Queueing delay at which the law aims.
     pub target_delay: Duration,

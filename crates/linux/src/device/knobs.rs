@@ -17,7 +17,7 @@ use crate::kernel::Counters;
 use crate::kernel::debugfs::Aql;
 use crate::kernel::nl80211::{Peer, Phy, TxqCounts, Wireless, counters};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
-use control::knobs::{EVERY, HIGH, Knobs as Law, LOW, Station, TARGET, THRESHOLD};
+use control::knobs::{HIGH, Knobs as Law, LOW, Station, TARGET, THRESHOLD};
 use control::{Interval, Orders, Reads, Sets};
 use std::collections::BTreeMap;
 use units::{Bytes, Duration, Instant, Positive};
@@ -217,7 +217,7 @@ impl Device for Knobs {
 
     fn own(&self) -> Option<Own> {
         let target_delay = self.law.target_delay();
-        Some(Own { limit: self.law.limit(), every: EVERY, target_delay })
+        Some(Own { limit: self.law.limit(), every: self.law.every(), target_delay })
     }
 
     fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
@@ -246,7 +246,7 @@ impl Device for Knobs {
         Capabilities {
             kind: KIND,
             purges: true,
-            look_every: Some(EVERY),
+            look_every: Some(self.law.every()),
             reads: ESTIMATED.and(Reads::COUNTS),
             estimates: &ALL_ESTIMATES,
             sets: Sets::LIMIT,

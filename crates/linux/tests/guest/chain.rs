@@ -70,7 +70,7 @@ impl Chain {
             let settings = "net.ipv4.conf.all.send_redirects=0 net.ipv4.conf.all.accept_redirects=0";
             at(node, &format!("sysctl -qw net.ipv4.ip_forward=1 {settings} net.ipv4.conf.{device}.send_redirects=0"));
             for other in (0..nodes).filter(|other| choices.reaches(node, *other)) {
-                let address = format!("02:00:00:00:{other:02}:00");
+                let address = format!("02:00:00:00:{other:02x}:00");
                 at(node, &format!("ip neigh add 10.8.0.{} lladdr {address} dev {device}", other + 1));
             }
             // To the ends by the next node.

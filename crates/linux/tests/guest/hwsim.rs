@@ -165,15 +165,22 @@ impl Driver {
         self.send(&message.with(FREQUENCY, &frame.frequency));
     }
 
-    /// Reports the frame's fate to the radio that sent it.
-    pub(super) fn report(&self, frame: &Frame, is_acknowledged: bool) {
+    /// Reports the frame's fate to the radio that sent it, and how many times it was sent: always at the first of its rates.
+    pub(super) fn report(&self, frame: &Frame, attempts: u32, is_acknowledged: bool) {
         let transmitter = [0x42, 0, 0, 0, u8::try_from(frame.from).unwrap(), 0];
         let flags = if is_acknowledged { ACKNOWLEDGED } else { 0 };
         let message = Message::new(STATUS).with(TRANSMITTER, &transmitter).with(FLAGS, &flags.to_ne_bytes());
         let message = message.with(COOKIE, &frame.cookie).with(SIGNAL, &SIGNAL_DBM.to_ne_bytes());
-        self.send(&message.with(RATES, &frame.rates));
+        let mut rates = frame.rates.clone();
+        for (position, rate) in rates.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            *rate = if position == 0 { [rate[0], u8::try_from(attempts).unwrap()] } else { NO_RATE };
+        }
+        self.send(&message.with(RATES, &rates));
     }
 }
+
+/// A rate that was not tried: its index is -1.
+const NO_RATE: [u8; 2] = [0xff, 0];
 
 /// Makes a message of generic netlink, without its length and family.
 struct Message(Vec<u8>);

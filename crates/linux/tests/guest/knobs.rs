@@ -167,10 +167,9 @@ fn each_knob_is_set_and_comes_back_however_the_agent_ends() {
     end();
 }
 
-/// Most instructions a second with forty stations, of the agent and of the kernel for it. The aim was 0.5 % of a router of
-/// 500 MHz, 2.5 million; the kernel's list of stations alone, ten times a second, takes ten times as much. The agent of
-/// these tests is not optimised, and takes six times what others do.
-const MOST_INSTRUCTIONS: u64 = 200_000_000;
+/// Most instructions a second with forty stations, of the agent and of the kernel for it. An optimised agent takes 2.2
+/// million, 0.45 % of a router of 500 MHz; that of these tests is not optimised, and takes 12.
+const MOST_INSTRUCTIONS: u64 = 15_000_000;
 
 #[test]
 #[ignore = "needs the guest"]

@@ -40,7 +40,7 @@ pub(super) const SLOWEST: Choices =
 pub(super) const FASTEST: Choices =
     Choices { preamble: Duration::from_micros(96), ack: Duration::from_micros(96 + 11), attempts: 9, reach: 1 };
 /// As [`SLOWEST`], and all decode all.
-pub(super) const CELL: Choices = Choices { reach: Medium::MOST, ..SLOWEST };
+pub(super) const CELL: Choices = Choices { reach: usize::MAX, ..SLOWEST };
 const LONG: Duration = Duration::from_micros(192);
 
 impl Choices {
@@ -65,8 +65,8 @@ impl Choices {
 /// Counters of the air.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// Frames to one radio that were acknowledged, by the sending radio.
-    pub(super) delivered: [AtomicU64; Medium::MOST],
+    /// Frames to one radio that were acknowledged.
+    pub(super) delivered: AtomicU64,
     /// Data frames to one radio that were given up.
     pub(super) failed: AtomicU64,
     /// Times at which two or more radios sent at once.
@@ -89,8 +89,6 @@ pub(super) struct Medium {
 }
 
 impl Medium {
-    pub(super) const MOST: usize = 9;
-
     /// Starts for the radios that were made in this network namespace.
     pub(super) fn new(radios: usize, choices: Choices) -> Self {
         let ends = Arc::new(AtomicBool::new(false));
@@ -257,11 +255,11 @@ impl Air {
         if !is_done {
             return;
         }
-        radio.attempts = 0;
+        let attempts = std::mem::take(&mut radio.attempts);
         let (_, frame) = radio.waiting.pop_front().expect("it sent this");
         let counter = match (is_for_all, is_acknowledged) {
             (true, _) => Some(&self.counts.to_all),
-            (_, true) => Some(&self.counts.delivered[sender]),
+            (_, true) => Some(&self.counts.delivered),
             _ if frame.is_data() => Some(&self.counts.failed),
             _ => None,
         };
@@ -272,7 +270,7 @@ impl Air {
         if one_in > 0 && frame.is_data() && draw(&mut self.draws, one_in - 1) == 0 {
             self.counts.swallowed.fetch_add(1, Ordering::Relaxed);
         } else {
-            self.driver.report(&frame, is_acknowledged);
+            self.driver.report(&frame, attempts, is_acknowledged);
         }
     }
 }
