@@ -2,7 +2,7 @@
 
 use crate::piece::{Piece, at, piece, queue as build};
 use proptest::prelude::*;
-use queue::turns::{Law, Pace, Ports, Rule, Turn};
+use queue::turns::{Law, Mark, Pace, Ports, Rule, Turn};
 use queue::{Ecn, Queue};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
@@ -194,19 +194,35 @@ fn a_shorter_round_makes_shorter_turns_and_bounds_what_waits() {
 }
 
 #[test]
-fn what_can_be_marked_is_marked_above_half_of_the_target_and_a_round() {
-    let mark = |target| law(target, 1).with_ecn(true).pace(Instant::ZERO, 0, LONG).mark;
-    assert_eq!(law(us(50_000), 1).pace(Instant::ZERO, 0, LONG).mark, None);
-    assert_eq!(mark(us(50_000)), Some(us(25_000)));
-    assert_eq!(mark(us(1)), Some(Duration::from_nanos(7_200_000 * 1_228 / 1_024) / 2));
+fn packets_are_marked_where_more_than_a_turn_waits_and_by_their_senders_reaction() {
+    let mark = |ecn| law(us(50_000), 1).with_ecn(ecn).pace(Instant::ZERO, 0, LONG).mark;
+    // 3.6 ms at 150 ns a byte.
+    assert_eq!((mark(false), mark(true)), (None, Some(Mark { target: us(50_000), turn: Bytes::new(24_000) })));
+    let mark = mark(true).expect("it marks");
+    let hits = |ecn, micros, bytes| mark.hits(ecn, us(micros), Bytes::new(bytes));
+    // L4S: half of the target and a turn.
+    assert!(hits(Ecn::Ect1, 25_001, 24_001));
+    assert!(!hits(Ecn::Ect1, 25_000, 24_001) && !hits(Ecn::Ect1, 25_001, 24_000));
+    // Others: the target and one and a half turns.
+    assert!(hits(Ecn::Ect0, 50_001, 36_001));
+    assert!(!hits(Ecn::Ect0, 50_000, 36_001) && !hits(Ecn::Ect0, 50_001, 36_000));
+    assert!(!hits(Ecn::NotEct, 60_000, 60_000) && !hits(Ecn::Ce, 60_000, 60_000));
+    assert!(!Mark { target: us(1), turn: Bytes::new(u64::MAX) }.hits(Ecn::Ect0, us(9), Bytes::new(u64::MAX)));
+}
+
+#[test]
+fn what_is_behind_a_packet_and_its_own_wait_decide_about_its_mark() {
     let mut queue = queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(100_000), longest: None, mark: Some(us(5_000)) });
-    for (number, ecn) in (0..).zip([Ecn::Ect0, Ecn::Ect1, Ecn::NotEct, Ecn::Ce]) {
+    let mark = Some(Mark { target: us(8_000), turn: Bytes::new(3_000) });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(100_000), longest: None, mark });
+    let fields = [Ecn::Ect1, Ecn::Ect0, Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::Ect1];
+    for (number, ecn) in (0..).zip(fields) {
         queue.enqueue(at(0), Piece { ecn, ..piece(7, number) }, &mut |_| panic!("dropped"));
     }
-    queue.enqueue(at(9), Piece { ecn: Ecn::Ect0, ..piece(7, 4) }, &mut |_| panic!("dropped"));
-    let left: Vec<_> = (0..5).map(|_| queue.take(at(10), 0, &mut |_| ()).expect("packets wait").packet.ecn).collect();
-    assert_eq!(left, [Ecn::Ce, Ecn::Ce, Ecn::NotEct, Ecn::Ce, Ecn::Ect0]);
+    let mut take = |millis| queue.take(at(millis), 0, &mut |_| ()).expect("packets wait").packet.ecn;
+    let left = [3, 10, 10, 10, 10, 10, 10, 10].map(&mut take);
+    // The first leaves early. Of 1000 B each, 4000 are no turn and a half, 3000 a turn.
+    assert_eq!(left, [Ecn::Ect1, Ecn::Ce, Ecn::NotEct, Ecn::Ce, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::Ect1]);
     assert_eq!(queue.totals().marked.packets, 2);
 }
 

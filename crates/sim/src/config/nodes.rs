@@ -240,7 +240,7 @@ pub struct TurnsScheduler {
     /// Longest round of turns, at least `target_delay`. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk_delay: Option<Positive<Duration>>,
-    /// Marks what waited over D/2 and a round. Default false.
+    /// Marks packets where more than a turn waits. Default false.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
     /// Rule to leave out.

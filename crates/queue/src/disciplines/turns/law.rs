@@ -8,6 +8,7 @@
 //! Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds: all numbers are integers, as in the
 //! kernel.
 
+use crate::packet::Ecn;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
@@ -94,8 +95,31 @@ pub struct Pace {
     pub most: Bytes,
     /// Where packets are dropped on departure: the longest that one may have waited if more bytes wait than `most`.
     pub longest: Option<Duration>,
-    /// Wait above which packets that can be marked are marked on departure.
-    pub mark: Option<Duration>,
+    /// By which packets that can be marked are marked on departure.
+    pub mark: Option<Mark>,
+}
+
+/// When a packet is marked. A station for which less than a turn waits is sent shorter aggregates, so that marks leave it a
+/// turn. Flow queues keep L4S apart from others, as a dual queue would (RFC 9330, 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// How long packets are to wait (D).
+    pub target: Duration,
+    /// Bytes of a turn of the station.
+    pub turn: Bytes,
+}
+
+impl Mark {
+    /// True if a packet is marked that leaves after it has `waited`, of a `backlog` that includes it. A sender of L4S (RFC
+    /// 9331) reduces its window by little, so that a turn is left. CUBIC's falls to 0.7 times, a turn of one and a half.
+    pub fn hits(self, ecn: Ecn, waited: Duration, backlog: Bytes) -> bool {
+        let (waits, turn) = (backlog.count(), self.turn.count());
+        match ecn {
+            Ecn::Ect1 => waits > turn && waited > self.target / 2,
+            Ecn::Ect0 => waits > turn.saturating_add(turn / 2) && waited > self.target,
+            Ecn::NotEct | Ecn::Ce => false,
+        }
+    }
 }
 
 /// The law, with its state.
@@ -225,7 +249,7 @@ impl Law {
         Self { bulk: bulk.map(Positive::<Duration>::get), ..self }
     }
 
-    /// The law that marks packets which have waited longer than half of the target and a round of turns.
+    /// The law that marks packets where more than a turn waits.
     #[must_use]
     pub fn with_ecn(self, ecn: bool) -> Self {
         Self { ecn, ..self }
@@ -256,7 +280,7 @@ impl Law {
         let each = share.per_byte.max(1).saturating_mul(medium.stretch) / ONE * medium.stations.max(ONE) / ONE;
         let sent = late.as_nanos().saturating_mul(1_000) / each.max(1);
         let kept = (medium.turn.as_nanos().saturating_mul(1_000) / share.per_byte.max(1)).max(KEPT);
-        let mark = ecn.then(|| (rounds / 2).max(*target / 2));
+        let mark = ecn.then(|| Mark { target: *target, turn: Bytes::new(kept) });
         if *without == Some(Rule::Prediction) {
             return Pace { gap, most: Bytes::new(kept), longest: Some(late), mark };
         }

@@ -6,12 +6,12 @@
 
 mod law;
 
-pub use law::{Law, Pace, Ports, Rule, Turn};
+pub use law::{Law, Mark, Pace, Ports, Rule, Turn};
 
 use crate::account::{Account, Waiting};
 use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::flows::{Flow, Flows};
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use control::Invalid;
 use law::{KEPT, OVERHEAD};
 use serde::{Deserialize, Serialize};
@@ -201,8 +201,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         };
         leaves(&mut self.flows, &waiting.packet);
         if let Bounds::Ordered(Pace { mark: Some(mark), .. }) = self.bounds
-            && now.since(waiting.since) > mark
-            && matches!(waiting.packet.ecn(), Ecn::Ect0 | Ecn::Ect1)
+            && mark.hits(waiting.packet.ecn(), now.since(waiting.since), account.backlog().bytes)
         {
             waiting.packet.mark();
             account.marked(waiting.packet.len().count());
