@@ -56,26 +56,27 @@ static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
 	return station * LANES + lane_of(skb);
 }
 
-static APART int enqueue_turns(const struct queue *found, struct sk_buff *skb, struct Qdisc *sch,
-			       struct bpf_sk_buff_ptr *to_free, __u64 now)
+static APART int enqueue_turns(__u64 *context, struct sluice_settings *set, struct sluice_measured *is, __u32 slot,
+			       __u64 now)
 {
+	struct sk_buff *skb = (void *)context[0];
 	__u32 all = link_len(skb), len = network_len(skb, all), hash = bpf_skb_get_hash(skb), port;
-	host_t host = { sch, to_free };
+	host_t host = { (void *)context[1], (void *)context[2] };
+	struct queue q = { set, is, is, slot, 1 };
 	struct turns *turns;
-	struct queue q = *found;
 	struct entry *place;
 	__u64 dropped;
 
 	interval(q);
 	if (unlikely(q.is->left_places))
-		free_left(q, discards_at_once, to_free);
+		free_left(q, discards_at_once, host.to_free);
 	turns = turns_of(q);
 	port = port_of(q, skb);
 	dropped = q.is->dropped_packets;
 	place = join(q, turns, port, hash, len, now, host);
 	if (!place) {
-		sch->qstats.drops++;
-		bpf_qdisc_skb_drop(skb, to_free);
+		host.sch->qstats.drops++;
+		bpf_qdisc_skb_drop(skb, host.to_free);
 		return NET_XMIT_DROP;
 	}
 	keep(place, skb, all, host);
@@ -116,16 +117,16 @@ static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 	return NO_PORT;
 }
 
-static APART struct sk_buff *dequeue_turns(const struct queue *found, struct Qdisc *sch, __u64 now)
+static APART struct sk_buff *dequeue_turns(struct Qdisc *sch, struct sluice_settings *set, struct sluice_measured *is,
+					   __u32 slot, __u64 now)
 {
+	struct queue q = { set, is, is, slot, is_governed(set, now) };
 	struct flight *flight = 0;
-	struct queue q = *found;
 	struct turns *turns;
 	struct entry *next;
 	int by_credit;
 	__u32 port;
 
-	q.governed = is_governed(q.set, now);
 	interval(q);
 	look_below(q, 0, now);
 	turns = turns_of(q);
