@@ -492,7 +492,7 @@ int sluice_init(__u64 *context)
 	q.is->discipline = q.set->discipline;
 	q.is->split = q.is->discipline != 0;
 	if (q.is->discipline)
-		begin_turns(turns_of(q), q.slot);
+		begin_turns(turns_of(q));
 	rt = q;
 	if (!find_real_time(&rt))
 		return -EINVAL;
@@ -529,7 +529,7 @@ static ALWAYS_INLINE void empty_turns(struct queue q, struct Qdisc *sch)
 	if (all->used > q.is->left_end || !q.is->left_places)
 		q.is->left_end = all->used;
 	q.is->left_places = q.is->left_end;
-	begin_turns(all, q.slot);
+	begin_turns(all);
 	free_left(q, RESET_FREES, 0);
 }
 

@@ -37,9 +37,9 @@ static ALWAYS_INLINE __u64 airtime_of(__u32 slot, __u32 port, __u64 len)
 }
 
 /* Airtime of a turn of a port. */
-static ALWAYS_INLINE __u64 turn_of(struct turns *all, __u32 port)
+static ALWAYS_INLINE __u64 turn_of(__u32 slot, __u32 port)
 {
-	const struct sluice_station *station = station_at(all->slot, port / LANES);
+	const struct sluice_station *station = station_at(slot, port / LANES);
 
 	return station ? station->turn : 0;
 }
@@ -84,14 +84,14 @@ VERIFIED_APART __u32 search_thin(__u32 slot, __u32 of)
 {
 	struct turns *all = turns_of((struct queue){ .slot = slot });
 
-	return first_thin(&all->law, category_of(&all->law, of), all);
+	return first_thin(&all->law, category_of(&all->law, of));
 }
 
 VERIFIED_APART __u32 search_turn(__u32 slot, __u32 of, __u64 now)
 {
 	struct turns *all = turns_of((struct queue){ .slot = slot });
 
-	return begin_turn(&all->law, category_of(&all->law, of), now, all);
+	return begin_turn(&all->law, category_of(&all->law, of), now);
 }
 
 /* The port of a category from which the next packet is released, if one may be. */
@@ -103,13 +103,13 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 	__u32 port;
 
 	if (category->current) {
-		if (waits(all, category->current - 1))
+		if (port_at(law, category->current - 1)->packets)
 			return category->current - 1;
 		category->current = 0;
 	}
 	if (category->first.first) {
 		port = category->first.first - 1;
-		if (!has_thin(all, port))
+		if (!port_at(law, port)->thin)
 			port = search_thin(q.slot, of);
 		if (port != NO_PORT)
 			return port;
@@ -119,11 +119,11 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 	if (unlikely(q.is->others) && is_taken(q.slot, q.is->others, of, now))
 		return NO_PORT;
 	port = category->turns.first - 1;
-	if (!has_turn(law, port, now, all))
+	if (!has_turn(law, port_at(law, port), now))
 		port = search_turn(q.slot, of, now);
 	if (port == NO_PORT)
 		return NO_PORT;
-	turn = turn_of(all, port);
+	turn = turn_of(q.slot, port);
 	if (unlikely(q.set->bulk_delay)) {
 		__u64 longest = turn_for(&law->medium, q.set->bulk_delay);
 
@@ -139,11 +139,12 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 }
 
 /* A packet of a port leaves, if one waits. Returns its place, and that below if it is released by credit. */
-static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, __u32 port, __u64 now,
+static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, __u32 at, __u64 now,
 						int by_credit, struct flight **flight)
 {
-	int thin = has_thin(all, port);
-	struct entry *next = take_next(q, all, port);
+	struct port *port = port_at(&all->law, at);
+	int thin = port->thin != 0;
+	struct entry *next = take_next(q, all, port, at);
 	__u64 airtime;
 
 	*flight = 0;
@@ -155,10 +156,10 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 		meter_leaves(&all->meter, now, next->len, q.is->backlog_packets > 0);
 		return next;
 	}
-	airtime = airtime_of(q.slot, port, next->len);
-	released(&all->law, now, port, next->len, airtime, thin);
+	airtime = airtime_of(q.slot, at, next->len);
+	released(&all->law, port, now, at, next->len, airtime, thin);
 	if (*flight) {
-		(*flight)->port = port;
+		(*flight)->port = at;
 		(*flight)->airtime = airtime;
 	}
 	return next;
@@ -168,11 +169,12 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 static ALWAYS_INLINE int take_one(struct law *law, __u32 slot, __u64 done)
 {
 	__u64 what = next_landed(slot), airtime = what >> PORT_BITS;
+	struct port *port = port_at(law, what);
 
 	if (!what)
 		return 0;
-	charge(law, done, what % PORTS, airtime);
-	completed(law, done, what % PORTS, airtime);
+	charge(port, done, airtime);
+	completed(law, port, done, what, airtime);
 	return 1;
 }
 

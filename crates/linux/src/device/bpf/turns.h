@@ -60,20 +60,22 @@ static APART int enqueue_turns(__u64 *context, struct sluice_settings *set, stru
 			       __u64 now)
 {
 	struct sk_buff *skb = (void *)context[0];
-	__u32 all = link_len(skb), len = network_len(skb, all), hash = bpf_skb_get_hash(skb), port;
+	__u32 all = link_len(skb), len = network_len(skb, all), hash = bpf_skb_get_hash(skb), number;
 	host_t host = { (void *)context[1], (void *)context[2] };
 	struct queue q = { set, is, is, slot, 1 };
 	struct turns *turns;
 	struct entry *place;
+	struct port *port;
 	__u64 dropped;
 
 	interval(q);
 	if (unlikely(q.is->left_places))
 		free_left(q, discards_at_once, host.to_free);
 	turns = turns_of(q);
-	port = port_of(q, skb);
+	number = port_of(q, skb);
+	port = port_at(&turns->law, number);
 	dropped = q.is->dropped_packets;
-	place = join(q, turns, port, hash, len, now, host);
+	place = join(q, turns, port, number, hash, len, now, host);
 	if (!place) {
 		host.sch->qstats.drops++;
 		bpf_qdisc_skb_drop(skb, host.to_free);
@@ -81,8 +83,8 @@ static APART int enqueue_turns(__u64 *context, struct sluice_settings *set, stru
 	}
 	keep(place, skb, all, host);
 	if (q.is->discipline == MANY_STATIONS)
-		joined(&turns->law, now, port, len, turns->thin);
-	bound(q, turns, port, now, host);
+		joined(&turns->law, port, now, number, len, turns->thin);
+	bound(q, turns, port, number, now, host);
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 }
 
