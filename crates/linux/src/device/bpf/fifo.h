@@ -69,13 +69,11 @@ static ALWAYS_INLINE void raise_to(__u64 *max, __u64 value)
 static ALWAYS_INLINE void occupancy(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;
-	int idle = is->backlog_packets <= q.set->idle_threshold;
 
-	if (likely(idle == (is->idle_since != 0)))
-		return;
-	if (idle) {
-		is->idle_since = now;
-	} else {
+	if (is->backlog_packets <= q.set->idle_threshold) {
+		if (unlikely(!is->idle_since))
+			is->idle_since = now;
+	} else if (unlikely(is->idle_since)) {
 		is->idle_sum += since(now, is->idle_since);
 		is->idle_since = 0;
 	}

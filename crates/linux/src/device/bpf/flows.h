@@ -348,16 +348,20 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 	int is_new = port->new_flows.first != 0;
 	struct line *line = is_new ? &port->new_flows : &port->old_flows;
 	struct flow *flow;
+	int has_turn;
 
 	if (!line->first)
 		return 1;
 	flow = flow_at(all, line->first);
-	if (flow->deficit <= 0) {
-		/* One that is alone has all rounds at once that it needs. */
-		__u32 rounds = port->new_flows.count + port->old_flows.count > 1 ? 1 : 1 + (__u64)-flow->deficit / QUANTUM;
+	has_turn = flow->deficit > 0;
+	if (!has_turn) {
+		int is_alone = port->new_flows.count + port->old_flows.count == 1;
 
-		flow->deficit += rounds * QUANTUM;
-	} else {
+		/* One that is alone has all rounds at once that it needs, and is the next, too. */
+		flow->deficit += (is_alone ? 1 + (__u64)-flow->deficit / QUANTUM : 1) * QUANTUM;
+		has_turn = is_alone && !is_new;
+	}
+	if (has_turn) {
 		*next = take_of_flow(q, all, flow);
 		if (*next) {
 			flow->deficit -= (*next)->len;
