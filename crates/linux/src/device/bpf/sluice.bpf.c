@@ -386,7 +386,7 @@ int sluice_enqueue(__u64 *context)
 			return enqueue_biased(skb, sch, host.to_free, now);
 		if (!q.is->discipline)
 			return enqueue_looking(skb, sch, host.to_free, now);
-		return enqueue_turns(context, q.set, q.is, q.slot, now);
+		return enqueue_turns(q, skb, host, now);
 	}
 	q.governed = is_governed(q.set, now);
 	return put(q, skb, host, BEST_EFFORT, now);

@@ -56,13 +56,9 @@ static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
 	return station * LANES + lane_of(skb);
 }
 
-static APART int enqueue_turns(__u64 *context, struct sluice_settings *set, struct sluice_measured *is, __u32 slot,
-			       __u64 now)
+static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host_t host, __u64 now)
 {
-	struct sk_buff *skb = (void *)context[0];
 	__u32 all = link_len(skb), len = network_len(skb, all), hash = bpf_skb_get_hash(skb), number;
-	host_t host = { (void *)context[1], (void *)context[2] };
-	struct queue q = { set, is, is, slot, 1 };
 	struct turns *turns;
 	struct entry *place;
 	struct port *port;
