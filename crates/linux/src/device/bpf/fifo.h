@@ -289,13 +289,17 @@ static ALWAYS_INLINE int is_by_credit(struct queue q)
 	return q.governed && q.set->credit_packets;
 }
 
-/* Takes completed packets out of the account: at most two, one for one that may enter it, and one more. */
-static ALWAYS_INLINE void look_below(struct queue q, struct sluice_measured *real_time, __u64 now)
+/* Takes completed packets out of the account: at most two, one for one that may enter it, and one more. Returns whether
+ * the queue releases by credit. */
+static ALWAYS_INLINE int look_below(struct queue q, struct sluice_measured *real_time, __u64 now)
 {
-	if (is_by_credit(q)) {
+	int by_credit = is_by_credit(q);
+
+	if (by_credit) {
 		settle_oldest(q, real_time, now);
 		settle_oldest(q, real_time, now);
 	}
+	return by_credit;
 }
 
 /* Packets of a queue that the device has. */

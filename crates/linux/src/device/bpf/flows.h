@@ -42,8 +42,6 @@ struct flow {
 struct turns {
 	struct law law;
 	struct meter meter;
-	/* Whether the packet that joined last is thin. */
-	__u64 thin;
 	/* Places that are free again, and how many were ever used. */
 	__u32 free, used;
 	struct flow flows[FLOWS];
@@ -232,7 +230,7 @@ static ALWAYS_INLINE int shed(struct queue q, __u32 at, __u64 least, host_t host
 
 /* A packet joins a port. Returns its place; null: there is none. */
 static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, struct port *port, struct flow *flow,
-					     __u32 of, __u32 len, __u64 now)
+					     __u32 of, __u32 len, __u64 now, int thin)
 {
 	__u32 number;
 	struct entry *place = free_place(q, all, &number);
@@ -244,7 +242,7 @@ static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, 
 	place->flow = of;
 	port->packets++;
 	port->bytes += len;
-	if (all->thin) {
+	if (thin) {
 		flow->ahead = 1;
 		port->thin++;
 		chain(q, &port->first, &port->last, number, place);
@@ -282,6 +280,7 @@ static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, struc
 	struct sluice_measured *is = q.is;
 	struct entry *place;
 	struct flow *flow;
+	int thin;
 	__u32 of;
 
 	if (is->discipline == MANY_STATIONS)
@@ -292,7 +291,7 @@ static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, struc
 		goto refused;
 	of = flow_of(all, at, hash);
 	flow = flow_at(all, of);
-	all->thin = comes_thin(q, all, port, flow, len, now);
+	thin = comes_thin(q, all, port, flow, len, now);
 	flow->came = now;
 	if (unlikely(!fits(is->backlog_packets, is->backlog_bytes, limit, len))) {
 		AT_MOST(discards_at_once) {
@@ -302,9 +301,11 @@ static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, struc
 		if (!fits(is->backlog_packets, is->backlog_bytes, limit, len))
 			goto refused;
 	}
-	place = join_port(q, all, port, flow, of, len, now);
+	place = join_port(q, all, port, flow, of, len, now, thin);
 	if (!place)
 		goto refused;
+	if (is->discipline == MANY_STATIONS)
+		joined(&all->law, port, now, at, len, thin);
 	is->backlog_packets++;
 	is->backlog_bytes += len;
 	raise_to(&is->backlog_max, is->backlog_packets);

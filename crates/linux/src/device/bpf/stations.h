@@ -166,9 +166,9 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 }
 
 /* Takes the airtime of a packet that the device is done with. False: there is none. */
-static ALWAYS_INLINE int take_one(struct law *law, __u32 slot, __u64 done)
+static ALWAYS_INLINE int take_one(struct law *law, struct landed *landed, __u64 done)
 {
-	__u64 what = next_landed(slot), airtime = what >> PORT_BITS;
+	__u64 what = next_landed(landed), airtime = what >> PORT_BITS;
 	struct port *port = port_at(law, what);
 
 	if (!what)
@@ -183,7 +183,7 @@ VERIFIED_APART int take_many(__u32 slot, __u64 done)
 	struct law *law = &all_turns[bounded(slot, MOST_QUEUES)].law;
 
 	AT_MOST(LANDINGS)
-		if (!take_one(law, slot, done))
+		if (!take_one(law, &all_landed[bounded(slot, MOST_QUEUES)], done))
 			break;
 	return 0;
 }
@@ -191,6 +191,8 @@ VERIFIED_APART int take_many(__u32 slot, __u64 done)
 /* Takes the airtime of all packets that the device is done with: mostly one, and a loop costs more. */
 static ALWAYS_INLINE void take_landed(struct law *law, __u32 slot, __u64 done)
 {
-	if (take_one(law, slot, done) && unlikely(*landing(slot, landed.taken[slot % MOST_QUEUES])))
+	struct landed *landed = &all_landed[slot % MOST_QUEUES];
+
+	if (take_one(law, landed, done) && unlikely(landed->of[landed->taken % LANDINGS]))
 		take_many(slot, done);
 }

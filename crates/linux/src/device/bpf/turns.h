@@ -78,8 +78,6 @@ static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host
 		return NET_XMIT_DROP;
 	}
 	keep(place, skb, all, host);
-	if (q.is->discipline == MANY_STATIONS)
-		joined(&turns->law, port, now, number, len, turns->thin);
 	bound(q, turns, port, number, now, host);
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 }
@@ -118,7 +116,7 @@ static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 static APART struct sk_buff *dequeue_turns(struct Qdisc *sch, struct sluice_settings *set, struct sluice_measured *is,
 					   __u32 slot, __u64 now)
 {
-	struct queue q = { set, is, is, slot, is_governed(set, now) };
+	struct queue q = { set, is, is, slot % MOST_QUEUES, is_governed(set, now) };
 	struct flight *flight = 0;
 	struct turns *turns;
 	struct entry *next;
@@ -126,9 +124,8 @@ static APART struct sk_buff *dequeue_turns(struct Qdisc *sch, struct sluice_sett
 	__u32 port;
 
 	interval(q);
-	look_below(q, 0, now);
+	by_credit = look_below(q, 0, now);
 	turns = turns_of(q);
-	by_credit = is_by_credit(q);
 	if (!q.is->backlog_packets)
 		return 0;
 	port = is_shaped(q, now) ? NO_PORT : choose(q, now, by_credit);

@@ -18,8 +18,6 @@ static ALWAYS_INLINE void arrives(struct queue q, struct turns *all, struct step
 		return;
 	step->answer = 1;
 	place->packet = step->packet;
-	if (q.is->discipline == MANY_STATIONS)
-		joined(&all->law, port, step->now, step->beside, step->len, all->thin);
 	bound(q, all, port, step->beside, step->now, host);
 }
 
