@@ -346,21 +346,21 @@ static ALWAYS_INLINE void bound(struct queue q, struct turns *all, struct port *
  * flow is left. */
 static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *port, struct entry **next)
 {
-	int is_new = port->new_flows.first != 0;
-	struct line *line = is_new ? &port->new_flows : &port->old_flows;
+	__u32 new = port->new_flows.first, number = new ? new : port->old_flows.first;
+	struct line *line = new ? &port->new_flows : &port->old_flows;
 	struct flow *flow;
 	int has_turn;
 
-	if (!line->first)
+	if (!number)
 		return 1;
-	flow = flow_at(all, line->first);
+	flow = flow_at(all, number);
 	has_turn = flow->deficit > 0;
 	if (!has_turn) {
 		int is_alone = port->new_flows.count + port->old_flows.count == 1;
 
 		/* One that is alone has all rounds at once that it needs, and is the next, too. */
 		flow->deficit += (is_alone ? 1 + (__u64)-flow->deficit / QUANTUM : 1) * QUANTUM;
-		has_turn = is_alone && !is_new;
+		has_turn = is_alone && !new;
 	}
 	if (has_turn) {
 		*next = take_of_flow(q, all, flow);
@@ -370,7 +370,7 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 			return 1;
 		}
 		/* A new flow passes through the old ones once, so that it cannot come back at once and starve them. */
-		if (!is_new || !port->old_flows.first) {
+		if (!new || !port->old_flows.first) {
 			flow->listed = UNLISTED;
 			pop_front(line, all->next_flow, FLOWS);
 			return 0;
