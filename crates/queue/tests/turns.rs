@@ -2,13 +2,15 @@
 
 use crate::piece::{Piece, at, piece, queue as build};
 use proptest::prelude::*;
-use queue::turns::{Law, Pace, Ports, Rule};
+use queue::turns::{Law, Pace, Ports, Rule, Turn};
 use queue::{Ecn, Queue};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
 
 const LONG: Bytes = Bytes::new(1_500);
 const TURN: Duration = Duration::from_micros(3_600);
+/// Packets for which an aggregate has room.
+const ROOM: u32 = 64;
 
 fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
@@ -38,8 +40,8 @@ impl Ports for Host {
         true
     }
 
-    fn turn(&self, _: usize) -> Duration {
-        TURN
+    fn turn(&self, _: usize) -> Turn {
+        Turn { airtime: TURN, packets: ROOM }
     }
 }
 
@@ -87,6 +89,26 @@ fn one_turn_waits_behind_the_one_in_flight_however_many_stations_there_are() {
         law.completed(end, released[0], us(200));
         assert_eq!(host.release(&mut law, end).len(), 18);
     }
+}
+
+#[test]
+fn short_packets_make_no_turn_longer_than_an_aggregate_and_the_turns_of_others_no_shorter() {
+    let mut law = law(us(50_000), 2);
+    let mut host = Host::busy(&mut law, &[10, 200]);
+    for _ in 0..100 {
+        let now = Instant::ZERO;
+        let released = host.release(&mut law, now);
+        let turns: Vec<&[usize]> = released.chunk_by(|one, next| one == next).collect();
+        // A station keeps the turn until it is in debt.
+        assert!(turns.iter().all(|turn| turn.len() % if turn[0] == 0 { ROOM as usize } else { 18 } == 0), "{turns:?}");
+        for port in released {
+            law.sent(now, port, host.airtime[port]);
+            law.completed(now, port, host.airtime[port]);
+        }
+    }
+    // Two rounds of one station whose packets are long.
+    let pace = law.pace(Instant::ZERO, 1, LONG);
+    assert!(pace.most.count() > 7_000_000_000 / 150_000, "{pace:?}");
 }
 
 #[test]

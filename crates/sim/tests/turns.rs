@@ -49,6 +49,25 @@ fn a_ping_waits_for_two_aggregates_however_many_stations_download() {
     }
 }
 
+/// A turn is an aggregate, whatever bounds its length: time at 65 Mb/s, 64 or 256 MPDUs where those are short or fast.
+#[test]
+fn aggregates_are_whole_where_the_number_of_mpdus_bounds_them() {
+    let wide =
+        |standard: &str, mcs: u8| format!("\"{standard}\"\nmcs = {mcs}\nstreams = 2\nchannel_width = \"80 MHz\"");
+    for (radio, ampdu, rate, bytes, frames) in [
+        ("\"802.11n\"\nmcs = 15".into(), "65535", 12, 300, 64.0),
+        (wide("802.11ac", 7), "1048575", 50, 1_400, 64.0),
+        (wide("802.11ax", 9), "4194303", 100, 1_400, 256.0),
+    ] {
+        let traffic = format!("kind = \"poisson\", rate = \"{rate} Mb/s\", packet = \"{bytes} B\"");
+        let text = cell("turns", 10).replace("\"802.11n\"\nmcs = 7", &radio).replace("65535", ampdu);
+        let outcome = run(&(text + &flow("bulk", "busy*", &traffic)), 1);
+        let mac = &outcome.nodes[0].mac;
+        let mean = mac.mpdus.unwrap_or(0) as f64 / mac.attempts as f64;
+        assert!(mean > 0.97 * frames, "{mean} of {frames} MPDUs");
+    }
+}
+
 #[test]
 fn what_does_not_back_off_waits_no_longer_than_the_target() {
     for (target, limit) in [(20, 0.045), (100, 0.125)] {

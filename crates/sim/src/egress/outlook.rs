@@ -4,6 +4,7 @@ use super::hardware::AGGREGATE;
 use crate::config::HardwareQueue;
 use crate::mac::{BROADCAST, Conventions, Costs, Station};
 use crate::net::{Waiting, msdu_bytes};
+use queue::turns::Turn;
 use units::{Bytes, Duration};
 
 /// A full packet.
@@ -25,17 +26,18 @@ impl Outlook<'_> {
         if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
     }
 
-    /// Returns the airtime of a turn of a station: the longest aggregate to it less a packet, since the last packet of a
-    /// turn reaches beyond it. Without aggregates a turn is one frame, however short.
-    pub(super) fn turn(self, to: u32, category: u8) -> Duration {
+    /// Returns a turn of a station: the longest aggregate of full packets to it. Without aggregates a turn is one frame.
+    pub(super) fn turn(self, to: u32, category: u8) -> Turn {
         let Self { station, rules } = self;
         if to == BROADCAST || !rules.aggregates() {
-            return Duration::ZERO;
+            return Turn { airtime: Duration::ZERO, packets: 1 };
         }
         let mode = station.mode_to(to, &rules.timing);
         let of = |length| rules.timing.duration(mode, length).saturating_sub(mode.header());
-        let longest = of(station.largest_frame_to(to, category, rules));
-        longest.saturating_sub(of(rules.mpdu(msdu_bytes(PACKET)))).max(longest / 2)
+        let packets = station.packets_of_frame(to, msdu_bytes(PACKET), rules);
+        let packet = of(rules.mpdu(msdu_bytes(PACKET)));
+        let longest = of(station.largest_frame_to(to, category, rules)).min(packet * u64::from(packets));
+        Turn { airtime: longest.saturating_sub(packet).max(longest / 2), packets }
     }
 
     /// Returns what a packet takes of the depth of a hardware queue.

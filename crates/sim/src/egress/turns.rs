@@ -12,7 +12,7 @@ use crate::engine::{List, Number as _, PortId};
 use crate::mac::BROADCAST;
 use crate::net::Waiting;
 use control::Limit;
-use queue::turns::{Law, Params, Ports, Rule};
+use queue::turns::{Law, Params, Ports, Rule, Turn};
 use queue::{Departure, DisciplineName, Settings, fq_codel};
 use units::{Duration, Instant};
 
@@ -70,7 +70,7 @@ impl Ports for Asked<'_> {
         self.hardware.has_room(self.category, self.to(port))
     }
 
-    fn turn(&self, port: usize) -> Duration {
+    fn turn(&self, port: usize) -> Turn {
         self.outlook.turn(self.to(port), self.category)
     }
 }

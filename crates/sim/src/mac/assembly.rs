@@ -1,6 +1,6 @@
 //! Assembly of data frames: the packets that join a frame, within the limits of aggregation and of the TXOP.
 
-use super::buffer::{Joins, Limits, Size, share};
+use super::buffer::{Joins, Limits, Size, parts, share};
 use super::station::{Cleared, Station};
 use super::{Agreement, BROADCAST, Conventions, LONGEST_MSDU, Msdu};
 use crate::engine::Handle;
@@ -216,5 +216,10 @@ impl Station {
         }
         let frames = self.agreement(to, rules).frames;
         share(length, self.largest_frame_to(to, category, rules), frames, whole, rules)
+    }
+
+    /// Most packets of `length` that an aggregate to a station has room for, in MPDUs.
+    pub(crate) fn packets_of_frame(&self, to: u32, length: Bytes, rules: &Conventions) -> u32 {
+        u32::from(self.agreement(to, rules).frames).saturating_mul(parts(length, rules))
     }
 }

@@ -163,13 +163,22 @@ pub(super) enum Joins {
     Mpdu,
 }
 
+/// Bytes of a packet of `length` in an A-MSDU.
+fn part(length: Bytes) -> u64 {
+    (length.count() + SUBFRAME_HEADER).next_multiple_of(4)
+}
+
+/// Most packets of `length` in an MPDU.
+pub(super) fn parts(length: Bytes, rules: &Conventions) -> u32 {
+    let parts = rules.aggregation.amsdu.map_or(1, |most| (most.count() / part(length)).max(1));
+    u32::try_from(parts).unwrap_or(u32::MAX)
+}
+
 /// What share a packet of `length` has of a frame of at most `longest` and `frames` MPDUs, in units of `whole`.
 pub(super) fn share(length: Bytes, longest: Bytes, frames: u16, whole: u32, rules: &Conventions) -> u32 {
-    let aggregation = &rules.aggregation;
-    let part = (length.count() + SUBFRAME_HEADER).next_multiple_of(4);
     // Of an A-MSDU it has a part, else it is an MPDU behind its delimiter.
-    let parts = aggregation.amsdu.map_or(1, |most| (most.count() / part).max(1));
-    let bytes = if parts > 1 { part } else { (rules.mpdu(length).count() + DELIMITER).next_multiple_of(4) };
+    let parts = u64::from(parts(length, rules));
+    let bytes = if parts > 1 { part(length) } else { (rules.mpdu(length).count() + DELIMITER).next_multiple_of(4) };
     let whole = u64::from(whole);
     let share = (whole * bytes / longest.count().max(1)).max(whole / (u64::from(frames) * parts)).min(whole);
     u32::try_from(share).expect("at most the whole")

@@ -5,7 +5,7 @@ use super::mechanism::Mechanism;
 use super::shared::{MANY_STATIONS, Measured, NO_AVERAGE, ONE_STATION, Station};
 use control::{Limit, Measures};
 use libbpf_rs::{MapCore, MapFlags};
-use queue::turns::{Law, Params, Ports};
+use queue::turns::{Law, Params, Ports, Turn};
 use queue::{Departure, DisciplineName, Ecn, End, Packet, Purge, Queue, Settings};
 use units::{Bytes, Duration, Instant, Positive, Within};
 
@@ -63,8 +63,8 @@ impl Ports for Asked<'_> {
         true
     }
 
-    fn turn(&self, port: usize) -> Duration {
-        Duration::from_nanos(self.1[port / LANES].turn)
+    fn turn(&self, port: usize) -> Turn {
+        Turn { airtime: Duration::from_nanos(self.1[port / LANES].turn), packets: u32::MAX }
     }
 }
 

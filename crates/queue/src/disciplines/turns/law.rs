@@ -48,9 +48,18 @@ pub trait Ports {
     fn has_thin(&self, port: usize) -> bool;
     /// True if the hardware takes one more of its packets.
     fn has_room(&self, port: usize) -> bool;
-    /// Airtime of a turn: the longest aggregate that can be sent to its station now, less a full packet; any time up to
-    /// that of a frame if frames are not aggregated.
-    fn turn(&self, port: usize) -> Duration;
+    /// The longest turn of its station now.
+    fn turn(&self, port: usize) -> Turn;
+}
+
+/// A turn: the longest aggregate that can be sent to a station. It ends when either is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// Airtime of the aggregate less a full packet, since the last one exceeds it; any time up to that of a frame if frames
+    /// are not aggregated.
+    pub airtime: Duration,
+    /// Packets for which the aggregate has room, however short they are.
+    pub packets: u32,
 }
 
 /// A rule of the law that can be left out, to measure what it is worth.
@@ -136,7 +145,7 @@ struct Category {
     /// Ports with thin packets, in order.
     first: VecDeque<usize>,
     /// The port whose turn it is, and what is left of its turn.
-    current: Option<(usize, Duration)>,
+    current: Option<(usize, Turn)>,
     /// The port that is held back for its debt alone and may be released first, and when.
     held: Option<(usize, Instant)>,
     /// Airtime that the last turn has released.
@@ -293,8 +302,9 @@ impl Law {
             }
             let port = self.begin(now, category, ports)?;
             let longest = self.bulk.map_or(Duration::MAX, |round| self.medium.turn_for(round));
-            let turn = ports.turn(port).min(longest).max(Duration::from_nanos(1));
-            if self.is_full(category, turn) {
+            let Turn { airtime, packets } = ports.turn(port);
+            let turn = Turn { airtime: airtime.min(longest).max(Duration::from_nanos(1)), packets };
+            if self.is_full(category, turn.airtime) {
                 return None;
             }
             let Category { current, last, .. } = &mut self.categories[category];
@@ -401,10 +411,12 @@ impl Law {
         }
         *last += estimated;
         if let Some((_, left)) = current {
-            *left = left.saturating_sub(estimated);
-            if left.is_zero() {
+            left.airtime = left.airtime.saturating_sub(estimated);
+            left.packets = left.packets.saturating_sub(1);
+            if left.airtime.is_zero() || left.packets == 0 {
+                // Short packets that end it early make the turns of others no shorter.
+                medium.turn = medium.turn * 7 / 8 + (*last + left.airtime) / 8;
                 *current = None;
-                medium.turn = medium.turn * 7 / 8 + *last / 8;
             }
         }
     }

@@ -6,7 +6,7 @@
 
 mod law;
 
-pub use law::{Law, Pace, Ports, Rule};
+pub use law::{Law, Pace, Ports, Rule, Turn};
 
 use crate::account::{Account, Waiting};
 use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
