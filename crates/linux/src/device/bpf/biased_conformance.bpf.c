@@ -28,7 +28,7 @@ int step(void *context)
 			note(step->packet, (host_t){ step });
 		step->answer = entry != 0;
 	} else if (step->call == 2) {
-		begin_turns(turns_of(q), q.slot);
+		begin_turns(turns_of(q));
 	} else {
 		interval(q);
 		entry = depart_biased(q, step->now, &flight, (host_t){ step });

@@ -69,13 +69,11 @@ static ALWAYS_INLINE void raise_to(__u64 *max, __u64 value)
 static ALWAYS_INLINE void occupancy(struct queue q, __u64 now)
 {
 	struct sluice_measured *is = q.is;
-	int idle = is->backlog_packets <= q.set->idle_threshold;
 
-	if (likely(idle == (is->idle_since != 0)))
-		return;
-	if (idle) {
-		is->idle_since = now;
-	} else {
+	if (is->backlog_packets <= q.set->idle_threshold) {
+		if (unlikely(!is->idle_since))
+			is->idle_since = now;
+	} else if (unlikely(is->idle_since)) {
 		is->idle_sum += since(now, is->idle_since);
 		is->idle_since = 0;
 	}
@@ -291,13 +289,17 @@ static ALWAYS_INLINE int is_by_credit(struct queue q)
 	return q.governed && q.set->credit_packets;
 }
 
-/* Takes completed packets out of the account: at most two, one for one that may enter it, and one more. */
-static ALWAYS_INLINE void look_below(struct queue q, struct sluice_measured *real_time, __u64 now)
+/* Takes completed packets out of the account: at most two, one for one that may enter it, and one more. Returns whether
+ * the queue releases by credit. */
+static ALWAYS_INLINE int look_below(struct queue q, struct sluice_measured *real_time, __u64 now)
 {
-	if (is_by_credit(q)) {
+	int by_credit = is_by_credit(q);
+
+	if (by_credit) {
 		settle_oldest(q, real_time, now);
 		settle_oldest(q, real_time, now);
 	}
+	return by_credit;
 }
 
 /* Packets of a queue that the device has. */

@@ -41,38 +41,33 @@ static ALWAYS_INLINE __u64 since(__u64 now, __u64 then)
 
 /* Airtime of packets that the device is done with, and the port of each in the lowest bits, until the queue takes it:
  * in a ring, with the numbers of those that came and that were taken. A queue takes all before it hands down another,
- * so that no more land than are below. And when a radio with several queues was done with a packet of any. One
- * variable, because the compiler orders several as each program uses them. */
+ * so that no more land than are below. And when a radio with this number, of several queues, was done with a packet of
+ * any. One variable, because the compiler orders several as each program uses them. */
 #define PORT_BITS 8
 #define PORTS_OF_QUEUE (1 << PORT_BITS)
 #define LANDINGS (FLIGHTS * 2)
 struct landed {
-	__u64 of[MOST_QUEUES * LANDINGS];
-	__u64 came[MOST_QUEUES], taken[MOST_QUEUES];
-	__u64 completed_at[MOST_QUEUES];
-} landed SEC(".bss.below");
-
-static ALWAYS_INLINE __u64 *landing(__u32 slot, __u64 number)
-{
-	return &landed.of[slot % MOST_QUEUES * LANDINGS + number % LANDINGS];
-}
+	__u64 of[LANDINGS];
+	__u64 came, taken, completed_at;
+} all_landed[MOST_QUEUES] SEC(".bss.below");
 
 static ALWAYS_INLINE void land(__u32 slot, __u32 port, __u64 airtime)
 {
-	__u64 number = __sync_fetch_and_add(&landed.came[slot % MOST_QUEUES], 1);
+	struct landed *landed = &all_landed[slot % MOST_QUEUES];
+	__u64 number = __sync_fetch_and_add(&landed->came, 1);
 
-	__sync_lock_test_and_set(landing(slot, number), airtime << PORT_BITS | port);
+	__sync_lock_test_and_set(&landed->of[number % LANDINGS], airtime << PORT_BITS | port);
 }
 
 /* Takes one that has landed; zero: there is none, or it is being written at this instant. */
-static ALWAYS_INLINE __u64 next_landed(__u32 slot)
+static ALWAYS_INLINE __u64 next_landed(struct landed *landed)
 {
-	volatile __u64 *at = landing(slot, landed.taken[slot % MOST_QUEUES]);
+	volatile __u64 *at = &landed->of[landed->taken % LANDINGS];
 	__u64 what = *at;
 
 	if (what) {
 		*at = 0;
-		landed.taken[slot % MOST_QUEUES]++;
+		landed->taken++;
 	}
 	return what;
 }
@@ -143,7 +138,7 @@ static ALWAYS_INLINE void complete(struct sluice_measured *is, struct flight *fl
 	flight->service = since(now, before > flight->handed ? before : flight->handed);
 	flight->alone = flight->service;
 	if (unlikely(is->others)) {
-		before = __sync_lock_test_and_set(&landed.completed_at[(__u32)is->radio % MOST_QUEUES], now);
+		before = __sync_lock_test_and_set(&all_landed[(__u32)is->radio % MOST_QUEUES].completed_at, now);
 		flight->alone = since(now, before > flight->handed ? before : flight->handed);
 	}
 	__sync_lock_test_and_set(&flight->done, now);

@@ -19,11 +19,6 @@
 #define ACKS 10
 #define SHORT_BYTES 128
 
-/* A line of numbered things, of which each says the next. */
-struct line {
-	__u32 first, last, count;
-};
-
 enum { UNLISTED, NEW_FLOW, OLD_FLOW };
 
 struct flow {
@@ -41,27 +36,14 @@ struct flow {
 	__u32 ahead;
 };
 
-/* What waits in a port. */
-struct port {
-	struct line new_flows, old_flows;
-	/* Thin packets: places. */
-	__u32 first, last;
-	__u64 thin;
-	__u64 packets, bytes;
-};
-
 #include "law.h"
 
 /* All that a queue of this kind has beside its packets. */
 struct turns {
 	struct law law;
 	struct meter meter;
-	__u64 slot;
-	/* Whether the packet that joined last is thin. */
-	__u64 thin;
 	/* Places that are free again, and how many were ever used. */
 	__u32 free, used;
-	struct port ports[PORTS];
 	struct flow flows[FLOWS];
 	__u32 next_flow[FLOWS];
 };
@@ -78,36 +60,18 @@ static ALWAYS_INLINE struct flow *flow_at(struct turns *all, __u32 number)
 	return &all->flows[bounded(number - 1, FLOWS)];
 }
 
-static ALWAYS_INLINE struct port *port_at(struct turns *all, __u32 port)
-{
-	return &all->ports[bounded(port, PORTS)];
-}
-
-static ALWAYS_INLINE int waits(struct turns *all, __u32 port)
-{
-	return port_at(all, port)->packets != 0;
-}
-
-static ALWAYS_INLINE int has_thin(struct turns *all, __u32 port)
-{
-	return port_at(all, port)->thin != 0;
-}
-
 /* Begins without packets. Places of the ring that still hold some are the host's. */
-static APART int begin_turns(struct turns *all, __u32 slot)
+static APART int begin_turns(struct turns *all)
 {
 	struct bpf_iter_num number;
 	int *at;
 
 	begin_law(&all->law);
 	all->meter = (struct meter){};
-	all->slot = slot;
 	all->free = all->used = 0;
 	bpf_iter_num_new(&number, 0, FLOWS);
-	while ((at = bpf_iter_num_next(&number))) {
+	while ((at = bpf_iter_num_next(&number)))
 		all->flows[bounded(*at, FLOWS)] = (struct flow){};
-		all->ports[bounded(*at, PORTS)] = (struct port){};
-	}
 	bpf_iter_num_destroy(&number);
 	return 0;
 }
@@ -217,7 +181,7 @@ VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 {
 	struct queue q = { .slot = slot };
 	struct turns *all = turns_of(q);
-	struct port *port = port_at(all, at);
+	struct port *port = port_at(&all->law, at);
 	__u32 fattest = 0, number = port->new_flows.first, others = port->old_flows.first;
 	struct entry *gone;
 	struct flow *flow;
@@ -265,11 +229,9 @@ static ALWAYS_INLINE int shed(struct queue q, __u32 at, __u64 least, host_t host
 }
 
 /* A packet joins a port. Returns its place; null: there is none. */
-static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, __u32 at, __u32 of, __u32 len,
-					     __u64 now)
+static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, struct port *port, struct flow *flow,
+					     __u32 of, __u32 len, __u64 now, int thin)
 {
-	struct port *port = port_at(all, at);
-	struct flow *flow = flow_at(all, of);
 	__u32 number;
 	struct entry *place = free_place(q, all, &number);
 
@@ -280,7 +242,7 @@ static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, 
 	place->flow = of;
 	port->packets++;
 	port->bytes += len;
-	if (all->thin) {
+	if (thin) {
 		flow->ahead = 1;
 		port->thin++;
 		chain(q, &port->first, &port->last, number, place);
@@ -299,35 +261,37 @@ static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, 
 
 /* Whether a packet of a port is thin: none of its flow waits, and the one before came long ago. Mostly that is plain
  * before the law computes how long. */
-static ALWAYS_INLINE int comes_thin(struct queue q, const struct turns *all, const struct flow *flow, __u32 at,
-				    __u32 len, __u64 now)
+static ALWAYS_INLINE int comes_thin(struct queue q, const struct turns *all, const struct port *port,
+				    const struct flow *flow, __u32 len, __u64 now)
 {
 	__u64 gap = flow->came ? since(now, flow->came) : 0xffffffffffffffff;
 
 	if (flow->packets || flow->ahead)
 		return 0;
-	return q.is->discipline == MANY_STATIONS ? is_thin(&all->law, at, len, gap) : is_thin_by(&all->meter, len, gap);
+	return q.is->discipline == MANY_STATIONS ? is_thin(&all->law.medium, port, len, gap) :
+						   is_thin_by(&all->meter, len, gap);
 }
 
 /* A packet arrives at a port. Returns the place where the host must put it, or null: then the host drops it. */
-static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, __u32 at, __u32 hash, __u32 len, __u64 now,
-					host_t host)
+static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, struct port *port, __u32 at, __u32 hash,
+					__u32 len, __u64 now, host_t host)
 {
 	struct limit limit = { q.set->limit_packets, q.set->limit_bytes };
 	struct sluice_measured *is = q.is;
 	struct entry *place;
 	struct flow *flow;
+	int thin;
 	__u32 of;
 
 	if (is->discipline == MANY_STATIONS)
-		count_share(share_at(&all->law, at), &all->law.medium, now);
+		count_share(port, &all->law.medium, now);
 	is->arrived_packets++;
 	is->arrived_bytes += len;
 	if (unlikely(!fits(0, 0, limit, len)))
 		goto refused;
 	of = flow_of(all, at, hash);
 	flow = flow_at(all, of);
-	all->thin = comes_thin(q, all, flow, at, len, now);
+	thin = comes_thin(q, all, port, flow, len, now);
 	flow->came = now;
 	if (unlikely(!fits(is->backlog_packets, is->backlog_bytes, limit, len))) {
 		AT_MOST(discards_at_once) {
@@ -337,9 +301,11 @@ static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, __u32
 		if (!fits(is->backlog_packets, is->backlog_bytes, limit, len))
 			goto refused;
 	}
-	place = join_port(q, all, at, of, len, now);
+	place = join_port(q, all, port, flow, of, len, now, thin);
 	if (!place)
 		goto refused;
+	if (is->discipline == MANY_STATIONS)
+		joined(&all->law, port, now, at, len, thin);
 	is->backlog_packets++;
 	is->backlog_bytes += len;
 	raise_to(&is->backlog_max, is->backlog_packets);
@@ -353,16 +319,16 @@ refused:
 
 /* Drops what would wait for too long in a port, once the host has put the packet into its place. ACKs are short. Their
  * wait is how a station pays for what it sends, and their loss would slow nobody. */
-static ALWAYS_INLINE void bound(struct queue q, struct turns *all, __u32 at, __u64 now, host_t host)
+static ALWAYS_INLINE void bound(struct queue q, struct turns *all, struct port *port, __u32 at, __u64 now, host_t host)
 {
 	const struct sluice_settings *set = q.set;
-	struct port *port = port_at(all, at);
 	__u64 times = 1, least = SHORT_BYTES, most;
 
 	if (port->bytes <= KEPT)
 		return;
-	most = q.is->discipline == MANY_STATIONS ? most_of(&all->law, set->target_delay, set->bulk_delay, at) :
-						   most_by(&all->meter, set->target_delay);
+	most = q.is->discipline == MANY_STATIONS ?
+		       most_of(&all->law.medium, port, set->target_delay, set->bulk_delay) :
+		       most_by(&all->meter, set->target_delay);
 	if (likely(port->bytes <= most))
 		return;
 	AT_MOST(discards_at_once) {
@@ -380,19 +346,23 @@ static ALWAYS_INLINE void bound(struct queue q, struct turns *all, __u32 at, __u
  * flow is left. */
 static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *port, struct entry **next)
 {
-	int is_new = port->new_flows.first != 0;
-	struct line *line = is_new ? &port->new_flows : &port->old_flows;
+	__u32 new = port->new_flows.first, number = new ? new : port->old_flows.first;
+	struct line *line = new ? &port->new_flows : &port->old_flows;
 	struct flow *flow;
+	int has_turn;
 
-	if (!line->first)
+	if (!number)
 		return 1;
-	flow = flow_at(all, line->first);
-	if (flow->deficit <= 0) {
-		/* One that is alone has all rounds at once that it needs. */
-		__u32 rounds = port->new_flows.count + port->old_flows.count > 1 ? 1 : 1 + (__u64)-flow->deficit / QUANTUM;
+	flow = flow_at(all, number);
+	has_turn = flow->deficit > 0;
+	if (!has_turn) {
+		int is_alone = port->new_flows.count + port->old_flows.count == 1;
 
-		flow->deficit += rounds * QUANTUM;
-	} else {
+		/* One that is alone has all rounds at once that it needs, and is the next, too. */
+		flow->deficit += (is_alone ? 1 + (__u64)-flow->deficit / QUANTUM : 1) * QUANTUM;
+		has_turn = is_alone && !new;
+	}
+	if (has_turn) {
 		*next = take_of_flow(q, all, flow);
 		if (*next) {
 			flow->deficit -= (*next)->len;
@@ -400,7 +370,7 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 			return 1;
 		}
 		/* A new flow passes through the old ones once, so that it cannot come back at once and starve them. */
-		if (!is_new || !port->old_flows.first) {
+		if (!new || !port->old_flows.first) {
 			flow->listed = UNLISTED;
 			pop_front(line, all->next_flow, FLOWS);
 			return 0;
@@ -419,7 +389,7 @@ VERIFIED_APART __u32 next_of_many(__u32 slot, __u32 at)
 	struct entry *next = 0;
 
 	AT_MOST(MOST_STEPS)
-		if (visit(q, all, port_at(all, at), &next))
+		if (visit(q, all, port_at(&all->law, at), &next))
 			break;
 	/* It is the first of the free places then. */
 	return next ? all->free : 0;
@@ -427,9 +397,8 @@ VERIFIED_APART __u32 next_of_many(__u32 slot, __u32 at)
 
 /* Takes the next packet of a port: a thin one, if one waits, else of the flow whose turn it is. Mostly two visits
  * suffice, and a loop costs more than one. */
-static ALWAYS_INLINE struct entry *take_next(struct queue q, struct turns *all, __u32 at)
+static ALWAYS_INLINE struct entry *take_next(struct queue q, struct turns *all, struct port *port, __u32 at)
 {
-	struct port *port = port_at(all, at);
 	struct entry *next = unchain(q, all, &port->first, &port->last);
 	struct flow *flow;
 	__u32 number;

@@ -4,12 +4,8 @@
  * answer, which no queue of the kernel is told of.
  *
  * Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds. Lines hold ports as numbers from one
- * on. The host says of a port whether packets and whether thin packets wait there, and how long a turn of it is. */
+ * on. The host fills and empties the queues of ports, and says how long a turn is. */
 
-struct turns;
-static int waits(struct turns *all, __u32 port);
-static int has_thin(struct turns *all, __u32 port);
-static __u64 turn_of(struct turns *all, __u32 port);
 #define NO_PORT 0xffffffff
 
 #define ONE 1024ull
@@ -35,8 +31,13 @@ static __u64 turn_of(struct turns *all, __u32 port);
 /* Longest time that is counted at once, so that nothing overflows: credit is full long before. */
 #define LONGEST_COUNT (1ull << 43)
 
+/* A line of numbered things, of which each says the next. */
+struct line {
+	__u32 first, last, count;
+};
+
 /* A station in one access category. */
-struct share {
+struct port {
 	/* Airtime that it may use; below zero if it has used more than its share. */
 	__s64 deficit;
 	/* Airtime estimated for its released packets that are not finished. */
@@ -51,6 +52,10 @@ struct share {
 	__u32 listed;
 	/* Whether it is in the line of thin packets. */
 	__u32 hurries;
+	/* What waits: flows in order of their turns, places of thin packets, the number of those, and all. */
+	struct line new_flows, old_flows;
+	__u32 first, last;
+	__u64 thin, packets, bytes;
 };
 
 /* An access category. */
@@ -82,7 +87,7 @@ struct medium {
 struct law {
 	struct medium medium;
 	struct category categories[LANES];
-	struct share shares[PORTS];
+	struct port ports[PORTS];
 	__u32 next_turn[PORTS], next_first[PORTS];
 };
 
@@ -137,9 +142,9 @@ static ALWAYS_INLINE void rotate(struct line *line, __u32 *next, __u32 most)
 	push_back(line, next, most, pop_front(line, next, most));
 }
 
-static ALWAYS_INLINE struct share *share_at(struct law *law, __u32 port)
+static ALWAYS_INLINE struct port *port_at(struct law *law, __u32 number)
 {
-	return &law->shares[bounded(port, PORTS)];
+	return &law->ports[bounded(number, PORTS)];
 }
 
 static ALWAYS_INLINE struct category *category_of(struct law *law, __u32 port)
@@ -149,7 +154,9 @@ static ALWAYS_INLINE struct category *category_of(struct law *law, __u32 port)
 
 static ALWAYS_INLINE __u64 less(__u64 from, __u64 what)
 {
-	return from > what ? from - what : 0;
+	__s64 left = from - what;
+
+	return left > 0 ? left : 0;
 }
 
 static ALWAYS_INLINE void begin_law(struct law *law)
@@ -168,7 +175,7 @@ static ALWAYS_INLINE void begin_law(struct law *law)
 		law->categories[category] = (struct category){};
 	bpf_iter_num_new(&number, 0, PORTS);
 	while ((at = bpf_iter_num_next(&number)))
-		*share_at(law, *at) = (struct share){ .credit = THIN_CREDIT, .per_byte = 150000 };
+		*port_at(law, *at) = (struct port){ .credit = THIN_CREDIT, .per_byte = 150000 };
 	bpf_iter_num_destroy(&number);
 }
 
@@ -179,25 +186,25 @@ static ALWAYS_INLINE __u64 wall_of(const struct medium *medium, __u64 airtime, _
 }
 
 /* Counts what a share of the time since it was last counted is worth. */
-static ALWAYS_INLINE void count_share(struct share *share, const struct medium *medium, __u64 now)
+static ALWAYS_INLINE void count_share(struct port *port, const struct medium *medium, __u64 now)
 {
-	__u64 past = since(now, share->counted);
+	__u64 past = since(now, port->counted);
 	__s64 most = (__s64)medium->turn > THIN_CREDIT ? (__s64)medium->turn : THIN_CREDIT;
 
 	if (past > LONGEST_COUNT)
 		past = LONGEST_COUNT;
-	share->counted = now;
+	port->counted = now;
 	/* Mostly it is full already, and a division is saved. */
-	if (share->credit < most)
-		share->credit += past * ONE / (medium->stations + ONE);
-	if (share->credit > most)
-		share->credit = most;
+	if (port->credit < most)
+		port->credit += past * ONE / (medium->stations + ONE);
+	if (port->credit > most)
+		port->credit = most;
 }
 
 /* What a thin packet costs in airtime. */
-static ALWAYS_INLINE __u64 cost_of(const struct share *share, __u64 len)
+static ALWAYS_INLINE __u64 cost_of(const struct port *port, __u64 len)
 {
-	return OVERHEAD + share->per_byte * len / 1000;
+	return OVERHEAD + port->per_byte * len / 1000;
 }
 
 /* Airtime of a turn if a round of all busy stations takes this wall time. */
@@ -207,22 +214,17 @@ static ALWAYS_INLINE __u64 turn_for(const struct medium *medium, __u64 round)
 }
 
 /* Whether a packet of so many bytes of a port is thin if it comes so long after the one before of its flow. */
-static ALWAYS_INLINE int is_thin(const struct law *law, __u32 port, __u64 len, __u64 gap)
+static ALWAYS_INLINE int is_thin(const struct medium *medium, const struct port *port, __u64 len, __u64 gap)
 {
-	const struct share *share = &law->shares[bounded(port, PORTS)];
-	const struct medium *medium = &law->medium;
-
 	/* Mostly plain without a division: the stretch is at least one. */
-	if (share->credit < 0 || gap < OVERHEAD)
+	if (port->credit < 0 || gap < OVERHEAD)
 		return 0;
-	return gap >= SPARSE || gap >= wall_of(medium, cost_of(share, len), medium->stations + ONE);
+	return gap >= SPARSE || gap >= wall_of(medium, cost_of(port, len), medium->stations + ONE);
 }
 
 /* Most bytes that may wait in a port. `bulk`: how long a round may take; zero, any time. */
-static ALWAYS_INLINE __u64 most_of(const struct law *law, __u64 target, __u64 bulk, __u32 port)
+static ALWAYS_INLINE __u64 most_of(const struct medium *medium, const struct port *port, __u64 target, __u64 bulk)
 {
-	const struct share *share = &law->shares[bounded(port, PORTS)];
-	const struct medium *medium = &law->medium;
 	__u64 per_byte, late, each, sent, kept;
 
 	late = wall_of(medium, medium->turn * 2, medium->stations);
@@ -231,7 +233,7 @@ static ALWAYS_INLINE __u64 most_of(const struct law *law, __u64 target, __u64 bu
 	if (unlikely(bulk) && late > bulk)
 		late = bulk;
 	/* So many bytes of this station are sent meanwhile, if all busy stations have turns. */
-	per_byte = share->per_byte ? share->per_byte : 1;
+	per_byte = port->per_byte ? port->per_byte : 1;
 	each = per_byte * medium->stretch / ONE * (medium->stations > ONE ? medium->stations : ONE) / ONE;
 	sent = late * 1000 / (each ? each : 1);
 	kept = medium->turn * 1000 / per_byte;
@@ -241,21 +243,20 @@ static ALWAYS_INLINE __u64 most_of(const struct law *law, __u64 target, __u64 bu
 }
 
 /* A packet of so many bytes has joined a port. */
-static ALWAYS_INLINE void joined(struct law *law, __u64 now, __u32 port, __u64 len, int thin)
+static ALWAYS_INLINE void joined(struct law *law, struct port *port, __u64 now, __u32 number, __u64 len, int thin)
 {
-	struct category *category = category_of(law, port);
-	struct share *share = share_at(law, port);
+	struct category *category = category_of(law, number);
 
-	share->active = now;
-	if (!share->listed) {
-		share->listed = 1;
-		push_front(&category->turns, law->next_turn, PORTS, port + 1);
+	port->active = now;
+	if (!port->listed) {
+		port->listed = 1;
+		push_front(&category->turns, law->next_turn, PORTS, number + 1);
 	}
 	if (thin) {
-		share->credit -= cost_of(share, len);
-		if (!share->hurries) {
-			share->hurries = 1;
-			push_back(&category->first, law->next_first, PORTS, port + 1);
+		port->credit -= cost_of(port, len);
+		if (!port->hurries) {
+			port->hurries = 1;
+			push_back(&category->first, law->next_first, PORTS, number + 1);
 		}
 	}
 }
@@ -289,7 +290,7 @@ static ALWAYS_INLINE int is_full(const struct category *category, __u64 turn)
 }
 
 /* The first port with thin packets: whatever is in flight, since credit bounds them. */
-static ALWAYS_INLINE __u32 first_thin(struct law *law, struct category *category, struct turns *all)
+static ALWAYS_INLINE __u32 first_thin(struct law *law, struct category *category)
 {
 	__u32 port = NO_PORT;
 
@@ -297,9 +298,9 @@ static ALWAYS_INLINE __u32 first_thin(struct law *law, struct category *category
 		if (!category->first.first)
 			break;
 		port = category->first.first - 1;
-		if (has_thin(all, port))
+		if (port_at(law, port)->thin)
 			break;
-		share_at(law, port)->hurries = 0;
+		port_at(law, port)->hurries = 0;
 		pop_front(&category->first, law->next_first, PORTS);
 		port = NO_PORT;
 	}
@@ -314,30 +315,28 @@ static ALWAYS_INLINE void skip_rounds(struct law *law, const struct category *ca
 	if (!rounds)
 		return;
 	AT_MOST(PORTS) {
-		struct share *share;
+		struct port *port;
 
 		if (!number)
 			break;
-		share = share_at(law, number - 1);
-		if (share->deficit < (__s64)share->pending)
-			share->deficit += rounds * quantum;
+		port = port_at(law, number - 1);
+		if (port->deficit < (__s64)port->pending)
+			port->deficit += rounds * quantum;
 		number = law->next_turn[bounded(number - 1, PORTS)];
 	}
 }
 
 /* Whether the first port has the turn: mostly, and then no loop is needed. */
-static ALWAYS_INLINE int has_turn(struct law *law, __u32 port, __u64 now, struct turns *all)
+static ALWAYS_INLINE int has_turn(struct law *law, struct port *port, __u64 now)
 {
-	struct share *share = share_at(law, port);
-
-	if (!waits(all, port))
+	if (!port->packets)
 		return 0;
-	count_share(share, &law->medium, now);
-	return share->deficit >= (__s64)share->pending;
+	count_share(port, &law->medium, now);
+	return port->deficit >= (__s64)port->pending;
 }
 
 /* The port whose turn begins. A deficit grows only when its station is visited and something may be released. */
-static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category, __u64 now, struct turns *all)
+static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category, __u64 now)
 {
 	__u64 quantum = law->medium.turn ? law->medium.turn : 1;
 
@@ -346,29 +345,25 @@ static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category
 		__u64 least = 0;
 
 		AT_MOST(PORTS) {
-			struct share *share;
-			__u32 port;
+			struct port *port;
 			__s64 owed;
-			int some;
 
 			if (!left || !category->turns.first)
 				break;
 			left--;
-			port = category->turns.first - 1;
-			share = share_at(law, port);
-			owed = share->pending - share->deficit;
-			some = waits(all, port);
+			port = port_at(law, category->turns.first - 1);
+			owed = port->pending - port->deficit;
 			/* What it has in flight may have to be sent again: until then it pays with the others. */
-			if (!some && (owed <= 0 || !share->pending)) {
-				share->listed = 0;
+			if (!port->packets && (owed <= 0 || !port->pending)) {
+				port->listed = 0;
 				pop_front(&category->turns, law->next_turn, PORTS);
 				continue;
 			}
-			count_share(share, &law->medium, now);
+			count_share(port, &law->medium, now);
 			/* It stays at the front until its turns have put it into debt. */
 			if (owed <= 0)
-				return port;
-			share->deficit += quantum;
+				return category->turns.first - 1;
+			port->deficit += quantum;
 			if (!least || (__u64)owed < least)
 				least = owed;
 			rotate(&category->turns, law->next_turn, PORTS);
@@ -381,14 +376,13 @@ static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category
 }
 
 /* So much estimated airtime of a port is done, at a time. */
-static ALWAYS_INLINE void completed(struct law *law, __u64 now, __u32 port, __u64 estimated)
+static ALWAYS_INLINE void completed(struct law *law, struct port *port, __u64 now, __u32 number, __u64 estimated)
 {
-	struct category *category = category_of(law, port);
-	struct share *share = share_at(law, port);
+	struct category *category = category_of(law, number);
 	struct medium *medium = &law->medium;
 	__u64 ratio;
 
-	share->pending = less(share->pending, estimated);
+	port->pending = less(port->pending, estimated);
 	category->pending = less(category->pending, estimated);
 	medium->pending = less(medium->pending, estimated);
 	medium->done += estimated;
@@ -412,31 +406,29 @@ static ALWAYS_INLINE void forget_flight(struct law *law)
 }
 
 /* Charges a station for airtime. */
-static ALWAYS_INLINE void charge(struct law *law, __u64 now, __u32 port, __u64 airtime)
+static ALWAYS_INLINE void charge(struct port *port, __u64 now, __u64 airtime)
 {
-	struct share *share = share_at(law, port);
-
-	if (since(now, share->active) <= ACTIVE)
-		share->deficit -= airtime;
+	if (since(now, port->active) <= ACTIVE)
+		port->deficit -= airtime;
 }
 
 /* A packet of so many bytes has left its port; so much airtime is estimated for it. */
-static ALWAYS_INLINE void released(struct law *law, __u64 now, __u32 port, __u64 len, __u64 estimated, int thin)
+static ALWAYS_INLINE void released(struct law *law, struct port *port, __u64 now, __u32 number, __u64 len,
+				   __u64 estimated, int thin)
 {
-	struct category *category = category_of(law, port);
-	struct share *share = share_at(law, port);
+	struct category *category = category_of(law, number);
 	struct medium *medium = &law->medium;
 
 	if (!medium->pending)
 		medium->since = now;
-	share->pending += estimated;
+	port->pending += estimated;
 	medium->pending += estimated;
 	category->pending += estimated;
-	share->active = now;
-	share->per_byte = share->per_byte - share->per_byte / 10 + estimated * 100 / (len ? len : 1);
+	port->active = now;
+	port->per_byte = port->per_byte - port->per_byte / 10 + estimated * 100 / (len ? len : 1);
 	if (thin) {
 		/* One packet of each station in turn. */
-		if (category->first.first == port + 1)
+		if (category->first.first == number + 1)
 			rotate(&category->first, law->next_first, PORTS);
 		return;
 	}

@@ -373,7 +373,7 @@ int sluice_enqueue(__u64 *context)
 	struct sk_buff *skb = (void *)context[0];
 	struct Qdisc *sch = (void *)context[1];
 	host_t host = { sch, (void *)context[2] };
-	struct queue q, found;
+	struct queue q;
 	__u64 now;
 
 	if (!find(sch, &q)) {
@@ -386,8 +386,7 @@ int sluice_enqueue(__u64 *context)
 			return enqueue_biased(skb, sch, host.to_free, now);
 		if (!q.is->discipline)
 			return enqueue_looking(skb, sch, host.to_free, now);
-		found = q;
-		return enqueue_turns(&found, skb, sch, host.to_free, now);
+		return enqueue_turns(q, skb, host, now);
 	}
 	q.governed = is_governed(q.set, now);
 	return put(q, skb, host, BEST_EFFORT, now);
@@ -437,7 +436,7 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 	host_t host = { sch, 0 };
 	struct entry *first;
 	struct flight *flight;
-	struct queue q, found;
+	struct queue q;
 	__u64 now;
 
 	/* The kernel asks once more after the last packet. */
@@ -449,8 +448,7 @@ struct sk_buff *sluice_dequeue(__u64 *context)
 			return dequeue_biased(sch, now);
 		if (!q.is->discipline)
 			return dequeue_classes(sch, now);
-		found = q;
-		return dequeue_turns(&found, sch, now);
+		return dequeue_turns(sch, q.set, q.is, q.slot, now);
 	}
 	q.governed = is_governed(q.set, now);
 	interval(q);
@@ -494,7 +492,7 @@ int sluice_init(__u64 *context)
 	q.is->discipline = q.set->discipline;
 	q.is->split = q.is->discipline != 0;
 	if (q.is->discipline)
-		begin_turns(turns_of(q), q.slot);
+		begin_turns(turns_of(q));
 	rt = q;
 	if (!find_real_time(&rt))
 		return -EINVAL;
@@ -531,7 +529,7 @@ static ALWAYS_INLINE void empty_turns(struct queue q, struct Qdisc *sch)
 	if (all->used > q.is->left_end || !q.is->left_places)
 		q.is->left_end = all->used;
 	q.is->left_places = q.is->left_end;
-	begin_turns(all, q.slot);
+	begin_turns(all);
 	free_left(q, RESET_FREES, 0);
 }
 

@@ -37,9 +37,9 @@ static ALWAYS_INLINE __u64 airtime_of(__u32 slot, __u32 port, __u64 len)
 }
 
 /* Airtime of a turn of a port. */
-static ALWAYS_INLINE __u64 turn_of(struct turns *all, __u32 port)
+static ALWAYS_INLINE __u64 turn_of(__u32 slot, __u32 port)
 {
-	const struct sluice_station *station = station_at(all->slot, port / LANES);
+	const struct sluice_station *station = station_at(slot, port / LANES);
 
 	return station ? station->turn : 0;
 }
@@ -84,32 +84,32 @@ VERIFIED_APART __u32 search_thin(__u32 slot, __u32 of)
 {
 	struct turns *all = turns_of((struct queue){ .slot = slot });
 
-	return first_thin(&all->law, category_of(&all->law, of), all);
+	return first_thin(&all->law, category_of(&all->law, of));
 }
 
 VERIFIED_APART __u32 search_turn(__u32 slot, __u32 of, __u64 now)
 {
 	struct turns *all = turns_of((struct queue){ .slot = slot });
 
-	return begin_turn(&all->law, category_of(&all->law, of), now, all);
+	return begin_turn(&all->law, category_of(&all->law, of), now);
 }
 
 /* The port of a category from which the next packet is released, if one may be. */
 static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of, __u64 now)
 {
 	struct law *law = &all->law;
-	struct category *category = category_of(law, of);
+	struct category *category = &law->categories[of % LANES];
 	__u64 turn;
 	__u32 port;
 
 	if (category->current) {
-		if (waits(all, category->current - 1))
+		if (port_at(law, category->current - 1)->packets)
 			return category->current - 1;
 		category->current = 0;
 	}
 	if (category->first.first) {
 		port = category->first.first - 1;
-		if (!has_thin(all, port))
+		if (!port_at(law, port)->thin)
 			port = search_thin(q.slot, of);
 		if (port != NO_PORT)
 			return port;
@@ -119,11 +119,11 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 	if (unlikely(q.is->others) && is_taken(q.slot, q.is->others, of, now))
 		return NO_PORT;
 	port = category->turns.first - 1;
-	if (!has_turn(law, port, now, all))
+	if (!has_turn(law, port_at(law, port), now))
 		port = search_turn(q.slot, of, now);
 	if (port == NO_PORT)
 		return NO_PORT;
-	turn = turn_of(all, port);
+	turn = turn_of(q.slot, port);
 	if (unlikely(q.set->bulk_delay)) {
 		__u64 longest = turn_for(&law->medium, q.set->bulk_delay);
 
@@ -139,11 +139,12 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 }
 
 /* A packet of a port leaves, if one waits. Returns its place, and that below if it is released by credit. */
-static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, __u32 port, __u64 now,
+static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *all, __u32 at, __u64 now,
 						int by_credit, struct flight **flight)
 {
-	int thin = has_thin(all, port);
-	struct entry *next = take_next(q, all, port);
+	struct port *port = port_at(&all->law, at);
+	int thin = port->thin != 0;
+	struct entry *next = take_next(q, all, port, at);
 	__u64 airtime;
 
 	*flight = 0;
@@ -155,24 +156,25 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 		meter_leaves(&all->meter, now, next->len, q.is->backlog_packets > 0);
 		return next;
 	}
-	airtime = airtime_of(q.slot, port, next->len);
-	released(&all->law, now, port, next->len, airtime, thin);
+	airtime = airtime_of(q.slot, at, next->len);
+	released(&all->law, port, now, at, next->len, airtime, thin);
 	if (*flight) {
-		(*flight)->port = port;
+		(*flight)->port = at;
 		(*flight)->airtime = airtime;
 	}
 	return next;
 }
 
 /* Takes the airtime of a packet that the device is done with. False: there is none. */
-static ALWAYS_INLINE int take_one(struct law *law, __u32 slot, __u64 done)
+static ALWAYS_INLINE int take_one(struct law *law, struct landed *landed, __u64 done)
 {
-	__u64 what = next_landed(slot), airtime = what >> PORT_BITS;
+	__u64 what = next_landed(landed), airtime = what >> PORT_BITS;
+	struct port *port = port_at(law, what);
 
 	if (!what)
 		return 0;
-	charge(law, done, what % PORTS, airtime);
-	completed(law, done, what % PORTS, airtime);
+	charge(port, done, airtime);
+	completed(law, port, done, what, airtime);
 	return 1;
 }
 
@@ -181,7 +183,7 @@ VERIFIED_APART int take_many(__u32 slot, __u64 done)
 	struct law *law = &all_turns[bounded(slot, MOST_QUEUES)].law;
 
 	AT_MOST(LANDINGS)
-		if (!take_one(law, slot, done))
+		if (!take_one(law, &all_landed[bounded(slot, MOST_QUEUES)], done))
 			break;
 	return 0;
 }
@@ -189,6 +191,8 @@ VERIFIED_APART int take_many(__u32 slot, __u64 done)
 /* Takes the airtime of all packets that the device is done with: mostly one, and a loop costs more. */
 static ALWAYS_INLINE void take_landed(struct law *law, __u32 slot, __u64 done)
 {
-	if (take_one(law, slot, done) && unlikely(*landing(slot, landed.taken[slot % MOST_QUEUES])))
+	struct landed *landed = &all_landed[slot % MOST_QUEUES];
+
+	if (take_one(law, landed, done) && unlikely(landed->of[landed->taken % LANDINGS]))
 		take_many(slot, done);
 }

@@ -56,32 +56,29 @@ static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
 	return station * LANES + lane_of(skb);
 }
 
-static APART int enqueue_turns(const struct queue *found, struct sk_buff *skb, struct Qdisc *sch,
-			       struct bpf_sk_buff_ptr *to_free, __u64 now)
+static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host_t host, __u64 now)
 {
-	__u32 all = link_len(skb), len = network_len(skb, all), hash = bpf_skb_get_hash(skb), port;
-	host_t host = { sch, to_free };
+	__u32 all = link_len(skb), len = network_len(skb, all), hash = bpf_skb_get_hash(skb), number;
 	struct turns *turns;
-	struct queue q = *found;
 	struct entry *place;
+	struct port *port;
 	__u64 dropped;
 
 	interval(q);
 	if (unlikely(q.is->left_places))
-		free_left(q, discards_at_once, to_free);
+		free_left(q, discards_at_once, host.to_free);
 	turns = turns_of(q);
-	port = port_of(q, skb);
+	number = port_of(q, skb);
+	port = port_at(&turns->law, number);
 	dropped = q.is->dropped_packets;
-	place = join(q, turns, port, hash, len, now, host);
+	place = join(q, turns, port, number, hash, len, now, host);
 	if (!place) {
-		sch->qstats.drops++;
-		bpf_qdisc_skb_drop(skb, to_free);
+		host.sch->qstats.drops++;
+		bpf_qdisc_skb_drop(skb, host.to_free);
 		return NET_XMIT_DROP;
 	}
 	keep(place, skb, all, host);
-	if (q.is->discipline == MANY_STATIONS)
-		joined(&turns->law, now, port, len, turns->thin);
-	bound(q, turns, port, now, host);
+	bound(q, turns, port, number, now, host);
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 }
 
@@ -116,20 +113,19 @@ static ALWAYS_INLINE __u32 choose(struct queue q, __u64 now, int by_credit)
 	return NO_PORT;
 }
 
-static APART struct sk_buff *dequeue_turns(const struct queue *found, struct Qdisc *sch, __u64 now)
+static APART struct sk_buff *dequeue_turns(struct Qdisc *sch, struct sluice_settings *set, struct sluice_measured *is,
+					   __u32 slot, __u64 now)
 {
+	struct queue q = { set, is, is, slot % MOST_QUEUES, is_governed(set, now) };
 	struct flight *flight = 0;
-	struct queue q = *found;
 	struct turns *turns;
 	struct entry *next;
 	int by_credit;
 	__u32 port;
 
-	q.governed = is_governed(q.set, now);
 	interval(q);
-	look_below(q, 0, now);
+	by_credit = look_below(q, 0, now);
 	turns = turns_of(q);
-	by_credit = is_by_credit(q);
 	if (!q.is->backlog_packets)
 		return 0;
 	port = is_shaped(q, now) ? NO_PORT : choose(q, now, by_credit);

@@ -11,15 +11,14 @@
 
 static ALWAYS_INLINE void arrives(struct queue q, struct turns *all, struct step *step, host_t host)
 {
-	struct entry *place = join(q, all, step->beside, step->beside >> 32, step->len, step->now, host);
+	struct port *port = port_at(&all->law, step->beside);
+	struct entry *place = join(q, all, port, step->beside, step->beside >> 32, step->len, step->now, host);
 
 	if (!place)
 		return;
 	step->answer = 1;
 	place->packet = step->packet;
-	if (q.is->discipline == MANY_STATIONS)
-		joined(&all->law, step->now, step->beside, step->len, all->thin);
-	bound(q, all, step->beside, step->now, host);
+	bound(q, all, port, step->beside, step->now, host);
 }
 
 static ALWAYS_INLINE void goes(struct queue q, struct turns *all, struct step *step)
@@ -56,9 +55,11 @@ int step(void *context)
 	else if (step->call == 1)
 		arrives(q, all, step, (host_t){ step });
 	else if (step->call == 2) {
-		charge(&all->law, step->now, step->beside, step->len);
-		completed(&all->law, step->now, step->beside, step->len);
+		struct port *port = port_at(&all->law, step->beside);
+
+		charge(port, step->now, step->len);
+		completed(&all->law, port, step->now, step->beside, step->len);
 	} else
-		begin_turns(all, q.slot);
+		begin_turns(all);
 	return 0;
 }
