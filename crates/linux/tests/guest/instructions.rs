@@ -102,7 +102,7 @@ fn stations(handle: u32) -> Vec<UdpSocket> {
     let slot = (handle >> 16) - 0x51c0;
     let mut taken = [true; 64];
     taken[1..].fill(false);
-    let (mut sockets, mut element) = (Vec::new(), [[0; 4]; 64]);
+    let (mut sockets, mut element) = (Vec::new(), [[0; 5]; 64]);
     shell("ip link set one arp on");
     for station in 1..=STATIONS {
         let address = u64::from_le_bytes([2, 0, 0, 0, station, 0, 1, 0]);
@@ -112,7 +112,7 @@ fn stations(handle: u32) -> Vec<UdpSocket> {
             continue;
         };
         taken[place] = true;
-        element[place] = [address, 100_000, 5_000, 3_600_000];
+        element[place] = [address, 100_000, 5_000, 3_600_000, 64];
         shell(&format!("ip neigh add 10.9.1.{} lladdr 02:00:00:00:{station:02x}:00 dev one", station + 1));
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
         socket.connect(format!("10.9.1.{}:9", station + 1)).unwrap();

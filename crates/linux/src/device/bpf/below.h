@@ -10,11 +10,11 @@
 struct flight flights[ALL_FLIGHTS] SHARED;
 
 /* Finds the flight of a packet by its address: a hash table in which the address stands from before the packet can be
- * freed until it is freed. Meanwhile no other packet has that address, so an address has one writer at a time. With 192
+ * freed until it is freed. Meanwhile no other packet has that address, so an address has one writer at a time. With 768
  * packets of one interface below, all ways of a bucket are taken for one packet in three million; its completion is
  * missed. */
 #define WAYS 3
-#define BUCKET_BITS 13
+#define BUCKET_BITS 15
 struct bucket {
 	__u64 id[WAYS];
 	/* Index among the flights. */

@@ -235,7 +235,7 @@ fn marks_are_siphash_of_the_packets_number() {
     [kernel.settings.key_first, kernel.settings.key_second] = key;
     kernel.write();
     let mark = kernel.call([6, 0, 0, message, 0, 0, 0, 0])[4];
-    assert_eq!(mark, 0x51c0 << 48 | answer >> 24 << 8 | message & 255);
+    assert_eq!(mark, 0x51c0 << 48 | answer >> 26 << 10 | message & 1_023);
 }
 
 #[test]

@@ -64,7 +64,8 @@ impl Ports for Asked<'_> {
     }
 
     fn turn(&self, port: usize) -> Turn {
-        Turn { airtime: Duration::from_nanos(self.1[port / LANES].turn), packets: u32::MAX }
+        let Station { turn, packets, .. } = self.1[port / LANES];
+        Turn { airtime: Duration::from_nanos(turn), packets: packets.try_into().unwrap() }
     }
 }
 
@@ -159,8 +160,8 @@ fn drive_stations(count: usize, times: Times, seed: u64) -> Option<(u64, u64)> {
     let station = |number: u64, state: &mut u64| {
         // From 6 Mb/s without aggregates to 600 Mb/s.
         let per_byte = 13_000 << draw(state, 7);
-        let (per_packet, turn) = if per_byte > 400_000 { (200_000, 0) } else { (0, 3_600_000) };
-        Station { address: number + 1, per_byte, per_packet, turn }
+        let (per_packet, turn, packets) = if per_byte > 400_000 { (200_000, 0, 1) } else { (0, 3_600_000, 64) };
+        Station { address: number + 1, per_byte, per_packet, turn, packets }
     };
     let stations: Vec<Station> = (0..count as u64).map(|number| station(number, &mut state)).collect();
     let kernel = Turns::new(MANY_STATIONS, times, ROOM, &stations)?;

@@ -8,7 +8,7 @@
 #pragma once
 
 /* Places for each queue. */
-#define PLACE_BITS 8
+#define PLACE_BITS 10
 #define FLIGHTS (1 << PLACE_BITS)
 /* Bits of a mark below the number of its queue. */
 #define MARK_BITS 48
@@ -105,11 +105,11 @@ static APART __u64 siphash(__u64 word, __u64 key_first, __u64 key_second)
 }
 
 /* A program may give its own packets any departure time (SO_TXTIME), and so any mark, and is shown those of its own
- * packets: 40 bits of each are a keyed pseudo-random function of its number, and each is good for one completion. The
+ * packets: 38 bits of each are a keyed pseudo-random function of its number, and each is good for one completion. The
  * place is in the lowest bits. */
 static ALWAYS_INLINE __u64 mark_of(__u32 slot, __u64 position, __u64 key_first, __u64 key_second)
 {
-	__u64 mixed = siphash(position, key_first, key_second) >> 24 << PLACE_BITS;
+	__u64 mixed = siphash(position, key_first, key_second) >> (16 + PLACE_BITS) << PLACE_BITS;
 
 	return (__u64)(FIRST_MAJOR + slot) << MARK_BITS | mixed | position % FLIGHTS;
 }

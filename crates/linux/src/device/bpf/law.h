@@ -62,8 +62,8 @@ struct port {
 struct category {
 	/* Ports with packets, in order of their turns; and with thin packets. */
 	struct line turns, first;
-	/* The port whose turn it is, as a number from one on, and what is left of its turn. */
-	__u64 current, left;
+	/* The port whose turn it is, as a number from one on, and what is left of its turn: airtime and packets. */
+	__u64 current, left, packets;
 	/* Airtime that the last turn has released. */
 	__u64 last;
 	/* Airtime estimated for released packets that are not finished. */
@@ -436,9 +436,11 @@ static ALWAYS_INLINE void released(struct law *law, struct port *port, __u64 now
 	if (!category->current)
 		return;
 	category->left = less(category->left, estimated);
-	if (!category->left) {
+	category->packets--;
+	if (!category->left || !category->packets) {
 		category->current = 0;
-		medium->turn = medium->turn * 7 / 8 + category->last / 8;
+		/* Short packets that end it early make the turns of others no shorter. */
+		medium->turn = medium->turn * 7 / 8 + (category->last + category->left) / 8;
 	}
 }
 

@@ -93,8 +93,9 @@ struct sluice_station {
 	/* Airtime of a byte, ps, and of a packet beside its bytes, ns. */
 	__u64 per_byte;
 	__u64 per_packet;
-	/* Airtime of a turn, ns. */
+	/* Airtime of a turn, ns, and its packets. */
 	__u64 turn;
+	__u64 packets;
 };
 
 /* Written by the discipline; the agent reads them, and takes differences of counters. */

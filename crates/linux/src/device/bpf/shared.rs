@@ -129,8 +129,8 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Most packets below: what two turns hold, as far as there are places for them.
-    const CREDIT_PACKETS: u32 = 240;
+    /// Most packets below: more than two turns of 802.11ax hold, and there are places for them.
+    const CREDIT_PACKETS: u32 = 960;
 }
 
 /// Disciplines of a queue.
@@ -191,7 +191,7 @@ impl Default for Credit {
     /// before 250 ms.
     fn default() -> Self {
         let [time, expiry, look_every] = [8, 250, 1].map(Duration::from_millis);
-        Self { packets: 192, time, expiry, look_every }
+        Self { packets: 768, time, expiry, look_every }
     }
 }
 

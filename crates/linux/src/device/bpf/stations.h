@@ -36,14 +36,6 @@ static ALWAYS_INLINE __u64 airtime_of(__u32 slot, __u32 port, __u64 len)
 	return station ? station->per_packet + station->per_byte * len / 1000 : 0;
 }
 
-/* Airtime of a turn of a port. */
-static ALWAYS_INLINE __u64 turn_of(__u32 slot, __u32 port)
-{
-	const struct sluice_station *station = station_at(slot, port / LANES);
-
-	return station ? station->turn : 0;
-}
-
 /* Whether no turn may begin in a category because of these other queues of the radio: it has one turn of them in
  * flight, and this queue has some of its own; or more than one; or another queue waits for its first. */
 VERIFIED_APART int is_taken(__u32 slot, __u64 others, __u32 of, __u64 now)
@@ -99,6 +91,7 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 {
 	struct law *law = &all->law;
 	struct category *category = &law->categories[of % LANES];
+	const struct sluice_station *station;
 	__u64 turn;
 	__u32 port;
 
@@ -123,7 +116,10 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 		port = search_turn(q.slot, of, now);
 	if (port == NO_PORT)
 		return NO_PORT;
-	turn = turn_of(q.slot, port);
+	station = station_at(q.slot, port / LANES);
+	if (!station)
+		return NO_PORT;
+	turn = station->turn;
 	if (unlikely(q.set->bulk_delay)) {
 		__u64 longest = turn_for(&law->medium, q.set->bulk_delay);
 
@@ -134,6 +130,7 @@ static ALWAYS_INLINE __u32 next_port(struct queue q, struct turns *all, __u32 of
 		return NO_PORT;
 	category->current = port + 1;
 	category->left = turn;
+	category->packets = station->packets;
 	category->last = 0;
 	return port;
 }

@@ -135,11 +135,11 @@ fn station(address: u64, rate: Rate, format: Format, attempts: f64) -> Station {
     let takes = |bytes: Bytes| bytes.count().saturating_mul(per_byte) / 1_000;
     if format == Format::NonHt {
         let access = (ACCESS.as_nanos() as f64 * attempts) as u64;
-        return Station { address, per_byte, per_packet: access, turn: 0 };
+        return Station { address, per_byte, per_packet: access, turn: 0, packets: 1 };
     }
-    let (bytes, most) = largest(format, rate);
-    let longest = rate.time_for(bytes.min(Bytes::new(most * FULL.count()))).as_nanos();
-    Station { address, per_byte, per_packet: takes(FRAMING), turn: longest.saturating_sub(takes(FULL)) }
+    let (bytes, packets) = largest(format, rate);
+    let turn = takes(bytes.min(FULL * packets)).saturating_sub(takes(FULL));
+    Station { address, per_byte, per_packet: takes(FRAMING), turn, packets }
 }
 
 /// Returns what stands for receivers that are not named: the mean of the others.
@@ -153,6 +153,7 @@ fn mean(known: &[Station]) -> Station {
         per_byte: of(|station| station.per_byte),
         per_packet: of(|station| station.per_packet),
         turn: of(|station| station.turn),
+        packets: of(|station| station.packets),
     }
 }
 
@@ -169,10 +170,14 @@ mod tests {
         // A byte at 8 Mb/s takes a microsecond.
         assert_eq!(of(8, Format::NonHt, 1.0), (1_000_000, 250_000, 0));
         assert_eq!(of(8, Format::NonHt, 2.0), (2_000_000, 500_000, 0));
-        // 4 ms less 1550 B; at 300 Mb/s 65535 B, and at 1200 Mb/s 64 packets, are sent in less.
+        // 4 ms less 1550 B; at 300 Mb/s 65535 B, and at 1200 Mb/s 64 packets, are sent in less. A turn that is sent twice
+        // has as many packets.
         assert_eq!(of(80, Format::Ht, 1.0), (100_000, 5_000, 4_000_000 - 155_000));
-        assert_eq!(of(300, Format::Ht, 1.0).2, 65_535 * 8_000 / 300 - 1_550 * 26_666 / 1_000);
-        assert_eq!(of(1_200, Format::Vht, 1.0).2, 651_002);
+        assert_eq!(of(80, Format::Ht, 2.0), (200_000, 10_000, 8_000_000 - 310_000));
+        assert_eq!(of(300, Format::Ht, 1.0).2, (65_535 - 1_550) * 26_666 / 1_000);
+        assert_eq!(of(1_200, Format::Vht, 1.0).2, 64 * 1_550 * 6_666 / 1_000 - 1_550 * 6_666 / 1_000);
+        let packets = |format| station(1, Rate::mbps(1_200), format, 1.0).packets;
+        assert_eq!([Format::NonHt, Format::Ht, Format::He].map(packets), [1, 64, 256]);
     }
 
     #[test]
@@ -186,9 +191,9 @@ mod tests {
 
     #[test]
     fn those_of_which_nothing_is_known_have_the_mean_of_the_others() {
-        let station = |per_byte, turn| Station { address: 9, per_byte, per_packet: 0, turn };
-        let all = mean(&[station(1_000, 10), station(3_000, 30)]);
-        assert_eq!(all, Station { address: 0, per_byte: 2_000, per_packet: 0, turn: 20 });
+        let station = |per_byte, turn, packets| Station { address: 9, per_byte, per_packet: 0, turn, packets };
+        let all = mean(&[station(1_000, 10, 64), station(3_000, 30, 256)]);
+        assert_eq!(all, Station { address: 0, per_byte: 2_000, per_packet: 0, turn: 20, packets: 160 });
         assert_eq!(mean(&[]).per_packet, 250_000);
     }
 
