@@ -99,7 +99,9 @@ impl Cell {
         for network in 0..networks {
             let device = interface(network);
             shell(&format!("ip addr add 10.8.{network}.1/24 dev {device}; ip link set {device} gso_max_segs 1"));
-            shell(&format!("sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1; iw dev {device} set bitrates legacy-2.4 11"));
+            shell(&format!(
+                "sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1; iw dev {device} set bitrates legacy-2.4 11"
+            ));
         }
         for station in 1..=stations {
             let device = format!("wlan{station}");
