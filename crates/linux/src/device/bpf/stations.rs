@@ -24,6 +24,8 @@ const LOWEST: Rate = Rate::mbps(6);
 const TELLING: u32 = 10;
 /// Most times that a frame counts as sent.
 const MOST_ATTEMPTS: f64 = 4.0;
+/// For each so many stations one call more passes without a list: to list one costs the kernel some 60 000 instructions.
+const LISTED: usize = 10;
 /// Number of readings of a station's rate; their median counts. The kernel reports the rate of the last attempt of the last
 /// frame, which may have been a trial of another rate.
 const READINGS: usize = 5;
@@ -38,6 +40,8 @@ pub(super) struct Stations {
     slot: u32,
     written: [Station; ELEMENTS],
     known: BTreeMap<[u8; 6], Known>,
+    /// Calls that are let pass before the next list.
+    pass: usize,
 }
 
 /// Earlier readings of a station.
@@ -55,16 +59,21 @@ impl Stations {
     /// Opens the stations of an interface for the queue in a slot.
     pub(super) fn open(index: u32, map: MapHandle, slot: u32) -> Result<Self, Error> {
         let written = [Station::default(); ELEMENTS];
-        let mut new = Self { wireless: Wireless::open()?, index, map, slot, written, known: BTreeMap::new() };
+        let mut new = Self { wireless: Wireless::open()?, index, map, slot, written, known: BTreeMap::new(), pass: 0 };
         // Nothing of the queue before is left, whatever is known now.
         new.write(&written)?;
         new.look()?;
         Ok(new)
     }
 
-    /// Writes who the stations are now, and what is sent to each takes.
+    /// Writes who the stations are now, and what is sent to each takes. The more there are, the more calls it lets pass.
     pub(super) fn look(&mut self) -> Result<(), Error> {
+        if self.pass > 0 {
+            self.pass -= 1;
+            return Ok(());
+        }
         let peers = self.wireless.peers(self.index)?;
+        self.pass = peers.len() / LISTED;
         self.known.retain(|address, _| peers.iter().any(|peer| peer.address == *address));
         let known: Vec<Station> = peers.iter().filter_map(|peer| self.station(peer)).collect();
         let mut next = self.written;
