@@ -181,6 +181,53 @@ fn outcome(text: &str, slice: Duration) -> Outcome {
     world.finish()
 }
 
+/// A flow: its ends and its kind, as numbers, rate in kb/s and bytes of a packet.
+type Mixed = (usize, usize, u32, u32);
+
+/// A cell of these queues and hardware queues, with a phone that sleeps after so many ms and wakes every so many ms.
+fn mixed(queues: usize, n: bool, hardware: Option<(u8, bool)>, (idle, listen): (u32, u32), flows: &[Mixed]) -> String {
+    let depth = match hardware {
+        Some((depth, true)) => format!("hardware_queue = \"{depth} packets\"\nhardware_queue_per = \"station\"\n"),
+        Some((depth, false)) => format!("hardware_queue = \"{depth} packets\"\n"),
+        None => String::new(),
+    };
+    let power_save = format!("power_save = {{ idle_timeout = \"{idle} ms\", listen_interval = \"{listen} ms\" }}");
+    let ends = [("server", "phone"), ("ap", "phone"), ("phone", "server"), ("server", "desk"), ("desk", "phone")];
+    let kinds = ["cbr", "poisson", "ping", "greedy"];
+    let mut text = cell(&format!("queues = \"{}\"", QUEUES[queues]), &power_save, "");
+    for (index, &(between, kind, rate, packet)) in flows.iter().enumerate() {
+        let (from, to) = ends[between];
+        let (kind, more) = match kinds[kind] {
+            "ping" => (format!("kind = \"ping\", packet = \"{packet} B\", every = \"{} ms\"", 3000 / rate + 10), ""),
+            "greedy" => ("kind = \"greedy\"".to_owned(), "transport = \"tcp\"\n"),
+            kind => (format!("kind = \"{kind}\", rate = \"{rate} kb/s\", packet = \"{packet} B\""), ""),
+        };
+        let own = flow(from, to, &kind, "0 s").replace("\"f\"", &format!("\"f{index}\"")) + "stop = \"2 s\"\n" + more;
+        text += &own;
+    }
+    let mac = if n { "access = \"edca\"\naggregation.ampdu = \"30000 B\"\n" } else { "cw_min = 15\n" };
+    // What queues hold at 2 s, 1000 packets each, is sent before the end.
+    text = text.replace("cw_min = 0\n", &format!("{mac}{depth}")).replace("4 s", "30 s");
+    if n {
+        text += "[radio]\nstandard = \"802.11n\"\nmcs = 3\nbasic_rate = \"6 Mb/s\"\n";
+    }
+    text
+}
+
+/// With a hardware queue for each station a null frame that is sent again has its turn, though there is no queue for its
+/// receiver; and where a packet is kept instead, the frames that are sent again go before newer ones to their receiver.
+#[test]
+fn frames_that_are_sent_again_have_their_turn_beside_a_hardware_queue_for_each_station() {
+    let stuck = mixed(0, false, Some((19, true)), (3, 86), &[(4, 0, 52, 1_024), (3, 3, 5, 40)]);
+    let flows = [(2, 2, 1_501, 1_041), (3, 2, 201, 496), (3, 0, 407, 911), (4, 3, 5, 40)];
+    let twice = mixed(2, false, Some((2, true)), (6, 7), &flows);
+    for text in [stuck, twice] {
+        for flow in outcome(&text, Duration::MAX).flows {
+            assert_eq!(flow.in_flight_packets, 0, "{}: {text}", flow.name);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
@@ -196,31 +243,7 @@ proptest! {
         flows in prop::collection::vec((0_usize..5, 0_usize..4, 5_u32..3000, 40_u32..1400), 1..5),
         micros in 500_u64..90_000,
     ) {
-        let depth = match hardware {
-            Some((depth, true)) => format!("hardware_queue = \"{depth} packets\"\nhardware_queue_per = \"station\"\n"),
-            Some((depth, false)) => format!("hardware_queue = \"{depth} packets\"\n"),
-            None => String::new(),
-        };
-        let power_save = format!("power_save = {{ idle_timeout = \"{idle} ms\", listen_interval = \"{listen} ms\" }}");
-        let ends = [("server", "phone"), ("ap", "phone"), ("phone", "server"), ("server", "desk"), ("desk", "phone")];
-        let kinds = ["cbr", "poisson", "ping", "greedy"];
-        let mut text = cell(&format!("queues = \"{}\"", QUEUES[queues]), &power_save, "");
-        for (index, &(between, kind, rate, packet)) in flows.iter().enumerate() {
-            let (from, to) = ends[between];
-            let (kind, more) = match kinds[kind] {
-                "ping" => (format!("kind = \"ping\", packet = \"{packet} B\", every = \"{} ms\"", 3000 / rate + 10), ""),
-                "greedy" => ("kind = \"greedy\"".to_owned(), "transport = \"tcp\"\n"),
-                kind => (format!("kind = \"{kind}\", rate = \"{rate} kb/s\", packet = \"{packet} B\""), ""),
-            };
-            let own = flow(from, to, &kind, "0 s").replace("\"f\"", &format!("\"f{index}\"")) + "stop = \"2 s\"\n" + more;
-            text += &own;
-        }
-        let mac = if n { "access = \"edca\"\naggregation.ampdu = \"30000 B\"\n" } else { "cw_min = 15\n" };
-        // What queues hold at 2 s, 1000 packets each, is sent before the end.
-        text = text.replace("cw_min = 0\n", &format!("{mac}{depth}")).replace("4 s", "30 s");
-        if n {
-            text += "[radio]\nstandard = \"802.11n\"\nmcs = 3\nbasic_rate = \"6 Mb/s\"\n";
-        }
+        let text = mixed(queues, n, hardware, (idle, listen), &flows);
         let whole = outcome(&text, Duration::MAX);
         prop_assert_eq!(&whole, &outcome(&text, Duration::from_micros(micros)));
         for flow in &whole.flows {

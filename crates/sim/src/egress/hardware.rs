@@ -166,6 +166,10 @@ impl Hardware {
         if self.per == HardwareQueuePer::Category {
             return holds.next();
         }
+        // Null frames and notes pass by the queues: there may be none for their receiver. They go first.
+        if let Some(to) = holds.clone().find(|&to| self.place(category, to).is_none()) {
+            return Some(to);
+        }
         let held = |place: usize| holds.clone().any(|to| to == self.queues[place].to);
         let next = self.in_turn(category).find(|&place| held(place) || !self.queues[place].packets.is_empty())?;
         if !held(next) {

@@ -164,8 +164,12 @@ impl World {
 
     /// Hands the next packet of a category to the station, if there is one.
     fn hand_over(&mut self, node: NodeId, category: u8) {
-        if !self.nodes[node].station.has_aside(category) || !self.resume_in_turn(node, category) {
-            while !self.hand_over_next(node, category) {}
+        loop {
+            let goes_on = self.nodes[node].station.has_aside(category) && self.resume_in_turn(node, category);
+            // A packet that is kept instead may have been the one whose turn it was.
+            if goes_on || self.hand_over_next(node, category) {
+                return;
+            }
         }
     }
 
