@@ -184,7 +184,7 @@ fn outcome(text: &str, slice: Duration) -> Outcome {
 /// A flow: its ends and its kind, as numbers, rate in kb/s and bytes of a packet.
 type Mixed = (usize, usize, u32, u32);
 
-/// A cell of these queues and hardware queues, with a phone that sleeps after so many ms and wakes every so many ms.
+/// A cell with these queues and hardware queues. Its phone sleeps after `idle` ms, and wakes every `listen` ms.
 fn mixed(queues: usize, n: bool, hardware: Option<(u8, bool)>, (idle, listen): (u32, u32), flows: &[Mixed]) -> String {
     let depth = match hardware {
         Some((depth, true)) => format!("hardware_queue = \"{depth} packets\"\nhardware_queue_per = \"station\"\n"),

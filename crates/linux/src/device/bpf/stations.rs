@@ -24,7 +24,7 @@ const LOWEST: Rate = Rate::mbps(6);
 const TELLING: u32 = 10;
 /// Most times that a frame counts as sent.
 const MOST_ATTEMPTS: f64 = 4.0;
-/// For each so many stations one call more passes without a list: to list one costs the kernel some 60 000 instructions.
+/// Listing a station costs the kernel some 60 000 instructions. With N stations one call in 1 + N / LISTED lists them.
 const LISTED: usize = 10;
 /// Number of readings of a station's rate; their median counts. The kernel reports the rate of the last attempt of the last
 /// frame, which may have been a trial of another rate.
@@ -40,7 +40,7 @@ pub(super) struct Stations {
     slot: u32,
     written: [Station; ELEMENTS],
     known: BTreeMap<[u8; 6], Known>,
-    /// Calls that are let pass before the next list.
+    /// Number of calls without a list before the next one.
     pass: usize,
 }
 
@@ -66,7 +66,7 @@ impl Stations {
         Ok(new)
     }
 
-    /// Writes who the stations are now, and what is sent to each takes. The more there are, the more calls it lets pass.
+    /// Writes the addresses of the stations, and how long what is sent to each takes. With many stations not at each call.
     pub(super) fn look(&mut self) -> Result<(), Error> {
         if self.pass > 0 {
             self.pass -= 1;

@@ -8,7 +8,7 @@
 //! Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds: all numbers are integers, as in the
 //! kernel.
 
-use crate::packet::Ecn;
+use super::mark::Mark;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
@@ -97,29 +97,6 @@ pub struct Pace {
     pub longest: Option<Duration>,
     /// By which packets that can be marked are marked on departure.
     pub mark: Option<Mark>,
-}
-
-/// When a packet is marked. A station for which less than a turn waits is sent shorter aggregates, so that marks leave it a
-/// turn. Flow queues keep L4S apart from others, as a dual queue would (RFC 9330, 4.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
-    /// How long packets are to wait (D).
-    pub target: Duration,
-    /// Bytes of a turn of the station.
-    pub turn: Bytes,
-}
-
-impl Mark {
-    /// True if a packet is marked that leaves after it has `waited`, of a `backlog` that includes it. A sender of L4S (RFC
-    /// 9331) reduces its window by little, so that a turn is left. CUBIC's falls to 0.7 times, a turn of one and a half.
-    pub fn hits(self, ecn: Ecn, waited: Duration, backlog: Bytes) -> bool {
-        let (waits, turn) = (backlog.count(), self.turn.count());
-        match ecn {
-            Ecn::Ect1 => waits > turn && waited > self.target / 2,
-            Ecn::Ect0 => waits > turn.saturating_add(turn / 2) && waited > self.target,
-            Ecn::NotEct | Ecn::Ce => false,
-        }
-    }
 }
 
 /// The law, with its state.

@@ -5,8 +5,10 @@
 //! one station, and measures how long a byte takes.
 
 mod law;
+mod mark;
 
-pub use law::{Law, Mark, Pace, Ports, Rule, Turn};
+pub use law::{Law, Pace, Ports, Rule, Turn};
+pub use mark::Mark;
 
 use crate::account::{Account, Waiting};
 use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
