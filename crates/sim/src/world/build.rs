@@ -101,6 +101,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         watch: None,
         overheard,
         frequency: network.radio.carrier(),
+        purged: Vec::new(),
         numbered: Vec::new(),
         laid_out: Vec::new(),
         sharers: Vec::new(),
@@ -136,21 +137,15 @@ impl World {
         for node in self.nodes.numbers() {
             for port in self.nodes[node].egress.ports().numbers() {
                 let described = &self.nodes[node].egress.ports()[port];
-                let (begin, orders_access) = (described.begin(), described.orders_access());
+                let begin = described.begin();
                 if let Some(interval) = described.interval() {
                     self.events.push(Instant::ZERO + interval, Event::Control { node, port });
                 }
-                if orders_access {
-                    self.order_access(node, port, &begin);
-                }
-                if let Some(energy) = &mut self.nodes[node].energy {
-                    energy.order(Instant::ZERO, begin.low_up_to);
-                }
-                if let Some(news) = begin.note {
-                    self.order_note(node, &news);
+                if let Some(due) = self.nodes[node].obey(port, &begin, Instant::ZERO, &self.rules) {
+                    self.events.push(due, Event::Note { node });
                 }
             }
-            self.arm_routing(node);
+            self.tell(node, |_, _| ());
         }
         if let Some(recorder) = &self.recorder {
             self.events.push(Instant::ZERO + recorder.step, Event::Step);
@@ -186,7 +181,11 @@ impl World {
                 Supply::Saturated { .. } | Supply::Outside(_) | Supply::Answers { .. } => {}
             }
         }
-        self.begin_power_save();
+        for node in self.nodes.numbers() {
+            if let Some(power) = &mut self.nodes[node].power_save {
+                self.events.push(power.begin(), Event::PowerSave { node });
+            }
+        }
         for node in self.nodes.numbers() {
             self.serve(node);
         }

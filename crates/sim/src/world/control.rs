@@ -1,22 +1,28 @@
 //! Runs the controllers' decisions and carries out their orders.
 
 use super::nodes::Node;
+use super::places::{Asked, Place};
 use super::state::{Event, World};
-use super::watch::{Witness, told_every};
+use super::witness::{Witness, told_every};
 use crate::engine::{NodeId, PortId};
 use crate::trace::{Decision, TraceEventKind};
 use control::{Orders, Reads};
 
 impl World {
-    /// Handles the end of a controller's interval.
+    /// Handles the end of a controller's interval. For a decision from outside the run pauses.
     pub(crate) fn control(&mut self, node: NodeId, port: PortId) {
-        if let Some(seen) = self.nodes[node].egress.port_mut(port).steered(self.now) {
-            self.ask_outside(node, port, seen);
+        let Self { nodes, events, watch, now, medium, rules, .. } = self;
+        let of = &mut nodes[node];
+        if let Some(seen) = of.egress.port_mut(port).steered(*now) {
+            if let Some(interval) = of.egress.ports()[port].interval() {
+                events.push(*now + interval, Event::Control { node, port });
+            }
+            self.asked.push(Asked { place: Place { node: node.into(), queue: port.into() }, seen });
+            self.until = self.now;
             return;
         }
-        let radio = self.seen_by_radio(node, port);
-        let Self { nodes, events, watch, now, .. } = self;
-        let Node { egress, neighbours, .. } = &mut nodes[node];
+        let radio = of.seen_by_radio(port, *now, || medium.busy_from_start(node.into(), *now), rules);
+        let Node { egress, neighbours, .. } = of;
         let controlled = egress.port_mut(port);
         let heard = match neighbours {
             Some(neighbours) if controlled.needs().reads.contains(Reads::NOTES) => neighbours.heard(*now),
@@ -33,26 +39,14 @@ impl World {
     /// Carries out the orders of a port's controller.
     pub(super) fn carry_out_orders(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let now = self.now;
-        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
-        egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
-        if egress.ports()[port].orders_access() {
-            self.order_access(node, port, orders);
-        }
-        if let Some(energy) = &mut self.nodes[node].energy {
-            energy.order(now, orders.low_up_to);
-        }
-        if let Some(news) = orders.note {
-            self.order_note(node, &news);
+        let (of, rules, mut accounts) = self.node_and_accounts(node);
+        of.egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
+        if let Some(due) = of.obey(port, orders, now, rules) {
+            debug_assert!(due >= now, "a note that is ordered is told later");
+            self.events.push(due, Event::Note { node });
         }
         self.refill(node, port, None);
         self.resume(node, port);
-    }
-
-    /// Sets the contention parameters of a port's category as its controller orders.
-    pub(crate) fn order_access(&mut self, node: NodeId, port: PortId, orders: &Orders) {
-        let Node { egress, station, .. } = &mut self.nodes[node];
-        let category = egress.category(port);
-        station.set_access(category, self.rules.ordered(category, orders.access));
     }
 }
 
@@ -168,7 +162,8 @@ mod tests {
     }
 
     fn order_access(world: &mut World, node: u32, access: Option<Access>) {
-        world.order_access(node.into(), 2.into(), &Orders { access, ..Orders::from(Limit::Packets(1_000)) });
+        let orders = Orders { access, ..Orders::from(Limit::Packets(1_000)) };
+        world.nodes[node.into()].order_access(2.into(), &orders, &world.rules);
     }
 
     const LONG: Access = Access { aifsn: 5, cw_min: 63, cw_max: 127, txop: Duration::ZERO };

@@ -1,12 +1,8 @@
 //! Energy accounts: what a node's radio draws by its state, and packets sent at a low transmission level.
 
 use super::error::BuildError;
-use super::nodes::Node;
-use super::nodes::sites::Site;
-use super::state::World;
-use crate::config::{self, Consumption, LowLevel, Network, Queues, RateAlgorithm};
+use crate::config::{self, Consumption, LowLevel, Network, Node as Site, Queues, RateAlgorithm};
 use crate::egress::Layout;
-use crate::engine::{NodeId, Number as _, PortId};
 use crate::mac::{BROADCAST, Conventions, Frame, Kind};
 use crate::radio::Mode;
 use crate::results;
@@ -116,10 +112,15 @@ impl EnergyAccount {
         }
     }
 
-    /// Records the start of a frame and its duration; `is_data`: one of the packet that the MAC has.
-    pub(crate) fn sends(&mut self, now: Instant, mode: Mode, is_data: bool, length: Duration) {
+    /// Records the start of a frame and its duration.
+    pub(crate) fn sends(&mut self, now: Instant, frame: &Frame, length: Duration) {
+        debug_assert!(self.sent_by <= now, "one frame at a time");
+        let is_data = match frame.kind {
+            Kind::Data { .. } | Kind::Aggregate { .. } => frame.to != BROADCAST,
+            kind => matches!(kind, Kind::MultiUser { .. } | Kind::Triggered { frames: 1.., .. }),
+        };
         let is_low = is_data && self.levels.as_ref().is_some_and(|levels| levels.is_low);
-        self.last = match mode {
+        self.last = match frame.mode {
             _ if is_low => LOW,
             Mode::Dsss { .. } => 0,
             Mode::Ofdm(_) => 1,
@@ -131,6 +132,7 @@ impl EnergyAccount {
 
     /// Records that the MAC gets a packet. `busy`, here and below: busy time of the medium so far, own frames included.
     pub(crate) fn takes(&mut self, now: Instant, busy: Duration) {
+        debug_assert!(busy <= now.since(Instant::ZERO), "busy for longer than the run");
         self.held += 1;
         if self.held == 1 {
             self.idle_then = idle(now, busy);
@@ -156,6 +158,8 @@ impl EnergyAccount {
 
     /// Records a completed packet and its time with the MAC.
     pub(crate) fn finishes(&mut self, now: Instant, busy: Duration, service: Duration) {
+        debug_assert!(self.held > 0, "the MAC has the packet that it is done with");
+        debug_assert!(service <= now.since(Instant::ZERO), "served for longer than the run");
         self.held -= 1;
         if self.held == 0 {
             self.awake += idle(now, busy) - self.idle_then;
@@ -303,55 +307,6 @@ fn level(served: Served) -> results::EnergyLevel {
         packets: served.packets,
         service_mean_s: over(time, served.packets as f64),
         power_w: over(served.energy.as_joules(), time),
-    }
-}
-
-impl World {
-    /// Records the start of a node's frame and its duration.
-    #[inline]
-    pub(super) fn draw_sent(&mut self, node: NodeId, frame: &Frame, length: Duration) {
-        if let Some(energy) = &mut self.nodes[node].energy {
-            let is_data = match frame.kind {
-                Kind::Data { .. } | Kind::Aggregate { .. } => frame.to != BROADCAST,
-                kind => matches!(kind, Kind::MultiUser { .. } | Kind::Triggered { frames: 1.., .. }),
-            };
-            energy.sends(self.now, frame.mode, is_data, length);
-        }
-    }
-
-    /// Records that the MAC of a node gets a packet.
-    #[inline]
-    pub(super) fn draw_taken(&mut self, node: NodeId) {
-        if let Some(energy) = &mut self.nodes[node].energy {
-            energy.takes(self.now, self.medium.busy_from_start(node.into(), self.now));
-        }
-    }
-
-    /// Chooses the level of that packet.
-    #[inline]
-    pub(super) fn choose_level(&mut self, node: NodeId) {
-        if self.nodes[node].energy.is_some() {
-            self.choose_level_of(node);
-        }
-    }
-
-    #[inline(never)]
-    fn choose_level_of(&mut self, node: NodeId) {
-        let busy = self.medium.busy_from_start(node.into(), self.now);
-        let Node { energy, egress, station, .. } = &mut self.nodes[node];
-        // A node with two levels has one queue for what goes by radio.
-        let packets = egress.ports()[PortId::at(0)].queue().backlog().packets + 1;
-        if let Some(is_low) = energy.as_mut().and_then(|account| account.chooses(self.now, busy, packets)) {
-            station.set_low(is_low);
-        }
-    }
-
-    /// Records that the MAC of a node is done with a packet, `service` after it got it.
-    #[inline]
-    pub(super) fn draw_finished(&mut self, node: NodeId, service: Duration) {
-        if let Some(energy) = &mut self.nodes[node].energy {
-            energy.finishes(self.now, self.medium.busy_from_start(node.into(), self.now), service);
-        }
     }
 }
 

@@ -1,117 +1,70 @@
-//! Feeds radio statistics to the gauges of nodes whose controllers use them.
+//! What frames and packets tell the gauges of nodes whose controllers read radios.
 
-use super::nodes::Node;
-use super::state::World;
-use crate::engine::{Handle, NodeId, PortId};
-use crate::mac::{BROADCAST, Finished, Frame, Kind};
-use crate::net::Load;
-use crate::record::RealTime;
-use control::{Radio, Reads};
-use units::Duration;
+use crate::engine::{Arena, Bitmap, Handle};
+use crate::mac::{BROADCAST, Finished, Frame, Kind, Station};
+use crate::net::{Load, Packet};
+use crate::record::{Gauge, RealTime};
+use units::{Duration, Instant};
 
-impl World {
-    /// Records the start of a node's frame and its duration.
-    #[inline]
-    pub(super) fn measure_sent(&mut self, node: NodeId, frame: &Frame, length: Duration) {
-        let Some(gauge) = &mut self.nodes[node].gauge else { return };
-        gauge.sends(self.now, length);
+impl Gauge {
+    /// Records the start of the node's frame and its duration.
+    pub(super) fn sends_frame(&mut self, now: Instant, frame: &Frame, length: Duration) {
+        self.sends(now, length);
         if frame.to == BROADCAST {
             return;
         }
         match frame.kind {
-            Kind::Data { psdu, .. } => gauge.sends_data(frame.mode, psdu, 1),
+            Kind::Data { psdu, .. } => self.sends_data(frame.mode, psdu, 1),
             Kind::Aggregate { psdu, frames } | Kind::Triggered { psdu, frames: frames @ 1.. } => {
-                gauge.sends_data(frame.mode, psdu, frames.into());
+                self.sends_data(frame.mode, psdu, frames.into());
             }
-            Kind::Rts
-            | Kind::Cts
-            | Kind::SharedCts
-            | Kind::Ack
-            | Kind::BlockAckReq { .. }
-            | Kind::BlockAck { .. }
-            | Kind::Request { .. }
-            | Kind::MultiUser { .. }
-            | Kind::Trigger { .. }
-            | Kind::Triggered { .. }
-            | Kind::MultiBlockAck { .. }
-            | Kind::Grant => {}
+            _ => {}
         }
     }
 
-    /// Records a frame of another node, or those MPDUs of an aggregate that have arrived.
-    #[inline]
-    pub(super) fn measure_heard(&mut self, node: NodeId, frame: &Frame, whole: bool) {
-        if self.nodes[node].gauge.is_some() {
-            self.measure_frame(node, frame, whole);
-        }
-    }
-
-    #[inline(never)]
-    fn measure_frame(&mut self, node: NodeId, frame: &Frame, whole: bool) {
+    /// Records a frame of another node, or those of its MPDUs that have arrived.
+    pub(super) fn hears_frame(&mut self, frame: &Frame, sender: &Station, intact: &Bitmap, packets: &Arena<Packet>) {
         let bytes = match frame.kind {
             // These name only their receiver.
             Kind::Cts | Kind::SharedCts | Kind::Ack | Kind::Grant => return,
-            Kind::Rts
-            | Kind::BlockAckReq { .. }
-            | Kind::BlockAck { .. }
-            | Kind::Request { .. }
-            | Kind::MultiBlockAck { .. }
-            | Kind::Trigger { .. } => RealTime::default(),
-            Kind::Data { packet, .. } => self.real_time_bytes(RealTime::default(), packet),
+            Kind::Data { packet, .. } => real_time_bytes(packets, RealTime::default(), packet),
             // Of several parts a listener gets its own.
             Kind::MultiUser { .. } if frame.to == BROADCAST => RealTime::default(),
             Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. } => {
-                let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight_to(frame.to);
-                let (mpdus, intact) = (in_flight.zip(0..), self.intact(whole));
-                let mpdus = mpdus.filter(|&(_, index)| intact.has(index));
-                mpdus.fold(RealTime::default(), |sum, (mpdu, _)| self.real_time_bytes(sum, mpdu.packet))
+                let mpdus = sender.in_flight_to(frame.to).zip(0..).filter(|&(_, index)| intact.has(index));
+                mpdus.fold(RealTime::default(), |sum, (mpdu, _)| real_time_bytes(packets, sum, mpdu.packet))
             }
+            _ => RealTime::default(),
         };
-        if let Some(gauge) = &mut self.nodes[node].gauge {
-            gauge.hears(frame.from);
-            gauge.real_time(bytes);
-        }
+        self.hears(frame.from);
+        self.real_time(bytes);
     }
 
-    /// Adds to `sum` the bytes of real-time packets in a frame, from the first packet on.
-    fn real_time_bytes(&self, sum: RealTime, first: Handle) -> RealTime {
-        let chain = std::iter::successors(Some(first), |&packet| self.packets.get(packet).transit.next);
-        let packets = chain.map(|packet| self.packets.get(packet));
-        packets.fold(sum, |sum, packet| sum.and(packet.dscp, packet.length))
-    }
-
-    /// Records that the MAC of a node is done with a packet, `service` after it got it.
-    #[inline]
-    pub(super) fn measure_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
-        let Some(gauge) = &mut self.nodes[node].gauge else { return };
-        let packet = self.packets.get(handle);
+    /// Records a packet that the MAC is done with, `service` after it got it.
+    pub(super) fn ends(&mut self, packet: &Packet, finished: Finished, service: Duration) {
         if packet.load.is_signal() {
             return;
         }
-        gauge.finishes(service);
-        gauge.real_time(RealTime::default().and(packet.dscp, packet.length));
+        self.finishes(service);
+        self.real_time(RealTime::default().and(packet.dscp, packet.length));
         if finished.delivered && matches!(packet.load, Load::Flow(_)) {
-            gauge.goes_on(packet.travelled() + 1);
+            self.goes_on(packet.travelled() + 1);
         }
-    }
-
-    /// Radio measurements since the controller of this port last read them; none if it reads none.
-    pub(super) fn seen_by_radio(&mut self, node: NodeId, port: PortId) -> Option<Radio> {
-        let Node { station, egress, gauge, energy, .. } = &mut self.nodes[node];
-        let gauge = gauge.as_mut()?;
-        let busy = self.medium.busy_from_start(node.into(), self.now);
-        let radio = gauge.read(port, self.now, busy)?;
-        let aggregate_max = station.largest_frame(egress.category(port), gauge.mode(), &self.rules);
-        let tells = egress.ports()[port].needs().reads.contains(Reads::LEVELS);
-        let levels = energy.as_mut().filter(|_| tells).map(|account| account.tell()).unwrap_or_default();
-        Some(Radio { aggregate_max, aggregate_mpdus_max: self.rules.aggregation.most_mpdus(), levels, ..radio })
     }
 }
 
+/// Adds to `sum` the bytes of real-time packets in a frame, from the first packet on.
+fn real_time_bytes(packets: &Arena<Packet>, sum: RealTime, first: Handle) -> RealTime {
+    let chain = std::iter::successors(Some(first), |&packet| packets.get(packet).transit.next);
+    chain.map(|packet| packets.get(packet)).fold(sum, |sum, packet| sum.and(packet.dscp, packet.length))
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use crate::record::Gauge;
+    use crate::engine::{NodeId, PortId};
+    use crate::world::state::World;
+    use control::{Radio, Reads};
     use units::Rate;
 
     /// A world with this description and flows that start at 1 ms, in which every node measures; packets are late after
@@ -131,13 +84,19 @@ mod tests {
         world
     }
 
+    /// Measurements of a port since it last read them.
+    pub(in crate::world) fn seen_by_radio(world: &mut World, node: NodeId, port: PortId) -> Option<Radio> {
+        let World { nodes, medium, rules, now, .. } = world;
+        nodes[node].seen_by_radio(port, *now, || medium.busy_from_start(node.into(), *now), rules)
+    }
+
     /// Measurements of the last port of each node over the second that follows.
     fn second(world: &mut World) -> Vec<Radio> {
         world.advance(Duration::from_secs(1));
         let nodes: Vec<NodeId> = world.nodes.numbers().collect();
         let mut told = |node| {
             let last = world.nodes[node].egress.ports().numbers().last();
-            world.seen_by_radio(node, last.expect("it has ports"))
+            seen_by_radio(world, node, last.expect("it has ports"))
         };
         nodes.into_iter().map(|node| told(node).expect("it measures")).collect()
     }
@@ -177,7 +136,7 @@ mod tests {
         let mut world = measuring(&(CHAIN.to_owned() + "count = 2\n"), &[("n0", "n1", SLOW)], Duration::MAX);
         // The frame begins when the packet comes, at 1 ms, and is heard 33 ns later.
         world.advance(us(1_500));
-        let mut read = |node: u32| world.seen_by_radio(node.into(), 0.into()).expect("it measures");
+        let mut read = |node: u32| seen_by_radio(&mut world, node.into(), 0.into()).expect("it measures");
         let [sender, receiver] = [read(0), read(1)];
         assert_eq!([sender.sending, sender.busy], [us(500), us(0)]);
         assert_eq!([receiver.sending, receiver.busy], [us(0), us(500) - Duration::from_nanos(33)]);

@@ -1,36 +1,47 @@
 //! The running network: joins sources, queues, controllers, stations and the air, and dispatches events.
 //!
-//! A packet goes down by `flows`, `routing`, `queues` and `frames`, and up again by the same. Each further feature is one
-//! file: `admission`, `energy`, `notes`, `outside`, `power_save`, `steering`, `tmac`, `wired`. `build` makes the `state` of a network from its
-//! description, `run` handles its events, and `outcome` reads off the results.
+//! `build` makes the `state` of a network from its description, `run` handles its events, and `outcome` reads off the
+//! results. A packet goes down by `sources`, `forwarding`, `queues` and `frames`, and up again by `frames` and
+//! `delivery`; these, like `wires`, `control` and `statistics`, hand events on between the parts of a network. The
+//! parts lie below: `flows`, `nodes`, `routing`, `wired`, and what a feature keeps of its own, as `energy`, `notes` and
+//! `power_save`. They know no network.
 
-mod admission;
+mod accounts;
 mod build;
 mod control;
+mod delivery;
 mod energy;
 mod error;
+mod event;
 mod flows;
+mod forwarding;
 mod frames;
 mod gauge;
 mod nodes;
 mod notes;
 mod outcome;
 mod outside;
+mod places;
 mod plan;
 mod power_save;
 mod queues;
 mod radio;
+mod real;
 mod routing;
 mod run;
+mod scene;
+mod sources;
 mod state;
 mod statistics;
 mod steering;
 mod tmac;
 mod watch;
 mod wired;
+mod wires;
+mod witness;
 
 pub use error::{BuildError, Unknown};
-pub use outside::{Arrival, Datagram, Way};
+pub use places::{Asked, Governed, Place};
 pub use plan::Plan;
+pub use real::{Arrival, Datagram, Way};
 pub use state::World;
-pub use steering::{Asked, Governed, Place};

@@ -4,80 +4,81 @@
 //! 10.2.4.2), and waits in no queue: it must not wait for the queue that it describes, take a place in it, or be
 //! counted in it. On the air it is a frame like any other.
 
-use super::nodes::Node;
-use super::state::{Event, World};
-use super::watch::Witness;
 use crate::config::Dscp;
-use crate::engine::{Arena, Handle, NodeId, Stream};
-use crate::mac::BROADCAST;
+use crate::egress::Egress;
+use crate::engine::{Arena, Handle, Stream};
+use crate::mac::{BROADCAST, Station};
 use crate::net::{Load, Packet, Waiting, network_bytes};
 use crate::record::Ledger;
-use crate::trace::TraceEventKind;
 use control::{Heard, Neighbours, Note};
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
-impl World {
-    /// Takes a note that a controller orders.
-    pub(crate) fn order_note(&mut self, node: NodeId, news: &Note) {
-        let Some(neighbours) = &mut self.nodes[node].neighbours else { return };
-        if let Some(due) = neighbours.order(self.now, news) {
-            self.events.push(due, Event::Note { node });
-        }
-    }
+/// Contents of notes in flight, and the counts of notes and null frames.
+#[derive(Debug, Default)]
+pub(crate) struct Posted {
+    contents: Arena<Note>,
+    pub(crate) ledger: Ledger,
+}
 
-    /// Sends a note that is due. It replaces the former one if that has not left yet.
-    pub(crate) fn tell_note(&mut self, node: NodeId) {
-        let Node { neighbours, egress, station, .. } = &mut self.nodes[node];
-        let Some(news) = neighbours.as_mut().map(|neighbours| neighbours.due()) else { return };
+impl Posted {
+    /// Posts a node's note, which is due, and returns it. It replaces the former one if that has not left yet.
+    pub(crate) fn tell(
+        &mut self,
+        now: Instant,
+        (notes, egress, station): (&mut Notes, &mut Egress, &mut Station),
+        packets: &mut Arena<Packet>,
+    ) -> Option<Note> {
+        let news = notes.due();
         let length = note_bytes(&news);
         if let Some(former) = egress.note_mut() {
-            let packet = self.packets.get_mut(former.packet);
+            let packet = packets.get_mut(former.packet);
             if let Load::Note(content) = packet.load {
-                *self.posted.contents.get_mut(content) = news;
+                *self.contents.get_mut(content) = news;
                 (former.length, packet.length) = (length, length);
-                return;
+                return None;
             }
         }
-        let load = Load::Note(self.posted.contents.insert(news));
-        self.posted.ledger.made += 1;
-        let dscp = Dscp::SIGNALLING;
-        let packet = self.packets.insert(Packet { ttl: 1, dscp, ..Packet::new(load, self.now, length) });
-        let flow = u32::MAX;
-        let created = self.now;
+        let load = Load::Note(self.contents.insert(news));
         station.take_turns();
-        egress.post(Waiting { packet, to: BROADCAST, length, flow, dscp, ecn: Ecn::NotEct, created });
-        self.witness_note(node, node, &news);
-        self.serve(node);
+        egress.post(self.made(now, load, BROADCAST, length, packets));
+        Some(news)
     }
 
-    /// Stores a neighbour's note.
-    pub(super) fn take_note(&mut self, node: NodeId, from: u32, content: Handle) {
-        let news = self.posted.contents.get(content);
-        if let Some(neighbours) = &mut self.nodes[node].neighbours {
-            neighbours.hear(self.now, from, &news);
-            self.witness_note(node, from.into(), &news);
-        }
+    /// The null frame by which a station tells its access point whether it sleeps from now on.
+    pub(crate) fn null(&mut self, now: Instant, sleeps: bool, to: u32, packets: &mut Arena<Packet>) -> Waiting {
+        self.made(now, Load::Null { sleeps }, to, Bytes::new(0), packets)
+    }
+
+    /// Ends a null frame that the MAC of its station is done with. True if it said that the station sleeps from now on.
+    pub(crate) fn told(&mut self, packet: Handle, packets: &mut Arena<Packet>) -> bool {
+        let packet = packets.remove(packet);
+        self.ledger.lost += u64::from(!packet.transit.accepted);
+        matches!(packet.load, Load::Null { sleeps: true })
+    }
+
+    /// Makes a signal, which goes one hop.
+    fn made(&mut self, created: Instant, load: Load, to: u32, length: Bytes, packets: &mut Arena<Packet>) -> Waiting {
+        debug_assert!(load.is_signal(), "all else waits in a port");
+        self.ledger.made += 1;
+        let dscp = Dscp::SIGNALLING;
+        let packet = packets.insert(Packet { ttl: 1, dscp, ..Packet::new(load, created, length) });
+        Waiting { packet, to, length, flow: u32::MAX, dscp, ecn: Ecn::NotEct, created }
+    }
+
+    /// What a note says.
+    pub(crate) fn content(&self, content: Handle) -> Note {
+        self.contents.get(content)
     }
 
     /// Ends a note that has passed all listeners.
-    pub(super) fn finish_note(&mut self, packet: Handle, content: Handle) {
-        self.packets.remove(packet);
-        self.posted.contents.remove(content);
-        self.posted.ledger.finished += 1;
+    pub(crate) fn finish(&mut self, packets: &mut Arena<Packet>, packet: Handle, content: Handle) {
+        debug_assert!(self.ledger.on_their_way() > 0, "a note that ends was made");
+        debug_assert!(self.contents.live() > 0, "it has its content until it ends");
+        packets.remove(packet);
+        self.contents.remove(content);
+        self.ledger.finished += 1;
     }
-
-    fn witness_note(&mut self, node: NodeId, from: NodeId, news: &Note) {
-        let Self { watch, now, .. } = self;
-        Witness { watch, now: *now, node }.saw(|| TraceEventKind::Note { from: from.into(), note: Box::new(*news) });
-    }
-}
-
-/// Contents of notes in flight, and their counts.
-#[derive(Debug, Default)]
-pub(crate) struct Posted {
-    pub(crate) contents: Arena<Note>,
-    pub(crate) ledger: Ledger,
 }
 
 /// Length of a note's fields after the headers of UDP and IP: domain 2 B, hops 1 B and a byte of version; rate, packets
@@ -129,8 +130,11 @@ impl Notes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Purpose, Stream};
+    use crate::engine::{NodeId, Purpose, Stream};
     use crate::record::Gauge;
+    use crate::trace::TraceEventKind;
+    use crate::world::gauge::tests::seen_by_radio;
+    use crate::world::state::{Event, World};
     use control::{Heard, Link, Reads};
     use units::{Duration, Instant};
 
@@ -156,6 +160,15 @@ mod tests {
         Note { hops, ..Note::default() }
     }
 
+    /// A controller of a node orders a note.
+    fn order(world: &mut World, node: u32, news: &Note) {
+        let node = NodeId::from(node);
+        let due = world.nodes[node].neighbours.as_mut().expect("it tells").order(world.now, news);
+        if let Some(due) = due {
+            world.events.push(due, Event::Note { node });
+        }
+    }
+
     fn heard(world: &mut World, node: u32) -> Vec<Heard> {
         let now = world.now;
         world.nodes[node.into()].neighbours.as_mut().expect("it listens").heard(now).to_vec()
@@ -166,7 +179,7 @@ mod tests {
         let mut world = telling(&(CHAIN.to_owned() + "count = 4\n"));
         world.watch(&[0, 1, 2, 3]);
         world.advance(Duration::from_secs(1));
-        world.order_note(1.into(), &news(7));
+        order(&mut world, 1, &news(7));
         world.advance(Duration::from_secs(1));
         // On a medium that is idle it goes out when it is due, and is there when its last bit is, 67 ns later.
         let told: Vec<_> =
@@ -185,7 +198,7 @@ mod tests {
         assert_eq!(heard(&mut world, 0)[0].age, age + Duration::from_millis(5));
         // Channel time, and a station heard; no packet, however long its MAC delay, and no data frame.
         let [sender, receiver] =
-            [1, 0].map(|node: u32| world.seen_by_radio(node.into(), 0.into()).expect("it measures"));
+            [1, 0].map(|node: u32| seen_by_radio(&mut world, node.into(), 0.into()).expect("it measures"));
         assert_eq!(
             [sender.sending, sender.busy, receiver.sending, receiver.busy],
             [NOTE, Duration::ZERO, Duration::ZERO, NOTE]
@@ -201,7 +214,7 @@ mod tests {
         let mut world = telling(&(CHAIN.replace("20 m", "2 m") + "count = 8\n"));
         for _ in 0..10 {
             for node in 0..8_u32 {
-                world.order_note(node.into(), &news(1));
+                order(&mut world, node, &news(1));
             }
             world.advance(Duration::from_secs(1));
         }
@@ -221,7 +234,7 @@ mod tests {
         let mut world = telling(&network);
         let mut silent = telling(&network);
         for hops in 1..=20 {
-            world.order_note(0.into(), &news(hops));
+            order(&mut world, 0, &news(hops));
             // No packet is sent twice: an exchange and its back-off take less than 2.5 ms, and a note waits for one at most.
             world.advance(Duration::from_millis(15));
             let age = heard(&mut world, 1).last().map(|heard| heard.age);
@@ -249,7 +262,7 @@ mod tests {
                  [[flow]]\nname = \"down\"\nfrom = \"ap\"\nto = \"a\"\ntraffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
             ));
             world.advance(Duration::from_secs(1));
-            world.order_note(2.into(), &news(3));
+            order(&mut world, 2, &news(3));
             world.advance(Duration::from_millis(30));
             for node in [0, 1] {
                 assert_eq!(

@@ -129,7 +129,7 @@ fn starving_warning(world: &World) -> Option<String> {
                     };
                     routes.hops(flow).iter().any(is_here)
                 }
-                Routing::Aodv(_) | Routing::Dsr(_) => true,
+                Routing::Found(_) => true,
             }
         };
         world.flows.numbers().zip(world.flows.iter()).any(passes)
@@ -275,14 +275,7 @@ fn check_packets(world: &World) {
     let data: u64 = world.flows.iter().map(|flow| flow.record.ledger.on_their_way()).sum();
     let (messages, routing) = match &world.routing {
         Routing::Static(_) => (0, 0),
-        Routing::Aodv(mesh) => {
-            let held: u64 = mesh.nodes.iter().map(|node| node.held() as u64).sum();
-            (mesh.ledger.on_their_way(), mesh.delayed + held)
-        }
-        Routing::Dsr(mesh) => {
-            let held: u64 = mesh.nodes.iter().map(|node| node.held() as u64).sum();
-            (mesh.ledger.on_their_way(), mesh.delayed + held)
-        }
+        Routing::Found(found) => (found.plane.ledger.on_their_way(), found.waiting()),
     };
     let expected = data + messages + world.posted.ledger.on_their_way();
     let queued: u64 = world.nodes.iter().map(|node| node.egress.waiting()).sum();

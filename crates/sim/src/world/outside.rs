@@ -2,57 +2,17 @@
 
 use super::flows::passage::Kept;
 use super::flows::{Flow, Role, Supply};
+use super::real::{Arrival, Datagram, Way};
 use super::routing::Routing;
 use super::state::World;
 use crate::config::Dscp;
 use crate::engine::{FlowId, NodeId};
 use crate::net::{Load, MTU, Packet, serial};
 use queue::Ecn;
-use units::{Bytes, Instant};
+use units::Bytes;
 
 /// CE in the ECN field (RFC 3168, section 5).
 const CONGESTION_EXPERIENCED: u8 = 0b11;
-
-/// A flow of real packets, from one node to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
-    flow: FlowId,
-    /// Index of the node at which its packets are injected.
-    pub from: u32,
-    /// Index of the node at which they come out.
-    pub to: u32,
-}
-
-/// A packet of a real program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Datagram {
-    /// What is carried; the simulator does not look at it.
-    pub bytes: Box<[u8]>,
-    /// Length on the network layer, at most [`World::MTU`].
-    pub length: Bytes,
-    /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA the code point gives the access category
-    /// (RFC 8325).
-    pub tos: u8,
-    /// Hash of addresses, protocol and ports: by it queues tell flows of the same two nodes apart.
-    pub key: u32,
-}
-
-/// A real packet that has arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// The flow by which it came.
-    pub way: Way,
-    /// Time at which it was injected.
-    pub sent: Instant,
-    /// Time at which it arrived.
-    pub at: Instant,
-    /// What was injected.
-    pub bytes: Box<[u8]>,
-    /// DSCP and ECN field; congestion experienced if a queue marked it.
-    pub tos: u8,
-    /// Routers that it passed, each of which takes one off its TTL; access points are bridges.
-    pub routers: u8,
-}
 
 impl World {
     /// Largest length of a real packet on the network layer.
@@ -102,7 +62,14 @@ impl World {
     /// Hands out a real packet that has arrived at its destination, and pauses the run.
     pub(crate) fn hand_out(&mut self, node: NodeId, index: FlowId, packet: &Packet) {
         let (now, delay) = (self.now, self.now.since(packet.created));
-        let routers = self.routers(index, packet);
+        // An access point is a bridge.
+        let routers = match &self.routing {
+            Routing::Static(routes) => {
+                let passed = routes.hops(index).iter().skip(1).filter(|&&(at, _)| !self.nodes[at.into()].access_point);
+                u8::try_from(passed.count()).unwrap_or(u8::MAX)
+            }
+            Routing::Found(_) => packet.travelled(),
+        };
         let Flow { record, supply, from, to, .. } = &mut self.flows[index];
         record.bytes += packet.length;
         if packet.created >= self.warmup {
@@ -124,13 +91,6 @@ impl World {
             self.arrivals.push_back(Arrival { way, sent: packet.created, at: now, bytes, tos, routers });
             self.until = now;
         }
-        self.trace_delivered(node, packet);
-    }
-
-    /// Routers that an arrived packet has passed.
-    fn routers(&self, flow: FlowId, packet: &Packet) -> u8 {
-        let Routing::Static(routes) = &self.routing else { return packet.travelled() };
-        let passed = routes.hops(flow).iter().skip(1).filter(|&&(node, _)| !self.nodes[node.into()].access_point);
-        u8::try_from(passed.count()).unwrap_or(u8::MAX)
+        self.accounts(node).delivered(packet);
     }
 }

@@ -1,16 +1,14 @@
-//! Moves packets from queues to the MAC: hands them over, reports their completion, and refills the room that they leave.
+//! Moves packets from queues to the MAC: hands them over and refills the room that they leave.
 
 use super::nodes::Node;
+use super::power_save::{Cue, Next};
 use super::state::{Event, World};
-use super::watch::Witness;
-use crate::config::Class;
 use crate::egress::{Outlook, Taken};
-use crate::engine::{FlowId, Handle, NodeId, Number as _, PortId};
+use crate::engine::{FlowId, NodeId, PortId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
-use crate::trace::TraceEventKind;
-use queue::{Completion, Ecn};
-use units::{Bytes, Duration, Instant};
+use queue::Ecn;
+use units::Bytes;
 
 impl World {
     /// Refills a port of `node` after a packet of `left` has left it or its limit has moved. If `left` is a saturated
@@ -27,7 +25,8 @@ impl World {
             let (index, payload) = saturated[port][(turn.unwrap_or(0) + step) % flows];
             let due = Some(index) == left || self.flows[index].waiting == 0;
             if due && egress.ports()[port].has_room(network_bytes(payload)) {
-                self.make_packet(index, payload);
+                let packet = self.flows[index].packet(index, payload, self.now);
+                self.launch(index, packet);
             }
         }
     }
@@ -35,7 +34,7 @@ impl World {
     /// Handles a packet's departure from a port of `node`.
     pub(super) fn left(&mut self, node: NodeId, port: PortId, waiting: &Waiting) {
         if waiting.ecn == Ecn::Ce {
-            self.trace_mark(node, waiting.packet);
+            self.accounts(node).mark(waiting.packet);
         }
         let packet = self.packets.get(waiting.packet);
         let flow = match packet.load {
@@ -43,21 +42,10 @@ impl World {
             Load::Routing { .. } | Load::Note(_) | Load::Null { .. } => None,
         };
         if let Some(flow) = flow {
+            debug_assert!(self.flows[flow].waiting >= u32::from(packet.is_fresh()), "what leaves was waiting");
             self.flows[flow].waiting -= u32::from(packet.is_fresh());
         }
         self.refill(node, port, flow);
-    }
-
-    /// Traces a packet that has left a port marked, if it was marked there.
-    #[inline(never)]
-    fn trace_mark(&mut self, node: NodeId, handle: Handle) {
-        let Self { packets, connections, watch, now, .. } = self;
-        let packet = packets.get_mut(handle);
-        if packet.ecn != Ecn::Ce {
-            packet.ecn = Ecn::Ce;
-            Witness { watch, now: *now, node }
-                .saw(|| TraceEventKind::Marked(connections.picture(&packets.get(handle))));
-        }
     }
 
     /// Hands over a packet if the station is free and one is queued; then sets the station's deadline.
@@ -84,26 +72,18 @@ impl World {
         }
         if egress.has_moved() || station.is_paused() {
             self.pull_all(node);
-            self.set_window(node);
-            self.resume_all(node);
+            let Self { nodes, rules, packets, now, .. } = self;
+            let served = &mut nodes[node];
+            served.set_window(rules);
+            for category in categories(served.station.take_paused()) {
+                served.resume_in_turn(category, *now, packets, rules);
+            }
         }
         let Node { station, egress, .. } = &self.nodes[node];
-        let mut free = station.free() & egress.filled();
-        while free != 0 {
-            self.hand_over(node, u8::try_from(free.trailing_zeros()).expect("a byte has eight bits"));
-            free &= free - 1;
+        for category in categories(station.free() & egress.filled()) {
+            self.hand_over(node, category);
         }
         self.arm(node);
-    }
-
-    /// Sets the contention window of a category whose scheduler asks for another one.
-    fn set_window(&mut self, node: NodeId) {
-        let Node { egress, station, .. } = &mut self.nodes[node];
-        if self.rules.edca()
-            && let Some((category, window)) = egress.window()
-        {
-            station.set_access(category, self.rules.with_window(category, window));
-        }
     }
 
     /// Moves packets on towards the MAC, as far as they may: also each packet at once when it arrives, so that those that
@@ -111,189 +91,132 @@ impl World {
     /// that is under way.
     #[inline(never)]
     pub(super) fn pull_all(&mut self, node: NodeId) {
+        let now = self.now;
         let Node { egress, absent, .. } = &mut self.nodes[node];
         if *absent || !egress.has_moved() {
             return;
         }
         for category in egress.begin_pulling() {
-            self.pull(node, category);
+            loop {
+                let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
+                let outlook = Outlook { station, rules };
+                let Some((port, waiting)) = egress.pull(now, category, outlook, &mut accounts.dropping()) else {
+                    if let Some((port, at)) = egress.pullable_at(now, category) {
+                        self.nodes[node].arm_port(node, port, at, &mut self.events);
+                    }
+                    break;
+                };
+                self.left(node, port, &waiting);
+            }
         }
         self.nodes[node].egress.end_pulling();
-    }
-
-    /// Goes on with the frames that categories hold after an exchange.
-    fn resume_all(&mut self, node: NodeId) {
-        let mut paused = self.nodes[node].station.take_paused();
-        while paused != 0 {
-            self.resume_in_turn(node, u8::try_from(paused.trailing_zeros()).expect("a byte has eight bits"));
-            paused &= paused - 1;
-        }
-    }
-
-    /// Moves packets of a category on towards the MAC, as far as they may.
-    fn pull(&mut self, node: NodeId, category: u8) {
-        loop {
-            let now = self.now;
-            let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
-            let outlook = Outlook { station, rules };
-            let Some((port, waiting)) = egress.pull(now, category, outlook, &mut accounts.dropping()) else {
-                if let Some((port, at)) = egress.pullable_at(now, category) {
-                    self.arm_port(node, port, at);
-                }
-                return;
-            };
-            self.left(node, port, &waiting);
-        }
-    }
-
-    /// Goes on with the frames that a category holds for the receiver whose turn it is. False if it is the turn of a packet
-    /// that waits: then the category is free to take it.
-    fn resume_in_turn(&mut self, node: NodeId, category: u8) -> bool {
-        let Self { nodes, packets, rules, now, .. } = self;
-        let Node { egress, station, .. } = &mut nodes[node];
-        // A request for a BlockAck may be all that is left for a receiver. Where there are classes there is none.
-        let class =
-            |packet: Option<Handle>| packet.map_or(Class::BestEffort, |packet| packets.get(packet).dscp.class());
-        let turn = egress.turn(*now, category, station.receivers(category).map(|(to, packet)| (to, class(packet))));
-        match turn {
-            Some(to) => station.resume(*now, category, to, rules),
-            None => station.set_aside(category),
-        }
-        turn.is_some()
     }
 
     /// Hands the next packet of a category to the station, if there is one.
     fn hand_over(&mut self, node: NodeId, category: u8) {
         loop {
-            let goes_on = self.nodes[node].station.has_aside(category) && self.resume_in_turn(node, category);
-            // A packet that is kept instead may have been the one whose turn it was.
-            if goes_on || self.hand_over_next(node, category) {
+            let Self { nodes, rules, packets, now, .. } = self;
+            let (served, now) = (&mut nodes[node], *now);
+            // A packet that was kept instead may have been the one whose turn it was.
+            if served.station.has_aside(category) && served.resume_in_turn(category, now, packets, rules) {
                 return;
             }
-        }
-    }
-
-    /// False if the packet is kept for a receiver that sleeps: then another is next.
-    fn hand_over_next(&mut self, node: NodeId, category: u8) -> bool {
-        let now = self.now;
-        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
-        if egress.has_first(category) {
-            return self.hand_over_first(node, category);
-        }
-        let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
-            // The discipline may have dropped all that waited.
-            if self.nodes[node].station.has_aside(category) {
-                self.resume_in_turn(node, category);
+            let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
+            let taken = if egress.has_first(category) {
+                egress.take_first(now, category)
+            } else {
+                let taken = egress.take_next(now, category, &mut accounts.dropping());
+                if taken.is_none() {
+                    let Self { nodes, rules, packets, events, .. } = self;
+                    nodes[node].hands_over_later(node, category, (now, packets), rules, events);
+                }
+                taken
+            };
+            let Some(taken) = taken else { return };
+            if self.rules.power_save && self.nodes[node].egress.is_asleep(taken.packet.to) {
+                let (served, _, mut accounts) = self.node_and_accounts(node);
+                served.keep_asleep(category, taken, &mut accounts);
+                continue;
             }
-            let egress = &self.nodes[node].egress;
-            if let Some((port, at)) = egress.ready_at(category) {
-                self.arm_port(node, port, at);
+            let mut msdu = self.taken(node, &taken);
+            if self.rules.power_save {
+                match self.packets.get(msdu.packet).load {
+                    // It has no LLC header either.
+                    Load::Null { .. } => msdu.length = Bytes::new(0),
+                    Load::Note(_) => {}
+                    Load::Flow(_) | Load::Routing { .. } => self.power_save(node, |_, _| Cue::Sends),
+                }
             }
-            return true;
-        };
-        if self.rules.power_save && self.nodes[node].egress.is_asleep(taken.packet.to) {
-            self.keep_asleep(node, category, taken);
-            return false;
-        }
-        self.give(node, category, &taken);
-        true
-    }
-
-    /// The same with a packet that precedes those of the ports.
-    #[cold]
-    fn hand_over_first(&mut self, node: NodeId, category: u8) -> bool {
-        let egress = &mut self.nodes[node].egress;
-        let Some(taken) = egress.take_first(self.now, category) else { return true };
-        if egress.is_asleep(taken.packet.to) {
-            self.keep_asleep(node, category, taken);
-            return false;
-        }
-        self.give(node, category, &taken);
-        true
-    }
-
-    /// Gives the station a packet that has been taken for it.
-    #[expect(clippy::inline_always, reason = "once a packet, of which nothing has to be copied then")]
-    #[inline(always)]
-    fn give(&mut self, node: NodeId, category: u8, taken: &Taken) {
-        let mut msdu = self.taken(node, taken);
-        if self.rules.power_save {
-            msdu.length = self.rouse(node, &msdu);
-        }
-        self.choose_level(node);
-        self.nodes[node].station.offer(self.now, taken.packet.to, category, msdu, &self.rules);
-        if self.rules.tmac.is_some() {
-            self.take_turn(node);
-        }
-        if let Some(port) = taken.left {
-            self.left(node, port, &taken.packet);
+            let Self { nodes, medium, rules, now, .. } = self;
+            let served = &mut nodes[node];
+            served.choose_level(*now, || medium.busy_from_start(node.into(), *now));
+            served.station.offer(*now, taken.packet.to, category, msdu, rules);
+            if self.rules.tmac.is_some() {
+                let (served, rules, mut accounts) = self.node_and_accounts(node);
+                served.take_turn(rules, &mut accounts);
+            }
+            if let Some(port) = taken.left {
+                self.left(node, port, &taken.packet);
+            }
+            return;
         }
     }
 
     /// Records that the MAC of a node takes a packet.
     #[inline]
     pub(super) fn taken(&mut self, node: NodeId, taken: &Taken) -> Msdu {
-        self.draw_taken(node);
+        let now = self.now;
+        if let Some(energy) = &mut self.nodes[node].energy {
+            energy.takes(now, self.medium.busy_from_start(node.into(), now));
+        }
         let &Taken { packet: Waiting { packet, length, .. }, waited, at, expected, load, .. } = taken;
+        debug_assert!(at <= now, "it left its port before");
         self.packets.get_mut(packet).transit = Transit { waited, taken: at, expected, load, ..Transit::NONE };
         Msdu { packet, length: msdu_bytes(length) }
-    }
-
-    /// Receiver and frame length of the packet of a category that would be handed over next; none where it may be the turn
-    /// of frames that are sent again.
-    pub(super) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
-        if self.nodes[node].station.has_aside(category) {
-            return None;
-        }
-        let now = self.now;
-        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
-        let Waiting { to, length, .. } = egress.peek_next(now, category, &mut accounts.dropping())?;
-        Some((to, self.rules.mpdu(msdu_bytes(length))))
-    }
-
-    /// Ensures an event when a port may release its next packet.
-    pub(super) fn arm_port(&mut self, node: NodeId, port: PortId, at: Instant) {
-        let armed = &mut self.nodes[node].ready[port];
-        if at < *armed {
-            *armed = at;
-            self.events.push(at, Event::Ready { node, port });
-        }
-    }
-
-    /// Handles a `Ready` event of a port.
-    pub(crate) fn ready(&mut self, node: NodeId, port: PortId) {
-        let armed = &mut self.nodes[node].ready[port];
-        if *armed == self.now {
-            *armed = Instant::NEVER;
-            self.resume(node, port);
-        }
     }
 
     /// Resumes a port that may release packets again.
     pub(super) fn resume(&mut self, node: NodeId, port: PortId) {
         let egress = &mut self.nodes[node].egress;
         if let Some(wire) = egress.wire(port) {
-            self.transmit(wire);
+            self.transmit(wire, None);
         } else {
             egress.resume(port);
             self.serve(node);
         }
     }
 
-    /// Reports packets of a port that the MAC, or a wired link, is done with, each with this `expected` airtime. What came
-    /// through a hardware queue: its receiver, and the load of all packets together.
-    pub(super) fn complete(
-        &mut self,
-        node: NodeId,
-        port: PortId,
-        completion: &Completion,
-        expected: Duration,
-        of_hardware: (u32, u64),
-    ) {
-        let Node { egress, ports_before, .. } = &mut self.nodes[node];
-        egress.completed(self.now, port, completion, expected, of_hardware);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.completed(*ports_before + port.place(), completion);
+    /// Tells a station with power save something, and carries out what follows. The cue may depend on whether the
+    /// station has packets, and whether its access point keeps some for it.
+    pub(super) fn power_save(&mut self, node: NodeId, cue: impl FnOnce(&Node, bool) -> Cue) {
+        let Some(mut power) = self.nodes[node].power_save.take() else { return };
+        let (now, to) = (self.now, u32::from(power.access_point));
+        let awaited = self.nodes[power.access_point].keeps_for(node.into());
+        let was_asleep = power.is_asleep();
+        let Next { at, tells } = power.learn(now, cue(&self.nodes[node], awaited));
+        let is_asleep = power.is_asleep();
+        let Self { nodes, medium, events, posted, packets, .. } = self;
+        let of = &mut nodes[node];
+        of.power_save = Some(power);
+        if let Some(energy) = of.energy.as_mut().filter(|_| was_asleep != is_asleep) {
+            energy.sleeps(now, medium.busy_from_start(node.into(), now), is_asleep);
+        }
+        if let Some(at) = at {
+            events.push(at, Event::PowerSave { node });
+        }
+        if let Some(sleeps) = tells {
+            of.egress.post(posted.null(now, sleeps, to, packets));
+            self.serve(node);
         }
     }
+}
+
+/// The categories of a bitmask, from the highest on.
+fn categories(mut bits: u8) -> impl Iterator<Item = u8> {
+    std::iter::from_fn(move || {
+        let category = u8::try_from(bits.trailing_zeros()).expect("a byte has eight bits");
+        let found = bits != 0;
+        bits &= bits.wrapping_sub(1);
+        found.then_some(category)
+    })
 }

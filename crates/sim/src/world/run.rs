@@ -1,10 +1,15 @@
 //! One run: builds the network, handles its events in order, and reads off the results.
 
 use super::error::BuildError;
+use super::flows::connections::End;
+use super::flows::{self, Flow};
+use super::power_save::Cue;
+use super::routing::Found;
 use super::state::{Event, World};
 use super::{build, outcome};
 use crate::config::Network;
 use crate::results::Outcome;
+use crate::trace::TraceEventKind;
 use units::{Duration, Instant};
 
 /// Number of events handled per check: a few milliseconds of work.
@@ -58,29 +63,67 @@ impl World {
         while self.events.next_time() < self.until
             && let Some((now, event)) = self.events.pop()
         {
+            debug_assert!(now >= self.now, "time does not run back");
             self.now = now;
             self.handled += 1;
             match event {
                 Event::Emit { flow } => self.emit(flow),
-                Event::Saturate { flow } => self.saturate(flow),
+                Event::Saturate { flow } => {
+                    self.fill(flow);
+                    self.serve(self.flows[flow].from);
+                }
                 Event::Cease { flow } => self.cease(flow),
-                Event::Timer { connection } => self.timer(connection),
+                Event::Timer { connection } => {
+                    let (connections, mut cx) = self.transport();
+                    if let Some(flow) = connections.expire(connection, &mut cx) {
+                        self.converse(connection, End::Sender);
+                        let &Flow { from, to, .. } = &self.flows[flow];
+                        self.serve(from);
+                        self.serve(to.into());
+                    }
+                }
                 Event::Deadline { node } => self.deadline(node),
                 Event::Front { of, listener } => self.front(of, listener),
                 Event::Colour { of } => self.colour(of),
                 Event::Sent { of } => self.sent(of),
                 Event::Tail { of, listener } => self.tail(of, listener),
                 Event::Control { node, port } => self.control(node, port),
-                Event::Ready { node, port } => self.ready(node, port),
+                Event::Ready { node, port } if self.nodes[node].is_ready(port, now) => self.resume(node, port),
+                Event::Ready { .. } => {}
                 Event::WireSent { wire } => self.wire_sent(wire),
                 Event::WireArrives { wire } => self.wire_arrives(wire),
-                Event::Route { node } => self.routing_deadline(node),
-                Event::Message { node, packet } => self.delay_ends(node, packet),
-                Event::Gate { flow } => self.gate_deadline(flow),
-                Event::Note { node } => self.tell_note(node),
-                Event::PowerSave { node } => self.power_save_due(node),
-                Event::Presence { node } => self.come_or_go(node),
-                Event::Step => self.step(),
+                Event::Route { node } => {
+                    if self.tell(node, Found::due) == Some(true) {
+                        self.serve(node);
+                    }
+                }
+                Event::Message { node, packet } => {
+                    let to = self.routing.found().map(|found| found.delay_ends(packet, &self.packets));
+                    self.enqueue(node, packet, to.expect("fixed routes need no messages"));
+                    self.serve(node);
+                }
+                Event::Gate { flow } => self.admit(flow, flows::Cue::Due),
+                Event::Note { node } => {
+                    if let Some(note) = self.nodes[node].tell(now, &mut self.posted, &mut self.packets) {
+                        let what = || TraceEventKind::Note { from: node.into(), note: Box::new(note) };
+                        self.accounts(node).witness.saw(what);
+                        self.serve(node);
+                    }
+                }
+                Event::PowerSave { node } => {
+                    self.power_save(node, |of, awaited| Cue::Due { busy: of.has_packets(), awaited });
+                }
+                // What it has handed to its MAC before it goes nobody hears. When it comes it sends what waits there.
+                Event::Presence { node } => {
+                    self.nodes[node].absent ^= true;
+                    self.serve(node);
+                }
+                Event::Step => {
+                    self.end_step();
+                    if let Some(recorder) = &self.recorder {
+                        self.events.push(now + recorder.step, Event::Step);
+                    }
+                }
                 Event::WarmedUp => self.restart_statistics(),
             }
             if self.handled >= most {

@@ -1,21 +1,14 @@
 //! Steps of the time series, and the end of the warm-up.
 
 use super::flows::Supply;
-use super::state::{Event, World};
+use super::state::World;
 use crate::record::{NodeRecord, Standing};
 
 impl World {
-    /// Ends a step of the time series.
-    pub(crate) fn step(&mut self) {
-        self.end_step();
-        if let Some(recorder) = &self.recorder {
-            self.events.push(self.now + recorder.step, Event::Step);
-        }
-    }
-
     /// Appends the measurements since the last step to the time series, if recorded.
     pub(crate) fn end_step(&mut self) {
         let Some(recorder) = &mut self.recorder else { return };
+        debug_assert!(self.now >= self.last_step, "time does not run back");
         let length = self.now.since(self.last_step);
         let (medium, now) = (&self.medium, self.now);
         let queues = self.nodes.numbers().zip(self.nodes.iter()).flat_map(|(number, node)| {
@@ -31,7 +24,12 @@ impl World {
             }
         }
         recorder.routes(self.now, self.flows.iter().map(|flow| flow.record.lost_so_far()));
-        self.record_windows();
+        for flow in self.flows.numbers() {
+            if let Supply::Transfers { settings, .. } = &self.flows[flow].supply {
+                let (cwnd, srtt) = self.connections.windows(flow);
+                recorder.windows(flow, cwnd as f64 / settings.segment.count() as f64, srtt);
+            }
+        }
         self.last_step = self.now;
     }
 
@@ -56,18 +54,8 @@ impl World {
         if let Some(overflows) = &mut self.overflows {
             overflows.restart();
         }
-        self.routing.restart_counts();
-    }
-
-    /// Appends the windows of every TCP flow to the time series, which is recorded.
-    fn record_windows(&mut self) {
-        let Some(recorder) = &mut self.recorder else { return };
-        for flow in self.flows.numbers() {
-            let Supply::Transfers { settings, .. } = &self.flows[flow].supply else { continue };
-            let of_flow = || self.connections.open().filter(|connection| connection.flow == flow);
-            let cwnd: u64 = of_flow().map(|connection| connection.sender.cwnd()).sum();
-            let srtt = of_flow().filter_map(|connection| connection.sender.srtt()).max();
-            recorder.windows(flow, cwnd as f64 / settings.segment.count() as f64, srtt);
+        if let Some(found) = self.routing.found() {
+            found.restart_counts();
         }
     }
 }

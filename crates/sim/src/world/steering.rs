@@ -4,50 +4,12 @@
 //! moments give the same results as a controller that gives them.
 
 use super::error::BuildError;
-use super::flows::Flow;
 use super::nodes::{Node, port_name};
-use super::routing::Routing;
+use super::places::{Asked, Governed, Place, Places, full_name};
 use super::state::{Event, World};
-use super::watch::Witness;
-use crate::engine::{FlowId, NodeId, Number as _, PortId};
-use crate::mac::BROADCAST;
+use crate::engine::{NodeId, PortId};
 use crate::trace::{Decision, TraceEventKind};
-use control::{Interval, Limit, Orders, Period};
-use units::Duration;
-
-/// A queue of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// Index of the node in the scenario.
-    pub node: u32,
-    /// Index of the queue among those of the node.
-    pub queue: u32,
-}
-
-/// A decision that an outside program has to make, as the interval of a queue is over; see
-/// [`steer`](crate::World::steer).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Asked {
-    /// The queue.
-    pub place: Place,
-    /// Measurements of the queue.
-    pub seen: Interval,
-}
-
-/// A queue with a controller that decides at intervals.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Governed {
-    /// The queue.
-    pub place: Place,
-    /// The name of its node.
-    pub node: String,
-    /// The queue's name in the results of its node: `be`.
-    pub queue: String,
-    /// Limit before the first decision.
-    pub limit: Limit,
-    /// Target delay of its controller, if it has one.
-    pub target: Option<Duration>,
-}
+use control::{Orders, Period};
 
 impl World {
     /// Finds the queue called `name`: a node's name and the queue's in its results, `ap be`; or the node's name alone, for
@@ -56,69 +18,8 @@ impl World {
     /// # Errors
     /// If there is no such queue, no flow passes it, or the node has several.
     pub fn place(&self, name: &str) -> Result<Place, BuildError> {
-        let passed = self.passed();
-        let full = |place: &Place| self.full_name(*place);
-        let refuse = |message: String, known: Vec<String>| Err(BuildError::not_of("", message, name, known));
-        if let Some(named) = passed.iter().find(|place| full(place) == name) {
-            return Ok(*named);
-        }
-        if let Some(node) = self.nodes.numbers().find(|&node| self.nodes[node].name == name) {
-            let of_node = passed.iter().filter(|place| place.node == u32::from(node));
-            let (wired, radio): (Vec<&Place>, Vec<&Place>) = of_node.partition(|&&place| {
-                let (node, port): (NodeId, PortId) = place.into();
-                self.nodes[node].egress.wire(port).is_some()
-            });
-            let queues = if radio.is_empty() { wired } else { radio };
-            return match queues[..] {
-                [only] => Ok(*only),
-                [] => refuse(format!("no flow passes the queues of `{name}`"), passed.iter().map(full).collect()),
-                _ => refuse(format!("flows pass several queues of `{name}`"), queues.into_iter().map(full).collect()),
-            };
-        }
-        let empty = |node: NodeId| {
-            let ports = self.nodes[node].egress.ports().numbers();
-            ports.map(|port| Place { node: node.into(), queue: port.into() }).any(|place| full(&place) == name)
-        };
-        if let Some(node) = self.nodes.numbers().find(|&node| empty(node)) {
-            // One of the same node is meant, if there is one.
-            let beside: Vec<&Place> = passed.iter().filter(|place| place.node == u32::from(node)).collect();
-            let near = if beside.is_empty() { passed.iter().collect() } else { beside };
-            refuse(format!("no flow passes the queue `{name}`"), near.into_iter().map(full).collect())
-        } else {
-            let nodes = self.nodes.iter().map(|node| node.name.clone());
-            refuse(format!("there is no node or queue `{name}`"), nodes.chain(passed.iter().map(full)).collect())
-        }
-    }
-
-    /// The queues that packets of a flow may pass, by node and then by queue: those along fixed routes; under AODV those of
-    /// every node.
-    fn passed(&self) -> Vec<Place> {
-        let mut passed = Vec::new();
-        for (flow, index) in self.flows.iter().zip((0..).map(FlowId::at)) {
-            let &Flow { from, to, category, dscp, .. } = flow;
-            let mut pass = |node: NodeId, next: u32| {
-                let port = self.nodes[node].egress.port_to(next, category, dscp.class());
-                passed.push(Place { node: node.into(), queue: port.into() });
-            };
-            match &self.routing {
-                _ if to == BROADCAST => pass(from, BROADCAST),
-                Routing::Static(routes) => {
-                    routes.hops(index).iter().for_each(|&(node, next)| pass(node.into(), next));
-                }
-                // Then a node has one port per category, whoever is next.
-                Routing::Aodv(_) | Routing::Dsr(_) => self.nodes.numbers().for_each(|node| pass(node, BROADCAST)),
-            }
-        }
-        passed.sort_unstable();
-        passed.dedup();
-        passed
-    }
-
-    /// A queue's name, unlike those of all other queues: `ap be`.
-    fn full_name(&self, place: Place) -> String {
-        let (node, port): (NodeId, PortId) = place.into();
-        let node = &self.nodes[node];
-        format!("{} {}", node.name, port_name(&self.nodes, node, port, &self.rules))
+        let Self { nodes, flows, routing, rules, .. } = self;
+        Places { nodes, flows, routing, rules }.find(name)
     }
 
     /// Someone outside decides upon a queue from now on, every `interval`: the run then pauses, [`asked`](Self::asked) says
@@ -132,7 +33,10 @@ impl World {
     pub fn steer(&mut self, place: Place, interval: Period) -> Result<(), BuildError> {
         let (node, port): (NodeId, PortId) = place.into();
         if self.nodes[node].egress.ports()[port].interval().is_some() {
-            let message = format!("the queue `{}` has a controller, which decides by itself", self.full_name(place));
+            let message = format!(
+                "the queue `{}` has a controller, which decides by itself",
+                full_name(&self.nodes, &self.rules, place)
+            );
             return Err(BuildError::new("", message));
         }
         self.nodes[node].egress.port_mut(port).steer(self.now, interval.get());
@@ -167,27 +71,11 @@ impl World {
     pub fn order(&mut self, asked: &Asked, orders: &Orders) {
         let &Asked { place, seen } = asked;
         let (node, port): (NodeId, PortId) = place.into();
-        let Self { watch, now, .. } = self;
-        Witness { watch, now: *now, node }.saw(|| {
+        self.accounts(node).witness.saw(|| {
             let Place { queue, .. } = place;
             TraceEventKind::Limit(Box::new(Decision { queue, seen, radio: None, heard: Vec::new(), orders: *orders }))
         });
         self.carry_out_orders(node, port, orders);
-    }
-
-    /// Pauses the run for a decision from outside.
-    pub(super) fn ask_outside(&mut self, node: NodeId, port: PortId, seen: Interval) {
-        if let Some(interval) = self.nodes[node].egress.ports()[port].interval() {
-            self.events.push(self.now + interval, Event::Control { node, port });
-        }
-        self.asked.push(Asked { place: Place { node: node.into(), queue: port.into() }, seen });
-        self.until = self.now;
-    }
-}
-
-impl From<Place> for (NodeId, PortId) {
-    fn from(Place { node, queue }: Place) -> Self {
-        (node.into(), queue.into())
     }
 }
 

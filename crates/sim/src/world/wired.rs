@@ -1,16 +1,9 @@
 //! Wired links: store and forward, with a queue of its own in each direction.
 
 use super::error::BuildError;
-use super::flows::{Flow, Role};
-use super::nodes::Node;
-use super::nodes::sites::Site;
-use super::routing::Routing;
-use super::state::{Event, World};
-use crate::config::{self, Network, Wired};
-use crate::engine::{EventKey, Handle, NodeId, PortId, Stream, WireId};
-use crate::mac::BROADCAST;
-use crate::net::{Load, LossCause, Transit, Waiting};
-use queue::Completion;
+use crate::config::{self, Network, Node as Site, Wired};
+use crate::engine::{EventKey, Handle, NodeId, PortId, Stream};
+use crate::net::Waiting;
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -100,6 +93,24 @@ impl Wire {
         now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
+    /// Begins to send a packet that `waited` at its port. Returns when its last bit will have been sent.
+    pub(crate) fn begin(&mut self, now: Instant, packet: &Waiting, waited: Duration) -> Instant {
+        debug_assert!(self.sending.is_none(), "one packet at a time");
+        self.sending = Some(Sending { packet: packet.packet, waited, since: now });
+        let end = self.sent(now, packet.length);
+        debug_assert!(end >= now, "time does not run back");
+        end
+    }
+
+    /// The packet has been sent. Returns it, how long it waited, and how long it took.
+    pub(crate) fn end(&mut self, now: Instant) -> Option<(Handle, Duration, Duration)> {
+        let busy = self.busy_time(now);
+        let Sending { packet, waited, since } = self.sending.take()?;
+        debug_assert!(busy >= self.busy, "busy for longer by each packet");
+        self.busy = busy;
+        Some((packet, waited, now.since(since)))
+    }
+
     /// Draws whether the packet that arrives now is damaged.
     pub(crate) fn damages(&mut self) -> bool {
         self.loss.as_mut().is_some_and(|(share, luck)| luck.happens(*share))
@@ -117,90 +128,6 @@ impl Wire {
 
     pub(crate) fn restart_statistics(&mut self, now: Instant) {
         (self.busy, self.counted_from) = (Duration::ZERO, now);
-    }
-}
-
-impl World {
-    /// Begins to send a packet if the link is idle and one is queued.
-    pub(super) fn transmit(&mut self, wire: WireId) {
-        let now = self.now;
-        let &Wire { from, port, sending, .. } = &self.wires[wire];
-        if sending.is_some() || self.nodes[from].egress.ports()[port].is_idle() {
-            return;
-        }
-        let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(from);
-        let Some(taken) = egress.take_port(now, port, 0, &mut accounts.dropping()) else {
-            if let Some(at) = egress.ports()[port].ready_at() {
-                self.arm_port(from, port, at);
-            }
-            return;
-        };
-        self.begin_to_send(wire, &taken.packet, taken.waited);
-    }
-
-    /// Puts a packet that has left its port after it `waited` on its link, which is idle.
-    pub(super) fn begin_to_send(&mut self, wire: WireId, packet: &Waiting, waited: Duration) {
-        let link = &mut self.wires[wire];
-        link.sending = Some(Sending { packet: packet.packet, waited, since: self.now });
-        let (from, port) = (link.from, link.port);
-        self.events.push(link.sent(self.now, packet.length), Event::WireSent { wire });
-        self.left(from, port, packet);
-    }
-
-    /// Handles the last bit of a packet at the sender.
-    pub(crate) fn wire_sent(&mut self, wire: WireId) {
-        let link = &mut self.wires[wire];
-        let Some(Sending { packet, waited, .. }) = link.sending else { return };
-        link.busy = link.busy_time(self.now);
-        let service = self.now.since(link.sending.take().map_or(self.now, |sending| sending.since));
-        let (from, port) = (link.from, link.port);
-        let place = self.events.reserve(self.now + link.delay);
-        if link.under_way.is_empty() {
-            self.events.push_at(place, Event::WireArrives { wire });
-        }
-        link.under_way.push_back((place, packet));
-        self.complete(from, port, &Completion::of_one(waited, service), Duration::ZERO, (from.into(), 0));
-        self.transmit(wire);
-    }
-
-    /// Handles the last bit of a packet at the receiver.
-    pub(crate) fn wire_arrives(&mut self, wire: WireId) {
-        let link = &mut self.wires[wire];
-        let Some((_, packet)) = link.under_way.pop_front() else { return };
-        if let Some(&(place, _)) = link.under_way.front() {
-            self.events.push_at(place, Event::WireArrives { wire });
-        }
-        let (from, to, damaged) = (link.from, link.to, link.damages());
-        if !damaged && self.relay(to, packet) {
-            return self.serve(to);
-        }
-        let packet = self.packets.remove(packet);
-        if damaged {
-            let mut accounts = self.accounts(to);
-            accounts.lose(&packet, LossCause::Damage);
-            accounts.release(&packet);
-            return;
-        }
-        if let Load::Flow(flow) = packet.load {
-            self.deliver(to, from.into(), flow, &packet);
-        }
-        self.connections.packet_gone(packet.segment);
-        self.serve(to);
-    }
-
-    /// Forwards a packet that has come by wire as it is, as no other node has it: over a fixed route, and if it is not
-    /// for this node and carries nothing for it. False otherwise: then nothing has happened.
-    fn relay(&mut self, node: NodeId, handle: Handle) -> bool {
-        let packet = self.packets.get_mut(handle);
-        let (Load::Flow(index), Routing::Static(routes)) = (packet.load, &self.routing) else { return false };
-        let Flow { to, role, .. } = self.flows[index];
-        if to == BROADCAST || to == u32::from(node) || matches!(role, Role::Probe { .. }) {
-            return false;
-        }
-        (packet.ttl, packet.transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
-        let next = routes.next(index, node.into()).expect("a route goes on until its end");
-        self.enqueue(node, handle, next);
-        true
     }
 }
 

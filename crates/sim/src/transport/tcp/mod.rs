@@ -16,12 +16,11 @@ mod segment;
 mod sender;
 mod settings;
 
+pub(crate) use crate::config::{Congestion, FriendlyGrowth, Recovery, RecoveryEnd, RttSamples, SlowStart};
 pub(crate) use receiver::Receiver;
 pub(crate) use segment::{Block, Report, Sacks, Segment};
 pub(crate) use sender::{Counts, Sender};
-pub(crate) use settings::{
-    Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, Settings, SlowStart,
-};
+pub(crate) use settings::Settings;
 
 #[cfg(test)]
 mod tests;

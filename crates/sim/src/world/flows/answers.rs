@@ -1,17 +1,13 @@
 //! Builds the transport of flows: UDP, TCP or echo requests; rejects settings that contradict each other.
 
 use super::{Flow, Role, Supply};
-use crate::config::{self, Category, Class, Network, Tcp, TrafficKind, Transport};
+use crate::config::{self, Category, Class, Congestion, LossDetection, Network, Recovery, Tcp, TrafficKind, Transport};
 use crate::engine::FlowId;
 use crate::mac::Conventions;
 use crate::net::{MOST_SEGMENT, ip_bytes};
-use crate::record::{FlowRecord, Identity, Losses, Service, TransportRecord};
-use crate::transport::tcp::bqm::{self, Discriminator, Growth, Measure, Pattern, Threshold, WirelessLoss};
-use crate::transport::tcp::{
-    Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, Segment, Settings, SlowStart,
-};
+use crate::record::{Identity, Losses, Service, TransportRecord};
+use crate::transport::tcp::{Segment, Settings, bqm};
 use crate::world::error::BuildError;
-use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
 /// The largest window that RFC 7323, 2.3, can advertise.
@@ -86,19 +82,9 @@ pub(crate) fn answer(there: &mut Flow, index: FlowId, back: FlowId, answered: &A
     let Identity { name, from, to, kind, class, .. } = &there.identity;
     let (name, from, to, class) = (name.clone(), to.clone(), from.clone(), *class);
     let identity = Identity { name, from, to, kind, class, drawn: false, deadline: None, left_out: None };
-    Flow {
-        identity,
-        from: there.to.into(),
-        to: there.from.into(),
-        category: answered.category.map_or(there.category, |category| rules.index(category)),
-        dscp: there.dscp,
-        ecn: Ecn::NotEct,
-        admission: None,
-        role,
-        supply: Supply::Answers { longest },
-        waiting: 0,
-        record: FlowRecord::default(),
-    }
+    let category = answered.category.map_or(there.category, |category| rules.index(category));
+    let ends = (there.to.into(), there.from.into());
+    Flow::new(identity, ends, (category, there.dscp), role, Supply::Answers { longest })
 }
 
 /// Refuses kinds of traffic that need TCP, and kinds that TCP does not have.
@@ -141,40 +127,14 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
 fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
     let defaults = Settings::default();
     let settings = Settings {
-        congestion: match described.congestion.unwrap_or_default() {
-            config::Congestion::Reno => Congestion::Reno,
-            config::Congestion::Cubic => Congestion::Cubic,
-            config::Congestion::Bqm => Congestion::Bqm,
-            config::Congestion::Prague => Congestion::Prague,
-        },
-        recovery: match described.recovery.unwrap_or_default() {
-            config::Recovery::Sack => Recovery::Sack,
-            config::Recovery::NewReno => Recovery::NewReno,
-            config::Recovery::Reno => Recovery::Reno,
-        },
-        loss_detection: match described.loss_detection.unwrap_or_default() {
-            config::LossDetection::RackTlp => LossDetection::RackTlp,
-            config::LossDetection::DuplicateAcks => LossDetection::DuplicateAcks,
-        },
-        slow_start: match described.slow_start.unwrap_or_default() {
-            config::SlowStart::Bytes => SlowStart::Bytes,
-            config::SlowStart::Acks => SlowStart::Acks,
-        },
-        recovery_end: match described.recovery_end.unwrap_or_default() {
-            config::RecoveryEnd::Threshold => RecoveryEnd::Threshold,
-            config::RecoveryEnd::Counted => RecoveryEnd::Counted,
-            config::RecoveryEnd::News => RecoveryEnd::News,
-        },
-        friendly_growth: match described.friendly_growth.unwrap_or_default() {
-            config::FriendlyGrowth::CatchUp => FriendlyGrowth::CatchUp,
-            config::FriendlyGrowth::Constant => FriendlyGrowth::Constant,
-            config::FriendlyGrowth::None => FriendlyGrowth::None,
-        },
-        rtt_samples: match described.rtt_samples.unwrap_or_default() {
-            config::RttSamples::Window => RttSamples::Window,
-            config::RttSamples::Each => RttSamples::Each,
-        },
-        ecn: described.congestion == Some(config::Congestion::Prague) || described.ecn.unwrap_or(defaults.ecn),
+        congestion: described.congestion.unwrap_or_default(),
+        recovery: described.recovery.unwrap_or_default(),
+        loss_detection: described.loss_detection.unwrap_or_default(),
+        slow_start: described.slow_start.unwrap_or_default(),
+        recovery_end: described.recovery_end.unwrap_or_default(),
+        friendly_growth: described.friendly_growth.unwrap_or_default(),
+        rtt_samples: described.rtt_samples.unwrap_or_default(),
+        ecn: described.congestion == Some(Congestion::Prague) || described.ecn.unwrap_or(defaults.ecn),
         segment: described.segment.unwrap_or(defaults.segment),
         initial_window: described.initial_window.unwrap_or(defaults.initial_window),
         advertised_window: described.advertised_window.unwrap_or(defaults.advertised_window),
@@ -186,7 +146,7 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
     };
     let stamp = settings.timestamps.then_some(Instant::ZERO);
     let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::EMPTY }.header().count();
-    if described.loss_detection == Some(config::LossDetection::RackTlp) && settings.recovery != Recovery::Sack {
+    if described.loss_detection == Some(LossDetection::RackTlp) && settings.recovery != Recovery::Sack {
         let message = "RACK needs selective acknowledgements: set `recovery = \"sack\"`, or leave `loss_detection` out";
         return Err(("loss_detection", message.to_owned()));
     }
@@ -220,39 +180,19 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
 
 /// Settings of discard priorities, if packets have them.
 fn bias(described: &Tcp) -> Option<bqm::Settings> {
-    let wanted = described.congestion == Some(config::Congestion::Bqm);
+    let wanted = described.congestion == Some(Congestion::Bqm);
     let table = described.bqm.or(wanted.then(config::Bqm::default))?;
     let defaults = bqm::Settings::default();
-    let pattern = match table.pattern.unwrap_or_default() {
-        config::bqm::DiscardPattern::Eight => Pattern::Eight,
-        config::bqm::DiscardPattern::Sixteen => Pattern::Sixteen,
-        config::bqm::DiscardPattern::SixteenSparse => Pattern::SixteenSparse,
-        config::bqm::DiscardPattern::Highest => Pattern::Highest,
-    };
+    let pattern = table.pattern.unwrap_or_default();
     Some(bqm::Settings {
         pattern,
         raise: table.raise.unwrap_or(defaults.raise),
-        discriminator: match table.discriminator.unwrap_or_default() {
-            config::bqm::Discriminator::Ald => Discriminator::Ald,
-            config::bqm::Discriminator::None => Discriminator::None,
-        },
+        discriminator: table.discriminator.unwrap_or_default(),
         every: table.every.or(pattern.every()),
-        measure: match table.measure.unwrap_or_default() {
-            config::bqm::Measure::Highest => Measure::Highest,
-            config::bqm::Measure::WithoutGap => Measure::WithoutGap,
-        },
-        wireless_loss: match table.wireless_loss.unwrap_or_default() {
-            config::bqm::WirelessLoss::OnePacket => WirelessLoss::OnePacket,
-            config::bqm::WirelessLoss::None => WirelessLoss::None,
-        },
-        growth: match table.growth.unwrap_or_default() {
-            config::bqm::Growth::UntilNext => Growth::UntilNext,
-            config::bqm::Growth::UntilRegained => Growth::UntilRegained,
-        },
-        threshold: match table.threshold.unwrap_or_default() {
-            config::bqm::Threshold::Reduced => Threshold::Reduced,
-            config::bqm::Threshold::Half => Threshold::Half,
-        },
+        measure: table.measure.unwrap_or_default(),
+        wireless_loss: table.wireless_loss.unwrap_or_default(),
+        growth: table.growth.unwrap_or_default(),
+        threshold: table.threshold.unwrap_or_default(),
         single_duplicate: table.single_duplicate.unwrap_or(defaults.single_duplicate),
         lowest_at_once: table.lowest_at_once.unwrap_or(defaults.lowest_at_once),
     })

@@ -1,18 +1,17 @@
 //! Builds flows: names, sources and destinations, start and end.
 
 use super::answers::{self, Answered};
+use super::asking;
 use super::ends::{End, Ends, MOST, too_many};
 use super::supply::{self, Traffic};
-use super::{Flow, Role, Supply, passage};
-use crate::config::{self, Network};
+use super::{Flow, Role, Supply};
+use crate::config::{self, Class, Dscp, Network};
 use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::radio::Medium;
 use crate::record::{FlowRecord, Identity, Player};
-use crate::world::admission;
 use crate::world::error::BuildError;
 use crate::world::nodes::infrastructure::Infrastructure;
-use queue::Ecn;
 use std::collections::BTreeSet;
 use units::{Instant, Rate};
 
@@ -36,7 +35,7 @@ pub(crate) fn flows(
         }
         let answered = answers::answered(described, network, rules)?;
         let traffic = Traffic::new(described, network.duration)?;
-        let rate = admission::check(described, &traffic)?;
+        let rate = asking::check(described, &traffic)?;
         check_player(described, answered.is_some())?;
         for End { name, from, to } in ends.of(described)? {
             if to == BROADCAST && !infrastructure.has_radio(from) {
@@ -54,7 +53,7 @@ pub(crate) fn flows(
             asking.push(described.admission.as_ref().zip(rate));
         }
     }
-    passage::add(&mut flows, real, names, rules)?;
+    add_real(&mut flows, real, names, rules)?;
     let mut known = BTreeSet::new();
     for Flow { identity: Identity { name, .. }, .. } in &flows {
         if !known.insert(name) {
@@ -71,7 +70,7 @@ pub(crate) fn flows(
     for (index, asked) in asking.into_iter().enumerate() {
         if let Some((described, rate)) = asked {
             let (number, next) = (FlowId::at(index), FlowId::at(flows.len()));
-            let messages = admission::admit(&mut flows[index], number, next, described, rate, seed);
+            let messages = asking::admit(&mut flows[index], number, next, described, rate, seed);
             flows.extend(messages);
         }
     }
@@ -105,22 +104,47 @@ fn identity(described: &config::Flow, name: String, from: &str, to: Option<&Stri
 /// A flow between two nodes.
 fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply: Supply, rules: &Conventions) -> Flow {
     let category = rules.index(described.category.unwrap_or_else(|| described.class.into()));
-    let from = from.into();
-    let dscp = described.class.into();
     let until = described.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
     let player = described.player_buffer.map(|buffer| Box::new(Player::new(buffer, until)));
     let receptions = (to == BROADCAST).then(Box::default);
-    Flow {
-        identity,
-        from,
-        to,
-        category,
-        dscp,
-        ecn: Ecn::NotEct,
-        admission: None,
-        role: Role::Data,
-        supply,
-        waiting: 0,
-        record: FlowRecord { receptions, player, ..FlowRecord::default() },
+    let record = FlowRecord { receptions, player, ..FlowRecord::default() };
+    let way = (category, described.class.into());
+    Flow { record, ..Flow::new(identity, (from.into(), to), way, Role::Data, supply) }
+}
+
+/// Adds the flows between `real` nodes.
+///
+/// # Errors
+/// A real node without another, or too many flows.
+fn add_real(flows: &mut Vec<Flow>, real: &[u32], names: &[String], rules: &Conventions) -> Result<(), BuildError> {
+    let path = |node: u32| format!("node.{}.real", names[node as usize]);
+    if let &[alone] = real {
+        let message = format!("`{}` is the only real node: give another one `real = true`", names[alone as usize]);
+        return Err(BuildError::new(path(alone), message));
     }
+    if let Some(&first) = real.first()
+        && flows.len() + real.len() * (real.len() - 1) > MOST
+    {
+        let message = format!("more than {MOST} flows, one from each real node to every other among them");
+        return Err(BuildError::new(path(first), message));
+    }
+    for &from in real {
+        for &to in real.iter().filter(|&&to| to != from) {
+            let [sender, receiver] = [from, to].map(|node| names[node as usize].clone());
+            let identity = Identity {
+                name: format!("{sender}-{receiver}"),
+                from: sender,
+                to: receiver,
+                kind: "real",
+                class: Class::BestEffort,
+                drawn: true,
+                deadline: None,
+                left_out: None,
+            };
+            let way = (rules.index(Dscp::default().category()), Dscp::default());
+            let supply = Supply::Outside(Box::default());
+            flows.push(Flow::new(identity, (from.into(), to), way, Role::Outside, supply));
+        }
+    }
+    Ok(())
 }

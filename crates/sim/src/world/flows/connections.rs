@@ -1,10 +1,15 @@
 //! TCP connections and their segments in flight.
 
-use crate::engine::{Arena, FlowId, Handle, List, Slot};
-use crate::net::Packet;
+use super::{Flow, Role, Supply};
+use crate::config::Dscp;
+use crate::engine::{Arena, EventQueue, FlowId, Handle, List, Slot};
+use crate::net::{Load, Packet, ip_bytes};
+use crate::record::Recorder;
 use crate::trace;
 use crate::transport::tcp::{Counts, Receiver, Segment, Sender, Settings};
-use units::{Bytes, Instant};
+use crate::world::event::Event;
+use queue::Ecn;
+use units::{Bytes, Duration, Instant};
 
 /// 2^32 divided by the golden ratio, odd: its multiples are far apart.
 const KEY_STEP: u32 = 0x9e37_79b9;
@@ -18,28 +23,44 @@ pub(crate) struct Connections {
     carried: Arena<Carried>,
 }
 
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Sender,
+    Receiver,
+}
+
+/// What a call changes beside connections, and its time.
+pub(crate) struct Context<'a> {
+    pub(crate) now: Instant,
+    pub(crate) warmup: Instant,
+    pub(crate) flows: &'a mut List<FlowId, Flow>,
+    pub(crate) recorder: &'a mut Option<Recorder>,
+    pub(crate) events: &'a mut EventQueue<Event>,
+}
+
 /// Both ends of a connection.
 #[derive(Debug)]
-pub(crate) struct Connection {
+struct Connection {
     /// The flow whose data it carries.
-    pub(crate) flow: FlowId,
+    flow: FlowId,
     /// Its number among the flow's connections, from 0.
-    pub(crate) number: u32,
+    number: u32,
     /// Largest payload of a segment.
     most: Bytes,
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    pub(crate) opened: Instant,
+    sender: Sender,
+    receiver: Receiver,
+    opened: Instant,
     /// Bytes yet to arrive in order; `None` without end.
-    pub(crate) missing: Option<u64>,
+    missing: Option<u64>,
     /// True once the end of the data has arrived in order.
-    pub(crate) complete: bool,
+    complete: bool,
     /// True once the sender is done. Later arrivals are ignored.
-    pub(crate) closed: bool,
+    closed: bool,
     /// Counts of the sender that are already in the flow's record.
-    pub(crate) counted: Counts,
+    counted: Counts,
     /// Time at which the earliest pending event of its timers fires; later ones are stale.
-    pub(crate) armed: Instant,
+    armed: Instant,
     /// Number of its segments in flight.
     on_their_way: u32,
 }
@@ -57,7 +78,7 @@ struct Carried {
 
 impl Connection {
     /// A connection of a flow, opened now, with this many bytes to send; `None` without end.
-    pub(crate) fn new(flow: FlowId, number: u32, settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
+    fn new(flow: FlowId, number: u32, settings: &Settings, bytes: Option<u64>, now: Instant) -> Self {
         let mut sender = Sender::new(settings);
         sender.supply(bytes);
         if bytes.is_some() {
@@ -81,48 +102,214 @@ impl Connection {
     }
 
     /// Returns the time at which one of its timers expires next.
-    pub(crate) fn deadline(&self) -> Instant {
+    fn deadline(&self) -> Instant {
         if self.closed { Instant::NEVER } else { self.sender.deadline().min(self.receiver.deadline()) }
+    }
+
+    /// Takes a segment at the receiver.
+    fn take_data(&mut self, segment: &Segment, packet: &Packet, cx: &mut Context) {
+        let (now, index) = (cx.now, self.flow);
+        let flow = &mut cx.flows[index];
+        if segment.length > 0 {
+            let delay = now.since(packet.created);
+            if let Some(recorder) = cx.recorder {
+                recorder.arrived(index, delay, 1);
+            }
+            if packet.created >= cx.warmup {
+                flow.record.receive(delay, flow.identity.deadline, packet);
+            }
+        }
+        if self.closed {
+            return;
+        }
+        let before = self.receiver.arrived();
+        let fresh = self.receiver.receive(now, segment, packet.ecn == Ecn::Ce);
+        let carried = Bytes::new(self.receiver.arrived() - before);
+        flow.record.bytes += Bytes::new(fresh);
+        if let Some(record) = &mut flow.record.transport {
+            record.carried += carried;
+        }
+        if let Some(recorder) = cx.recorder {
+            recorder.got(index, Bytes::new(fresh));
+            recorder.carried(index, carried);
+        }
+        let Some(missing) = &mut self.missing else { return };
+        debug_assert!(*missing >= fresh, "no more arrives than was sent");
+        *missing -= fresh;
+        // Of a transfer of nothing, its end is all that arrives.
+        if *missing > 0 || self.complete || (fresh == 0 && !segment.fin) {
+            return;
+        }
+        self.complete = true;
+        if self.opened >= cx.warmup
+            && let Some(record) = &mut flow.record.transport
+        {
+            record.completed += 1;
+            record.completion.record(now.since(self.opened));
+        }
+        if let Supply::Transfers { transfers, .. } = &mut flow.supply {
+            let before = transfers.next();
+            transfers.end(now);
+            if before.is_none()
+                && let Some(next) = transfers.next()
+            {
+                cx.events.push(next, Event::Emit { flow: index });
+            }
+        }
+    }
+
+    /// Records round-trip times after an acknowledgement.
+    fn measure(&mut self, cx: &mut Context) {
+        let Some(record) = &mut cx.flows[self.flow].record.transport else { return };
+        if let Some(sample) = self.sender.take_sample() {
+            record.rtt.record(sample);
+        }
+        if let Some(srtt) = self.sender.srtt() {
+            record.srtt_max = record.srtt_max.max(srtt);
+        }
     }
 }
 
 impl Connections {
-    /// Stores a connection; returns its slot.
-    pub(crate) fn insert(&mut self, connection: Connection) -> Slot {
+    /// Opens a connection of a flow, with this many bytes to send; `None` without end.
+    pub(crate) fn open(
+        &mut self,
+        flow: FlowId,
+        number: u32,
+        settings: &Settings,
+        bytes: Option<u64>,
+        now: Instant,
+    ) -> Slot {
+        let connection = Connection::new(flow, number, settings, bytes, now);
         if let Some(slot) = self.free.pop() {
+            debug_assert!(self.slots[slot].closed && self.slots[slot].on_their_way == 0, "nothing of it is left");
             self.slots[slot] = connection;
             return slot;
         }
         self.slots.push(connection)
     }
 
-    #[inline]
-    pub(crate) fn get(&mut self, slot: Slot) -> &mut Connection {
-        &mut self.slots[slot]
+    /// Windows of a flow's open connections together, in bytes, and the largest smoothed round-trip time.
+    pub(crate) fn windows(&self, flow: FlowId) -> (u64, Option<Duration>) {
+        let open = || self.slots.iter().filter(|connection| !connection.closed && connection.flow == flow);
+        let srtt = open().filter_map(|connection| connection.sender.srtt()).max();
+        (open().map(|connection| connection.sender.cwnd()).sum(), srtt)
     }
 
-    /// Open connections in the order of their slots, which is deterministic.
-    pub(crate) fn open(&self) -> impl Iterator<Item = &Connection> {
-        self.slots.iter().filter(|connection| !connection.closed)
-    }
-
-    /// Slot of the open connection of a flow that has one at a time.
-    pub(crate) fn of_flow(&self, flow: FlowId) -> Option<Slot> {
+    /// Lets the open connection of a flow that has one at a time send what it has, and no more. Returns its slot.
+    pub(crate) fn cease(&mut self, flow: FlowId) -> Option<Slot> {
         let open = |connection: &Connection| connection.flow == flow && !connection.closed;
-        self.slots.numbers().find(|&slot| open(&self.slots[slot]))
+        let slot = self.slots.numbers().find(|&slot| open(&self.slots[slot]))?;
+        self.slots[slot].sender.close();
+        Some(slot)
     }
 
-    /// Closes a connection; its slot is reused once none of its segments is in flight.
-    pub(crate) fn close(&mut self, slot: Slot) {
+    /// The next packet of an end of a connection, if there is one, and its flow.
+    pub(crate) fn next(&mut self, slot: Slot, end: End, cx: &mut Context) -> Option<(FlowId, Packet)> {
+        let Connection { flow, number, sender, receiver, closed: false, .. } = &mut self.slots[slot] else {
+            return None;
+        };
+        let (flow, segment) = match end {
+            End::Sender => {
+                let segment = sender.next(cx.now)?;
+                let record = &mut cx.flows[*flow].record;
+                record.sent += u64::from(segment.length > 0);
+                // The receiver's verdict on a loss that is being repaired.
+                if segment.discard_priority.is_some()
+                    && let Some(losses) = record.transport.as_mut().and_then(|transport| transport.losses.as_mut())
+                {
+                    losses.send(*number, segment.start, sender.verdict());
+                }
+                (*flow, segment)
+            }
+            End::Receiver => {
+                let Role::Stream { back } = cx.flows[*flow].role else { return None };
+                (back, receiver.next(cx.now)?)
+            }
+        };
+        let of = &mut cx.flows[flow];
+        let length = ip_bytes(segment.header() + Bytes::new(segment.length.into()));
+        let dscp = segment.discard_priority.map_or(of.dscp, Dscp::with_discard_priority);
+        of.record.bare.made += u64::from(segment.length == 0);
+        let (ecn, segment) = (segment.ecn, Some(self.send(slot, &segment)));
+        Some((flow, Packet { dscp, segment, ecn, ..Packet::new(Load::Flow(flow), cx.now, length) }))
+    }
+
+    /// Both ends have sent what they have: counts, closes the connection if its sender is done, else sets timers.
+    pub(crate) fn settle(&mut self, slot: Slot, cx: &mut Context) {
         let connection = &mut self.slots[slot];
-        connection.closed = true;
-        if connection.on_their_way == 0 {
-            self.free.push(slot);
+        if connection.closed {
+            return;
+        }
+        let counts = connection.sender.counts();
+        if counts != connection.counted {
+            let before = std::mem::replace(&mut connection.counted, counts);
+            if let Some(record) = &mut cx.flows[connection.flow].record.transport {
+                record.count(counts, before);
+            }
+        }
+        if connection.sender.done() {
+            // Its slot is reused once none of its segments is in flight.
+            connection.closed = true;
+            if connection.on_their_way == 0 {
+                self.free.push(slot);
+            }
+        } else {
+            self.arm(slot, cx);
         }
     }
 
+    /// Ensures an event at the earliest timer of a connection. One that is already pending before that suffices: an
+    /// acknowledgement that restarts the timer costs no event.
+    pub(crate) fn arm(&mut self, slot: Slot, cx: &mut Context) {
+        let connection = &mut self.slots[slot];
+        let deadline = connection.deadline();
+        if deadline < connection.armed {
+            connection.armed = deadline;
+            cx.events.push(deadline, Event::Timer { connection: slot });
+        }
+    }
+
+    /// Handles a `Timer` event. Returns the flow of the connection if one of its timers has expired.
+    pub(crate) fn expire(&mut self, slot: Slot, cx: &mut Context) -> Option<FlowId> {
+        let connection = &mut self.slots[slot];
+        if connection.armed != cx.now {
+            return None;
+        }
+        connection.armed = Instant::NEVER;
+        if connection.deadline() > cx.now {
+            self.arm(slot, cx);
+            return None;
+        }
+        if connection.sender.deadline() <= cx.now {
+            connection.sender.expire(cx.now);
+        }
+        if connection.receiver.deadline() <= cx.now {
+            connection.receiver.expire(cx.now);
+        }
+        Some(connection.flow)
+    }
+
+    /// Takes a packet with a segment, of the flow `index`, at its end of the connection. Returns its slot and the end.
+    pub(crate) fn take(&mut self, index: FlowId, segment: Handle, packet: &Packet, cx: &mut Context) -> (Slot, End) {
+        let &mut Carried { connection: slot, ref segment, .. } = self.carried.get_mut(segment);
+        let connection = &mut self.slots[slot];
+        debug_assert!(connection.on_their_way > 0, "a segment that arrives was on its way");
+        cx.flows[index].record.bare.finished += u64::from(segment.length == 0);
+        if cx.flows[index].role.answers().is_none() {
+            debug_assert_eq!(connection.flow, index, "its flow has the data");
+            connection.take_data(segment, packet, cx);
+            return (slot, End::Receiver);
+        }
+        if !connection.closed {
+            connection.sender.receive(cx.now, segment);
+            connection.measure(cx);
+        }
+        (slot, End::Sender)
+    }
+
     /// Stores a segment to be carried by a packet.
-    pub(crate) fn send(&mut self, connection: Slot, segment: &Segment) -> Handle {
+    fn send(&mut self, connection: Slot, segment: &Segment) -> Handle {
         let Connection { number, on_their_way, .. } = &mut self.slots[connection];
         *on_their_way += 1;
         let key = number.wrapping_mul(KEY_STEP);
@@ -160,15 +347,9 @@ impl Connections {
     }
 
     /// Connection and segment of a packet.
-    pub(crate) fn carried(&self, segment: Handle) -> (Slot, Segment) {
+    fn carried(&self, segment: Handle) -> (Slot, Segment) {
         let Carried { connection, segment, .. } = self.carried.get(segment);
         (connection, segment)
-    }
-
-    /// The same by reference, with the connection itself.
-    pub(crate) fn met(&mut self, segment: Handle) -> (Slot, &mut Connection, &Segment) {
-        let &mut Carried { connection, ref segment, .. } = self.carried.get_mut(segment);
-        (connection, &mut self.slots[connection], segment)
     }
 
     /// Number of the connection among its flow's, and of the first octet, of a segment in flight.

@@ -5,7 +5,7 @@ use crate::egress::EXCHANGE;
 use crate::engine::{Bitmap, FlowId, Handle, NodeId, PortId};
 use crate::mac::{Arrival, Assembly, Frame, Kind, Reorder, SEQUENCES, places};
 use crate::net::{Load, Packet, Transit, Waiting, msdu_bytes, network_bytes, serial};
-use crate::world::flows::delivery::Row;
+use crate::world::flows::row::Row;
 use crate::world::flows::{Flow, Supply};
 use crate::world::nodes::Node;
 use crate::world::routing::Routing;
@@ -210,11 +210,11 @@ impl World {
                 continue;
             }
             packet.transit.accepted = true;
-            self.hear_neighbour(node, from);
             self.connections.packet_made(copy.segment);
             let copy = self.packets.insert(crate::net::Packet { transit: Transit::NONE, ..copy });
-            if let Routing::Dsr(mesh) = &mut self.routing {
-                mesh.copy(handle, copy);
+            if let Some(found) = self.routing.found() {
+                found.hear_neighbour(node, from, self.now);
+                found.copy(handle, copy);
             }
             if let Some(last) = last {
                 self.packets.get_mut(last).transit.next = Some(copy);
@@ -233,8 +233,10 @@ impl World {
             while let Some(handle) = next {
                 let mut packet = self.packets.remove(handle);
                 next = packet.transit.next;
-                self.open(handle, &mut packet);
                 if let Load::Flow(index) = packet.load {
+                    if let Some(found) = self.routing.found() {
+                        found.open(handle, &mut packet, self.flows[index].to);
+                    }
                     if !in_rows {
                         self.deliver(node, from, index, &packet);
                     } else if !row.takes(&packet) {
@@ -244,6 +246,6 @@ impl World {
                 self.connections.packet_gone(packet.segment);
             }
         }
-        self.end_row(&mut row);
+        row.end(&mut self.flows, (self.now, self.warmup), &mut self.recorder);
     }
 }

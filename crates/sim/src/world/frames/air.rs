@@ -45,7 +45,12 @@ impl World {
                 }
                 let assembly = self.aggregate(node);
                 let bursts = self.nodes[node].station.bursts();
-                let ahead = if bursts { self.ahead(node, category) } else { None };
+                let ahead = if bursts {
+                    let (of, rules, mut accounts) = self.node_and_accounts(node);
+                    of.ahead(category, rules, &mut accounts)
+                } else {
+                    None
+                };
                 let frame = self.nodes[node].station.begin(self.now, assembly, ahead, &self.rules);
                 if self.rules.shares_uplink() && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
                     self.nodes[node].station.may_answer_to(frame.to, &self.rules);
@@ -55,7 +60,8 @@ impl World {
             Due::Failed(answer) => {
                 self.count_outcome(node, answer);
                 if self.rules.tmac.is_some() {
-                    self.take_turn(node);
+                    let (of, rules, mut accounts) = self.node_and_accounts(node);
+                    of.take_turn(rules, &mut accounts);
                 }
                 self.serve(node);
             }
@@ -162,7 +168,8 @@ impl World {
         }
         self.count_transmissions(node, frame);
         if self.rules.tmac.is_some() {
-            self.tell_key(node, frame);
+            let (of, _, mut accounts) = self.node_and_accounts(node);
+            of.tell_key(frame, &mut accounts);
         }
         if observed {
             self.observe_sent(node, frame, duration);
@@ -182,9 +189,8 @@ impl World {
     /// A node begins to send a frame: told to whoever looks at single frames.
     #[inline(never)]
     fn observe_sent(&mut self, node: NodeId, frame: &Frame, duration: Duration) {
-        self.trace_sent(node, frame);
-        self.measure_sent(node, frame, duration);
-        self.draw_sent(node, frame, duration);
+        self.trace(node, frame, None);
+        self.nodes[node].measure_sent(self.now, frame, duration);
     }
 
     /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front
@@ -378,12 +384,15 @@ impl World {
         self.trace_heard(node, of, heard);
         match heard.what {
             Signal::Good { whole } => {
-                if by_age {
-                    self.hear_key(node, frame, heard.power);
+                let told = if by_age { self.nodes[frame.from.into()].told(node.into()) } else { None };
+                if let Some(told) = told {
+                    let (of, rules, mut accounts) = self.node_and_accounts(node);
+                    of.hear_key(frame, heard.power, told, rules, &mut accounts);
                 }
                 self.hear(node, frame, whole);
                 if by_age {
-                    self.take_turn(node);
+                    let (of, rules, mut accounts) = self.node_and_accounts(node);
+                    of.take_turn(rules, &mut accounts);
                 }
             }
             Signal::Bad { header_read } => {
@@ -414,7 +423,7 @@ impl World {
             && let Kind::Data { packet, .. } = frame.kind
         {
             match self.packets.get(packet).load {
-                Load::Note(content) => self.finish_note(packet, content),
+                Load::Note(content) => self.posted.finish(&mut self.packets, packet, content),
                 _ => self.accounts(frame.from.into()).finish_broadcast(packet),
             }
             self.broadcasts_in_air -= 1;
@@ -456,7 +465,10 @@ impl World {
     /// Lets a station receive such a frame, which is addressed to it where its part of a frame to several is.
     #[inline(never)]
     fn receive(&mut self, node: NodeId, frame: &Frame, whole: bool) {
-        self.measure_heard(node, frame, whole);
+        if let Some(mut gauge) = self.nodes[node].gauge.take() {
+            gauge.hears_frame(frame, &self.nodes[frame.from.into()].station, &self.intact(whole), &self.packets);
+            self.nodes[node].gauge = Some(gauge);
+        }
         let answer = if self.nodes[node].station.awaits_block_ack(frame) {
             let reported = self.nodes[NodeId::from(frame.from)].station.scoreboard(frame.to, frame.category);
             self.nodes[node].station.block_ack_received(self.now, frame.from, &reported, &self.rules)
@@ -487,7 +499,8 @@ impl World {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
             self.nodes[node].egress.on_air(self.now, frame.from, frame.category, true, airtime);
             if self.rules.power_save {
-                self.hear_power_state(node, frame);
+                let (of, _, mut accounts) = self.node_and_accounts(node);
+                of.hear_power_state(frame, &mut accounts);
             }
         }
     }

@@ -6,8 +6,9 @@ use crate::mac::{BROADCAST, Finished};
 use crate::net::{Packet, Transit};
 use crate::trace::TraceEventKind;
 use crate::world::nodes::Node;
+use crate::world::power_save::Cue;
 use crate::world::state::{Event, World};
-use crate::world::watch::Witness;
+use crate::world::witness::Witness;
 use queue::Completion;
 use units::{Duration, Instant};
 
@@ -82,7 +83,7 @@ impl World {
                 match (finished.to, finished.delivered) {
                     // It lives until the last tail has passed.
                     (BROADCAST, _) => {}
-                    (_, true) => self.drop_packet(node, handle),
+                    (_, true) => self.accounts(node).drop_sent(handle),
                     (to, false) => self.link_failed(node, handle, to),
                 }
             }
@@ -109,8 +110,8 @@ impl World {
         let Node { egress, record, .. } = &mut self.nodes[node];
         record.finish(to, delivered, &completion);
         let port = egress.port_to(to, category, dscp.class());
-        let of_hardware = (to, u64::from(load) * u64::from(packets));
-        self.complete(node, port, &completion, expected, of_hardware);
+        let of_hardware = (expected, to, u64::from(load) * u64::from(packets));
+        self.nodes[node].completed(self.now, port, &completion, of_hardware, &mut self.recorder);
     }
 
     /// Counts and ends a note or a null frame that a station is done with. Neither comes from a port. Returns the next packet in
@@ -127,8 +128,8 @@ impl World {
             self.observe_finished(node, packet, finished, completion.service);
         }
         // A note lives until the last tail has passed.
-        if to != BROADCAST {
-            self.told(node, packet, delivered);
+        if to != BROADCAST && self.posted.told(packet, &mut self.packets) {
+            self.power_save(node, |of, _| Cue::Told { delivered, busy: of.has_packets() });
         }
         next
     }
@@ -137,10 +138,10 @@ impl World {
     /// its [passage](Passage).
     #[inline(never)]
     fn observe_finished(&mut self, node: NodeId, handle: Handle, finished: Finished, service: Duration) {
-        self.measure_finished(node, handle, finished, service);
-        self.draw_finished(node, service);
+        let Self { nodes, packets, connections, medium, watch, now, .. } = self;
+        let busy = || medium.busy_from_start(node.into(), *now);
+        nodes[node].measure_finished(*now, busy, packets.get_ref(handle), finished, service);
         if finished.delivered {
-            let Self { packets, connections, watch, now, .. } = self;
             let picture = || TraceEventKind::Acknowledged(connections.picture(&packets.get(handle)));
             Witness { watch, now: *now, node }.saw(picture);
         }

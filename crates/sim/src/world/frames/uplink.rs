@@ -1,16 +1,11 @@
 //! Frames of several stations at once: what their access point knows of them, and the packets in their parts.
 
-use crate::config::Class;
 use crate::engine::NodeId;
-use crate::mac::{Asks, Frame, Kind, QUEUE_MOST};
-use crate::net::msdu_bytes;
+use crate::mac::{Asks, Frame, Kind};
 use crate::radio::Mode;
 use crate::world::nodes::Node;
 use crate::world::state::World;
-use units::{Bytes, Duration};
-
-/// Longest delimiter and padding of an MPDU in an A-MPDU.
-const AROUND: u64 = 4 + 3;
+use units::Duration;
 
 impl World {
     /// The trigger for data, or for the sizes of queues, that is due instead of the node's own frames.
@@ -63,21 +58,8 @@ impl World {
         };
         let from = NodeId::from(frame.from);
         let Some(mode) = self.nodes[from].station.widest_shared_mode(frame.to, &self.rules) else { return };
-        let queued = self.queued(from, frame.to, frame.category);
+        let queued = self.nodes[from].queued(frame.to, frame.category, &self.rules);
         let what = (frame.from, frame.category);
         self.nodes[node].station.told(self.now, what, mode, queued, polled, &self.rules);
-    }
-
-    /// Size of a node's queue for a receiver and category. The receiver has to know what the packets take in an A-MPDU, hence
-    /// headers count.
-    pub(in crate::world) fn queued(&self, node: NodeId, to: u32, category: u8) -> Bytes {
-        let Node { station, egress, saturated, .. } = &self.nodes[node];
-        if !saturated[egress.port_to(to, category, Class::BestEffort)].is_empty() {
-            // The next packet is made when one leaves.
-            return QUEUE_MOST;
-        }
-        let (packets, bytes) = egress.waiting_for(to, category);
-        let each = self.rules.mpdu(msdu_bytes(Bytes::new(0))).count() + AROUND;
-        Bytes::new(packets * each) + bytes + station.waiting_for(to, category)
     }
 }

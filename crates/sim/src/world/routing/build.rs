@@ -1,7 +1,8 @@
 //! Builds routing: static routes, shortest or by hand, or AODV.
 
+use super::aodv::Mesh;
 use super::sourced::Sourced;
-use super::{Mesh, Routing};
+use super::{Found, Routing};
 use crate::config::{Aodv, Dsr, Network, Protocol, Route};
 use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
 use crate::mac::{BROADCAST, Conventions, Frame, LONGEST_MSDU};
@@ -42,16 +43,16 @@ pub(crate) fn routing(
         }
         Protocol::Aodv => {
             check_reach(medium, &rules.timing)?;
-            mesh(network, &names, rules, seed).map(|mesh| Routing::Aodv(Box::new(mesh)))
+            mesh(network, &names, rules, seed).map(|mesh| Routing::Found(Box::new(mesh)))
         }
         Protocol::Dsr => {
             check_reach(medium, &rules.timing)?;
-            sourced(network, &names, flows, rules, seed).map(|mesh| Routing::Dsr(Box::new(mesh)))
+            sourced(network, &names, flows, rules, seed).map(|mesh| Routing::Found(Box::new(mesh)))
         }
     }
 }
 
-fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> Result<Mesh, BuildError> {
+fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> Result<Found, BuildError> {
     refuse_paths(network)?;
     let given = &network.routing.aodv;
     check_aodv(given)?;
@@ -61,7 +62,7 @@ fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> 
         aodv::Aodv::new(address, &settings, random)
     });
     let nodes = nodes.collect();
-    Ok(Mesh::new(given, settings, nodes, rules.index(given.category)))
+    Ok(Found::aodv(given, Mesh::new(given, settings, nodes), rules.index(given.category)))
 }
 
 fn refuse_paths(network: &Network) -> Result<(), BuildError> {
@@ -78,7 +79,7 @@ fn sourced(
     flows: &[Flow],
     rules: &Conventions,
     seed: u64,
-) -> Result<Sourced, BuildError> {
+) -> Result<Found, BuildError> {
     refuse_paths(network)?;
     let room = LONGEST_MSDU - dsr::longest_header();
     let too_long = |flow: &&Flow| flow.supply.first().is_some_and(|length| msdu_bytes(length) > room);
@@ -92,7 +93,7 @@ fn sourced(
     let node =
         |(name, address): (&String, u32)| dsr::Dsr::new(address, given, Stream::new(seed, name, Purpose::Routing));
     let nodes = names.iter().zip(0..).map(node).collect();
-    Ok(Sourced::new(given.clone(), nodes, rules.index(given.category)))
+    Ok(Found::dsr(Sourced::new(given.clone(), nodes), rules.index(given.category)))
 }
 
 /// Refuses settings with which nodes would find no route, or ask without a pause.
@@ -282,7 +283,7 @@ pub(crate) fn check_txop(
         // AODV and DSR may lead a flow by any node; what goes by fixed routes is sent by those on them.
         let (senders, all): (Vec<u32>, _) = match routing {
             Routing::Static(routes) => (radio_hops(nodes, routes, index).map(|(from, _)| from).collect(), 0),
-            Routing::Aodv(_) | Routing::Dsr(_) => (Vec::new(), nodes.len()),
+            Routing::Found(_) => (Vec::new(), nodes.len()),
         };
         let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from.into()));
         for node in senders.chain((0..).take(all)) {

@@ -2,7 +2,8 @@
 
 use super::marks::number;
 use super::pattern::PRIORITIES;
-use super::settings::{Discriminator, Measure, Settings};
+use super::settings::Settings;
+use crate::config::bqm::{Discriminator, Measure};
 use crate::transport::tcp::segment::{Block, Report};
 
 /// Number of consecutive losses that always count as congestion, whatever equation (3.2) says (section 3.2).
@@ -54,7 +55,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::bqm::Pattern;
+    use crate::config::bqm::DiscardPattern as Pattern;
     use core::num::NonZeroU32;
 
     /// Verdict on these missing packets of one octet each, by number.

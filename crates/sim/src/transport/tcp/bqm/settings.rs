@@ -1,51 +1,6 @@
 //! Parameters that the thesis names, and choices that it leaves open.
 
-use super::pattern::Pattern;
-
-/// Content of a receiver's loss reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Discriminator {
-    /// By equation (3.2) and the rule on bursts.
-    Ald,
-    /// All as congestion.
-    None,
-}
-
-/// Estimate of a path's overload by a receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
-    /// By the highest priority that is missing (BQM).
-    Highest,
-    /// By the highest that is reached from the lowest upward without a gap (Modified BQM, section 3.6).
-    WithoutGap,
-}
-
-/// Sender's reaction to a loss without congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WirelessLoss {
-    /// Reduces its window by one packet (section 3.5).
-    OnePacket,
-    /// Keeps its window (section 6.1).
-    None,
-}
-
-/// How long the window grows at the reduced speed after a reaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Growth {
-    /// Until the next reaction.
-    UntilNext,
-    /// Until the window is as large as before.
-    UntilRegained,
-}
-
-/// Slow start threshold after a reaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Threshold {
-    /// The window.
-    Reduced,
-    /// Half of what was outstanding (RFC 5681, equation 4).
-    Half,
-}
+use crate::config::bqm::{DiscardPattern as Pattern, Discriminator, Growth, Measure, Threshold, WirelessLoss};
 
 /// The settings of both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,12 +8,17 @@ pub(crate) struct Settings {
     pub(crate) pattern: Pattern,
     /// True if a repetition has a priority higher by one each time, so that it is not dropped for ever.
     pub(crate) raise: bool,
+    /// How a receiver tells losses apart: by equation (3.2) and the rule on bursts, if it does.
     pub(crate) discriminator: Discriminator,
     /// `K`: one in this many packets has priority 0, for the receiver. None: no packet has.
     pub(crate) every: Option<u32>,
+    /// A receiver's estimate of a path's overload; without a gap: Modified BQM, section 3.6.
     pub(crate) measure: Measure,
+    /// Sender's reaction to a loss without congestion: by one packet in section 3.5, none in section 6.1.
     pub(crate) wireless_loss: WirelessLoss,
+    /// How long the window grows at the reduced speed after a reaction.
     pub(crate) growth: Growth,
+    /// Slow start threshold after a reaction; half: RFC 5681, equation 4.
     pub(crate) threshold: Threshold,
     /// True if one duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
     pub(crate) single_duplicate: bool,

@@ -11,8 +11,9 @@
 //! `beta` is the overload, and `alpha` is the rest; as a window of zero would send nothing, a quarter remains in the
 //! last line. Other patterns have other overloads. A loss without report is handled as in Reno.
 
+use crate::config::bqm::{Growth, Threshold, WirelessLoss};
 use crate::transport::tcp::Report;
-use crate::transport::tcp::bqm::{Growth, PRIORITIES, Settings, Threshold, WirelessLoss};
+use crate::transport::tcp::bqm::{PRIORITIES, Settings};
 
 /// The whole in the unit of `alpha` and `beta`.
 const WHOLE: u64 = 16;

@@ -1,7 +1,7 @@
 //! BQM at both ends (BQM thesis, chapter 3): Table 3.1 by traces, and what is reported.
 
 use super::trace::{plain, run};
-use crate::transport::tcp::bqm::{Threshold, WirelessLoss};
+use crate::config::bqm::{Threshold, WirelessLoss};
 use crate::transport::tcp::*;
 use units::{Bytes, Instant};
 

@@ -1,0 +1,50 @@
+//! What can happen in a network, at a time of its own.
+
+use crate::engine::{FlowId, Handle, NodeId, PortId, Slot, WireId};
+
+/// Kind of event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    /// A source makes a packet, or begins a transfer.
+    Emit { flow: FlowId },
+    /// A saturated flow starts.
+    Saturate { flow: FlowId },
+    /// A saturated or greedy flow stops.
+    Cease { flow: FlowId },
+    /// A timer of a connection expires, unless it has moved.
+    Timer { connection: Slot },
+    /// A station's deadline, unless it has moved.
+    Deadline { node: NodeId },
+    /// The front of a frame reaches its `listener`-th listener, and perhaps more.
+    Front { of: Handle, listener: u32 },
+    /// All listeners have read the colour of a frame.
+    Colour { of: Handle },
+    /// The sender has sent all of a frame.
+    Sent { of: Handle },
+    /// The tail of a frame leaves its `listener`-th listener, and perhaps more.
+    Tail { of: Handle, listener: u32 },
+    /// The interval of the controller of a node's port is over.
+    Control { node: NodeId, port: PortId },
+    /// A port that held its packets back may let one go, unless that has moved.
+    Ready { node: NodeId, port: PortId },
+    /// The last bit of a packet has been sent over a wired link.
+    WireSent { wire: WireId },
+    /// The last bit of the first packet under way on a wired link has arrived.
+    WireArrives { wire: WireId },
+    /// The deadline of a node's routing protocol, unless it has moved.
+    Route { node: NodeId },
+    /// The random delay of a routing message is over.
+    Message { node: NodeId, packet: Handle },
+    /// What the gate of a flow waits for comes or fails to, unless it has moved.
+    Gate { flow: FlowId },
+    /// A note of a node is due.
+    Note { node: NodeId },
+    /// A station that can sleep has been idle for long, or wakes for a beacon, unless that has moved.
+    PowerSave { node: NodeId },
+    /// A node comes or goes.
+    Presence { node: NodeId },
+    /// A step of the time series ends.
+    Step,
+    /// The warm-up ends.
+    WarmedUp,
+}

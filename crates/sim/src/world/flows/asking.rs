@@ -1,0 +1,101 @@
+//! Builds the admission control of flows, with the flows of its messages.
+
+use super::admission::{Admission, AdmissionRecord, MESSAGE, Standing};
+use super::supply::Traffic;
+use super::{Flow, Role, Supply};
+use crate::config::{self, Class, Dscp};
+use crate::engine::{FlowId, Number as _, Purpose, Stream};
+use crate::net::network_bytes;
+use crate::record::Identity;
+use crate::world::error::BuildError;
+use control::FlowGate;
+use units::{Instant, Rate};
+
+/// Checks the admission of a described flow; returns the rate that it asks for.
+///
+/// # Errors
+/// A flow that cannot ask for admission.
+pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Option<Rate>, BuildError> {
+    let Some(admission) = &described.admission else { return Ok(None) };
+    let refuse = |key: &str, message: &str| {
+        let key = if key.is_empty() { String::new() } else { format!(".{key}") };
+        Err(BuildError::new(format!("flow.{}.admission{key}", described.name), message))
+    };
+    if described.class != Class::RealTime {
+        return refuse("", "best effort needs no admission: add `class = \"real-time\"`, or leave the table out");
+    }
+    if described.to == "broadcast" {
+        return refuse("", "a probe has one destination, and this flow goes to all");
+    }
+    if !traffic.asks() {
+        return refuse(
+            "",
+            "admission is for flows over UDP that send at times of their own, not for this kind of traffic",
+        );
+    }
+    let rate = admission.rate.map(units::Positive::<Rate>::get).or_else(|| traffic.network_rate());
+    match rate {
+        Some(rate) => Ok(Some(rate)),
+        None => {
+            refuse("rate", "this traffic has no constant rate: say what it asks for, headers of UDP and IP included")
+        }
+    }
+}
+
+/// Lets `flow`, the `index`-th, ask for admission at this rate. Returns the flows of its messages, the first of which
+/// is the `next`-th.
+pub(super) fn admit(
+    flow: &mut Flow,
+    index: FlowId,
+    next: FlowId,
+    described: &config::Admission,
+    rate: Rate,
+    seed: u64,
+) -> [Flow; 3] {
+    let mut chance = Stream::new(seed, &flow.identity.name, Purpose::Admission);
+    let mut gate = FlowGate::new(&described.gate, chance.up_to(u64::MAX));
+    let [probes, answers, regulations] = [0, 1, 2].map(|step| FlowId::at(next.place() + step));
+    let mut standing = Standing::NotYet;
+    if described.presumed {
+        // Long enough ago not to count as new, whenever its first packet comes.
+        gate.presume(rate);
+        standing = Standing::RealTime;
+    }
+    let record = AdmissionRecord::default();
+    flow.admission = Some(Box::new(Admission {
+        gate,
+        rate,
+        refused: described.refused,
+        probes,
+        answers,
+        regulations,
+        standing,
+        probe: None,
+        armed: Instant::NEVER,
+        asked: None,
+        record,
+    }));
+    let message = |what: &str, role: Role, is_back: bool| {
+        let Identity { name, from, to, .. } = &flow.identity;
+        let (from_name, to_name) = if is_back { (to, from) } else { (from, to) };
+        let (from, to) = if is_back { (flow.to.into(), flow.from.into()) } else { (flow.from, flow.to) };
+        let identity = Identity {
+            name: format!("{name}-{what}"),
+            from: from_name.clone(),
+            to: to_name.clone(),
+            kind: "message",
+            class: Class::RealTime,
+            drawn: false,
+            left_out: None,
+            deadline: None,
+        };
+        let supply = Supply::Answers { longest: network_bytes(MESSAGE) };
+        Flow::new(identity, (from, to), (flow.category, Dscp::SIGNALLING), role, supply)
+    };
+    let of = index;
+    [
+        message("probe", Role::Probe { of }, false),
+        message("answer", Role::Answer { of }, true),
+        message("regulate", Role::Regulation { of }, true),
+    ]
+}

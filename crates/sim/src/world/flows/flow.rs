@@ -1,0 +1,220 @@
+//! A flow, the purpose of its packets, and where they come from.
+
+use super::admission::{Admission, MESSAGE};
+use super::passage::Passage;
+use crate::config::Dscp;
+use crate::engine::{FlowId, NodeId};
+use crate::mac::{BROADCAST, Frame};
+use crate::net::aodv::Ends;
+use crate::net::{Load, MTU, Packet, ip_bytes, network_bytes};
+use crate::radio::Medium;
+use crate::record::{Distances, FlowRecord, Identity, Recorder};
+use crate::traffic::{Source, Transfers};
+use crate::transport::tcp::{Segment, Settings};
+use queue::Ecn;
+use units::{Bytes, Instant};
+
+/// A flow: its supply, and its record.
+pub(crate) struct Flow {
+    pub(crate) identity: Identity,
+    pub(crate) from: NodeId,
+    /// Destination; [`BROADCAST`] for all nodes in range.
+    pub(crate) to: u32,
+    /// Index of its access category.
+    pub(crate) category: u8,
+    /// DSCP of its packets.
+    pub(crate) dscp: Dscp,
+    /// ECN field of its packets over UDP.
+    pub(crate) ecn: Ecn,
+    /// Admission state, if it asks for admission.
+    pub(crate) admission: Option<Box<Admission>>,
+    pub(crate) role: Role,
+    pub(crate) supply: Supply,
+    /// Its packets at the node where it begins that wait for a route or in a port.
+    pub(crate) waiting: u32,
+    pub(crate) record: FlowRecord,
+}
+
+impl Flow {
+    /// A flow without packets, from a node to another or to all.
+    pub(super) fn new(
+        identity: Identity,
+        (from, to): (NodeId, u32),
+        way: (u8, Dscp),
+        role: Role,
+        supply: Supply,
+    ) -> Self {
+        let ((category, dscp), ecn, record) = (way, Ecn::NotEct, FlowRecord::default());
+        Self { identity, from, to, category, dscp, ecn, admission: None, role, supply, waiting: 0, record }
+    }
+
+    /// The ends of a packet of this flow, at a node that has it from `previous`.
+    #[inline]
+    pub(crate) fn ends(&self, previous: Option<u32>, packet: &Packet) -> Ends {
+        Ends { origin: self.from.into(), destination: self.to, previous, travelled: packet.travelled() }
+    }
+
+    /// A new packet with this payload over UDP.
+    #[inline]
+    pub(crate) fn packet(&mut self, index: FlowId, payload: Bytes, now: Instant) -> Packet {
+        self.record.sent += 1;
+        self.record.offered += payload;
+        let Self { ecn, dscp, .. } = *self;
+        Packet { dscp, ecn, ..Packet::new(Load::Flow(index), now, network_bytes(payload)) }
+    }
+
+    /// Gives its packets the class to which it was admitted. False if it may send none now.
+    pub(crate) fn take_class(&mut self, now: Instant) -> bool {
+        let Some(allowed) = self.admission.as_ref().and_then(|admission| admission.dscp(now)) else { return false };
+        self.dscp = allowed;
+        self.ecn = if allowed.is_real_time() { Ecn::Ect0 } else { Ecn::NotEct };
+        true
+    }
+
+    /// A node has got a packet of this broadcast flow.
+    #[inline(never)]
+    pub(crate) fn reaches(
+        &mut self,
+        node: NodeId,
+        from: u32,
+        now: Instant,
+        medium: &Medium<Frame>,
+        distances: &mut Option<Box<Distances>>,
+    ) {
+        debug_assert_eq!(self.to, BROADCAST, "others are for one node");
+        let Some(receptions) = &mut self.record.receptions else { return };
+        // Only by fading does a node decode what is too weak for it.
+        if !medium.fades() || medium.neighbours(from).any(|near| near == u32::from(node)) {
+            receptions.receive();
+        }
+        if let Some(distances) = distances {
+            receptions.receive_at(distances.class(from, node.into(), now));
+        }
+    }
+
+    /// A new message of a flow's admission, if this is the flow of such messages.
+    pub(crate) fn message(&mut self, index: FlowId, created: Instant) -> Packet {
+        debug_assert!(!self.role.is_described(), "messages have flows of their own");
+        self.record.sent += 1;
+        Packet { dscp: self.dscp, ..Packet::new(Load::Flow(index), created, network_bytes(MESSAGE)) }
+    }
+
+    /// Counts packets like this one that have reached their application.
+    #[expect(clippy::inline_always, reason = "once a packet: such calls cost every network 1 % in all")]
+    #[inline(always)]
+    pub(crate) fn count(
+        &mut self,
+        index: FlowId,
+        packet: &Packet,
+        packets: u32,
+        (now, warmup): (Instant, Instant),
+        recorder: &mut Option<Recorder>,
+    ) {
+        let payload = packet.payload() * packets.into();
+        self.record.bytes += payload;
+        let delay = now.since(packet.created);
+        if let Some(recorder) = recorder {
+            recorder.arrived(index, delay, packets);
+            recorder.got(index, payload);
+        }
+        if let Some(player) = &mut self.record.player {
+            (0..packets).for_each(|_| player.receive(now, packet.created));
+        }
+        if packet.created >= warmup {
+            self.record.receive_all(delay, self.identity.deadline, packet, packets);
+        }
+    }
+}
+
+/// Factor of a datagram's part of the key that distinguishes flows: odd, its multiples are far apart.
+const KEY_STEP: u32 = 0x9e37_79b9;
+
+impl Flow {
+    /// What a real program sent as this packet, for traces.
+    pub(crate) fn bytes(&self, packet: &Packet) -> Option<Box<[u8]>> {
+        let Supply::Outside(passage) = &self.supply else { return None };
+        passage.bytes(packet)
+    }
+
+    /// Access category of a real packet of this flow, no place at the head of a queue, and its key for queues.
+    #[inline(never)]
+    pub(crate) fn kept(&self, index: FlowId, packet: &Packet) -> (u8, bool, u32) {
+        let kept = match &self.supply {
+            Supply::Outside(passage) => passage.under_way.get(&packet.serial),
+            _ => None,
+        };
+        let (category, key) = kept.map_or((self.category, 0), |kept| (kept.category, kept.key));
+        (category, false, u32::from(index).wrapping_add(key.wrapping_mul(KEY_STEP)))
+    }
+}
+
+/// Purpose of a flow's packets. Every flow that is answered has another one for the answers, which goes the way back
+/// and is not in the results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Data over UDP for the application.
+    Data,
+    /// A packet of a real program.
+    Outside,
+    /// Request, to be answered over the flow `back`.
+    Request { back: FlowId },
+    /// Answer to a request of the flow `of`.
+    Reply { of: FlowId },
+    /// A TCP segment for the receiver, which answers over the flow `back`.
+    Stream { back: FlowId },
+    /// A TCP segment for the sender of the flow `of`.
+    Acknowledgement { of: FlowId },
+    /// Admission probe of the flow `of`.
+    Probe { of: FlowId },
+    /// Answer to a probe of the flow `of`.
+    Answer { of: FlowId },
+    /// Request of the flow `of`'s destination to regulate.
+    Regulation { of: FlowId },
+}
+
+impl Role {
+    /// The flow that it answers, if it does.
+    pub(crate) fn answers(self) -> Option<FlowId> {
+        match self {
+            Self::Data | Self::Outside | Self::Request { .. } | Self::Stream { .. } | Self::Probe { .. } => None,
+            Self::Reply { of } | Self::Acknowledgement { of } | Self::Answer { of } | Self::Regulation { of } => {
+                Some(of)
+            }
+        }
+    }
+
+    /// True if its flow is one of the scenario, and so in the results.
+    pub(crate) fn is_described(self) -> bool {
+        matches!(self, Self::Data | Self::Outside | Self::Request { .. } | Self::Stream { .. })
+    }
+}
+
+/// Source of a flow's packets.
+pub(crate) enum Supply {
+    /// A source with its own times.
+    Source(Source),
+    /// Saturated: the port asks for packets.
+    Saturated { payload: Bytes, start: Instant, stop: Instant },
+    /// TCP connections; with the start of the first if it is drawn, for the results.
+    Transfers { transfers: Transfers, settings: Settings, opened: u32, drawn_start: Option<Instant> },
+    /// Packets from outside.
+    Outside(Box<Passage>),
+    /// Answers to another flow, of at most this length with the IP header.
+    Answers { longest: Bytes },
+}
+
+impl Supply {
+    /// Length with the IP header of the first packet; of the longest if the first is shorter or random.
+    pub(crate) fn first(&self) -> Option<Bytes> {
+        match self {
+            Self::Source(source) => source.usual().map(network_bytes),
+            Self::Saturated { payload, .. } => Some(network_bytes(*payload)),
+            Self::Transfers { settings, .. } => {
+                let stamp = settings.timestamps.then_some(Instant::ZERO);
+                Some(ip_bytes(settings.segment + Segment { stamp, ..Segment::EMPTY }.header()))
+            }
+            Self::Outside(_) => Some(MTU),
+            Self::Answers { longest } => Some(*longest),
+        }
+    }
+}

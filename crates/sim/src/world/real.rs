@@ -1,0 +1,45 @@
+//! Packets of real programs.
+
+use crate::engine::FlowId;
+use units::{Bytes, Instant};
+
+/// A flow of real packets, from one node to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    pub(super) flow: FlowId,
+    /// Index of the node at which its packets are injected.
+    pub from: u32,
+    /// Index of the node at which they come out.
+    pub to: u32,
+}
+
+/// A packet of a real program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// What is carried; the simulator does not look at it.
+    pub bytes: Box<[u8]>,
+    /// Length on the network layer, at most [`World::MTU`](crate::World::MTU).
+    pub length: Bytes,
+    /// DSCP and ECN field, as in the second octet of an IPv4 header. Under EDCA the code point gives the access
+    /// category (RFC 8325).
+    pub tos: u8,
+    /// Hash of addresses, protocol and ports: by it queues tell flows of the same two nodes apart.
+    pub key: u32,
+}
+
+/// A real packet that has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The flow by which it came.
+    pub way: Way,
+    /// Time at which it was injected.
+    pub sent: Instant,
+    /// Time at which it arrived.
+    pub at: Instant,
+    /// What was injected.
+    pub bytes: Box<[u8]>,
+    /// DSCP and ECN field; congestion experienced if a queue marked it.
+    pub tos: u8,
+    /// Routers that it passed, each of which takes one off its TTL; access points are bridges.
+    pub routers: u8,
+}

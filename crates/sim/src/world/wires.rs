@@ -1,0 +1,88 @@
+//! Packets on wired links.
+
+use super::flows::{Flow, Role};
+use super::nodes::Node;
+use super::routing::Routing;
+use super::state::{Event, World};
+use crate::engine::WireId;
+use crate::mac::BROADCAST;
+use crate::net::{Load, LossCause, Transit, Waiting};
+use queue::Completion;
+use units::Duration;
+
+impl World {
+    /// Begins to send the packet that is `passing` its port, or the next one that waits there, if the link is idle.
+    pub(super) fn transmit(&mut self, wire: WireId, passing: Option<&Waiting>) {
+        let now = self.now;
+        let link = &self.wires[wire];
+        let (from, port) = (link.from, link.port);
+        if link.sending.is_some() || passing.is_none() && self.nodes[from].egress.ports()[port].is_idle() {
+            return;
+        }
+        let (packet, waited) = if let Some(&packet) = passing {
+            (packet, Duration::ZERO)
+        } else {
+            let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(from);
+            let Some(taken) = egress.take_port(now, port, 0, &mut accounts.dropping()) else {
+                if let Some(at) = egress.ports()[port].ready_at() {
+                    self.nodes[from].arm_port(from, port, at, &mut self.events);
+                }
+                return;
+            };
+            (taken.packet, taken.waited)
+        };
+        self.events.push(self.wires[wire].begin(now, &packet, waited), Event::WireSent { wire });
+        self.left(from, port, &packet);
+    }
+
+    /// Handles the last bit of a packet at the sender.
+    pub(crate) fn wire_sent(&mut self, wire: WireId) {
+        let Self { wires, events, nodes, recorder, now, .. } = self;
+        let link = &mut wires[wire];
+        let (from, port) = (link.from, link.port);
+        let Some((packet, waited, service)) = link.end(*now) else { return };
+        let place = events.reserve(*now + link.delay);
+        if link.under_way.is_empty() {
+            events.push_at(place, Event::WireArrives { wire });
+        }
+        link.under_way.push_back((place, packet));
+        let completion = Completion::of_one(waited, service);
+        nodes[from].completed(*now, port, &completion, (Duration::ZERO, from.into(), 0), recorder);
+        self.transmit(wire, None);
+    }
+
+    /// Handles the last bit of a packet at the receiver. Over a fixed route, it goes on as it is, as no other node has
+    /// it, if it is not for this one and carries nothing for it.
+    pub(crate) fn wire_arrives(&mut self, wire: WireId) {
+        let link = &mut self.wires[wire];
+        let Some((_, handle)) = link.under_way.pop_front() else { return };
+        if let Some(&(place, _)) = link.under_way.front() {
+            self.events.push_at(place, Event::WireArrives { wire });
+        }
+        let (from, to, damaged) = (link.from, link.to, link.damages());
+        if damaged {
+            let packet = self.packets.remove(handle);
+            let mut accounts = self.accounts(to);
+            accounts.lose(&packet, LossCause::Damage);
+            return accounts.release(&packet);
+        }
+        let packet = self.packets.get_mut(handle);
+        if let (Load::Flow(index), Routing::Static(routes)) = (packet.load, &self.routing)
+            && let Flow { to: end, role, .. } = self.flows[index]
+            && end != BROADCAST
+            && end != u32::from(to)
+            && !matches!(role, Role::Probe { .. })
+        {
+            (packet.ttl, packet.transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
+            let next = routes.next(index, to.into()).expect("a route goes on until its end");
+            self.enqueue(to, handle, next);
+        } else {
+            let packet = self.packets.remove(handle);
+            if let Load::Flow(flow) = packet.load {
+                self.deliver(to, from.into(), flow, &packet);
+            }
+            self.connections.packet_gone(packet.segment);
+        }
+        self.serve(to);
+    }
+}
