@@ -71,6 +71,26 @@ fn the_age_of_a_route_counts_from_the_broken_link_that_ended_it() {
     assert_eq!(flow.hops, Some(FlowHops { mean: 2.0, min: 2, max: 2, packets }));
 }
 
+/// A saturated flow has two packets at a time. Both may be gone because they waited too long for a route: until a
+/// partition ends, or until a reply comes.
+#[test]
+fn a_saturated_flow_outlasts_packets_that_waited_too_long_for_a_route() {
+    let comes = "position = [\"100 m\", \"0 m\"]\n\
+        waypoints = [{ time = \"40 s\", position = [\"10 m\", \"0 m\"], speed = \"30 m/s\" }]";
+    let is_there = "position = [\"10 m\", \"0 m\"]";
+    let cases = [("dsr", "", comes), ("aodv", "", comes), ("aodv", "aodv.buffer_time = \"1 ms\"", is_there)];
+    for (protocol, more, place) in cases {
+        let text = format!(
+            "duration = \"50 s\"\n[radio]\nrange = \"30 m\"\n[routing]\nprotocol = \"{protocol}\"\n{more}\n\
+             [[node]]\nname = \"a\"\nposition = [\"0 m\", \"0 m\"]\n[[node]]\nname = \"b\"\n{place}\n\
+             [[flow]]\nname = \"f\"\nfrom = \"a\"\nto = \"b\"\n\
+             traffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
+        );
+        let received = run(&text, 1).flows[0].received_packets;
+        assert!(received > 1_000, "{received} over {protocol} {more}");
+    }
+}
+
 #[test]
 fn drawn_ends_are_as_many_hops_apart_as_wanted_and_every_seed_draws_others() {
     let text = |from: &str, hops: &str| {

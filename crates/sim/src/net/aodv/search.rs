@@ -85,7 +85,7 @@ impl Buffer {
         if self.packets.len() == self.limit
             && let Some(oldest) = self.packets.pop_front()
         {
-            cx.out.actions.push(Action::Discard { packet: oldest.packet, why: LossCause::Buffer });
+            cx.out.actions.push(Action::Displace { packet: oldest.packet });
         }
         self.packets.push_back(Held { packet, destination, until: cx.now + cx.settings.given.buffer_time });
     }

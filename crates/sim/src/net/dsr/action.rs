@@ -15,6 +15,8 @@ pub(crate) enum Action {
     Forward { packet: Handle, header: Header, after: Duration },
     /// Discard a packet that was handed over.
     Discard { packet: Handle, why: LossCause },
+    /// Discard a packet for which there is no room beside the one that is handed over.
+    Displace { packet: Handle },
 }
 
 /// Actions of nodes, in order. The host carries them out after each call and empties it.

@@ -53,7 +53,9 @@ impl Mesh {
                     plane.send_message(stored, way, &mut nodes[desk.node].counts, desk);
                 }
                 Action::Forward { packet, to } => plane.send(packet, to, Duration::ZERO),
-                Action::Discard { packet, why } => plane.discard(packet, why, why == LossCause::NoRoute),
+                Action::Discard { packet, why } => plane.discard(packet, why, true),
+                // A packet in its place would have to make way again.
+                Action::Displace { packet } => plane.discard(packet, LossCause::Buffer, false),
             }
         }
         result

@@ -114,6 +114,7 @@ fn check_dsr(given: &Dsr) -> Result<(), BuildError> {
         ("request_period", given.request_period),
         ("max_request_period", given.max_request_period),
         ("near_timeout", given.near_timeout),
+        ("buffer_time", given.buffer_time),
     ];
     match times.into_iter().find(|&(_, time)| time < SHORTEST_WAIT) {
         Some((key, _)) => refuse(key, format!("`{key}` must be at least {SHORTEST_WAIT}")),

@@ -113,7 +113,9 @@ impl Sourced {
                     let to = self.put_on(packet, header, desk.packets);
                     plane.send(packet, to, after);
                 }
-                Action::Discard { packet, why } => plane.discard(packet, why, why == LossCause::NoRoute),
+                Action::Discard { packet, why } => plane.discard(packet, why, true),
+                // A packet in its place would have to make way again.
+                Action::Displace { packet } => plane.discard(packet, LossCause::Buffer, false),
             }
         }
         self.out.actions = actions;

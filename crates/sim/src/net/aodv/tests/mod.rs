@@ -223,6 +223,7 @@ impl Net {
                 }
                 Action::Forward { packet, to } => self.forward(node, to, packet),
                 Action::Discard { packet, why } => self.end(packet, Fate::Lost(why)),
+                Action::Displace { packet } => self.end(packet, Fate::Lost(LossCause::Buffer)),
             }
         }
         self.arm(node);

@@ -123,7 +123,7 @@ impl Net {
                     assert_eq!(header.sender(), Some(node), "{header:?}");
                     self.events.push(self.now + after, Event::Data { from: node, packet, header });
                 }
-                Action::Discard { packet, .. } => self.end(packet, Fate::Lost),
+                Action::Discard { packet, .. } | Action::Displace { packet } => self.end(packet, Fate::Lost),
             }
         }
         let deadline = self.nodes[node as usize].deadline;
