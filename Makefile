@@ -19,6 +19,7 @@ make test       for every change; about twelve minutes on two cores. Its stages,
 make nightly    everything that `make test` leaves out; some hours. Its stages:
                 slow test-python-slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
+make budget     record today's lines of each area in budget.csv, within its total
 make book       the pages of docs as a book: target/book; needs mdbook
 
 Claims          claims-all: every claim with all seeds, a night
@@ -108,6 +109,11 @@ static:
 
 format:
 	@rustfmt --check --edition 2024 $(RUST)
+	@python3 tests/budget.py
+
+# Today's lines as the rows of budget.csv, where the total holds.
+budget:
+	python3 tests/budget.py --write
 
 # The crates that run everywhere, also in a browser, because they use nothing of the operating system: see their clippy.toml.
 PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim -p sluice-experiment
