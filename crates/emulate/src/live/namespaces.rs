@@ -23,6 +23,7 @@ pub(super) const INSIDE: &str = "SLUICE_EMULATE";
 
 /// Why this machine gives no namespaces or devices.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unavailable {
     /// The kernel refuses namespaces to this user.
     #[error(
@@ -41,30 +42,13 @@ pub enum Unavailable {
         "cannot lead packets to this machine ({error}): run as root, or let root once make the device for this user: \
          `ip tuntap add {name} mode tun user USER && ip link set {name} up{routes}`"
     )]
-    Host {
-        /// The kernel's reason.
-        error: io::Error,
-        /// The device.
-        name: &'static str,
-        /// Commands for its routes.
-        routes: String,
-    },
+    Host { error: io::Error, name: &'static str, routes: String },
     /// A device cannot be given its address.
     #[error("cannot set up the network of node `{node}`: {error}")]
-    Node {
-        /// The node.
-        node: String,
-        /// The kernel's reason.
-        error: io::Error,
-    },
+    Node { node: String, error: io::Error },
     /// The system refuses something else.
     #[error("cannot {what}: {error}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// The system's reason.
-        error: io::Error,
-    },
+    System { what: &'static str, error: io::Error },
 }
 
 pub(super) fn failed<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Unavailable {

@@ -18,6 +18,7 @@ use thiserror::Error;
 
 /// Why a node cannot be entered.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NoVisit {
     /// No emulation of this user runs.
     #[error(
@@ -27,26 +28,13 @@ pub enum NoVisit {
     NoEmulation,
     /// No emulation has the node.
     #[error("no node of a running emulation is called `{name}`; there are {}", .known.join(", "))]
-    NoNode {
-        /// The name given.
-        name: String,
-        /// Names of the real nodes.
-        known: Vec<String>,
-    },
+    NoNode { name: String, known: Vec<String> },
     /// Several emulations have the node.
     #[error("several running emulations have a node `{name}`: end all but one, or call their nodes differently")]
-    Several {
-        /// The name given.
-        name: String,
-    },
+    Several { name: String },
     /// The system refuses.
     #[error("cannot enter node `{name}`: {error}")]
-    System {
-        /// The name given.
-        name: String,
-        /// The system's reason.
-        error: io::Error,
-    },
+    System { name: String, error: io::Error },
 }
 
 /// Moves this process into the namespaces of the node `name` of an emulation that runs; what it starts from now on is
