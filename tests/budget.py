@@ -1,13 +1,15 @@
 """Check that the Rust sources, their tests and the documentation stay within `budget.csv`: `budget.py [--write]`
 
 A row allows an area so many lines of source and of tests; an area is a crate, or a folder of its sources. `docs` counts
-words, `pages` pages, `README` words. `total` bounds the sum of all areas. `--write` records today's lines as the rows of the
+words, `pages` pages, `README` words. `methods of X` counts the methods of a type in crate `sim`, `flags` the places in its MAC,
+world and radio that ask at run time for a feature of the whole network. `total` bounds the sum of all areas. `--write` records today's lines as the rows of the
 areas, unless the total would not hold; the others are set by hand. A line may be moved between areas, and the commit that
 moves it says why.
 """
 
 import collections
 import csv
+import re
 import sys
 
 import rust
@@ -39,6 +41,27 @@ def lines():
     return dict(sorted(counted.items()))
 
 
+def methods(name):
+    """Methods of a type in crate `sim`, in all of its own `impl`s and those of traits."""
+    block = re.compile(rf"^impl(?:<[^>]*>)? (?:[\w:<>, ']+ for )?{name}(?:<[^>]*>)? \{{.*?^\}}", re.MULTILINE | re.DOTALL)
+    method = re.compile(r"^    (?:pub(?:\([a-z]+\))? )?(?:const )?fn ", re.MULTILINE)
+    return sum(len(method.findall(found)) for text in simulator() for found in block.findall(text))
+
+
+def flags():
+    """Places that read from the rules of the network whether it has a feature."""
+    read = re.compile(r"rules\s*\.(?:bandwidth|tmac|shares_downlink|shares_uplink|ofdma)\b")
+    return sum(len(read.findall(text)) for text in simulator("mac", "world", "radio"))
+
+
+def simulator(*folders):
+    """The sources of crate `sim`, or of some of its folders, that are not tests."""
+    files = rust.listed(*(f"crates/sim/src/{folder}" for folder in folders or ("",)))
+    files = [file for file in files if file.suffix == ".rs"]
+    tests = rust.test_files(rust.listed("crates/sim/src/*.rs"))
+    return [file.read_text() for file in files if file not in tests]
+
+
 def words(files):
     return sum(len(file.read_text().split()) for file in files)
 
@@ -53,6 +76,8 @@ def main():
         "docs": [words(pages), 0],
         "pages": [len(pages), 0],
         "README": [words([rust.ROOT / "README.md"]), 0],
+        **{f"methods of {name}": [methods(name), 0] for name in ("World", "Station", "Egress")},
+        "flags": [flags(), 0],
         "total": [sum(row[at] for row in areas.values()) for at in (0, 1)],
     }
     checked = whole if writes else areas | whole
