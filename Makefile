@@ -30,6 +30,7 @@ Live use        test-live: all tests in a Linux guest (root)
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
 Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in browsers; page-speed: its cost
+Results         fingerprints: records crates/sim/tests/fingerprints.csv anew
 Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm, portable
 Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
 Pictures        picture (docs/report.png), page-pictures, theory-plots
@@ -172,6 +173,11 @@ unit: compile
 	python3 tests/portable.py
 	cargo test --workspace --lib --bins --tests --locked $(BPF)
 	python3 tests/peers.py
+
+# Records the results of crates/sim/tests/networks anew; the commit says why they move.
+fingerprints:
+	cargo test -p sluice-sim --locked --test all -- --ignored --exact fingerprints::record
+	git --no-pager diff --stat crates/sim/tests/fingerprints.csv
 
 # Tests that take long and seldom fail: those with `#[ignore = "make nightly: ..."]`.
 slow: compile
