@@ -66,8 +66,10 @@ fn one_aggregate_in_the_hardware_keeps_aggregates_whole_only_with_another_behind
     let radio = "standard = \"802.11n\"\nmcs = 7";
     let mac = "[mac.aggregation]\nampdu = \"65535 B\"\nampdu_frames = 16\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"";
     let goodput = |hardware: &str| run(&sender(radio, mac, hardware), 1).totals.goodput_bps;
-    let (bare, two) = (goodput(""), goodput("2 aggregates"));
+    let [bare, one, two] = ["", "1 aggregate", "2 aggregates"].map(goodput);
+    println!("{bare}, {one}, {two}");
     assert!((two / bare - 1.0).abs() < 0.005, "{bare} and {two}");
+    assert!(one < 0.9 * two, "{one} and {two}");
 }
 
 #[test]
