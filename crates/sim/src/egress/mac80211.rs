@@ -272,7 +272,6 @@ impl Scheduler {
         *is_open = *pending < self.rules.aql_high + self.rules.aql_low * others / 2;
         *round += u64::from(*is_open);
         *has_passed = false;
-        debug_assert!(*pending <= self.pending, "of all categories together");
     }
 
     /// The port of a category whose turn is next in this round (`ieee80211_next_txq`); it leaves the list.

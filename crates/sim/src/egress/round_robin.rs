@@ -65,7 +65,6 @@ impl RoundRobin {
         }
         self.balance[port] -= i64::from(EXCHANGE);
         debug_assert!(self.last[lane] == group && group < layout.groups);
-        debug_assert!(self.balance[port] <= i64::from(EXCHANGE), "a turn at most");
     }
 
     /// The exchange of a port was cut off by the end of a TXOP, by so much of a full one.

@@ -80,7 +80,7 @@ impl Sender {
         if ack > una {
             self.watch_tail(now);
         }
-        debug_assert!(self.board.una() == ack && self.timer >= now);
+        debug_assert_eq!(self.board.una(), ack);
         debug_assert!(self.window.cwnd() >= self.settings.segment.count(), "a segment may always be sent");
     }
 

@@ -152,7 +152,7 @@ impl Sender {
             self.timer = now + self.rto.timeout();
         }
         self.record_sent(now, block);
-        debug_assert!(self.timer >= now && self.board.nxt() <= self.last());
+        debug_assert!(self.timer != Instant::NEVER && self.board.nxt() <= self.last());
         self.watch_tail(now);
         if self.timed.is_none() && self.recovery.is_open() {
             self.timed = Some((block.start, now));

@@ -26,7 +26,7 @@ impl Sender {
             Instant::NEVER
         };
         debug_assert!(self.tail.at == Instant::NEVER || self.tail.at <= self.timer, "before a timeout");
-        debug_assert!(self.tail.at >= now, "the deadline is in the future");
+        debug_assert!(self.tail.at == Instant::NEVER || flight > 0);
     }
 
     /// The probe: new data if there are any, otherwise the last segment again, whatever the congestion window allows
