@@ -1,3 +1,6 @@
 //! The integration tests of crate `experiment`: one binary, so that its dependencies are linked once.
 
+mod fingerprinted;
+#[path = "../../sim/tests/networks/all.rs"]
+mod networks;
 mod parser;

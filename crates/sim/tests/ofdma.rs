@@ -29,6 +29,16 @@ fn shared(outcome: &Outcome) -> (u64, u64, f64, f64) {
     (found.ppdus, found.psdus, found.padding_ratio, found.channel_use_ratio)
 }
 
+/// Stations that share a frame share its airtime: together they have no more of it than their access point has sent for.
+#[test]
+fn a_frame_to_several_stations_counts_once() {
+    let outcome = run(&cell(4, "per-station", ""), 1);
+    let ap = outcome.nodes.iter().find(|node| node.name == "ap").expect("an access point");
+    assert!(shared(&outcome).0 > 50);
+    let (hops, all): (f64, f64) = (ap.hops.iter().map(|hop| hop.airtime_s).sum(), ap.mac.airtime_s);
+    assert!(0.9 * all < hops && hops <= all, "{hops} s of {all} s");
+}
+
 /// The exchange with four stations: 12 B of header to each less than a symbol, all by the tables of the standard.
 ///
 /// 242 tones, two streams, MCS 11: 3900 bits a symbol of 13.6 us. HE-SIG-B: 79 bits in one symbol, so that the preamble lasts

@@ -1,5 +1,6 @@
 //! Headers, caches and short exchanges, worked out by hand.
 
+use super::super::paths::Paths;
 use super::*;
 use crate::config::{NearRequest, RouteCache};
 use crate::net::dsr::longest_header;
@@ -44,6 +45,21 @@ fn a_route_has_each_node_once() {
     assert_eq!((way.hops(), way.position(6), way.uses(5, 6), way.uses(6, 5)), (3, Some(2), true, false));
     assert_eq!(route(&[1, 4]).then(&way), None);
     assert_eq!((way.back_from(9), way.rest_from(9)), (route(&[7, 6, 5, 4]), Route::EMPTY));
+}
+
+#[test]
+fn of_two_ways_of_equal_length_a_node_takes_the_one_it_asked_for() {
+    let (now, until) = (Instant::ZERO, Instant::ZERO + Duration::from_secs(1));
+    for overheard_first in [false, true] {
+        let mut paths = Paths::new(&config::Dsr::default());
+        for wanted in [!overheard_first, overheard_first] {
+            paths.add(&route(if wanted { &[0, 1, 9] } else { &[0, 2, 9] }), wanted, now, until);
+        }
+        assert_eq!(paths.find(9, false, now), Some(route(&[0, 1, 9])), "{overheard_first}");
+        // A shorter one goes before it.
+        paths.add(&route(&[0, 9]), false, now, until);
+        assert_eq!(paths.find(9, false, now), Some(route(&[0, 9])));
+    }
 }
 
 #[test]
