@@ -492,9 +492,8 @@ impl Egress {
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Taken> {
         let category = self.category(port);
-        let index = match self.sleepers.behind(|| category, to, index) {
-            Ok(behind) => behind,
-            Err(_) => return self.sleepers.take_passed(now, category, to, index),
+        let Ok(index) = self.sleepers.behind(|| category, to, index) else {
+            return self.sleepers.take_passed(now, category, to, index);
         };
         match &mut self.hardware {
             None => self.take_port(now, port, index, dropped),

@@ -258,8 +258,8 @@ fn a_repaired_route_that_is_as_long_as_before_is_told_to_nobody() {
     net.send(0, 5);
     net.run(SECOND);
     net.sent();
-    let next = net.next(2, 5).expect("a route");
-    net.cut(2, next);
+    let hop = net.next(2, 5).expect("a route");
+    net.cut(2, hop);
     let saved = net.send(0, 5);
     net.run(SECOND);
     assert_eq!((net.data[saved].fate, net.nodes[2].counts.repairs), (Fate::Arrived { hops: 4 }, 1));
