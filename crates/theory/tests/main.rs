@@ -2,6 +2,7 @@
 
 mod alt;
 mod ampdu;
+mod closed_network;
 mod dcf;
 mod dnb;
 mod draws;

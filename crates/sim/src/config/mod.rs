@@ -24,7 +24,7 @@ pub use bqm::Bqm;
 pub use class::{Category, Class, Dscp};
 pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
-pub use dsr::{Dsr, NearRequest, RouteCache};
+pub use dsr::{Dsr, DsrProfile};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
     Access, Aggregation, AnswerRts, Bandwidth, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer,
