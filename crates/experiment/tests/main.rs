@@ -1,3 +1,4 @@
 //! The integration tests of crate `experiment`: one binary, so that its dependencies are linked once.
 
+mod every_key;
 mod parser;

@@ -77,8 +77,8 @@ pub struct Node {
     pub mcs: Option<u8>,
     /// MCS of its access point's data frames to it. Default: that of the access point.
     pub downlink_mcs: Option<u8>,
-    /// Its standard, from 802.11n on and not newer than that of `[radio]`. Default: that of `[radio]`.
-    pub standard: Option<Standard>,
+    /// Its standard, not newer than that of `[radio]`. Default: that of `[radio]`.
+    pub standard: Option<NodeStandard>,
     /// Bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
     pub channel_width: Option<ChannelWidth>,
     /// Its spatial streams. Default: those of `[radio]`, with another `standard` 1.
@@ -176,6 +176,30 @@ pub enum Role {
     AccessPoint,
     /// Has only wired links.
     Wired,
+}
+
+/// Standard of a node beside others of a newer one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum NodeStandard {
+    /// HT.
+    #[serde(rename = "802.11n")]
+    N,
+    /// VHT.
+    #[serde(rename = "802.11ac")]
+    Ac,
+    /// HE.
+    #[serde(rename = "802.11ax")]
+    Ax,
+}
+
+impl From<NodeStandard> for Standard {
+    fn from(standard: NodeStandard) -> Self {
+        match standard {
+            NodeStandard::N => Self::N,
+            NodeStandard::Ac => Self::Ac,
+            NodeStandard::Ax => Self::Ax,
+        }
+    }
 }
 
 /// Queues of a node, by receiver.
