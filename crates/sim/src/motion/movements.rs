@@ -94,7 +94,6 @@ fn other_form(start: &str, form: Form) -> Option<&'static str> {
         }
         _ if is_table && !start.starts_with('<') => Some("this is CSV: export floating car data as XML, to `FILE.xml`"),
         _ if start.starts_with("PAR1") => Some("this is Parquet: export floating car data as XML, to `FILE.xml`"),
-        _ if start.starts_with("\u{1f}\u{fffd}") => Some("this is compressed: unpack it (`gunzip`)"),
         Form::Fcd | Form::Setdest => None,
     }
 }
