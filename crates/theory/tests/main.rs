@@ -3,6 +3,7 @@
 mod alt;
 mod ampdu;
 mod closed_network;
+mod contention;
 mod dcf;
 mod dnb;
 mod draws;
