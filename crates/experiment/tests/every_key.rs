@@ -2,7 +2,7 @@
 
 use experiment::scenario::{Files, Scenario, Wishes, schema};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ const WORLDS: &str = include_str!("../src/scenario/idle/worlds.txt");
 const KEYS: &str = include_str!("../src/scenario/idle/keys.txt");
 /// Networks for the choices that their key's own network refuses.
 const CHOICES: &str = include_str!("every_key/choices.txt");
-/// The tables of claims, charts and tables, in which keys that are no part of the network have choices.
+/// The choices of keys that are no part of the network.
 const REPORTS: &str = include_str!("every_key/reports.txt");
 
 /// The files that the networks name.
@@ -55,53 +55,65 @@ fn checked(text: &str, set: Vec<String>) -> Result<(), String> {
     read.map(|_| ()).map_err(|refusal| refusal.to_string())
 }
 
-/// The network of a choice of a key, checked: that of the choice, or else that of the key.
+/// Checks the network of a choice of a key: that of the choice, or else that of the key.
 fn of_network(key: &str, row: &str, choice: &str) -> Result<(), String> {
     if let Some(own) = rows(CHOICES).get(format!("{key}={choice}").as_str()) {
-        let (name, sets) = network(own);
         assert!(own.contains(choice), "{key}={choice} is not in its network");
+        let (name, sets) = network(own);
         return checked(world(name), sets);
     }
     let columns: Vec<&str> = row.split(" | ").collect();
     let (name, mut sets) = network(columns[0]);
-    let values = columns[1..3].iter().flat_map(|values| values.split(" & "));
-    let paths = values.filter_map(|value| Some(value.split_once('=')?.0.trim()));
+    let mut values = columns[1..3].iter().flat_map(|values| values.split(" & ")).filter_map(|set| set.split_once('='));
     let last = key.rsplit('.').next();
-    let path = paths.into_iter().find(|path| path.rsplit('.').next() == last).expect("a value of the key");
-    sets.push(format!("{path}={}", Value::from(choice)));
+    let (path, _) = values.find(|(path, _)| path.trim().rsplit('.').next() == last).expect("a value of the key");
+    sets.push(format!("{}={}", path.trim(), Value::from(choice)));
     checked(world(name), sets)
 }
 
-/// A sweep with a claim, a chart and a table, of which one has this choice, checked.
+/// The tables below a sweep over `rate`: a header, and the lines that a table has without the key.
+const REPORT: [(&str, &str, &str); 4] = [
+    (
+        "claim",
+        "[[claim]]",
+        "id = \"choice.1\"\nsays = \"so\"\nsource = \"none\"\nmeasure = \"flows.*.goodput_bps\"\nholds = \">= 0\"",
+    ),
+    (
+        "chart",
+        "[[chart]]",
+        "title = \"a chart\"\nx = \"rate\"\ny = [\"flows.*.goodput_bps\"]\ny_title = \"goodput (b/s)\"",
+    ),
+    ("table", "[[table]]", "title = \"a table\"\nrows = \"rate\""),
+    ("table", "[[table.cell]]", "title = \"goodput\"\nmeasure = \"flows.f.goodput_bps\""),
+];
+
+/// Checks a sweep with a claim, a chart and a table, of which one has this choice.
 fn of_report(key: &str, lines: &str, choice: &str) -> Result<(), String> {
-    let table = |name: &str, header: &str, usual: &str| {
-        let own: Vec<_> = lines.split(" & ").filter(|_| key.split('.').next() == Some(name)).collect();
-        let written = |key: &str| own.iter().any(|line| line.split(" = ").next() == Some(key));
-        let usual = usual.lines().filter(|line| !line.split(" = ").next().is_some_and(written));
-        let cell = key.split('.').nth(1) == Some("cell");
-        let (row, cells): (Vec<_>, Vec<_>) = own.iter().copied().partition(|_| !cell);
-        let rows: Vec<&str> = usual.chain(row).collect();
-        let cells =
-            if name == "table" { format!("\n[[table.cell]]\n{CELL}{}", cells.join("\n")) } else { String::new() };
-        format!("{header}\n{}{cells}\n", rows.join("\n"))
-    };
-    let sweep = "[vary]\nrate = [\n\
-        { label = \"1 Mb/s\", set = { \"flow.f.traffic.rate\" = \"1 Mb/s\" } },\n\
-        { label = \"2 Mb/s\", set = { \"flow.f.traffic.rate\" = \"2 Mb/s\" } },\n\
-        { label = \"4 Mb/s\", set = { \"flow.f.traffic.rate\" = \"4 Mb/s\" } },\n]\n";
-    let claim = table("claim", "[[claim]]", CLAIM);
-    let (chart, of_cells) = (table("chart", "[[chart]]", CHART), table("table", "[[table]]", TABLE));
-    let text = format!("{}{sweep}[record]\nseries = \"50 ms\"\n{claim}{chart}{of_cells}", world("cell"));
-    checked(&text.replace("{}", choice), Vec::new())
+    let own = rows(REPORTS).get(format!("{key}={choice}").as_str()).copied();
+    let refused = own == Some("refused");
+    let lines = own.filter(|_| !refused).unwrap_or(lines).replace("{}", choice);
+    let rates = ["1 Mb/s", "2 Mb/s", "4 Mb/s"];
+    let rates = rates.map(|rate| format!("{{ label = \"{rate}\", set = {{ \"flow.f.traffic.rate\" = \"{rate}\" }} }}"));
+    let vary = format!("[vary]\nrate = [{}]\n[record]\nseries = \"50 ms\"\n", rates.join(", "));
+    let mut text = format!("{}{vary}", world("cell"));
+    for (name, header, usual) in REPORT {
+        let is_its = key.starts_with(name) && key.contains(".cell.") == header.contains(".cell");
+        let own: Vec<&str> = lines.split(" & ").filter(|_| is_its).collect();
+        let name_of = |line: &&str| line.split(" = ").next().map(str::to_owned);
+        let written: BTreeSet<_> = own.iter().map(name_of).collect();
+        let kept = usual.lines().filter(|line| !written.contains(&name_of(line)));
+        text += &format!("{header}\n{}\n", kept.chain(own.iter().copied()).collect::<Vec<_>>().join("\n"));
+    }
+    match checked(&text, Vec::new()) {
+        Err(_) if refused => Ok(()),
+        Ok(()) if refused => Err("it is accepted".to_owned()),
+        read => read,
+    }
 }
 
-const CLAIM: &str = "id = \"choice.1\"\nsays = \"something\"\nsource = \"none\"\nmeasure = \"flows.*.goodput_bps + 0\"\nholds = \">= 0\"";
-const CHART: &str = "title = \"a chart\"\nx = \"rate\"\ny = [\"flows.*.goodput_bps\"]\ny_title = \"goodput (b/s)\"";
-const TABLE: &str = "title = \"a table\"\nrows = \"rate\"";
-const CELL: &str = "title = \"goodput\"\nmeasure = \"flows.f.goodput_bps\"\n";
-
-/// Adds the keys below a part of the schema that have choices, by their paths without lists.
-fn collect(part: &Value, all: &Value, path: &str, above: &[String], found: &mut BTreeMap<String, Vec<String>>) {
+/// Adds the keys below a part of the schema that have choices, by their paths without lists. `above` are the types that
+/// contain it.
+fn collect(part: &Value, all: &Value, path: &str, above: &[String], found: &mut BTreeMap<String, BTreeSet<String>>) {
     let (mut part, mut above) = (part, above.to_vec());
     while let Some(name) = part["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
         if above.iter().any(|known| known == name) {
@@ -112,9 +124,8 @@ fn collect(part: &Value, all: &Value, path: &str, above: &[String], found: &mut 
     }
     let words = part["enum"].as_array().into_iter().flatten().chain([&part["const"]]).filter_map(Value::as_str);
     found.entry(path.to_owned()).or_default().extend(words.map(str::to_owned));
-    for inner in
-        ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| part[key].as_array()).flatten().chain(part.get("items"))
-    {
+    let several = ["anyOf", "oneOf", "allOf"].iter().filter_map(|key| part[key].as_array()).flatten();
+    for inner in several.chain(part.get("items")) {
         collect(inner, all, path, &above, found);
     }
     for (key, value) in part["properties"].as_object().into_iter().flatten() {
@@ -123,35 +134,44 @@ fn collect(part: &Value, all: &Value, path: &str, above: &[String], found: &mut 
     }
 }
 
-/// The longest end of a path that is a row of a table: queues and TCP have the same keys in several places.
-fn end_in<'t>(table: &BTreeMap<&'t str, &'t str>, path: &str) -> Option<(&'t str, &'t str)> {
-    let ends = path.match_indices('.').map(|(dot, _)| &path[dot + 1..]);
-    [path].into_iter().chain(ends).find_map(|end| table.get_key_value(end).map(|(key, row)| (*key, *row)))
+/// The row of a key, or of the same key in another table: queues, TCP and consumption have theirs in several.
+fn row_of<'t>(table: &BTreeMap<&'t str, &'t str>, path: &str) -> Option<(&'t str, &'t str)> {
+    let ends = [path].into_iter().chain(path.match_indices('.').map(|(dot, _)| &path[dot + 1..]));
+    let mut names = ends.flat_map(|end| [end.to_owned(), format!("queue.{end}")]);
+    names.find_map(|name| table.get_key_value(name.as_str()).map(|(key, row)| (*key, *row)))
 }
 
 #[test]
 fn every_choice_of_every_key_is_accepted_somewhere() {
-    let mut found = BTreeMap::new();
-    let schema = schema::json();
+    let (schema, mut found) = (schema::json(), BTreeMap::new());
     collect(&schema, &schema, "", &[], &mut found);
     found.retain(|_, choices| !choices.is_empty());
-    assert!(found.len() > 100, "{}", found.len());
-    let (keys, reports, mut seen, mut faults) = (rows(KEYS), rows(REPORTS), BTreeMap::new(), Vec::new());
+    let (keys, reports, mut seen, mut faults) = (rows(KEYS), rows(REPORTS), BTreeSet::new(), Vec::new());
     for (path, choices) in &found {
-        let (key, read): (_, Box<dyn Fn(&str) -> Result<(), String>>) =
-            match (end_in(&reports, path), end_in(&keys, path)) {
-                (Some((key, lines)), _) if key == path => (key, Box::new(move |choice| of_report(key, lines, choice))),
-                (_, Some((key, row))) => (key, Box::new(move |choice| of_network(key, row, choice))),
-                _ => {
-                    faults.push(format!("{path}: no network for its choices"));
-                    continue;
-                }
-            };
-        if seen.insert(key, ()).is_some() {
+        let (row, own) = (row_of(&keys, path), reports.get(path.as_str()));
+        let Some((key, row)) = own.map(|row| (path.as_str(), *row)).or(row) else {
+            faults.push(format!("{path}: no network for its choices"));
+            continue;
+        };
+        if !seen.insert(key.to_owned()) {
             continue;
         }
-        let refused = choices.iter().filter_map(|choice| Some(format!("{key}={choice}: {}", read(choice).err()?)));
-        faults.extend(refused);
+        let read = |choice: &String| {
+            if own.is_some() { of_report(key, row, choice) } else { of_network(key, row, choice) }
+        };
+        faults.extend(choices.iter().filter_map(|choice| Some(format!("{key}={choice}: {}", read(choice).err()?))));
     }
+    assert!(seen.len() > 80, "{}", seen.len());
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+/// `file` was refused beside `model = "fcd"`: it was said to belong to `setdest`.
+#[test]
+fn floating_car_data_of_a_file_move_nodes() {
+    let text = "title = \"a ride\"\nduration = \"2 s\"\n[radio]\nrange = \"50 m\"\n\
+        [mobility]\nmodel = \"fcd\"\nfile = \"ride.xml\"\n[nodes]\ncount = 3\n\
+        [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"cbr\", rate = \"1 Mb/s\", packet = \"500 B\" }\n";
+    assert_eq!(checked(text, Vec::new()), Ok(()));
+    let told = checked(&text.replace("\"fcd\"", "\"static\""), Vec::new()).expect_err("no effect");
+    assert!(told.contains("`file` has no effect: it belongs to `model = \"setdest\"` or `\"fcd\"`"), "{told}");
 }

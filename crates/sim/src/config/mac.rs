@@ -40,7 +40,7 @@ pub struct Mac {
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
     /// Depth of the hardware queues below the ports, with the frame being sent: "64 packets", "2
-    /// aggregates" or "4 ms" of airtime. Default "off", for mac80211 2016 packets.
+    /// aggregates" or "4 ms" of airtime. For mac80211 "off" is 2016 packets.
     pub hardware_queue: HardwareQueue,
     /// Which packets share a hardware queue. Default `category`.
     pub hardware_queue_per: HardwareQueuePer,

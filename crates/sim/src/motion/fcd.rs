@@ -89,21 +89,20 @@ struct Scale {
     may_be_degrees: bool,
     /// They are written with five digits behind the point at least: a metre is a hundred thousandth of a degree.
     fine: bool,
-    /// Something drove for a time, and moved by less than a hundredth of what its speed makes of it.
-    stands: bool,
-    /// Something drove for a time, and moved farther than that.
-    drives: bool,
+    /// Did anything that drove for a time move farther than a hundredth of what its speed makes of it? None where nothing
+    /// drove.
+    moves: Option<bool>,
 }
 
 impl Default for Scale {
     fn default() -> Self {
-        Self { may_be_degrees: true, fine: true, stands: false, drives: false }
+        Self { may_be_degrees: true, fine: true, moves: None }
     }
 }
 
 impl Scale {
     fn is_degrees(&self) -> bool {
-        self.may_be_degrees && !self.drives && (self.stands || self.fine)
+        self.may_be_degrees && !self.moves.unwrap_or(!self.fine)
     }
 
     fn position(&mut self, Position { x, y, .. }: Position, written: [&str; 2]) {
@@ -114,9 +113,8 @@ impl Scale {
 
     fn way(&mut self, metres: f64, seconds: f64, slowest: f64) {
         if slowest >= 1.0 {
-            let stands = metres < slowest * seconds / 100.0;
-            self.stands |= stands;
-            self.drives |= !stands;
+            let moves = metres >= slowest * seconds / 100.0;
+            self.moves = Some(moves || self.moves == Some(true));
         }
     }
 }
