@@ -172,6 +172,7 @@ fn floating_car_data_of_a_file_move_nodes() {
         [mobility]\nmodel = \"fcd\"\nfile = \"ride.xml\"\n[nodes]\ncount = 3\n\
         [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"cbr\", rate = \"1 Mb/s\", packet = \"500 B\" }\n";
     assert_eq!(checked(text, Vec::new()), Ok(()));
-    let told = checked(&text.replace("\"fcd\"", "\"static\""), Vec::new()).expect_err("no effect");
-    assert!(told.contains("`file` has no effect: it belongs to `model = \"setdest\"` or `\"fcd\"`"), "{told}");
+    let walk = "\"random-waypoint\"\narea = [\"40 m\", \"40 m\"]\nspeed = { from = \"1 m/s\", to = \"2 m/s\" }";
+    let told = checked(&text.replace("\"fcd\"", walk), Vec::new()).expect_err("no effect");
+    assert!(told.contains("`file` has no effect: it belongs to `model = \"setdest\" or \"fcd\"`"), "{told}");
 }
