@@ -23,6 +23,7 @@ pub(crate) enum NearRequest {
 
 /// Settings shared by all nodes.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC or a rule in which others differ")]
 pub(crate) struct Settings {
     /// Upper bound of the random delay of requests, and of a target's replies.
     pub(super) jitter: Duration,
