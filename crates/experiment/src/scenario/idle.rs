@@ -484,9 +484,8 @@ fn of_routing(rest: &[&str], at: &At) -> Option<Reason> {
             needs("reply_wait = \"traversal-time\"")
         }
         ["aodv", "gratuitous_rrep"] if given.destination_only => needs("destination_only = false"),
-        ["aodv", "category"] if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
         ["dsr", ..] if at.network.routing.protocol != Protocol::Dsr => needs("protocol = \"dsr\""),
-        ["dsr", "category"] if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
+        ["aodv" | "dsr", "category"] if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
         ["route", ENTRY] => unused_route(at.network.routing.route.get(at.index)?, at.network),
         _ => None,
     }
