@@ -138,18 +138,17 @@ def sweep(
     threads = None if threads is None else whole("threads", threads, 1)
     chunk = None if chunk is None else whole("chunk", chunk, 1)
     inner = scenario._inner
-    text, name, stem, folder, changes = inner.words
     axes = None if over is None and seeds is None else _axes(scenario, over)
     numbers = None if seeds is None else seeds_of(seeds)
     if numbers is None and axes is not None:
         numbers = inner.seeds
     runs = max(1, math.ceil(CHUNK_S / inner.duration_s)) if chunk is None else chunk
     spec = Spec(
-        text,
-        name,
-        stem,
-        os.fspath(folder.absolute()),
-        tuple(changes),
+        inner.text,
+        inner.name,
+        inner.stem,
+        os.fspath(Path(inner.folder).absolute()),
+        tuple(inner.set),
         axes,
         None if numbers is None else tuple(numbers),
         build(),

@@ -89,11 +89,29 @@ impl Scenario {
         &self.ready.about
     }
 
-    /// Returns what `new` takes: text, name, stem, folder and changes.
     #[getter]
-    fn words(&self) -> (&str, &str, &str, &Path, Vec<String>) {
-        let Words { name, stem, text, folder, set } = &self.words;
-        (text, name, stem, folder, set.clone())
+    fn text(&self) -> &str {
+        &self.words.text
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.words.name
+    }
+
+    #[getter]
+    fn stem(&self) -> &str {
+        &self.words.stem
+    }
+
+    #[getter]
+    fn folder(&self) -> &Path {
+        &self.words.folder
+    }
+
+    #[getter]
+    fn set(&self) -> Vec<String> {
+        self.words.set.clone()
     }
 
     #[getter]

@@ -1,10 +1,8 @@
 //! The columns of a table, derived from the type of its rows, so that a new result of a run becomes a column by itself.
 
-use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
-use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
-use serde::forward_to_deserialize_any;
-use std::cell::RefCell;
-use std::iter;
+use serde::de::value::{BorrowedStrDeserializer, Error};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, MapAccess, SeqAccess};
+use serde::de::{Error as _, VariantAccess, Visitor};
 
 /// The kind of values in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,39 +36,25 @@ impl Column {
 
 /// Returns the columns of a `T`, those that may be absent included. Lists of tables are left out.
 pub(crate) fn columns<T: DeserializeOwned>() -> Vec<Column> {
-    let found = RefCell::default();
+    let mut surveyor = Surveyor::default();
     // If a type refuses an example, the columns found up to there are an error of this crate, which tests find.
-    let _ = T::deserialize(Surveyor { path: Vec::new(), list: false, found: &found });
-    let mut columns = found.into_inner();
-    columns.retain(|column| !column.path.is_empty());
-    columns
+    let _ = T::deserialize(&mut surveyor);
+    surveyor.columns.retain(|column| !column.path.is_empty());
+    surveyor.columns
 }
 
 /// Shows a type one example of everything that it asks for, and records what it asked for.
-#[derive(Clone)]
-struct Surveyor<'s> {
+#[derive(Default)]
+struct Surveyor {
     path: Vec<&'static str>,
-    /// Within a list.
-    list: bool,
-    found: &'s RefCell<Vec<Column>>,
+    columns: Vec<Column>,
+    /// Number of lists around the present place.
+    lists: usize,
 }
 
-impl Surveyor<'_> {
-    fn found(&self, kind: Kind) {
-        self.found.borrow_mut().push(Column { path: self.path.clone(), kind, list: self.list });
-    }
-
-    /// Surveys the value of a field.
-    fn below(&self, field: &'static str) -> Self {
-        Self { path: [&self.path[..], &[field]].concat(), ..self.clone() }
-    }
-}
-
-impl<'de> IntoDeserializer<'de, Error> for Surveyor<'_> {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
+impl Surveyor {
+    fn found(&mut self, kind: Kind) {
+        self.columns.push(Column { path: self.path.clone(), kind, list: self.lists > 0 });
     }
 }
 
@@ -83,7 +67,15 @@ macro_rules! plain {
     };
 }
 
-impl<'de> Deserializer<'de> for Surveyor<'_> {
+macro_rules! refused {
+    ($($method:ident)*) => {
+        $(fn $method<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+            Err(Error::custom(stringify!($method)))
+        })*
+    };
+}
+
+impl<'de> Deserializer<'de> for &mut Surveyor {
     type Error = Error;
 
     plain! {
@@ -94,17 +86,23 @@ impl<'de> Deserializer<'de> for Surveyor<'_> {
         deserialize_u16 visit_u16 Count 0;
         deserialize_u32 visit_u32 Count 0;
         deserialize_u64 visit_u64 Count 0;
+        deserialize_str visit_str Text "";
+        deserialize_string visit_str Text "";
         // A number or words: text serves for both.
         deserialize_any visit_str Text "";
     }
 
-    // Types that no result has refuse this text.
-    forward_to_deserialize_any! {
-        str string i8 i16 i32 i64 char bytes byte_buf unit unit_struct tuple tuple_struct identifier
+    refused! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_char deserialize_bytes
+        deserialize_byte_buf deserialize_unit deserialize_identifier
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_some(self)
+    }
+
+    fn deserialize_unit_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_unit()
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
@@ -112,11 +110,21 @@ impl<'de> Deserializer<'de> for Surveyor<'_> {
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_seq(SeqDeserializer::new(iter::once(Self { list: true, ..self })))
+        self.lists += 1;
+        let value = visitor.visit_seq(One { surveyor: self, shown: false });
+        value.inspect(|_| self.lists -= 1)
+    }
+
+    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("tuple"))
+    }
+
+    fn deserialize_tuple_struct<V: Visitor<'de>>(self, _: &'static str, _: usize, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("tuple struct"))
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.deserialize_struct("", &[], visitor)
+        visitor.visit_map(Fields { surveyor: self, left: &[] })
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -125,13 +133,14 @@ impl<'de> Deserializer<'de> for Surveyor<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let before = self.found.borrow().len();
-        let value = visitor.visit_map(MapDeserializer::new(fields.iter().map(|field| (*field, self.below(field)))))?;
         // A list of tables is a table of its own.
-        if self.list {
-            self.found.borrow_mut().truncate(before);
+        if self.lists > 0 {
+            let columns = self.columns.len();
+            let value = visitor.visit_map(Fields { surveyor: self, left: fields })?;
+            self.columns.truncate(columns);
+            return Ok(value);
         }
-        Ok(value)
+        visitor.visit_map(Fields { surveyor: self, left: fields })
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -141,10 +150,85 @@ impl<'de> Deserializer<'de> for Surveyor<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         self.found(Kind::Text);
-        visitor.visit_enum(variants.first().copied().unwrap_or_default().into_deserializer())
+        visitor.visit_enum(First(variants.first().copied().unwrap_or_default()))
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_unit()
+    }
+}
+
+/// A list of one.
+struct One<'s> {
+    surveyor: &'s mut Surveyor,
+    shown: bool,
+}
+
+impl<'de> SeqAccess<'de> for One<'_> {
+    type Error = Error;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+        if self.shown {
+            return Ok(None);
+        }
+        self.shown = true;
+        seed.deserialize(&mut *self.surveyor).map(Some)
+    }
+}
+
+/// Every field of a struct.
+struct Fields<'s> {
+    surveyor: &'s mut Surveyor,
+    left: &'static [&'static str],
+}
+
+impl<'de> MapAccess<'de> for Fields<'_> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let Some(field) = self.left.first() else { return Ok(None) };
+        seed.deserialize(BorrowedStrDeserializer::new(field)).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        let Some((field, left)) = self.left.split_first() else { return Err(Error::custom("no field is left")) };
+        self.left = left;
+        self.surveyor.path.push(field);
+        let value = seed.deserialize(&mut *self.surveyor);
+        self.surveyor.path.pop();
+        value
+    }
+}
+
+/// The first variant of an enumeration of plain words.
+struct First(&'static str);
+
+impl<'de> EnumAccess<'de> for First {
+    type Error = Error;
+    type Variant = Self;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self), Error> {
+        let name: serde::de::value::StrDeserializer<'_, Error> = self.0.into_deserializer();
+        Ok((seed.deserialize(name)?, self))
+    }
+}
+
+impl<'de> VariantAccess<'de> for First {
+    type Error = Error;
+
+    fn unit_variant(self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, _: T) -> Result<T::Value, Error> {
+        Err(Error::custom("a variant with a value"))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("a variant with values"))
+    }
+
+    fn struct_variant<V: Visitor<'de>>(self, _: &'static [&'static str], _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("a variant with fields"))
     }
 }

@@ -5,6 +5,7 @@ use crate::table::{Table, Writer};
 use experiment::study::{Axis, Run, Verdict};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sim::results::{Flow, FlowSeries, Hop, Node, NodeSeries, QueueResult, Totals};
@@ -17,38 +18,21 @@ pub(crate) const NAMES: [&str; 8] = ["runs", "flows", "nodes", "queues", "hops",
 /// # Errors
 /// When no table has this name.
 pub(crate) fn table<'r>(name: &str, axes: &[Axis], runs: impl Iterator<Item = &'r Run>) -> PyResult<Table> {
-    let (number, text) = (|name| (name, Kind::Number), |name| (name, Kind::Text));
-    let of = Filled { axes, runs };
+    let mut rows = Rows { axes, runs };
     match name {
-        "runs" => of.rows(&[number("simulated_s"), ("events", Kind::Count)], &kept::<Totals>("totals."), |run, row| {
-            row(&[json!(run.outcome.simulated_s), json!(run.outcome.events)], &json!(run.outcome.totals), None);
+        "runs" => rows.by_run(),
+        "cost" => rows.cost(),
+        "flows" => rows.of("flow", &columns::<Flow>(), |run| named(&run.outcome.flows, |flow| &flow.name)),
+        "nodes" => rows.of("node", &columns::<Node>(), |run| named(&run.outcome.nodes, |node| &node.name)),
+        "queues" => rows.within("queue", &columns::<QueueResult>(), |node| named(&node.queues, |queue| &queue.name)),
+        "hops" => rows.within("to", &columns::<Hop>(), |node| named(&node.hops, |hop| &hop.name)),
+        "flow_series" => rows.series("flow", &series_columns::<FlowSeries>(), |run| {
+            let series = run.outcome.series.as_ref();
+            series.map(|series| (series.step_s, named(&series.flows, |flow| &flow.name)))
         }),
-        "cost" => of.rows(&[number("wall_s"), number("cpu_s")], &[], |run, row| {
-            row(&[json!(run.wall_s), json!(run.cpu_s)], &Value::Null, None);
-        }),
-        "flows" => of.rows(&[text("flow")], &kept::<Flow>(""), |run, row| {
-            run.outcome.flows.iter().for_each(|flow| row(&[json!(flow.name)], &json!(flow), None));
-        }),
-        "nodes" => of.rows(&[text("node")], &kept::<Node>(""), |run, row| {
-            run.outcome.nodes.iter().for_each(|node| row(&[json!(node.name)], &json!(node), None));
-        }),
-        "queues" => of.rows(&[text("node"), text("queue")], &kept::<QueueResult>(""), |run, row| {
-            for node in &run.outcome.nodes {
-                node.queues.iter().for_each(|of| row(&[json!(node.name), json!(of.name)], &json!(of), None));
-            }
-        }),
-        "hops" => of.rows(&[text("node"), text("to")], &kept::<Hop>(""), |run, row| {
-            for node in &run.outcome.nodes {
-                node.hops.iter().for_each(|hop| row(&[json!(node.name), json!(hop.name)], &json!(hop), None));
-            }
-        }),
-        "flow_series" => of.rows(&[text("flow"), number("time_s")], &lists::<FlowSeries>(), |run, row| {
-            let Some(series) = &run.outcome.series else { return };
-            series.flows.iter().for_each(|flow| steps(&flow.name, &json!(flow), series.step_s, row));
-        }),
-        "queue_series" => of.rows(&[text("queue"), number("time_s")], &lists::<NodeSeries>(), |run, row| {
-            let Some(series) = &run.outcome.series else { return };
-            series.nodes.iter().for_each(|node| steps(&node.name, &json!(node), series.step_s, row));
+        "queue_series" => rows.series("queue", &series_columns::<NodeSeries>(), |run| {
+            let series = run.outcome.series.as_ref();
+            series.map(|series| (series.step_s, named(&series.nodes, |node| &node.name)))
         }),
         _ => Err(PyKeyError::new_err(format!("there is no table `{name}`; there are {}", NAMES.join(", ")))),
     }
@@ -56,54 +40,131 @@ pub(crate) fn table<'r>(name: &str, axes: &[Axis], runs: impl Iterator<Item = &'
 
 /// Makes the table of verdicts on claims.
 pub(crate) fn verdicts(scenario: &str, verdicts: &[Verdict]) -> PyResult<Table> {
-    let (scenario, columns) = (json!(scenario), kept::<Verdict>(""));
+    let columns = columns::<Verdict>();
     let mut writer = Writer::default();
     writer.add("scenario".to_owned(), Kind::Text);
-    columns.iter().for_each(|(name, column)| writer.add(name.clone(), column.kind));
+    for column in columns.iter().filter(|column| !column.list) {
+        writer.add(column.name(), column.kind);
+    }
+    let scenario = json!(scenario);
     for verdict in verdicts {
         let value = json!(verdict);
-        writer.row([Some(&scenario)].into_iter().chain(columns.iter().map(|(_, column)| at(&value, &column.path))));
+        let cells = columns.iter().filter(|column| !column.list).map(|column| at(&value, &column.path));
+        writer.row([Some(&scenario)].into_iter().chain(cells));
     }
     writer.finish()
 }
 
-/// The columns of a `T` that are not lists, each with its name in the table; without the name, which is a key of the row.
-fn kept<T: DeserializeOwned>(prefix: &str) -> Vec<(String, Column)> {
-    let kept = columns::<T>().into_iter().filter(|column| !column.list && column.path != ["name"]);
-    kept.map(|column| (format!("{prefix}{}", column.name()), column)).collect()
+/// Entries of a list with their names.
+type Named = Vec<(Value, Value)>;
+
+fn named<T: Serialize>(entries: &[T], name: impl Fn(&T) -> &String) -> Named {
+    entries.iter().map(|entry| (json!(name(entry)), json!(entry))).collect()
 }
 
-fn lists<T: DeserializeOwned>() -> Vec<(String, Column)> {
-    let lists = columns::<T>().into_iter().filter(|column| column.list);
-    lists.map(|column| (column.name(), column)).collect()
+fn series_columns<T: DeserializeOwned>() -> Vec<Column> {
+    columns::<T>().into_iter().filter(|column| column.list).collect()
 }
 
-/// Adds a row: its keys, the value whose parts are its cells, and the index in them if they are lists.
-type Add<'a> = dyn FnMut(&[Value], &Value, Option<usize>) + 'a;
-
-/// Adds a row for each step of an entry; `time_s` is the end of the step.
-fn steps(name: &str, entry: &Value, step_s: f64, row: &mut Add) {
-    let lists = entry.as_object().into_iter().flat_map(|entry| entry.values()).filter_map(Value::as_array);
-    for step in 0..lists.map(Vec::len).max().unwrap_or(0) {
-        // Whole nanoseconds, as simulated time is.
-        let time = json!(((step + 1) as f64 * step_s * 1e9).round() / 1e9);
-        row(&[json!(name), time], entry, Some(step));
-    }
-}
-
-struct Filled<'a, R> {
+struct Rows<'a, R> {
     axes: &'a [Axis],
     runs: R,
 }
 
-impl<'r, R: Iterator<Item = &'r Run>> Filled<'_, R> {
-    /// Makes a table whose first columns tell its rows apart.
-    fn rows(
-        self,
-        keys: &[(&str, Kind)],
-        columns: &[(String, Column)],
-        each: impl Fn(&Run, &mut Add),
+impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
+    fn by_run(&mut self) -> PyResult<Table> {
+        let totals = columns::<Totals>();
+        let mut writer = self.writer(&[]);
+        writer.add("simulated_s".to_owned(), Kind::Number);
+        writer.add("events".to_owned(), Kind::Count);
+        for column in &totals {
+            writer.add(format!("totals.{}", column.name()), column.kind);
+        }
+        for run in self.runs.by_ref() {
+            let head = head(self.axes, run);
+            let own = [json!(run.outcome.simulated_s), json!(run.outcome.events)];
+            let value = json!(run.outcome.totals);
+            let cells = totals.iter().map(|column| at(&value, &column.path));
+            writer.row(head.iter().chain(&own).map(Some).chain(cells));
+        }
+        writer.finish()
+    }
+
+    fn cost(&mut self) -> PyResult<Table> {
+        let mut writer = self.writer(&[]);
+        for name in ["wall_s", "cpu_s"] {
+            writer.add(name.to_owned(), Kind::Number);
+        }
+        for run in self.runs.by_ref() {
+            let cost = [json!(run.wall_s), json!(run.cpu_s)];
+            writer.row(head(self.axes, run).iter().chain(&cost).map(Some));
+        }
+        writer.finish()
+    }
+
+    /// Adds a row for each entry of a list of a run.
+    fn of(&mut self, what: &str, columns: &[Column], entries: impl Fn(&Run) -> Named) -> PyResult<Table> {
+        let mut writer = self.writer(&[what]);
+        let columns = add(&mut writer, columns);
+        for run in self.runs.by_ref() {
+            let head = head(self.axes, run);
+            for (name, value) in entries(run) {
+                let cells = columns.iter().map(|column| at(&value, &column.path));
+                writer.row(head.iter().map(Some).chain([Some(&name)]).chain(cells));
+            }
+        }
+        writer.finish()
+    }
+
+    /// Adds a row for each entry of a list of a node.
+    fn within(&mut self, what: &str, columns: &[Column], entries: impl Fn(&Node) -> Named) -> PyResult<Table> {
+        let mut writer = self.writer(&["node", what]);
+        let columns = add(&mut writer, columns);
+        for run in self.runs.by_ref() {
+            let head = head(self.axes, run);
+            for node in &run.outcome.nodes {
+                let name = json!(node.name);
+                for (inner, value) in entries(node) {
+                    let cells = columns.iter().map(|column| at(&value, &column.path));
+                    writer.row(head.iter().map(Some).chain([Some(&name), Some(&inner)]).chain(cells));
+                }
+            }
+        }
+        writer.finish()
+    }
+
+    /// Adds a row for each step of each entry; `time_s` is the end of the step.
+    fn series(
+        &mut self,
+        what: &str,
+        columns: &[Column],
+        entries: impl Fn(&Run) -> Option<(f64, Named)>,
     ) -> PyResult<Table> {
+        let mut writer = self.writer(&[what]);
+        writer.add("time_s".to_owned(), Kind::Number);
+        for column in columns {
+            writer.add(column.name(), column.kind);
+        }
+        for run in self.runs.by_ref() {
+            let head = head(self.axes, run);
+            let Some((step_s, entries)) = entries(run) else { continue };
+            for (name, value) in entries {
+                let lists: Vec<Option<&Vec<Value>>> =
+                    columns.iter().map(|column| at(&value, &column.path).and_then(Value::as_array)).collect();
+                let length = lists.iter().flatten().map(|list| list.len()).max().unwrap_or(0);
+                for step in 0..length {
+                    // Whole nanoseconds, as simulated time is.
+                    let time = json!(((step + 1) as f64 * step_s * 1e9).round() / 1e9);
+                    let cells = lists.iter().map(|list| list.and_then(|list| list.get(step)));
+                    writer.row(head.iter().map(Some).chain([Some(&name), Some(&time)]).chain(cells));
+                }
+            }
+        }
+        writer.finish()
+    }
+
+    /// Starts a table whose first columns tell its rows apart.
+    fn writer(&self, names: &[&str]) -> Writer {
         let mut writer = Writer::default();
         writer.add("scenario".to_owned(), Kind::Text);
         writer.add("seed".to_owned(), Kind::Count);
@@ -112,22 +173,21 @@ impl<'r, R: Iterator<Item = &'r Run>> Filled<'_, R> {
             let name = if writer.has(&axis.name) { format!("case.{}", axis.name) } else { axis.name.clone() };
             writer.add(name, kind);
         }
-        keys.iter().for_each(|(name, kind)| writer.add((*name).to_owned(), *kind));
-        for (name, column) in columns {
-            writer.add(if writer.has(name) { format!("result.{name}") } else { name.clone() }, column.kind);
+        for name in names {
+            writer.add((*name).to_owned(), Kind::Text);
         }
-        for run in self.runs {
-            let head = head(self.axes, run);
-            each(run, &mut |keys, value, step| {
-                let cell = |(_, column): &(String, Column)| {
-                    let cell = at(value, &column.path)?;
-                    step.map_or(Some(cell), |step| cell.get(step))
-                };
-                writer.row(head.iter().chain(keys).map(Some).chain(columns.iter().map(cell)));
-            });
-        }
-        writer.finish()
+        writer
     }
+}
+
+/// Adds the columns that are not lists, except for the name, which stands before them.
+fn add<'c>(writer: &mut Writer, columns: &'c [Column]) -> Vec<&'c Column> {
+    let kept: Vec<&Column> = columns.iter().filter(|column| !column.list && column.path != ["name"]).collect();
+    for column in &kept {
+        let name = column.name();
+        writer.add(if writer.has(&name) { format!("result.{name}") } else { name }, column.kind);
+    }
+    kept
 }
 
 fn head(axes: &[Axis], run: &Run) -> Vec<Value> {

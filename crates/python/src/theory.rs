@@ -19,10 +19,7 @@ type Told<T> = Result<T, Box<dyn core::error::Error + Send + Sync>>;
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "Python's values are converted")]
 pub(crate) fn theory(py: Python<'_>, model: &str, columns: Columns, rows: usize) -> PyResult<Vec<Vec<f64>>> {
-    let Some((_, solve)) = MODELS.iter().find(|(name, _)| *name == model) else {
-        return Err(unsolved(py, &format!("no model has the name {model}"), 0));
-    };
-    let one = |row| solve(Row::new(&columns, row, rows));
+    let one = |row| solve(model, Row::new(&columns, row, rows));
     let solved: Vec<Told<Vec<f64>>> = py.detach(|| (0..rows).into_par_iter().map(one).collect());
     let told = |(row, solved): (usize, Told<_>)| solved.map_err(|error| unsolved(py, &error.to_string(), row));
     solved.into_iter().enumerate().map(told).collect()
@@ -151,85 +148,79 @@ macro_rules! list {
     }};
 }
 
-/// A model: the results of a row of arguments, in the order that Python has them.
-type Model = fn(Row) -> Told<Vec<f64>>;
-
-/// The table of models: each by its name in Python, with the arguments' names there.
-macro_rules! models {
-    ($($name:ident($row:ident) => $results:expr;)+) => {
-        const MODELS: &[(&str, Model)] = &[$((stringify!($name), |$row| Ok($results))),+];
-    };
-}
-
-models! {
-    dcf(row) => list!(dcf::saturation(&row.build()?, freezing(row)?)? => tau, collision_probability, drop_probability,
-        successes_per_second, throughput_bps);
-    ampdu(row) => list!(ampdu::saturation(&row.build()?, freezing(row)?, row.build()?)? => contention.tau,
-        contention.collision_probability, delivered_per_second, throughput_bps, transmissions_per_mpdu);
-    edca(row) => list!(each edca::saturation(&categories(row)?, row.build()?)?.into_iter().flatten() =>
-        collision_probability, internal_collision_probability, drop_probability, successes_per_second,
-        throughput_bps);
-    unsaturated(row) => list!(each malone::solve(&row.groups(Row::build)?, row.read("slot_s")?)? => q, r, tau,
-        collision_probability, successes_per_second, throughput_bps);
-    hidden_pair(row) => list!(hidden::saturation(&row.build()?)? => success_probability, drop_probability,
-        successes_per_second, throughput_bps);
-    mm1(row) => list!(mm1(row)? => load(), mean_wait_s(), mean_sojourn_s(), mean_number());
-    mm1_sojourn_quantile_s(row) => vec![mm1(row)?.sojourn_quantile_s(row.read("quantile")?)?];
-    mg1(row) => list!(Mg1::new(row.read("arrivals_per_s")?, row.read("mean_service_s")?,
-        row.read("service_variance_s2")?)? => load(), mean_wait_s(), mean_sojourn_s(), mean_number());
-    mm1k(row) => list!(Mm1k::new(row.read("arrivals_per_s")?, row.read("services_per_s")?, row.read("room")?)? =>
-        loss_probability(), mean_sojourn_s(), mean_number());
-    alt_traffic(row) => list!(alt::Traffic::standard(&row.groups(|flow| flow.read("round_trips_s"))?)? => growth,
-        acceleration, round_trip_s, spread);
-    alt_buffer(row) => list!(buffer(row)? => lambda_emptied(), gamma_emptied(), fixed_point(),
-        utilisation(), is_stable());
-    alt_next(row) => {
-        let (Positive(size), Positive(bdp)) = (row.read("size_packets")?, row.read("bdp_packets")?);
-        vec![buffer(row)?.next(size, bdp)]
-    };
-    dnb_drop_probability(row) => {
-        let NotNegative(load) = row.read("load")?;
-        vec![dnb::drop_probability(load, row.read("size_packets")?)]
-    };
-    dnb_split(row) => {
-        let costs = row.groups(|queue| queue.read("costs").map(|Positive(cost)| cost))?;
-        let NotNegative(total) = row.read("total_packets")?;
-        dnb::split(total, &costs)
-    };
-    dnb_split_whole(row) => {
-        let (total, least) = (row.read("total_packets")?, row.read("least_packets")?);
-        dnb::split_whole(total, &row.groups(Row::build)?, least).into_iter().map(f64::from).collect()
-    };
-    swan_mac_delay(row) => {
-        let real_time = swan::Class { devices: row.read("real_time")?, busy: row.read("busy_real_time")? };
-        let best_effort = swan::Class { devices: row.read("best_effort")?, busy: row.read("busy_best_effort")? };
-        let solved = swan::mac_delay(&row.build()?, [real_time, best_effort])?;
-        let of = |part: fn(swan::Attempts) -> f64| solved.attempts.map(|attempts| attempts.map_or(f64::NAN, part));
-        let of_all =
-            list!(solved => transmission_probability, success_probability, packets_per_second, mac_delay_s);
-        [&of(|attempts| attempts.tau)[..], &of(|attempts| attempts.collision_probability), &of_all].concat()
-    };
-    swan_equilibrium(row) => {
-        let solved = swan::equilibrium(&row.build()?, &row.build()?)?;
-        let busy = [solved.busy_real_time, solved.backlogged];
-        [&busy[..], &solved.tau, &solved.collision_probability, &[solved.is_valid().into()]].concat()
-    };
-    swan_busy_of_each(row) => vec![swan::busy_of_each(&row.build()?, &row.build()?, row.read("best_effort")?)?];
-    // The model sums over the hops of all flows, and does not ask which flow a hop is of.
-    tmac_rate(row) => vec![tmac::rate(&[&row.groups(Row::build)?], row.read("packets_per_ack")?)?];
-    tmac_parking_lot(row) => vec![tmac::parking_lot(row.read("sources")?).ok_or("expected at least one source")?];
-    bqm_discriminator(row) => {
-        let found = bqm::discriminator(row.read("every")?, row.read("lost")?, row.read("of_zero")?);
-        vec![found.map_or(f64::NAN, |found| found as f64)]
-    };
-    bqm_probability(row) => vec![losses(row)?.probability(row.read("of_zero")?)];
-    bqm_misjudged(row) => vec![losses(row)?.misjudged()];
-    energy_cost(row) => vec![row.build::<energy::Node>()?.cost(row.read("threshold_packets")?)?];
-    energy_threshold(row) => vec![row.build::<energy::Node>()?.best()?.into()];
-    emodel_rating(row) => {
-        let Share(missing) = row.read("missing_ratio")?;
-        vec![emodel::rating(row.read("mouth_to_ear_s")?, missing, row.build()?)]
-    };
+/// Each model under its name in Python, with the arguments' names there and the results in the order there.
+fn solve(model: &str, row: Row) -> Told<Vec<f64>> {
+    Ok(match model {
+        "dcf" => list!(dcf::saturation(&row.build()?, freezing(row)?)? => tau, collision_probability, drop_probability,
+            successes_per_second, throughput_bps),
+        "ampdu" => list!(ampdu::saturation(&row.build()?, freezing(row)?, row.build()?)? => contention.tau,
+            contention.collision_probability, delivered_per_second, throughput_bps, transmissions_per_mpdu),
+        "edca" => list!(each edca::saturation(&categories(row)?, row.build()?)?.into_iter().flatten() =>
+            collision_probability, internal_collision_probability, drop_probability, successes_per_second,
+            throughput_bps),
+        "unsaturated" => list!(each malone::solve(&row.groups(Row::build)?, row.read("slot_s")?)? => q, r, tau,
+            collision_probability, successes_per_second, throughput_bps),
+        "hidden_pair" => list!(hidden::saturation(&row.build()?)? => success_probability, drop_probability,
+            successes_per_second, throughput_bps),
+        "mm1" => list!(mm1(row)? => load(), mean_wait_s(), mean_sojourn_s(), mean_number()),
+        "mm1_sojourn_quantile_s" => vec![mm1(row)?.sojourn_quantile_s(row.read("quantile")?)?],
+        "mg1" => list!(Mg1::new(row.read("arrivals_per_s")?, row.read("mean_service_s")?,
+            row.read("service_variance_s2")?)? => load(), mean_wait_s(), mean_sojourn_s(), mean_number()),
+        "mm1k" => list!(Mm1k::new(row.read("arrivals_per_s")?, row.read("services_per_s")?, row.read("room")?)? =>
+            loss_probability(), mean_sojourn_s(), mean_number()),
+        "alt_traffic" => list!(alt::Traffic::standard(&row.groups(|flow| flow.read("round_trips_s"))?)? => growth,
+            acceleration, round_trip_s, spread),
+        "alt_buffer" => list!(buffer(row)? => lambda_emptied(), gamma_emptied(), fixed_point(),
+            utilisation(), is_stable()),
+        "alt_next" => {
+            let (Positive(size), Positive(bdp)) = (row.read("size_packets")?, row.read("bdp_packets")?);
+            vec![buffer(row)?.next(size, bdp)]
+        }
+        "dnb_drop_probability" => {
+            let NotNegative(load) = row.read("load")?;
+            vec![dnb::drop_probability(load, row.read("size_packets")?)]
+        }
+        "dnb_split" => {
+            let costs = row.groups(|queue| queue.read("costs").map(|Positive(cost)| cost))?;
+            let NotNegative(total) = row.read("total_packets")?;
+            dnb::split(total, &costs)
+        }
+        "dnb_split_whole" => {
+            let (total, least) = (row.read("total_packets")?, row.read("least_packets")?);
+            dnb::split_whole(total, &row.groups(Row::build)?, least).into_iter().map(f64::from).collect()
+        }
+        "swan_mac_delay" => {
+            let real_time = swan::Class { devices: row.read("real_time")?, busy: row.read("busy_real_time")? };
+            let best_effort = swan::Class { devices: row.read("best_effort")?, busy: row.read("busy_best_effort")? };
+            let solved = swan::mac_delay(&row.build()?, [real_time, best_effort])?;
+            let of = |part: fn(swan::Attempts) -> f64| solved.attempts.map(|attempts| attempts.map_or(f64::NAN, part));
+            let of_all =
+                list!(solved => transmission_probability, success_probability, packets_per_second, mac_delay_s);
+            [&of(|attempts| attempts.tau)[..], &of(|attempts| attempts.collision_probability), &of_all].concat()
+        }
+        "swan_equilibrium" => {
+            let solved = swan::equilibrium(&row.build()?, &row.build()?)?;
+            let busy = [solved.busy_real_time, solved.backlogged];
+            [&busy[..], &solved.tau, &solved.collision_probability, &[solved.is_valid().into()]].concat()
+        }
+        "swan_busy_of_each" => vec![swan::busy_of_each(&row.build()?, &row.build()?, row.read("best_effort")?)?],
+        // The model sums over the hops of all flows, and does not ask which flow a hop is of.
+        "tmac_rate" => vec![tmac::rate(&[&row.groups(Row::build)?], row.read("packets_per_ack")?)?],
+        "tmac_parking_lot" => vec![tmac::parking_lot(row.read("sources")?).ok_or("expected at least one source")?],
+        "bqm_discriminator" => {
+            let found = bqm::discriminator(row.read("every")?, row.read("lost")?, row.read("of_zero")?);
+            vec![found.map_or(f64::NAN, |found| found as f64)]
+        }
+        "bqm_probability" => vec![losses(row)?.probability(row.read("of_zero")?)],
+        "bqm_misjudged" => vec![losses(row)?.misjudged()],
+        "energy_cost" => vec![row.build::<energy::Node>()?.cost(row.read("threshold_packets")?)?],
+        "energy_threshold" => vec![row.build::<energy::Node>()?.best()?.into()],
+        "emodel_rating" => {
+            let Share(missing) = row.read("missing_ratio")?;
+            vec![emodel::rating(row.read("mouth_to_ear_s")?, missing, row.build()?)]
+        }
+        _ => return Err(format!("no model has the name {model}").into()),
+    })
 }
 
 structures! {

@@ -9,7 +9,7 @@ the elements of the arguments, counted as ``numpy.ravel`` does; of a model of gr
 Needs numpy: ``pip install 'sluice-wifi[theory]'``.
 """
 
-# Bodies come from signatures, whose names crates/python/src/theory.rs reads: a new model is a row of its table, a function
+# Bodies come from signatures, whose names crates/python/src/theory.rs reads: a new model is an arm there, a function
 # here and the words for its parameters in _glossary.py. Long signatures are packed: one parameter a line is too long.
 # mypy: disable-error-code="empty-body"
 # pyright: reportReturnType=false
