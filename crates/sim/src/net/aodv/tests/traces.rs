@@ -346,10 +346,10 @@ fn requests_are_told_apart_by_number_and_age() {
 
 #[test]
 fn the_oldest_packet_makes_way_in_a_full_buffer() {
-    let mut net = Net::new(2, &[], &config::Aodv { buffer_packets: 3, ..plain() });
-    let packets: Vec<usize> = (0..4).map(|_| net.send(0, 1)).collect();
+    let mut net = Net::new(2, &[], &plain());
+    let packets: Vec<usize> = (0..65).map(|_| net.send(0, 1)).collect();
     net.run(Duration::from_millis(1));
     assert_eq!(net.data[packets[0]].fate, Fate::Lost(LossCause::Buffer));
-    assert_eq!(net.nodes[0].held(), 3);
+    assert_eq!(net.nodes[0].held(), 64);
     net.check_packets();
 }
