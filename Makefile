@@ -201,6 +201,7 @@ kernel-tcp: build
 plain: charts
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy -p sluice-cli --no-default-features --locked -- -D warnings
+	cargo clippy -p sluice-cli --no-default-features --features simulator --locked -- -D warnings
 	cargo test -p sluice-linux -p sluice-cli --locked
 
 # A few experiments of each document that are quick and that a change of a model is likely to move.
@@ -369,7 +370,7 @@ wheel wheel-test: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(H
 wheel: charts target/python/installed
 	@mkdir -p python/target/charts
 	@cp target/charts/vega.js python/target/charts/vega.js
-	@rm -rf python/scenarios python/evidence && cp -r scenarios evidence python
+	@rm -rf python/scenarios && cp -r scenarios python
 	cd python && ../$(PYTHON) -m maturin sdist --out ../dist
 	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist
 

@@ -176,7 +176,7 @@ fn the_status_of_the_command_is_passed_on() {
     assert_eq!(run(&["sh", "-c", "kill -9 $$"]).status.code(), Some(137));
     let missing = run(&["./no-such-program"]);
     assert_eq!(missing.status.code(), Some(127));
-    assert!(stderr(&missing).contains("cannot run the command"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("cannot run ./no-such-program: No such file"), "{}", stderr(&missing));
     // The end of the scenario ends it too.
     let mut short = emulate(folder.path(), "status", &[]);
     let output = short.args(["--set", "duration=300 ms"]).output().unwrap();

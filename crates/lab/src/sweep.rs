@@ -1,8 +1,8 @@
 //! Sweeps: every case of a scenario with every seed, on all cores, kept run by run.
 
-use crate::capture::{self, CaptureError, Filter, Wanted};
-use crate::run;
-use crate::store::{Store, StoreError};
+use crate::capture::{self, Filter, Wanted};
+use crate::store::Store;
+use crate::{Error, run};
 use experiment::csv;
 use experiment::jobs::{self, Job};
 use experiment::scenario::{Baseline, Scenario};
@@ -12,13 +12,12 @@ use rayon::prelude::*;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use thiserror::Error;
 
 /// Seeds of a quick reproduction: with two seeds the interval is three times as wide, and confirms hardly anything.
 pub const QUICK_SEEDS: usize = 3;
 
 /// Reasons why a sweep did not finish.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The watcher stopped it. Finished runs are kept.
     #[error("interrupted: {finished} of {total} runs are finished and kept")]
@@ -28,15 +27,12 @@ pub enum SweepError {
         /// Number of runs in the sweep.
         total: usize,
     },
-    /// Results could not be kept.
+    /// Results or events could not be kept.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] Error),
     /// A network could not be built.
     #[error(transparent)]
     Build(#[from] sim::BuildError),
-    /// Events could not be written down.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
     /// The controllers of a baseline failed.
     #[error(transparent)]
     Outside(Fault),
@@ -113,7 +109,7 @@ pub fn keep(
     settings: &Settings,
     mut run: Run,
     claims: Vec<Verdict>,
-) -> Result<Study, StoreError> {
+) -> Result<Study, Error> {
     let key = jobs::job(scenario, 0, &format!("{}, emulated", settings.build)).key;
     store.keep(&key, &mut run)?;
     let study = jobs::studied(scenario, vec![run], claims, &settings.command);
@@ -156,7 +152,7 @@ fn finish(
 }
 
 /// Makes a new run and writes its events. The file gets its name when it is whole.
-fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, CaptureError> {
+fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, Error> {
     let name = csv::file_name(&scenario.axes, &job.case.labels, job.seed);
     // Labels may differ only in characters that file names do not have.
     let alike = scenario.cases.iter().filter(|case| csv::file_name(&scenario.axes, &case.labels, job.seed) == name);
@@ -164,7 +160,7 @@ fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) ->
     let name = if rank == 0 { name } else { format!("{name}_{rank}") };
     let whole = traces.folder.join(format!("{name}.jsonl"));
     let part = traces.folder.join(format!("{name}.jsonl.part"));
-    let refused = |error| CaptureError::Write { path: whole.clone(), error };
+    let refused = |error| Error::write(&whole, error);
     fs::create_dir_all(&traces.folder).map_err(refused)?;
     let Traces { nodes, filter, .. } = traces.clone();
     let wanted = Wanted { trace: Some(part.clone()), nodes, filter, ..Wanted::default() };

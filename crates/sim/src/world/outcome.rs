@@ -109,7 +109,19 @@ fn warnings(world: &mut World) -> Vec<String> {
     told.extend(starving_warning(world));
     told.extend(capture_warning(world));
     told.extend(noise_warning(world));
+    told.extend(world.flows.iter().filter_map(forwarded_warning));
     told
+}
+
+/// A recording in which packets that were passed on are twice.
+fn forwarded_warning(flow: &Flow) -> Option<String> {
+    let forwarded = flow.identity.left_out?.forwarded;
+    let told = format!(
+        "flow.{}.traffic.file: {forwarded} packets were recorded as they came and again as they left (`tcpdump -i any` on a \
+         bridge or router), and are replayed twice: record one interface",
+        flow.identity.name
+    );
+    (forwarded > 0).then_some(told)
 }
 
 /// Where the radio, or a wired link, is busy for a smaller share of the time, a rate below the link's holds the traffic.

@@ -3,6 +3,7 @@
 use super::flows::{Flow, Role};
 use super::nodes::{Node, port_name};
 use super::state::{Event, World};
+use crate::config;
 use crate::egress::Port;
 use crate::engine::{Bitmap, Handle, List, NodeId};
 use crate::mac::{BROADCAST, Frame, Kind, Scoreboard};
@@ -99,7 +100,11 @@ impl World {
     pub fn roster(&self) -> Roster {
         let node = |node: &Node| RosterNode {
             name: node.name.clone(),
-            access_point: node.access_point,
+            role: match (node.access_point, node.egress.layout().radio_ports()) {
+                (true, _) => config::Role::AccessPoint,
+                (false, 0) => config::Role::Wired,
+                (false, _) => config::Role::Station,
+            },
             queues: node.egress.ports().numbers().map(|port| port_name(&self.nodes, node, port, &self.rules)).collect(),
         };
         let flow = |flow: &Flow| RosterFlow {
