@@ -107,7 +107,7 @@ impl Recording {
                 path.push(format!(".{number}"));
                 PathBuf::from(path)
             };
-            let free = (1..).map(numbered).find(|path| fs::symlink_metadata(path).is_err());
+            let free = (1..=u32::MAX).map(numbered).find(|path| fs::symlink_metadata(path).is_err());
             fs::rename(&self.path, free.ok_or(io::ErrorKind::AlreadyExists)?)?;
             self.is_made = true;
         }

@@ -138,7 +138,7 @@ impl Relay {
         let is_answer = || self.programs.iter().any(|asked| asked.number == message.number);
         match message.kind {
             Kind::Answer if is_answer() => Standing::Known,
-            kind if !self.ledger.knows(now, message) => Standing::Stranger,
+            _ if !self.ledger.knows(now, message) => Standing::Stranger,
             Kind::Regulate => Standing::Regulates,
             _ => Standing::Known,
         }

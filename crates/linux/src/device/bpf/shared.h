@@ -18,8 +18,6 @@
 /* Most places that are tried for a station, from that of its address's hash, which has a key: who chooses addresses must
  * not be able to choose places. */
 #define PROBES 8
-/* By the golden ratio (Knuth, The Art of Computer Programming 3, 6.4). */
-#define GOLDEN_RATIO 0x9e3779b97f4a7c15
 
 /* Written by the agent at any time; the discipline obeys from the next packet that comes or leaves. */
 struct sluice_settings {
