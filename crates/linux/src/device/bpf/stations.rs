@@ -240,7 +240,9 @@ mod tests {
         let chosen: Vec<u64> = addresses.filter(|address| first(known, *address) == 9).take(100).collect();
         let most = |key| {
             let mut of = [0_u32; ELEMENTS];
-            chosen.iter().for_each(|address| of[first(key, *address)] += 1);
+            for address in &chosen {
+                of[first(key, *address)] += 1;
+            }
             of.into_iter().max().unwrap()
         };
         assert_eq!(most(known), 100);
