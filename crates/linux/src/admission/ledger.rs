@@ -33,9 +33,10 @@ impl Entry {
 }
 
 impl Ledger {
-    /// Tells whether a message is of a flow that is written down.
+    /// Tells whether a message is of a flow that this node has let through.
     pub(crate) fn knows(&self, now: Instant, message: &Message) -> bool {
-        self.0.iter().any(|entry| entry.is_of(message) && now < entry.until)
+        let mut passing = self.0.iter().filter(|entry| entry.rate != Rate::bps(0) && now < entry.until);
+        passing.any(|entry| entry.is_of(message))
     }
 
     /// Returns what a bound leaves for the flow of a message beside the others.
