@@ -19,11 +19,11 @@ fn as_root_among_users(inner: &str) {
         &["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups"][..],
         &["unshare", "--map-root-user", "--map-auto", "setpriv", "--reuid", "4242", "--clear-groups"],
     ];
-    let runs = |words: &&[&str]| {
+    let runs = |words: &[&str]| {
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).args(["unshare", "-r", "true"]).output().is_ok_and(|output| output.status.success())
     };
-    let Some(found) = with_users.iter().position(|words| runs(&words)) else {
+    let Some(found) = with_users.iter().position(|words| runs(words)) else {
         eprintln!(
             "skipped: neither root with user namespaces nor subordinate ids (unshare --map-root-user --map-auto)"
         );

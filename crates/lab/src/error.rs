@@ -7,18 +7,14 @@ use thiserror::Error;
 
 /// The reason.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
     /// What was asked for is wrong, or is not there.
     #[error("{0}")]
     Wrong(String),
     /// The system refuses to write.
     #[error("cannot write {what}: {error}")]
-    Write {
-        /// The file or folder, or what was to be written.
-        what: String,
-        /// The system's reason.
-        error: io::Error,
-    },
+    Write { what: String, error: io::Error },
 }
 
 impl Error {

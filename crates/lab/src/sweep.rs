@@ -18,15 +18,11 @@ pub const QUICK_SEEDS: usize = 3;
 
 /// Reasons why a sweep did not finish.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum SweepError {
     /// The watcher stopped it. Finished runs are kept.
     #[error("interrupted: {finished} of {total} runs are finished and kept")]
-    Stopped {
-        /// Number of runs kept.
-        finished: usize,
-        /// Number of runs in the sweep.
-        total: usize,
-    },
+    Stopped { finished: usize, total: usize },
     /// Results or events could not be kept.
     #[error(transparent)]
     Store(#[from] Error),
@@ -38,12 +34,7 @@ pub enum SweepError {
     Outside(Fault),
     /// The system gave no threads.
     #[error("cannot start {threads} threads: {reason}")]
-    Threads {
-        /// Number of threads requested.
-        threads: usize,
-        /// The system's reason.
-        reason: String,
-    },
+    Threads { threads: usize, reason: String },
 }
 
 /// Settings of a sweep.
