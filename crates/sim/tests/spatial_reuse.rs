@@ -106,7 +106,7 @@ fn an_access_point_with_more_than_two_streams_may_send_with_four_decibels_more()
         });
         let (least, most) = heard.fold((0.0, -99.0), |(least, most), dbm| (dbm.min(least), dbm.max(most)));
         world.finish();
-        assert!((most - least - less as f64).abs() < 1e-3, "{streams} streams: {least} to {most} dBm");
+        assert!((most - least - less).abs() < 1e-3, "{streams} streams: {least} to {most} dBm");
     }
 }
 

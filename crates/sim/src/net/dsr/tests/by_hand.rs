@@ -51,7 +51,7 @@ fn a_route_has_each_node_once() {
 fn of_two_ways_of_equal_length_a_node_takes_the_one_it_asked_for() {
     let (now, until) = (Instant::ZERO, Instant::ZERO + Duration::from_secs(1));
     for overheard_first in [false, true] {
-        let mut paths = Paths::new(&config::Dsr::default());
+        let mut paths = Paths::new(&Settings::RFC);
         for wanted in [!overheard_first, overheard_first] {
             paths.add(&route(if wanted { &[0, 1, 9] } else { &[0, 2, 9] }), wanted, now, until);
         }
