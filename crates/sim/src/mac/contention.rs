@@ -104,7 +104,7 @@ impl Station {
         }
         // Slots whose boundary is nearer than the turn-around time cannot be taken back.
         let seen = now + rules.timing.turnaround;
-        if self.deadline <= seen {
+        if self.deadline <= seen && self.due != 0 {
             self.turning = true;
             return;
         }
@@ -171,9 +171,12 @@ impl Station {
     /// Sets the deadline to the earliest category's moment to send, and remembers which categories reach it.
     #[inline]
     pub(super) fn schedule(&mut self, now: Instant, rules: &Conventions) {
-        self.deadline = Instant::NEVER;
+        (self.deadline, self.due) = (Instant::NEVER, 0);
         if self.busy {
             return;
+        }
+        if self.look_again != Instant::NEVER {
+            self.deadline = self.look_again.max(now);
         }
         let mut wanting = self.wanting;
         while wanting != 0 {

@@ -46,6 +46,8 @@ pub(crate) struct Station {
     pub(super) response: Option<Frame>,
     /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
     pub(crate) deadline: Instant,
+    /// When it looks again whether stations are to be asked for data, though nothing is to be sent; `NEVER` for not at all.
+    pub(super) look_again: Instant,
     pub(super) idle_from: Instant,
     /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
     pub(super) eifs_surplus: Duration,
@@ -75,7 +77,7 @@ pub(crate) struct Station {
     pub(super) txop: Duration,
     /// End of the TXOP.
     pub(super) txop_end: Instant,
-    /// True at the end of an exchange, while the TXOP goes on if a packet that fits is offered at this moment.
+    /// End of the last exchange, at which its TXOP goes on if a packet that fits is offered; `NEVER` if it does not.
     pub(super) may_go_on: Instant,
     next_sequence: u16,
     pub(super) peers: Peers,
@@ -106,6 +108,7 @@ impl Station {
             cleared: Cleared::No,
             response: None,
             deadline: Instant::NEVER,
+            look_again: Instant::NEVER,
             idle_from: Instant::ZERO,
             eifs_surplus: Duration::ZERO,
             nav: Instant::ZERO,
@@ -362,6 +365,10 @@ impl Station {
             return Due::Send(response);
         }
         match self.step {
+            Step::Access if self.due == 0 => {
+                self.looks_again(now, rules);
+                Due::Wait
+            }
             Step::Access => {
                 self.win(now, rules);
                 Due::Begin(self.holder)

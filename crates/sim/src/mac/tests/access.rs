@@ -88,7 +88,7 @@ fn who_wins_for_a_trigger_that_is_no_longer_needed_takes_no_slots_from_the_other
     assert_eq!(bench.deadline(), 1_000 + 50 + 2 * 20);
     let Bench { station, rules } = &mut bench;
     station.win(at(1_090), rules);
-    assert!(station.forgoes(at(1_090), rules));
+    assert!(station.forgoes(at(1_090), NotNow::NobodyKnown, rules));
     assert_eq!((station.wanting, station.soliciting), (0b10, 0));
     assert_eq!(bench.deadline(), 1_000 + 50 + 9 * 20);
     // Slots go on where they were.

@@ -48,7 +48,8 @@ impl World {
                 let ahead = if bursts { self.ahead(node, category) } else { None };
                 let frame = self.nodes[node].station.begin(self.now, assembly, ahead, &self.rules);
                 if self.rules.shares_uplink() && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
-                    self.nodes[node].station.may_answer_to(frame.to, &self.rules);
+                    let airtime = self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
+                    self.nodes[node].station.may_answer_to(self.now, frame.to, airtime, &self.rules);
                 }
                 self.send(node, &frame);
             }
@@ -79,10 +80,12 @@ impl World {
     /// one station is due.
     #[cold]
     fn begin_for_several(&mut self, node: NodeId, category: u8) -> bool {
-        let solicits = self.rules.shares_uplink();
-        if solicits && let Some(trigger) = self.solicit(node) {
+        let solicited = self.rules.shares_uplink().then(|| self.solicit(node));
+        if let Some(Ok(trigger)) = solicited {
             self.send(node, &trigger);
-        } else if solicits && self.nodes[node].station.forgoes(self.now, &self.rules) {
+        } else if let Some(Err(why)) = solicited
+            && self.nodes[node].station.forgoes(self.now, why, &self.rules)
+        {
             self.finish_frames(node);
             self.serve(node);
         } else if let Some(frame) = self.share_downlink(node, category) {

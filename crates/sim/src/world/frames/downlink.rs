@@ -54,8 +54,10 @@ impl World {
         let mut users = std::mem::take(&mut self.sharers);
         users.clear();
         users.extend(self.nodes[node].station.parts().map(|part| part.to));
+        let station = &mut self.nodes[node].station;
+        let airtime = station.downlink_duration(&self.rules) / u64::try_from(users.len()).expect("at most 74").max(1);
         for &to in &users {
-            self.nodes[node].station.may_answer_to(to, &self.rules);
+            station.may_answer_to(self.now, to, airtime, &self.rules);
         }
         self.sharers = users;
     }

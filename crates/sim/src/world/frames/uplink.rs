@@ -2,7 +2,7 @@
 
 use crate::config::Class;
 use crate::engine::NodeId;
-use crate::mac::{Asks, Frame, Kind, QUEUE_MOST};
+use crate::mac::{Asks, Frame, Kind, NotNow, QUEUE_MOST};
 use crate::net::msdu_bytes;
 use crate::radio::Mode;
 use crate::world::nodes::Node;
@@ -15,7 +15,7 @@ const AROUND: u64 = 4 + 3;
 impl World {
     /// The trigger for data, or for the sizes of queues, that is due instead of the node's own frames.
     #[inline(never)]
-    pub(super) fn solicit(&mut self, node: NodeId) -> Option<Frame> {
+    pub(super) fn solicit(&mut self, node: NodeId) -> Result<Frame, NotNow> {
         let Node { station, record, .. } = &mut self.nodes[node];
         let frame = station.solicit(self.now, &self.rules)?;
         if let (Some(round), Kind::Trigger { asks: Asks::Data, response: Mode::Mimo(mode), .. }) =
@@ -23,7 +23,7 @@ impl World {
         {
             record.triggered.get_or_insert_default().begin(mode.alone().subcarriers(), round.payload());
         }
-        Some(frame)
+        Ok(frame)
     }
 
     /// A station's answer to a trigger: data, if it was asked for them and has some that fit, else the size of its queue.
