@@ -136,7 +136,7 @@ impl Backlogs {
             known.poll = known.poll.min(now + known.pause());
         }
         debug_assert!(known.may_have_something() || known.poll != Instant::NEVER, "it is asked again");
-        debug_assert!(known.poll > now, "a poll is to come");
+        debug_assert!(known.backlog == Backlog::Unknown || known.empty > 0, "it had something the last time");
         let poll = known.poll;
         self.next_poll = self.next_poll.min(poll);
     }
