@@ -11,6 +11,7 @@ mod conventions;
 mod downlink;
 mod exchange;
 mod frame;
+mod held;
 mod peers;
 mod rate;
 mod reorder;

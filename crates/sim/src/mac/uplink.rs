@@ -30,7 +30,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(4);
 
 /// State of a station of a network with uplink OFDMA.
 #[derive(Debug, Default)]
-pub(super) struct Uplink {
+pub(crate) struct Uplink {
     /// True at an access point.
     asks: bool,
     /// What an access point knows of its stations.
@@ -140,6 +140,25 @@ fn within(mode: Mimo, ru: Ru) -> Mimo {
     mode.guarded(GuardInterval::Double).within(ru, 1)
 }
 
+impl Uplink {
+    /// What it has asked its stations for, while that exchange is under way.
+    #[inline]
+    pub(crate) fn round(&self) -> Option<Round> {
+        self.round
+    }
+
+    /// What it was asked for, while it answers and awaits the acknowledgement.
+    #[inline]
+    pub(crate) fn asked(&self) -> Option<Round> {
+        self.asked
+    }
+
+    /// True if its last trigger or multi-STA BlockAck is for this station too.
+    pub(crate) fn serves(&self, station: u32) -> bool {
+        self.users.contains(&station)
+    }
+}
+
 impl Station {
     /// From now on it takes part in uplink OFDMA, at an access point as the one that asks.
     pub(crate) fn share_uplink(&mut self, asks: bool) {
@@ -162,8 +181,8 @@ impl Station {
         // The field counts units that have begun.
         let queued = Bytes::new(queued.count().next_multiple_of(QUEUE_UNIT));
         uplink.backlogs.tell(now, (station, category), (mode, shares), queued, polled);
-        self.look_again = uplink.backlogs.next_poll;
-        if self.step == Step::Access && self.wanting & 1 << category == 0 && self.seeks(category.into()) {
+        self.contention.look_again = uplink.backlogs.next_poll;
+        if self.step == Step::Access && self.contention.wanting & 1 << category == 0 && self.seeks(category.into()) {
             self.seek(category.into());
             self.contend(now, category.into(), rules);
         }
@@ -172,13 +191,13 @@ impl Station {
     /// A station is sent data that take this long: it may have answers.
     pub(crate) fn may_answer_to(&mut self, now: Instant, station: u32, airtime: Duration, rules: &Conventions) {
         let category = self.holder;
-        let mode = self.widest_shared_mode(station, rules);
+        let mode = self.rates.widest_shared_mode(station, rules);
         let mode = mode.map(|mode| (mode, self.fits_beside(mode, category, rules)));
         let Some(uplink) = self.uplink.as_mut().filter(|uplink| uplink.asks) else { return };
         uplink.turns[usize::from(category)].down += airtime;
         if station != BROADCAST {
             uplink.backlogs.sends_to(now, (station, category), mode);
-            self.look_again = uplink.backlogs.next_poll;
+            self.contention.look_again = uplink.backlogs.next_poll;
         }
         debug_assert!(self.step == Step::Sending, "data are about to be sent");
         debug_assert!(!airtime.is_zero(), "data take time");
@@ -190,7 +209,7 @@ impl Station {
         let mut round = Round::new(Asks::Data, self.address, 2, ru, mode);
         let part = within(mode, ru);
         round.header = round.header.max(part.header());
-        let txop = self.access[usize::from(category)].txop_limit;
+        let txop = self.contention.access[usize::from(category)].txop_limit;
         round.fits(part, round.longest(if txop.is_zero() { Duration::MAX } else { txop }, rules), rules)
     }
 
@@ -198,38 +217,41 @@ impl Station {
     fn seeks(&self, category: usize) -> bool {
         let index = u8::try_from(category).expect("there are four categories");
         let asks = self.uplink.as_ref().is_some_and(|uplink| uplink.asks && uplink.backlogs.are_askable(index));
-        asks && self.buffers[category].is_empty() && !self.has_aside(index)
+        asks && self.held.buffers[category].is_empty() && !self.held.has_aside(index)
     }
 
     /// A category's exchange is over: does it contend for a trigger?
     pub(super) fn seek(&mut self, category: usize) {
         let bit = 1 << category;
         if self.seeks(category) {
-            self.wanting |= bit;
+            self.contention.wanting |= bit;
             self.soliciting |= bit;
         } else if self.soliciting & bit != 0 {
-            self.wanting &= !bit;
+            self.contention.wanting &= !bit;
             self.soliciting &= !bit;
         }
-        debug_assert_eq!(self.soliciting & !self.wanting, 0, "who contends for a trigger contends");
-        debug_assert!(self.soliciting & bit == 0 || self.buffers[category].is_empty(), "its frames would go first");
+        debug_assert_eq!(self.soliciting & !self.contention.wanting, 0, "who contends for a trigger contends");
+        debug_assert!(
+            self.soliciting & bit == 0 || self.held.buffers[category].is_empty(),
+            "its frames would go first"
+        );
     }
 
     /// It is time to look again whether stations are to be asked.
     pub(super) fn looks_again(&mut self, now: Instant, rules: &Conventions) {
-        debug_assert!(self.step == Step::Access && !self.busy, "it could send");
+        debug_assert!(self.step == Step::Access && !self.contention.busy, "it could send");
         if let Some(uplink) = &mut self.uplink {
             uplink.backlogs.refresh(now);
-            self.look_again = uplink.backlogs.next_poll;
+            self.contention.look_again = uplink.backlogs.next_poll;
         }
         for category in 0..rules.categories {
-            if self.wanting & 1 << category == 0 && self.seeks(category) {
+            if self.contention.wanting & 1 << category == 0 && self.seeks(category) {
                 self.seek(category);
                 self.contend(now, category, rules);
             }
         }
         self.schedule(now, rules);
-        debug_assert!(self.look_again > now, "it does not look again at once");
+        debug_assert!(self.contention.look_again > now, "it does not look again at once");
     }
 
     /// A category that contended for a trigger alone, and has won, has none to send now.
@@ -239,13 +261,13 @@ impl Station {
             return false;
         }
         debug_assert_ne!(why, NotNow::Downlink, "it has no frames");
-        self.wanting &= !bit;
+        self.contention.wanting &= !bit;
         self.soliciting &= !bit;
         self.step = Step::Access;
         match why {
             NotNow::TxopTooShort | NotNow::NobodyKnown | NotNow::Downlink => self.seek(self.holder.into()),
             // The channel may be as wide as always then.
-            NotNow::TooLong => self.look_again = self.look_again.min(now + LOOK_AGAIN),
+            NotNow::TooLong => self.contention.look_again = self.contention.look_again.min(now + LOOK_AGAIN),
         }
         self.begins_later(now, rules);
         debug_assert!(self.soliciting & bit != 0 || why != NotNow::TxopTooShort, "what it put off comes");
@@ -256,12 +278,12 @@ impl Station {
     pub(crate) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
         let category = self.holder;
         let idle = self.soliciting & 1 << category != 0;
-        let free = self.fixed.is_none() && !self.shares();
+        let free = self.fixed.is_none() && !self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way());
         let uplink = self.uplink.as_mut().filter(|uplink| uplink.asks && free).ok_or(NotNow::Downlink)?;
         let polled = uplink.round.take().is_some();
         let Uplink { backlogs, used, users, turns, .. } = &mut **uplink;
         backlogs.refresh(now);
-        self.look_again = backlogs.next_poll;
+        self.contention.look_again = backlogs.next_poll;
         backlogs.choose(category, polled, used, users);
         let turn = polled || turns[usize::from(category)].is_uplinks(!idle, !users.is_empty());
         if users.is_empty() {
@@ -278,7 +300,7 @@ impl Station {
         let Uplink { backlogs, used, users, turns, .. } = &mut **uplink;
         users.truncate(round.users.into());
         backlogs.ask(now, users, category, rules.short_retry_limit);
-        self.look_again = backlogs.next_poll;
+        self.contention.look_again = backlogs.next_poll;
         turns[usize::from(category)].up += round.lasts;
         if asks == Asks::Data {
             let share = round.lasts / u64::from(round.users);
@@ -305,7 +327,7 @@ impl Station {
         let uplink = self.uplink.as_ref().ok_or(NotNow::NobodyKnown)?;
         let modes = |most: usize| {
             let known = |&station: &u32| uplink.backlogs.of(station, self.holder);
-            let narrowed = |known: &Known| (self.within_limit(known.mode), known.backlog);
+            let narrowed = |known: &Known| (self.rates.within_limit(known.mode), known.backlog);
             uplink.users[..most].iter().filter_map(known).map(narrowed)
         };
         let all = uplink.users.len();
@@ -344,12 +366,6 @@ impl Station {
         }
     }
 
-    /// Is an exchange under way in which other stations send when it asks?
-    #[inline]
-    pub(super) fn solicits(&self) -> bool {
-        self.uplink.as_ref().is_some_and(|uplink| uplink.round.is_some())
-    }
-
     /// Handles the end of its trigger, or of its multi-STA BlockAck.
     pub(super) fn uplink_sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         let timing = &rules.timing;
@@ -364,7 +380,7 @@ impl Station {
                 for &station in &uplink.users {
                     uplink.backlogs.restrain(now, station, self.holder, now + managed.timer);
                 }
-                self.look_again = uplink.backlogs.next_poll;
+                self.contention.look_again = uplink.backlogs.next_poll;
             }
             self.finish(now, rules);
         }
@@ -412,47 +428,23 @@ impl Station {
         Due::Failed(Answer::default())
     }
 
-    /// True if its last trigger or multi-STA BlockAck is for this station too.
-    pub(super) fn asks(&self, station: u32) -> bool {
-        self.uplink.as_ref().is_some_and(|uplink| uplink.users.contains(&station))
-    }
-
-    /// What it has asked its stations for.
-    pub(crate) fn asked_for(&self) -> Option<Round> {
-        self.uplink.as_ref()?.round
-    }
-
     /// Prepares an answer. True if it may have data: its category has frames for who asks, or none.
     pub(crate) fn prepare_part(&mut self, round: Round, category: u8) -> bool {
         self.holder = category;
         self.cleared = Cleared::No;
         let Some(uplink) = &mut self.uplink else { return false };
         uplink.asked = Some(round);
-        let buffer = &self.buffers[usize::from(category)];
+        let buffer = &self.held.buffers[usize::from(category)];
         let may = round.asks == Asks::Data && (buffer.is_empty() || buffer.to == round.of && buffer.request.is_none());
         // From now on it takes no other packet.
-        self.wanting |= u8::from(may) << category;
+        self.contention.wanting |= u8::from(may) << category;
         may
-    }
-
-    /// True if its category holds frames.
-    pub(crate) fn holds(&self, category: u8) -> bool {
-        !self.buffers[usize::from(category)].is_empty()
-    }
-
-    /// Bytes of its frames for a receiver in a category, without those in flight.
-    pub(crate) fn waiting_for(&self, to: u32, category: u8) -> Bytes {
-        let next = Some(&self.buffers[usize::from(category)]).filter(|buffer| buffer.to == to);
-        let aside = self.aside.iter().filter(|(other, buffer)| *other == category && buffer.to == to);
-        let buffers = next.into_iter().chain(aside.map(|(_, buffer)| buffer));
-        let waiting = buffers.flat_map(|buffer| buffer.mpdus.iter().skip(buffer.in_flight));
-        waiting.fold(Bytes::new(0), |sum, mpdu| sum + mpdu.psdu)
     }
 
     /// The longest frame in the answer that it prepares; none if it prepares none.
     pub(super) fn longest_answer(&self, rules: &Conventions) -> Option<Bytes> {
         let round = self.uplink.as_ref()?.asked?;
-        let mode = self.shared_mode(round.of, rules)?;
+        let mode = self.rates.shared_mode(round.of, rules)?;
         Some(round.room(within(mode, round.ru), round.lasts, rules))
     }
 
@@ -465,15 +457,15 @@ impl Station {
         rules: &Conventions,
     ) -> Option<Frame> {
         if let Some(assembly) = &assembly {
-            self.assembled(assembly);
+            self.held.assembled(assembly);
         }
         let holder = usize::from(self.holder);
         let round = self.uplink.as_ref()?.asked?;
-        let mode = self.shared_mode(round.of, rules).map(|mode| Mode::Mimo(within(mode, round.ru)));
+        let mode = self.rates.shared_mode(round.of, rules).map(|mode| Mode::Mimo(within(mode, round.ru)));
         let Size { frames, psdu, .. } = assembly.map_or_else(|| self.selected(now, rules), |assembly| assembly.size);
         let mode = mode.filter(|_| self.longest_answer(rules).is_some_and(|longest| psdu <= longest));
         let mode = mode?;
-        let buffer = &mut self.buffers[holder];
+        let buffer = &mut self.held.buffers[holder];
         buffer.in_flight = frames;
         for mpdu in buffer.mpdus.iter_mut().take(frames) {
             mpdu.retry = std::mem::replace(&mut mpdu.sent, true);
@@ -483,17 +475,6 @@ impl Station {
         Some(Frame { kind, mode, sequence: first.sequence, retry: first.retry, ..*answer })
     }
 
-    /// What it was asked for, while it answers.
-    pub(crate) fn answers(&self) -> Option<Round> {
-        self.uplink.as_ref()?.asked
-    }
-
-    /// Does it await the acknowledgement of what it was asked for?
-    #[inline]
-    pub(super) fn has_answered(&self) -> bool {
-        self.uplink.as_ref().is_some_and(|uplink| uplink.asked.is_some())
-    }
-
     /// Handles the end of its answer.
     pub(super) fn answer_sent(&mut self, now: Instant, frames: u16, rules: &Conventions) {
         if frames > 0 {
@@ -501,8 +482,8 @@ impl Station {
             self.deadline = now + rules.timing.response_timeout(rules.timing.basic);
             return;
         }
-        if self.buffers[usize::from(self.holder)].is_empty() {
-            self.wanting &= !(1 << self.holder);
+        if self.held.buffers[usize::from(self.holder)].is_empty() {
+            self.contention.wanting &= !(1 << self.holder);
         }
         if let Some(uplink) = &mut self.uplink {
             uplink.asked = None;
@@ -515,13 +496,13 @@ impl Station {
         let report = self.settle_reported(now, holder, reported, rules);
         if let (Some(managed), Some(uplink)) = (&rules.mu_edca, &mut self.uplink) {
             uplink.managed[holder] = Some(now + managed.timer);
-            let contender = &mut self.contenders[holder];
+            let contender = &mut self.contention.contenders[holder];
             match &managed.access {
                 // An AIFSN of zero: no contention until then.
                 None => contender.earliest = now + managed.timer,
                 Some(access) => {
                     let Access { cw_min, cw_max, .. } = access[holder];
-                    self.access[holder] = access[holder];
+                    self.contention.access[holder] = access[holder];
                     contender.cw = contender.cw.clamp(cw_min, cw_max);
                 }
             }
@@ -535,7 +516,7 @@ impl Station {
         let holder = usize::from(self.holder);
         let mut report = None;
         match rules.aggregation.missed {
-            MissedBlockAck::Request => self.ask_again(now, holder, rules),
+            MissedBlockAck::Request => self.held.ask_again(now, holder, rules),
             MissedBlockAck::Retransmit => report = self.settle(now, holder, rules, |_| false),
         }
         self.end_answer(now, rules);
@@ -549,17 +530,17 @@ impl Station {
         self.step = Step::Access;
         self.deadline = Instant::NEVER;
         let holder = usize::from(self.holder);
-        if self.buffers[holder].is_empty() {
-            self.wanting &= !(1 << holder);
+        if self.held.buffers[holder].is_empty() {
+            self.contention.wanting &= !(1 << holder);
         } else {
-            self.wanting |= 1 << holder;
+            self.contention.wanting |= 1 << holder;
         }
-        if self.buffers[holder].request.is_some() {
+        if self.held.buffers[holder].request.is_some() {
             // A BlockAckReq goes alone, whatever MU EDCA says.
-            self.contenders[holder].earliest = now;
+            self.contention.contenders[holder].earliest = now;
         }
-        if self.contenders[holder].backoff.is_none() {
-            self.draw(holder);
+        if self.contention.contenders[holder].backoff.is_none() {
+            self.contention.draw(holder);
         }
         self.pause(holder);
         self.schedule(now, rules);
@@ -572,7 +553,7 @@ impl Station {
             && uplink.managed[holder].is_some_and(|until| now >= until)
         {
             uplink.managed[holder] = None;
-            self.access[holder] = rules.access[holder];
+            self.contention.access[holder] = rules.access[holder];
         }
     }
 }
