@@ -121,8 +121,8 @@ fn downlink_and_uplink_take_turns() {
     assert!(goodput(&outcome, "down") > 1e8 && goodput(&outcome, "up") > 1e8, "{:?}", outcome.totals);
 }
 
-/// With the schema's defaults: what has a backlog moves within 100 ms, whoever else there is. TCP backs off, and `turns` serves
-/// 20 stations one after another: there it is 800 and 200 ms.
+/// With the schema's defaults: what has a backlog moves within 100 ms, whoever else there is. TCP backs off, and
+/// of 20 stations that contend one may be unlucky: there it is 800 and 200 ms.
 #[test]
 fn what_has_a_backlog_moves() {
     let seldom =
@@ -155,7 +155,7 @@ fn what_has_a_backlog_moves() {
             let text = cell(stations, mac, flows).replace("per-station", queue) + "[record]\nseries = \"100 ms\"\n";
             let outcome = run(&text, 1);
             for flow in &outcome.series.as_ref().expect("recorded").flows {
-                let slow = if stations == 20 && flow.name.starts_with("down") { 2 } else { 1 };
+                let slow = if stations == 20 { 2 } else { 1 };
                 let steps = if flow.name.starts_with("tcp") { 8 } else { slow };
                 let least = flow.goodput_bps[2..10].chunks(steps).map(|chunk| chunk.iter().sum::<f64>());
                 let least = least.fold(f64::MAX, f64::min);
