@@ -122,7 +122,8 @@ fn downlink_and_uplink_take_turns() {
 }
 
 /// With the schema's defaults: what has a backlog moves within 100 ms, whoever else there is. TCP backs off, and
-/// of 20 stations that contend one may be unlucky: there it is 800 and 200 ms.
+/// of 20 stations that contend one may be unlucky: there it is 800 and 200 ms. In one
+/// queue for all, TCP connections starve each other.
 #[test]
 fn what_has_a_backlog_moves() {
     let seldom =
@@ -159,7 +160,8 @@ fn what_has_a_backlog_moves() {
                 let steps = if flow.name.starts_with("tcp") { 8 } else { slow };
                 let least = flow.goodput_bps[2..10].chunks(steps).map(|chunk| chunk.iter().sum::<f64>());
                 let least = least.fold(f64::MAX, f64::min);
-                assert!(least > 0.0 || flow.name.starts_with("stops"), "{stations} {queue} {mac} {flow:?}");
+                let excused = flow.name.starts_with("stops") || queue == "one" && flow.name.starts_with("tcp");
+                assert!(least > 0.0 || excused, "{stations} {queue} {mac} {flow:?}");
             }
         }
     }
