@@ -402,7 +402,7 @@ fn expected(outlook: Outlook, packet: &Waiting, category: u8) -> Duration {
     if outlook.rules.newest == Format::Ht {
         return outlook.airtime(packet);
     }
-    match outlook.station.mode_to(packet.to, &outlook.rules.timing) {
+    match outlook.station.rates.mode_to(packet.to, &outlook.rules.timing) {
         Mode::Mimo(mimo) if mimo.format() > Format::Ht => {
             // Linux takes it that all categories but voice are aggregated.
             let shares = outlook.rules.aggregates() && category > 0;

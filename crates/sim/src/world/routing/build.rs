@@ -249,7 +249,7 @@ pub(crate) fn check_txop(
         let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from.into()));
         for node in senders.chain((0..).take(all)) {
             let psdu = rules.mpdu(msdu_bytes(length));
-            let needs = nodes[node.into()].station.exchange_of_one(flow.to, psdu, rules);
+            let needs = nodes[node.into()].station.rates.exchange_of_one(flow.to, psdu, rules);
             let limit = |category: usize| rules.access[category].txop_limit;
             let too_short = |&category: &usize| !limit(category).is_zero() && needs > limit(category);
             let Some(category) = categories.clone().find(too_short) else { continue };
