@@ -17,8 +17,8 @@ use queue::Settings;
 use queue::turns::Rule;
 use sim::config::{
     Access, BProtection, Capture, ErrorModel, Flow, HardwareQueue, MobilityModel, MostBytes, Network, Node,
-    Propagation, Protocol, Queues, Radio, RateAlgorithm, RepairBy, RepairWithin, ReplyWait, Role, Route, RouteCache,
-    RtsThreshold, Shape, Standard, TrafficKind, Transport, TurnsVariant, Wired,
+    Propagation, Protocol, Queues, Radio, RateAlgorithm, ReplyWait, Role, Route, RtsThreshold, Shape, Standard,
+    TrafficKind, Transport, TurnsVariant, Wired,
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -476,39 +476,17 @@ fn of_routing(rest: &[&str], at: &At) -> Option<Reason> {
     let given = &at.network.routing.aodv;
     match rest {
         ["aodv", ..] if at.network.routing.protocol != Protocol::Aodv => needs("protocol = \"aodv\""),
-        ["aodv", "hello_interval" | "allowed_hello_loss"] if !given.hello => needs("hello = true"),
-        ["aodv", "local_add_ttl" | "max_repair_ttl" | "repair_within" | "repair_by"] if !given.local_repair => {
-            needs("local_repair = true")
-        }
-        ["aodv", "max_repair_ttl"] if given.repair_within != RepairWithin::MaxRepairTtl => {
-            needs("repair_within = \"max-repair-ttl\"")
-        }
-        ["aodv", "local_add_ttl"] if given.repair_by != RepairBy::OneRequest => needs("repair_by = \"one-request\""),
+        ["aodv", "repair_within" | "repair_by"] if !given.local_repair => needs("local_repair = true"),
         ["aodv", "purge_on_failure"] if !given.packet_failures && !given.message_failures => {
             needs("packet_failures = true")
         }
-        ["aodv", "next_hop_wait"] if !given.rrep_ack => needs("rrep_ack = true"),
         ["aodv", "timeout_buffer"] if given.reply_wait != ReplyWait::TraversalTime => {
             needs("reply_wait = \"traversal-time\"")
         }
         ["aodv", "gratuitous_rrep"] if given.destination_only => needs("destination_only = false"),
-        ["aodv", "category"] if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
-        ["dsr", rest @ ..] => of_dsr(rest, at),
+        ["dsr", ..] if at.network.routing.protocol != Protocol::Dsr => needs("protocol = \"dsr\""),
+        ["aodv" | "dsr", "category"] if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
         ["route", ENTRY] => unused_route(at.network.routing.route.get(at.index)?, at.network),
-        _ => None,
-    }
-}
-
-fn of_dsr(rest: &[&str], at: &At) -> Option<Reason> {
-    let given = &at.network.routing.dsr;
-    match rest {
-        _ if at.network.routing.protocol != Protocol::Dsr => needs("protocol = \"dsr\""),
-        ["cache_links"] if given.cache != RouteCache::Links => needs("cache = \"links\""),
-        ["cache_paths" | "cache_overheard"] if given.cache != RouteCache::Paths => needs("cache = \"paths\""),
-        ["shortening"] if !given.promiscuous => needs("promiscuous = true"),
-        ["shortening_holdoff"] if !(given.promiscuous && given.shortening) => needs("shortening = true"),
-        ["salvage_search"] if given.max_salvage_count == 0 => needs("max_salvage_count above 0"),
-        ["category"] if at.network.access() != Access::Edca => needs("mac.access = \"edca\""),
         _ => None,
     }
 }
@@ -535,12 +513,14 @@ fn unused_route(route: &Route, network: &Network) -> Option<Reason> {
 }
 
 fn of_mobility(key: &str, model: MobilityModel) -> Option<Reason> {
-    let (needed, name) = match key {
-        "area" | "speed" | "pause" | "start" => (MobilityModel::RandomWaypoint, "random-waypoint"),
-        "file" => (MobilityModel::Setdest, "setdest"),
-        _ => return None,
-    };
-    if model == needed { None } else { needs(&format!("model = \"{name}\"")) }
+    match (key, model) {
+        ("file", MobilityModel::Setdest | MobilityModel::Fcd) => None,
+        ("file", _) => needs("model = \"setdest\" or \"fcd\""),
+        ("area" | "speed" | "pause" | "start", model) if model != MobilityModel::RandomWaypoint => {
+            needs("model = \"random-waypoint\"")
+        }
+        _ => None,
+    }
 }
 
 fn of_node(rest: &[&str], at: &At) -> Option<Reason> {

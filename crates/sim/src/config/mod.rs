@@ -3,6 +3,13 @@
 //! These structs are the scenario's format (their documentation becomes `docs/scenario` and the JSON Schema) and the
 //! library's interface at once. Reading them from a file, sweeps and claims belong to the crates above.
 
+/// A table with its own keys, and those of another where it has none.
+macro_rules! over {
+    ($own:expr, $shared:expr; $($key:ident)+ $(; $table:ident: $value:expr)?) => {
+        Self { $($key: $own.$key.or($shared.$key),)+ $($table: $value)? }
+    };
+}
+
 pub mod bqm;
 mod class;
 mod consumption;
@@ -24,7 +31,7 @@ pub use bqm::Bqm;
 pub use class::{Category, Class, Dscp};
 pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
-pub use dsr::{Dsr, NearRequest, RouteCache};
+pub use dsr::{Dsr, DsrProfile};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
     Access, Aggregation, AnswerRts, Bandwidth, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer,
@@ -33,7 +40,8 @@ pub use mac::{
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
 pub use nodes::{
-    CategoryQueues, ClassQueues, Mac80211, Node, Placement, PowerSave, PullLoop, Queues, Role, Shape, TurnsScheduler,
+    CategoryQueues, ClassQueues, Mac80211, Node, NodeStandard, Placement, PowerSave, PullLoop, Queues, Role, Shape,
+    TurnsScheduler,
 };
 pub use radio::{
     BProtection, Capture, ChannelWidth, ExtendedRange, GuardInterval, PacketPadding, Preamble, Propagation, Radio,

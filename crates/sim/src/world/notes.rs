@@ -40,7 +40,7 @@ impl Posted {
             }
         }
         let load = Load::Note(self.contents.insert(news));
-        station.take_turns();
+        station.held.take_turns();
         egress.post(self.made(now, load, BROADCAST, length, packets));
         Some(news)
     }

@@ -54,7 +54,7 @@ impl World {
     pub(crate) fn serve(&mut self, node: NodeId) {
         let served = &mut self.nodes[node];
         let Node { station, egress, .. } = served;
-        if egress.has_moved() || station.is_paused() || station.free() & egress.filled() != 0 {
+        if egress.has_moved() || station.held.is_paused() || station.free() & egress.filled() != 0 {
             self.hand_over_all(node);
         } else if let Some(deadline) = served.newly_due() {
             self.events.push(deadline, Event::Deadline { node });
@@ -70,12 +70,12 @@ impl World {
         if *absent {
             return self.arm(node);
         }
-        if egress.has_moved() || station.is_paused() {
+        if egress.has_moved() || station.held.is_paused() {
             self.pull_all(node);
             let Self { nodes, rules, packets, now, .. } = self;
             let served = &mut nodes[node];
             served.set_window(rules);
-            for category in categories(served.station.take_paused()) {
+            for category in categories(served.station.held.take_paused()) {
                 served.resume_in_turn(category, *now, packets, rules);
             }
         }
@@ -118,7 +118,7 @@ impl World {
             let Self { nodes, rules, packets, now, .. } = self;
             let (served, now) = (&mut nodes[node], *now);
             // A packet that was kept instead may have been the one whose turn it was.
-            if served.station.has_aside(category) && served.resume_in_turn(category, now, packets, rules) {
+            if served.station.held.has_aside(category) && served.resume_in_turn(category, now, packets, rules) {
                 return;
             }
             let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
@@ -151,7 +151,7 @@ impl World {
             let served = &mut nodes[node];
             served.choose_level(*now, || medium.busy_from_start(node.into(), *now));
             served.station.offer(*now, taken.packet.to, category, msdu, rules);
-            if self.rules.tmac.is_some() {
+            if served.station.tmac.is_some() {
                 let (served, rules, mut accounts) = self.node_and_accounts(node);
                 served.take_turn(rules, &mut accounts);
             }

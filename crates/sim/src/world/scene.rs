@@ -34,7 +34,7 @@ impl Scene<'_> {
             Kind::BlockAckReq { start } => (trace::Kind::BlockAckReq { start }, Vec::new()),
             Kind::BlockAck { long } => {
                 let station = &self.nodes[NodeId::from(frame.from)].station;
-                let Scoreboard { start, arrived } = station.scoreboard(frame.to, frame.category);
+                let Scoreboard { start, arrived } = station.held.scoreboard(frame.to, frame.category);
                 (trace::Kind::BlockAck { start, bitmap: arrived, long }, Vec::new())
             }
             Kind::Trigger { asks, users, .. } => (trace::Kind::Trigger { asks, users }, Vec::new()),
@@ -67,11 +67,13 @@ impl Scene<'_> {
         let (mode, psdu) = (frame.mode, frame.psdu(self.rules.key));
         match frame.kind {
             Kind::MultiUser { .. } => {
-                let (mode, psdu) = station.part(frame.to).unwrap_or((mode, psdu));
-                (mode, psdu, station.downlink_duration(self.rules))
+                let downlink = station.downlink.as_ref();
+                let (mode, psdu) = downlink.and_then(|downlink| downlink.part(frame.to)).unwrap_or((mode, psdu));
+                (mode, psdu, downlink.map_or(Duration::ZERO, |downlink| downlink.duration(self.rules)))
             }
             Kind::Triggered { .. } => {
-                let lasts = station.answers().map_or(Duration::ZERO, |round| round.lasts);
+                let asked = station.uplink.as_ref().and_then(|uplink| uplink.asked());
+                let lasts = asked.map_or(Duration::ZERO, |round| round.lasts);
                 (mode, psdu, lasts)
             }
             _ => (mode, psdu, self.rules.timing.duration(mode, psdu)),

@@ -5,6 +5,7 @@ use super::nodes::{Node, port_name};
 use super::scene::Scene;
 use super::state::{Event, World};
 use super::witness::{Watch, told_every};
+use crate::config;
 use crate::engine::{Bitmap, Handle, NodeId};
 use crate::mac::{BROADCAST, Frame, Kind};
 use crate::radio::{Heard, Signal};
@@ -54,7 +55,11 @@ impl World {
     pub fn roster(&self) -> Roster {
         let node = |node: &Node| RosterNode {
             name: node.name.clone(),
-            access_point: node.access_point,
+            role: match (node.access_point, node.egress.layout().radio_ports()) {
+                (true, _) => config::Role::AccessPoint,
+                (false, 0) => config::Role::Wired,
+                (false, _) => config::Role::Station,
+            },
             queues: node.egress.ports().numbers().map(|port| port_name(&self.nodes, node, port, &self.rules)).collect(),
         };
         let flow = |flow: &Flow| RosterFlow {
@@ -98,6 +103,7 @@ impl World {
         if !self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
             return;
         }
+        let addressed = self.addressed(node, frame);
         let Self { nodes, rules, packets, connections, flows, routing, medium, watch, now, .. } = self;
         let scene = Scene { nodes, rules, packets, connections, flows, routing };
         let mut report = |at: Instant, what: TraceEventKind| {
@@ -110,7 +116,9 @@ impl World {
             let mut sends =
                 |to| report(*now, TraceEventKind::Sends(scene.frame(&Frame { to, ..*frame }, &Bitmap::ALL)));
             match frame.kind {
-                Kind::MultiUser { .. } => sender.parts().for_each(|part| sends(part.to)),
+                Kind::MultiUser { .. } => {
+                    sender.downlink.iter().flat_map(|downlink| downlink.parts()).for_each(|part| sends(part.to));
+                }
                 _ => sends(frame.to),
             }
             return;
@@ -120,9 +128,7 @@ impl World {
             Signal::Good { whole: false } => medium.intact(),
             _ => Bitmap::default(),
         };
-        // Of a frame to several stations each has its part.
-        let to = if sender.serves(node.into(), frame.kind) { node.into() } else { frame.to };
-        let picture = scene.frame(&Frame { to, ..*frame }, &intact);
+        let picture = scene.frame(&addressed, &intact);
         let start = Instant::ZERO + (now.since(Instant::ZERO) - picture.length);
         let power = Power::watts(heard.power as f64 * 1e-18);
         match heard.what {

@@ -82,7 +82,7 @@ pub(crate) fn nodes(
             egress.let_sleep(infrastructure.stations(address).filter(sleeps));
         }
         if egress.has_turns() {
-            station.take_turns();
+            station.held.take_turns();
         }
         if rules.shares_downlink() && site.role == Role::AccessPoint {
             station.share_downlink();
@@ -124,7 +124,7 @@ fn power_save(
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
     match infrastructure.access_point(node) {
         None => refuse(format!("`{}` has no access point that could keep its packets: only stations sleep", site.name)),
-        Some(_) if rules.shares_downlink() || rules.shares_uplink() => {
+        Some(_) if rules.shares_downlink() => {
             refuse("stations that share frames do not sleep in the model: leave `mac.ofdma` out".to_owned())
         }
         Some(access_point) => Ok(Some(Box::new(PowerSave::new(described, access_point.into())))),

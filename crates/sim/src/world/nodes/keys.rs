@@ -19,12 +19,14 @@ impl Node {
             Kind::Aggregate { frames, .. } => self.oldest(frames.into(), accounts).into(),
             _ => Tells::Nothing,
         };
-        self.station.tell(tells);
+        if let Some(tmac) = &mut self.station.tmac {
+            tmac.tell(tells);
+        }
     }
 
     /// What it has told, and the place of another node among those that it asked.
     pub(crate) fn told(&self, listener: u32) -> Option<(Tells, Option<usize>)> {
-        self.station.tmac().map(|tmac| (tmac.tells(), tmac.place_of(listener)))
+        self.station.tmac.as_ref().map(|tmac| (tmac.tells(), tmac.place_of(listener)))
     }
 
     /// Handles a frame that it has heard: the key that its sender has [told](Self::told), and a request for a grant.
@@ -46,7 +48,9 @@ impl Node {
             }
             _ => return,
         };
-        self.station.hear_key(now, frame.from, tells, sign, power);
+        if let Some(tmac) = &mut self.station.tmac {
+            tmac.hear_key(now, frame.from, tells, sign, power);
+        }
         if let (Sign::Asks, Tells::Next(key), Some(place)) = (sign, tells, place) {
             self.station.consider(now, frame, key, own, place, rules);
         }

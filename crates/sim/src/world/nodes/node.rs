@@ -128,7 +128,7 @@ impl Node {
         // A node with two levels has one queue for what goes by radio.
         let packets = self.egress.ports()[PortId::at(0)].queue().backlog().packets + 1;
         if let Some(is_low) = energy.chooses(now, busy(), packets) {
-            self.station.set_low(is_low);
+            self.station.rates.set_low(is_low);
         }
     }
 
@@ -170,7 +170,7 @@ impl Node {
     /// Sets the contention parameters of a port's category as its controller orders.
     pub(crate) fn order_access(&mut self, port: PortId, orders: &Orders, rules: &Conventions) {
         let category = self.egress.category(port);
-        self.station.set_access(category, rules.ordered(category, orders.access));
+        self.station.contention.set_access(category, rules.ordered(category, orders.access));
     }
 
     /// Sets the contention window of a category whose scheduler asks for another one.
@@ -178,7 +178,7 @@ impl Node {
         if rules.edca()
             && let Some((category, window)) = self.egress.window()
         {
-            self.station.set_access(category, rules.with_window(category, window));
+            self.station.contention.set_access(category, rules.with_window(category, window));
         }
     }
 
@@ -195,7 +195,7 @@ impl Node {
         // A request for a BlockAck may be all that is left for a receiver. Where there are classes there is none.
         let class =
             |packet: Option<Handle>| packet.map_or(Class::BestEffort, |packet| packets.get(packet).dscp.class());
-        let turn = egress.turn(now, category, station.receivers(category).map(|(to, packet)| (to, class(packet))));
+        let turn = egress.turn(now, category, station.held.receivers(category).map(|(to, packet)| (to, class(packet))));
         match turn {
             Some(to) => station.resume(now, category, to, rules),
             None => station.set_aside(category),
@@ -212,7 +212,7 @@ impl Node {
         rules: &Conventions,
         events: &mut EventQueue<Event>,
     ) {
-        if self.station.has_aside(category) {
+        if self.station.held.has_aside(category) {
             self.resume_in_turn(category, now, packets, rules);
         }
         if let Some((port, at)) = self.egress.ready_at(category) {
@@ -223,7 +223,7 @@ impl Node {
     /// Receiver and frame length of the packet of a category that would be handed over next; none where it may be the
     /// turn of frames that are sent again.
     pub(crate) fn ahead(&mut self, category: u8, rules: &Conventions, accounts: &mut Accounts) -> Option<(u32, Bytes)> {
-        if self.station.has_aside(category) {
+        if self.station.held.has_aside(category) {
             return None;
         }
         let now = accounts.witness.now;
@@ -247,7 +247,7 @@ impl Node {
         }
         let (packets, bytes) = egress.waiting_for(to, category);
         let each = rules.mpdu(msdu_bytes(Bytes::new(0))).count() + AROUND;
-        Bytes::new(packets * each) + bytes + station.waiting_for(to, category)
+        Bytes::new(packets * each) + bytes + station.held.waiting_for(to, category)
     }
 
     /// True if it has packets to send.
@@ -257,7 +257,7 @@ impl Node {
 
     /// True if packets wait here for a station that is taken to be asleep.
     pub(crate) fn keeps_for(&self, station: u32) -> bool {
-        let held = || self.egress.holds_for(station) || self.station.held_for(station).next().is_some();
+        let held = || self.egress.holds_for(station) || self.station.held.held_for(station).next().is_some();
         self.egress.is_asleep(station) && held()
     }
 
@@ -275,7 +275,7 @@ impl Node {
         match (is_asleep, sleeps) {
             (false, true) => self.suspend(frame.from, now, accounts.packets),
             (true, false) => {
-                self.station.restore(frame.from);
+                self.station.held.restore(frame.from);
                 self.egress.wakes(now, frame.from, &mut accounts.dropping());
             }
             (true, true) | (false, false) => {}
@@ -289,7 +289,7 @@ impl Node {
         let Self { egress, station, .. } = self;
         egress.falls_asleep(to);
         station.suspend(to);
-        for (category, mpdu) in station.held_for(to) {
+        for (category, mpdu) in station.held.held_for(to) {
             let mut next = Some(mpdu.packet);
             while let Some(handle) = next {
                 let Packet { transit, dscp, .. } = packets.get_mut(handle);

@@ -67,6 +67,6 @@ impl Routing {
     /// True if nodes hear frames for others.
     #[inline]
     pub(crate) fn overhears(&self) -> bool {
-        self.sourced().is_some_and(|mesh| mesh.given.promiscuous)
+        self.sourced().is_some()
     }
 }

@@ -1,16 +1,15 @@
 //! Networks that route by DSR: their nodes, their messages in flight, and source routes of packets.
 
 use super::plane::{Desk, Plane};
-use crate::config::Dsr as Given;
 use crate::engine::{Arena, Beside, Handle, List, NodeId};
 use crate::mac::BROADCAST;
-use crate::net::dsr::{Action, Broken, Content, Context, Dsr, Header, Message, Output};
+use crate::net::dsr::{Action, Broken, Content, Context, Dsr, Header, Message, Output, Settings};
 use crate::net::{Load, LossCause, Packet, Transit, ip_bytes};
 use crate::trace::{DsrMessage, DsrOptions};
 
 /// A network that routes by DSR.
 pub(super) struct Sourced {
-    pub(super) given: Given,
+    pub(super) given: Settings,
     pub(super) nodes: List<NodeId, Dsr>,
     messages: Arena<Message>,
     /// Source routes of data packets.
@@ -23,7 +22,7 @@ pub(super) struct Sourced {
 }
 
 impl Sourced {
-    pub(super) fn new(given: Given, nodes: Vec<Dsr>) -> Self {
+    pub(super) fn new(given: Settings, nodes: Vec<Dsr>) -> Self {
         let (messages, headers, out) = (Arena::default(), Beside::default(), Output::default());
         Self { given, nodes: nodes.into(), messages, headers, arriving: Header::NONE, onward: None, out }
     }
