@@ -266,7 +266,7 @@ impl Station {
                 FirstAccess::Immediate => {}
                 FirstAccess::Difs | FirstAccess::DifsOrBackOff if rules.edca() => {}
                 FirstAccess::Difs | FirstAccess::DifsOrBackOff => {
-                    self.contention.contenders[category].earliest = now + space
+                    self.contention.contenders[category].earliest = now + space;
                 }
                 FirstAccess::BackOff => {
                     self.contention.contenders[category].earliest = now + space;

@@ -308,8 +308,9 @@ impl Station {
         self.step = Step::Sending;
         let users = downlink.users.len();
         for place in 0..users {
-            let to = self.downlink.as_ref().map(|downlink| downlink.users[place].buffer.to);
-            to.into_iter().for_each(|to| self.may_answer_to(now, to, share, rules));
+            if let Some(to) = self.downlink.as_ref().map(|downlink| downlink.users[place].buffer.to) {
+                self.may_answer_to(now, to, share, rules);
+            }
         }
         let kind = Kind::MultiUser { psdu };
         let (to, mode, reserves) = (BROADCAST, longest, split.after);

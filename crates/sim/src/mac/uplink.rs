@@ -304,7 +304,9 @@ impl Station {
         turns[usize::from(category)].up += round.lasts;
         if asks == Asks::Data {
             let share = round.lasts / u64::from(round.users);
-            users.iter().for_each(|&station| used.charge(station, share));
+            for &station in &*users {
+                used.charge(station, share);
+            }
         }
         uplink.round = Some(round);
         uplink.delivered.clear();

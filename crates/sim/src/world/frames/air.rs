@@ -115,7 +115,7 @@ impl World {
     fn send(&mut self, node: NodeId, frame: &Frame) {
         let psdu = frame.psdu(self.rules.key);
         let timing = &self.rules.timing;
-        let record = &mut self.nodes[node].record;
+        let Node { station, record, .. } = &mut self.nodes[node];
         let mut duration = None;
         let sort = match frame.kind {
             Kind::Ack => {
@@ -155,8 +155,7 @@ impl World {
             }
             Kind::Triggered { frames, .. } => {
                 record.attempts += u64::from(frames > 0);
-                duration =
-                    self.nodes[node].station.uplink.as_ref().and_then(|uplink| uplink.asked()).map(|round| round.lasts);
+                duration = station.uplink.as_ref().and_then(|uplink| uplink.asked()).map(|round| round.lasts);
                 if frames > 0 { Sort::Held } else { Sort::Control }
             }
             Kind::MultiUser { .. } => {
@@ -179,13 +178,8 @@ impl World {
             let hop = record.hops.to(frame.to);
             hop.airtime += duration;
             if sort != Sort::Response {
-                let own = || {
-                    station
-                        .uplink
-                        .as_ref()
-                        .and_then(|uplink| uplink.asked())
-                        .map_or(duration, |round| duration / u64::from(round.users))
-                };
+                let asked = station.uplink.as_ref().and_then(|uplink| uplink.asked());
+                let own = || asked.map_or(duration, |round| duration / u64::from(round.users));
                 egress.on_air(self.now, frame.to, frame.category, false, own);
             }
             match sort {
@@ -400,7 +394,7 @@ impl World {
             }
             match heard.what {
                 Signal::Good { .. } => {
-                    station.contention.overhears(time + frame.reserves, || frame.txop_holder(), rules)
+                    station.contention.overhears(time + frame.reserves, || frame.txop_holder(), rules);
                 }
                 Signal::Bad { header_read } => station.contention.overhears_spoilt(time, header_read, rules),
                 Signal::Noise => station.contention.noise(time, rules),
