@@ -5,6 +5,7 @@ mod charts;
 
 use super::cases::Scenario;
 use super::draft::Draft;
+use super::file::Files;
 use super::refusal::Refusal;
 use super::{ceilings, document, hints, idle};
 use crate::answer;
@@ -22,11 +23,11 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Checks a scenario that was read without fault.
+/// Checks a scenario that was read without fault. Returns the places of the base's settings without effect.
 ///
 /// # Errors
 /// The first fault.
-pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
+pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Result<BTreeSet<usize>, Refusal> {
     names(draft)?;
     let mut base = Some(blank(draft, &[], &scenario.base)?);
     let mut blanks = Vec::with_capacity(scenario.cases.len());
@@ -40,7 +41,11 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
         let known = blanks.iter().rev().find(|known: &&Rc<Blank>| known.is_like(&blank)).cloned();
         blanks.push(known.unwrap_or_else(|| Rc::new(blank)));
     }
-    idle::check(draft, scenario)?;
+    let idle = idle::check(draft, scenario, files)?;
+    if scenario.cases.is_empty() {
+        // Claims, charts and tables are about the sweep, which is not run.
+        return Ok(idle);
+    }
     let future = Future { draft, scenario, blanks };
     future.check_rulings()?;
     for (index, claim) in scenario.claims.iter().enumerate() {
@@ -53,7 +58,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     for (index, table) in scenario.tables.iter().enumerate() {
         future.check_table(index, table)?;
     }
-    Ok(())
+    Ok(idle)
 }
 
 /// Formats a case: "in the case scheme = ADTH-DF, target = 200 ms"; empty if nothing varies.

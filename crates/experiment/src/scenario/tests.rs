@@ -191,9 +191,10 @@ fn another_controller_from_outside_leaves_the_files_parameters_alone() {
     let alone = CHAIN.split("[record]").next().unwrap().replace("[queue.adth]", "controller = \"adth\"\n[queue.adth]");
     let checked = |set: &[&str]| {
         let (text, wishes) = (alone.as_str(), wishes(set));
-        let draft = Draft::read(Source::alone("chain.toml", text, &wishes.set), &wishes).unwrap();
+        let source = Source::alone("chain.toml", text, &wishes.set);
+        let draft = Draft::read(&source, &wishes).unwrap();
         let scenario = draft.scenario("chain").unwrap();
-        check::check(&draft, &scenario).map_err(|refusal| refusal.to_string())
+        check::check(&draft, &scenario, &()).map(drop).map_err(|refusal| refusal.to_string())
     };
     assert_eq!(checked(&["queue.controller=none"]), Ok(()));
     let said = checked(&["queue.controller=none", "queue.alt.a1=3"]).unwrap_err();

@@ -1,6 +1,6 @@
 //! The `[mobility]` table: how nodes move.
 
-use super::Attachment;
+use super::{Attachment, Marks};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Duration, Length, Speed};
@@ -23,6 +23,9 @@ pub struct Mobility {
     pub start: WalkStart,
     /// Setdest and fcd: movement file, beside the scenario.
     pub file: Option<Attachment>,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
 }
 
 /// A model of movement.
@@ -39,6 +42,17 @@ pub enum MobilityModel {
     Setdest,
     /// Movement `file` with floating car data of SUMO.
     Fcd,
+}
+
+impl MobilityModel {
+    /// The keys of `[mobility]` that it has.
+    pub const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Static => &[],
+            Self::RandomWaypoint => &["area", "speed", "pause", "start"],
+            Self::Setdest | Self::Fcd => &["file"],
+        }
+    }
 }
 
 /// Range of speeds, uniform.

@@ -1,7 +1,7 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
 use super::mobility::{Place, Waypoint, sides};
-use super::{Category, ChannelWidth, Class, Consumption, ExtendedRange, Standard};
+use super::{Category, ChannelWidth, Class, Consumption, ExtendedRange, Marks, Standard};
 use queue::Settings as Queue;
 use queue::turns::Rule;
 use serde::{Deserialize, Serialize};
@@ -116,6 +116,9 @@ pub struct Node {
     /// Overrides of `[consumption]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
 }
 
 /// Queues of EDCA's access categories; missing keys come from the node's queue.

@@ -1,6 +1,6 @@
 //! The `[routing]` table.
 
-use super::{Category, Dsr};
+use super::{Category, Dsr, Marks, RouteCache};
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
@@ -17,6 +17,44 @@ pub struct Routing {
     pub aodv: Aodv,
     /// DSR parameters; see `docs/routing.md`.
     pub dsr: Dsr,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
+}
+
+impl Routing {
+    /// The settings of AODV, marked as read where they act: a node reads them packet by packet.
+    pub(crate) fn aodv(&self, edca: bool) -> &Aodv {
+        let given = &self.aodv;
+        self.marks.read_where(&[
+            (true, &["aodv"]),
+            (given.hello, &["aodv.hello_interval", "aodv.allowed_hello_loss"]),
+            (given.local_repair, &["aodv.repair_within", "aodv.repair_by"]),
+            (given.local_repair && given.repair_within == RepairWithin::MaxRepairTtl, &["aodv.max_repair_ttl"]),
+            (given.local_repair && given.repair_by == RepairBy::OneRequest, &["aodv.local_add_ttl"]),
+            (given.packet_failures || given.message_failures, &["aodv.purge_on_failure"]),
+            (given.rrep_ack, &["aodv.next_hop_wait"]),
+            (given.reply_wait == ReplyWait::TraversalTime, &["aodv.timeout_buffer"]),
+            (!given.destination_only, &["aodv.gratuitous_rrep"]),
+            (edca, &["aodv.category"]),
+        ]);
+        given
+    }
+
+    /// The settings of DSR, marked likewise.
+    pub(crate) fn dsr(&self, edca: bool) -> &Dsr {
+        let given = &self.dsr;
+        self.marks.read_where(&[
+            (true, &["dsr"]),
+            (given.cache == RouteCache::Links, &["dsr.cache_links"]),
+            (given.cache == RouteCache::Paths, &["dsr.cache_paths", "dsr.cache_overheard"]),
+            (given.promiscuous, &["dsr.shortening"]),
+            (given.promiscuous && given.shortening, &["dsr.shortening_holdoff"]),
+            (given.max_salvage_count > 0, &["dsr.salvage_search"]),
+            (edca, &["dsr.category"]),
+        ]);
+        given
+    }
 }
 
 /// A routing protocol.

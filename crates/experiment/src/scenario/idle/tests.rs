@@ -92,7 +92,8 @@ fn results(scenario: &Scenario) -> Result<String, String> {
 fn unchecked(network: &Network, values: &[&str]) -> Result<Scenario, String> {
     let wishes = wishes(network, values);
     let sets = wishes.changes();
-    let draft = Draft::read(Source::alone("keys.toml", text(network), &sets), &wishes).map_err(|r| r.to_string())?;
+    let source = Source::alone("keys.toml", text(network), &sets);
+    let draft = Draft::read(&source, &wishes).map_err(|r| r.to_string())?;
     let mut scenario = draft.scenario("keys").map_err(|refusal| refusal.to_string())?;
     super::super::attachments::attach(&draft, &FILES, [&mut scenario.base].into_iter()).map_err(|r| r.to_string())?;
     Ok(scenario)

@@ -2,7 +2,7 @@
 
 use super::answers::{self, Answered};
 use super::ends::{End, Ends, MOST, too_many};
-use super::supply::{self, Traffic};
+use super::supply::Traffic;
 use super::{Flow, Role, Supply, passage};
 use crate::config::{self, Network};
 use crate::engine::{FlowId, Number as _};
@@ -93,7 +93,7 @@ fn identity(described: &config::Flow, name: String, from: &str, to: Option<&Stri
     Identity {
         from: from.to_owned(),
         to: to.map_or("broadcast", String::as_str).to_owned(),
-        kind: supply::kind_name(described.traffic.kind),
+        kind: described.traffic.kind.name(),
         class: described.class,
         drawn: traffic.is_drawn(),
         left_out: traffic.left_out(),
