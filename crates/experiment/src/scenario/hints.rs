@@ -358,6 +358,36 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_key_of_a_kind_is_held_against_the_keys_of_that_kind() {
+        let flow =
+            |traffic: &str| format!("[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = {{ {traffic} }}\n");
+        let ping = "expected one of the keys `kind`, `packet`, `times`, `every`";
+        let adth = "expected one of the keys `target_delay`, `interval`";
+        for (text, notes) in [
+            (flow("kind = \"ping\", interval = \"1 s\""), &[ping][..]),
+            (flow("kind = \"ping\", evry = \"1 s\""), &[ping, "did you mean `every`?"]),
+            // Nearer to the keys of other kinds.
+            (flow("kind = \"ping\", overheads = \"1 B\""), &[ping]),
+            (flow("kind = \"greedy\", rates = \"1 Mb/s\""), &["expected `kind`"]),
+            (flow("kind = \"pink\", interval = \"1 s\""), &[]),
+            ("mobility = { model = \"setdest\", fil = \"a\" }".to_owned(), &["keys `model`, `file`", "mean `file`?"]),
+            ("mobility = { aera = [\"1 m\", \"1 m\"] }".to_owned(), &["`speed`", "did you mean `area`?"]),
+            ("queue.adth.phi_mx = 1".to_owned(), &[adth, "did you mean `phi_max`?"]),
+            ("[[node]]\nname = \"n\"\nqueue.adth.t_max = \"1 s\"".to_owned(), &[adth]),
+        ] {
+            let text = format!("title = \"t\"\nduration = \"1 s\"\n{text}");
+            let said = Scenario::parse("a.toml", text.as_bytes(), &Wishes::default()).expect_err("wrong").to_string();
+            for note in notes {
+                assert!(said.contains(note), "{text}: {said}");
+            }
+            assert!(
+                !said.contains(" is a key of ") && said.matches("did you mean").count() < notes.len().max(1),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
     fn says_what_fits_in_plain_words() {
         for (said, plain) in [
             ("invalid type: boolean `true`, expected u8", "expected a whole number from 0 to 255"),

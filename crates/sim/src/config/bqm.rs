@@ -123,17 +123,8 @@ pub enum Threshold {
 impl Bqm {
     /// With the keys of `shared` where this table has none.
     pub(super) fn over(&self, shared: &Self) -> Self {
-        Self {
-            pattern: self.pattern.or(shared.pattern),
-            raise: self.raise.or(shared.raise),
-            discriminator: self.discriminator.or(shared.discriminator),
-            every: self.every.or(shared.every),
-            measure: self.measure.or(shared.measure),
-            wireless_loss: self.wireless_loss.or(shared.wireless_loss),
-            growth: self.growth.or(shared.growth),
-            threshold: self.threshold.or(shared.threshold),
-            single_duplicate: self.single_duplicate.or(shared.single_duplicate),
-            lowest_at_once: self.lowest_at_once.or(shared.lowest_at_once),
-        }
+        first_given!(self, shared;
+            pattern, raise, discriminator, every, measure, wireless_loss, growth, threshold, single_duplicate,
+            lowest_at_once)
     }
 }

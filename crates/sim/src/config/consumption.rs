@@ -45,12 +45,6 @@ pub struct LowLevel {
 impl Consumption {
     /// These keys, and those of `shared` where they are absent.
     pub(crate) fn over(&self, shared: &Self) -> Self {
-        Self {
-            transmit: self.transmit.or(shared.transmit),
-            receive: self.receive.or(shared.receive),
-            listen: self.listen.or(shared.listen),
-            doze: self.doze.or(shared.doze),
-            low: self.low.clone().or_else(|| shared.low.clone()),
-        }
+        first_given!(self, shared; transmit, receive, listen, doze, low)
     }
 }

@@ -3,6 +3,13 @@
 //! These structs are the scenario's format (their documentation becomes `docs/scenario` and the JSON Schema) and the
 //! library's interface at once. Reading them from a file, sweeps and claims belong to the crates above.
 
+/// A table with the keys of the first where it has them, and else those of the second; `with`: of other fields.
+macro_rules! first_given {
+    ($own:expr, $shared:expr; $($key:ident),* $(; $with:ident)?) => {
+        Self { $($key: $own.$key.clone().or_else(|| $shared.$key.clone()),)* $($with)? }
+    };
+}
+
 pub mod bqm;
 mod class;
 mod consumption;

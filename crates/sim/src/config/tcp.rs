@@ -161,28 +161,14 @@ impl Tcp {
     /// With the keys of `shared` where this table has none.
     #[must_use]
     pub fn over(&self, shared: &Self) -> Self {
-        Self {
-            congestion: self.congestion.or(shared.congestion),
-            recovery: self.recovery.or(shared.recovery),
-            loss_detection: self.loss_detection.or(shared.loss_detection),
-            slow_start: self.slow_start.or(shared.slow_start),
-            recovery_end: self.recovery_end.or(shared.recovery_end),
-            friendly_growth: self.friendly_growth.or(shared.friendly_growth),
-            rtt_samples: self.rtt_samples.or(shared.rtt_samples),
-            ecn: self.ecn.or(shared.ecn),
-            segment: self.segment.or(shared.segment),
-            initial_window: self.initial_window.or(shared.initial_window),
-            advertised_window: self.advertised_window.or(shared.advertised_window),
-            delayed_ack: self.delayed_ack.or(shared.delayed_ack),
-            rto_min: self.rto_min.or(shared.rto_min),
-            limited_transmit: self.limited_transmit.or(shared.limited_transmit),
-            timestamps: self.timestamps.or(shared.timestamps),
-            ack_category: self.ack_category.or(shared.ack_category),
-            bqm: match (self.bqm, shared.bqm) {
-                (Some(own), Some(shared)) => Some(own.over(&shared)),
-                (own, shared) => own.or(shared),
-            },
-        }
+        let bqm = match (self.bqm, shared.bqm) {
+            (Some(own), Some(shared)) => Some(own.over(&shared)),
+            (own, shared) => own.or(shared),
+        };
+        first_given!(self, shared;
+            congestion, recovery, loss_detection, slow_start, recovery_end, friendly_growth, rtt_samples, ecn, segment,
+            initial_window, advertised_window, delayed_ack, rto_min, limited_transmit, timestamps, ack_category;
+            bqm)
     }
 
     /// Says nothing.

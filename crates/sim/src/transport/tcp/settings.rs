@@ -1,82 +1,10 @@
 //! Settings of a connection: plain values, the same for both ends.
 
 use super::bqm;
+pub(crate) use crate::config::{
+    Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart,
+};
 use units::{Bytes, Duration};
-
-/// Congestion control algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Congestion {
-    /// RFC 5681.
-    Reno,
-    /// RFC 9438.
-    Cubic,
-    /// The BQM thesis, section 3.5.
-    Bqm,
-    /// Prague (draft-briscoe-iccrg-prague-congestion-control-04).
-    Prague,
-}
-
-/// Loss recovery algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Recovery {
-    /// Fast retransmit and fast recovery, ended by the first new acknowledgement (RFC 5681, 3.2).
-    Reno,
-    /// Fast recovery that goes on over partial acknowledgements (RFC 6582).
-    NewReno,
-    /// Selective acknowledgements (RFC 2018) and the recovery that uses them (RFC 6675).
-    Sack,
-}
-
-/// Loss detection with selective acknowledgements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LossDetection {
-    /// The time since it was sent (RFC 8985).
-    RackTlp,
-    /// How much has arrived of what is behind it (RFC 6675, section 4).
-    DuplicateAcks,
-}
-
-/// Growth of the window in slow start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SlowStart {
-    /// By all that is acknowledged (RFC 3465 without its limit, RFC 9406 with L unlimited; Linux, ns-3); of what was
-    /// outstanding at a timeout, at most a segment an acknowledgement (RFC 3465, 2.3).
-    Bytes,
-    /// By at most a segment per acknowledgement (RFC 5681, 3.1; ns-2).
-    Acks,
-}
-
-/// Window at the end of a fast recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RecoveryEnd {
-    /// The threshold; congestion avoidance counts from zero (RFC 5681, 3.2; RFC 6675, 5).
-    Threshold,
-    /// The threshold plus the growth by the acknowledgement that ends it, with all octets that it acknowledges and the
-    /// count from before the loss (ns-3).
-    Counted,
-    /// The threshold and what follows from the acknowledgement that ends it, without what was SACKed before (Linux).
-    News,
-}
-
-/// Growth in the Reno-friendly region of CUBIC, in segments a round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FriendlyGrowth {
-    /// `alpha_cubic`, and 1 from `cwnd_prior` on (RFC 9438, 4.3).
-    CatchUp,
-    /// `alpha_cubic` (Linux).
-    Constant,
-    /// The cubic alone (ns-3.37).
-    None,
-}
-
-/// Weight of round-trip samples from timestamps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RttSamples {
-    /// All samples of a window together count as one (RFC 7323, appendix G).
-    Window,
-    /// Each counts as one (ns-2, ns-3).
-    Each,
-}
 
 /// Settings of a connection. Whoever builds them has checked that `segment` and `initial_window` are at least 1.
 #[derive(Clone, Copy, Debug)]

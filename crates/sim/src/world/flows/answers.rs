@@ -1,15 +1,14 @@
 //! Builds the transport of flows: UDP, TCP or echo requests; rejects settings that contradict each other.
 
 use super::{Flow, Role, Supply};
-use crate::config::{self, Category, Class, Marks, Network, Tcp, TrafficKind, Transport};
+use crate::config::{
+    self, Category, Class, Congestion, LossDetection, Marks, Network, Recovery, Tcp, TrafficKind, Transport,
+};
 use crate::engine::FlowId;
 use crate::mac::Conventions;
 use crate::net::{MOST_SEGMENT, ip_bytes};
 use crate::record::{FlowRecord, Identity, Losses, Service, TransportRecord};
-use crate::transport::tcp::bqm::{self, Discriminator, Growth, Measure, Pattern, Threshold, WirelessLoss};
-use crate::transport::tcp::{
-    Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, Segment, Settings, SlowStart,
-};
+use crate::transport::tcp::{Segment, Settings, bqm};
 use crate::world::error::BuildError;
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
@@ -147,47 +146,21 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
     let congestion = described.congestion.unwrap_or_default();
     let recovery = described.recovery.unwrap_or_default();
     let timestamps = described.timestamps.unwrap_or(defaults.timestamps);
-    let with_sack = recovery == config::Recovery::Sack;
-    let is_cubic = congestion == config::Congestion::Cubic;
-    let asks = congestion != config::Congestion::Prague;
+    let with_sack = recovery == Recovery::Sack;
+    let is_cubic = congestion == Congestion::Cubic;
+    let asks = congestion != Congestion::Prague;
     let loss_detection = with_sack.then(|| marks.read("tcp.loss_detection", described.loss_detection)).flatten();
     let friendly_growth = is_cubic.then(|| marks.read("tcp.friendly_growth", described.friendly_growth)).flatten();
     let rtt_samples = timestamps.then(|| marks.read("tcp.rtt_samples", described.rtt_samples)).flatten();
     let ecn = asks.then(|| marks.read("tcp.ecn", described.ecn).unwrap_or(defaults.ecn));
     let settings = Settings {
-        congestion: match congestion {
-            config::Congestion::Reno => Congestion::Reno,
-            config::Congestion::Cubic => Congestion::Cubic,
-            config::Congestion::Bqm => Congestion::Bqm,
-            config::Congestion::Prague => Congestion::Prague,
-        },
-        recovery: match recovery {
-            config::Recovery::Sack => Recovery::Sack,
-            config::Recovery::NewReno => Recovery::NewReno,
-            config::Recovery::Reno => Recovery::Reno,
-        },
-        loss_detection: match loss_detection.unwrap_or_default() {
-            config::LossDetection::RackTlp => LossDetection::RackTlp,
-            config::LossDetection::DuplicateAcks => LossDetection::DuplicateAcks,
-        },
-        slow_start: match described.slow_start.unwrap_or_default() {
-            config::SlowStart::Bytes => SlowStart::Bytes,
-            config::SlowStart::Acks => SlowStart::Acks,
-        },
-        recovery_end: match described.recovery_end.unwrap_or_default() {
-            config::RecoveryEnd::Threshold => RecoveryEnd::Threshold,
-            config::RecoveryEnd::Counted => RecoveryEnd::Counted,
-            config::RecoveryEnd::News => RecoveryEnd::News,
-        },
-        friendly_growth: match friendly_growth.unwrap_or_default() {
-            config::FriendlyGrowth::CatchUp => FriendlyGrowth::CatchUp,
-            config::FriendlyGrowth::Constant => FriendlyGrowth::Constant,
-            config::FriendlyGrowth::None => FriendlyGrowth::None,
-        },
-        rtt_samples: match rtt_samples.unwrap_or_default() {
-            config::RttSamples::Window => RttSamples::Window,
-            config::RttSamples::Each => RttSamples::Each,
-        },
+        congestion,
+        recovery,
+        loss_detection: loss_detection.unwrap_or_default(),
+        slow_start: described.slow_start.unwrap_or_default(),
+        recovery_end: described.recovery_end.unwrap_or_default(),
+        friendly_growth: friendly_growth.unwrap_or_default(),
+        rtt_samples: rtt_samples.unwrap_or_default(),
         ecn: ecn.unwrap_or(true),
         segment: described.segment.unwrap_or(defaults.segment),
         initial_window: described.initial_window.unwrap_or(defaults.initial_window),
@@ -200,7 +173,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
     };
     let stamp = settings.timestamps.then_some(Instant::ZERO);
     let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::EMPTY }.header().count();
-    if described.loss_detection == Some(config::LossDetection::RackTlp) && settings.recovery != Recovery::Sack {
+    if described.loss_detection == Some(LossDetection::RackTlp) && settings.recovery != Recovery::Sack {
         let message = "RACK needs selective acknowledgements: set `recovery = \"sack\"`, or leave `loss_detection` out";
         return Err(("loss_detection", message.to_owned()));
     }
@@ -234,9 +207,9 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
 
 /// Settings of discard priorities, if packets have them.
 fn bias(described: &Tcp, marks: &Marks) -> Option<bqm::Settings> {
-    let wanted = described.congestion == Some(config::Congestion::Bqm);
+    let wanted = described.congestion == Some(Congestion::Bqm);
     let table = described.bqm.or(wanted.then(config::Bqm::default))?;
-    let newreno = described.recovery == Some(config::Recovery::NewReno);
+    let newreno = described.recovery == Some(Recovery::NewReno);
     let followed = [
         "tcp.bqm.discriminator",
         "tcp.bqm.every",
@@ -248,36 +221,16 @@ fn bias(described: &Tcp, marks: &Marks) -> Option<bqm::Settings> {
     ];
     marks.read_where(&[(wanted, &followed), (wanted && newreno, &["tcp.bqm.lowest_at_once"])]);
     let defaults = bqm::Settings::default();
-    let pattern = match table.pattern.unwrap_or_default() {
-        config::bqm::DiscardPattern::Eight => Pattern::Eight,
-        config::bqm::DiscardPattern::Sixteen => Pattern::Sixteen,
-        config::bqm::DiscardPattern::SixteenSparse => Pattern::SixteenSparse,
-        config::bqm::DiscardPattern::Highest => Pattern::Highest,
-    };
+    let pattern = table.pattern.unwrap_or_default();
     Some(bqm::Settings {
         pattern,
         raise: table.raise.unwrap_or(defaults.raise),
-        discriminator: match table.discriminator.unwrap_or_default() {
-            config::bqm::Discriminator::Ald => Discriminator::Ald,
-            config::bqm::Discriminator::None => Discriminator::None,
-        },
+        discriminator: table.discriminator.unwrap_or_default(),
         every: table.every.or(pattern.every()),
-        measure: match table.measure.unwrap_or_default() {
-            config::bqm::Measure::Highest => Measure::Highest,
-            config::bqm::Measure::WithoutGap => Measure::WithoutGap,
-        },
-        wireless_loss: match table.wireless_loss.unwrap_or_default() {
-            config::bqm::WirelessLoss::OnePacket => WirelessLoss::OnePacket,
-            config::bqm::WirelessLoss::None => WirelessLoss::None,
-        },
-        growth: match table.growth.unwrap_or_default() {
-            config::bqm::Growth::UntilNext => Growth::UntilNext,
-            config::bqm::Growth::UntilRegained => Growth::UntilRegained,
-        },
-        threshold: match table.threshold.unwrap_or_default() {
-            config::bqm::Threshold::Reduced => Threshold::Reduced,
-            config::bqm::Threshold::Half => Threshold::Half,
-        },
+        measure: table.measure.unwrap_or_default(),
+        wireless_loss: table.wireless_loss.unwrap_or_default(),
+        growth: table.growth.unwrap_or_default(),
+        threshold: table.threshold.unwrap_or_default(),
         single_duplicate: table.single_duplicate.unwrap_or(defaults.single_duplicate),
         lowest_at_once: table.lowest_at_once.unwrap_or(defaults.lowest_at_once),
     })

@@ -1,21 +1,11 @@
 //! Pattern of discard priorities over packets (BQM thesis, section 3.1). Positions stand in figures only; these are
 //! derived.
 
+/// A batch of packets with their priorities, repeated over the packets of a connection, of which the first has number 1.
+pub(crate) use crate::config::bqm::DiscardPattern as Pattern;
+
 /// Number of discard priorities, `k`.
 pub(crate) const PRIORITIES: u8 = 4;
-
-/// A batch of packets with their priorities, repeated over the packets of a connection, of which the first has number 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Pattern {
-    /// Pattern 8.
-    Eight,
-    /// Pattern 16 with the shares of pattern 8.
-    Sixteen,
-    /// Pattern 16 with one packet of priority 0 and one of priority 1.
-    SixteenSparse,
-    /// All packets with the highest priority, as no fair sender has them (section 2.4b of the document's limits).
-    Highest,
-}
 
 impl Pattern {
     /// Priorities of the packets 0, 1, 2, ... of a batch.

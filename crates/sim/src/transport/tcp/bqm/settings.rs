@@ -1,51 +1,7 @@
 //! Parameters that the thesis names, and choices that it leaves open.
 
 use super::pattern::Pattern;
-
-/// Content of a receiver's loss reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Discriminator {
-    /// By equation (3.2) and the rule on bursts.
-    Ald,
-    /// All as congestion.
-    None,
-}
-
-/// Estimate of a path's overload by a receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Measure {
-    /// By the highest priority that is missing (BQM).
-    Highest,
-    /// By the highest that is reached from the lowest upward without a gap (Modified BQM, section 3.6).
-    WithoutGap,
-}
-
-/// Sender's reaction to a loss without congestion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WirelessLoss {
-    /// Reduces its window by one packet (section 3.5).
-    OnePacket,
-    /// Keeps its window (section 6.1).
-    None,
-}
-
-/// How long the window grows at the reduced speed after a reaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Growth {
-    /// Until the next reaction.
-    UntilNext,
-    /// Until the window is as large as before.
-    UntilRegained,
-}
-
-/// Slow start threshold after a reaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Threshold {
-    /// The window.
-    Reduced,
-    /// Half of what was outstanding (RFC 5681, equation 4).
-    Half,
-}
+pub(crate) use crate::config::bqm::{Discriminator, Growth, Measure, Threshold, WirelessLoss};
 
 /// The settings of both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
