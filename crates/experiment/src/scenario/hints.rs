@@ -361,8 +361,8 @@ mod tests {
     fn a_wrong_key_of_a_kind_is_held_against_the_keys_of_that_kind() {
         let flow =
             |traffic: &str| format!("[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = {{ {traffic} }}\n");
-        let ping = "expected one of the keys `kind`, `packet`, `times`, `every`";
-        let adth = "expected one of the keys `target_delay`, `interval`";
+        let ping = "one of the keys: `kind`, `packet`, `times`, `every`";
+        let adth = "one of the keys: `target_delay`, `interval`";
         for (text, notes) in [
             (flow("kind = \"ping\", interval = \"1 s\""), &[ping][..]),
             (flow("kind = \"ping\", evry = \"1 s\""), &[ping, "did you mean `every`?"]),
@@ -370,7 +370,7 @@ mod tests {
             (flow("kind = \"ping\", overheads = \"1 B\""), &[ping]),
             (flow("kind = \"greedy\", rates = \"1 Mb/s\""), &["expected `kind`"]),
             (flow("kind = \"pink\", interval = \"1 s\""), &[]),
-            ("mobility = { model = \"setdest\", fil = \"a\" }".to_owned(), &["keys `model`, `file`", "mean `file`?"]),
+            ("mobility = { model = \"setdest\", fil = \"a\" }".to_owned(), &["keys: `model`, `file`", "mean `file`?"]),
             ("mobility = { aera = [\"1 m\", \"1 m\"] }".to_owned(), &["`speed`", "did you mean `area`?"]),
             ("queue.adth.phi_mx = 1".to_owned(), &[adth, "did you mean `phi_max`?"]),
             ("[[node]]\nname = \"n\"\nqueue.adth.t_max = \"1 s\"".to_owned(), &[adth]),

@@ -19,9 +19,7 @@ mod settings;
 pub(crate) use receiver::Receiver;
 pub(crate) use segment::{Block, Report, Sacks, Segment};
 pub(crate) use sender::{Counts, Sender};
-pub(crate) use settings::{
-    Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, Settings, SlowStart,
-};
+pub(crate) use settings::{Congestion, FriendlyGrowth, Recovery, RecoveryEnd, RttSamples, Settings, SlowStart};
 
 #[cfg(test)]
 mod tests;

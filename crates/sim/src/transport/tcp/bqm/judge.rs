@@ -54,7 +54,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::tcp::bqm::Pattern;
+    use crate::transport::tcp::bqm::pattern::Pattern;
     use core::num::NonZeroU32;
 
     /// Verdict on these missing packets of one octet each, by number.

@@ -11,5 +11,5 @@ mod pattern;
 mod settings;
 
 pub(super) use marks::Marks;
-pub(crate) use pattern::{PRIORITIES, Pattern};
-pub(crate) use settings::{Discriminator, Growth, Measure, Settings, Threshold, WirelessLoss};
+pub(crate) use pattern::PRIORITIES;
+pub(crate) use settings::{Growth, Settings, Threshold, WirelessLoss};

@@ -2,7 +2,7 @@
 //! derived.
 
 /// A batch of packets with their priorities, repeated over the packets of a connection, of which the first has number 1.
-pub(crate) use crate::config::bqm::DiscardPattern as Pattern;
+pub(super) use crate::config::bqm::DiscardPattern as Pattern;
 
 /// Number of discard priorities, `k`.
 pub(crate) const PRIORITIES: u8 = 4;

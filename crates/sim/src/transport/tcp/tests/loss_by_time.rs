@@ -2,6 +2,7 @@
 //! rearmed.
 
 use super::trace::{plain, run};
+use crate::config::LossDetection;
 use crate::transport::tcp::*;
 
 type Steps<'a> = &'a [(&'a str, &'a str)];

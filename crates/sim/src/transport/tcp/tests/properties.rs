@@ -1,6 +1,8 @@
 //! Properties that hold in any order of losses, delays, repetitions and late timers, and against peers that send
 //! nonsense.
 
+use crate::config::LossDetection;
+use crate::config::bqm::{DiscardPattern, Discriminator, Measure};
 use crate::engine::{Purpose, Stream};
 use crate::transport::tcp::*;
 use proptest::prelude::*;
@@ -211,14 +213,15 @@ fn settings() -> impl Strategy<Value = Settings> {
 }
 
 fn bias() -> impl Strategy<Value = bqm::Settings> {
-    let pattern = [bqm::Pattern::Eight, bqm::Pattern::Sixteen, bqm::Pattern::SixteenSparse, bqm::Pattern::Highest];
+    let pattern =
+        [DiscardPattern::Eight, DiscardPattern::Sixteen, DiscardPattern::SixteenSparse, DiscardPattern::Highest];
     let choices = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (prop::sample::select(pattern.to_vec()), 0u32..20, choices).prop_map(|(pattern, every, choices)| bqm::Settings {
         pattern,
         every: (every > 0).then_some(every),
         raise: choices.0,
-        discriminator: if choices.1 { bqm::Discriminator::Ald } else { bqm::Discriminator::None },
-        measure: if choices.2 { bqm::Measure::Highest } else { bqm::Measure::WithoutGap },
+        discriminator: if choices.1 { Discriminator::Ald } else { Discriminator::None },
+        measure: if choices.2 { Measure::Highest } else { Measure::WithoutGap },
         wireless_loss: if choices.3 { bqm::WirelessLoss::OnePacket } else { bqm::WirelessLoss::None },
         growth: if choices.4 { bqm::Growth::UntilNext } else { bqm::Growth::UntilRegained },
         threshold: if choices.5 { bqm::Threshold::Reduced } else { bqm::Threshold::Half },

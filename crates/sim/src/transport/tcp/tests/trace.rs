@@ -24,6 +24,7 @@
 //!
 //! Each segment comes 100 ms after the step before.
 
+use crate::config::LossDetection;
 use crate::transport::tcp::*;
 use std::collections::BTreeSet;
 use units::{Bytes, Duration, Instant};
