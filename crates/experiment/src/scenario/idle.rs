@@ -36,14 +36,15 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Re
         seen.walk(draft, chosen, &case.network, true)?;
     }
     // The cases that are not run now, and the file without the keys set from outside, belong to the file too.
-    if seen.idle().next().is_some() {
-        let left_out = draft.all_combinations().into_iter().filter(|chosen| !draft.runs(chosen));
-        left_out.for_each(|chosen| seen.build(draft, &chosen, files));
-        let is_changed = !draft.set.is_empty() || draft.source.has_sets();
-        if let Some(Ok(alone)) = is_changed.then(|| Draft::read(draft.source, &Wishes::default())) {
-            let every = std::iter::once(Vec::new()).chain(alone.all_combinations());
-            every.for_each(|chosen| seen.build(&alone, &chosen, files));
-        }
+    let left_out = draft.all_combinations().into_iter().filter(|chosen| !draft.runs(chosen));
+    left_out.for_each(|chosen| seen.build(draft, &chosen, files));
+    let is_changed = !draft.set.is_empty() || draft.source.has_sets();
+    if is_changed
+        && seen.idle().next().is_some()
+        && let Ok(alone) = Draft::read(draft.source, &Wishes::default())
+    {
+        let every = std::iter::once(Vec::new()).chain(alone.all_combinations());
+        every.for_each(|chosen| seen.build(&alone, &chosen, files));
     }
     let own = draft.source.own().start;
     match seen.idle().find(|(place, _)| **place >= own) {
@@ -96,8 +97,11 @@ impl<'s> Seen<'s> {
         self.idle().map(|(&place, _)| place).chain(values).collect()
     }
 
-    /// Builds the network of another case for its marks. A case that cannot be built uses all of its settings.
+    /// Builds the network of another case for its marks, while some setting has no effect yet. A case that cannot be built uses all of its settings.
     fn build(&mut self, draft: &Draft, chosen: &[usize], files: &dyn Files) {
+        if self.idle().next().is_none() {
+            return;
+        }
         let Ok(mut network) = draft.network_of(chosen) else { return };
         let attached = attach(draft, files, std::iter::once(&mut network)).is_ok();
         let is_built = attached && World::new(&network, 0).is_ok();

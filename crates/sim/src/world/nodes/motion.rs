@@ -1,9 +1,9 @@
 //! Builds the movement of nodes.
 
 use super::sites::Site;
-use crate::config::{Mobility, MobilityModel, Network, Place, Speeds, WalkStart};
+use crate::config::{Mobility, MobilityModel, Network, Place, Speeds};
 use crate::engine::{Purpose, Stream};
-use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWaypoint, Start, Walk, read};
+use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWaypoint, Walk, read};
 use crate::world::error::BuildError;
 use units::{Duration, Instant, Length};
 
@@ -90,10 +90,7 @@ fn random_waypoint(mobility: &Mobility, name: &str, seed: u64) -> Result<Walk, B
         .ok_or_else(|| missing("speed", "{ from = \"1 m/s\", to = \"20 m/s\" }"))?;
     let (slowest, fastest) = (from.as_metres_per_second(), to.as_metres_per_second());
     check_walk(area, slowest, fastest)?;
-    let start = match mobility.marks.read("start", mobility.start) {
-        WalkStart::Stationary => Start::Stationary,
-        WalkStart::Uniform => Start::Uniform,
-    };
+    let start = mobility.marks.read("start", mobility.start);
     let pause = mobility.marks.read("pause", mobility.pause);
     let random = Stream::new(seed, name, Purpose::Motion);
     Ok(Walk::random(RandomWaypoint::new(area, slowest, fastest, pause, random), start))
