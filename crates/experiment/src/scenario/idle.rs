@@ -113,27 +113,7 @@ impl<'s> Seen<'s> {
         let mut root = draft.written_with(chosen)?;
         document::inherit_tcp(&mut root);
         let at = At { network, is_built, node: None, flow: None, wired: None, queue: None, index: 0, changed: false };
-        for (key, value) in &root {
-            let tables = entries(value).map(|(_, table)| table);
-            match key.get_ref().as_ref() {
-                "node" => {
-                    for (table, node) in tables.zip(&network.node) {
-                        self.table(table, &["node"], &At { node: Some(node), ..at });
-                    }
-                }
-                "flow" => {
-                    for (table, flow) in tables.zip(&network.flow) {
-                        self.table(table, &["flow"], &At { flow: Some(flow), ..at });
-                    }
-                }
-                "wired" => {
-                    for (table, wired) in tables.zip(&network.wired) {
-                        self.table(table, &["wired"], &At { wired: Some(wired), ..at });
-                    }
-                }
-                _ => self.setting(key, value, &[], &at),
-            }
-        }
+        self.table(&root, &[], &at);
         Ok(())
     }
 
@@ -178,7 +158,7 @@ impl<'s> Seen<'s> {
         }
         let entry = [path.as_slice(), &[ENTRY]].concat();
         for (index, (element, inner)) in entries(value).enumerate() {
-            let (at, place) = (&At { index, ..*at }, element.span());
+            let (at, place) = (&at.within(&path, index), element.span());
             if let Some(reason) = obstacle(&entry, at) {
                 self.disable(name, place.start, place, element, &reason);
                 continue;
@@ -245,6 +225,17 @@ struct At<'n> {
 }
 
 impl At<'_> {
+    /// The context in a table of the list at `path`.
+    fn within(&self, path: &[&str], index: usize) -> Self {
+        let Network { node, flow, wired, .. } = self.network;
+        match path {
+            ["node"] => Self { node: node.get(index), ..*self },
+            ["flow"] => Self { flow: flow.get(index), ..*self },
+            ["wired"] => Self { wired: wired.get(index), ..*self },
+            _ => Self { index, ..*self },
+        }
+    }
+
     /// True if the setting at `path` was read; also if that is unknown, or if its table stands for no node.
     fn has_read(&self, path: &[&str]) -> bool {
         let network = self.network;

@@ -41,19 +41,19 @@ pub struct Mac {
     pub rate_control: RateControl,
     /// Depth of the hardware queues below the ports, with the frame being sent: "64 packets", "2
     /// aggregates" or "4 ms" of airtime. Default "off", for mac80211 2016 packets.
-    #[serde(skip_serializing_if = "HardwareQueue::is_off")]
+    #[serde(skip_serializing_if = "super::is_default")]
     pub hardware_queue: HardwareQueue,
     /// Which packets share a hardware queue. Default `category`.
-    #[serde(skip_serializing_if = "HardwareQueuePer::is_default")]
+    #[serde(skip_serializing_if = "super::is_default")]
     pub hardware_queue_per: HardwareQueuePer,
     /// With `node.channel`: what a busy secondary channel does to a frame.
-    #[serde(skip_serializing_if = "Bandwidth::is_dynamic")]
+    #[serde(skip_serializing_if = "super::is_default")]
     pub bandwidth: Bandwidth,
     /// 802.11ax: power in 20 MHz below which other cells' frames are ignored (spatial reuse): -82 to -62 dBm.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obss_pd: Option<Power>,
     /// 802.11ax: frames to several stations at once. Default "off".
-    #[serde(skip_serializing_if = "Ofdma::is_off")]
+    #[serde(skip_serializing_if = "super::is_default")]
     pub ofdma: Ofdma,
     /// With `ofdma = "both"`: contention of stations asked for data.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,13 +75,6 @@ pub enum Bandwidth {
     Dynamic,
     /// Defers it by another backoff.
     Static,
-}
-
-impl Bandwidth {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    fn is_dynamic(&self) -> bool {
-        *self == Self::Dynamic
-    }
 }
 
 /// Frames to several stations at once (OFDMA).
@@ -114,13 +107,6 @@ pub struct MuEdca {
     /// Largest contention window in slots. Default: as always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cw_max: Option<u16>,
-}
-
-impl Ofdma {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    fn is_off(&self) -> bool {
-        *self == Self::Off
-    }
 }
 
 /// How stations contend for the medium.
@@ -294,12 +280,6 @@ pub enum HardwareQueue {
     Airtime(Duration),
 }
 
-impl HardwareQueue {
-    fn is_off(&self) -> bool {
-        *self == Self::Off
-    }
-}
-
 impl Serialize for HardwareQueue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -359,13 +339,6 @@ pub enum HardwareQueuePer {
     Category,
     /// Those of an access category for one receiver (mt76, ath10k).
     Station,
-}
-
-impl HardwareQueuePer {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// After which receptions a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).

@@ -10,6 +10,11 @@ macro_rules! first_given {
     };
 }
 
+/// True for a value as it is by default, which need not be written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 pub mod bqm;
 mod class;
 mod consumption;

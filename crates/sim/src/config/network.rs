@@ -45,7 +45,7 @@ pub struct Network {
     #[serde(default)]
     pub queue: Queue,
     /// EDCA: overrides of `[queue]` and `[node.queue]` per access category, overridden by `[node.category_queue]`.
-    #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub category_queue: CategoryQueues,
     /// Without EDCA: a queue per service class at every node with a radio, `real-time` first; else all classes share
     /// one. Overrides `[queue]` and `[node.queue]`; overridden by `[node.class_queue]`.
@@ -55,7 +55,7 @@ pub struct Network {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
     /// TCP parameters; `[flow.tcp]` overrides them key by key.
-    #[serde(default, skip_serializing_if = "Tcp::is_default")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub tcp: Tcp,
     /// Traffic.
     #[serde(default)]

@@ -51,7 +51,7 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Role. Any access point makes an infrastructure network.
-    #[serde(default, skip_serializing_if = "Role::is_station")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub role: Role,
     /// Access point of a station. Default: the only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,10 +66,10 @@ pub struct Node {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub slow_station_codel: bool,
     /// Driver and knobs of `mac80211`.
-    #[serde(default, skip_serializing_if = "Mac80211::is_default")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub mac80211: Mac80211,
     /// Settings of `turns`.
-    #[serde(default, skip_serializing_if = "TurnsScheduler::is_default")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub turns: TurnsScheduler,
     /// Sleep of an access point's station.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,10 +108,10 @@ pub struct Node {
     #[serde(default)]
     pub queue: Option<Queue>,
     /// Overrides of `[category_queue]`.
-    #[serde(default, skip_serializing_if = "CategoryQueues::is_default")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub category_queue: CategoryQueues,
     /// Overrides of `[class_queue]`.
-    #[serde(default, skip_serializing_if = "ClassQueues::is_default")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub class_queue: ClassQueues,
     /// Overrides of `[consumption]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,11 +155,6 @@ impl CategoryQueues {
     pub(super) fn described(&mut self) -> impl Iterator<Item = &mut Queue> {
         [&mut self.voice, &mut self.video, &mut self.best_effort, &mut self.background].into_iter().flatten()
     }
-
-    /// Is none described?
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// Queues of service classes; missing keys come from the node's queue.
@@ -188,11 +183,6 @@ impl ClassQueues {
     pub(super) fn described(&mut self) -> impl Iterator<Item = &mut Queue> {
         [&mut self.real_time, &mut self.best_effort].into_iter().flatten()
     }
-
-    /// Is none described?
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 /// The role of a node.
@@ -207,14 +197,6 @@ pub enum Role {
     AccessPoint,
     /// Has only wired links.
     Wired,
-}
-
-impl Role {
-    /// Is it the default?
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    fn is_station(&self) -> bool {
-        *self == Self::Station
-    }
 }
 
 /// Queues of a node, by receiver.
@@ -254,13 +236,6 @@ pub struct TurnsScheduler {
 impl Default for TurnsScheduler {
     fn default() -> Self {
         Self { target_delay: queue::turns::Params::TARGET_DELAY, bulk_delay: None, ecn: false, without: None }
-    }
-}
-
-impl TurnsScheduler {
-    /// Is everything by default?
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
     }
 }
 
@@ -317,13 +292,6 @@ impl Default for Mac80211 {
             airtime_weight: const { Positive::<Duration>::new(Duration::from_micros(256)).expect("above zero") },
             txq_limit: const { Within::<u32, 1, 1_000_000>::new(8_192).expect("from 1 to 1000000") },
         }
-    }
-}
-
-impl Mac80211 {
-    /// Is all as by default?
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
     }
 }
 

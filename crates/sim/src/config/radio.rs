@@ -27,7 +27,7 @@ pub struct Radio {
     /// 802.11n, ac and ax: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
     /// 802.11ax: longest packet extension that receivers ask for.
-    #[serde(skip_serializing_if = "PacketPadding::is_none")]
+    #[serde(skip_serializing_if = "super::is_default")]
     pub packet_padding: PacketPadding,
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -211,13 +211,6 @@ pub enum PacketPadding {
     /// 4 to 16 us.
     #[serde(rename = "16 us")]
     Us16,
-}
-
-impl PacketPadding {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    fn is_none(&self) -> bool {
-        *self == Self::Us0
-    }
 }
 
 /// Tones of an HE ER SU PPDU.

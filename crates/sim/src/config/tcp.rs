@@ -170,9 +170,4 @@ impl Tcp {
             initial_window, advertised_window, delayed_ack, rto_min, limited_transmit, timestamps, ack_category;
             bqm)
     }
-
-    /// Says nothing.
-    pub(super) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }

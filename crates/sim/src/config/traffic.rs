@@ -27,7 +27,7 @@ pub struct Flow {
     /// Source.
     pub traffic: Traffic,
     /// Transport. `tcp` is for `greedy`, `transfer` and optionally `web`.
-    #[serde(default, skip_serializing_if = "Transport::is_udp")]
+    #[serde(default, skip_serializing_if = "super::is_default")]
     pub transport: Transport,
     /// Overrides of `[tcp]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,14 +86,6 @@ pub enum Transport {
     Udp,
     /// Connections with retransmission and congestion control.
     Tcp,
-}
-
-impl Transport {
-    /// Is it the default?
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-    fn is_udp(&self) -> bool {
-        *self == Self::Udp
-    }
 }
 
 /// Source of a flow; see `docs/traffic.md`.

@@ -4,7 +4,7 @@ use super::Node;
 use super::generations::Generations;
 use super::infrastructure::Infrastructure;
 use super::sites::Site;
-use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role};
+use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role, is_default};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Algorithm, Conventions, Costs, Rates, Station};
@@ -168,7 +168,7 @@ fn layout(
             return refuse(format!("node.{}.queues", site.name), message);
         }
         Some(_) => Layout::by_class(),
-        None if !site.class_queue.is_default() => {
+        None if !is_default(&site.class_queue) => {
             return refuse(of_node, "one node alone cannot tell classes apart: write `[class_queue]` for all of them");
         }
         None => Layout::by_category(rules.categories),
@@ -208,7 +208,7 @@ fn described<'n>(
     ] {
         match category.map(|category| queues.of(category)) {
             Some((Some(own), key)) => return Ok((own, format!("{at}.{key}"))),
-            None if !queues.is_default() => {
+            None if !is_default(queues) => {
                 return Err(BuildError::new(at, "the DCF has one category: write `access = \"edca\"` in `[mac]`"));
             }
             Some((None, _)) | None => {}
