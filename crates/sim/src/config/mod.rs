@@ -6,7 +6,7 @@
 /// A table with the keys of the first where it has them, and else those of the second; `with`: of other fields.
 macro_rules! first_given {
     ($own:expr, $shared:expr; $($key:ident),* $(; $with:ident)?) => {
-        Self { $($key: $own.$key.clone().or_else(|| $shared.$key.clone()),)* $($with)? }
+        Self { $($key: $own.$key.or($shared.$key),)* $($with)? }
     };
 }
 
