@@ -221,17 +221,17 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
     if given.ampdu_duration > Duration::from_micros(5_484) {
         return Err(refusal("ampdu_duration", "a frame lasts at most 5484 us"));
     }
-    let ampdu = limit("ampdu", network.ampdu(), longest)?;
-    let amsdu = limit("amsdu", given.amsdu, shared)?;
+    let longest = limit("ampdu", network.ampdu(), longest)?;
+    let shared = limit("amsdu", given.amsdu, shared)?;
     mac.marks.read_where(&[
-        (ampdu.is_some(), &["aggregation.ampdu_frames", "aggregation.missed_block_ack", "aggregation.lifetime"]),
-        (ampdu.is_some() || amsdu.is_some(), &["aggregation.ampdu_duration"]),
+        (longest.is_some(), &["aggregation.ampdu_frames", "aggregation.missed_block_ack", "aggregation.lifetime"]),
+        (longest.is_some() || shared.is_some(), &["aggregation.ampdu_duration"]),
     ]);
     Ok(Aggregation {
-        ampdu,
+        ampdu: longest,
         frames,
         duration: given.ampdu_duration,
-        amsdu,
+        amsdu: shared,
         missed: given.missed_block_ack,
         lifetime: match given.lifetime {
             Lifetime::Off => None,
