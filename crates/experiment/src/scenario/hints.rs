@@ -369,7 +369,6 @@ mod tests {
             // Nearer to the keys of other kinds.
             (flow("kind = \"ping\", overheads = \"1 B\""), &[ping]),
             (flow("kind = \"greedy\", rates = \"1 Mb/s\""), &["expected `kind`"]),
-            (flow("kind = \"pink\", interval = \"1 s\""), &[]),
             ("mobility = { model = \"setdest\", fil = \"a\" }".to_owned(), &["keys: `model`, `file`", "mean `file`?"]),
             ("mobility = { aera = [\"1 m\", \"1 m\"] }".to_owned(), &["`speed`", "did you mean `area`?"]),
             ("queue.adth.phi_mx = 1".to_owned(), &[adth, "did you mean `phi_max`?"]),
