@@ -18,7 +18,9 @@ make test       for every change; about twelve minutes on two cores. Its stages,
                 format lint docs compile unit claims tutorials browser capture emulation test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
                 slow test-python-slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test
+make test-busy  stages of `make test` beside busy loops (LOOPS, TIMES, STAGES)
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
+make budget     record today's lines of each area in budget.csv, within its total
 make book       the pages of docs as a book: target/book; needs mdbook
 
 Claims          claims-all: every claim with all seeds, a night
@@ -29,7 +31,8 @@ Live use        test-live: all tests in a Linux guest (root)
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
 Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in browsers; page-speed: its cost
-Deep tests      mutants (SHARD), fuzz (TIME), fuzz-on, wasm, portable
+Results         fingerprints: records crates/sim/tests/fingerprints.csv anew
+Deep tests      mutants (BASE, WHOLE, FILE, SHARD), fuzz (TIME), fuzz-on, wasm, portable
 Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
 Pictures        picture (docs/report.png), page-pictures, theory-plots
 endef
@@ -49,6 +52,13 @@ test:
 	@MAKE="$(MAKE)" python3 tests/stages.py \
 		"format charts lint@tools compile docs unit claims tutorials emulation@programs" \
 		"tools environment programs guest live-quick@compile test-python capture browser@claims"
+
+# No verdict of `make test` may depend on what else the machine does: its stages beside LOOPS busy loops, TIMES times.
+LOOPS ?= 8
+TIMES ?= 3
+STAGES ?= unit claims tutorials capture emulation test-python browser live-quick
+test-busy: compile
+	@MAKE="$(MAKE)" python3 tests/busy.py $(LOOPS) $(TIMES) $(STAGES)
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
@@ -108,6 +118,11 @@ static:
 
 format:
 	@rustfmt --check --edition 2024 $(RUST)
+	@python3 tests/budget.py
+
+# Today's lines as the rows of budget.csv, where the total holds.
+budget:
+	python3 tests/budget.py --write
 
 # The crates that run everywhere, also in a browser, because they use nothing of the operating system: see their clippy.toml.
 PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim -p sluice-experiment
@@ -167,6 +182,11 @@ unit: compile
 	cargo test --workspace --lib --bins --tests --locked $(BPF)
 	python3 tests/peers.py
 
+# Records the results of crates/sim/tests/networks anew; the commit says why they move.
+fingerprints:
+	cargo test -p sluice-sim --locked --test all -- --ignored --exact fingerprints::record
+	git --no-pager diff --stat crates/sim/tests/fingerprints.csv
+
 # Tests that take long and seldom fail: those with `#[ignore = "make nightly: ..."]`.
 slow: compile
 	python3 tests/slow.py $(BPF)
@@ -181,6 +201,7 @@ kernel-tcp: build
 plain: charts
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy -p sluice-cli --no-default-features --locked -- -D warnings
+	cargo clippy -p sluice-cli --no-default-features --features simulator --locked -- -D warnings
 	cargo test -p sluice-linux -p sluice-cli --locked
 
 # A few experiments of each document that are quick and that a change of a model is likely to move.
@@ -349,7 +370,7 @@ wheel wheel-test: export RUSTFLAGS += --remap-path-prefix=$(or $(CARGO_HOME),$(H
 wheel: charts target/python/installed
 	@mkdir -p python/target/charts
 	@cp target/charts/vega.js python/target/charts/vega.js
-	@rm -rf python/scenarios python/evidence && cp -r scenarios evidence python
+	@rm -rf python/scenarios && cp -r scenarios python
 	cd python && ../$(PYTHON) -m maturin sdist --out ../dist
 	cd python && ../$(PYTHON) -m maturin build --locked --out ../dist
 
@@ -378,12 +399,18 @@ theory-plots: build
 criterion:
 	cargo bench -p sluice-sim --bench engine
 
-# Needs cargo-mutants and up to three CPU hours. SHARD=0/4 runs a quarter of the queue's changes.
+# Deliberate bugs, one at a time, in the lines that differ from BASE: the tests of their crate must find each. Those that survive are
+# listed at the end and stand in the closing note of a change. WHOLE=queue changes all of a crate instead, up to three CPU hours;
+# FILE=crates/sim/src/mac/access.rs one file; SHARD=0/4 makes a quarter of the changes. Needs cargo-mutants.
+BASE ?= origin/main
 SHARD ?= 0/1
+CHANGED = $(if $(FILE),-f $(FILE),$(if $(WHOLE),-p sluice-$(WHOLE),--in-diff target/mutants/changed.diff))
 mutants:
-	cargo mutants -p sluice-control --output target/mutants-control
-	cargo mutants -p sluice-queue --shard $(SHARD) --output target/mutants-queue
-	cargo mutants --config .cargo/mutants-sim.toml -p sluice-sim -f crates/sim/src/mac/contention.rs --output target/mutants-sim
+	@command -v cargo-mutants > /dev/null || { echo "missing: cargo install cargo-mutants --locked"; exit 1; }
+	@mkdir -p target/mutants && rm -rf target/mutants/mutants.out
+	git diff $(BASE) -- '*.rs' > target/mutants/changed.diff
+	cargo mutants --shard $(SHARD) --output target/mutants $(CHANGED); status=$$?; \
+	for kind in missed timeout; do sed "s/^/$$kind: /" target/mutants/mutants.out/$$kind.txt; done 2> /dev/null; exit $$status
 
 # Needs a nightly toolchain and cargo-fuzz. Each target runs for TIME seconds and goes on from what it kept in CORPUS, which
 # is no part of the repository, and from these files of the project's own; -max_len as long as an input may sensibly be.

@@ -89,8 +89,10 @@ function draw() {
   }
 }
 // While something runs the air is drawn in each picture. All else is slower to draw, and changes too fast to be followed.
+// Who wants less motion gets one picture a second.
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 function frame() {
-  if (!playing || performance.now() - drawn > 60) draw(); else strip();
+  if (!playing || performance.now() - drawn > (calm.matches ? 1000 : 60)) draw(); else if (!calm.matches) strip();
   painting = playing;
   if (playing) requestAnimationFrame(frame);
 }

@@ -189,6 +189,9 @@ async function begin() {
   const schema = JSON.parse(new TextDecoder().decode(await unzipped("schema")));
   source = libraries.editor(at("toml"), schema, edited);
   await loaded;
+  started = true;
+  at("broken").hidden = true;
+  document.querySelector("main").hidden = false;
   pace();
   if (document.getElementById("given")) return fromReport(JSON.parse(at("given").textContent));
   const wanted = location.hash.length > 1 ? await unpacked(location.hash.slice(1)).catch(() => null) : null;

@@ -4,12 +4,31 @@ const scenes = JSON.parse(at("scenes").textContent);
 // Told apart with any kind of colour vision (Okabe and Ito), on white and on black.
 const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
+// ---- what keeps the page from simulating, in a sentence
+
+at("broken").textContent = "The simulator is starting.";
+let started = false;
+function broken(error) {
+  playing = false;
+  document.querySelector("main").inert = true;
+  at("broken").hidden = false;
+  at("scene").disabled = true;
+  const why = started
+    ? "The simulation has stopped. Load the page again; a network of fewer stations needs less memory."
+    : "The simulator cannot start: this browser is too old for it, or the policy of the server that sent this page (Content-Security-Policy) refuses WebAssembly or workers. Save the page and open the file, or use the command sluice.";
+  at("broken").textContent = `${why} (${error})`;
+}
+// Without an error it is a remark of the browser.
+addEventListener("error", ({ error, message }) => error && broken(message));
+addEventListener("unhandledrejection", ({ reason }) => broken(reason?.message ?? reason));
+
 // ---- the worker, and questions to it
 
 const worker = new Worker(URL.createObjectURL(new Blob([at("worker").textContent], { type: "text/javascript" })));
 const asked = new Map();
 let questions = 0;
-worker.onmessage = ({ data }) => asked.get(data.id)?.(data);
+worker.onmessage = ({ data }) => (data.broken === undefined ? asked.get(data.id)?.(data) : broken(data.broken));
+worker.onerror = ({ message }) => broken(message ?? "no worker");
 const tell = (message) => worker.postMessage(message);
 function ask(message, more) {
   return new Promise((done) => {
@@ -34,6 +53,7 @@ let rows = { t: [], latency: [], goodput: [], held: [] }, bin = null;
 let chosen = null;
 
 const BIN = 0.2;                  // seconds of simulated time a point of the charts stands for
+const ANSWERED = 2;               // seconds of simulated time whose worst latency is the number above the charts
 
 function sets() {
   const list = [...scene?.set ?? []];
@@ -113,6 +133,8 @@ function see(seen, behind) {
 function status() {
   if (!stage) return;
   const pace = progress.behind ? "; this machine is slower than that" : "";
+  const worst = rows.latency.slice(-ANSWERED / BIN).filter((one) => one !== null);
+  at("answer").textContent = worst.length ? `${shown()}: ${milliseconds(Math.max(...worst) / 1000)} ms at most in the last ${ANSWERED} s` : "";
   at("status").textContent = `${time.toFixed(time < 1 ? 4 : 2)} s simulated, ${progress.events.toLocaleString("en")} events${pace}`;
 }
 

@@ -88,7 +88,10 @@ async function experiment(id, request) {
   }
 }
 
-onmessage = async ({ data }) => {
+// Memory that is not to be had and a trap of the simulator end here.
+onmessage = ({ data }) => handle(data).catch((error) => postMessage({ broken: error.message }));
+
+async function handle(data) {
   const { id, call } = data;
   if (call === "load") {
     wasm = await WebAssembly.instantiate(await WebAssembly.compile(data.bytes), {});
@@ -115,4 +118,4 @@ onmessage = async ({ data }) => {
   } else if (call === "experiment") {
     await experiment(id, data.request);
   }
-};
+}

@@ -1,24 +1,29 @@
-"""Check that folders use each other in one direction only, in every crate and in the Python package: `circles.py [FOLDER ...]`
+"""Check that folders and files use each other in one direction only, in every crate and in the Python package:
+`circles.py [--write] [FOLDER ...]`
 
-A folder is a room: the files in it may use each other, and it and the folders inside it may too. Between the folders that
-stand side by side, use goes one way. The root of a crate is no room, so that its files count as folders do; and so do the
-modules of the Python package, since Python runs an import at once.
+Between the folders that stand side by side, and the files at the root of a crate, use goes one way. It does between files
+too, but that a file may use the file of a folder in which it stands. The circles of files that there are stand in
+`circles.csv`, which only shrinks: a circle that is not in it fails, and so does one that is no longer there or has become
+smaller, until `--write` takes it out of the list.
 
 A Rust file uses another where its code names that one's module, by `crate::`, `super::` or as its own child. What a file
 only hands on (`pub use`) is used from where it stands. What an argument of a macro names (`crate::$module`) is used where
-the macro is called. A Python module uses what it imports when it is loaded. Tests may use whatever they test.
+the macro is called. A Python module uses what it imports, also in a function. Tests may use whatever they test.
 """
 
 import ast
+import csv
 import pathlib
 import re
 import sys
 
+import rust
+
 COMMENT = re.compile(r"//.*")
 INLINE = re.compile(r"( *)(?:pub(?:\([a-z]+\))? )?mod (\w+) \{$")
-TEST_FILE = re.compile(r"#\[cfg\(test\)\]\s*(?:#\[path = \"[^\"]*\"\]\s*)?(?:pub(?:\([a-z]+\))? )?mod (\w+);")
 PATH = re.compile(r"(?<![\w:])(\w+)::")
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = rust.ROOT
+LISTED = ROOT / "tests/circles.csv"
 ROOTS = ("lib.rs", "main.rs")
 HANDED_ON = re.compile(r"^ *pub(?:\([a-z]+\))? use ", re.MULTILINE)
 
@@ -51,40 +56,34 @@ def paths(text, at=0):
 
 def code(text):
     """The lines of a file that are no tests, each with how many modules within the file it stands in."""
-    inside, skipped, is_test = [], None, False
-    for number, line in enumerate(text.splitlines(), 1):
+    lines = text.splitlines()
+    tests = {number for rows, *_ in rust.tested(lines) for number in rows}
+    inside = []
+    for number, line in enumerate(lines):
         line = COMMENT.sub("", line)
-        if skipped is not None:
-            skipped = None if line == f"{skipped}}}" else skipped
-            continue
         opened = INLINE.match(line)
-        if opened and is_test:
-            skipped = opened[1]
-        elif opened:
+        if number in tests or not line.strip():
+            continue
+        if opened:
             inside.append(opened[1])
         elif inside and line == f"{inside[-1]}}}":
             inside.pop()
-        elif line.strip():
-            yield number, line, len(inside)
-        if line.strip():
-            is_test = line.strip() == "#[cfg(test)]"
+        else:
+            yield number + 1, line, len(inside)
 
 
 class Crate:
     """The files below a folder of a crate's sources, by the names of their modules."""
 
     def __init__(self, folder):
-        folder = pathlib.Path(folder)
         root = next(path for path in (folder, *folder.parents) if any((path / name).exists() for name in ROOTS))
         self.files = {}
         for path in sorted([*folder.rglob("*.rs"), *folder.parent.glob(f"{folder.name}.rs")]):
             parts = path.relative_to(root).with_suffix("").parts
             is_root = path.parent == root and path.name in ROOTS
             self.files[() if is_root else tuple(part for part in parts if part != "mod")] = path
-        for module, path in list(self.files.items()):
-            for test in TEST_FILE.findall(path.read_text()):
-                for name in [name for name in self.files if name[: len(module) + 1] == (*module, test)]:
-                    del self.files[name]
+        tests = rust.test_files(set(self.files.values()))
+        self.files = {module: path for module, path in self.files.items() if path not in tests}
         self.code = {module: list(code(path.read_text())) for module, path in self.files.items()}
         self.handed_on = {module: self.hands_on(module) for module in self.files}
         self.uses = {module: self.used(module) for module in self.files}
@@ -135,7 +134,18 @@ class Crate:
                 return self.target(found, 0, handed) if handed else found
         return None
 
-    def circles(self):
+    def of_files(self):
+        """Which file uses which, and where, but for the file of a folder in which it stands."""
+        return {
+            "::".join(module): {
+                "::".join(target): f"{self.files[module]}:{number}"
+                for target, number in used.items()
+                if target != module[: len(target)]
+            }
+            for module, used in self.uses.items()
+        }
+
+    def of_folders(self):
         """Each circle, in words: of what stands side by side in a folder."""
         for level in sorted({name[:length] for name in self.files for length in range(len(name))}):
             graph = {}
@@ -155,14 +165,14 @@ class Crate:
         return "::".join(node) if is_folder or not level else None
 
 
-def python_circles(folder):
-    """Those among the modules of a Python package, by what runs when a module is loaded; and how many modules there are."""
+def of_python(folder):
+    """Which module of a Python package imports which, and where; and how many there are."""
     files = {path.relative_to(folder).with_suffix("").parts: path for path in sorted(folder.rglob("*.py"))}
     modules = {name[:-1] if name[-1] == "__init__" else name: path for name, path in files.items()}
     graph = {}
     for name, path in modules.items():
         package = name if path.name == "__init__.py" else name[:-1]
-        for line in ast.parse(path.read_text()).body:
+        for line in ast.walk(ast.parse(path.read_text())):
             if not isinstance(line, ast.ImportFrom) or line.level == 0:
                 continue
             origin = (*package[: len(package) - line.level + 1], *(line.module or "").split("."))
@@ -171,7 +181,20 @@ def python_circles(folder):
                 target = next((known for known in ((*origin, alias.name), origin) if known in modules), None)
                 if target and target != name:
                     graph.setdefault(".".join(name), {}).setdefault(".".join(target), f"{path}:{line.lineno}")
-    return list(told(graph, f"in {folder}")), len(modules)
+    return graph, len(modules)
+
+
+def members(graph):
+    """The circles of a graph, each as the sorted names of all nodes that reach one another."""
+    reached = {}
+    for start in graph:
+        reached[start], waiting = set(), [start]
+        while waiting:
+            new = graph.get(waiting.pop(), {}).keys() - reached[start]
+            reached[start] |= new
+            waiting += new
+    alike = {frozenset(node for node in reached[one] if one in reached.get(node, ())) for one in graph}
+    return {tuple(sorted(circle)) for circle in alike if circle}
 
 
 def told(graph, where):
@@ -203,19 +226,38 @@ def circles_of(graph):
 
 
 def main():
-    folders = sys.argv[1:] or [*sorted(ROOT.glob("crates/*/src")), ROOT / "python/sluice"]
-    found, files = [], 0
-    for folder in map(pathlib.Path, folders):
+    writes = "--write" in sys.argv
+    chosen = [pathlib.Path(word).resolve() for word in sys.argv[1:] if word != "--write"]
+    with LISTED.open() as file:
+        rows = [(row["crate"], tuple(row["members"].split())) for row in csv.DictReader(file)]
+    wrong, found, count, names = [], set(), 0, set()
+    for folder in chosen or [*sorted(ROOT.glob("crates/*/src")), ROOT / "python/sluice"]:
+        name = folder.relative_to(ROOT).parts[1]
+        names.add(name)
         if any(folder.glob("*.py")):
-            circles, count = python_circles(folder)
+            graph, files = of_python(folder)
         else:
             crate = Crate(folder)
-            circles, count = list(crate.circles()), len(crate.files)
-        found += circles
-        files += count
-    if found:
-        sys.exit("\n".join(found))
-    print(f"circles: none among the folders of {files} files")
+            wrong += crate.of_folders()
+            graph, files = crate.of_files(), len(crate.files)
+        count += files
+        for circle in members(graph):
+            found.add((name, circle))
+            if not any(name == crate and set(circle) <= set(known) for crate, known in rows):
+                within = {one: {other: at for other, at in graph[one].items() if other in circle} for one in circle}
+                wrong.append(f"not in {LISTED.relative_to(ROOT)}: {name},{' '.join(circle)}")
+                wrong += told(within, f"in {folder.relative_to(ROOT)}")
+    if wrong:
+        sys.exit("\n".join(wrong))
+    if writes:
+        with LISTED.open("w") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["crate", "members"])
+            writer.writerows((name, " ".join(circle)) for name, circle in sorted(found))
+    elif gone := [row for row in rows if row[0] in names and row not in found]:
+        gone = "\n".join(f"  {name}: {' '.join(circle)}" for name, circle in gone)
+        sys.exit(f"these circles are gone or smaller; `python3 tests/circles.py --write` takes them out of the list:\n{gone}")
+    print(f"circles: none among the folders of {count} files; {len(found)} among the files, as listed")
 
 
 if __name__ == "__main__":

@@ -188,11 +188,11 @@ def test_a_sweep_that_is_killed_or_interrupted_three_times_is_whole_in_the_end(t
         assert child.stdout.readline() == "ready\n"
         done = tmp_path / "runs" / "done"
         before = len(list(done.iterdir())) if done.exists() else 0
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline and (not done.exists() or len(list(done.iterdir())) < before + 4):
             time.sleep(0.01)
         child.send_signal(how)
-        out, _ = child.communicate(timeout=30)
+        out, _ = child.communicate(timeout=120)
         assert out == ("interrupted\n" if how == signal.SIGINT else "")
         counts.append(len(list(done.iterdir())))
     assert counts == sorted(counts) and counts[-1] < 60

@@ -6,15 +6,19 @@
 Checked in headless Chromium: every scene runs and draws, nothing but the file is asked for and no script fails; all networks
 on record have the command's results, to the last byte; a dragged node, a moved slider and another scheme change the network;
 the address that the page makes opens the same network with the same results; a wrong scenario is refused with its line; the
-page is no wider than the window from 360 px on. In the report: without changes the charts drawn anew are those reported; with
-another rate they differ, and "As reported" restores them; a wrong key is refused as by the command; the experiment's network
-runs packet by packet. In Firefox and WebKitGTK: the scenes, the results on record and the address. Exit status: 0 all is well, 1 something
-is not, 2 there is no page or no report.
+page is no wider than the window from 360 px on; where a server's policy forbids what it needs, and after a failure, it says
+so. In the report: without changes the charts drawn anew are those reported; with another rate they differ, and "As reported"
+restores them; a wrong key is refused as by the command; the experiment's network runs packet by packet. In Firefox and
+WebKitGTK: the scenes, the results on record and the address. Exit status: 0 all is well, 1 something is not, 2 there is no
+page or no report.
 """
 
+import functools
+import http.server
 import json
 import pathlib
 import sys
+import threading
 import time
 
 from chromium import Browser, Failure, chromium, open_drawn, screenshot, window
@@ -165,6 +169,47 @@ def check(browser: Browser, page: pathlib.Path, pictures: pathlib.Path | None) -
     return wrong + faults(browser)
 
 
+# Policies of servers under which the page cannot simulate, and what it then says.
+POLICIES = [
+    ("sandbox; default-src 'none'; style-src 'unsafe-inline'", "Scripts do not run here"),
+    ("script-src 'none'", "Scripts do not run here"),
+    ("script-src 'self' 'unsafe-inline'", "The simulator cannot start"),
+    ("script-src 'self' 'unsafe-inline' blob:", "The simulator cannot start"),
+    ("script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; worker-src 'none'", "The simulator cannot start"),
+]
+
+
+class Served(http.server.SimpleHTTPRequestHandler):
+    """Serves the page under each of the policies: `/sluice.html?0` under the first."""
+
+    def end_headers(self):
+        policy, _ = POLICIES[int(self.path.partition("?")[2] or 0)]
+        self.send_header("Content-Security-Policy", policy)
+        super().end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def refused(browser: Browser, page: pathlib.Path) -> list[str]:
+    """What is wrong where the page cannot simulate, or can no longer."""
+    wrong = []
+    handler = functools.partial(Served, directory=page.resolve().parent)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for number, (policy, said) in enumerate(POLICIES):
+            browser.open(f"http://127.0.0.1:{server.server_port}/{page.name}?{number}")
+            there = f"(document.getElementById('broken')?.textContent ?? '').startsWith({json.dumps(said)})"
+            until(browser, there, f"a sentence under {policy}")
+            shown = browser.evaluate("document.getElementById('broken').offsetHeight > 0 && document.querySelector('main').offsetHeight === 0")
+            wrong += [] if shown else [f"under {policy} the page has buttons without effect, or no sentence"]
+        server.shutdown()
+    start(browser, page.resolve().as_uri())
+    browser.evaluate("tell({ call: 'run', id: 0, number: 1e6, speed: 1, simulated: 0 })")
+    until(browser, "at('broken').textContent.startsWith('The simulation has stopped')", "a sentence after a trap")
+    return wrong
+
+
 def scene(browser: Browser | Firefox | WebKit, name: str) -> None:
     """Chooses a scene; returns when it runs."""
     browser.evaluate(f"(at('scene').value = scenes.findIndex(({{ name }}) => name === {json.dumps(name)}), at('scene').onchange())")
@@ -259,6 +304,7 @@ def main() -> int:
     wrong = []
     for name, open_browser, check_in, file in (
         ("page", chromium, check, page),
+        ("page that cannot simulate", functools.partial(chromium, online=True), lambda browser, file, _: refused(browser, file), page),
         ("interactive report", chromium, trial, report),
         ("page in Firefox", firefox, elsewhere, page),
         ("page in WebKitGTK", webkit, elsewhere, page),

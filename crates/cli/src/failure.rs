@@ -1,10 +1,6 @@
 //! Exit codes, and errors with their exit code.
 
 use experiment::scenario::Refusal;
-use lab::capture::CaptureError;
-use lab::home::HomeError;
-use lab::recording::ReplayError;
-use lab::store::StoreError;
 use lab::sweep::SweepError;
 use std::{fmt, io};
 
@@ -98,26 +94,11 @@ impl From<Refusal> for Failure {
     }
 }
 
-impl From<ReplayError> for Failure {
-    fn from(error: ReplayError) -> Self {
-        Self::wrong(error.to_string())
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
+impl From<lab::Error> for Failure {
+    fn from(error: lab::Error) -> Self {
         match &error {
-            StoreError::Write { error: why, .. } => Self::unwritten(why, error.to_string()),
-            _ => Self::wrong(error.to_string()),
-        }
-    }
-}
-
-impl From<HomeError> for Failure {
-    fn from(error: HomeError) -> Self {
-        match error {
-            HomeError::Wrong(message) => Self::wrong(message),
-            HomeError::Store(error) => error.into(),
+            lab::Error::Wrong(why) => Self::wrong(why),
+            lab::Error::Write { error: why, .. } => Self::unwritten(why, error.to_string()),
         }
     }
 }
@@ -128,17 +109,7 @@ impl From<SweepError> for Failure {
             SweepError::Stopped { .. } => Self::interrupted(error.to_string()),
             SweepError::Build(_) => Self::wrong(error.to_string()),
             SweepError::Store(error) => error.into(),
-            SweepError::Capture(error) => error.into(),
             SweepError::Outside(_) | SweepError::Threads { .. } => Self::failed(error.to_string()),
-        }
-    }
-}
-
-impl From<CaptureError> for Failure {
-    fn from(error: CaptureError) -> Self {
-        match &error {
-            CaptureError::Lost(why) | CaptureError::Write { error: why, .. } => Self::unwritten(why, error.to_string()),
-            _ => Self::wrong(error.to_string()),
         }
     }
 }

@@ -4,7 +4,7 @@
 use experiment::printable;
 use linux::telemetry::events::{AgentEvent, AgentEventKind};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{OFlags, Timespec};
+use rustix::fs::{FileType, OFlags, Timespec, fstat};
 use rustix::io::Errno;
 use rustix::net::SendFlags;
 use std::fmt::Display;
@@ -12,6 +12,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
 
 /// Bytes that are queued.
 const MOST: usize = 256 << 10;
@@ -60,11 +61,32 @@ impl Outlet {
         Ok(to)
     }
 
-    /// Creates a file. A named pipe needs a reader.
-    pub(crate) fn create(path: &std::path::Path) -> io::Result<Self> {
+    /// Creates a file, or empties it. A named pipe needs a reader.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let made = Self::open(path)?;
+        let file = File::from(made.to.try_clone()?);
+        if file.metadata()?.is_file() {
+            file.set_len(0)?;
+        }
+        Ok(made)
+    }
+
+    /// Creates a file, or opens it as it is, to write at its end.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let wanted = OFlags::NONBLOCK.bits().cast_signed();
-        let file = OpenOptions::new().write(true).create(true).truncate(true).custom_flags(wanted).open(path)?;
+        let file = OpenOptions::new().append(true).create(true).custom_flags(wanted).open(path)?;
         Ok(Self { to: file.into(), kind: Kind::Plain, queue: Vec::new(), dropped: 0, is_journal: false })
+    }
+
+    /// Tells whether both write to one file.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let of = |outlet: &Self| fstat(&outlet.to).map(|stat| (stat.st_dev, stat.st_ino)).ok();
+        of(self).is_some_and(|one| of(other) == Some(one))
+    }
+
+    /// Tells whether it is a file that holds something.
+    pub(crate) fn holds_something(&self) -> bool {
+        fstat(&self.to).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_size > 0)
     }
 
     fn new(to: OwnedFd) -> io::Result<Self> {

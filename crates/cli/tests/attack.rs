@@ -470,6 +470,14 @@ fn inner_reload() {
             wait_a_bit();
         }
     }
+    // Nothing is ever written to this one.
+    std::fs::remove_file(folder.path().join("agent.toml")).unwrap();
+    run(&format!("mkfifo {}", folder.path().join("agent.toml").display()));
+    run(&format!("kill -HUP {}", agent.child.id()));
+    let said = agent.until("", "failed");
+    assert!(said.contains("it is not a plain file"), "{said}");
+    while !hear().starts_with("READY=1") {}
+    std::fs::remove_file(folder.path().join("agent.toml")).unwrap();
     configure(folder.path(), &(v0("{ limit = 33 }") + &v1.replace("70", "71")));
     run(&format!("kill -HUP {}", agent.child.id()));
     while hear() != "READY=1\nSTATUS=governs 2 of 2 queues" {}

@@ -92,8 +92,6 @@ fn controllers_that_never_rest() {
     }
     let target = replaced("target_delay = \"100 ms\"\ninterval = \"50 ms\"", "target_delay = \"1 ns\"");
     refused(&target, &["chain.toml:31:16: `adth.target_delay` must be at least 200 us"]);
-    let hello = "\n[routing]\nprotocol = \"aodv\"\naodv.hello = true\naodv.hello_interval = \"1 ns\"\n";
-    refused(&(CHAIN.to_owned() + hello), &["hello_interval = \"1 ns\"", "more often than each 1 ms"]);
 }
 
 #[test]

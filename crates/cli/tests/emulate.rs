@@ -33,7 +33,7 @@ const TRANSFER: usize = 300_000;
 const PINGS: u16 = 10;
 
 /// Tells whether this machine lets us make namespaces and devices; says why if not.
-fn is_allowed() -> bool {
+pub(crate) fn is_allowed() -> bool {
     let folder = tempfile::tempdir().unwrap();
     let output = emulate(folder.path(), "probe", &["true"]).output().unwrap();
     let told = stderr(&output);
@@ -58,7 +58,7 @@ fn emulate(folder: &Path, prefix: &str, words: &[&str]) -> Command {
 }
 
 /// Starts an emulation without a command and waits until its nodes are ready.
-fn started(folder: &Path, prefix: &str) -> Child {
+pub(crate) fn started(folder: &Path, prefix: &str) -> Child {
     let mut child = emulate(folder, prefix, &[]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
     for expected in [format!("{prefix}-laptop: 10.0.0.2 "), format!("{prefix}-server: {SERVER} ")] {
@@ -176,7 +176,7 @@ fn the_status_of_the_command_is_passed_on() {
     assert_eq!(run(&["sh", "-c", "kill -9 $$"]).status.code(), Some(137));
     let missing = run(&["./no-such-program"]);
     assert_eq!(missing.status.code(), Some(127));
-    assert!(stderr(&missing).contains("cannot run the command"), "{}", stderr(&missing));
+    assert!(stderr(&missing).contains("cannot run ./no-such-program: No such file"), "{}", stderr(&missing));
     // The end of the scenario ends it too.
     let mut short = emulate(folder.path(), "status", &[]);
     let output = short.args(["--set", "duration=300 ms"]).output().unwrap();

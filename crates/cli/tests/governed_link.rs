@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
+#[ignore = "make nightly: the clock of a machine without other work"]
 fn adth_holds_the_delay_of_an_overloaded_link_at_its_target_and_a_replay_decides_the_same() {
     let _machine = machine_to_itself();
     in_namespace("governed_link::inner_overload");

@@ -19,5 +19,6 @@ mod observe;
 mod outputs;
 mod privileges;
 mod recordings;
+mod strangers;
 mod sweep;
 mod traces;

@@ -3,7 +3,8 @@
 use crate::ip::{self, Header};
 use crate::refused::{NotLoaded, NotSent};
 use experiment::scenario::{Scenario, Wishes};
-use lab::capture::{CaptureError, Files, Wanted};
+use lab::Error;
+use lab::capture::{Files, Wanted};
 use lab::files::{self, Folder};
 use sim::config::Network;
 use sim::results::Outcome;
@@ -62,7 +63,7 @@ pub struct Medium {
     gateway: Option<u32>,
     captures: Option<Files>,
     /// Why the captures are not whole.
-    lost: Option<CaptureError>,
+    lost: Option<Error>,
 }
 
 /// A packet that has arrived.
@@ -146,7 +147,7 @@ impl Medium {
     ///
     /// # Errors
     /// There is no such node, or a file cannot be written.
-    pub fn capture(&mut self, wanted: &Wanted) -> Result<(), CaptureError> {
+    pub fn capture(&mut self, wanted: &Wanted) -> Result<(), Error> {
         self.captures = Some(Files::begin(&mut self.world, wanted)?);
         Ok(())
     }
@@ -155,7 +156,7 @@ impl Medium {
     ///
     /// # Errors
     /// They could not be written to their end.
-    pub fn end_capture(&mut self) -> Result<(), CaptureError> {
+    pub fn end_capture(&mut self) -> Result<(), Error> {
         let ended = self.captures.take().map_or(Ok(()), Files::end);
         self.lost.take().map_or(ended, Err)
     }

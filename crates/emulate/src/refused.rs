@@ -28,61 +28,32 @@ impl From<Refusal> for NotLoaded {
 /// Reasons why the network does not take a packet. A full queue is none: as in a real network the packet is lost, and
 /// counted in the results.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotSent {
     /// The given time lies before that of the network.
     #[error("time goes backwards: {now:?} comes before {network:?}, up to which the network has been simulated")]
-    Backwards {
-        /// The given time.
-        now: Duration,
-        /// The time of the network.
-        network: Duration,
-    },
+    Backwards { now: Duration, network: Duration },
     /// The run is over.
     #[error("the run ends at {end:?}: make `duration` longer")]
-    Ended {
-        /// The end of the run.
-        end: Duration,
-    },
+    Ended { end: Duration },
     /// There is no such real node.
     #[error("`{name}` is no real node; {}", told(.known))]
-    NotReal {
-        /// The name given.
-        name: String,
-        /// Names of the real nodes.
-        known: Vec<String>,
-    },
+    NotReal { name: String, known: Vec<String> },
     /// Both ends are the same node.
     #[error("`{name}` sends to itself")]
-    Itself {
-        /// The node.
-        name: String,
-    },
+    Itself { name: String },
     /// The packet is longer than the MTU.
     #[error("a packet of {length} B with its headers is longer than the MTU of {most} B")]
-    TooLong {
-        /// Length on the network layer.
-        length: u64,
-        /// The MTU.
-        most: u64,
-    },
+    TooLong { length: u64, most: u64 },
     /// The bytes are no whole IP packet.
     #[error("these {length} B are no whole packet of IPv4 or IPv6")]
-    NotIp {
-        /// Number of bytes.
-        length: usize,
-    },
+    NotIp { length: usize },
     /// No real node has the address: it is that of a simulated node, of all nodes, or of none.
     #[error("no real node has the address {to}")]
-    Elsewhere {
-        /// The address.
-        to: IpAddr,
-    },
+    Elsewhere { to: IpAddr },
     /// The node is off the air now.
     #[error("`{name}` is off the air at this time")]
-    Absent {
-        /// The node.
-        name: String,
-    },
+    Absent { name: String },
 }
 
 fn told(names: &[String]) -> String {

@@ -5,25 +5,32 @@ use crate::study::{Ruling, Study, Verdict};
 
 /// A part of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part<'s> {
+pub(crate) enum Part<T> {
     /// Words.
-    Text(&'s str),
-    /// The value of a claim, named by its id or by the part after the experiment's id.
-    Value(&'s str),
+    Text(T),
+    /// The measured value of a claim with its unit; before it is known, the claim, by its id or by the part after the
+    /// experiment's id.
+    Value(T),
 }
 
-impl<'s> Part<'s> {
-    /// Returns the claim whose value this part shows.
-    pub(crate) fn claim(self) -> Option<&'s str> {
+impl<T> Part<T> {
+    /// Returns the claim, or its value.
+    pub(crate) fn claim(self) -> Option<T> {
         match self {
             Self::Text(_) => None,
-            Self::Value(name) => Some(name),
+            Self::Value(value) => Some(value),
+        }
+    }
+
+    fn text(self) -> T {
+        match self {
+            Self::Text(text) | Self::Value(text) => text,
         }
     }
 }
 
 /// Splits a sentence into parts: "the FIFO reached {2}".
-pub(crate) fn parts(sentence: &str) -> Result<Vec<Part<'_>>, &'static str> {
+pub(crate) fn parts(sentence: &str) -> Result<Vec<Part<&str>>, &'static str> {
     const WRONG: &str = "`{` and `}` stand around the number or the id of a claim, as in `{1}` or `{adth-s1a.3}`";
     let mut parts = Vec::new();
     let mut rest = sentence;
@@ -47,38 +54,21 @@ pub(crate) fn full(experiment: &str, name: &str) -> String {
     if name.contains('.') { name.to_owned() } else { format!("{experiment}.{name}") }
 }
 
-/// A part of a sentence with its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
-    /// Words.
-    Text(String),
-    /// A measured value with its unit.
-    Value(String),
-}
-
-impl Piece {
-    fn text(self) -> String {
-        match self {
-            Self::Text(text) | Self::Value(text) => text,
-        }
-    }
-}
-
 /// Returns the sentences of a study with the values of its verdicts, as text.
 pub(crate) fn sentences(study: &Study) -> Vec<String> {
-    pieces(study).into_iter().map(|pieces| pieces.into_iter().map(Piece::text).collect()).collect()
+    pieces(study).into_iter().map(|pieces| pieces.into_iter().map(Part::text).collect()).collect()
 }
 
 /// Returns the sentences of a study with the values of its verdicts, without those about a claim that has no value.
-pub(crate) fn pieces(study: &Study) -> Vec<Vec<Piece>> {
+pub(crate) fn pieces(study: &Study) -> Vec<Vec<Part<String>>> {
     study.answer.says.iter().filter_map(|sentence| filled(sentence, &study.id, &study.claims)).collect()
 }
 
 /// Fills in the values of an experiment's verdicts; `None` if one of them has none.
-fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<Vec<Piece>> {
-    let told = |part: Part| match part {
-        Part::Text(text) => Some(Piece::Text(text.to_owned())),
-        Part::Value(name) => value(&full(experiment, name), verdicts).map(Piece::Value),
+fn filled(sentence: &str, experiment: &str, verdicts: &[Verdict]) -> Option<Vec<Part<String>>> {
+    let told = |part: Part<&str>| match part {
+        Part::Text(text) => Some(Part::Text(text.to_owned())),
+        Part::Value(name) => value(&full(experiment, name), verdicts).map(Part::Value),
     };
     parts(sentence).ok()?.into_iter().map(told).collect()
 }
@@ -160,7 +150,7 @@ mod tests {
             verdict("x.5", Some("RTS"), 1.5, Unit::Number),
             verdict("x.5", Some("basic"), 2.0, Unit::Number),
         ];
-        let told = |sentence| Some(filled(sentence, "x", &verdicts)?.into_iter().map(Piece::text).collect::<String>());
+        let told = |sentence| Some(filled(sentence, "x", &verdicts)?.into_iter().map(Part::text).collect::<String>());
         assert_eq!(told("FIFO {1}, ADTH {2}; {x-b.1}.").as_deref(), Some("FIFO 3.5 s, ADTH 82.5 %; 12345 packets."));
         assert_eq!(told("{5}").as_deref(), Some("1.5 (RTS), 2 (basic)"));
         assert_eq!((told("{4}"), told("{9}")), (None, None), "no value");

@@ -106,23 +106,22 @@ fn plain(text: &str) -> String {
 }
 
 fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
-    let mut columns = Columns::default();
-    let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
+    let mut sheet = Sheet::default();
     for run in runs {
-        let head = || {
-            let labels = run.case.iter().map(|(axis, label)| (axis.clone(), label.clone()));
-            [("scenario".to_owned(), run.scenario.clone()), ("seed".to_owned(), run.seed.to_string())]
-                .into_iter()
-                .chain(labels)
-        };
         for entry in entries(run).ok().as_ref().and_then(Value::as_array).into_iter().flatten() {
-            let mut cells: Vec<(String, String)> = head().collect();
+            let mut cells = head(run, Some(run.seed));
             flatten(entry, "", &mut cells);
-            let row = cells.into_iter().map(|(name, value)| (columns.place(name), value));
-            rows.push(row.collect());
+            sheet.push(cells);
         }
     }
-    written(&columns.names, &rows)
+    sheet.text()
+}
+
+/// Returns the cells that say of which case a line is.
+fn head(run: &Run, seed: Option<u64>) -> Vec<(String, String)> {
+    let scenario = ("scenario".to_owned(), run.scenario.clone());
+    let seed = seed.map(|seed| ("seed".to_owned(), seed.to_string()));
+    std::iter::once(scenario).chain(seed).chain(run.case.clone()).collect()
 }
 
 /// Values of an element by key, one per seed, in the order of the keys.
@@ -130,8 +129,7 @@ type ByKey = Vec<(String, Vec<String>)>;
 
 /// Returns means over the seeds of a case. A value that is no number stays if it is the same with all seeds.
 fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> String {
-    let mut columns = Columns::default();
-    let mut rows: Vec<Vec<(usize, String)>> = Vec::new();
+    let mut sheet = Sheet::default();
     for runs in runs.chunk_by(|a, b| a.case == b.case) {
         let mut elements: Vec<(String, ByKey)> = Vec::new();
         for run in runs {
@@ -149,8 +147,7 @@ fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
             }
         }
         for (_, keys) in elements {
-            let mut cells: Vec<(String, String)> = vec![("scenario".to_owned(), runs[0].scenario.clone())];
-            cells.extend(runs[0].case.iter().map(|(axis, label)| (axis.clone(), label.clone())));
+            let mut cells = head(&runs[0], None);
             cells.push(("seeds".to_owned(), runs.len().to_string()));
             for (key, values) in keys {
                 let numbers: Vec<f64> = values.iter().filter_map(|value| value.parse().ok()).collect();
@@ -162,10 +159,10 @@ fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
                     cells.push((key, values[0].clone()));
                 }
             }
-            rows.push(cells.into_iter().map(|(name, value)| (columns.place(name), value)).collect());
+            sheet.push(cells);
         }
     }
-    written(&columns.names, &rows)
+    sheet.text()
 }
 
 /// Returns the index of a name in a list, to which it is added if missing.
@@ -176,35 +173,35 @@ fn place_of<T: Default>(list: &mut Vec<(String, T)>, name: &str) -> usize {
     })
 }
 
-/// Writes a table whose rows have values for some of the columns.
-fn written(columns: &[String], rows: &[Vec<(usize, String)>]) -> String {
-    let mut text = line(columns.iter().map(String::as_str));
-    for row in rows {
-        let mut cells = vec![""; columns.len()];
-        for (index, value) in row {
-            cells[*index] = value;
-        }
-        text.push_str(&line(cells.into_iter()));
-    }
-    text
-}
-
-/// Names of columns, in the order in which they came.
+/// A table whose rows have values for some of the columns, which stand in the order in which they came.
 #[derive(Default)]
-struct Columns {
+struct Sheet {
     names: Vec<String>,
     places: HashMap<String, usize>,
+    rows: Vec<Vec<(usize, String)>>,
 }
 
-impl Columns {
-    /// Returns the place of a name, which is added if missing.
-    fn place(&mut self, name: String) -> usize {
-        if let Some(place) = self.places.get(&name) {
-            return *place;
+impl Sheet {
+    fn push(&mut self, cells: Vec<(String, String)>) {
+        let mut place = |name: String| {
+            *self.places.entry(name).or_insert_with_key(|name| {
+                self.names.push(name.clone());
+                self.names.len() - 1
+            })
+        };
+        self.rows.push(cells.into_iter().map(|(name, value)| (place(name), value)).collect());
+    }
+
+    fn text(&self) -> String {
+        let mut text = line(self.names.iter().map(String::as_str));
+        for row in &self.rows {
+            let mut cells = vec![""; self.names.len()];
+            for (index, value) in row {
+                cells[*index] = value;
+            }
+            text.push_str(&line(cells.into_iter()));
         }
-        self.names.push(name.clone());
-        self.places.insert(name, self.names.len() - 1);
-        self.names.len() - 1
+        text
     }
 }
 

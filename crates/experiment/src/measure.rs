@@ -44,30 +44,16 @@ fn of_outcome(outcome: &Outcome) -> Value {
     )
 }
 
-/// Adds to the results that a run will have what access points will have sent to each station, by the nodes' roles.
+/// Adds to the results that a run will have what access points will have sent to each station, by the names and roles of all
+/// nodes.
 pub(crate) fn add_stations(tree: &mut Value, roles: &[(String, Role)]) {
-    let role = |name: &str, wanted: Role| {
-        let called =
-            |known: &str| name.strip_prefix(known).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
-        roles.iter().any(|(known, role)| *role == wanted && called(known))
-    };
-    let Some(nodes) = tree["nodes"].as_array_mut() else { return };
-    let names: Vec<String> = nodes.iter().filter_map(|node| node["name"].as_str().map(str::to_owned)).collect();
-    let hop = |name: &String| Hop {
-        name: name.clone(),
-        attempts: 0,
-        repeated: 0,
-        delivered: 0,
-        retry_drops: 0,
-        airtime_s: 0.0,
-        service_mean_s: 0.0,
-        service_max_s: 0.0,
-        sojourn_mean_s: 0.0,
-        sojourn_max_s: 0.0,
-    };
-    let stations: Vec<Hop> = names.iter().filter(|name| role(name, Role::Station)).map(hop).collect();
-    for node in nodes.iter_mut().filter(|node| node["name"].as_str().is_some_and(|n| role(n, Role::AccessPoint))) {
-        node["hops"] = json!(stations);
+    let of = |wanted: Role| roles.iter().filter(move |(_, role)| *role == wanted).map(|(name, _)| name);
+    let hop = |name: &String| Hop { name: name.clone(), ..Hop::default() };
+    let stations: Vec<Hop> = of(Role::Station).map(hop).collect();
+    for node in tree["nodes"].as_array_mut().into_iter().flatten() {
+        if of(Role::AccessPoint).any(|name| node["name"] == **name) {
+            node["hops"] = json!(stations);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::study::Unit;
 
 /// Formats a value with its unit, with four significant digits.
 pub(crate) fn quantity(value: f64, unit: Unit) -> String {
-    with_unit(value, unit, number)
+    with_unit(value, unit, "us", number)
 }
 
 /// Formats a value with three significant digits, for sentences and narrow tables.
@@ -15,16 +15,17 @@ pub fn short_quantity(value: f64, unit: Unit) -> String {
         let scale = 10_f64.powf(digits);
         number((value * scale).round() / scale)
     };
-    with_unit(value, unit, short)
+    with_unit(value, unit, "us", short)
 }
 
-fn with_unit(value: f64, unit: Unit, number: fn(f64) -> String) -> String {
+/// Formats a value in the prefix of its unit that suits it, with microseconds and numbers written so.
+pub(crate) fn with_unit(value: f64, unit: Unit, micros: &str, number: fn(f64) -> String) -> String {
     let scaled = |by: f64, unit: &str| format!("{} {unit}", number(value / by));
     match (unit, value.abs()) {
         _ if value.is_nan() => number(value),
         (Unit::Seconds, size) if size >= 1.0 || size == 0.0 => scaled(1.0, "s"),
         (Unit::Seconds, size) if size >= 1e-3 => scaled(1e-3, "ms"),
-        (Unit::Seconds, _) => scaled(1e-6, "us"),
+        (Unit::Seconds, _) => scaled(1e-6, micros),
         (Unit::BitsPerSecond, size) if size >= 1e6 => scaled(1e6, "Mb/s"),
         (Unit::BitsPerSecond, size) if size >= 1e3 => scaled(1e3, "kb/s"),
         (Unit::BitsPerSecond, _) => scaled(1.0, "b/s"),

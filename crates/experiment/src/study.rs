@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Duration;
 
-/// A scenario, its runs and the verdicts on its claims.
+/// A scenario, its runs and the verdicts on its claims. Runs and verdicts are kept apart from the rest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Study {
     /// The experiment's id: `adth-s1a`.
@@ -24,8 +24,6 @@ pub struct Study {
     pub about: String,
     /// The name of the scenario's file, as it was given.
     pub file: String,
-    /// The contents of the file, word for word.
-    pub text: String,
     /// Version of Sluice that made the runs.
     pub version: String,
     /// The command that makes these runs again.
@@ -34,16 +32,23 @@ pub struct Study {
     pub axes: Vec<Axis>,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
-    /// All runs: by case in the scenario's order, then by seed.
-    pub runs: Vec<Run>,
-    /// The verdicts, in the scenario's order.
-    pub claims: Vec<Verdict>,
     /// The charts that the scenario asks for.
     pub charts: Vec<Chart>,
     /// The tables that the scenario asks for.
+    #[serde(default)]
     pub tables: Vec<Table>,
     /// First sentences of report and terminal.
+    #[serde(default)]
     pub answer: Answer,
+    /// The scenario with all that it inherits, as one text.
+    #[serde(default)]
+    pub text: String,
+    /// All runs: by case in the scenario's order, then by seed.
+    #[serde(skip)]
+    pub runs: Vec<Run>,
+    /// The verdicts, in the scenario's order.
+    #[serde(skip)]
+    pub claims: Vec<Verdict>,
 }
 
 impl Study {

@@ -1,58 +1,18 @@
-//! Finds experiments and the record of their claims: in the working directory, or built into the command.
+//! Finds experiments: in the working directory, or built into the command.
 
+use crate::Error;
 use crate::files::Folder;
-use crate::store::{self, StoreError, write_whole};
+use crate::store::{self, write_whole};
 use experiment::scenario::{Outline, nearest, opened, outline};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use thiserror::Error;
-
-/// Reasons why scenarios are not found.
-#[derive(Debug, Error)]
-pub enum HomeError {
-    /// There is no such scenario, or no folder to look in.
-    #[error("{0}")]
-    Wrong(String),
-    /// The built-in scenarios cannot be written to the cache.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 /// The folder that takes precedence over the built-in scenarios.
 pub const FOLDER: &str = "scenarios";
 
 /// The repository's scenarios: path below `scenarios` and content.
 const CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
-
-/// The folder with the record of claims, beside that with the scenarios.
-pub const RECORD: &str = "evidence";
-
-/// The repository's record: path below `evidence` and content.
-const RECORDED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
-
-/// Returns the record of every document: its name and its text. If the working directory has scenarios, it is the
-/// record beside them.
-///
-/// # Errors
-/// A file that cannot be read.
-pub fn evidence() -> Result<Vec<(String, String)>, HomeError> {
-    let named = |name: &str, text: Vec<u8>| {
-        let document = name.strip_suffix(".csv")?.to_owned();
-        Some((document, String::from_utf8_lossy(&text).into_owned()))
-    };
-    if !Path::new(FOLDER).is_dir() || !Path::new(RECORD).is_dir() {
-        return Ok(RECORDED.iter().filter_map(|(name, text)| named(name, text.to_vec())).collect());
-    }
-    let unreadable = |error| HomeError::Wrong(format!("cannot read {RECORD}: {error}"));
-    let mut found = Vec::new();
-    for entry in fs::read_dir(RECORD).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let text = fs::read(entry.path()).map_err(unreadable)?;
-        found.extend(named(&entry.file_name().to_string_lossy(), text));
-    }
-    Ok(found)
-}
 
 /// Returns `./scenarios`; if there is none, a folder of the user's cache with the built-in scenarios.
 ///
@@ -61,14 +21,14 @@ pub fn evidence() -> Result<Vec<(String, String)>, HomeError> {
 ///
 /// # Errors
 /// There is no cache, or it cannot be written to.
-pub fn home() -> Result<PathBuf, HomeError> {
+pub fn home() -> Result<PathBuf, Error> {
     let here = PathBuf::from(FOLDER);
     if here.is_dir() {
         return Ok(here);
     }
     let folder = kept().ok_or_else(|| {
         let why = "there is no folder `scenarios` here, and no HOME to put those that are built into the command";
-        HomeError::Wrong(why.to_owned())
+        Error::Wrong(why.to_owned())
     })?;
     for (name, content) in CARRIED {
         let file = folder.join(name);
@@ -76,7 +36,7 @@ pub fn home() -> Result<PathBuf, HomeError> {
             continue;
         }
         let parent = file.parent().unwrap_or(&folder);
-        fs::create_dir_all(parent).map_err(|error| StoreError::Write { path: parent.to_owned(), error })?;
+        fs::create_dir_all(parent).map_err(|error| Error::write(parent, error))?;
         write_whole(&file, content)?;
     }
     Ok(folder)
@@ -113,14 +73,14 @@ pub fn is_word(target: &Path) -> bool {
 ///
 /// # Errors
 /// A folder that cannot be read or holds none.
-pub fn under(path: &Path) -> Result<Vec<PathBuf>, HomeError> {
+pub fn under(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        let unreadable = |error| HomeError::Wrong(format!("cannot read {}: {error}", folder.display()));
+        let unreadable = |error| Error::Wrong(format!("cannot read {}: {error}", folder.display()));
         for entry in fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let path = entry.path();
@@ -139,7 +99,7 @@ pub fn under(path: &Path) -> Result<Vec<PathBuf>, HomeError> {
     without_bases(&mut files);
     if files.is_empty() {
         let why = format!("{}: there is no scenario (*.toml) in this folder", path.display());
-        return Err(HomeError::Wrong(why));
+        return Err(Error::Wrong(why));
     }
     Ok(files)
 }
@@ -166,7 +126,7 @@ fn outlined(file: &Path) -> Outline {
 ///
 /// # Errors
 /// There is none; with the nearest id.
-pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, HomeError> {
+pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, Error> {
     let mut known = Vec::new();
     for file in under(home)? {
         let stem = || file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -181,7 +141,7 @@ pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, HomeError> {
     let hint = if Path::new(&file).is_file() { format!("; did you mean `{file}`?") } else { did_you_mean(id, &known) };
     let place = place(home);
     let why = format!("{id}: no such file, and no scenario {place} has this id{hint}; `sluice list` has all");
-    Err(HomeError::Wrong(why))
+    Err(Error::Wrong(why))
 }
 
 fn did_you_mean(name: &str, known: &[String]) -> String {

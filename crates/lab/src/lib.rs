@@ -5,7 +5,7 @@
 
 pub mod capture;
 pub mod charts;
-pub mod evidence;
+mod error;
 pub mod files;
 pub mod home;
 pub mod interface;
@@ -15,3 +15,5 @@ pub mod recording;
 pub mod run;
 pub mod store;
 pub mod sweep;
+
+pub use error::Error;

@@ -7,8 +7,7 @@
 //! - *Load*: each interval has as many packets as arrived, evenly spaced. All have the mean length of the recording.
 
 use control::{AnyController, Controller as _, Heard, Limit, Name, Parameters, Reads, Stat};
-use std::fmt::{self, Write as _};
-use thiserror::Error;
+use std::fmt;
 use toml::Value;
 use units::{Bytes, Duration, Rate};
 
@@ -28,32 +27,6 @@ const MOST: usize = 100_000;
 /// Number of values of the time series over the whole recording.
 const SERIES: u64 = 500;
 
-/// Reasons why a recording makes no scenario.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Unusable {
-    /// There is no interval.
-    #[error("it holds no interval")]
-    Empty,
-    /// No packet arrived in any interval of the recording.
-    #[error("no packet arrived in it")]
-    NoLoad,
-    /// Nothing shows the speed of the link.
-    #[error("it does not show the link's speed: packets waited behind one another in no interval")]
-    Idle,
-    /// It is longer than a scenario can be.
-    #[error("it has {intervals} intervals, and a scenario at most {MOST}: cut it, as with `head -n {MOST}`")]
-    Long {
-        /// The number of intervals.
-        intervals: usize,
-    },
-    /// Times are not in order.
-    #[error("interval {number} does not end after the one before it")]
-    Order {
-        /// The interval, from 1.
-        number: usize,
-    },
-}
-
 /// A part of the recording in which something was constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Part {
@@ -65,14 +38,17 @@ struct Part {
 ///
 /// # Errors
 /// The recording does not tell enough.
-pub fn scenario(recording: &[Decision], of: &str) -> Result<String, Unusable> {
-    let last = recording.last().ok_or(Unusable::Empty)?;
+pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
+    let last = recording.last().ok_or("it holds no interval")?;
     if recording.len() > MOST {
-        return Err(Unusable::Long { intervals: recording.len() });
+        let intervals = recording.len();
+        return Err(format!(
+            "it has {intervals} intervals, and a scenario at most {MOST}: cut it, as with `head -n {MOST}`"
+        ));
     }
     let order = recording.windows(2).position(|pair| pair[1].at <= pair[0].at);
     if let Some(before) = order {
-        return Err(Unusable::Order { number: before + 2 });
+        return Err(format!("interval {} does not end after the one before it", before + 2));
     }
     let (payload, cut) = payload(recording)?;
     let (link, load) = (link(recording, payload)?, load(recording, payload));
@@ -93,14 +69,14 @@ struct Copy<'c> {
 }
 
 /// Returns the mean payload of the packets that arrived, and whether it had to be changed.
-fn payload(recording: &[Decision]) -> Result<(Bytes, bool), Unusable> {
+fn payload(recording: &[Decision]) -> Result<(Bytes, bool), &'static str> {
     let (mut packets, mut bytes) = (0_u128, 0_u128);
     for arrived in recording.iter().map(|decision| decision.seen.arrived) {
         packets += u128::from(arrived.packets);
         bytes += u128::from(arrived.bytes.count());
     }
     if packets == 0 {
-        return Err(Unusable::NoLoad);
+        return Err("no packet arrived in it");
     }
     let mean = u64::try_from((bytes + packets / 2) / packets).unwrap_or(u64::MAX);
     let fits = (HEADERS + 1..=HEADERS + MOST_PAYLOAD).contains(&mean);
@@ -108,7 +84,7 @@ fn payload(recording: &[Decision]) -> Result<(Bytes, bool), Unusable> {
 }
 
 /// Returns the link's rates, at which a packet takes as long as was measured.
-fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, Unusable> {
+fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, &'static str> {
     let bits = u128::from(payload.bits() + 8 * HEADERS) * 1_000_000_000;
     let some = |stat: Stat| (stat.n > 0 && !stat.mean.is_zero()).then_some(stat.mean);
     let served = recording.iter().any(|decision| some(decision.seen.service).is_some());
@@ -123,7 +99,10 @@ fn link(recording: &[Decision], payload: Bytes) -> Result<Vec<Part>, Unusable> {
             parts.push(Part { from, rate });
         }
     }
-    if parts.is_empty() { Err(Unusable::Idle) } else { Ok(parts) }
+    if parts.is_empty() {
+        return Err("it does not show the link's speed: packets waited behind one another in no interval");
+    }
+    Ok(parts)
 }
 
 /// Returns the rates of payload, at which each interval has as many packets as arrived.
@@ -194,28 +173,16 @@ fn works_on_a_wire(name: Name) -> bool {
     built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO.and(Reads::NOTES).and(Reads::LEVELS)))
 }
 
+/// The charts of the scenario.
+const CHARTS: &str = include_str!("recorded/charts.toml");
+
 /// Returns the variations and charts of the scenario.
 fn pictures(duration: Duration) -> String {
     let controllers: Vec<&str> =
         Name::ALL.iter().filter(|name| works_on_a_wire(**name)).map(|name| name.as_str()).collect();
     let step = Duration::from_nanos((duration.as_nanos() / SERIES).max(1));
-    let mut text =
-        format!("\n[record]\nseries = \"{step}\"\n\n[vary]\n\"wired.0.queue.controller\" = {controllers:?}\n");
-    for (title, y, unit) in [
-        ("Delay", "flows.load.delay_mean_s", "one-way delay (s)"),
-        (
-            "Limit and backlog",
-            "nodes.sender wired-to-receiver.limit\", \"nodes.sender wired-to-receiver.backlog_packets",
-            "packets",
-        ),
-    ] {
-        let _ = write!(
-            text,
-            "\n[[chart]]\ntitle = \"{title}\"\nx = \"time\"\ny = [\"{y}\"]\ny_title = \"{unit}\"\n\
-             panels = \"wired.0.queue.controller\"\n"
-        );
-    }
-    text
+    let text = format!("\n[record]\nseries = \"{step}\"\n\n[vary]\n\"wired.0.queue.controller\" = {controllers:?}\n");
+    text + CHARTS
 }
 
 /// The parts after the first, as the key `at` of a link or a flow.
@@ -297,11 +264,15 @@ mod tests {
 
     #[test]
     fn what_tells_too_little_is_refused() {
-        assert_eq!(scenario(&[], "x"), Err(Unusable::Empty));
-        assert_eq!(scenario(&[decision(1, 0, 0, stat(9))], "x"), Err(Unusable::NoLoad));
-        assert_eq!(scenario(&[decision(1, 9, 100, stat(0))], "x"), Err(Unusable::Idle));
         let back = [decision(2, 9, 100, stat(9)), decision(1, 9, 100, stat(9))];
-        assert_eq!(scenario(&back, "x"), Err(Unusable::Order { number: 2 }));
+        for (recorded, why) in [
+            (&[][..], "holds no interval"),
+            (&[decision(1, 0, 0, stat(9))], "no packet arrived"),
+            (&[decision(1, 9, 100, stat(0))], "the link's speed"),
+            (&back, "interval 2 does not end after"),
+        ] {
+            assert!(scenario(recorded, "x").unwrap_err().contains(why), "{why}");
+        }
     }
 
     proptest! {

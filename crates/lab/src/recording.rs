@@ -1,101 +1,18 @@
 //! Recordings: the intervals of a queue and a controller's decisions, one JSON object per line.
 
+use crate::Error;
 use crate::recorded::Decision;
 use control::{AnyController, Controller as _, Reads};
 use queue::Settings;
+use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read as _};
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
-use thiserror::Error;
 
 /// Largest length of a line, in bytes. An interval names its neighbours, of which there are hundreds at most.
 const LONGEST_LINE: u64 = 1 << 20;
 /// Largest number of lines: six days of intervals of 100 ms, which fill some gigabytes of memory.
 const MOST_LINES: usize = 5_000_000;
-
-/// Reasons why a recording is not replayed. `name` is the file's.
-#[derive(Debug, Error)]
-pub enum ReplayError {
-    /// The file cannot be opened.
-    #[error("cannot read {name}: {error}")]
-    Open {
-        /// The file.
-        name: String,
-        /// The system's error.
-        error: io::Error,
-    },
-    /// The file is no recording.
-    #[error("{name}: {error}")]
-    Line {
-        /// The file.
-        name: String,
-        /// The fault in the file.
-        error: RecordingError,
-    },
-    /// There is no interval.
-    #[error("{name} holds no interval")]
-    Empty {
-        /// The file.
-        name: String,
-    },
-    /// The controller's settings are wrong.
-    #[error("{0}")]
-    Settings(String),
-    /// The controller needs service times, and none were recorded.
-    #[error("{name} holds no service times, which {controller} needs: record with --controller {controller}")]
-    NoService {
-        /// The file.
-        name: String,
-        /// The controller.
-        controller: &'static str,
-    },
-    /// The controller needs the radio, and nothing of it was recorded.
-    #[error(
-        "{name} holds nothing of a radio, which {controller} needs: record with --controller {controller}, or simulate it \
-         with --record-intervals"
-    )]
-    NoRadio {
-        /// The file.
-        name: String,
-        /// The controller.
-        controller: &'static str,
-    },
-}
-
-/// Reasons why a recording cannot be read.
-#[derive(Debug, Error)]
-pub enum RecordingError {
-    /// A line is no interval.
-    #[error("line {line} is no interval of a recording: {why}")]
-    Line {
-        /// Its number, from 1.
-        line: usize,
-        /// The fault in the line.
-        why: serde_json::Error,
-    },
-    /// Times are not in order.
-    #[error("line {line} is an interval that does not end after the one before it")]
-    Order {
-        /// Its number, from 1.
-        line: usize,
-    },
-    /// The recording is longer than the limit.
-    #[error("line {line} {why}")]
-    Long {
-        /// The number of the line, from 1.
-        line: usize,
-        /// The limit that was exceeded.
-        why: &'static str,
-    },
-    /// The file cannot be read to its end.
-    #[error("line {line} cannot be read: {source}")]
-    Read {
-        /// Its number, from 1.
-        line: usize,
-        /// The system's error.
-        source: io::Error,
-    },
-}
 
 /// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,11 +27,11 @@ pub struct Recording {
 ///
 /// # Errors
 /// It cannot be read, or holds no interval.
-pub fn open(path: &Path) -> Result<Recording, ReplayError> {
+pub fn open(path: &Path) -> Result<Recording, Error> {
     let name = path.display().to_string();
     match File::open(path) {
         Ok(file) => read_all(&name, BufReader::new(file)),
-        Err(error) => Err(ReplayError::Open { name, error }),
+        Err(error) => Err(Error::Wrong(format!("cannot read {name}: {error}"))),
     }
 }
 
@@ -122,10 +39,9 @@ pub fn open(path: &Path) -> Result<Recording, ReplayError> {
 ///
 /// # Errors
 /// It is no recording, or holds no interval.
-pub fn read_all(name: &str, recording: impl BufRead) -> Result<Recording, ReplayError> {
-    let name = || name.to_owned();
-    let recording = read(recording).map_err(|error| ReplayError::Line { name: name(), error })?;
-    if recording.decisions.is_empty() { Err(ReplayError::Empty { name: name() }) } else { Ok(recording) }
+pub fn read_all(name: &str, recording: impl BufRead) -> Result<Recording, Error> {
+    let recording = read(recording).map_err(|why| Error::Wrong(format!("{name}: {why}")))?;
+    if recording.decisions.is_empty() { Err(Error::Wrong(format!("{name} holds no interval"))) } else { Ok(recording) }
 }
 
 /// Returns the warning about a last line that was cut off.
@@ -137,22 +53,22 @@ pub fn cut_off(name: &str, line: usize) -> String {
 ///
 /// # Errors
 /// The first other line that is no interval.
-pub fn read(mut recording: impl BufRead) -> Result<Recording, RecordingError> {
+pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
     let (mut decisions, mut text) = (Vec::new(), Vec::new());
     for line in 1.. {
         text.clear();
         let mut within = recording.by_ref().take(LONGEST_LINE + 1);
-        if within.read_until(b'\n', &mut text).map_err(|source| RecordingError::Read { line, source })? == 0 {
-            break;
-        }
-        if text.len() as u64 > LONGEST_LINE {
-            return Err(RecordingError::Long { line, why: "is longer than 1 MiB: no interval of a recording is" });
-        }
-        if line > MOST_LINES {
-            return Err(RecordingError::Long {
-                line,
-                why: "and what follows is too much to be read: cut it, as with `head -n 5000000`",
-            });
+        let refused = |why: &dyn Display| Err(format!("line {line} {why}"));
+        match within.read_until(b'\n', &mut text) {
+            Ok(0) => break,
+            Ok(_) if text.len() as u64 > LONGEST_LINE => {
+                return refused(&"is longer than 1 MiB: no interval of a recording is");
+            }
+            Ok(_) if line > MOST_LINES => {
+                return refused(&"and what follows is too much to be read: cut it, as with `head -n 5000000`");
+            }
+            Ok(_) => {}
+            Err(error) => return refused(&format_args!("cannot be read: {error}")),
         }
         if text.trim_ascii().is_empty() {
             continue;
@@ -160,14 +76,14 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, RecordingError> {
         match serde_json::from_slice::<Decision>(&text) {
             Ok(decision) => {
                 if decisions.last().is_some_and(|last: &Decision| decision.at <= last.at) {
-                    return Err(RecordingError::Order { line });
+                    return refused(&"is an interval that does not end after the one before it");
                 }
                 decisions.push(decision);
             }
             Err(why) if why.is_eof() && text.last() != Some(&b'\n') => {
                 return Ok(Recording { decisions, cut: Some(line) });
             }
-            Err(why) => return Err(RecordingError::Line { line, why }),
+            Err(why) => return refused(&format_args!("is no interval of a recording: {why}")),
         }
     }
     Ok(Recording { decisions, cut: None })
@@ -182,17 +98,20 @@ pub fn replay(
     name: &str,
     recording: &[Decision],
     settings: &Settings,
-) -> Result<(AnyController, Vec<Decision>), ReplayError> {
+) -> Result<(AnyController, Vec<Decision>), Error> {
     let seed = recording.first().map_or(0, |decision| decision.seed);
-    let mut controller =
-        settings.build_controller(seed).map_err(|invalid| ReplayError::Settings(invalid.to_string()))?;
+    let mut controller = settings.build_controller(seed).map_err(|invalid| Error::Wrong(invalid.to_string()))?;
     let reads = controller.needs().reads;
-    let (name, who) = (name.to_owned(), controller.name().as_str());
+    let who = controller.name().as_str();
+    let lacks = |what: &str, more: &str| {
+        let why = format!("{name} holds {what}, which {who} needs: record with --controller {who}{more}");
+        Err(Error::Wrong(why))
+    };
     if reads.contains(Reads::AVERAGE) && recording.iter().all(|decision| decision.seen.service_ewma.is_none()) {
-        return Err(ReplayError::NoService { name, controller: who });
+        return lacks("no service times", "");
     }
     if reads.any_of(Reads::RADIO) && recording.iter().all(|decision| decision.radio.is_none()) {
-        return Err(ReplayError::NoRadio { name, controller: who });
+        return lacks("nothing of a radio", ", or simulate it with --record-intervals");
     }
     let decided = decide(recording, &mut controller);
     Ok((controller, decided))
@@ -257,7 +176,7 @@ mod tests {
             let read = read(&whole.as_bytes()[..end]).unwrap();
             assert_eq!((read.decisions.as_slice(), read.cut), (&recorded()[..2], Some(3)), "{end}");
         }
-        let read = |text: &str| read(text.as_bytes()).map_err(|error| error.to_string());
+        let read = |text: &str| read(text.as_bytes());
         assert_eq!(read(&whole[..before]).unwrap().cut, None, "a line that is not there was not cut off");
         assert!(read(&format!("{}\n{}", &lines[0][..50], lines[1])).unwrap_err().starts_with("line 1 "));
         assert!(
@@ -269,7 +188,7 @@ mod tests {
     #[test]
     fn a_line_that_is_no_interval_is_named() {
         let good = serde_json::to_string(&recorded()[0]).unwrap();
-        let message = read(format!("{good}\n\n{{\"at\": \"1 s\"}}\n").as_bytes()).unwrap_err().to_string();
+        let message = read(format!("{good}\n\n{{\"at\": \"1 s\"}}\n").as_bytes()).unwrap_err();
         assert!(message.starts_with("line 3 is no interval of a recording: missing field"), "{message}");
     }
 }

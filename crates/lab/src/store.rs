@@ -5,69 +5,32 @@
 //! `tables.csv`, `series/CASE.csv`, `claims.json`, `scenario.toml` and `manifest.json`. Every file appears whole or not
 //! at all: it is written beside its place and then moved there.
 
+use crate::Error;
 use experiment::csv;
 use experiment::scenario::Scenario;
-use experiment::study::{Answer, Axis, Chart, Run, Study, Table, Verdict};
+use experiment::study::{Run, Study, Verdict};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sim::results::Series;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use thiserror::Error;
-
-/// Reasons why results cannot be kept or read.
-#[derive(Debug, Error)]
-pub enum StoreError {
-    /// The system refused to write.
-    #[error("cannot write {}: {error}", path.display())]
-    Write {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's reason.
-        error: io::Error,
-    },
-    /// The system refused to read.
-    #[error("cannot read {}: {error}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        error: io::Error,
-    },
-    /// A file differs from what this version of Sluice writes.
-    #[error(
-        "{} is not a file that this version of Sluice wrote ({error}): reproduce the experiment again",
-        path.display()
-    )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// The part that does not fit.
-        error: serde_json::Error,
-    },
-    /// A folder without results.
-    #[error("{} holds no finished study: it has no manifest.json", path.display())]
-    NoStudy {
-        /// The folder that was named.
-        path: PathBuf,
-    },
-    /// A folder with results that do not belong together with the new ones.
-    #[error("{} holds results of {}; name another folder with --out", path.display(), ids(of))]
-    Taken {
-        /// The folder that was named.
-        path: PathBuf,
-        /// The ids of the experiments whose results are there.
-        of: Vec<String>,
-    },
-}
 
 /// Largest size of a file of a study, in bytes: a series has 20 million values at most.
 const LARGEST: u64 = 1 << 30;
 
-fn ids(of: &[String]) -> String {
-    of.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ")
+/// Refuses a folder with results of these experiments, which do not belong together with new ones.
+///
+/// # Errors
+/// There are such results.
+pub fn untaken(folder: &Path, of: &[String]) -> Result<(), Error> {
+    if of.is_empty() {
+        return Ok(());
+    }
+    let ids = of.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", ");
+    Err(Error::Wrong(format!("{} holds results of {ids}; name another folder with --out", folder.display())))
 }
 
 /// The folder in which a study's runs are kept, so that an interrupted sweep can continue.
@@ -78,25 +41,11 @@ pub struct Store {
 
 /// The description of a study, without its runs and verdicts.
 #[derive(Debug, Serialize, Deserialize)]
-struct Manifest {
-    id: String,
-    title: String,
-    about: String,
-    file: String,
-    version: String,
-    command: String,
-    axes: Vec<Axis>,
-    seeds: Vec<u64>,
-    charts: Vec<Chart>,
-    #[serde(default)]
-    tables: Vec<Table>,
-    #[serde(default)]
-    answer: Answer,
-    /// The scenario with all that it inherits; earlier versions had it in `scenario.toml`.
-    #[serde(default)]
-    text: String,
+struct Manifest<'s> {
+    #[serde(flatten)]
+    study: Cow<'s, Study>,
     /// The keys of the runs, by case and seed.
-    runs: Vec<String>,
+    runs: Cow<'s, [String]>,
 }
 
 /// The part of a manifest or run with the experiment's id, in every version of Sluice.
@@ -111,21 +60,19 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be, or holds results of other experiments.
-    pub fn create(folder: &Path, id: &str) -> Result<Self, StoreError> {
+    pub fn create(folder: &Path, id: &str) -> Result<Self, Error> {
         let of: Vec<String> = owners(folder).into_iter().filter(|owner| owner != id).collect();
         // The folder of several experiments has their folders in it.
         let below: Vec<String> = folders(folder).iter().flat_map(|folder| owners(folder)).collect();
-        if let Some(of) = [of, below].into_iter().find(|of| !of.is_empty()) {
-            return Err(StoreError::Taken { path: folder.to_owned(), of });
-        }
+        untaken(folder, &of).and_then(|()| untaken(folder, &below))?;
         for part in ["runs", "runs/series", "series"] {
             let path = folder.join(part);
-            fs::create_dir_all(&path).map_err(|error| StoreError::Write { path, error })?;
+            fs::create_dir_all(&path).map_err(|error| Error::write(&path, error))?;
         }
         let store = Self { folder: folder.to_owned() };
         let probe = store.folder.join(format!(".writable-{}", std::process::id()));
         let tried = fs::write(&probe, b"Sluice writes here").and_then(|()| fs::remove_file(&probe));
-        tried.map_err(|error| StoreError::Write { path: folder.to_owned(), error })?;
+        tried.map_err(|error| Error::write(folder, error))?;
         Ok(store)
     }
 
@@ -139,7 +86,7 @@ impl Store {
     }
 
     /// Keeps a finished run. Its series is written first, so that every run in the folder has its series.
-    pub(crate) fn keep(&self, key: &str, run: &mut Run) -> Result<(), StoreError> {
+    pub(crate) fn keep(&self, key: &str, run: &mut Run) -> Result<(), Error> {
         let series = run.outcome.series.take();
         if let Some(series) = &series {
             write_json(&self.series_path(key), series)?;
@@ -153,7 +100,7 @@ impl Store {
     ///
     /// # Errors
     /// When the folder cannot be written to; earlier files stay whole.
-    pub fn finish(&self, study: &Study, keys: &[String]) -> Result<(), StoreError> {
+    pub fn finish(&self, study: &Study, keys: &[String]) -> Result<(), Error> {
         let mut lines = Vec::new();
         for run in &study.runs {
             let mut run = run.clone();
@@ -161,21 +108,7 @@ impl Store {
             lines.extend(json(&run));
             lines.push(b'\n');
         }
-        let manifest = Manifest {
-            id: study.id.clone(),
-            title: study.title.clone(),
-            about: study.about.clone(),
-            file: study.file.clone(),
-            version: study.version.clone(),
-            command: study.command.clone(),
-            axes: study.axes.clone(),
-            seeds: study.seeds.clone(),
-            charts: study.charts.clone(),
-            tables: study.tables.clone(),
-            answer: study.answer.clone(),
-            text: study.text.clone(),
-            runs: keys.to_vec(),
-        };
+        let manifest = Manifest { study: Cow::Borrowed(study), runs: Cow::Borrowed(keys) };
         self.write("results.jsonl", &lines)?;
         self.write("flows.csv", csv::flows(&study.runs).as_bytes())?;
         self.write("nodes.csv", csv::nodes(&study.runs).as_bytes())?;
@@ -190,7 +123,7 @@ impl Store {
     }
 
     /// Writes the time series as tables, each under the name of its case; those of an earlier command are removed.
-    fn write_series(&self, study: &Study) -> Result<(), StoreError> {
+    fn write_series(&self, study: &Study) -> Result<(), Error> {
         let folder = self.folder.join("series");
         let of_case =
             study.runs.iter().enumerate().filter_map(|(number, run)| Some((number, run, run.outcome.series.as_ref()?)));
@@ -205,7 +138,7 @@ impl Store {
         }
         for path in entries(&folder) {
             if path.extension().is_some_and(|extension| extension == "csv") && !written.contains(&path) {
-                fs::remove_file(&path).map_err(|error| StoreError::Write { path, error })?;
+                fs::remove_file(&path).map_err(|error| Error::write(&path, error))?;
             }
         }
         Ok(())
@@ -215,44 +148,26 @@ impl Store {
     ///
     /// # Errors
     /// When the folder holds none, or one of its files is missing or damaged.
-    pub fn load(folder: &Path) -> Result<Study, StoreError> {
+    pub fn load(folder: &Path) -> Result<Study, Error> {
         let store = Self { folder: folder.to_owned() };
-        let path = folder.join("manifest.json");
-        if !path.is_file() {
-            return Err(StoreError::NoStudy { path: folder.to_owned() });
-        }
-        let manifest: Manifest = read_json(&path)?;
-        let mut runs = Vec::with_capacity(manifest.runs.len());
-        for key in &manifest.runs {
+        let manifest = described(folder)?;
+        let mut study = manifest.study.into_owned();
+        for key in &*manifest.runs {
             let mut run: Run = read_json(&store.run_path(key))?;
             let series = store.series_path(key);
             if series.is_file() {
                 run.outcome.series = Some(read_json::<Series>(&series)?);
             }
-            runs.push(run);
+            study.runs.push(run);
         }
-        let mut text = manifest.text;
-        if text.is_empty() {
+        // Earlier versions had it there alone.
+        if study.text.is_empty() {
             let path = folder.join("scenario.toml");
             let read = bounded(&path).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
-            text = read.map_err(|error| StoreError::Read { path, error })?;
+            study.text = read.map_err(|error| unread(&path, &error))?;
         }
-        Ok(Study {
-            id: manifest.id,
-            title: manifest.title,
-            about: manifest.about,
-            file: manifest.file,
-            text,
-            version: manifest.version,
-            command: manifest.command,
-            axes: manifest.axes,
-            seeds: manifest.seeds,
-            runs,
-            claims: read_json(&folder.join("claims.json"))?,
-            charts: manifest.charts,
-            tables: manifest.tables,
-            answer: manifest.answer,
-        })
+        study.claims = read_json(&folder.join("claims.json"))?;
+        Ok(study)
     }
 
     /// Reads the description of a finished study and its verdicts, without its runs: its id, the command that made it,
@@ -260,16 +175,12 @@ impl Store {
     ///
     /// # Errors
     /// When the folder holds none, or one of its files is missing or damaged.
-    pub fn verdicts(folder: &Path) -> Result<(String, String, Vec<Verdict>), StoreError> {
-        let path = folder.join("manifest.json");
-        if !path.is_file() {
-            return Err(StoreError::NoStudy { path: folder.to_owned() });
-        }
-        let manifest: Manifest = read_json(&path)?;
-        Ok((manifest.id, manifest.command, read_json(&folder.join("claims.json"))?))
+    pub fn verdicts(folder: &Path) -> Result<(String, String, Vec<Verdict>), Error> {
+        let Study { id, command, .. } = described(folder)?.study.into_owned();
+        Ok((id, command, read_json(&folder.join("claims.json"))?))
     }
 
-    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         write_whole(&self.folder.join(name), bytes)
     }
 
@@ -301,10 +212,15 @@ pub fn keeps_runs(folder: &Path) -> bool {
     folder.join("runs").join("series").is_dir()
 }
 
+/// True for a folder with a finished study.
+pub fn holds_study(folder: &Path) -> bool {
+    folder.join("manifest.json").is_file()
+}
+
 /// Returns the folders in `folder` that hold a finished study, by name.
 pub fn folders(folder: &Path) -> Vec<PathBuf> {
     let mut found = entries(folder);
-    found.retain(|path| path.join("manifest.json").is_file());
+    found.retain(|path| holds_study(path));
     found.sort();
     found
 }
@@ -318,10 +234,10 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 ///
 /// # Errors
 /// When the system refuses.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     // A device or a pipe takes the bytes; a file must not take its place.
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
-        return fs::write(path, bytes).map_err(|error| StoreError::Write { path: path.to_owned(), error });
+        return fs::write(path, bytes).map_err(|error| Error::write(path, error));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
@@ -331,11 +247,11 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     written.map_err(|error| {
         // The half-written file is of no use, so a failure to remove it is ignored.
         let _ = fs::remove_file(&beside);
-        StoreError::Write { path: path.to_owned(), error }
+        Error::write(path, error)
     })
 }
 
-fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
+fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Error> {
     write_whole(path, &json(value))
 }
 
@@ -353,7 +269,24 @@ fn bounded(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
-    let bytes = bounded(path).map_err(|error| StoreError::Read { path: path.to_owned(), error })?;
-    serde_json::from_slice(&bytes).map_err(|error| StoreError::Foreign { path: path.to_owned(), error })
+fn unread(path: &Path, error: &io::Error) -> Error {
+    Error::Wrong(format!("cannot read {}: {error}", path.display()))
+}
+
+/// Reads the description of the finished study in a folder.
+fn described(folder: &Path) -> Result<Manifest<'static>, Error> {
+    if !holds_study(folder) {
+        let why = format!("{} holds no finished study: it has no manifest.json", folder.display());
+        return Err(Error::Wrong(why));
+    }
+    read_json(&folder.join("manifest.json"))
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let bytes = bounded(path).map_err(|error| unread(path, &error))?;
+    let foreign = |error| {
+        let why = format!("is not a file that this version of Sluice wrote ({error}): reproduce the experiment again");
+        Error::Wrong(format!("{} {why}", path.display()))
+    };
+    serde_json::from_slice(&bytes).map_err(foreign)
 }

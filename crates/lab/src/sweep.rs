@@ -1,8 +1,8 @@
 //! Sweeps: every case of a scenario with every seed, on all cores, kept run by run.
 
-use crate::capture::{self, CaptureError, Filter, Wanted};
-use crate::run;
-use crate::store::{Store, StoreError};
+use crate::capture::{self, Filter, Wanted};
+use crate::store::Store;
+use crate::{Error, run};
 use experiment::csv;
 use experiment::jobs::{self, Job};
 use experiment::scenario::{Baseline, Scenario};
@@ -12,42 +12,29 @@ use rayon::prelude::*;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use thiserror::Error;
 
 /// Seeds of a quick reproduction: with two seeds the interval is three times as wide, and confirms hardly anything.
 pub const QUICK_SEEDS: usize = 3;
 
 /// Reasons why a sweep did not finish.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum SweepError {
     /// The watcher stopped it. Finished runs are kept.
     #[error("interrupted: {finished} of {total} runs are finished and kept")]
-    Stopped {
-        /// Number of runs kept.
-        finished: usize,
-        /// Number of runs in the sweep.
-        total: usize,
-    },
-    /// Results could not be kept.
+    Stopped { finished: usize, total: usize },
+    /// Results or events could not be kept.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(#[from] Error),
     /// A network could not be built.
     #[error(transparent)]
     Build(#[from] sim::BuildError),
-    /// Events could not be written down.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
     /// The controllers of a baseline failed.
     #[error(transparent)]
     Outside(Fault),
     /// The system gave no threads.
     #[error("cannot start {threads} threads: {reason}")]
-    Threads {
-        /// Number of threads requested.
-        threads: usize,
-        /// The system's reason.
-        reason: String,
-    },
+    Threads { threads: usize, reason: String },
 }
 
 /// Settings of a sweep.
@@ -113,7 +100,7 @@ pub fn keep(
     settings: &Settings,
     mut run: Run,
     claims: Vec<Verdict>,
-) -> Result<Study, StoreError> {
+) -> Result<Study, Error> {
     let key = jobs::job(scenario, 0, &format!("{}, emulated", settings.build)).key;
     store.keep(&key, &mut run)?;
     let study = jobs::studied(scenario, vec![run], claims, &settings.command);
@@ -156,7 +143,7 @@ fn finish(
 }
 
 /// Makes a new run and writes its events. The file gets its name when it is whole.
-fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, CaptureError> {
+fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) -> Result<Option<Timed>, Error> {
     let name = csv::file_name(&scenario.axes, &job.case.labels, job.seed);
     // Labels may differ only in characters that file names do not have.
     let alike = scenario.cases.iter().filter(|case| csv::file_name(&scenario.axes, &case.labels, job.seed) == name);
@@ -164,7 +151,7 @@ fn traced(scenario: &Scenario, job: &Job, traces: &Traces, watch: &dyn Watch) ->
     let name = if rank == 0 { name } else { format!("{name}_{rank}") };
     let whole = traces.folder.join(format!("{name}.jsonl"));
     let part = traces.folder.join(format!("{name}.jsonl.part"));
-    let refused = |error| CaptureError::Write { path: whole.clone(), error };
+    let refused = |error| Error::write(&whole, error);
     fs::create_dir_all(&traces.folder).map_err(refused)?;
     let Traces { nodes, filter, .. } = traces.clone();
     let wanted = Wanted { trace: Some(part.clone()), nodes, filter, ..Wanted::default() };

@@ -2,6 +2,5 @@
 
 mod baseline;
 mod kept;
-mod picture;
 mod recorded;
 mod standalone;

@@ -6,6 +6,7 @@ mod ledger;
 mod marks;
 pub mod message;
 mod origin;
+mod owners;
 pub(crate) mod pace;
 pub(crate) mod port;
 mod relay;

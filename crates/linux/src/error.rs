@@ -7,70 +7,35 @@ use units::Duration;
 
 /// Why something cannot be done with an interface or an agent. Each message says what a user can do.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
     /// There is no such interface here.
     #[error("no interface \"{name}\"; there are {known}")]
-    NoInterface {
-        /// As it was asked for.
-        name: String,
-        /// Those that there are, separated by commas.
-        known: String,
-    },
+    NoInterface { name: String, known: String },
     /// There is no such class at the interface.
     #[error("no class {class} at {name}; it has {known}")]
-    NoClass {
-        /// The interface.
-        name: String,
-        /// As it was asked for.
-        class: String,
-        /// Those that there are, separated by commas.
-        known: String,
-    },
+    NoClass { name: String, class: String, known: String },
     /// The name is not valid for an interface.
     #[error("{name:?} cannot be the name of an interface")]
-    NoName {
-        /// As it was asked for.
-        name: String,
-    },
+    NoName { name: String },
     /// The interface disappeared while it was governed.
     #[error("{name} is gone")]
-    Gone {
-        /// As it was called.
-        name: String,
-    },
+    Gone { name: String },
     /// The interface was renamed while it was governed.
     #[error("{name} is called {new} now")]
-    Renamed {
-        /// As it was called.
-        name: String,
-        /// As it is called.
-        new: String,
-    },
+    Renamed { name: String, new: String },
     /// Another program replaced the queue.
     #[error("the queue of {name} is no longer ours: another program replaced it by {found}")]
-    Replaced {
-        /// The interface.
-        name: String,
-        /// What is there now.
-        found: String,
-    },
+    Replaced { name: String, found: String },
     /// The kernel shows another queue after the former one was restored.
     #[error("the former queue of {name} could not be restored; it has {found} now")]
-    NotBack {
-        /// The interface.
-        name: String,
-        /// What is there now.
-        found: String,
-    },
+    NotBack { name: String, found: String },
     /// No queue of the place is ours any more, but not all of what Sluice loaded could be taken out of the kernel.
     #[error(
         "the former queue is back, but parts of Sluice's queue discipline stay in the kernel until `sluice detach` or \
          the next agent takes them away: {source}"
     )]
-    Remains {
-        /// Why they stay.
-        source: Box<Error>,
-    },
+    Remains { source: Box<Error> },
     /// The request does not suit the queue that is to hold the packets.
     #[error(transparent)]
     Unfit(#[from] Unfit),
@@ -85,79 +50,39 @@ pub enum Error {
     Unforced(#[from] Unforced),
     /// A file cannot have been written by an agent, or must not be written by one.
     #[error("{} {why}", path.display())]
-    Distrusted {
-        /// The file, or the folder.
-        path: PathBuf,
-        /// The mistake, and what follows.
-        why: &'static str,
-    },
+    Distrusted { path: PathBuf, why: &'static str },
     /// The answer at an agent's socket is not a status.
     #[error("the agent at {} did not answer with a status ({why}): {said}", socket.display())]
-    NoStatus {
-        /// The socket.
-        socket: PathBuf,
-        /// The mistake in the answer.
-        why: serde_json::Error,
-        /// Beginning of the answer.
-        said: String,
-    },
+    NoStatus { socket: PathBuf, why: serde_json::Error, said: String },
     /// The answer at an agent's socket is longer than any status.
     #[error("{} sends something that is not a status", socket.display())]
-    EndlessStatus {
-        /// The socket.
-        socket: PathBuf,
-    },
+    EndlessStatus { socket: PathBuf },
     /// A capability is missing.
     #[error("not permitted to {what}: that needs {needs}; run it with sudo")]
-    NotPermitted {
-        /// The action: `change the queue of wlan0`.
-        what: String,
-        /// The missing capability, or the user.
-        needs: &'static str,
-    },
+    NotPermitted { what: String, needs: &'static str },
     /// A system call failed.
     #[error("cannot {what}: {source}")]
-    Kernel {
-        /// The action, as it follows `cannot`: `open a socket`.
-        what: String,
-        /// The kernel's error.
-        source: std::io::Error,
-    },
+    Kernel { what: String, source: std::io::Error },
 }
 
 /// Requests that do not suit the queue that is to hold the packets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unfit {
     /// The discipline has no limit that a controller moves.
     #[error("{} has no limit that a controller can set here; use drop-tail or drop-head", discipline.as_str())]
-    Discipline {
-        /// As it was asked for.
-        discipline: DisciplineName,
-    },
+    Discipline { discipline: DisciplineName },
     /// The limit is in bytes, but only packets are counted.
     #[error("{who_counts} packets: give a limit in packets")]
-    LimitInBytes {
-        /// What counts them, in words: `the queues of mac80211 count`.
-        who_counts: &'static str,
-    },
+    LimitInBytes { who_counts: &'static str },
     /// The limit is in a unit that this FIFO of the kernel does not count.
     #[error(
         "{kind} cannot hold a limit of {limit}; give pfifo a number of packets, and bfifo a size such as \"64 kB\""
     )]
-    LimitInUnit {
-        /// As `tc qdisc` calls it.
-        kind: &'static str,
-        /// As it was asked for.
-        limit: Limit,
-    },
+    LimitInUnit { kind: &'static str, limit: Limit },
     /// The hard limit is above the maximum of a live queue.
     #[error("limit {limit} exceeds the maximum of {room} packets of a live queue; set limit = {room} or less")]
-    Room {
-        /// The most packets that it has room for.
-        room: u32,
-        /// As it was asked for.
-        limit: Limit,
-    },
+    Room { room: u32, limit: Limit },
     /// Service classes need Sluice's own discipline.
     #[error("only Sluice's own discipline tells service classes apart: use --backend bpf, and no dry run")]
     Classes,
@@ -175,102 +100,54 @@ pub enum Unfit {
         "{device}: without a controller only the knobs of mac80211 have a target delay, and no dry run shows them: name a \
          controller that has one"
     )]
-    Target {
-        /// The interface.
-        device: String,
-    },
+    Target { device: String },
     /// A longest round of stations is given, but no stations have turns there.
     #[error(
         "{device} has no stations with turns, so no round of them can be shortened: leave out --bulk-delay (bulk_delay in \
          agent.toml), or give it without a controller where mac80211 holds the packets"
     )]
-    Bulk {
-        /// The interface.
-        device: String,
-    },
+    Bulk { device: String },
     /// A class of a shaper is given, but only the whole interface can be governed.
     #[error("{why}")]
-    Class {
-        /// The reason.
-        why: &'static str,
-    },
+    Class { why: &'static str },
     /// The queue with this handle is not one of our discipline.
     #[error("{:x}: is not the handle of a queue of kind {kind}", handle >> 16)]
-    Handle {
-        /// As the kernel has it: `51c0:` is `0x51c0_0000`.
-        handle: u32,
-        /// Our discipline, as `tc qdisc` calls it.
-        kind: &'static str,
-    },
+    Handle { handle: u32, kind: &'static str },
     /// A controller cannot be built from its parameters.
     #[error("{device}: {invalid}")]
-    Parameters {
-        /// The interface for which it was asked for.
-        device: String,
-        /// The mistake.
-        invalid: Invalid,
-    },
+    Parameters { device: String, invalid: Invalid },
     /// The controller would be called too rarely to be told from a dead one.
     #[error(
         "{device}: {controller} would be called every {interval}; the longest interval of a live queue is {longest}"
     )]
-    Interval {
-        /// The interface for which it was asked for.
-        device: String,
-        /// The controller that was asked for.
-        controller: Name,
-        /// Time between two calls, as requested.
-        interval: Duration,
-        /// Longest time between two calls.
-        longest: Duration,
-    },
+    Interval { device: String, controller: Name, interval: Duration, longest: Duration },
     /// A controller reads what is not measured, or orders what cannot be carried out.
     #[error("{controller} {}", lacks(lacking, kind))]
-    Controller {
-        /// The controller that was asked for.
-        controller: Name,
-        /// What holds the packets, as `tc qdisc` calls it.
-        kind: &'static str,
-        /// The measurement or the order that is missing.
-        lacking: Lacking,
-    },
+    Controller { controller: Name, kind: &'static str, lacking: Lacking },
     /// A controller needs the notes of neighbours' agents, which are off.
     #[error(
         "{controller} needs the notes of neighbours' agents; --notes (notes = true) exchanges them at the interface, except \
          in a dry run"
     )]
-    Notes {
-        /// The controller that was asked for.
-        controller: Name,
-    },
+    Notes { controller: Name },
     /// The device does not carry out this kind of order.
     #[error("{kind} cannot carry out an order of a {order}")]
-    Order {
-        /// What holds the packets, as `tc qdisc` calls it.
-        kind: &'static str,
-        /// The kind of the order, in words.
-        order: &'static str,
-    },
+    Order { kind: &'static str, order: &'static str },
 }
 
 /// Features that the kernel, the build or the interface lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unsupported {
     /// The kernel has no family `nl80211` of generic netlink.
     #[error("this kernel has no Wi-Fi (nl80211): load cfg80211")]
     NoWifi,
     /// The interface has no phy.
     #[error("{name} is not a Wi-Fi interface")]
-    NotWifi {
-        /// The interface.
-        name: String,
-    },
+    NotWifi { name: String },
     /// mac80211's queues do not hold the interface's packets, or have no limit.
     #[error("mac80211 holds no packets of {name}: the driver queues them itself, or the limit cannot be read")]
-    NoTxq {
-        /// The interface.
-        name: String,
-    },
+    NoTxq { name: String },
     /// This build has no queue discipline in BPF.
     #[error("this build of Sluice has no BPF discipline: `make live` builds one with it")]
     BuildWithoutBpf,
@@ -284,113 +161,59 @@ pub enum Unsupported {
 
 /// Things that another agent or another program has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Taken {
     /// An agent governs the place.
     #[error("{device} is governed already{}; `{detach}` ends that", by(*process))]
-    Governed {
-        /// The interface.
-        device: String,
-        /// The agent's process, if it is known.
-        process: Option<u32>,
-        /// The command that ends it.
-        detach: String,
-    },
+    Governed { device: String, process: Option<u32>, detach: String },
     /// An agent is about to govern the place.
     #[error("{device} is being attached at this moment; try again")]
-    Attaching {
-        /// The interface.
-        device: String,
-    },
+    Attaching { device: String },
     /// An agent governs another place of the interface.
     #[error("{device} is not governed at {here} but at {there}: `{detach}` ends that")]
-    Elsewhere {
-        /// The interface.
-        device: String,
-        /// The requested place, as `tc` writes it.
-        here: String,
-        /// The place that is governed.
-        there: String,
-        /// The command that ends that.
-        detach: String,
-    },
+    Elsewhere { device: String, here: String, there: String, detach: String },
     /// An agent was told to end and did not.
     #[error("process {process}, which governs {device}, was told to end and did not end within {waited}")]
-    Stays {
-        /// The agent's process.
-        process: u32,
-        /// The interface.
-        device: String,
-        /// Time that it was given.
-        waited: Duration,
-    },
+    Stays { process: u32, device: String, waited: Duration },
     /// Another interface of the phy is governed.
     #[error("the queues of phy{number} have one limit, and another of its interfaces is governed already")]
-    Phy {
-        /// The phy's number: 0 of `phy0`.
-        number: u32,
-    },
+    Phy { number: u32 },
     /// All queues of the discipline are in use.
     #[error("the queueing discipline serves at most {most} interfaces")]
-    Slots {
-        /// Their number.
-        most: u32,
-    },
+    Slots { most: u32 },
     /// Agents use a discipline with less room in each queue.
     #[error(
         "limit {limit} exceeds the maximum of {room} packets of the loaded discipline: set a smaller hard limit, or stop all \
          agents so that it is unloaded"
     )]
-    Room {
-        /// The most packets that it has room for.
-        room: u32,
-        /// As it was asked for.
-        limit: Limit,
-    },
+    Room { room: u32, limit: Limit },
     /// An agent of another version uses the discipline.
     #[error("the loaded queueing discipline is of another version: stop its agent")]
     Version,
     /// Another program holds a lock that agents hold for a moment.
     #[error("another program holds the lock on {0}; `lsof {0}` says which", path.display())]
-    Lock {
-        /// The file that is locked.
-        path: PathBuf,
-    },
+    Lock { path: PathBuf },
     /// Another agent listens there.
     #[error("another agent listens at {}", socket.display())]
-    Socket {
-        /// The socket where it listens.
-        socket: PathBuf,
-    },
+    Socket { socket: PathBuf },
 }
 
 /// Actions that need `--force` or `--replace`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unforced {
     /// Nothing ever waits in this queue.
     #[error("{why}. --force (force = true) governs it anyway")]
-    Idle {
-        /// The reason, and what would help.
-        why: String,
-    },
+    Idle { why: String },
     /// Nothing says what is to govern the queue.
     #[error(
         "nothing says what is to govern {name}, which cannot have turns ({why}), and a fixed limit alone serves nobody. Name a \
          controller (--controller ebdp for TCP, adth for streams with a deadline). --force (force = true) takes a fixed limit"
     )]
-    Policy {
-        /// The interface.
-        name: String,
-        /// Why Sluice's own discipline is not possible.
-        why: String,
-    },
+    Policy { name: String, why: String },
     /// The present queue would be lost.
     #[error("the queue of {name} stays: {obstacle}. --replace (replace = true) takes it away")]
-    Former {
-        /// The interface.
-        name: String,
-        /// The part that would be lost or cannot be made again.
-        obstacle: String,
-    },
+    Former { name: String, obstacle: String },
 }
 
 /// `needs the queueing delay, which pfifo cannot measure`

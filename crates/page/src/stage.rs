@@ -2,6 +2,7 @@
 
 use experiment::scenario::{Refusal, Scenario, Wishes};
 use serde::{Deserialize, Serialize};
+use sim::config::Role;
 use sim::results::Outcome;
 use sim::trace::{Frame, Kind, LossCause, Owner, Packet, Protocol, Roster, TraceEvent, TraceEventKind};
 use sim::{Plan, World};
@@ -190,7 +191,7 @@ impl Stage {
                 Some(_) => self.world.listeners(number).map(|(node, _)| node).collect(),
                 None => Vec::new(),
             };
-            DescribedNode { name: &node.name, access_point: node.access_point, place, listeners }
+            DescribedNode { name: &node.name, access_point: node.role == Role::AccessPoint, place, listeners }
         });
         let flows = self.roster.flows.iter().map(|flow| {
             let answers = matches!(flow.protocol, Protocol::EchoReply(_) | Protocol::TcpBack(_));

@@ -7,7 +7,7 @@ use crate::table::{Table, Writer};
 use control::{Limit, Mark, Orders};
 use lab::live;
 use lab::recorded::Decision;
-use lab::recording::{self, ReplayError};
+use lab::{Error, recording};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ impl Recording {
     fn replay(&self, py: Python<'_>, settings: Vec<String>) -> PyResult<Table> {
         let replayed = py.detach(|| {
             // Settings made in Python are named without the option of the command line.
-            let told = |message: String| ReplayError::Settings(message.trim_start_matches("--set ").to_owned());
+            let told = |message: String| Error::Wrong(message.trim_start_matches("--set ").to_owned());
             let settings = live::settings(&settings).map_err(told)?;
             recording::replay(&self.name, &self.decisions, &settings)
         });
@@ -72,7 +72,7 @@ impl Recording {
 }
 
 impl Recording {
-    fn of(py: Python<'_>, name: String, read: Result<recording::Recording, ReplayError>) -> PyResult<Self> {
+    fn of(py: Python<'_>, name: String, read: Result<recording::Recording, Error>) -> PyResult<Self> {
         let recording::Recording { decisions, cut } = read.map_err(|error| unreplayed(py, &error.to_string()))?;
         Ok(Self { name, decisions, cut })
     }

@@ -136,6 +136,7 @@ impl Account {
     #[inline]
     pub(crate) fn refuse<P: Packet>(&mut self, packet: P, dropped: &mut impl FnMut(P)) {
         self.counts.dropped.add(packet.len().count());
+        debug_assert!(self.balances());
         dropped(packet);
     }
 
@@ -145,12 +146,21 @@ impl Account {
         self.backlog.add(len);
         self.measured.backlog_max = self.measured.backlog_max.max(self.backlog.packets);
         self.backlog_moved(now);
+        debug_assert!(!self.is_over(), "only what fits joins");
+        debug_assert!(self.balances());
+    }
+
+    /// True if every packet that came is accounted for.
+    pub(crate) fn balances(&self) -> bool {
+        self.counts.balance(self.backlog)
     }
 
     /// Hands over a queued packet that is discarded; [`settle`](Self::settle) or another report follows at the same time.
     #[inline]
     pub(crate) fn discard<P: Packet>(&mut self, packet: P, dropped: &mut impl FnMut(P)) {
         let len = packet.len().count();
+        debug_assert!(self.backlog.packets > 0, "a queued packet");
+        debug_assert!(self.backlog.bytes >= len);
         self.backlog.remove(len);
         self.counts.dropped.add(len);
         dropped(packet);
@@ -180,6 +190,8 @@ impl Account {
 
     /// Completes the account after packets were discarded.
     pub(crate) fn settle(&mut self, now: Instant) {
+        debug_assert!(self.backlog.packets > 0 || self.backlog.bytes == 0);
+        debug_assert!(self.balances());
         if self.backlog.packets == 0 {
             self.busy_since = None;
         }
@@ -189,9 +201,12 @@ impl Account {
     /// Records that a packet queued since `since` leaves for the MAC. Returns its sojourn time.
     #[inline]
     pub(crate) fn leaves(&mut self, now: Instant, len: u64, since: Instant) -> Duration {
+        debug_assert!(since <= now, "it has arrived");
+        debug_assert!(self.backlog.packets > 0 && self.backlog.bytes >= len);
         self.backlog.remove(len);
         self.counts.sent.add(len);
         self.backlog_moved(now);
+        debug_assert!(self.balances());
         let waited = now.since(since);
         if self.watched {
             self.measured.sojourn.add(waited);
@@ -206,8 +221,10 @@ impl Account {
     /// Records a packet of `len` bytes that arrives at an empty queue and leaves at once.
     #[inline]
     pub(crate) fn passes_idle(&mut self, now: Instant, len: u64) {
+        debug_assert!(self.is_empty() && self.fits(len));
         self.counts.arrived.add(len);
         self.counts.sent.add(len);
+        debug_assert!(self.balances());
         self.measured.backlog_max = self.measured.backlog_max.max(1);
         if self.watched {
             self.measured.sojourn.add(Duration::ZERO);
@@ -228,6 +245,7 @@ impl Account {
     /// Records a batch of at least one packet of `len`, enqueued and dequeued one by one at one instant. The first goes
     /// as every packet does, and those after it leave the queue as they find it.
     pub(crate) fn pass(&mut self, now: Instant, len: u64, packets: u64) {
+        debug_assert!(packets > 0 && self.fits_in_turn(len));
         self.leaves(now, len, now);
         self.comes(len);
         self.joins(now, len);
@@ -242,6 +260,7 @@ impl Account {
                 }
             }
         }
+        debug_assert!(self.balances());
     }
 
     #[inline]
@@ -263,6 +282,7 @@ impl Account {
     pub(crate) fn set_limit(&mut self, now: Instant, limit: Limit) {
         self.apply(limit);
         self.limit_meter.set(now, self.limit_in_hard_unit());
+        debug_assert!(self.limit_packets <= self.room.into(), "at most the hard limit");
     }
 
     /// Runs `act` with the limit one packet below the backlog.
@@ -270,8 +290,10 @@ impl Account {
         let limit = self.limit;
         let packets = self.backlog.packets.saturating_sub(1);
         self.apply(Limit::Packets(u32::try_from(packets).unwrap_or(u32::MAX)));
+        debug_assert!(self.is_empty() || self.is_over());
         act(self);
         self.apply(limit);
+        debug_assert_eq!(self.limit, limit);
     }
 
     pub(crate) fn limit(&self) -> Limit {
@@ -294,9 +316,11 @@ impl Account {
 
     pub(crate) fn take_interval(&mut self, now: Instant) -> Interval {
         let interval = self.measured.interval(now, &self.counts, self.backlog);
+        debug_assert!(interval.backlog_max >= interval.backlog.packets);
         self.measured = Measured::new(now, self.counts, self.backlog.packets);
         let idle = self.occupancy.take_idle(now);
         let busy = interval.length.saturating_sub(idle);
+        debug_assert!(idle <= interval.length, "idle within the interval");
         Interval { service_ewma: self.service_average.mean(), idle, busy, ..interval }
     }
 
@@ -312,6 +336,8 @@ impl Account {
         self.totals_base = self.counts.base_with(self.backlog);
         self.backlog_meter.restart(now);
         self.limit_meter.restart(now);
+        debug_assert_eq!(self.totals().arrived, self.backlog());
+        debug_assert_eq!((self.totals().sent, self.totals().dropped), Default::default());
     }
 
     fn apply(&mut self, limit: Limit) {
@@ -328,6 +354,7 @@ impl Account {
             Limit::Packets(_) => Limit::Packets(packets),
             Limit::Bytes(_) => Limit::Bytes(bytes),
         };
+        debug_assert!(packets <= self.room && bytes <= hard_bytes);
     }
 
     fn limit_in_hard_unit(&self) -> u64 {

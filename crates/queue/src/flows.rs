@@ -88,6 +88,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             flow.deficit = *quantum;
             self.put(index, Listed::New);
         }
+        debug_assert!(self.buckets[index].listed != Listed::No, "who has packets gets turns");
+        debug_assert!(self.buckets[index].queue.packets > 0);
     }
 
     /// The next packet of the flow whose turn it is, as `dequeue` takes it from the flow; none if no flow has any
@@ -101,6 +103,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             let index = self.list(from).first;
             let Self { buckets, pool, quantum, .. } = self;
             let flow = buckets.get_mut(index as usize)?;
+            debug_assert!(flow.listed == from && flow.deficit <= *quantum);
             if flow.deficit <= 0 {
                 flow.deficit = flow.deficit.saturating_add(*quantum);
                 self.move_first(from, Listed::Old);
@@ -168,6 +171,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     fn move_first(&mut self, from: Listed, to: Listed) {
         let index = self.list(from).first;
         let flow = &mut self.buckets[index as usize];
+        debug_assert!(flow.listed == from && (to != Listed::No || flow.queue.packets == 0));
         flow.listed = Listed::No;
         let next = std::mem::replace(&mut flow.next, NONE);
         let list = self.list(from);
@@ -182,6 +186,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
 
     /// Adds a flow at the end of a list.
     fn put(&mut self, index: usize, to: Listed) {
+        debug_assert!(self.buckets[index].listed == Listed::No && to != Listed::No, "in one list at a time");
+        debug_assert_eq!(self.buckets[index].next, NONE);
         self.buckets[index].listed = to;
         let number = u32::try_from(index).expect("at most 65536 flows");
         let last = std::mem::replace(&mut self.list(to).last, number);

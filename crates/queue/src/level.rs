@@ -40,6 +40,7 @@ impl Meter {
     /// Sets the value from now on.
     #[inline]
     pub fn set(&mut self, now: Instant, value: u64) {
+        debug_assert!(now >= self.since, "time does not run back");
         // Several packets often come and go at one moment.
         if now > self.since {
             self.area += self.area_until(now);
@@ -49,6 +50,7 @@ impl Meter {
         self.value = value;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
+        debug_assert!(self.min <= self.value && self.value <= self.max);
     }
 
     /// Restarts the statistics.

@@ -94,6 +94,12 @@ impl Counts {
         }
     }
 
+    /// True if every packet that arrived was sent or dropped, or is in the `backlog`.
+    pub(crate) fn balance(&self, backlog: Tally) -> bool {
+        let held = self.arrived.minus(self.sent).minus(self.dropped);
+        (held.packets, held.bytes) == (backlog.packets, backlog.bytes)
+    }
+
     /// These counts for a fresh account in which the `waiting` packets count as arrived.
     pub(crate) fn base_with(&self, waiting: Tally) -> Self {
         Self { arrived: self.arrived.minus(waiting), ..*self }
@@ -118,10 +124,12 @@ impl Samples {
     /// Adds a sample that occurs `times`, at least once.
     #[inline]
     pub(crate) fn add_all(&mut self, span: Duration, times: u64) {
+        debug_assert!(times > 0, "a sample occurs");
         self.n += times;
         self.sum += span * times;
         self.max = self.max.max(span);
         self.last = span;
+        debug_assert!(self.max >= span && self.max <= self.sum);
     }
 
     fn stat(self) -> Stat {
@@ -194,12 +202,14 @@ impl ServiceAverage {
     #[inline]
     pub(crate) fn add(&mut self, now: Instant, service: Duration, packets: u32) {
         let Some(weight) = self.weight else { return };
+        debug_assert!(self.last <= now && packets > 0);
         for _ in 0..packets {
             let first_in_line = service.min(now.since(self.last)).as_nanos() as f64;
             self.last = now;
             self.mean_nanos =
                 Some(self.mean_nanos.map_or(first_in_line, |mean| mean + weight * (first_in_line - mean)));
         }
+        debug_assert!(self.mean_nanos >= Some(0.0), "a mean of times");
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of times, rounded")]
@@ -238,10 +248,12 @@ impl Occupancy {
     /// Returns the idle time of the interval that ends now and starts another.
     pub(crate) fn take_idle(&mut self, now: Instant) -> Duration {
         self.count(now);
+        debug_assert_eq!(self.since, now);
         std::mem::take(&mut self.idle)
     }
 
     fn count(&mut self, now: Instant) {
+        debug_assert!(self.since <= now, "time does not run back");
         if self.is_idle {
             self.idle += now.since(self.since);
         }

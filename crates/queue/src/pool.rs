@@ -35,6 +35,7 @@ impl<P: Packet> Pool<P> {
     fn place(&mut self, waiting: Waiting<P>) -> u32 {
         let slot = self.free;
         if let Some(place) = self.slots.get_mut(slot as usize) {
+            debug_assert!(place.waiting.is_none(), "a free slot");
             self.free = std::mem::replace(&mut place.next, NONE);
             place.waiting = Some(waiting);
             return slot;
@@ -66,6 +67,7 @@ impl Chain {
         self.last = slot;
         self.packets += 1;
         self.bytes += waiting.packet.len().count();
+        debug_assert!(self.first != NONE && pool.slots[slot as usize].next == NONE, "it is the last");
     }
 
     /// The first packet.
@@ -85,6 +87,8 @@ impl Chain {
         }
         self.packets -= 1;
         self.bytes -= waiting.packet.len().count();
+        debug_assert!((self.packets == 0) == (self.first == NONE));
+        debug_assert!(self.packets > 0 || self.bytes == 0);
         Some(waiting)
     }
 
@@ -96,6 +100,7 @@ impl Chain {
         unwanted: &mut impl FnMut(&P) -> bool,
         dropped: &mut impl FnMut(P),
     ) {
+        debug_assert!((self.packets == 0) == (self.first == NONE));
         for _ in 0..self.packets {
             let Some(waiting) = self.pop(pool) else { break };
             if unwanted(&waiting.packet) {

@@ -90,6 +90,7 @@ impl<P: Packet> Queue<P> {
         let Self { account, packets } = self;
         account.comes(packet.len().count());
         packets.enqueue(account, now, packet, dropped);
+        debug_assert!(account.balances(), "it has joined or was dropped");
     }
 
     /// Takes an arriving packet that goes before all others, whatever the discipline. Without room, others make way: those
@@ -104,6 +105,7 @@ impl<P: Packet> Queue<P> {
         while !account.fits(len) {
             packets.make_way(account, now, dropped);
         }
+        debug_assert!(account.fits(len));
         packets.put_first(Waiting { packet, since: now });
         account.joins(now, len);
     }
@@ -147,6 +149,7 @@ impl<P: Packet> Queue<P> {
     /// a limit. Does nothing if the queue's [`Purge`] says so.
     pub fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
+        debug_assert!(account.balances());
         account.one_below(|account| packets.purge(account, now, dropped));
         account.settle(now);
     }
@@ -174,6 +177,7 @@ impl<P: Packet> Queue<P> {
     /// Discards all packets that are `unwanted`.
     pub fn discard_where(&mut self, now: Instant, unwanted: &mut impl FnMut(&P) -> bool, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
+        debug_assert!(account.balances());
         packets.discard_where(account, unwanted, dropped);
         account.settle(now);
     }

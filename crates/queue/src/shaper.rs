@@ -35,6 +35,7 @@ impl Shaper {
             self.rate = rate;
             self.look_ahead();
         }
+        debug_assert!(rate.is_some() || self.ready_at <= now, "without a rate nothing waits");
     }
 
     /// The present rate.
@@ -60,6 +61,7 @@ impl Shaper {
     }
 
     fn drain(&mut self, now: Instant) {
+        debug_assert!(now >= self.since, "time does not run back");
         let drained = match self.rate {
             Some(rate) => u128::from(rate.as_bps()) * u128::from(now.since(self.since).as_nanos()),
             None => u128::MAX,
@@ -76,6 +78,8 @@ impl Shaper {
             (_, Some(rate)) => u64::try_from(surplus.div_ceil(rate.as_bps().into())).unwrap_or(u64::MAX),
         };
         self.ready_at = self.since + Duration::from_nanos(nanos);
+        debug_assert!(self.ready_at >= self.since);
+        debug_assert!(self.level > self.burst || self.ready_at == self.since, "a burst leaves at once");
     }
 }
 

@@ -111,6 +111,24 @@ fn short_packets_make_no_turn_longer_than_an_aggregate_and_the_turns_of_others_n
     assert!(pace.most.count() > 7_000_000_000 / 150_000, "{pace:?}");
 }
 
+/// A turn that short packets end early counts with what was left of it: two rounds of turns bound the packets of others.
+#[test]
+fn short_packets_make_no_bound_smaller() {
+    let bound = |airtime: u64| {
+        let mut law = law(us(1), 2);
+        let mut host = Host::busy(&mut law, &[airtime, 200]);
+        for _ in 0..100 {
+            for port in host.release(&mut law, Instant::ZERO) {
+                law.sent(Instant::ZERO, port, host.airtime[port]);
+                law.completed(Instant::ZERO, port, host.airtime[port]);
+            }
+        }
+        law.pace(Instant::ZERO, 1, LONG).most.count() as f64
+    };
+    let (short, long) = (bound(10), bound(200));
+    assert!((short / long - 1.0).abs() < 0.02, "{short} and {long}");
+}
+
 #[test]
 fn a_port_whose_station_sleeps_has_no_turn_until_it_wakes_and_then_the_next() {
     let mut law = law(us(50_000), 2);

@@ -185,20 +185,26 @@ pub struct Flow {
 /// Frames of a recording that are not replayed, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Without an IP packet: ARP, spanning tree, batman-adv's own messages.
+    /// Without an IP packet: ARP, spanning tree.
     pub not_ip: u64,
+    /// Of `PPPoE` sessions, MPLS or batman-adv, which are not opened; absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tunnels: u64,
     /// 802.11 management and control frames, and data frames without data.
     pub management: u64,
     /// With a wrong check sum, as radiotap tells.
     pub bad_fcs: u64,
     /// Repetitions of frames of which an earlier one was recorded, by transmitter, TID and sequence number.
     pub repeated: u64,
-    /// Later fragments, of 802.11 or batman-adv, of packets that count with their first.
+    /// Later fragments, of 802.11, of packets that count with their first.
     pub fragments: u64,
     /// Encrypted A-MSDUs, whose packets cannot be told apart.
     pub encrypted: u64,
     /// Shorter than their headers say.
     pub malformed: u64,
+    /// Replayed twice: packets that came in and went out again, of which `tcpdump -i any` records both; absent if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub forwarded: u64,
 }
 
 /// Receptions of a flow's packets at nodes of a distance class. Nodes out of range count, too.
@@ -392,7 +398,7 @@ pub struct Overflows {
 }
 
 /// What a node sent by radio to one neighbour.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hop {
     /// The neighbour.
     pub name: String,

@@ -4,7 +4,7 @@
 pub use crate::net::LossCause;
 pub use queue::Ecn;
 
-use crate::config::{Category, Dscp};
+use crate::config::{Category, Dscp, Role};
 use crate::engine::Bitmap;
 pub use crate::mac::Asks;
 use crate::radio::Mode;
@@ -330,8 +330,8 @@ pub struct Roster {
 pub struct RosterNode {
     /// Its name.
     pub name: String,
-    /// True for an access point.
-    pub access_point: bool,
+    /// Its role.
+    pub role: Role,
     /// Names of its queues in the results.
     pub queues: Vec<String>,
 }

@@ -62,12 +62,15 @@ fn two_aggregates_are_as_many_packets_as_two_full_frames() {
 }
 
 #[test]
-fn one_aggregate_in_the_hardware_keeps_aggregates_whole_only_with_another_behind_it() {
+fn aggregates_are_whole_where_the_hardware_holds_one_and_shorter_where_it_holds_less() {
     let radio = "standard = \"802.11n\"\nmcs = 7";
     let mac = "[mac.aggregation]\nampdu = \"65535 B\"\nampdu_frames = 16\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"";
     let goodput = |hardware: &str| run(&sender(radio, mac, hardware), 1).totals.goodput_bps;
-    let (bare, two) = (goodput(""), goodput("2 aggregates"));
-    assert!((two / bare - 1.0).abs() < 0.005, "{bare} and {two}");
+    let [bare, one, two, half] = ["", "1 aggregate", "2 aggregates", "8 packets"].map(goodput);
+    println!("{bare}, {one}, {two}, {half}");
+    assert!((two / bare - 1.0).abs() < 0.005 && (one / bare - 1.0).abs() < 0.005, "{bare}, {one} and {two}");
+    // Frames of 8 instead of 16.
+    assert!(half < 0.95 * bare, "{half} and {bare}");
 }
 
 #[test]

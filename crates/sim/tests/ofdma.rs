@@ -14,7 +14,7 @@ fn cell(stations: usize, queues: &str, more: &str) -> String {
     let mut text = format!(
         "duration = \"1100 ms\"\nwarmup = \"100 ms\"\n\
          [radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\nmcs = 11\n\
-         [mac]\nofdma = \"downlink\"\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"\n{more}\n[queue]\nlimit = 3000\n\
+         [mac]\nofdma = \"downlink\"\n{more}\n[queue]\nlimit = 3000\n\
          [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"{queues}\"\n\
          [[node]]\nname = \"s\"\ncount = {stations}\nposition = [\"3 m\", \"0 m\"]\n"
     );
@@ -22,11 +22,24 @@ fn cell(stations: usize, queues: &str, more: &str) -> String {
     text
 }
 
+/// Frames of 4 ms, for closed forms: one to a TXOP.
+const LONG: &str = "[mac.edca.best_effort]\ntxop_limit = \"0 s\"\n";
+
 /// What the access point's frames to several stations were: PPDUs, parts, padding and use of the channel.
 fn shared(outcome: &Outcome) -> (u64, u64, f64, f64) {
     let ap = outcome.nodes.iter().find(|node| node.name == "ap").expect("an access point");
     let found = ap.mac.multi_user.expect("frames to several stations");
     (found.ppdus, found.psdus, found.padding_ratio, found.channel_use_ratio)
+}
+
+/// Stations that share a frame share its airtime: together they have no more of it than their access point has sent for.
+#[test]
+fn a_frame_to_several_stations_counts_once() {
+    let outcome = run(&cell(4, "per-station", ""), 1);
+    let ap = outcome.nodes.iter().find(|node| node.name == "ap").expect("an access point");
+    assert!(shared(&outcome).0 > 50);
+    let (hops, all): (f64, f64) = (ap.hops.iter().map(|hop| hop.airtime_s).sum(), ap.mac.airtime_s);
+    assert!(0.9 * all < hops && hops <= all, "{hops} s of {all} s");
 }
 
 /// The exchange with four stations: 12 B of header to each less than a symbol, all by the tables of the standard.
@@ -38,7 +51,7 @@ fn shared(outcome: &Outcome) -> (u64, u64, f64, f64) {
 #[test]
 fn an_exchange_lasts_what_the_standard_says() {
     let ns = Duration::from_nanos;
-    let text = cell(4, "per-station", "");
+    let text = cell(4, "per-station", LONG);
     let mut world = World::new(&network(&text), 1).expect("a network that can be built");
     world.watch(&[0, 1, 2, 3, 4]);
     world.advance(Duration::from_millis(30));
@@ -107,7 +120,7 @@ fn a_saturated_cell_carries_what_the_closed_form_says() {
         let before = if protected { request + 16_000 + 44_000 + 16_000 } else { 0 };
         let cycle = 43_000 + 67_500 + before + of(mpdus) + 16_000 + trigger + 16_000 + responses;
         let expected = (stations * mpdus * 8_000) as f64 * 1e9 / cycle as f64;
-        let text = cell(usize::try_from(stations).expect("few"), "per-station", "");
+        let text = cell(usize::try_from(stations).expect("few"), "per-station", LONG);
         let text = if padded { text.replace("[mac]", "packet_padding = \"16 us\"\n[mac]") } else { text };
         let text = if protected { text.replace("\"downlink\"", "\"downlink\"\nrts_threshold = \"0 B\"") } else { text };
         let outcome = run(&text, 1);
@@ -145,7 +158,7 @@ fn stations_share_equally_under_every_queue() {
 #[test]
 fn stations_answer_a_mu_rts_all_at_once() {
     let ns = Duration::from_nanos;
-    let text = cell(4, "per-station", "").replace("\"downlink\"", "\"downlink\"\nrts_threshold = \"20 kB\"");
+    let text = cell(4, "per-station", LONG).replace("\"downlink\"", "\"downlink\"\nrts_threshold = \"20 kB\"");
     let mut world = World::new(&network(&text), 1).expect("a network that can be built");
     world.watch(&[0, 1, 2, 3, 4]);
     world.advance(Duration::from_millis(30));
@@ -263,8 +276,8 @@ fn what_contradicts_it_is_refused() {
     let good = cell(4, "per-station", "");
     let refused = [
         (good.replace("802.11ax", "802.11ac").replace("mcs = 11", "mcs = 9"), "802.11ax"),
-        (good.replace("[mac.edca", "cts_to_self = true\n[mac.edca"), "MU-RTS"),
-        (good.replace("[mac.edca", "aggregation = { ampdu = \"off\" }\n[mac.edca"), "BlockAcks"),
+        (good.replace("[queue", "cts_to_self = true\n[queue"), "MU-RTS"),
+        (good.replace("[queue", "aggregation = { ampdu = \"off\" }\n[queue"), "BlockAcks"),
         (good.replace("role = \"access-point\"", "").replace("queues = \"per-station\"", ""), "access-point"),
         (cell(1, "per-station", ""), "one station"),
         (cell(2, "per-station", "[mac.aggregation]\nampdu_frames = 1\n"), "`ampdu_frames`"),

@@ -4,7 +4,8 @@ use crate::networks::{network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::Outcome;
-use units::Duration;
+use sim::trace::{Kind, TraceEvent, TraceEventKind};
+use units::{Duration, Instant};
 
 /// Every beacon, by default.
 const BEACON_US: f64 = 102_400.0;
@@ -37,6 +38,27 @@ fn flow(from: &str, to: &str, traffic: &str, start: &str) -> String {
 
 const SLEEPS: &str = "power_save = {}";
 const QUEUES: [&str; 4] = ["one", "per-station", "mac80211", "turns"];
+
+/// A frame of 1064 B lasts 8.7 ms at 1 Mb/s. A station that is idle after 5 ms looks after 5 ms and finds that its MAC still has
+/// the frame; it says that it sleeps after 10 ms, and not as soon as the frame is acknowledged.
+#[test]
+fn a_station_that_has_a_frame_is_not_idle() {
+    let save = "data_rate = \"1 Mb/s\"\npower_save.idle_timeout = \"5 ms\"";
+    let text = cell("", save, &flow("phone", "ap", ONCE, "1 s"));
+    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
+    world.watch(&[1]);
+    world.advance(Duration::from_millis(1_500));
+    let sends = |event: TraceEvent| match event.what {
+        TraceEventKind::Sends(frame) if frame.kind == Kind::Data => Some(event.at.since(Instant::ZERO).as_secs_f64()),
+        _ => None,
+    };
+    let sent: Vec<f64> = world.take_events().into_iter().filter_map(sends).collect();
+    world.advance(Duration::MAX);
+    world.finish();
+    // When it first sleeps, the packet, when it sleeps again.
+    let [_, data, null] = sent[..] else { panic!("{sent:?}") };
+    assert!(data - 1.0 < 1e-3 && (0.010..0.011).contains(&(null - 1.0)), "{sent:?}");
+}
 
 #[test]
 fn a_packet_for_a_station_that_sleeps_waits_for_the_next_beacon_and_a_null_frame() {

@@ -223,7 +223,7 @@ proptest! {
              [mac]\nrts_threshold = \"{}\"\n[queue]\nlimit = 10\ndiscipline = \"drop-head\"\n\
              [routing]\nprotocol = \"aodv\"\n[routing.aodv]\nhello = {hello}\nlocal_repair = {repair}\n\
              gratuitous_rrep = {gratuitous}\nrrep_ack = {ack}\npurge_on_failure = {}\nrouting_priority = \"{}\"\n\
-             active_route_timeout = \"{}\"\nbuffer_packets = 5\n",
+             active_route_timeout = \"{}\"\n",
             if rts { "100 B" } else { "off" },
             !keep,
             if first { "head-of-queue" } else { "none" },

@@ -87,6 +87,29 @@ fn an_ignored_frame_costs_its_preamble_and_four_decibels() {
     assert!((full - limited - 4.0).abs() < 1e-3 && (full + 41.3).abs() < 0.1, "{powers:?}");
 }
 
+/// At -72 dBm an access point with three streams keeps 25 - 10 = 15 dBm, of 18 dBm 3 dB less; one with two streams 11 dBm, 7 dB
+/// less (26.10.2.4).
+#[test]
+fn an_access_point_with_more_than_two_streams_may_send_with_four_decibels_more() {
+    for (streams, less) in [(2, 7.0), (3, 3.0)] {
+        let text = cells(146, Some(-72.0)).replace("mcs = 4\n", &format!("mcs = 4\nstreams = {streams}\n"));
+        let text = text.replace("[radio]\n", "[radio]\ntx_power = \"18 dBm\"\n");
+        let text = text.replace("position = [\"146 m\"", "position = [\"206 m\"");
+        let mut world = World::new(&network(&text), 1).expect("a network that can be built");
+        world.watch(&[1]);
+        world.advance(Duration::MAX);
+        let heard = world.take_events().into_iter().filter_map(|event| match event.what {
+            TraceEventKind::Hears(frame, power) if frame.kind == Kind::Data && power.as_dbm() > -50.0 => {
+                Some(power.as_dbm())
+            }
+            _ => None,
+        });
+        let (least, most) = heard.fold((0.0, -99.0), |(least, most), dbm| (dbm.min(least), dbm.max(most)));
+        world.finish();
+        assert!((most - least - less).abs() < 1e-3, "{streams} streams: {least} to {most} dBm");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 

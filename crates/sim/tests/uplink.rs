@@ -11,10 +11,20 @@ fn cell(stations: usize, mac: &str, flows: &str) -> String {
     format!(
         "duration = \"1100 ms\"\nwarmup = \"200 ms\"\n\
          [radio]\nstandard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\nmcs = 11\n\
-         [mac]\nofdma = \"both\"\n{mac}\n[mac.edca.best_effort]\ntxop_limit = \"0 s\"\n[queue]\nlimit = 3000\n\
+         [mac]\nofdma = \"both\"\n{mac}\n[queue]\nlimit = 3000\n\
          [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\nqueues = \"per-station\"\n\
          [[node]]\nname = \"s\"\ncount = {stations}\nposition = [\"3 m\", \"0 m\"]\n{flows}"
     )
+}
+
+/// The same with this limit of TXOPs; with none of one exchange, in which a frame lasts 4 ms.
+fn limited(text: &str, txop: &str) -> String {
+    text.replace("[queue]", &format!("[mac.edca.best_effort]\ntxop_limit = \"{txop}\"\n[queue]"))
+}
+
+/// Goodput of the flows whose names begin so.
+fn goodput(outcome: &Outcome, name: &str) -> f64 {
+    outcome.flows.iter().filter(|flow| flow.name.starts_with(name)).map(|flow| flow.goodput_bps).sum()
 }
 
 const UP: &str = "[[flow]]\nname = \"up\"\nfrom = \"s*\"\nto = \"ap\"\n\
@@ -54,7 +64,7 @@ fn sent(text: &str) -> Vec<(Instant, Frame)> {
 #[test]
 fn an_exchange_lasts_what_the_standard_says() {
     let ns = Duration::from_nanos;
-    let sent = sent(&cell(2, MANAGED, UP));
+    let sent = sent(&limited(&cell(2, MANAGED, UP), "0 s"));
     let begin = sent.iter().position(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).expect("a trigger");
     let after = |before: (Instant, Duration)| before.0 + before.1 + ns(16_000);
     let (start, trigger) = &sent[begin];
@@ -84,7 +94,8 @@ fn a_saturated_cell_carries_what_the_closed_form_says() {
         let response = 20_000 + 4_000 * (22 + 8 * (22 + 36 * stations)).div_ceil(96);
         let cycle = 43_000 + 67_500 + trigger + 16_000 + 4_000_000 + 16_000 + response;
         let expected = (stations * mpdus * 8_000) as f64 * 1e9 / cycle as f64;
-        let outcome = run(&cell(usize::try_from(stations).expect("few"), MANAGED, UP), 1);
+        let text = cell(usize::try_from(stations).expect("few"), MANAGED, UP);
+        let outcome = run(&limited(&text, "0 s"), 1);
         let off = outcome.totals.goodput_bps / expected - 1.0;
         let MultiUser { ppdus, psdus, padding_ratio, .. } = asked(&outcome);
         println!("{stations}: {expected:.4e} b/s, {off:+.4}; {ppdus} PPDUs, {psdus} parts, padding {padding_ratio:.3}");
@@ -96,22 +107,109 @@ fn a_saturated_cell_carries_what_the_closed_form_says() {
     }
 }
 
-/// Both directions take turns, also where stations contend between.
+/// Both directions get equal airtime where stations do not contend, whatever is left of a TXOP after an exchange.
 #[test]
 fn downlink_and_uplink_take_turns() {
-    for mac in ["", MANAGED] {
-        let outcome = run(&cell(4, mac, &format!("{UP}{DOWN}")), 1);
-        let sum = |name: &str| {
-            outcome.flows.iter().filter(|flow| flow.name.starts_with(name)).map(|flow| flow.goodput_bps).sum::<f64>()
-        };
-        println!("{mac}: up {:.3e}, down {:.3e}", sum("up"), sum("down"));
-        // Stations that contend as well have more turns.
-        let least = if mac.is_empty() { 1e8 } else { 3e8 };
-        assert!(sum("down") > least && sum("up") > least, "{mac}");
-        let (triggers, frames) = (asked(&outcome).ppdus, outcome.nodes[0].mac.multi_user.expect("frames").ppdus);
-        println!("{triggers} triggers, {frames} frames");
-        assert!(triggers.abs_diff(frames) * 10 < triggers, "{triggers} {frames}");
+    for txop in ["2528 us", "4224 us", "4416 us", "4608 us", "6 ms", "0 s"] {
+        let outcome = run(&limited(&cell(4, MANAGED, &format!("{UP}{DOWN}")), txop), 1);
+        let ratio = goodput(&outcome, "up") / goodput(&outcome, "down");
+        println!("{txop}: {ratio:.3}");
+        assert!((ratio.ln()).abs() < 1.3_f64.ln(), "{txop}: {ratio}");
     }
+    // Stations that contend as well have more turns.
+    let outcome = run(&limited(&cell(4, "", &format!("{UP}{DOWN}")), "0 s"), 1);
+    assert!(goodput(&outcome, "down") > 1e8 && goodput(&outcome, "up") > 1e8, "{:?}", outcome.totals);
+}
+
+/// With the schema's defaults: what has a backlog moves within 100 ms, whoever else there is. TCP backs off, and
+/// of 20 stations that contend one may be unlucky: there it is 800 and 200 ms. In one
+/// queue for all, TCP connections starve each other.
+#[test]
+fn what_has_a_backlog_moves() {
+    let seldom =
+        UP.replace("kind = \"saturated\"", "kind = \"cbr\", rate = \"5 Mb/s\"").replace("\"up\"", "\"seldom\"");
+    let uploads = DOWNLOADS.replace("\"ap\"", "\"x\"").replace("\"s*\"", "\"ap\"").replace("\"x\"", "\"s*\"");
+    let uploads = uploads.replace("\"tcp\"\nfrom", "\"tcpup\"\nfrom");
+    let first = UP.replace("\"s*\"", "\"s1\"");
+    let stops = format!("{}stop = \"250 ms\"\n", UP.replace("\"s*\"", "\"s2\"").replace("\"up\"", "\"stops\""));
+    let mixes = [
+        format!("{UP}{DOWN}"),
+        format!("{seldom}{DOWN}"),
+        seldom,
+        DOWNLOADS.to_owned(),
+        format!("{DOWNLOADS}{uploads}"),
+        format!("{first}{stops}"),
+        format!("{first}{DOWNLOADS}"),
+    ];
+    let managed = [
+        "",
+        "mu_edca = { timer = \"8 ms\" }",
+        "mu_edca = { timer = \"2088.96 ms\" }",
+        "mu_edca = { timer = \"2 s\", aifsn = 15 }",
+    ];
+    let queues = ["per-station", "mac80211", "turns", "one"];
+    let mut case = 0;
+    for (mix, flows) in mixes.iter().enumerate() {
+        for mac in managed {
+            let (stations, queue) = ([2, 3, 8, 20][(case + mix) % 4], queues[case % 4]);
+            case += 1;
+            let text = cell(stations, mac, flows).replace("per-station", queue) + "[record]\nseries = \"100 ms\"\n";
+            let outcome = run(&text, 1);
+            for flow in &outcome.series.as_ref().expect("recorded").flows {
+                let slow = if stations == 20 { 2 } else { 1 };
+                let steps = if flow.name.starts_with("tcp") { 8 } else { slow };
+                let least = flow.goodput_bps[2..10].chunks(steps).map(|chunk| chunk.iter().sum::<f64>());
+                let least = least.fold(f64::MAX, f64::min);
+                let excused = flow.name.starts_with("stops") || queue == "one" && flow.name.starts_with("tcp");
+                assert!(least > 0.0 || excused, "{stations} {queue} {mac} {flow:?}");
+            }
+        }
+    }
+}
+
+/// Two downloads with the longest timer of MU EDCA, for each of five seeds: stations that a short rest of a TXOP kept from
+/// being asked are asked in the next one. They got 1 Mb/s together.
+#[test]
+fn what_a_txop_has_no_time_for_is_asked_in_the_next() {
+    let text = cell(2, "mu_edca = { timer = \"2088.96 ms\" }", DOWNLOADS);
+    for seed in 1..=5 {
+        let sum = run(&text, seed).totals.goodput_bps;
+        assert!(sum > 6.4e8, "{seed}: {sum}");
+    }
+    let busy = DOWN.replace("\"saturated\"", "\"poisson\", rate = \"100 Mb/s\"");
+    let outcome = run(&cell(4, "mu_edca = { timer = \"2 s\" }", &format!("{busy}{UP}")), 2);
+    let up = outcome.flows.iter().filter(|flow| flow.name.starts_with("up")).map(|flow| flow.goodput_bps / 1e6);
+    assert!(up.clone().all(|up| up > 75.0), "{:?}", up.collect::<Vec<_>>());
+}
+
+/// Stations that have sent all that they had, and may not contend, are polled: 160 Mb/s arrive within milliseconds. They got 41.
+#[test]
+fn stations_that_may_not_contend_are_polled() {
+    let up = UP.replace("kind = \"saturated\"", "kind = \"cbr\", rate = \"20 Mb/s\"") + "phase_jitter = \"400 us\"\n";
+    for txop in ["0 s", "2528 us"] {
+        let outcome = run(&limited(&cell(8, "mu_edca = { timer = \"2088 ms\" }", &up), txop), 1);
+        let delay = outcome.flows.iter().map(|flow| flow.delay_s.mean).sum::<f64>() / 8.0;
+        println!("{txop}: {:.4e} b/s, {delay:.4} s", outcome.totals.goodput_bps);
+        assert!(outcome.totals.goodput_bps > 1.55e8 && delay < 0.01, "{txop}: {delay} {:?}", outcome.totals);
+    }
+    // Where nobody has anything, there is a poll every 32 ms.
+    let sent = sent(&cell(2, MANAGED, &UP.replace("}\n", "}\nstop = \"10 ms\"\n")));
+    let polls = sent.iter().filter(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).count();
+    assert!(polls <= 2, "{polls} polls in 30 ms");
+}
+
+/// A station that may not contend is asked also if no other has anything, and one of another width beside others that do.
+#[test]
+fn nobody_waits_for_company() {
+    let only = UP.replace("\"s*\"", "\"s1\"");
+    let stops = format!("{}stop = \"150 ms\"\n", UP.replace("\"s*\"", "\"s2\"").replace("\"up\"", "\"stops\""));
+    let outcome = run(&cell(2, MANAGED, &format!("{only}{stops}")), 1);
+    assert!(goodput(&outcome, "up") > 7e8, "{:?}", outcome.totals);
+    let narrow = "[[node]]\nname = \"n\"\ncount = 3\nchannel_width = \"20 MHz\"\nposition = [\"0 m\", \"3 m\"]\n";
+    let narrow = narrow.to_owned() + &UP.replace("\"s*\"", "\"n*\"").replace("\"up\"", "\"narrow\"");
+    let outcome = run(&cell(2, MANAGED, &format!("{UP}{narrow}")), 1);
+    let least = outcome.flows.iter().map(|flow| flow.goodput_bps).fold(f64::MAX, f64::min);
+    assert!(least > 1e7, "{:?}", outcome.flows.iter().map(|flow| flow.goodput_bps).collect::<Vec<_>>());
 }
 
 /// Downloads: stations are polled after each frame to them, and their TCP acknowledgements go together.
@@ -124,7 +222,7 @@ fn acknowledgements_of_downloads_are_asked_for() {
     assert!(matches!(kinds[3], Kind::Trigger { asks: Asks::Data, users: 2 }), "{kinds:?}");
     assert!(matches!(kinds[4..6], [Kind::Data, Kind::Data]), "{kinds:?}");
     let (both, alone) = (cell(8, MANAGED, DOWNLOADS), cell(8, "", DOWNLOADS).replace("both", "downlink"));
-    let [both, alone] = [both, alone].map(|text| run(&text, 1));
+    let [both, alone] = [both, alone].map(|text| run(&limited(&text, "0 s"), 1));
     let [more, less] = [&both, &alone].map(|outcome| outcome.totals.goodput_bps);
     println!("{more:.4e} {less:.4e} b/s, padding {}", asked(&both).padding_ratio);
     assert!(more > less, "{more} {less}");

@@ -106,13 +106,6 @@ impl Buffer {
         self.a * (1.0 - self.backoff) * self.spread / (self.growth + self.b)
     }
 
-    /// Equation (8): the mean size at the next congestion event, in packets, after a mean of `size`. The queue empties
-    /// with probability `emptied` (`p_e`); where it does not, `delta` of the size stay occupied.
-    pub fn mean_next(&self, size: f64, bdp: f64, emptied: f64, delta: f64) -> f64 {
-        let lambda = emptied * self.lambda_emptied() + (1.0 - emptied) * self.lambda_filled(delta);
-        lambda * size + emptied * self.gamma_emptied() * bdp
-    }
-
     /// True if the queue empties after a congestion event at this size. By (5), if the senders then send less than the
     /// link can carry: `(1 - beta_T) E[B] T_T > beta_T Q`.
     pub fn empties(&self, size: f64, bdp: f64) -> bool {
@@ -148,32 +141,14 @@ impl Buffer {
         (1.0 - self.backoff) / (self.b / self.a / self.spread + self.backoff)
     }
 
-    /// The same as (10) prints it, which is the case of equal round trips (B3).
-    pub fn printed_fixed_point(&self) -> f64 {
-        (1.0 - self.backoff) / (self.b / self.a + self.backoff)
-    }
-
     /// Equation (11): the mean utilisation of the link is at least `1 / (1 + (b / a) rho)`. It rests on (10); with the
     /// exact fixed point the bound is [`utilisation`]'s.
     pub fn utilisation(&self) -> f64 {
         1.0 / (1.0 + self.b / self.a * self.spread)
-    }
-
-    /// In how many congestion events the distance to the fixed point shrinks to `share` of itself while the queue
-    /// always empties: it shrinks by `lambda_e` at each. Infinite where it does not shrink.
-    pub fn events_to_settle(&self, share: f64) -> f64 {
-        let lambda = self.lambda_emptied().abs();
-        if lambda < 1.0 { libm::log(share) / libm::log(lambda) } else { f64::INFINITY }
     }
 }
 
 /// Equation (2), without any traffic in mind: the share of busy time at which ALT's size is at rest, `1 / (1 + b / a)`.
 pub fn utilisation(a: f64, b: f64) -> f64 {
     1.0 / (1.0 + b / a)
-}
-
-/// Equation (9): `a < 10 + b`, the stability condition for a single flow with a round trip of 200 ms, whose `alpha_T` is
-/// 5 packets/s: the least growth that the document reckons with.
-pub fn is_stable_for_any(a: f64, b: f64) -> bool {
-    a < 10.0 + b
 }

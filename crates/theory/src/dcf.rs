@@ -22,6 +22,7 @@ mod cycle;
 mod standard;
 
 use crate::Error;
+use crate::error::{are_windows, is_limit, is_short, takes_time};
 use units::{Bytes, Duration};
 
 /// The largest cell that is solved; the cost of [`Freezing::Standard`] grows with the cube of the stations.
@@ -140,22 +141,17 @@ pub fn saturation(cell: &Cell, freezing: Freezing) -> Result<Saturation, Error> 
 }
 
 fn check(cell: &Cell, freezing: Freezing) -> Result<(), Error> {
-    let longest = match freezing {
-        Freezing::Bianchi => cell.collision,
-        Freezing::Standard { colliders_resume } => cell.collision.max(colliders_resume),
+    let resumes_soon = match freezing {
+        Freezing::Bianchi => true,
+        Freezing::Standard { colliders_resume } => is_short(colliders_resume),
     };
-    let times = [cell.slot, cell.success, cell.collision];
-    if !(1..=MAX_STATIONS).contains(&cell.stations) {
-        Err(Error::Stations)
-    } else if cell.cw_min == 0 || cell.cw_max < cell.cw_min || cell.cw_max > 65_535 {
-        Err(Error::Windows)
-    } else if !cell.attempts.is_none_or(|attempts| (1..=255).contains(&attempts)) {
-        Err(Error::Attempts)
-    } else if times.iter().any(|time| time.is_zero()) || times.into_iter().fold(longest, Ord::max) > MINUTE {
-        Err(Error::Times)
-    } else {
-        Ok(())
-    }
+    let times = [cell.slot, cell.success, cell.collision].into_iter().all(takes_time);
+    Error::first([
+        ((1..=MAX_STATIONS).contains(&cell.stations), Error::Stations),
+        (are_windows(cell.cw_min, cell.cw_max), Error::Windows),
+        (is_limit(cell.attempts), Error::Attempts),
+        (times && resumes_soon, Error::Times),
+    ])
 }
 
 impl Cell {
@@ -171,6 +167,3 @@ impl Cell {
         }
     }
 }
-
-/// Keeps the sums of times far from the end of a 64-bit count of nanoseconds.
-const MINUTE: Duration = Duration::from_secs(60);

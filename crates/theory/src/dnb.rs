@@ -33,11 +33,6 @@ pub fn drop_probability(load: f64, size: u32) -> f64 {
     (0..size).fold(1.0, |dropped, _| load * dropped / (1.0 + load * dropped))
 }
 
-/// `sum P_i(b_i) c_i`
-pub fn expected_cost(queues: &[Queue], split: &[u32]) -> f64 {
-    queues.iter().zip(split).map(|(queue, &size)| queue.cost * drop_probability(queue.load, size)).sum()
-}
-
 /// The split of `total` packets among saturated queues, not in whole packets. A queue that would get less than nothing gets
 /// none, and the others share what there is. Costs are above zero; without queues there is no split.
 pub fn split(total: f64, costs: &[f64]) -> Vec<f64> {

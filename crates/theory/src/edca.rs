@@ -57,6 +57,7 @@ mod residual;
 
 use crate::Error;
 use crate::dcf::backoff::Backoff;
+use crate::error::{are_windows, is_limit, is_short, takes_time};
 use access::Cell;
 use units::{Bytes, Duration};
 
@@ -136,25 +137,16 @@ pub fn saturation(groups: &[Group], medium: Medium) -> Result<Vec<Vec<Outcome>>,
 fn check(groups: &[Group], medium: Medium) -> Result<(), Error> {
     let stations: u64 = groups.iter().map(|group| u64::from(group.stations)).sum();
     let all = || groups.iter().flat_map(|group| &group.categories);
-    let takes_time = |time: Duration| !time.is_zero() && time <= Duration::from_secs(60);
-    if groups.is_empty() || groups.iter().any(|group| group.stations == 0) || stations > u64::from(MAX_STATIONS) {
-        Err(Error::Stations)
-    } else if groups.iter().any(|group| !(1..=MAX_CATEGORIES).contains(&group.categories.len())) {
-        Err(Error::Categories)
-    } else if !all().all(|of| (1..=15).contains(&of.aifsn)) {
-        Err(Error::Aifsn)
-    } else if !all().all(|of| of.cw_min > 0 && of.cw_max >= of.cw_min && of.cw_max <= 65_535) {
-        Err(Error::Windows)
-    } else if !all().all(|of| of.attempts.is_none_or(|attempts| (1..=255).contains(&attempts))) {
-        Err(Error::Attempts)
-    } else if !takes_time(medium.slot)
-        || medium.sifs > Duration::from_secs(60)
-        || !all().all(|of| takes_time(of.frame) && of.answer <= Duration::from_secs(60))
-    {
-        Err(Error::Times)
-    } else {
-        Ok(())
-    }
+    let somebody = !groups.is_empty() && groups.iter().all(|group| group.stations > 0);
+    let times = takes_time(medium.slot) && is_short(medium.sifs);
+    Error::first([
+        (somebody && stations <= u64::from(MAX_STATIONS), Error::Stations),
+        (groups.iter().all(|group| (1..=MAX_CATEGORIES).contains(&group.categories.len())), Error::Categories),
+        (all().all(|of| (1..=15).contains(&of.aifsn)), Error::Aifsn),
+        (all().all(|of| are_windows(of.cw_min, of.cw_max)), Error::Windows),
+        (all().all(|of| is_limit(of.attempts)), Error::Attempts),
+        (times && all().all(|of| takes_time(of.frame) && is_short(of.answer)), Error::Times),
+    ])
 }
 
 impl Category {

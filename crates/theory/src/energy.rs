@@ -8,10 +8,6 @@
 //! `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`,
 //! `eta = L + w (p_lo (A - 1) / G + p_hi T / G)`.
 
-mod network;
-
-pub use network::{Closed, Member};
-
 use crate::Error;
 
 /// Number of consecutive thresholds costlier than the best after which the search stops.

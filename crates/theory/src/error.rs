@@ -1,6 +1,7 @@
 //! Errors of models of medium access.
 
 use core::fmt;
+use units::Duration;
 
 /// A parameter outside its range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,3 +56,30 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+impl Error {
+    /// Returns the error of the first check that fails.
+    pub(crate) fn first<const N: usize>(checks: [(bool, Self); N]) -> Result<(), Self> {
+        checks.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+/// Do the windows of a back-off satisfy 1 <= `cw_min` <= `cw_max` <= 65535?
+pub(crate) fn are_windows(cw_min: u32, cw_max: u32) -> bool {
+    cw_min > 0 && (cw_min..=65_535).contains(&cw_max)
+}
+
+/// Is it a limit of attempts that a MAC can have?
+pub(crate) fn is_limit(attempts: Option<u32>) -> bool {
+    attempts.is_none_or(|attempts| (1..=255).contains(&attempts))
+}
+
+/// Is it at most a minute? This keeps sums of times far from the end of a 64-bit count of nanoseconds.
+pub(crate) fn is_short(time: Duration) -> bool {
+    time <= Duration::from_secs(60)
+}
+
+/// The same of something that takes time.
+pub(crate) fn takes_time(time: Duration) -> bool {
+    !time.is_zero() && is_short(time)
+}

@@ -41,6 +41,7 @@ mod chain;
 mod stages;
 
 use crate::Error;
+use crate::error::{are_windows, is_limit, is_short, takes_time};
 use chain::{Chain, Means};
 use units::{Bytes, Duration};
 
@@ -150,25 +151,16 @@ impl Pair {
 }
 
 fn check(pair: &Pair) -> Result<(), Error> {
-    let times = [pair.slot, pair.frame, pair.sifs, pair.ack, pair.difs, pair.timeout, pair.turnaround, pair.first()];
     let of_data = pair.handshake.map(|handshake| handshake.data_attempts);
-    let long = pair.handshake.is_some_and(|handshake| handshake.cts > Duration::from_secs(60));
-    if pair.cw_min == 0 || pair.cw_max < pair.cw_min || pair.cw_max > 65_535 {
-        Err(Error::Windows)
-    } else if !pair.attempts.into_iter().chain(of_data).all(|attempts| (1..=255).contains(&attempts)) {
-        Err(Error::Attempts)
-    } else if pair.slot.is_zero()
-        || pair.frame.is_zero()
-        || pair.first().is_zero()
-        || long
-        || times.iter().any(|time| *time > Duration::from_secs(60))
-    {
-        Err(Error::Times)
-    } else if !answers_find_all_counting(pair) {
-        Err(Error::Short)
-    } else {
-        Ok(())
-    }
+    let cts = pair.handshake.map_or(Duration::ZERO, |handshake| handshake.cts);
+    let times = [pair.slot, pair.frame, pair.first()].into_iter().all(takes_time)
+        && [pair.sifs, pair.ack, pair.difs, pair.timeout, pair.turnaround, cts].into_iter().all(is_short);
+    Error::first([
+        (are_windows(pair.cw_min, pair.cw_max), Error::Windows),
+        (is_limit(pair.attempts) && is_limit(of_data), Error::Attempts),
+        (times, Error::Times),
+        (times && answers_find_all_counting(pair), Error::Short),
+    ])
 }
 
 /// Whoever hears an answer to the other is counting slots, not still waiting for a time-out.

@@ -52,6 +52,7 @@
 
 use crate::Error;
 use crate::dcf::backoff::Backoff;
+use crate::error::{are_windows, takes_time};
 use crate::fixed_point::settle;
 use crate::slot::{self, Contender};
 use units::{Bytes, Duration};
@@ -262,23 +263,18 @@ impl Contention<'_> {
 
 fn check(groups: &[Group], slot: Duration) -> Result<(), Error> {
     let stations: u64 = groups.iter().map(|group| u64::from(group.stations)).sum();
-    let windows = |group: &Group| group.cw_min > 0 && group.cw_max >= group.cw_min && group.cw_max <= 65_535;
+    let somebody = !groups.is_empty() && groups.iter().all(|group| group.stations > 0);
     let arrivals = |group: &Group| match group.arrivals {
         Arrivals::PerSlot(q) => (RAREST..=1.0).contains(&q),
         Arrivals::Poisson(rate) => rate >= RAREST && rate.is_finite(),
     };
-    let takes_time = |time: Duration| !time.is_zero() && time <= Duration::from_secs(60);
-    if groups.is_empty() || groups.iter().any(|group| group.stations == 0) || stations > u64::from(MAX_STATIONS) {
-        Err(Error::Stations)
-    } else if !groups.iter().all(arrivals) {
-        Err(Error::Arrivals)
-    } else if !groups.iter().all(windows) {
-        Err(Error::Windows)
-    } else if !takes_time(slot) || !groups.iter().all(|of| takes_time(of.success) && takes_time(of.collision)) {
-        Err(Error::Times)
-    } else {
-        Ok(())
-    }
+    let times = |group: &Group| takes_time(group.success) && takes_time(group.collision);
+    Error::first([
+        (somebody && stations <= u64::from(MAX_STATIONS), Error::Stations),
+        (groups.iter().all(arrivals), Error::Arrivals),
+        (groups.iter().all(|group| are_windows(group.cw_min, group.cw_max)), Error::Windows),
+        (takes_time(slot) && groups.iter().all(times), Error::Times),
+    ])
 }
 
 #[cfg(test)]

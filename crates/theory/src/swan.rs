@@ -48,6 +48,7 @@ pub use target::{Equilibrium, Target, busy_of_each, equilibrium};
 
 use crate::Error;
 use crate::dcf::backoff::Backoff;
+use crate::error::{are_windows, takes_time};
 use crate::fixed_point::settle;
 use units::Duration;
 
@@ -73,13 +74,8 @@ pub struct Channel {
 impl Channel {
     fn check(&self) -> Result<(), Error> {
         let times = [self.slot, self.success, self.collision];
-        if self.cw_min == 0 || self.cw_max < self.cw_min || self.cw_max > 65_535 {
-            Err(Error::Windows)
-        } else if times.iter().any(|&time| time.is_zero() || time > Duration::from_secs(60)) {
-            Err(Error::Times)
-        } else {
-            Ok(())
-        }
+        let windows = (are_windows(self.cw_min, self.cw_max), Error::Windows);
+        Error::first([windows, (times.into_iter().all(takes_time), Error::Times)])
     }
 
     /// (1) and (2) together: `devices[i]`, which may be a fraction, of class `i` are each busy for `busy[i]` of the time.

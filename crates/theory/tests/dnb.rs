@@ -1,8 +1,13 @@
 //! The values of the reconstruction, M/M/1/K by its own closed form, and brute force over all splits.
 
 use proptest::prelude::*;
-use theory::dnb::{Queue, drop_probability, expected_cost, split, split_whole};
+use theory::dnb::{Queue, drop_probability, split, split_whole};
 use theory::queueing::Mm1k;
+
+/// `sum P_i(b_i) c_i`
+fn expected_cost(queues: &[Queue], split: &[u32]) -> f64 {
+    queues.iter().zip(split).map(|(queue, &size)| queue.cost * drop_probability(queue.load, size)).sum()
+}
 
 fn by_hop(nodes: u32) -> Vec<Queue> {
     (1..=nodes).map(|hop| Queue::saturated(f64::from(hop))).collect()

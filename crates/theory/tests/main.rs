@@ -2,6 +2,8 @@
 
 mod alt;
 mod ampdu;
+mod closed_network;
+mod contention;
 mod dcf;
 mod dnb;
 mod draws;

@@ -1,8 +1,9 @@
 //! Slots of a parking lot drawn one by one: plain contention, and the order of age.
 
+use crate::contention::Contention;
 use crate::draws::Draws;
 use std::collections::VecDeque;
-use theory::tmac::{Contention, parking_lot};
+use theory::tmac::parking_lot;
 
 /// What became of so many slots.
 struct Counted {

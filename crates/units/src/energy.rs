@@ -1,6 +1,6 @@
 //! Energy in whole nanojoules.
 
-use core::ops::{Add, AddAssign, Sub};
+use crate::saturating::saturating;
 
 /// An energy in whole nanojoules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,26 +29,7 @@ impl Energy {
     }
 }
 
-impl Add for Energy {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl AddAssign for Energy {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-/// Subtraction saturates at zero.
-impl Sub for Energy {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-}
+saturating!(Energy);
 
 #[cfg(test)]
 mod tests {

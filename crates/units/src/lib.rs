@@ -9,6 +9,7 @@ mod bounds;
 mod energy;
 mod parse;
 mod radio;
+mod saturating;
 #[cfg(feature = "schema")]
 mod schema;
 mod text;

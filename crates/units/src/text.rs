@@ -178,15 +178,39 @@ integer_text!(
     print [("J", 1_000_000_000, 1_000_000_000), ("mJ", 1_000_000, 1_000_000), ("uJ", 1_000, 1_000)]
 );
 
+/// Reads a quantity that is kept as a float: `units` are names with what makes the value, or the fault, of a number in each.
+fn read_float(text: &str, kind: &'static Kind, units: &[(&str, Convert)]) -> Result<f64, ParseError> {
+    let written = Written::split(text, kind)?;
+    let Some((_, convert)) = units.iter().find(|(name, _)| *name == written.unit) else {
+        return Err(written.unknown_unit());
+    };
+    let value = convert(written.float()?).map_err(|fault| written.refuse(fault))?;
+    if value.is_finite() { Ok(value) } else { Err(written.refuse(Fault::TooLarge)) }
+}
+
+type Convert = fn(f64) -> Result<f64, Fault>;
+
+/// No power at all has no decibels.
+fn dbm(watts: f64) -> Result<f64, Fault> {
+    if watts > 0.0 { Ok(Power::watts(watts).as_dbm()) } else { Err(Fault::NotAboveZero) }
+}
+
+fn not_negative(value: f64) -> Result<f64, Fault> {
+    if value < 0.0 { Err(Fault::Negative) } else { Ok(value) }
+}
+
 macro_rules! float_text {
-    ($type:ident, $value:ident, $kind:expr, signed $signed:expr, units $units:expr, read $read:expr) => {
+    ($type:ident, $make:path, $value:ident, $name:literal, $examples:expr, $units:literal, $smallest:literal,
+     signed $signed:literal, read $read:expr) => {
         impl Text for $type {
-            const KIND: &'static Kind = &$kind;
+            const KIND: &'static Kind =
+                &Kind { name: $name, examples: &$examples, units: $units, smallest: $smallest, zero: "", largest: "" };
             #[cfg(feature = "schema")]
             const SIGNED: bool = $signed;
             #[cfg(feature = "schema")]
             fn unit_names() -> impl Iterator<Item = &'static str> {
-                $units.into_iter()
+                const READ: &[(&str, Convert)] = &$read;
+                READ.iter().map(|(name, _)| *name)
             }
         }
 
@@ -194,9 +218,7 @@ macro_rules! float_text {
         impl FromStr for $type {
             type Err = ParseError;
             fn from_str(text: &str) -> Result<Self, ParseError> {
-                let written = Written::split(text, Self::KIND)?;
-                let read: fn(&Written) -> Result<Self, ParseError> = $read;
-                read(&written)
+                read_float(text, Self::KIND, &$read).map($make)
             }
         }
 
@@ -210,74 +232,27 @@ macro_rules! float_text {
 }
 
 float_text!(
-    Length,
-    as_metres,
-    Kind { name: "a length", examples: &["50 cm", "30 m", "1.5 km"], units: "cm, m or km", smallest: "m", zero: "", largest: "" },
+    Length, Length::metres, as_metres, "a length", ["50 cm", "30 m", "1.5 km"], "cm, m or km", "m",
     signed true,
-    units ["cm", "m", "km"],
-    read |written| {
-        let metres = match written.unit {
-            "cm" => written.float()? / 100.0,
-            "m" => written.float()?,
-            "km" => written.float()? * 1_000.0,
-            _ => return Err(written.unknown_unit()),
-        };
-        if metres.is_finite() { Ok(Length::metres(metres)) } else { Err(written.refuse(Fault::TooLarge)) }
-    }
+    read [("cm", |number| Ok(number / 100.0)), ("m", Ok), ("km", |number| Ok(number * 1_000.0))]
 );
 
 float_text!(
-    Speed,
-    as_metres_per_second,
-    Kind { name: "a speed", examples: &["20 m/s", "72 km/h"], units: "m/s or km/h", smallest: "m/s", zero: "", largest: "" },
+    Speed, Speed::metres_per_second, as_metres_per_second, "a speed", ["20 m/s", "72 km/h"], "m/s or km/h", "m/s",
     signed false,
-    units ["m/s", "km/h"],
-    read |written| {
-        let speed = match written.unit {
-            "m/s" => written.float()?,
-            "km/h" => written.float()? / 3.6,
-            _ => return Err(written.unknown_unit()),
-        };
-        if speed < 0.0 { Err(written.refuse(Fault::Negative)) } else { Ok(Speed::metres_per_second(speed)) }
-    }
+    read [("m/s", not_negative), ("km/h", |number| not_negative(number / 3.6))]
 );
 
 float_text!(
-    Power,
-    as_dbm,
-    Kind { name: "a power", examples: &["15 dBm", "-82 dBm", "100 mW"], units: "dBm, mW or W", smallest: "dBm", zero: "", largest: "" },
+    Power, Power::dbm, as_dbm, "a power", ["15 dBm", "-82 dBm", "100 mW"], "dBm, mW or W", "dBm",
     signed true,
-    units ["dBm", "mW", "W"],
-    read |written| {
-        let watts = match written.unit {
-            "dBm" => return written.float().map(Power::dbm),
-            "mW" => written.float()? / 1_000.0,
-            "W" => written.float()?,
-            _ => return Err(written.unknown_unit()),
-        };
-        // No power at all has no decibels.
-        if watts > 0.0 { Ok(Power::watts(watts)) } else { Err(written.refuse(Fault::NotAboveZero)) }
-    }
+    read [("dBm", Ok), ("mW", |number| dbm(number / 1_000.0)), ("W", dbm)]
 );
 
 float_text!(
-    Decibels,
-    as_db,
-    Kind {
-        name: "a ratio of powers",
-        examples: &["10 dB", "-3 dB", "0.5 dB"],
-        units: "dB",
-        smallest: "dB",
-        zero: "",
-        largest: ""
-    },
+    Decibels, Decibels::new, as_db, "a ratio of powers", ["10 dB", "-3 dB", "0.5 dB"], "dB", "dB",
     signed true,
-    units["dB"],
-    read | written
-        | match written.unit {
-            "dB" => written.float().map(Decibels::new),
-            _ => Err(written.unknown_unit()),
-        }
+    read [("dB", Ok)]
 );
 
 /// Reads the text of a quantity; a bare number is answered with how to write it.

@@ -1,6 +1,7 @@
 //! Time as whole nanoseconds, up to 584 years: the same on every machine.
 
-use core::ops::{Add, AddAssign, Div, Mul, Sub};
+use crate::saturating::saturating;
+use core::ops::{Add, AddAssign, Div};
 
 /// A span of time in whole nanoseconds, never negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -72,34 +73,7 @@ impl Duration {
     }
 }
 
-/// Addition saturates at [`Duration::MAX`].
-impl Add for Duration {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl AddAssign for Duration {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-/// Subtraction saturates at zero.
-impl Sub for Duration {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        self.saturating_sub(other)
-    }
-}
-
-impl Mul<u64> for Duration {
-    type Output = Self;
-    fn mul(self, times: u64) -> Self {
-        Self(self.0.saturating_mul(times))
-    }
-}
+saturating!(Duration);
 
 /// Division by zero gives [`Duration::MAX`].
 impl Div<u64> for Duration {

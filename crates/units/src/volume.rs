@@ -1,7 +1,7 @@
 //! Sizes in bytes and rates in bit/s.
 
 use crate::Duration;
-use core::ops::{Add, AddAssign, Mul, Sub};
+use crate::saturating::saturating;
 
 /// A second in nanoseconds.
 const NANOS: u64 = 1_000_000_000;
@@ -27,33 +27,7 @@ impl Bytes {
     }
 }
 
-impl Add for Bytes {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(self.0.saturating_add(other.0))
-    }
-}
-
-impl AddAssign for Bytes {
-    fn add_assign(&mut self, other: Self) {
-        *self = *self + other;
-    }
-}
-
-/// Subtraction saturates at zero.
-impl Sub for Bytes {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-}
-
-impl Mul<u64> for Bytes {
-    type Output = Self;
-    fn mul(self, times: u64) -> Self {
-        Self(self.0.saturating_mul(times))
-    }
-}
+saturating!(Bytes);
 
 /// A rate in whole bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

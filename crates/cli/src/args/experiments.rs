@@ -15,6 +15,7 @@ pub(crate) enum Experiment {
     Enter(Enter),
     Reproduce(Reproduce),
     Arena(Arena),
+    #[cfg(feature = "evidence")]
     Claims(Claims),
     List(List),
     Report(Report),
@@ -98,7 +99,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Set a key of the network: its dotted path and its value. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
     pub(crate) set: Vec<String>,
     /// Print the results as one JSON object.
     #[arg(long)]
@@ -152,7 +153,7 @@ pub(crate) struct Emulate {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
     pub(crate) seed: u64,
     /// Set a key of the network: its dotted path and its value. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
     pub(crate) set: Vec<String>,
     /// A packet that is delivered later than this, real minus simulated time, is late.
     #[arg(long, value_name = "TIME", default_value = "1 ms")]
@@ -257,7 +258,7 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "N", value_parser = seeds, allow_negative_numbers = true)]
     pub(crate) seeds: Option<usize>,
     /// Set a key of every network: its dotted path and its value. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
     pub(crate) set: Vec<String>,
     /// The number of threads [default: one for each core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
@@ -314,6 +315,7 @@ impl From<Arena> for Reproduce {
 
 /// Show what was measured for the statements of documents, from the record of full runs; nothing is simulated.
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
+#[cfg(feature = "evidence")]
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
@@ -436,6 +438,18 @@ pub(crate) struct ScenarioFrom {
 
 fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
+/// Keys that people give as settings, but that are options of the commands.
+const OPTIONS: [&str; 5] = ["seed", "seeds", "case", "out", "threads"];
+
+fn setting(text: &str) -> Result<String, String> {
+    match text.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
+        Some((key, value)) if OPTIONS.contains(&key) => {
+            Err(format!("`{key}` is no key of a scenario but an option: `--{key} {value}`"))
+        }
+        _ => Ok(text.to_owned()),
+    }
 }
 
 fn seeds(text: &str) -> Result<usize, String> {

@@ -1,10 +1,11 @@
 //! `sluice agent`.
 
-use super::live::{create, listening, restore_on_panic, unwritable, write};
+use super::live::{listening, restore_on_panic, unwritable};
+use super::recordings::Recordings;
 use crate::args;
 use crate::failure::Failure;
 use crate::outlet::Outlet;
-use lab::files;
+use experiment::scenario::parse;
 use linux::admission::Settings as Admission;
 use linux::agent::Host;
 use linux::agent::config::Config;
@@ -15,8 +16,11 @@ use linux::telemetry::events::AgentEvent;
 use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
 use linux::{Place, Wish, make_state_folder};
-use std::collections::BTreeMap;
+use rustix::fs::OFlags;
+use std::fs::OpenOptions;
+use std::io::{self, Read as _};
 use std::ops::ControlFlow;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
@@ -26,9 +30,17 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     restore_on_panic(places.clone());
     let admission = config.admission.clone();
     let log = Outlet::stderr().map_err(|error| unwritable("to standard error", &error))?;
-    let mut serving =
-        Serving { args, listen: metrics(&config), admission, recordings: Recordings::new(), log, places, next: None };
-    serving.recordings = serving.new_recordings(&config).map_err(Failure::wrong)?;
+    let mut serving = Serving {
+        args,
+        listen: metrics(&config),
+        admission,
+        recordings: Recordings::default(),
+        log,
+        places,
+        next: None,
+    };
+    let recordings = serving.recordings.opened(&config).map_err(Failure::wrong)?;
+    serving.record(&config, recordings);
     // The queues come first: without the privilege for them the folder cannot be made either.
     let mut listen = Vec::new();
     if make_state_folder(&args.state).is_ok() {
@@ -41,9 +53,27 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
 }
 
 fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>), String> {
-    let config: Config = files::config(file).map_err(|refusal| refusal.to_string())?;
+    let name = file.display().to_string();
+    let bytes = plain(file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => lab::files::sentence(file),
+        _ => format!("{name} cannot be read: {error}"),
+    })?;
+    let config: Config = parse(&name, &bytes).map_err(|refusal| refusal.to_string())?;
     let wishes = config.wishes(state).map_err(|why| format!("{}: {why}", file.display()))?;
     Ok((config, wishes))
+}
+
+/// Reads a plain file: a pipe would keep the agent waiting.
+fn plain(path: &Path) -> io::Result<Vec<u8>> {
+    const LARGEST: u64 = 1 << 24;
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a plain file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(LARGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn metrics(config: &Config) -> Option<Address> {
@@ -64,9 +94,6 @@ struct Serving<'a> {
     next: Option<Next>,
 }
 
-/// Recordings by interface: path and open file.
-type Recordings = BTreeMap<String, (PathBuf, Outlet)>;
-
 struct Next {
     config: Config,
     recordings: Recordings,
@@ -81,45 +108,22 @@ impl Serving<'_> {
 
     /// Writes the rest, and says which recordings are not whole.
     fn finish(&mut self) {
-        for (device, (_, mut file)) in std::mem::take(&mut self.recordings) {
-            match file.finish() {
-                Ok(0) => {}
-                Ok(dropped) => self.complain(format_args!("{device}: its recording lacks {dropped} intervals")),
-                Err(error) => self.complain(format_args!("{device}: cannot write the recording: {error}")),
-            }
+        for lacking in self.recordings.finish() {
+            self.complain(lacking);
         }
         let _ = self.log.finish();
     }
 
-    /// Creates the files of recordings that are new in `config`. Those that run go on.
-    fn new_recordings(&self, config: &Config) -> Result<Recordings, String> {
-        let mut new = Recordings::new();
-        for (device, interface) in &config.interface {
-            let Some(path) = &interface.record else { continue };
-            if self.recordings.get(device).is_none_or(|(open, _)| open != path) {
-                let file = create(path).map_err(|failure| failure.to_string())?;
-                new.insert(device.clone(), (path.clone(), file));
-            }
-        }
-        Ok(new)
-    }
-
-    /// Goes on with the recordings that are in `config`, and with the new ones.
     fn record(&mut self, config: &Config, new: Recordings) {
-        let is_wanted = |device: &String, open: &PathBuf| {
-            config.interface.get(device).and_then(|interface| interface.record.as_ref()) == Some(open)
-        };
-        self.recordings.retain(|device, (open, _)| is_wanted(device, open));
-        self.recordings.extend(new);
+        for failed in self.recordings.begin(config, new) {
+            self.complain(failed);
+        }
     }
 }
 
 impl Host for Serving<'_> {
     fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()> {
-        if let Some((_, file)) = self.recordings.get_mut(&status.device)
-            && let Err(failure) = write(file, decision)
-        {
-            self.recordings.remove(&status.device);
+        if let Err(failure) = self.recordings.write(&status.device, decision) {
             self.complain(format_args!("{}: {failure}; it is not recorded any longer", status.device));
         }
         ControlFlow::Continue(())
@@ -134,7 +138,7 @@ impl Host for Serving<'_> {
             Ok(read) => read,
             Err(why) => return Some(Err(why)),
         };
-        let recordings = match self.new_recordings(&config) {
+        let recordings = match self.recordings.opened(&config) {
             Ok(recordings) => recordings,
             Err(why) => return Some(Err(why)),
         };

@@ -1,6 +1,7 @@
 //! The commands that simulate.
 
 mod check;
+#[cfg(feature = "evidence")]
 mod claims;
 #[cfg(target_os = "linux")]
 mod emulate;
@@ -32,6 +33,7 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
         Experiment::Arena(args) => reproduce::reproduce(args.into()),
         Experiment::New(args) => new::new(&args.file, &args.standard).map(|()| HOLDS),
         Experiment::Check(args) => check::check(&args).map(|()| HOLDS),
+        #[cfg(feature = "evidence")]
         Experiment::Claims(args) => claims::claims(&args),
         Experiment::List(args) => list::list(&args.targets).map(|()| HOLDS),
         Experiment::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),

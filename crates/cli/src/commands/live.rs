@@ -1,13 +1,13 @@
-//! The commands that work on interfaces; here `sluice attach`, `sluice detach` and `sluice record`.
+//! `sluice attach`, `sluice detach` and `sluice record`.
 
 use super::decisions::{line, row, settings};
-use super::{admit, agent, doctor, status, watch};
-use crate::args::{self, Live};
+use crate::args;
 use crate::console::print;
-use crate::failure::{FAILED, Failure, HOLDS};
+use crate::failure::{FAILED, Failure};
 use crate::outlet::Outlet;
 use control::{AnyController, Reads};
 use experiment::printable;
+use experiment::shell::quoted;
 use linux::agent::Host;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::signals::Signals;
@@ -22,20 +22,6 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use units::{Duration, Positive};
 
-/// Runs a command that works on interfaces and returns its exit code.
-pub(super) fn live(command: Live) -> Result<u8, Failure> {
-    match command {
-        Live::Attach(args) => attach(&args).map(|()| HOLDS),
-        Live::Agent(args) => agent::agent(&args).map(|()| HOLDS),
-        Live::Admit(args) => admit::admit(&args),
-        Live::Detach(args) => detach(&args).map(|()| HOLDS),
-        Live::Record(args) => record(&args).map(|()| HOLDS),
-        Live::Doctor(args) => doctor::doctor(&args).map(|()| HOLDS),
-        Live::Status(args) => status::status(&args).map(|()| HOLDS),
-        Live::Watch(args) => watch::watch(&args).map(|()| HOLDS),
-    }
-}
-
 /// Settings of an access point's turns in a scenario that `[queue]` lacks, and what to do instead.
 const OF_ACCESS_POINTS: [(&str, &str); 2] = [
     ("turns.bulk_delay", "give it as --bulk-delay TIME"),
@@ -46,7 +32,7 @@ const OF_ACCESS_POINTS: [(&str, &str); 2] = [
     ),
 ];
 
-fn attach(args: &args::Attach) -> Result<(), Failure> {
+pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
     for (key, instead) in OF_ACCESS_POINTS {
         if args.policy.set.iter().any(|set| set.split('=').next().is_some_and(|given| given.trim() == key)) {
             return Err(Failure::wrong(format!("--set {key}: {instead}")));
@@ -81,7 +67,7 @@ fn attach(args: &args::Attach) -> Result<(), Failure> {
     govern_one(wish, listen, &mut host)
 }
 
-fn detach(args: &args::Detach) -> Result<(), Failure> {
+pub(super) fn detach(args: &args::Detach) -> Result<(), Failure> {
     let place = place(&args.queue);
     let said = match linux::detach(&place)? {
         Some(Restored::Queue) => "has its former queue back",
@@ -91,7 +77,7 @@ fn detach(args: &args::Detach) -> Result<(), Failure> {
     print(&format!("{} {said}\n", place.device))
 }
 
-fn record(args: &args::Record) -> Result<(), Failure> {
+pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
     let settings = settings(&args.policy)?;
     controller(&settings, 0)?;
     let mut host = Attaching::new(false, true)?;
@@ -234,7 +220,7 @@ pub(super) fn restore_on_panic(places: Vec<Place>) {
         // First the queues: whoever reads the words may keep them waiting.
         let restored = places.iter().map(|(device, restorer)| match restorer.restore() {
             Ok(()) => format!("{device} has its former queue back\n"),
-            Err(error) => format!("error: {error}; `sluice detach {device}` tries again\n"),
+            Err(error) => format!("error: {error}; `sluice detach {}` tries again\n", quoted(device)),
         });
         let restored: String = restored.collect();
         if let Ok(mut log) = Outlet::stderr() {
@@ -279,11 +265,11 @@ fn tell(rows: &mut Outlet, decision: &Decision, json: bool) -> Result<(), Failur
     told.map_err(|error| unwritable("to standard output", &error))
 }
 
-pub(super) fn create(path: &Path) -> Result<Outlet, Failure> {
+fn create(path: &Path) -> Result<Outlet, Failure> {
     Outlet::create(path).map_err(|error| unwritable(&path.display().to_string(), &error))
 }
 
-pub(super) fn write(file: &mut Outlet, decision: &Decision) -> Result<(), Failure> {
+fn write(file: &mut Outlet, decision: &Decision) -> Result<(), Failure> {
     file.put(&line(decision)?).map_err(|error| unwritable("the recording", &error))
 }
 

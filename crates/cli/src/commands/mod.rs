@@ -13,12 +13,16 @@ mod experiments;
 mod live;
 mod manual;
 #[cfg(target_os = "linux")]
+mod recordings;
+#[cfg(target_os = "linux")]
 mod stations;
 #[cfg(target_os = "linux")]
 mod status;
 #[cfg(target_os = "linux")]
 mod watch;
 
+#[cfg(target_os = "linux")]
+use crate::args::Live;
 use crate::args::{Args, Command};
 use crate::failure::{Failure, HOLDS};
 
@@ -28,8 +32,24 @@ pub(crate) fn run(args: Args) -> Result<u8, Failure> {
         #[cfg(feature = "simulator")]
         Command::Experiment(experiment) => experiments::experiment(experiment),
         #[cfg(target_os = "linux")]
-        Command::Live(live) => live::live(live),
+        Command::Live(live) => on_interfaces(live),
         Command::Completions { shell } => manual::completions(shell).map(|()| HOLDS),
         Command::Man { folder } => manual::man(folder.as_deref()).map(|()| HOLDS),
     }
+}
+
+/// Runs a command that works on interfaces and returns its exit code.
+#[cfg(target_os = "linux")]
+fn on_interfaces(command: Live) -> Result<u8, Failure> {
+    let done = match command {
+        Live::Admit(args) => return admit::admit(&args),
+        Live::Attach(args) => live::attach(&args),
+        Live::Agent(args) => agent::agent(&args),
+        Live::Detach(args) => live::detach(&args),
+        Live::Record(args) => live::record(&args),
+        Live::Doctor(args) => doctor::doctor(&args),
+        Live::Status(args) => status::status(&args),
+        Live::Watch(args) => watch::watch(&args),
+    };
+    done.map(|()| HOLDS)
 }

@@ -1,6 +1,5 @@
 //! The stations of Wi-Fi interfaces, as `sluice status` and `sluice doctor` show them.
 
-use super::status::{milliseconds, plain};
 use experiment::tables::{Columns, table};
 use linux::kernel::nl80211::Format;
 use linux::telemetry::stations::{Station, Stations, Told};
@@ -108,6 +107,16 @@ fn rate(rate: Rate) -> String {
 
 fn airtime(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
+}
+
+/// Replaces control characters in text of other programs.
+pub(super) fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// Formats a span in milliseconds, to a tenth.
+pub(super) fn milliseconds(span: Duration) -> String {
+    format!("{:.1} ms", span.as_secs_f64() * 1e3)
 }
 
 #[cfg(test)]

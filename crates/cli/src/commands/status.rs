@@ -1,6 +1,6 @@
 //! `sluice status`.
 
-use super::stations;
+use super::stations::{self, milliseconds, plain};
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::Failure;
@@ -158,16 +158,6 @@ pub(super) fn classes(status: &Status) -> Option<String> {
     let delay = if last.sojourn.n > 0 { milliseconds(last.sojourn.mean) } else { "no delay known".into() };
     let (waiting, dropped) = (last.backlog.packets, dropped.packets);
     Some(format!("{best_effort}; real time: {waiting} wait, {delay}, {dropped} dropped"))
-}
-
-/// Replaces control characters in text of other programs.
-pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
-}
-
-/// Formats a span in milliseconds, to a tenth.
-pub(super) fn milliseconds(span: Duration) -> String {
-    format!("{:.1} ms", span.as_secs_f64() * 1e3)
 }
 
 /// Formats a span in its two largest units.

@@ -3,7 +3,8 @@
 mod view;
 
 use super::decisions::row;
-use super::status::{ask, is_governed, none, plain};
+use super::stations::plain;
+use super::status::{ask, is_governed, none};
 use crate::args;
 use crate::console::print;
 use crate::failure::Failure;

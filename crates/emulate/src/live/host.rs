@@ -1,7 +1,7 @@
 //! The device by which a real node leads to this machine, outside all namespaces of ours.
 
-use super::namespaces::Unavailable;
 use super::tun::{self, Site};
+use super::unavailable::Unavailable;
 use crate::medium::Medium;
 use linux::kernel::routes;
 use std::io;

@@ -10,10 +10,12 @@ mod node;
 mod pace;
 mod priority;
 mod tun;
+mod unavailable;
 mod visit;
 
 pub use host::{Host, host};
-pub use namespaces::{Inside, Unavailable, again, inside};
+pub use namespaces::{Inside, again, inside};
 pub use pace::{Ended, NotRun, Ready, Report, Rules, run};
 pub use priority::raise;
+pub use unavailable::Unavailable;
 pub use visit::{NoVisit, visit};

@@ -2,6 +2,7 @@
 
 use super::host::Host;
 use super::priority;
+use super::unavailable::{Unavailable, failed};
 use linux::agent::signals::{Signals, Told};
 use nix::sched::{CloneFlags, unshare};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -15,61 +16,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::{env, fs, io};
-use thiserror::Error;
 
 /// The variable by which the program within the namespaces is told that it is, and from which [`visit`](super::visit)
 /// takes the names of the nodes: the process outside, then the nodes, one a line.
 pub(super) const INSIDE: &str = "SLUICE_EMULATE";
-
-/// Why this machine gives no namespaces or devices.
-#[derive(Debug, Error)]
-pub enum Unavailable {
-    /// The kernel refuses namespaces to this user.
-    #[error(
-        "this user may not make namespaces ({0}): as root, try `sysctl user.max_user_namespaces=10000`, and on Ubuntu \
-         `sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, run it as privileged"
-    )]
-    Namespaces(io::Error),
-    /// A TUN device cannot be made.
-    #[error(
-        "cannot make a TUN device ({0}): as root, try `modprobe tun` and `chmod 666 /dev/net/tun`; in a container, add \
-         the device, as `--device /dev/net/tun`"
-    )]
-    Tun(io::Error),
-    /// A device outside of the namespaces cannot be made, or may not be used.
-    #[error(
-        "cannot lead packets to this machine ({error}): run as root, or let root once make the device for this user: \
-         `ip tuntap add {name} mode tun user USER && ip link set {name} up{routes}`"
-    )]
-    Host {
-        /// The kernel's reason.
-        error: io::Error,
-        /// The device.
-        name: &'static str,
-        /// Commands for its routes.
-        routes: String,
-    },
-    /// A device cannot be given its address.
-    #[error("cannot set up the network of node `{node}`: {error}")]
-    Node {
-        /// The node.
-        node: String,
-        /// The kernel's reason.
-        error: io::Error,
-    },
-    /// The system refuses something else.
-    #[error("cannot {what}: {error}")]
-    System {
-        /// What was tried.
-        what: &'static str,
-        /// The system's reason.
-        error: io::Error,
-    },
-}
-
-pub(super) fn failed<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Unavailable {
-    move |error| Unavailable::System { what, error: error.into() }
-}
 
 /// Proof that this process runs within namespaces of its own; with the device that leads out of them, if there is one.
 #[derive(Debug)]

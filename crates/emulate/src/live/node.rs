@@ -1,7 +1,7 @@
 //! A real node: a thread that stays in the node's network namespace and starts commands there.
 
-use super::namespaces::{Unavailable, failed};
 use super::tun::{self, Site};
+use super::unavailable::{Unavailable, failed};
 use linux::kernel::routes;
 use nix::sched::{CloneFlags, unshare};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,9 +1,10 @@
 //! A medium in real time: packets of TUN devices go in as they come, and come out when their time has come.
 
 use super::host::Host;
-use super::namespaces::{INSIDE, Inside, Unavailable, failed, status};
+use super::namespaces::{INSIDE, Inside, status};
 use super::node::Node;
 use super::tun::Site;
+use super::unavailable::{Unavailable, failed};
 use crate::ip::{self, Header};
 use crate::medium::{Medium, is_group};
 use crate::refused::NotSent;

@@ -1,41 +1,40 @@
 //! Commands in the nodes of an emulation that runs.
+//!
+//! Root sees the processes of all users, and what it enters resolves the names of its programs: whoever had root enter a
+//! namespace of his own would be root. Only processes of this very user are looked into, and only namespaces that he
+//! made are entered.
 
 use super::namespaces::INSIDE;
 use super::node::THREAD;
+use nix::libc;
 use nix::sched::{CloneFlags, setns};
+use rustix::process::geteuid;
 use std::fs::{self, File};
-use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::{env, io};
 use thiserror::Error;
 
 /// Why a node cannot be entered.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NoVisit {
     /// No emulation of this user runs.
-    #[error("no emulation of this user runs: start one by `sluice emulate SCENARIO` in another terminal")]
+    #[error(
+        "no emulation of this user runs: start one by `sluice emulate SCENARIO` in another terminal, or enter as \
+         the user who did"
+    )]
     NoEmulation,
     /// No emulation has the node.
     #[error("no node of a running emulation is called `{name}`; there are {}", .known.join(", "))]
-    NoNode {
-        /// The name given.
-        name: String,
-        /// Names of the real nodes.
-        known: Vec<String>,
-    },
+    NoNode { name: String, known: Vec<String> },
     /// Several emulations have the node.
     #[error("several running emulations have a node `{name}`: end all but one, or call their nodes differently")]
-    Several {
-        /// The name given.
-        name: String,
-    },
+    Several { name: String },
     /// The system refuses.
     #[error("cannot enter node `{name}`: {error}")]
-    System {
-        /// The name given.
-        name: String,
-        /// The system's reason.
-        error: io::Error,
-    },
+    System { name: String, error: io::Error },
 }
 
 /// Moves this process into the namespaces of the node `name` of an emulation that runs; what it starts from now on is
@@ -44,57 +43,117 @@ pub enum NoVisit {
 /// # Errors
 /// There is no such node, or the system refuses.
 pub fn visit(name: &str) -> Result<(), NoVisit> {
-    let (mut found, mut known) = (Vec::new(), Vec::new());
-    for (process, nodes) in emulations() {
-        found.extend(nodes.iter().position(|node| node == name).map(|place| (process, place)));
-        known.extend(nodes);
-    }
+    let emulations: Vec<Emulation> =
+        fs::read_dir("/proc").into_iter().flatten().filter_map(|entry| Emulation::of(&entry.ok()?.path())).collect();
+    let places = emulations.iter().filter_map(|found| Some((found, found.nodes.iter().position(|node| node == name)?)));
+    let found: Vec<_> = places.collect();
     let name = name.to_owned();
-    match &found[..] {
-        [(process, place)] => enter(process, *place).map_err(|error| NoVisit::System { name, error }),
-        [] if known.is_empty() => Err(NoVisit::NoEmulation),
-        [] => Err(NoVisit::NoNode { name, known }),
+    match found[..] {
+        [(emulation, place)] => emulation.enter(place).map_err(|error| NoVisit::System { name, error }),
+        [] if emulations.is_empty() => Err(NoVisit::NoEmulation),
+        [] => Err(NoVisit::NoNode { name, known: emulations.into_iter().flat_map(|found| found.nodes).collect() }),
         _ => Err(NoVisit::Several { name }),
     }
 }
 
-fn enter(process: &Path, place: usize) -> io::Result<()> {
-    let keeps = |thread: &PathBuf| {
-        fs::read_to_string(thread.join("comm")).is_ok_and(|name| name.trim_end() == format!("{THREAD}{place}"))
-    };
-    let threads = fs::read_dir(process.join("task"))?.filter_map(|entry| Some(entry.ok()?.path()));
-    let node = threads.into_iter().find(keeps).ok_or(io::ErrorKind::NotFound)?;
-    let spaces = [
-        (process.join("ns/user"), CloneFlags::CLONE_NEWUSER),
-        (process.join("ns/mnt"), CloneFlags::CLONE_NEWNS),
-        (process.join("ns/pid"), CloneFlags::CLONE_NEWPID),
-        (node.join("ns/net"), CloneFlags::CLONE_NEWNET),
-    ];
-    // All are opened before the first is entered: from then on `/proc` may be another.
-    let spaces = spaces.map(|(path, kind)| File::open(path).map(|file| (file, kind)));
-    let folder = std::env::current_dir();
-    for space in spaces {
-        let (file, kind) = space?;
-        setns(file, kind)?;
-    }
-    // Another mount namespace begins at its root.
-    folder.and_then(std::env::set_current_dir)
+/// A process of this user that keeps nodes. It is held by its open folder in `/proc`, in which no other process appears
+/// if it ends and its number is given to another.
+struct Emulation {
+    process: File,
+    /// Its user namespace, which this user made.
+    user: File,
+    /// Names of its nodes.
+    nodes: Vec<String>,
 }
 
-/// The processes of this user that keep nodes, by their folders in `/proc`, and the names of their nodes.
-fn emulations() -> Vec<(PathBuf, Vec<String>)> {
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
-    let told = |process: PathBuf| {
-        // Commands within have the variable too, but no such thread.
-        let is_keeper = fs::read_dir(process.join("task"))
-            .ok()?
-            .filter_map(Result::ok)
-            .any(|thread| fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.starts_with(THREAD)));
-        let variables = if is_keeper { fs::read(process.join("environ")).ok()? } else { return None };
-        let variables = String::from_utf8_lossy(&variables).into_owned();
+impl Emulation {
+    fn of(process: &Path) -> Option<Self> {
+        let process = File::open(process).ok()?;
+        // First, for a reader of another user's memory may have to wait for him.
+        is_own(&fs::read_to_string(within(&process, "status")).ok()?).then_some(())?;
+        let user = File::open(within(&process, "ns/user")).ok()?;
+        is_made_here(&user).ok()?.then_some(())?;
+        // Commands within are told nothing and have no such thread.
+        thread(&process, |name| name.starts_with(THREAD))?;
+        let variables = fs::read(within(&process, "environ")).ok()?;
+        let variables = String::from_utf8_lossy(&variables);
         let value = variables.split('\0').find_map(|variable| variable.strip_prefix(INSIDE)?.strip_prefix('='))?;
         let nodes = value.lines().skip(1).map(str::to_owned).collect();
-        Some((process, nodes))
-    };
-    processes.filter_map(|process| told(process.ok()?.path())).collect()
+        Some(Self { process, user, nodes })
+    }
+
+    fn enter(&self, place: usize) -> io::Result<()> {
+        let own = format!("{THREAD}{place}");
+        let node = thread(&self.process, |name| name == own).ok_or(io::ErrorKind::NotFound)?;
+        let spaces = [
+            (within(&self.process, "ns/mnt"), CloneFlags::CLONE_NEWNS),
+            (within(&self.process, "ns/pid"), CloneFlags::CLONE_NEWPID),
+            (node.join("ns/net"), CloneFlags::CLONE_NEWNET),
+        ];
+        // All are opened, and asked whose they are, before the first is entered: from then on `/proc` may be another.
+        let checked = |(path, kind)| {
+            let space = File::open(path)?;
+            let is_within = is_same(&related(&space, libc::NS_GET_USERNS)?, &self.user)?;
+            if is_within { Ok((space, kind)) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+        };
+        let spaces = spaces.into_iter().map(checked).collect::<io::Result<Vec<_>>>()?;
+        let folder = env::current_dir();
+        setns(&self.user, CloneFlags::CLONE_NEWUSER)?;
+        for (space, kind) in spaces {
+            setns(space, kind)?;
+        }
+        // Another mount namespace begins at its root.
+        folder.and_then(env::set_current_dir)
+    }
+}
+
+/// A file of a process that is held by its folder.
+fn within(process: &File, file: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}/{file}", process.as_raw_fd()))
+}
+
+/// The folder of a thread of `process` with such a name.
+fn thread(process: &File, has_name: impl Fn(&str) -> bool) -> Option<PathBuf> {
+    let threads = fs::read_dir(within(process, "task")).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
+    threads
+        .into_iter()
+        .find(|thread| fs::read_to_string(thread.join("comm")).is_ok_and(|name| has_name(name.trim_end())))
+}
+
+/// Whether the process with this text in `/proc/PID/status` is this user's by all of its user ids: a program that has
+/// changed one of them acts for two users.
+fn is_own(status: &str) -> bool {
+    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:")).unwrap_or_default();
+    let own = geteuid().as_raw().to_string();
+    ids.split_whitespace().count() == 4 && ids.split_whitespace().all(|id| id == own)
+}
+
+/// Whether this user made the user namespace `space`, out of the one in which this process is. One made within another
+/// is not his, though its maker may have his number: users of a container are other users.
+fn is_made_here(space: &File) -> io::Result<bool> {
+    let mut owner: libc::uid_t = 0;
+    // SAFETY: the kernel writes one user id to the place that it is given, which outlives the call.
+    #[expect(unsafe_code, reason = "no crate of ours has a safe call")]
+    let done = unsafe { libc::ioctl(space.as_raw_fd(), libc::NS_GET_OWNER_UID, &raw mut owner) };
+    if done < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(owner == geteuid().as_raw()
+        && is_same(&related(space, libc::NS_GET_PARENT)?, &File::open("/proc/self/ns/user")?)?)
+}
+
+/// The user namespace that `what` names: the owner of `space`, or its parent.
+fn related(space: &File, what: libc::Ioctl) -> io::Result<File> {
+    // SAFETY: both requests take no argument and return a file that nobody else has.
+    #[expect(unsafe_code, reason = "no crate of ours has a safe call")]
+    match unsafe { libc::ioctl(space.as_raw_fd(), what) } {
+        file if file < 0 => Err(io::Error::last_os_error()),
+        // SAFETY: as above.
+        file => Ok(unsafe { File::from_raw_fd(file) }),
+    }
+}
+
+fn is_same(one: &File, other: &File) -> io::Result<bool> {
+    let [one, other] = [one.metadata()?, other.metadata()?];
+    Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
 }

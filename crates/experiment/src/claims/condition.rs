@@ -7,17 +7,25 @@ use std::str::FromStr;
 /// A condition on a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
-    AtMost(f64),
-    Below(f64),
-    AtLeast(f64),
-    Above(f64),
-    /// Both ends included.
-    Within(f64, f64),
+    /// From `low` to `high`, of which one may be infinite; `open` leaves out the finite ones themselves.
+    Between { low: f64, high: f64, open: bool },
     /// Any other value.
     Not(f64),
     /// Zero. A claim over seeds has the exception that [`ZERO_AT_MOST`] grants.
     Zero,
 }
+
+/// Makes a condition of its only number.
+type Make = fn(f64) -> Condition;
+
+/// The signs before a single number. Longer ones come first, because `<=` begins with `<`.
+const SIGNS: [(&str, Make); 5] = [
+    ("<=", |high| Condition::Between { low: f64::NEG_INFINITY, high, open: false }),
+    (">=", |low| Condition::Between { low, high: f64::INFINITY, open: false }),
+    ("!=", Condition::Not),
+    ("<", |high| Condition::Between { low: f64::NEG_INFINITY, high, open: true }),
+    (">", |low| Condition::Between { low, high: f64::INFINITY, open: true }),
+];
 
 /// Largest share over all seeds together that still counts as zero if the median seed has zero: below the least share
 /// that the ADTH document counts as not zero (1 packet of 25 507).
@@ -50,23 +58,10 @@ impl Condition {
             if low > high {
                 return Err(format!("`{text}` never holds: {low} lies above {high}"));
             }
-            return Ok((Self::Within(low, high), unit));
+            return Ok((Self::Between { low, high, open: false }, unit));
         }
-        // Longer signs come first, because `<=` begins with `<`.
-        let after = |sign: &str| text.strip_prefix(sign);
-        let (limit, make): (&str, fn(f64) -> Self) = if let Some(limit) = after("<=") {
-            (limit, Self::AtMost)
-        } else if let Some(limit) = after(">=") {
-            (limit, Self::AtLeast)
-        } else if let Some(limit) = after("!=") {
-            (limit, Self::Not)
-        } else if let Some(limit) = after("<") {
-            (limit, Self::Below)
-        } else if let Some(limit) = after(">") {
-            (limit, Self::Above)
-        } else {
-            return Err(wrong());
-        };
+        let signed = |(sign, make): &(&str, Make)| Some((text.strip_prefix(sign)?, *make));
+        let (limit, make) = SIGNS.iter().find_map(signed).ok_or_else(wrong)?;
         let (limit, unit) = read(limit)?;
         Ok((make(limit), unit))
     }
@@ -74,11 +69,11 @@ impl Condition {
     /// True if the value fulfils the condition; false for NaN.
     pub(crate) fn holds(self, value: f64) -> bool {
         match self {
-            Self::AtMost(limit) => value <= limit,
-            Self::Below(limit) => value < limit,
-            Self::AtLeast(limit) => value >= limit,
-            Self::Above(limit) => value > limit,
-            Self::Within(low, high) => low <= value && value <= high,
+            Self::Between { low, high, open: false } => low <= value && value <= high,
+            // Where there is no end, there is none to leave out.
+            Self::Between { low, high, .. } => {
+                (low < value || low.is_infinite()) && (value < high || high.is_infinite()) && !value.is_nan()
+            }
             Self::Not(other) => (value - other).abs() > 0.0,
             Self::Zero => value == 0.0,
         }
@@ -87,9 +82,9 @@ impl Condition {
     /// True if some value between `low` and `high` fulfils the condition.
     pub(super) fn reaches(self, low: f64, high: f64) -> bool {
         match self {
-            Self::AtMost(_) | Self::Below(_) => self.holds(low),
-            Self::AtLeast(_) | Self::Above(_) => self.holds(high),
-            Self::Within(from, to) => low <= to && high >= from,
+            Self::Between { low: from, .. } if from.is_infinite() => self.holds(low),
+            Self::Between { high: to, .. } if to.is_infinite() => self.holds(high),
+            Self::Between { low: from, high: to, .. } => low <= to && high >= from,
             Self::Not(_) => self.holds(low) || self.holds(high),
             Self::Zero => low <= 0.0 && high >= 0.0,
         }
@@ -97,12 +92,7 @@ impl Condition {
 
     /// Returns the side of the window on which a value lies; `None` inside, and for a condition without sides.
     pub(super) fn beyond(self, value: f64) -> Option<Side> {
-        let (low, high) = match self {
-            Self::AtMost(limit) | Self::Below(limit) => (f64::NEG_INFINITY, limit),
-            Self::AtLeast(limit) | Self::Above(limit) => (limit, f64::INFINITY),
-            Self::Within(low, high) => (low, high),
-            Self::Not(_) | Self::Zero => return None,
-        };
+        let Self::Between { low, high, .. } = self else { return None };
         match value {
             value if self.holds(value) || value.is_nan() => None,
             value if value <= low => Some(Side::Below),
@@ -126,9 +116,7 @@ impl Condition {
     /// Returns the distance of a value from the window, negative inside, and infinite for NaN.
     pub(super) fn excess(self, value: f64) -> f64 {
         let excess = match self {
-            Self::AtMost(limit) | Self::Below(limit) => value - limit,
-            Self::AtLeast(limit) | Self::Above(limit) => limit - value,
-            Self::Within(low, high) => (low - value).max(value - high),
+            Self::Between { low, high, .. } => (low - value).max(value - high),
             Self::Not(other) => -(value - other).abs(),
             Self::Zero => value.abs(),
         };
@@ -139,15 +127,13 @@ impl Condition {
 /// Writes a claim's window in the unit in which `value` writes the numbers beside it. A window that was written with a
 /// unit stays as it is.
 pub(crate) fn in_unit(holds: &str, unit: Unit, value: impl Fn(f64) -> String) -> String {
-    let sign = |sign: &str, limit: f64| format!("{sign} {}", value(limit));
+    let sign = |sign: &str, open: bool, limit: f64| format!("{sign}{} {}", if open { "" } else { "=" }, value(limit));
     match Condition::read(holds) {
         Ok((condition, Unit::Number)) if unit != Unit::Number => match condition {
-            Condition::AtMost(limit) => sign("<=", limit),
-            Condition::Below(limit) => sign("<", limit),
-            Condition::AtLeast(limit) => sign(">=", limit),
-            Condition::Above(limit) => sign(">", limit),
-            Condition::Not(other) => sign("!=", other),
-            Condition::Within(low, high) => format!("{} .. {}", value(low), value(high)),
+            Condition::Between { low, high, open } if low.is_infinite() => sign("<", open, high),
+            Condition::Between { low, high, open } if high.is_infinite() => sign(">", open, low),
+            Condition::Between { low, high, .. } => format!("{} .. {}", value(low), value(high)),
+            Condition::Not(other) => sign("!", false, other),
             Condition::Zero => holds.to_owned(),
         },
         _ => holds.to_owned(),
@@ -166,25 +152,37 @@ impl FromStr for Condition {
 mod tests {
     use super::*;
 
+    fn between(low: f64, high: f64, open: bool) -> Condition {
+        Condition::Between { low, high, open }
+    }
+
     #[test]
     fn reads_every_form() {
-        let read = |text: &str| text.parse::<Condition>().unwrap();
-        assert_eq!(read("<= 0.001"), Condition::AtMost(0.001));
-        assert_eq!(read("<4"), Condition::Below(4.0));
-        assert_eq!(read(" >= -1 "), Condition::AtLeast(-1.0));
-        assert_eq!(read("> 4e3"), Condition::Above(4e3));
-        assert_eq!(read("-0.01 .. 0.08"), Condition::Within(-0.01, 0.08));
-        assert_eq!(read("1..2"), Condition::Within(1.0, 2.0));
-        assert_eq!(read("zero"), Condition::Zero);
+        const NONE: f64 = f64::INFINITY;
+        for (text, condition) in [
+            ("<= 0.001", between(-NONE, 0.001, false)),
+            ("<4", between(-NONE, 4.0, true)),
+            (" >= -1 ", between(-1.0, NONE, false)),
+            ("> 4e3", between(4e3, NONE, true)),
+            ("!= 1", Condition::Not(1.0)),
+            ("-0.01 .. 0.08", between(-0.01, 0.08, false)),
+            ("1..2", between(1.0, 2.0, false)),
+            ("zero", Condition::Zero),
+        ] {
+            assert_eq!(text.parse(), Ok(condition), "{text}");
+        }
     }
 
     #[test]
     fn numbers_may_have_units() {
-        let read = |text: &str| Condition::read(text).unwrap();
-        assert_eq!(read("<= 400 ms"), (Condition::AtMost(0.4), Unit::Seconds));
-        assert_eq!(read("1.5 % .. 4.5 %"), (Condition::Within(0.015, 0.045), Unit::Share));
-        assert_eq!(read("2 .. 3 s"), (Condition::Within(2.0, 3.0), Unit::Seconds));
-        assert_eq!(read("-1 .. 4.5 %"), (Condition::Within(-0.01, 0.045), Unit::Share));
+        for (text, condition, unit) in [
+            ("<= 400 ms", between(f64::NEG_INFINITY, 0.4, false), Unit::Seconds),
+            ("1.5 % .. 4.5 %", between(0.015, 0.045, false), Unit::Share),
+            ("2 .. 3 s", between(2.0, 3.0, false), Unit::Seconds),
+            ("-1 .. 4.5 %", between(-0.01, 0.045, false), Unit::Share),
+        ] {
+            assert_eq!(Condition::read(text), Ok((condition, unit)), "{text}");
+        }
         assert!(Condition::read("1 s .. 4 %").unwrap_err().contains("two units"));
     }
 
@@ -207,10 +205,22 @@ mod tests {
 
     #[test]
     fn ends_belong_to_a_range_and_nan_to_nothing() {
-        let range = Condition::Within(1.0, 2.0);
-        assert!(range.holds(1.0) && range.holds(2.0) && !range.holds(2.1) && !range.holds(f64::NAN));
-        assert!(!Condition::Below(1.0).holds(1.0) && Condition::AtMost(1.0).holds(1.0));
-        assert!(!Condition::AtLeast(1.0).holds(f64::NAN));
+        const INF: f64 = f64::INFINITY;
+        const NEG: f64 = f64::NEG_INFINITY;
+        const NAN: f64 = f64::NAN;
+        for (text, holds, not) in [
+            ("1 .. 2", &[1.0, 2.0][..], &[2.1, 0.9, INF, NEG, NAN][..]),
+            ("< 1", &[0.9, NEG], &[1.0, INF, NAN]),
+            ("<= 1", &[1.0, NEG], &[1.1, INF, NAN]),
+            ("> 1", &[1.1, INF], &[1.0, NEG, NAN]),
+            (">= 1", &[1.0, INF], &[0.9, NEG, NAN]),
+            ("!= 1", &[0.9, INF], &[1.0, NAN]),
+            ("zero", &[0.0, -0.0], &[1e-300, NAN]),
+        ] {
+            let condition: Condition = text.parse().unwrap();
+            assert!(holds.iter().all(|value| condition.holds(*value)), "{text} holds for {holds:?}");
+            assert!(!not.iter().any(|value| condition.holds(*value)), "{text} holds for none of {not:?}");
+        }
     }
 
     #[test]
@@ -235,5 +245,15 @@ mod tests {
         assert!(excess("<= 2", 3.0) > 0.0 && excess("<= 2", 1.0) < 0.0);
         assert!(excess(">= 2", 1.0) > 0.0 && excess("1 .. 2", 0.5) > excess("1 .. 2", 1.5));
         assert!(excess("<= 2", f64::NAN).is_infinite());
+        for (text, value, distance) in
+            [("<= 2", 3.5, 1.5), (">= 2", 3.5, -1.5), ("> 2", 1.0, 1.0), ("1 .. 2", 0.25, 0.75)]
+        {
+            assert_eq!(excess(text, value).to_bits(), f64::to_bits(distance), "{text}");
+        }
+        let infinite =
+            [("<= 2", f64::INFINITY, true), ("> 2", f64::INFINITY, false), ("< 2", f64::NEG_INFINITY, false)];
+        for (text, value, outside) in infinite {
+            assert!(excess(text, value).is_infinite() && (excess(text, value) > 0.0) == outside, "{text}");
+        }
     }
 }

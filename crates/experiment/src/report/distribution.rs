@@ -1,6 +1,6 @@
 //! Charts with `x = "cdf"`: distributions of runs as curves over a common axis of values.
 
-use super::lines::readable_unit;
+use super::text::readable_unit;
 use super::words::words;
 use crate::measure;
 use crate::study::{Chart, Run, Spacing};

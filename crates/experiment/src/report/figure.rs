@@ -1,12 +1,15 @@
 //! A chart on the page: its title, the places where the script draws its panels, its legend, and its values as a table.
 
-use super::picture::{Data, Line, Panel, Picture, Point, Scatter, Style};
+use super::picture::{Data, Panel, Picture, Point, Style};
 use super::text::{Escaped, number};
 use crate::tables::blocks;
 use std::fmt::{self, Write as _};
 
 /// Dash patterns of the page's style and script.
 const DASHES: usize = 4;
+
+/// What stands in the place of a panel until the script draws it, which strict policies forbid.
+const UNDRAWN: &str = "<p class=\"note\">A script draws this chart, and has not run here.</p>";
 
 /// Digits of numbers in tables.
 pub(super) const DIGITS: usize = 4;
@@ -43,9 +46,9 @@ fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
     let class = if picture.panels.len() > 1 { "panels" } else { "panels single" };
     writeln!(out, "<div class=\"{class}\">")?;
     for (k, panel) in picture.panels.iter().enumerate() {
-        let points = panel.scatter.iter().flat_map(|scatter| &scatter.points).map(|point| &point.style);
-        let styles = panel.lines.iter().map(|line| &line.style).chain(points);
-        let lines = styles.map(|style| style.name.as_str()).collect::<Vec<_>>().join("; ");
+        let points = panel.scatter.iter().flat_map(|scatter| &scatter.points).map(|point| point.key);
+        let keys = panel.lines.iter().map(|line| line.key).chain(points);
+        let lines = keys.map(|key| picture.legend[key].name.as_str()).collect::<Vec<_>>().join("; ");
         let rules = panel.rules.iter().map(|rule| rule.name.as_str()).collect::<Vec<_>>().join("; ");
         let shown = [title, panel.title.as_deref().unwrap_or_default(), &picture.y.title, &lines, &rules];
         let told = shown.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(". ");
@@ -55,7 +58,7 @@ fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
         }
         writeln!(
             out,
-            "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\"></div>",
+            "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\">{UNDRAWN}</div>",
             picture.id,
             Escaped(&told)
         )?;
@@ -89,77 +92,72 @@ fn legend(out: &mut String, styles: &[Style]) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the values of a picture with points as a table.
-fn points(out: &mut String, picture: &Picture) -> fmt::Result {
-    let panels = picture.panels.iter().filter_map(|panel| Some((panel, panel.scatter.as_ref()?)));
-    let rows: Vec<(&Panel, &Scatter, &Point)> =
-        panels.flat_map(|(panel, scatter)| scatter.points.iter().map(move |point| (panel, scatter, point))).collect();
-    let Some((_, first, _)) = rows.first() else { return Ok(()) };
-    write!(
-        out,
-        "<details><summary>Values</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" \
-         aria-label=\"Values\">\n<table class=\"values\">\n<thead><tr><th scope=\"col\"></th>"
-    )?;
-    for axis in [&first.x, &first.y] {
-        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(&axis.title))?;
-    }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for (panel, scatter, point) in rows {
-        let parts = [panel.title.as_deref(), Some(point.style.name.as_str())];
-        let name = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
-        let [x, y] = [cell(&point.x, scatter.x.factor), cell(&point.y, scatter.y.factor)];
-        writeln!(
-            out,
-            "<tr><th scope=\"row\">{}</th><td class=\"number\">{x}</td><td class=\"number\">{y}</td></tr>",
-            Escaped(&name)
-        )?;
-    }
-    out.push_str("</tbody></table>\n</div>\n</details>\n");
-    Ok(())
-}
-
-/// Writes the values of a picture over an axis or a result as a table.
+/// Writes the values of a picture over an axis or a result as tables, folded.
 fn values(out: &mut String, picture: &Picture) -> fmt::Result {
-    if picture.panels.iter().any(|panel| panel.scatter.is_some()) {
-        return points(out, picture);
-    }
-    let Some(scale) = &picture.x else { return Ok(()) };
+    let named = |panel: &Panel, key: usize| {
+        let parts = [panel.title.as_deref(), Some(picture.legend[key].name.as_str())];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
+    };
+    let points = picture.panels.iter().filter_map(|panel| Some((panel, panel.scatter.as_ref()?))).flat_map(
+        |(panel, scatter)| {
+            let row = move |point: &Point| {
+                let cells = vec![cell(&point.x, scatter.x.factor), cell(&point.y, scatter.y.factor)];
+                (named(panel, point.key), cells)
+            };
+            scatter.points.iter().map(row)
+        },
+    );
+    let mut rows: Vec<(String, Vec<String>)> = points.collect();
+    let (first, labels) = match (picture.panels.iter().find_map(|panel| panel.scatter.as_ref()), &picture.x) {
+        (Some(scatter), _) => ("", vec![scatter.x.title.clone(), scatter.y.title.clone()]),
+        (None, Some(scale)) => (picture.y.title.as_str(), scale.labels.clone()),
+        (None, None) => return Ok(()),
+    };
     let lines = picture.panels.iter().flat_map(|panel| panel.lines.iter().map(move |line| (panel, line)));
-    let row = |(panel, line): (&Panel, &Line)| {
-        let parts = [panel.title.as_deref(), Some(line.style.name.as_str())];
+    rows.extend(lines.map(|(panel, line)| {
         let at = |place: usize| {
             let point = line.points.iter().find(|(at, _)| *at == place);
             point.map_or_else(String::new, |(_, values)| cell(values, picture.y.factor))
         };
-        (parts.into_iter().flatten().collect::<Vec<_>>().join(": "), (0..scale.labels.len()).map(at).collect())
-    };
-    let rows: Vec<(String, Vec<String>)> = lines.map(row).collect();
-    let widest = |column: usize| {
-        rows.iter().map(|(_, cells)| wide(&cells[column])).fold(wide(&scale.labels[column]), usize::max)
-    };
-    let widths: Vec<usize> = (0..scale.labels.len()).map(widest).collect();
+        (named(panel, line.key), (0..labels.len()).map(at).collect())
+    }));
+    let widest =
+        |column: usize| rows.iter().map(|(_, cells)| wide(&cells[column])).fold(wide(&labels[column]), usize::max);
+    let widths: Vec<usize> = (0..labels.len()).map(widest).collect();
     out.push_str("<details><summary>Values</summary>\n");
     for columns in blocks(&widths, room(rows.iter().map(|(name, _)| name.as_str()))) {
-        write!(
-            out,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Values\">\n<table class=\"values\">\n\
-             <thead><tr><th scope=\"col\">{}</th>",
-            Escaped(&picture.y.title)
-        )?;
-        for label in &scale.labels[columns.clone()] {
-            write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(label))?;
+        let mut head = format!("<tr><th scope=\"col\">{}</th>", Escaped(first));
+        for label in &labels[columns.clone()] {
+            write!(head, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(label))?;
         }
-        out.push_str("</tr></thead>\n<tbody>\n");
-        for (name, cells) in &rows {
-            write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(name))?;
-            for cell in &cells[columns.clone()] {
-                write!(out, "<td class=\"number\">{cell}</td>")?;
-            }
-            out.push_str("</tr>\n");
-        }
-        out.push_str("</tbody></table>\n</div>\n");
+        let rows = rows.iter().map(|(name, cells)| (name.as_str(), cells[columns.clone()].iter().cloned()));
+        table(out, "Values", &format!("{head}</tr>"), rows)?;
     }
     out.push_str("</details>\n");
+    Ok(())
+}
+
+/// Writes a table of numbers, which scrolls by itself: its name, its head, and the rows with their names.
+pub(super) fn table<'r, C: Iterator<Item = String>>(
+    out: &mut String,
+    name: &str,
+    head: &str,
+    rows: impl Iterator<Item = (&'r str, C)>,
+) -> fmt::Result {
+    writeln!(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table class=\"values\">\n\
+         <thead>{head}</thead>\n<tbody>",
+        Escaped(name)
+    )?;
+    for (name, cells) in rows {
+        write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(name))?;
+        for cell in cells {
+            write!(out, "<td class=\"number\">{cell}</td>")?;
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table>\n</div>\n");
     Ok(())
 }
 

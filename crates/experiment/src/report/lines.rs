@@ -4,7 +4,7 @@ mod scatter;
 
 use super::distribution::{self, Values};
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Tracks, Y, elements};
-use super::text::{count, ranges, seconds};
+use super::text::{count, ranges, readable_unit, seconds};
 use super::words::words;
 use crate::claims::{self, Expression, Question, Results};
 use crate::label::{Scale, short};
@@ -39,19 +39,8 @@ struct Identity {
     labels: Vec<(String, String)>,
 }
 
-/// A line before its name and colour are known.
-struct Draft {
-    identity: Identity,
-    series: Option<usize>,
-    points: Vec<(usize, [f64; 3])>,
-}
-
-/// A panel before its lines have names.
-struct Frame {
-    title: Option<String>,
-    drafts: Vec<Draft>,
-    rules: Vec<Rule>,
-}
+/// A panel whose lines have no names yet: its title, its lines with what tells them apart, and its rules.
+type Frame = (Option<String>, Vec<(Identity, Line)>, Vec<Rule>);
 
 /// Makes the picture of `chart`, or a sentence that says why there is none. `number` is the index of the study.
 pub(super) fn picture(
@@ -87,7 +76,7 @@ pub(super) fn picture(
             (None, None) => maker.over_time(&cases, number, data, tracks),
         };
         let rules = maker.rules(&cases);
-        frames.push(Frame { title, drafts, rules });
+        frames.push((title, drafts, rules));
     }
     maker.finish(frames, &cases, id, data)
 }
@@ -136,7 +125,7 @@ impl Maker<'_> {
         axes.filter_map(|name| Some((name.clone(), case.label(name)?.clone()))).collect()
     }
 
-    fn over_time(&self, cases: &[&Case], study: usize, data: &mut Data, tracks: &mut Tracks) -> Vec<Draft> {
+    fn over_time(&self, cases: &[&Case], study: usize, data: &mut Data, tracks: &mut Tracks) -> Vec<(Identity, Line)> {
         let mut drafts = Vec::new();
         for case in cases {
             let Some(series) = &case.runs[0].outcome.series else { continue };
@@ -144,7 +133,7 @@ impl Maker<'_> {
                 for (element, full) in elements(series, key) {
                     let Some(index) = tracks.index(data, study, case.first, series, &full) else { continue };
                     let identity = Identity { element, measure: words(key), labels: self.labels(case) };
-                    drafts.push(Draft { identity, series: Some(index), points: Vec::new() });
+                    drafts.push((identity, Line { series: Some(index), ..Line::default() }));
                 }
             }
         }
@@ -160,33 +149,33 @@ impl Maker<'_> {
         self.chart.y.iter().flat_map(of).collect()
     }
 
-    fn over_values(&self, cases: &[&Case], values: &Values, data: &mut Data) -> Vec<Draft> {
+    fn over_values(&self, cases: &[&Case], values: &Values, data: &mut Data) -> Vec<(Identity, Line)> {
         let mut drafts = Vec::new();
         for case in cases {
             for (element, measure, curve) in self.curves(case) {
                 data.series.push(Track { step: 0.0, values: values.shares(&curve, self.chart.log) });
                 let identity = Identity { element, measure, labels: self.labels(case) };
-                drafts.push(Draft { identity, series: Some(data.series.len() - 1), points: Vec::new() });
+                drafts.push((identity, Line { series: Some(data.series.len() - 1), ..Line::default() }));
             }
         }
         drafts
     }
 
-    fn over_axis(&self, cases: &[&Case], scale: &Scale) -> Vec<Draft> {
-        let mut drafts: Vec<Draft> = Vec::new();
+    fn over_axis(&self, cases: &[&Case], scale: &Scale) -> Vec<(Identity, Line)> {
+        let mut drafts: Vec<(Identity, Line)> = Vec::new();
         for path in &self.chart.y {
             for (case, element, interval) in self.values(cases, path) {
                 let Some(place) = self.place(case) else { continue };
                 let identity = Identity { element, measure: words(path), labels: self.labels(case) };
                 let point = (place, [interval.mean, interval.low, interval.high]);
-                match drafts.iter_mut().find(|draft| draft.identity == identity) {
-                    Some(draft) => draft.points.push(point),
-                    None => drafts.push(Draft { identity, series: None, points: vec![point] }),
+                match drafts.iter_mut().find(|(known, _)| *known == identity) {
+                    Some((_, line)) => line.points.push(point),
+                    None => drafts.push((identity, Line { points: vec![point], ..Line::default() })),
                 }
             }
         }
-        for draft in &mut drafts {
-            draft.points.sort_by(|a, b| scale.at[a.0].total_cmp(&scale.at[b.0]));
+        for (_, line) in &mut drafts {
+            line.points.sort_by(|a, b| scale.at[a.0].total_cmp(&scale.at[b.0]));
         }
         drafts
     }
@@ -281,37 +270,33 @@ impl Maker<'_> {
         along.into_iter().map(|along| Rule { name: kind.to_owned(), kind, at: None, along }).collect()
     }
 
+    /// Names the lines that have a value.
     fn finish(&self, frames: Vec<Frame>, cases: &[Case], id: String, data: &Data) -> Result<Picture, String> {
-        let (frames, empty) = with_values(frames, data);
-        let mut identities: Vec<Identity> = Vec::new();
-        for draft in frames.iter().flat_map(|frame| &frame.drafts) {
-            if !identities.contains(&draft.identity) {
-                identities.push(draft.identity.clone());
+        let (mut identities, mut empty) = (Vec::new(), Vec::new());
+        let mut panels = Vec::new();
+        for (title, drafts, rules) in frames {
+            let mut lines = Vec::new();
+            for (identity, mut line) in drafts {
+                if line_values(&line, data).is_empty() {
+                    empty.push(identity);
+                } else {
+                    line.key = key(&mut identities, identity);
+                    lines.push(line);
+                }
+            }
+            if !lines.is_empty() {
+                panels.push(Panel { title, lines, rules, scatter: None });
             }
         }
         if identities.is_empty() {
             return Err(self.nothing(cases));
         }
-        let legend = self.styles(&identities);
-        let mut notes = self.notes(cases, data, &frames);
+        let mut notes = self.notes(cases, data, &panels);
         if !empty.is_empty() {
             notes.push(format!("Nothing was measured for {}.", names(&empty).join("; ")));
         }
-        let key = |draft: &Draft| identities.iter().position(|i| *i == draft.identity).unwrap_or_default();
-        let line = |draft: Draft| {
-            let key = key(&draft);
-            Line { key, style: legend[key].clone(), series: draft.series, points: draft.points }
-        };
-        let panels: Vec<Panel> = frames
-            .into_iter()
-            .map(|frame| Panel {
-                title: frame.title,
-                lines: frame.drafts.into_iter().map(line).collect(),
-                rules: frame.rules,
-                scatter: None,
-            })
-            .collect();
         let y = self.y(&panels, data);
+        let legend = self.styles(&identities);
         Ok(Picture { id, x: self.scale.clone(), values: self.values.clone(), y, panels, notes, legend })
     }
 
@@ -346,7 +331,8 @@ impl Maker<'_> {
             .collect()
     }
 
-    fn notes(&self, cases: &[Case], data: &Data, frames: &[Frame]) -> Vec<String> {
+    fn notes(&self, cases: &[Case], data: &Data, panels: &[Panel]) -> Vec<String> {
+        let lines = || panels.iter().flat_map(|panel| &panel.lines);
         let mut notes = Vec::new();
         let seeds: Vec<u64> = cases[0].runs.iter().map(|run| run.seed).collect();
         if self.values.is_some() {
@@ -363,27 +349,26 @@ impl Maker<'_> {
                 notes.push(format!("Seed {}; one run a point, so no intervals.", ranges(&seeds)));
             }
         } else {
-            let first = frames.iter().flat_map(|frame| &frame.drafts).find_map(|draft| draft.series);
+            let first = lines().find_map(|line| line.series);
             let step = first.map_or(0.0, |index| data.series[index].step);
             notes.push(format!("Seed {}; each value covers {}.", seeds[0], seconds(step)));
         }
-        let mut values = frames.iter().flat_map(|frame| &frame.drafts).flat_map(|d| means(d.series, &d.points, data));
-        if self.chart.log && values.any(|value| value <= 0.0) {
+        if self.chart.log && lines().flat_map(|line| means(line, data)).any(|value| value <= 0.0) {
             notes.push("Values of zero have no place on a logarithmic axis and are left out.".to_owned());
         }
         notes
     }
 
     fn y(&self, panels: &[Panel], data: &Data) -> Y {
+        let lines = || panels.iter().flat_map(|panel| &panel.lines);
         if self.values.is_some() {
-            let shown = panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| means(line.series, &[], data));
+            let shown = lines().flat_map(|line| means(line, data));
             let least = shown.filter(|share| *share > 0.0).fold(1.0, f64::min);
             let domain = if self.chart.log { [least.min(0.1), 1.0] } else { [0.0, 1.0] };
             let (title, factor) = readable_unit(&self.chart.y_title, 1.0);
             return Y { title, factor, log: self.chart.log, domain };
         }
-        let lines = panels.iter().flat_map(|panel| &panel.lines);
-        let mut values: Vec<f64> = lines.flat_map(|line| line_values(line.series, &line.points, data)).collect();
+        let mut values: Vec<f64> = lines().flat_map(|line| line_values(line, data)).collect();
         for rule in panels.iter().flat_map(|panel| &panel.rules) {
             values.extend(rule.at);
             values.extend(rule.along.iter().map(|(_, value)| *value));
@@ -391,8 +376,7 @@ impl Maker<'_> {
         let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // An interval may reach to zero or below, where a logarithmic axis cannot follow: the means decide where it ends.
         let low = if self.chart.log {
-            let lines = panels.iter().flat_map(|panel| &panel.lines);
-            let shown = lines.flat_map(|line| means(line.series, &line.points, data));
+            let shown = lines().flat_map(|line| means(line, data));
             let rules = panels.iter().flat_map(|panel| &panel.rules).filter_map(|rule| rule.at);
             shown.chain(rules).filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min)
         } else {
@@ -409,32 +393,24 @@ impl Maker<'_> {
     }
 }
 
-/// Removes the lines without a value and returns them separately.
-fn with_values(frames: Vec<Frame>, data: &Data) -> (Vec<Frame>, Vec<Identity>) {
-    let mut empty = Vec::new();
-    let frames = frames
-        .into_iter()
-        .map(|frame| {
-            let measured = |draft: &Draft| !line_values(draft.series, &draft.points, data).is_empty();
-            let (drafts, none): (Vec<_>, Vec<_>) = frame.drafts.into_iter().partition(measured);
-            empty.extend(none.into_iter().map(|draft| draft.identity));
-            Frame { drafts, ..frame }
-        })
-        .filter(|frame| !frame.drafts.is_empty())
-        .collect();
-    (frames, empty)
+/// Returns the place of what tells a line from others, in the list of all, to which it is added if it is new.
+fn key(identities: &mut Vec<Identity>, identity: Identity) -> usize {
+    identities.iter().position(|known| *known == identity).unwrap_or_else(|| {
+        identities.push(identity);
+        identities.len() - 1
+    })
 }
 
 /// Returns the values of a line, without the ends of intervals.
-fn means(series: Option<usize>, points: &[(usize, [f64; 3])], data: &Data) -> Vec<f64> {
-    let over_time = series.into_iter().flat_map(|index| data.series[index].values.iter().flatten().copied());
-    over_time.chain(points.iter().map(|(_, [mean, ..])| *mean)).filter(|value| value.is_finite()).collect()
+fn means(line: &Line, data: &Data) -> Vec<f64> {
+    let over_time = line.series.into_iter().flat_map(|index| data.series[index].values.iter().flatten().copied());
+    over_time.chain(line.points.iter().map(|(_, [mean, ..])| *mean)).filter(|value| value.is_finite()).collect()
 }
 
 /// Returns the values of a line and the ends of its intervals.
-fn line_values(series: Option<usize>, points: &[(usize, [f64; 3])], data: &Data) -> Vec<f64> {
-    let ends = points.iter().flat_map(|(_, [_, low, high])| [*low, *high]).filter(|value| value.is_finite());
-    means(series, points, data).into_iter().chain(ends).collect()
+fn line_values(line: &Line, data: &Data) -> Vec<f64> {
+    let ends = line.points.iter().flat_map(|(_, [_, low, high])| [*low, *high]).filter(|value| value.is_finite());
+    means(line, data).into_iter().chain(ends).collect()
 }
 
 /// Returns the mean and the interval over the seeds of each element of `path`. Absent values, such as a target delay without
@@ -501,23 +477,4 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values.sort_by(f64::total_cmp);
     values.dedup_by(|a, b| a.total_cmp(b).is_eq());
     values
-}
-
-/// Returns the title and factor of an axis whose largest value is `high`: milliseconds for short times, Mb/s for rates.
-pub(super) fn readable_unit(title: &str, high: f64) -> (String, f64) {
-    let with = |unit: &str, prefixed: &str, factor: f64| {
-        (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor)
-    };
-    if title.ends_with("(s)") && high < 0.5 {
-        return with("s", "ms", 1e3);
-    }
-    for unit in ["bit/s", "b/s"] {
-        if title.ends_with(&format!("({unit})")) && high >= 1e6 {
-            return with(unit, "Mb/s", 1e-6);
-        }
-        if title.ends_with(&format!("({unit})")) && high >= 1e3 {
-            return with(unit, "kb/s", 1e-3);
-        }
-    }
-    (title.to_owned(), crate::title::scale(title))
 }

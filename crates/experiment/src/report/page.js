@@ -385,6 +385,9 @@
 
   async function drawAll() {
     for (const picture of data.pictures) {
+      for (const { lines, scatter } of picture.panels) {
+        for (const line of [...lines, ...(scatter?.points ?? [])]) Object.assign(line, picture.legend[line.key]);
+      }
       for (const [k, panel] of picture.panels.entries()) {
         await draw(picture, panel, document.getElementById(`${picture.id}-${k}`));
       }

@@ -1,10 +1,10 @@
 //! The page: its head, the list of experiments, and a section per study.
 
-use super::figure::{DIGITS, cell, figure, room, wide};
+use super::figure::{self, DIGITS, cell, figure, room, wide};
 use super::picture::{Data, Tracks};
 use super::text::{Escaped, count, json_in_script, marked, number, ranges};
 use super::{Simulator, lines, verdicts};
-use crate::answer::{self, Piece};
+use crate::answer::{self, Part};
 use crate::grid::Grid;
 use crate::label::short;
 use crate::scenario::Scenario;
@@ -155,14 +155,14 @@ fn contents(out: &mut String, studies: &[Study]) -> fmt::Result {
 fn answer(out: &mut String, study: &Study) -> fmt::Result {
     let mut sentences = answer::pieces(study);
     if sentences.is_empty() {
-        sentences.push(vec![Piece::Text(answer::counts(study))]);
+        sentences.push(vec![Part::Text(answer::counts(study))]);
     }
     for sentence in sentences {
         out.push_str("<p class=\"answer\">");
         for piece in sentence {
             match piece {
-                Piece::Text(text) => write!(out, "{}", Escaped(&text))?,
-                Piece::Value(value) => write!(out, "<strong>{}</strong>", Escaped(&value))?,
+                Part::Text(text) => write!(out, "{}", Escaped(&text))?,
+                Part::Value(value) => write!(out, "<strong>{}</strong>", Escaped(&value))?,
             }
         }
         out.push_str("</p>\n");
@@ -287,35 +287,24 @@ fn block(
     places: Range<usize>,
     shown: &dyn Fn(&Interval) -> String,
 ) -> fmt::Result {
-    write!(
-        out,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table class=\"values\">\n<thead><tr>\
-         <th scope=\"col\" rowspan=\"2\">{}</th>",
-        Escaped(&table.title),
-        Escaped(&short(&grid.axis))
-    )?;
+    let mut head = format!("<tr><th scope=\"col\" rowspan=\"2\">{}</th>", Escaped(&short(&grid.axis)));
     let across = table.cell.len();
     for (column, labels) in grid.columns.iter().enumerate() {
         let cells = places.clone().filter(|place| place / across == column).count();
         if cells > 0 {
             let name = if labels.is_empty() { table.title.clone() } else { labels.join(", ") };
-            write!(out, "<th scope=\"colgroup\" class=\"number\" colspan=\"{cells}\">{}</th>", Escaped(&name))?;
+            write!(head, "<th scope=\"colgroup\" class=\"number\" colspan=\"{cells}\">{}</th>", Escaped(&name))?;
         }
     }
-    out.push_str("</tr>\n<tr>");
+    head.push_str("</tr>\n<tr>");
     for place in places.clone() {
-        write!(out, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(&table.cell[place % across].title))?;
+        write!(head, "<th scope=\"col\" class=\"number\">{}</th>", Escaped(&table.cell[place % across].title))?;
     }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for (label, row) in grid.rows.iter().zip(&grid.values) {
-        write!(out, "<tr><th scope=\"row\">{}</th>", Escaped(label))?;
-        for value in row.iter().flatten().skip(places.start).take(places.len()) {
-            write!(out, "<td class=\"number\">{}</td>", shown(value))?;
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody></table>\n</div>\n");
-    Ok(())
+    let rows = grid.rows.iter().zip(&grid.values).map(|(label, row)| {
+        let cells = row.iter().flatten().skip(places.start).take(places.len()).map(shown);
+        (label.as_str(), cells)
+    });
+    figure::table(out, &table.title, &format!("{head}</tr>"), rows)
 }
 
 fn provenance(out: &mut String, study: &Study) -> fmt::Result {

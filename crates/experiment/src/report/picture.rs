@@ -39,7 +39,6 @@ pub(super) struct Picture {
     #[serde(skip)]
     pub(super) notes: Vec<String>,
     /// Name, colour and dash of every line, once.
-    #[serde(skip)]
     pub(super) legend: Vec<Style>,
 }
 
@@ -83,8 +82,6 @@ pub(super) struct Scatter {
 pub(super) struct Point {
     /// Index into the picture's legend.
     pub(super) key: usize,
-    #[serde(flatten)]
-    pub(super) style: Style,
     /// Mean, and the ends of the 95 % interval, in SI units.
     pub(super) x: [f64; 3],
     pub(super) y: [f64; 3],
@@ -103,12 +100,10 @@ pub(super) struct Style {
 }
 
 /// One line of a panel.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Line {
     /// Index into the picture's legend.
     pub(super) key: usize,
-    #[serde(flatten)]
-    pub(super) style: Style,
     /// For an axis of time: index into the page's series.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) series: Option<usize>,

@@ -156,7 +156,7 @@ fn points_over_an_axis_have_intervals_and_the_deadline_follows_the_target() {
     let scale = picture.x.as_ref().unwrap();
     assert_eq!(scale.at, [0.2, 0.4, 0.6, 0.8, 1.0]);
     let line = &picture.panels[0].lines[0];
-    assert_eq!(line.style.name, "forward");
+    assert_eq!(picture.legend[line.key].name, "forward");
     assert_eq!(line.points.len(), 5);
     for (place, [mean, low, high]) in &line.points {
         let values: Vec<f64> = study
@@ -205,8 +205,12 @@ fn distributions_rise_from_nobody_to_all_and_their_tails_fall() {
         |line: &Line| -> Vec<f64> { data.series[line.series.unwrap()].values.iter().flatten().copied().collect() };
     for line in picture.panels.iter().flat_map(|panel| &panel.lines) {
         let shares = drawn(line);
-        assert!(shares.len() == 500 && shares[0] < 0.01 && shares[499] > 0.99, "{}: {shares:?}", line.style.name);
-        assert!(shares.is_sorted(), "{}: {shares:?}", line.style.name);
+        assert!(
+            shares.len() == 500 && shares[0] < 0.01 && shares[499] > 0.99,
+            "{}: {shares:?}",
+            picture.legend[line.key].name
+        );
+        assert!(shares.is_sorted(), "{}: {shares:?}", picture.legend[line.key].name);
     }
     assert!(picture.panels[0].rules.iter().any(|rule| rule.name == "deadline 400 ms"));
     assert!(picture.notes[0].contains("Quantiles averaged over 3 seeds"), "{:?}", picture.notes);
@@ -334,8 +338,8 @@ fn a_chart_shows_arithmetic_on_results_as_a_claim_would() {
         let y_title = "of a flow (b/s)".to_owned();
         let chart = Chart { y, y_title, deadline: false, target: false, ..chart.clone() };
         let picture = draw(&study, &chart).0.unwrap();
-        let lines = picture.panels.into_iter().flat_map(|panel| panel.lines);
-        lines.map(|line| (line.style.name.clone(), line.points)).collect::<Vec<_>>()
+        let (lines, legend) = (picture.panels.into_iter().flat_map(|panel| panel.lines), picture.legend);
+        lines.map(|line| (legend[line.key].name.clone(), line.points)).collect::<Vec<_>>()
     };
     let (plain, half) = (lines("flows.*.goodput_bps"), lines("flows.*.goodput_bps / 2"));
     assert_eq!((plain.len(), half.len()), (2, 2));

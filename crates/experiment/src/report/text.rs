@@ -112,28 +112,12 @@ fn grouped(text: &str) -> String {
 
 /// Formats a time in the unit that suits it: `400 ms`, `1.5 s`.
 pub(super) fn seconds(value: f64) -> String {
-    if value.abs() >= 1.0 || value.to_bits() << 1 == 0 {
-        format!("{} s", number(value, 4))
-    } else if value.abs() >= 1e-3 {
-        format!("{} ms", number(value * 1e3, 4))
-    } else {
-        format!("{} µs", number(value * 1e6, 4))
-    }
+    quantity(value, Unit::Seconds)
 }
 
 /// Formats a value with its unit: `400 ms`, `1.8 Mb/s`, `3.1 %`, `50 packets`.
 pub(super) fn quantity(value: f64, unit: Unit) -> String {
-    let scaled = |by: f64, unit: &str| format!("{} {unit}", number(value / by, 4));
-    match unit {
-        Unit::Seconds => seconds(value),
-        Unit::BitsPerSecond if value.abs() >= 1e6 => scaled(1e6, "Mb/s"),
-        Unit::BitsPerSecond if value.abs() >= 1e3 => scaled(1e3, "kb/s"),
-        Unit::BitsPerSecond => scaled(1.0, "b/s"),
-        Unit::Bytes => scaled(1.0, "B"),
-        Unit::Packets => scaled(1.0, "packets"),
-        Unit::Share => scaled(0.01, "%"),
-        Unit::Number => number(value, 4),
-    }
+    crate::quantity::with_unit(value, unit, "µs", |value| number(value, 4))
 }
 
 /// Formats a count: `1 run`, `3 runs`.
@@ -151,6 +135,25 @@ pub(super) fn ranges(seeds: &[u64]) -> String {
         })
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+/// Returns the title and factor of an axis whose largest value is `high`: milliseconds for short times, Mb/s for rates.
+pub(super) fn readable_unit(title: &str, high: f64) -> (String, f64) {
+    let with = |unit: &str, prefixed: &str, factor: f64| {
+        (title.replace(&format!("({unit})"), &format!("({prefixed})")), factor)
+    };
+    if title.ends_with("(s)") && high < 0.5 {
+        return with("s", "ms", 1e3);
+    }
+    for unit in ["bit/s", "b/s"] {
+        if title.ends_with(&format!("({unit})")) && high >= 1e6 {
+            return with(unit, "Mb/s", 1e-6);
+        }
+        if title.ends_with(&format!("({unit})")) && high >= 1e3 {
+            return with(unit, "kb/s", 1e-3);
+        }
+    }
+    (title.to_owned(), crate::title::scale(title))
 }
 
 #[cfg(test)]

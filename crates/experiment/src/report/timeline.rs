@@ -1,10 +1,10 @@
 //! A page of charts over time, for values such as recordings of live queues: one HTML file.
 
 use super::figure::figure;
-use super::lines::{COLOURS, readable_unit};
+use super::lines::COLOURS;
 use super::page;
 use super::picture::{Data, Line, Panel, Picture, Rule, Style, Track, Y};
-use super::text::{Escaped, seconds};
+use super::text::{Escaped, readable_unit, seconds};
 use std::fmt::Write as _;
 
 /// A page of charts.
@@ -123,9 +123,8 @@ fn picture(chart: &Chart, number: usize, grid: Grid, data: &mut Data) -> Result<
         most = values.iter().flatten().copied().fold(most, f64::max);
         let (key, series) = (lines.len(), data.series.len());
         data.series.push(Track { step: grid.step, values });
-        let style = Style { name: name.clone(), colour: key % COLOURS, dash: key / COLOURS };
-        legend.push(style.clone());
-        lines.push(Line { key, style, series: Some(series), points: Vec::new() });
+        legend.push(Style { name: name.clone(), colour: key % COLOURS, dash: key / COLOURS });
+        lines.push(Line { key, series: Some(series), points: Vec::new() });
     }
     if lines.is_empty() {
         return Err("Nothing of this was measured.".to_owned());

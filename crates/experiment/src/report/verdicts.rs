@@ -12,15 +12,14 @@ const COLUMNS: [&str; 4] = ["Statement", "Document", "Ours", "Verdict"];
 /// Writes the counts of verdicts, each a button that filters the claims: one line per origin of the statements.
 pub(super) fn tally(out: &mut String, verdicts: &[&Verdict]) -> fmt::Result {
     for (whose, verdicts) in by_origin(verdicts) {
-        let origin = origin(verdicts[0].statement);
+        let (origin, _) = origin(verdicts[0].statement);
         let of = |ruling: &Ruling| verdicts.iter().filter(|claim| claim.verdict == *ruling).count();
         let rulings = Ruling::ALL.iter().filter(|ruling| of(ruling) > 0);
         let button = |ruling: &Ruling| {
-            let (word, sign) = (key(*ruling), sign(*ruling));
+            let (word, (class, sign)) = (key(*ruling), look(*ruling));
             format!(
-                "<button type=\"button\" class=\"tag {}\" aria-pressed=\"false\" data-verdict=\"{word}\" \
+                "<button type=\"button\" class=\"tag {class}\" aria-pressed=\"false\" data-verdict=\"{word}\" \
                  data-origin=\"{origin}\"><span aria-hidden=\"true\">{sign} </span>{}</button>",
-                class(*ruling),
                 ruling.counted(of(ruling))
             )
         };
@@ -91,7 +90,7 @@ fn claim(out: &mut String, verdicts: &[Verdict]) -> fmt::Result {
         out,
         "<tbody role=\"rowgroup\" class=\"claim\" data-verdicts=\"{}\" data-origin=\"{}\">",
         keys.join(" "),
-        origin(first.statement)
+        origin(first.statement).0
     )?;
     for (rank, verdict) in verdicts.iter().enumerate() {
         out.push_str("<tr role=\"row\">");
@@ -105,7 +104,7 @@ fn claim(out: &mut String, verdicts: &[Verdict]) -> fmt::Result {
                 Escaped(&first.says),
                 Escaped(&first.id),
                 Escaped(&first.source),
-                whose(first.statement),
+                origin(first.statement).1,
                 reported(first),
                 Escaped(&in_unit(&first.holds, first.unit, |value| quantity(value, first.unit))),
             )?;
@@ -137,45 +136,26 @@ fn key(ruling: Ruling) -> String {
     ruling.word().replace(' ', "-")
 }
 
-/// Returns the class that colours a verdict.
-fn class(ruling: Ruling) -> &'static str {
+/// Returns the class that colours a verdict, and the sign that tells it from the others without colour.
+fn look(ruling: Ruling) -> (&'static str, char) {
     match ruling {
-        Ruling::Holds | Ruling::NotRefuted | Ruling::Better => "holds",
-        Ruling::Differs | Ruling::NotConfirmed => "differs",
-        Ruling::TooFewSeeds | Ruling::NeedsFullRuns => "open",
+        Ruling::Holds => ("holds", '✓'),
+        Ruling::NotRefuted => ("holds", '~'),
+        Ruling::Better => ("holds", '+'),
+        Ruling::Differs => ("differs", '≠'),
+        Ruling::NotConfirmed => ("differs", '?'),
+        Ruling::TooFewSeeds => ("open", '…'),
+        Ruling::NeedsFullRuns => ("open", '–'),
     }
 }
 
-/// Returns the sign that tells a verdict from the others without colour.
-fn sign(ruling: Ruling) -> char {
-    match ruling {
-        Ruling::Holds => '✓',
-        Ruling::NotRefuted => '~',
-        Ruling::Better => '+',
-        Ruling::Differs => '≠',
-        Ruling::NotConfirmed => '?',
-        Ruling::TooFewSeeds => '…',
-        Ruling::NeedsFullRuns => '–',
-    }
-}
-
-/// Returns the name of a statement's origin in attributes.
-fn origin(origin: Option<Origin>) -> &'static str {
+/// Returns the name of a statement's origin in attributes, and what is said of it if it is not the document's.
+fn origin(origin: Option<Origin>) -> (&'static str, &'static str) {
     match origin {
-        None => "document",
-        Some(Origin::Ours) => "ours",
-        Some(Origin::Other) => "other",
-        Some(Origin::Duplicate) => "duplicate",
-    }
-}
-
-/// Returns the origin of a statement that is not the document's.
-fn whose(origin: Option<Origin>) -> &'static str {
-    match origin {
-        None => "",
-        Some(Origin::Ours) => " · our own statement",
-        Some(Origin::Other) => " · another paper’s statement",
-        Some(Origin::Duplicate) => " · repeats another claim",
+        None => ("document", ""),
+        Some(Origin::Ours) => ("ours", " · our own statement"),
+        Some(Origin::Other) => ("other", " · another paper’s statement"),
+        Some(Origin::Duplicate) => ("duplicate", " · repeats another claim"),
     }
 }
 
@@ -186,11 +166,10 @@ fn ruled(verdict: &Verdict) -> String {
         names => format!(" <span class=\"interval\">depends on {}</span>", Escaped(&names.join(", "))),
     };
     let ruling = verdict.verdict;
+    let (class, sign) = look(ruling);
     format!(
-        "<span class=\"tag {}\" data-verdict=\"{}\"><span aria-hidden=\"true\">{} </span>{}</span>{depends}",
-        class(ruling),
+        "<span class=\"tag {class}\" data-verdict=\"{}\"><span aria-hidden=\"true\">{sign} </span>{}</span>{depends}",
         key(ruling),
-        sign(ruling),
         ruling.word()
     )
 }

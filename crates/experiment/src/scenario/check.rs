@@ -137,15 +137,16 @@ fn blank(draft: &Draft, chosen: &[usize], network: &Network) -> Result<Blank, Re
         }
     };
     ceilings::check(network).map_err(|(path, message)| refuse(Some(&path), message))?;
-    let outcome = World::new(network, 0).map(World::names).map_err(|error| {
+    let world = World::new(network, 0).map_err(|error| {
         let refusal = refuse(error.path(), error.to_string()).note(error.note().unwrap_or_default());
         error
             .unknown()
             .map_or(refusal.clone(), |unknown| hints::with_names(refusal, &unknown.name, &strs(&unknown.known)))
     })?;
     let refuse = |Fault { key, message }: Fault| draft.refuse_at(&format!("model.{key}"), message);
+    let roles = world.roster().nodes.into_iter().map(|node| (node.name, node.role)).collect();
+    let outcome = world.names();
     let model = model::of(&draft.head.model, network, &outcome).map_err(refuse)?;
-    let roles = network.node.iter().map(|node| (node.name.clone(), node.role)).collect();
     Ok(Blank { outcome, model, roles, tree: OnceCell::new() })
 }
 

@@ -45,7 +45,8 @@ impl Emulation {
             "{:.3} % of {} real packets within {} ms, the latest {:.3} ms late",
             100.0 * self.in_time_ratio,
             self.packets,
-            self.late_after_s * 1e3,
+            // Whole nanoseconds, as it was given.
+            (self.late_after_s * 1e9).round() / 1e6,
             self.lateness_max_s * 1e3
         )
     }
@@ -78,13 +79,13 @@ mod tests {
         let refused_packets = Refused { multicast: 3, ttl: 1, ..Refused::default() };
         let emulation = Emulation {
             packets: 200,
-            late_after_s: 0.001,
+            late_after_s: 0.004_1,
             late_packets: 1,
             in_time_ratio: 0.995,
             lateness_max_s: 0.002_5,
             refused_packets,
         };
-        assert_eq!(emulation.lateness(), "99.500 % of 200 real packets within 1 ms, the latest 2.500 ms late");
+        assert_eq!(emulation.lateness(), "99.500 % of 200 real packets within 4.1 ms, the latest 2.500 ms late");
         assert_eq!(refused_packets.words(), "packets not carried: 3 to groups or all, 1 whose TTL ran out");
         assert_eq!(Refused::default().words(), "");
     }

@@ -189,18 +189,23 @@ impl Ruling {
         Self::NeedsFullRuns,
     ];
 
+    /// Returns the word for people, and what one and what several such claims do.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Holds => ("holds", "holds", "hold"),
+            Self::NotRefuted => ("not refuted", "is not refuted", "are not refuted"),
+            Self::Better => ("better", "is better", "are better"),
+            Self::Differs => ("differs", "differs", "differ"),
+            Self::NotConfirmed => ("not confirmed", "is not confirmed", "are not confirmed"),
+            Self::NeedsFullRuns => ("needs full runs", "needs full runs", "need full runs"),
+            Self::TooFewSeeds => ("too few seeds", "has too few seeds", "have too few seeds"),
+        }
+    }
+
     /// Formats a count: "1 differs", "3 are not confirmed".
     pub fn counted(self, count: usize) -> String {
-        let (one, many) = match self {
-            Self::Holds => ("holds", "hold"),
-            Self::NotRefuted => ("is not refuted", "are not refuted"),
-            Self::Better => ("is better", "are better"),
-            Self::Differs => ("differs", "differ"),
-            Self::NotConfirmed => ("is not confirmed", "are not confirmed"),
-            Self::NeedsFullRuns => ("needs full runs", "need full runs"),
-            Self::TooFewSeeds => ("has too few seeds", "have too few seeds"),
-        };
-        format!("{count} {}", if count == 1 { one } else { many })
+        let (_, one, several) = self.words();
+        format!("{count} {}", if count == 1 { one } else { several })
     }
 
     /// True if the document's statement does not stand, as the exit status reports.
@@ -210,15 +215,7 @@ impl Ruling {
 
     /// Returns the word for people.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Holds => "holds",
-            Self::NotRefuted => "not refuted",
-            Self::Better => "better",
-            Self::NeedsFullRuns => "needs full runs",
-            Self::TooFewSeeds => "too few seeds",
-            Self::NotConfirmed => "not confirmed",
-            Self::Differs => "differs",
-        }
+        self.words().0
     }
 }
 

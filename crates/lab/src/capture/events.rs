@@ -64,7 +64,7 @@ struct Names {
 }
 
 /// An event as a line of the file: a JSON object.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Line<'e> {
     t_ns: u64,
     node: &'e str,
@@ -83,14 +83,9 @@ struct Line<'e> {
     delay_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<f64>,
-    #[serde(flatten)]
-    of: Option<OfFlow<'e>>,
-}
-
-/// An event of a flow as a whole, not of one of its packets.
-#[derive(Serialize)]
-struct OfFlow<'e> {
-    flow: &'e str,
+    /// Of an event of a flow as a whole, not of one of its packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flow: Option<&'e str>,
 }
 
 #[derive(Serialize)]
@@ -186,14 +181,7 @@ impl Names {
             t_ns: event.at.as_nanos(),
             node: self.node(Some(event.node)),
             event: name_of(&event.what),
-            frame: None,
-            packet: None,
-            note: None,
-            power_dbm: None,
-            cause: None,
-            delay_ns: None,
-            limit: None,
-            of: None,
+            ..Line::default()
         };
         match &event.what {
             TraceEventKind::Sends(frame) => line.frame = Some(self.frame(frame)),
@@ -219,7 +207,7 @@ impl Names {
                 (line.packet, line.delay_ns) = (Some(self.packet(packet)), Some(delay.as_nanos()));
             }
             TraceEventKind::Limit(decision) => line.limit = Some(decision.orders.limit.count() as f64),
-            TraceEventKind::Admission { flow, .. } => line.of = Some(OfFlow { flow: self.flow(*flow).0 }),
+            TraceEventKind::Admission { flow, .. } => line.flow = Some(self.flow(*flow).0),
             TraceEventKind::Note { from, note } => {
                 line.note = Some(NoteLine {
                     from: self.node(Some(*from)),

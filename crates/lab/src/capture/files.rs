@@ -2,17 +2,16 @@
 
 use super::filter::Sieve;
 use super::{Addresses, Capture, Events, Filter};
+use crate::Error;
 use crate::recorded::Decision;
 use crate::run::{self, Observer};
 use control::Seen;
-use experiment::scenario::nearest;
 use experiment::watch::{Timed, Watch};
-use sim::config::Network;
+use sim::config::{Network, Role};
 use sim::trace::{Protocol, Roster, TraceEvent, TraceEventKind};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use thiserror::Error;
 use units::Instant;
 
 /// The files to write for a run.
@@ -32,57 +31,14 @@ pub struct Wanted {
     pub queue: Option<String>,
 }
 
-/// Reasons why a run cannot be written down.
-#[derive(Debug, Error)]
-pub enum CaptureError {
-    /// There is no such node, flow or event.
-    #[error("there is no {what} `{name}`{}", hint.as_ref().map_or_else(String::new, |hint| format!("; did you mean `{hint}`?")))]
-    Unknown {
-        /// "node", "flow" or "event".
-        what: &'static str,
-        /// The name asked for.
-        name: String,
-        /// The nearest name that exists.
-        hint: Option<String>,
-    },
-    /// Too many files would be open at once.
-    #[error("captures of {count} nodes are too many files at once (at most {most}): choose some with --node")]
-    TooMany {
-        /// The number of nodes that were asked for.
-        count: usize,
-        /// The largest number allowed.
-        most: usize,
-    },
-    /// The intervals of one queue are to be recorded, but the choice fits none or several.
-    #[error("intervals are recorded of one queue: choose with --node and --queue among {known}")]
-    Queues {
-        /// The queues that were chosen, or all if none was.
-        known: String,
-    },
-    /// A file cannot be created.
-    #[error("cannot write {}: {error}", path.display())]
-    Write {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's reason.
-        error: io::Error,
-    },
-    /// A file cannot be written to its end.
-    #[error("cannot write the events: {0}")]
-    Lost(io::Error),
-    /// The network cannot be built.
-    #[error(transparent)]
-    Build(#[from] sim::BuildError),
-}
-
 /// Runs `network` with `seed` to its end and writes the files; `None` if the watcher stopped it.
 ///
 /// # Errors
 /// A network that cannot be built, an unknown node, or a file that cannot be written.
-pub fn record(network: &Network, seed: u64, watch: &dyn Watch, wanted: &Wanted) -> Result<Option<Timed>, CaptureError> {
+pub fn record(network: &Network, seed: u64, watch: &dyn Watch, wanted: &Wanted) -> Result<Option<Timed>, Error> {
     let mut world = sim::World::new(network, seed)?;
     let mut files = Files::begin(&mut world, wanted)?;
-    run::observed(world, watch, &mut files).map_err(CaptureError::Lost)
+    run::observed(world, watch, &mut files).map_err(lost)
 }
 
 /// Files that are open at once: most systems allow 1024.
@@ -106,7 +62,7 @@ struct Intervals {
 
 impl Intervals {
     /// Creates the file for the queue with this node and name.
-    fn create(roster: &Roster, nodes: &[u32], path: &Path, queue: Option<&str>) -> Result<Self, CaptureError> {
+    fn create(roster: &Roster, nodes: &[u32], path: &Path, queue: Option<&str>) -> Result<Self, Error> {
         let of =
             |node: u32| (0..).zip(&roster.nodes[node as usize].queues).map(move |(queue, name)| (node, queue, name));
         let all: Vec<(u32, u32, &String)> = nodes.iter().flat_map(|node| of(*node)).collect();
@@ -115,9 +71,11 @@ impl Intervals {
             let known = if meant.is_empty() { all.iter().collect() } else { meant };
             let named =
                 |&&(node, _, name): &&(u32, u32, &String)| format!("{} {name}", roster.nodes[node as usize].name);
-            return Err(CaptureError::Queues { known: known.iter().map(named).collect::<Vec<_>>().join(", ") });
+            let known = known.iter().map(named).collect::<Vec<_>>().join(", ");
+            let why = format!("intervals are recorded of one queue: choose with --node and --queue among {known}");
+            return Err(Error::Wrong(why));
         };
-        let to = BufWriter::new(File::create(path).map_err(|error| refused(path, error))?);
+        let to = BufWriter::new(File::create(path).map_err(|error| Error::write(path, error))?);
         Ok(Self { to, node, queue })
     }
 
@@ -139,7 +97,7 @@ impl Files {
     ///
     /// # Errors
     /// An unknown node, or a file that cannot be written.
-    pub fn begin(world: &mut sim::World, wanted: &Wanted) -> Result<Self, CaptureError> {
+    pub fn begin(world: &mut sim::World, wanted: &Wanted) -> Result<Self, Error> {
         let roster = world.roster();
         let nodes = chosen(&roster, &wanted.nodes)?;
         let files = Self::create(&roster, &nodes, wanted)?;
@@ -158,41 +116,45 @@ impl Files {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn take(&mut self, world: &mut sim::World) -> Result<(), CaptureError> {
-        self.see(&world.take_events()).map_err(CaptureError::Lost)
+    pub fn take(&mut self, world: &mut sim::World) -> Result<(), Error> {
+        self.see(&world.take_events()).map_err(lost)
     }
 
     /// Ends the files.
     ///
     /// # Errors
     /// When the last events cannot be written.
-    pub fn end(mut self) -> Result<(), CaptureError> {
-        self.finish().map_err(CaptureError::Lost)
+    pub fn end(mut self) -> Result<(), Error> {
+        self.finish().map_err(lost)
     }
 
-    fn create(roster: &Roster, nodes: &[u32], wanted: &Wanted) -> Result<Self, CaptureError> {
+    fn create(roster: &Roster, nodes: &[u32], wanted: &Wanted) -> Result<Self, Error> {
         let mut captures: Vec<Option<_>> = roster.nodes.iter().map(|_| None).collect();
         if let Some(folder) = &wanted.pcap {
             if nodes.len() > MOST_CAPTURES {
-                return Err(CaptureError::TooMany { count: nodes.len(), most: MOST_CAPTURES });
+                let why = format!(
+                    "captures of {} nodes are too many files at once (at most {MOST_CAPTURES}): choose some with --node",
+                    nodes.len()
+                );
+                return Err(Error::Wrong(why));
             }
-            fs::create_dir_all(folder).map_err(|error| refused(folder, error))?;
+            fs::create_dir_all(folder).map_err(|error| Error::write(folder, error))?;
             let addresses = Addresses {
                 flows: roster.flows.iter().map(|flow| (flow.from, flow.to, flow.protocol)).collect(),
-                access_points: roster.nodes.iter().map(|node| node.access_point).collect(),
+                access_points: roster.nodes.iter().map(|node| node.role == Role::AccessPoint).collect(),
                 channel: u16::try_from(roster.frequency.as_hertz() / 1_000_000).unwrap_or(u16::MAX),
             };
             for &node in nodes {
                 let path = folder.join(format!("{}.pcap", roster.nodes[node as usize].name));
-                let file = File::create(&path).map_err(|error| refused(&path, error))?;
+                let file = File::create(&path).map_err(|error| Error::write(&path, error))?;
                 let capture = Capture::new(BufWriter::new(file), node, addresses.clone());
-                captures[node as usize] = Some(capture.map_err(|error| refused(&path, error))?);
+                captures[node as usize] = Some(capture.map_err(|error| Error::write(&path, error))?);
             }
         }
         let mut events = None;
         if let Some(path) = &wanted.trace {
             let sieve = Sieve::new(&wanted.filter, roster)?;
-            let file = File::create(path).map_err(|error| refused(path, error))?;
+            let file = File::create(path).map_err(|error| Error::write(path, error))?;
             let nodes = roster.nodes.iter().map(|node| node.name.clone()).collect();
             let back = |protocol| matches!(protocol, Protocol::EchoReply(_) | Protocol::TcpBack(_));
             let flows = roster.flows.iter().map(|flow| (flow.name.clone(), back(flow.protocol))).collect();
@@ -229,21 +191,18 @@ impl Observer for Files {
     }
 }
 
-fn refused(path: &Path, error: io::Error) -> CaptureError {
-    CaptureError::Write { path: path.to_owned(), error }
+fn lost(error: io::Error) -> Error {
+    Error::Write { what: "the events".to_owned(), error }
 }
 
-fn chosen(roster: &Roster, names: &[String]) -> Result<Vec<u32>, CaptureError> {
+fn chosen(roster: &Roster, names: &[String]) -> Result<Vec<u32>, Error> {
     let all = || (0_u32..).zip(&roster.nodes);
     if names.is_empty() {
         return Ok(all().map(|(index, _)| index).collect());
     }
     let find = |name: &String| {
         let found = all().find(|(_, node)| node.name == *name).map(|(index, _)| index);
-        found.ok_or_else(|| {
-            let known = roster.nodes.iter().map(|node| node.name.as_str());
-            CaptureError::Unknown { what: "node", name: name.clone(), hint: nearest(name, known).map(str::to_owned) }
-        })
+        found.ok_or_else(|| Error::unknown("node", name, roster.nodes.iter().map(|node| node.name.as_str())))
     };
     names.iter().map(find).collect()
 }

@@ -1,9 +1,8 @@
 //! The choice of events for a trace: those of some flows, and those of some kinds.
 
-use super::CaptureError;
 use super::events::{EVENTS, name_of};
+use crate::Error;
 use experiment::measure::means;
-use experiment::scenario::nearest;
 use sim::trace::{Owner, Packet, Roster, TraceEvent, TraceEventKind};
 
 /// The choice of flows and events; an empty list chooses all.
@@ -27,19 +26,17 @@ pub(super) struct Sieve {
 }
 
 impl Sieve {
-    pub(super) fn new(filter: &Filter, roster: &Roster) -> Result<Self, CaptureError> {
+    pub(super) fn new(filter: &Filter, roster: &Roster) -> Result<Self, Error> {
         const ROUTING: &str = "routing";
         for event in &filter.events {
             if !EVENTS.contains(&event.as_str()) {
-                let hint = nearest(event, EVENTS).map(str::to_owned);
-                return Err(CaptureError::Unknown { what: "event", name: event.clone(), hint });
+                return Err(Error::unknown("event", event, EVENTS));
             }
         }
         let names = || roster.flows.iter().map(|flow| flow.name.as_str());
         for flow in &filter.flows {
             if flow != ROUTING && !names().any(|name| means(flow, name)) {
-                let hint = nearest(flow, names()).map(str::to_owned);
-                return Err(CaptureError::Unknown { what: "flow", name: flow.clone(), hint });
+                return Err(Error::unknown("flow", flow, names()));
             }
         }
         let chosen = |name: &str| filter.flows.iter().any(|flow| means(flow, name));

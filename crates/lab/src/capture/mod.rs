@@ -12,6 +12,6 @@ mod pcap;
 
 use addresses::Addresses;
 use events::Events;
-pub use files::{CaptureError, Files, Wanted, record};
+pub use files::{Files, Wanted, record};
 pub use filter::Filter;
 use pcap::Capture;

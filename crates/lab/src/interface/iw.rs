@@ -1,6 +1,8 @@
 //! Reads the output of `iw dev DEV info` and `iw dev DEV station dump`, in one text and in any order.
 
-use super::{Bitrate, Generation, Guard, Interface, Role, Station, Unreadable, is_of_wifi};
+use super::{Bitrate, Interface, Role, Station, is_of_wifi};
+use sim::config::GuardInterval;
+use sim::radio::Format;
 
 /// True if a text looks like the output of `iw`.
 pub fn is_interface(text: &str) -> bool {
@@ -11,10 +13,10 @@ pub fn is_interface(text: &str) -> bool {
 ///
 /// # Errors
 /// A line is not as `iw` writes it.
-pub fn read(text: &str) -> Result<Interface, Unreadable> {
+pub fn read(text: &str) -> Result<Interface, String> {
     let mut interface = Interface::default();
     for (line, number) in text.lines().zip(1..) {
-        let refuse = |why: String| Unreadable::Line { line: number, why };
+        let refuse = |why: String| format!("line {number}: {why}");
         let (words, line) = (line.split_whitespace().collect::<Vec<_>>(), line.trim());
         match words.as_slice() {
             ["Interface", name, ..] => interface.name = Some((*name).to_owned()),
@@ -62,7 +64,7 @@ fn channel_width(line: &str) -> Result<u32, String> {
 
 /// The mode in the words behind `bitrate:`, none for a rate without an MCS.
 fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
-    let (mut generation, mut mcs, mut streams, mut width, mut guard) = (None, 0_u8, 1_u8, 20, Guard::Long);
+    let (mut generation, mut mcs, mut streams, mut width, mut guard) = (None, 0_u8, 1_u8, 20, GuardInterval::Long);
     let mut words = words.iter().copied();
     while let Some(word) = words.next() {
         let mut number = |most: u8| {
@@ -72,14 +74,16 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
         };
         match word {
             // Its MCS counts the streams.
-            "MCS" => (generation, mcs) = (Some(Generation::N), number(31)?),
-            "VHT-MCS" => (generation, mcs) = (Some(Generation::Ac), number(9)?),
-            "HE-MCS" => (generation, mcs) = (Some(Generation::Ax), number(11)?),
+            "MCS" => (generation, mcs) = (Some(Format::Ht), number(31)?),
+            "VHT-MCS" => (generation, mcs) = (Some(Format::Vht), number(9)?),
+            "HE-MCS" => (generation, mcs) = (Some(Format::He), number(11)?),
             // 802.11be is not simulated: as fast as 802.11ax allows.
-            "EHT-MCS" => (generation, mcs) = (Some(Generation::Ax), number(15)?),
+            "EHT-MCS" => (generation, mcs) = (Some(Format::He), number(15)?),
             "VHT-NSS" | "HE-NSS" | "EHT-NSS" => streams = number(8)?,
-            "HE-GI" | "EHT-GI" => guard = [Guard::Long, Guard::Double, Guard::Quadruple][usize::from(number(2)?)],
-            "short" => guard = Guard::Short,
+            "HE-GI" | "EHT-GI" => {
+                guard = [GuardInterval::Long, GuardInterval::Double, GuardInterval::Quadruple][usize::from(number(2)?)];
+            }
+            "short" => guard = GuardInterval::Short,
             _ => {
                 if let Some(mhz) = word.strip_suffix("MHz") {
                     width = match mhz {

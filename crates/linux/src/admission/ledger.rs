@@ -1,7 +1,7 @@
 //! What the flows through this node need together. A probe that this node can admit keeps its rate for a short time, and
 //! the source's word that the flow exists keeps it on; so the sum of all flows stays below a bound.
 
-use crate::admission::message::{Message, UNBOUNDED};
+use crate::admission::message::{Kind, Message, UNBOUNDED};
 use crate::admission::relay::FORGOTTEN_AFTER;
 use std::net::IpAddr;
 use units::{Duration, Instant, Rate};
@@ -9,7 +9,7 @@ use units::{Duration, Instant, Rate};
 /// Most flows. Beyond that nothing is admitted where a sum is bounded.
 const MOST_FLOWS: usize = 256;
 /// For so long a probe keeps its rate: longer than a source waits for its answer, with all repetitions.
-const PROBED_FOR: Duration = Duration::from_secs(3);
+pub(super) const PROBED_FOR: Duration = Duration::from_secs(3);
 
 /// The flows.
 #[derive(Debug, Default)]
@@ -19,6 +19,9 @@ pub(crate) struct Ledger(Vec<Entry>);
 struct Entry {
     flow: u64,
     source: IpAddr,
+    /// Port of the flow; zero if it is not known.
+    port: u16,
+    /// What it takes from the node's links: zero where it ends.
     rate: Rate,
     until: Instant,
 }
@@ -30,9 +33,10 @@ impl Entry {
 }
 
 impl Ledger {
-    /// Tells whether a message is of a flow that is written down.
+    /// Tells whether a message is of a flow that this node has let through.
     pub(crate) fn knows(&self, now: Instant, message: &Message) -> bool {
-        self.0.iter().any(|entry| entry.is_of(message) && now < entry.until)
+        let mut passing = self.0.iter().filter(|entry| entry.rate != Rate::bps(0) && now < entry.until);
+        passing.any(|entry| entry.is_of(message))
     }
 
     /// Returns what a bound leaves for the flow of a message beside the others.
@@ -49,7 +53,7 @@ impl Ledger {
 
     /// Keeps a probe's rate until its answer has come.
     pub(crate) fn reserve(&mut self, now: Instant, probe: &Message) {
-        self.set(probe, now + PROBED_FOR);
+        self.set(probe, probe.rate, now + PROBED_FOR);
     }
 
     /// Keeps a flow's rate, also one that is not known, because this agent began later; forgets a flow that has ended.
@@ -57,16 +61,34 @@ impl Ledger {
         if present.rate == Rate::bps(0) {
             self.0.retain(|entry| !entry.is_of(present));
         } else {
-            self.set(present, now + FORGOTTEN_AFTER);
+            self.set(present, present.rate, now + FORGOTTEN_AFTER);
         }
     }
 
-    fn set(&mut self, message: &Message, until: Instant) {
-        let Message { flow, source, rate, .. } = *message;
+    /// Writes down, or forgets, a flow that ends at this node.
+    pub(crate) fn arrive(&mut self, now: Instant, message: &Message) {
+        match message.kind {
+            Kind::Probe => self.set(message, Rate::bps(0), now + PROBED_FOR),
+            _ if message.rate == Rate::bps(0) => self.keep(now, message),
+            _ => self.set(message, Rate::bps(0), now + FORGOTTEN_AFTER),
+        }
+    }
+
+    /// Numbers of the flows that end at this node at that port, or at one that is not known.
+    pub(crate) fn numbers(&self, now: Instant, source: IpAddr, port: u16) -> impl Iterator<Item = u64> {
+        let is_one = move |entry: &&Entry| {
+            let is_port = [entry.port, port].contains(&0) || entry.port == port;
+            entry.source == source && entry.rate == Rate::bps(0) && is_port && now < entry.until
+        };
+        self.0.iter().filter(is_one).map(|entry| entry.flow)
+    }
+
+    fn set(&mut self, message: &Message, rate: Rate, until: Instant) {
+        let Message { flow, source, port, .. } = *message;
         let is_full = self.0.len() >= MOST_FLOWS;
         match self.0.iter_mut().find(|entry| entry.is_of(message)) {
             Some(entry) => (entry.rate, entry.until) = (rate, entry.until.max(until)),
-            None if !is_full => self.0.push(Entry { flow, source, rate, until }),
+            None if !is_full => self.0.push(Entry { flow, source, port, rate, until }),
             None => {}
         }
     }

@@ -61,8 +61,8 @@ pub struct Message {
     pub destination: IpAddr,
     /// The flow's port at its destination; zero if it is not known.
     pub port: u16,
-    /// The flow, by a random number of its source's choice, the same in all of its messages. Zero in requests to
-    /// regulate.
+    /// The flow, by a random number of its source's choice, the same in all of its messages: who does not know it can
+    /// ask no flow to regulate.
     pub flow: u64,
     /// Rate that the flow needs, in network-layer bytes; zero when it has ended, and in requests to regulate.
     pub rate: Rate,
@@ -188,7 +188,7 @@ pub(crate) enum Peer {
 pub(crate) struct Program {
     /// Number in the name of its socket, of its own choice.
     pub(crate) name: u64,
-    /// Its user, from the kernel.
+    /// Its user, from the kernel, or who has that id as a subordinate one.
     pub(crate) user: u32,
 }
 

@@ -1,6 +1,6 @@
 //! Limits what messages cost an agent: how often it wakes up for them, how many routes it asks the kernel for, and how
 //! many it accepts from each sender and from all together. Messages of flows that are admitted have a share of their
-//! own, which strangers cannot use up.
+//! own, which strangers cannot use up, and requests to regulate them another, so that answers always pass.
 
 use crate::admission::message::{Neighbour, Peer};
 use units::{Duration, Instant};
@@ -11,9 +11,9 @@ const BETWEEN_TURNS: Duration = Duration::from_millis(5);
 pub(crate) const TURN: usize = 32;
 /// Messages per second of one sender, and its burst.
 const OF_ONE: u64 = 50;
-/// Messages per second of all neighbours, and their burst. As many again for flows that are admitted.
+/// Messages per second of all neighbours, and their burst; the same for each other standing.
 const OF_ALL: u64 = 200;
-/// Messages per second whose senders are checked by a route, and their burst. As many again for flows that are admitted.
+/// Messages per second whose senders are checked by a route, and their burst; the same for each other standing.
 const CHECKS: u64 = 1_000;
 /// Most senders told apart; beyond that the one that was quiet for longest starts anew.
 const MOST_SENDERS: usize = 64;
@@ -28,6 +28,8 @@ pub(crate) fn next_turn(now: Instant) -> Instant {
 pub(crate) enum Standing {
     /// It belongs to a flow that is admitted, or answers a probe that is under way.
     Known,
+    /// It asks such a flow to regulate.
+    Regulates,
     Stranger,
 }
 
@@ -42,34 +44,29 @@ enum Sender {
 /// The limits.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    all: Bucket,
-    checks: Bucket,
-    /// The same for messages that are known.
-    known: Bucket,
-    known_checks: Bucket,
+    /// By standing.
+    all: [Bucket; 3],
+    checks: [Bucket; 3],
     senders: Vec<(Sender, Bucket)>,
 }
 
 impl Default for Pace {
     fn default() -> Self {
-        let (all, checks) = (Bucket::new(OF_ALL), Bucket::new(CHECKS));
-        Self { all, checks, known: all, known_checks: checks, senders: Vec::new() }
+        Self { all: [Bucket::new(OF_ALL); 3], checks: [Bucket::new(CHECKS); 3], senders: Vec::new() }
     }
 }
 
 impl Pace {
     /// Tells whether one more message may be checked, which costs some routes, and counts it.
     pub(crate) fn checks(&mut self, now: Instant, standing: Standing) -> bool {
-        match standing {
-            Standing::Known => self.known_checks.take(now),
-            Standing::Stranger => self.checks.take(now),
-        }
+        self.checks[standing as usize].take(now)
     }
 
     /// Tells whether one more message of a sender, who is who he says, is allowed, and counts it.
     pub(crate) fn allows(&mut self, now: Instant, from: Peer, standing: Standing) -> bool {
-        if standing == Standing::Known {
-            return self.known.take(now);
+        let all = &mut self.all[standing as usize];
+        if standing != Standing::Stranger {
+            return all.take(now);
         }
         let from = match from {
             Peer::Program(program) => Sender::User(program.user),
@@ -89,7 +86,7 @@ impl Pace {
             }
         };
         // A sender that exceeds its limit takes nothing from the others, nor do neighbours from programs.
-        self.senders[place].1.take(now) && (matches!(from, Sender::User(_)) || self.all.take(now))
+        self.senders[place].1.take(now) && (matches!(from, Sender::User(_)) || all.take(now))
     }
 }
 
@@ -129,7 +126,7 @@ impl Bucket {
 mod tests {
     use super::*;
     use crate::admission::message::Program;
-    use Standing::{Known, Stranger};
+    use Standing::{Known, Regulates, Stranger};
 
     const START: Instant = Instant::from_nanos(5_000_000_000);
 
@@ -179,14 +176,16 @@ mod tests {
     }
 
     #[test]
-    fn strangers_take_nothing_from_flows_that_are_admitted_and_those_have_a_limit_too() {
+    fn strangers_take_nothing_from_flows_that_are_admitted_nor_requests_from_answers_and_each_has_a_limit() {
         let mut pace = Pace::default();
         for user in 0..10_000 {
             pace.checks(START, Stranger);
             pace.allows(START, neighbour(user), Stranger);
         }
         assert!(!pace.checks(START, Stranger) && !pace.allows(START, neighbour(7), Stranger));
-        assert_eq!((0..10_000).filter(|_| pace.checks(START, Known)).count(), 1_000);
-        assert_eq!((0..10_000).filter(|_| pace.allows(START, neighbour(7), Known)).count(), 200);
+        for standing in [Regulates, Known] {
+            assert_eq!((0..10_000).filter(|_| pace.checks(START, standing)).count(), 1_000);
+            assert_eq!((0..10_000).filter(|_| pace.allows(START, neighbour(7), standing)).count(), 200);
+        }
     }
 }

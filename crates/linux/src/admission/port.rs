@@ -3,6 +3,7 @@
 
 use crate::admission::marks::Marks;
 use crate::admission::message::{LENGTH, MAGIC, Message, Neighbour, Peer, Program, VERSION};
+use crate::admission::owners::Owners;
 use crate::admission::pace::{TURN, next_turn};
 use crate::admission::relay::{Hop, Posted, Relay, Room, Routes};
 use crate::admission::{SOCKET, Settings};
@@ -44,6 +45,7 @@ pub(crate) struct Port {
     interfaces: Vec<Interface>,
     marks: Option<Marks>,
     relay: Relay,
+    owners: Owners,
     routes: Table,
     /// Nothing is read before this instant: messages are read in turns.
     rests: Option<Instant>,
@@ -80,9 +82,10 @@ impl Port {
         if let Some(marks) = &marks {
             epoll::add(&epoll, marks, EventData::new_u64(0), EventFlags::IN).map_err(failed)?;
         }
-        let (relay, routes) = (Relay::default(), Table(routes::Routes::open()?));
+        let (relay, owners, routes) = (Relay::default(), Owners::read(), Table(routes::Routes::open()?));
         let (settings, path, interfaces) = (settings.clone(), folder.join(SOCKET), Vec::new());
-        let port = Self { settings, epoll, programs, path, name: None, interfaces, marks, relay, routes, rests: None };
+        let port =
+            Self { settings, epoll, programs, path, name: None, interfaces, marks, relay, owners, routes, rests: None };
         Ok((port, blind))
     }
 
@@ -91,6 +94,7 @@ impl Port {
         let port = self.settings.port;
         let (interfaces, at_most) = settings.map(|to| (to.interfaces.clone(), to.at_most)).unwrap_or_default();
         self.settings = Settings { interfaces, port, at_most };
+        self.owners = Owners::read();
     }
 
     /// Listens for programs, and at those named interfaces that exist, by their numbers. Returns the events: of programs
@@ -180,7 +184,7 @@ impl Port {
             let _ = epoll::modify(&self.epoll, marks, EventData::new_u64(0), interest);
         }
         for flow in flows {
-            if let Some(posted) = self.relay.marked(now, flow, &mut self.routes) {
+            for posted in self.relay.marked(now, flow, &mut self.routes) {
                 self.send(&posted);
             }
         }
@@ -204,7 +208,7 @@ impl Port {
 
     /// Reads the messages of a turn: no more of one socket than of another.
     fn receive(&self) -> Vec<(Peer, Message)> {
-        let mut came = from_programs(self.programs.as_fd());
+        let mut came = from_programs(self.programs.as_fd(), &self.owners);
         for open in &self.interfaces {
             for _ in 0..TURN {
                 let mut buffer = [0; LENGTH + 1];
@@ -247,10 +251,10 @@ pub(crate) fn program_name(number: u64) -> String {
 }
 
 /// Reads the messages of programs for a turn.
-fn from_programs(socket: BorrowedFd<'_>) -> Vec<(Peer, Message)> {
+fn from_programs(socket: BorrowedFd<'_>, owners: &Owners) -> Vec<(Peer, Message)> {
     let mut came = Vec::new();
     for _ in 0..TURN {
-        match from_program(socket) {
+        match from_program(socket, owners) {
             Ok(message) => came.extend(message),
             Err(_) => break,
         }
@@ -262,13 +266,13 @@ fn from_programs(socket: BorrowedFd<'_>) -> Vec<(Peer, Message)> {
 ///
 /// # Errors
 /// There is no other datagram.
-fn from_program(socket: BorrowedFd<'_>) -> Result<Option<(Peer, Message)>, Errno> {
+fn from_program(socket: BorrowedFd<'_>, owners: &Owners) -> Result<Option<(Peer, Message)>, Errno> {
     let mut buffer = [0; LENGTH + 1];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received = recvmsg(socket, &mut [IoSliceMut::new(&mut buffer)], &mut control, RecvFlags::empty())?;
     let user = control.drain().find_map(|one| match one {
-        RecvAncillaryMessage::ScmCredentials(of) => Some(of.uid.as_raw()),
+        RecvAncillaryMessage::ScmCredentials(of) => Some(owners.user(of.uid.as_raw())),
         _ => None,
     });
     let address = received.address.and_then(|address| SocketAddrUnix::try_from(address).ok());

@@ -3,7 +3,7 @@
 //! A message is accepted only from a neighbour through which the sender that it names is reached. So an answer goes to
 //! who asked, and nobody can name another as the source of a probe or as the destination of an answer.
 
-use crate::admission::ledger::Ledger;
+use crate::admission::ledger::{Ledger, PROBED_FOR};
 use crate::admission::message::{Flow, Neighbour, Peer, Program};
 use crate::admission::message::{Kind, Message, UNBOUNDED};
 use crate::admission::pace::{Pace, Standing};
@@ -11,8 +11,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, Rate};
 
 /// Most programs of this machine that are remembered. For one more, the user with the most programs loses the one that
-/// was heard longest ago.
+/// was heard longest ago, of those whose probe is not open.
 const MOST_PROGRAMS: usize = 64;
+/// Of a user with more programs than these also one whose probe is open gives way to another user's.
+const MOST_OPEN: usize = 8;
 /// A program is forgotten after this much silence. It says that it is there three times in that time.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 /// Least time between two requests to regulate of one flow, as in the simulator. Without it a flow of fifty packets per
@@ -69,10 +71,11 @@ pub(crate) struct Relay {
 struct Asked {
     program: Program,
     destination: Ipv4Addr,
-    /// Port of the flow; zero if it is not known.
-    flow_port: u16,
+    flow: u64,
     number: u64,
     heard: Instant,
+    /// Until then an answer to its probe may come.
+    open_until: Instant,
 }
 
 /// A flow whose packets arrive marked.
@@ -100,6 +103,10 @@ impl Relay {
         let mut standing = Standing::Stranger;
         if let Peer::Neighbour(neighbour) = from {
             standing = self.standing(now, &message);
+            // Whoever has heard of no flow here asks none to regulate.
+            if message.kind == Kind::Regulate && standing == Standing::Stranger {
+                return Vec::new();
+            }
             let end = match message.kind {
                 Kind::Probe | Kind::Present => source,
                 Kind::Answer | Kind::Regulate => destination,
@@ -128,13 +135,13 @@ impl Relay {
     /// Tells whether a neighbour's message belongs to a flow that is admitted, or answers a program's probe. Whoever has
     /// not seen the flow's messages does not know the numbers.
     fn standing(&self, now: Instant, message: &Message) -> Standing {
-        let is_known = match message.kind {
-            Kind::Answer if self.programs.iter().any(|asked| asked.number == message.number) => true,
-            // It has no number.
-            Kind::Regulate => self.programs.iter().any(|asked| IpAddr::from(asked.destination) == message.destination),
-            _ => self.ledger.knows(now, message),
-        };
-        if is_known { Standing::Known } else { Standing::Stranger }
+        let is_answer = || self.programs.iter().any(|asked| asked.number == message.number);
+        match message.kind {
+            Kind::Answer if is_answer() => Standing::Known,
+            _ if !self.ledger.knows(now, message) => Standing::Stranger,
+            Kind::Regulate => Standing::Regulates,
+            _ => Standing::Known,
+        }
     }
 
     /// Lowers a probe's bottleneck to what this node can still admit, and keeps that for the flow.
@@ -162,7 +169,9 @@ impl Relay {
         room: Room,
         routes: &mut dyn Routes,
     ) -> Option<Posted> {
-        self.remember(now, program, destination, &message);
+        if !self.remember(now, program, destination, &message) {
+            return None;
+        }
         match (routes.to(destination)?, message.kind) {
             // What stays in this machine takes nothing from the link.
             (Hop::Here, Kind::Probe) => {
@@ -178,37 +187,43 @@ impl Relay {
         }
     }
 
-    /// Remembers a program, or forgets it if its flow has ended.
-    fn remember(&mut self, now: Instant, program: Program, destination: Ipv4Addr, message: &Message) {
+    /// Remembers a program, or forgets it if its flow has ended. Returns whether there is room for it.
+    fn remember(&mut self, now: Instant, program: Program, destination: Ipv4Addr, message: &Message) -> bool {
         self.programs.retain(|asked| now.since(asked.heard) < FORGOTTEN_AFTER);
         let known = self.programs.iter().position(|asked| asked.program == program);
         if message.kind == Kind::Present && message.rate == Rate::bps(0) {
             known.map(|place| self.programs.remove(place));
-            return;
+            return true;
         }
-        let mut asked = Asked { program, destination, flow_port: message.port, number: message.number, heard: now };
+        let &Message { flow, number, .. } = message;
+        let open_until = if message.kind == Kind::Probe { now + PROBED_FOR } else { Instant::ZERO };
+        let mut asked = Asked { program, destination, flow, number, heard: now, open_until };
         if let Some(place) = known {
             // Saying that it is there does not change which probe it waits for.
             if message.kind != Kind::Probe {
-                asked.number = self.programs[place].number;
+                let before = self.programs[place];
+                (asked.number, asked.open_until) = (before.number, before.open_until);
             }
             self.programs[place] = asked;
-            return;
+            return true;
         }
         if self.programs.len() == MOST_PROGRAMS {
-            self.forget_one();
-        }
-        self.programs.push(asked);
-    }
-
-    /// Forgets the program, of the user with the most programs, that was heard longest ago.
-    fn forget_one(&mut self) {
-        let of = |user| self.programs.iter().filter(|asked| asked.program.user == user).count();
-        let most = self.programs.iter().map(|asked| of(asked.program.user)).max().unwrap_or_default();
-        let of_most = self.programs.iter().enumerate().filter(|(_, asked)| of(asked.program.user) == most);
-        if let Some((place, _)) = of_most.min_by_key(|(_, asked)| asked.heard) {
+            let Some(place) = self.least_needed(now, program.user) else { return false };
             self.programs.remove(place);
         }
+        self.programs.push(asked);
+        true
+    }
+
+    /// Returns the place of the program that gives way to one more of this user.
+    fn least_needed(&self, now: Instant, user: u32) -> Option<usize> {
+        let of = |user| self.programs.iter().filter(|asked| asked.program.user == user).count();
+        let most = self.programs.iter().map(|asked| of(asked.program.user)).max()?;
+        let of_most = self.programs.iter().enumerate().filter(|(_, asked)| of(asked.program.user) == most);
+        let may_go = |asked: &Asked| asked.open_until <= now || (most > MOST_OPEN && asked.program.user != user);
+        let least =
+            of_most.filter(|(_, asked)| may_go(asked)).min_by_key(|(_, asked)| (now < asked.open_until, asked.heard));
+        least.map(|(place, _)| place)
     }
 
     /// Handles a neighbour's probe, or his word that a flow still exists: lowers its bottleneck and forwards it, or
@@ -222,7 +237,11 @@ impl Relay {
         room: Room,
         routes: &mut dyn Routes,
     ) -> Option<Posted> {
-        match (routes.to(destination)?, message.kind) {
+        let hop = routes.to(destination)?;
+        if hop == Hop::Here {
+            self.ledger.arrive(now, &message);
+        }
+        match (hop, message.kind) {
             // The destination returns it unchanged, as in the document: what the destination hears, its last neighbour
             // hears, too.
             (Hop::Here, Kind::Probe) => {
@@ -237,7 +256,7 @@ impl Relay {
 
     /// Forwards an answer, or a request to regulate, towards the source.
     fn hand_back(
-        &self,
+        &mut self,
         now: Instant,
         from: Neighbour,
         message: Message,
@@ -249,23 +268,25 @@ impl Relay {
             None => Vec::new(),
             Some(Hop::Via(next, _)) => forward(from, next, message).into_iter().collect(),
             Some(Hop::Here) => {
-                let concerns = |asked: &&Asked| {
-                    let is_flow = asked.destination == destination && now.since(asked.heard) < FORGOTTEN_AFTER;
-                    is_flow
-                        && match message.kind {
-                            Kind::Answer => asked.number == message.number,
-                            _ => [asked.flow_port, message.port].contains(&0) || asked.flow_port == message.port,
-                        }
+                let is_answer = message.kind == Kind::Answer;
+                let concerns = |asked: &&mut Asked| {
+                    let is_flow = if is_answer { asked.number == message.number } else { asked.flow == message.flow };
+                    is_flow && asked.destination == destination && now.since(asked.heard) < FORGOTTEN_AFTER
                 };
-                let concerned = self.programs.iter().filter(concerns);
-                concerned.map(|asked| Posted { to: Peer::Program(asked.program), message }).collect()
+                let hear = |asked: &mut Asked| {
+                    if is_answer {
+                        asked.open_until = now;
+                    }
+                    Posted { to: Peer::Program(asked.program), message }
+                };
+                self.programs.iter_mut().filter(concerns).map(hear).collect()
             }
         }
     }
 
-    /// Handles a marked packet of a flow to this machine: returns the request to regulate, if one is due. The first
-    /// packet asks for nothing.
-    pub(crate) fn marked(&mut self, now: Instant, flow: Flow, routes: &mut dyn Routes) -> Option<Posted> {
+    /// Handles a marked packet to this machine: returns requests to regulate, if they are due, for the flows that its
+    /// source has announced there. The first packet asks for nothing.
+    pub(crate) fn marked(&mut self, now: Instant, flow: Flow, routes: &mut dyn Routes) -> Vec<Posted> {
         let Flow { source, destination, port } = flow;
         self.marked.retain(|marked| now.since(marked.last) < ALONE_FOR);
         let is_full = self.marked.len() == MOST_MARKED;
@@ -273,22 +294,20 @@ impl Relay {
             if !is_full {
                 self.marked.push(Marked { flow, first: now, last: now, asked: None });
             }
-            return None;
+            return Vec::new();
         };
         marked.last = now;
         if now.since(marked.asked.unwrap_or(marked.first)) < REGULATION_EVERY {
-            return None;
+            return Vec::new();
         }
         marked.asked = Some(now);
         // The agent does not speak for packets that this machine only forwards.
         if routes.to(destination) != Some(Hop::Here) {
-            return None;
+            return Vec::new();
         }
-        let Some(Hop::Via(next, _)) = routes.to(source) else { return None };
-        if !self.pace.allows(now, Peer::Neighbour(next), Standing::Known) {
-            return None;
-        }
-        let message = Message {
+        let Some(Hop::Via(next, _)) = routes.to(source) else { return Vec::new() };
+        let to = Peer::Neighbour(next);
+        let message = |flow| Message {
             kind: Kind::Regulate,
             hops: 1,
             number: 0,
@@ -296,10 +315,12 @@ impl Relay {
             source: source.into(),
             destination: destination.into(),
             port,
-            flow: 0,
+            flow,
             rate: Rate::bps(0),
         };
-        Some(Posted { to: Peer::Neighbour(next), message })
+        let numbers = self.ledger.numbers(now, source.into(), port);
+        let allowed = numbers.take_while(|_| self.pace.allows(now, to, Standing::Regulates));
+        allowed.map(|flow| Posted { to, message: message(flow) }).collect()
     }
 }
 

@@ -55,8 +55,14 @@ fn a_probe_is_lowered_and_goes_on_and_its_answer_comes_back_as_it_is() {
     assert_eq!(taken(FROM_A, less)[0].message.bottleneck, Rate::kbps(100));
     let answer = message(Kind::Answer, A, D);
     assert_eq!(taken(FROM_C, answer), [Posted { to: FROM_A, message: Message { hops: 2, ..answer } }]);
+    // Who has not heard of the flow cannot ask it to regulate.
     let regulate = message(Kind::Regulate, A, D);
-    assert_eq!(taken(FROM_C, regulate), [Posted { to: FROM_A, message: Message { hops: 2, ..regulate } }]);
+    assert_eq!(taken(FROM_C, regulate), []);
+    let mut relay = Relay::default();
+    relay.take(START, FROM_A, probe, ROOM, &mut OfB);
+    let mut asked = |flow| relay.take(START, FROM_C, Message { flow, ..regulate }, ROOM, &mut OfB);
+    assert_eq!(asked(5), [Posted { to: FROM_A, message: Message { hops: 2, ..regulate } }]);
+    assert_eq!(asked(6), []);
 }
 
 #[test]
@@ -115,21 +121,21 @@ fn a_program_gets_the_answer_to_its_last_probe_and_requests_for_its_flow() {
     let sent = Message { hops: 1, bottleneck: Rate::kbps(300), source: B[1].into(), ..asked };
     assert_eq!(posted, [Posted { to: FROM_C, message: sent }]);
     // Another program with a flow to the same destination.
-    let other = Message { number: 8, port: 0, ..asked };
+    let other = Message { number: 8, flow: 6, ..asked };
     relay.take(START, program(40_001_u64), other, ROOM, &mut OfB);
 
-    let mut back = |kind, number, port, at| {
-        let message = Message { number, port, ..message(kind, B[1], D) };
+    let mut back = |kind, number, flow, at| {
+        let message = Message { number, flow, ..message(kind, B[1], D) };
         let posted = relay.take(at, FROM_C, message, ROOM, &mut OfB);
         posted.iter().map(|posted| posted.to).collect::<Vec<_>>()
     };
     let [first, second] = [program(40_000_u64), program(40_001_u64)];
-    assert_eq!(back(Kind::Answer, 7, 5_004, START), [first]);
-    assert_eq!(back(Kind::Answer, 9, 5_004, START), [], "a number that nobody waits for");
-    assert_eq!(back(Kind::Regulate, 0, 5_004, START), [first, second], "the second may be any flow");
-    assert_eq!(back(Kind::Regulate, 0, 5_006, START), [second]);
-    assert_eq!(back(Kind::Regulate, 0, 0, START), [first, second]);
-    assert_eq!(back(Kind::Regulate, 0, 0, START + FORGOTTEN_AFTER), [], "they were not heard again");
+    assert_eq!(back(Kind::Answer, 7, 5, START), [first]);
+    assert_eq!(back(Kind::Answer, 9, 5, START), [], "a number that nobody waits for");
+    assert_eq!(back(Kind::Regulate, 0, 5, START), [first]);
+    assert_eq!(back(Kind::Regulate, 0, 6, START), [second]);
+    assert_eq!(back(Kind::Regulate, 0, 0, START), [], "nobody's flow");
+    assert_eq!(back(Kind::Regulate, 0, 5, START + FORGOTTEN_AFTER), [], "they were not heard again");
 }
 
 #[test]
@@ -161,19 +167,65 @@ fn a_user_with_too_many_programs_takes_no_place_of_another_users() {
     let other = Peer::Program(Program { name: 9_999, user: 2 });
     let at = |seconds| START + Duration::from_secs(seconds);
     relay.take(at(0), other, Message { number: 77, ..asked }, ROOM, &mut OfB);
-    let mut names = 0..1_000_u64;
+    let (mut names, mut served) = (0..1_000_u64, 0);
     for seconds in 1..=20 {
         for name in names.by_ref().take(50) {
-            assert_eq!(relay.take(at(seconds), program(name), asked, ROOM, &mut OfB).len(), 1);
+            served += relay.take(at(seconds), program(name), asked, ROOM, &mut OfB).len();
         }
     }
     assert_eq!(relay.programs.len(), MOST_PROGRAMS);
+    // Those that find no place are not served: 63 of 150 in 3 s, for which probes are open.
+    assert_eq!(served, 6 * 63 + 50 + 13);
     let answer = Message { number: 77, ..message(Kind::Answer, B[1], D) };
     let posted = relay.take(at(20), FROM_C, answer, ROOM, &mut OfB);
     assert_eq!(posted.iter().map(|posted| posted.to).collect::<Vec<_>>(), [other]);
     // Another user's program is served while the first one sends all that he may.
     assert_eq!(relay.take(at(20), program(9_u64), asked, ROOM, &mut OfB), []);
     assert_eq!(relay.take(at(20), other, asked, ROOM, &mut OfB).len(), 1);
+}
+
+/// Sixty-four users, however they came to be, ask as often as they may beside one who asks once.
+#[test]
+fn a_program_whose_probe_is_open_is_not_forgotten_for_others_and_waits_for_its_answer() {
+    let mut relay = Relay::default();
+    let asked = message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D);
+    let quiet = Peer::Program(Program { name: 9_999, user: 9_999 });
+    relay.take(START, quiet, Message { number: 77, ..asked }, ROOM, &mut OfB);
+    for name in 0..1_000_u64 {
+        let loud = Peer::Program(Program { name, user: u32::try_from(name).unwrap() });
+        let posted = relay.take(START + Duration::from_millis(name), loud, asked, ROOM, &mut OfB);
+        assert_eq!(posted.len(), usize::from(name < 63), "{name}");
+    }
+    let answer = Message { number: 77, ..message(Kind::Answer, B[1], D) };
+    let later = START + Duration::from_millis(2_999);
+    assert_eq!(relay.take(later, FROM_C, answer, ROOM, &mut OfB).len(), 1);
+    // Answered, it is one of those that give way; and none has to wait for longer than for an answer.
+    let next = Peer::Program(Program { name: 5_000, user: 5_000 });
+    assert_eq!(relay.take(later, next, asked, ROOM, &mut OfB).len(), 1);
+    assert!(relay.programs.iter().all(|asked| Peer::Program(asked.program) != quiet));
+}
+
+/// Requests to regulate under the address of the destination, as fast as they are read.
+#[test]
+fn forged_requests_to_regulate_reach_no_program_and_take_nothing_from_answers() {
+    let mut relay = Relay::default();
+    let (caller, asked) = (program(1_u64), Message { hops: 0, ..message(Kind::Probe, Ipv4Addr::UNSPECIFIED, D) });
+    relay.take(START, caller, asked, ROOM, &mut OfB);
+    for millis in (0..10_000).step_by(5) {
+        let now = START + Duration::from_millis(millis);
+        for flow in [0, 1, 2, 3].repeat(8) {
+            let forged = Message { flow, ..message(Kind::Regulate, B[1], D) };
+            assert_eq!(relay.take(now, FROM_C, forged, ROOM, &mut OfB), []);
+        }
+        // Who has heard the flow knows its number, and still keeps no answer from it.
+        for _ in 0..32 {
+            relay.take(now, FROM_C, message(Kind::Regulate, B[1], D), ROOM, &mut OfB);
+        }
+        if millis % 1_000 == 0 {
+            assert_eq!(relay.take(now, caller, asked, ROOM, &mut OfB).len(), 1);
+            assert_eq!(relay.take(now, FROM_C, message(Kind::Answer, B[1], D), ROOM, &mut OfB).len(), 1);
+        }
+    }
 }
 
 #[test]
@@ -232,38 +284,42 @@ fn forged_sources_take_nothing_from_flows_nor_from_those_who_ask() {
 fn the_source_of_marked_packets_is_asked_ten_times_a_second_at_most_and_for_one_packet_never() {
     let mut relay = Relay::default();
     let flow = Flow { source: A, destination: B[0], port: 5_004 };
+    for (port, flow) in [(5_004, 5), (5_006, 6)] {
+        let announced = Message { port, flow, ..message(Kind::Present, A, B[0]) };
+        assert_eq!(relay.take(START, FROM_A, announced, ROOM, &mut OfB), []);
+    }
     let nothing = Rate::bps(0);
-    let message = Message {
-        number: 0,
-        bottleneck: nothing,
-        port: 5_004,
-        flow: 0,
-        rate: nothing,
-        ..message(Kind::Regulate, A, B[0])
-    };
-    let expected = Some(Posted { to: FROM_A, message });
+    let message =
+        Message { number: 0, bottleneck: nothing, port: 5_004, rate: nothing, ..message(Kind::Regulate, A, B[0]) };
+    let expected = [Posted { to: FROM_A, message }];
     let at = |millis| START + Duration::from_millis(millis);
-    assert_eq!(relay.marked(at(0), flow, &mut OfB), None, "anybody can forge one");
-    assert_eq!(relay.marked(at(99), flow, &mut OfB), None);
+    assert_eq!(relay.marked(at(0), flow, &mut OfB), [], "anybody can forge one");
+    assert_eq!(relay.marked(at(99), flow, &mut OfB), []);
     assert_eq!(relay.marked(at(100), flow, &mut OfB), expected);
-    assert_eq!(relay.marked(at(100), Flow { port: 5_006, ..flow }, &mut OfB), None);
-    assert_eq!(relay.marked(at(199), flow, &mut OfB), None);
-    assert_eq!(relay.marked(at(200), Flow { port: 5_006, ..flow }, &mut OfB).map(|posted| posted.to), Some(FROM_A));
+    assert_eq!(relay.marked(at(100), Flow { port: 5_006, ..flow }, &mut OfB), []);
+    assert_eq!(relay.marked(at(199), flow, &mut OfB), []);
+    assert_eq!(relay.marked(at(200), Flow { port: 5_006, ..flow }, &mut OfB)[0].message.flow, 6);
     assert_eq!(relay.marked(at(200), flow, &mut OfB), expected);
     // Alone again after a second of silence.
-    assert_eq!(relay.marked(at(1_200), flow, &mut OfB), None);
-    // Packets that are only forwarded, and those without a route.
-    for other in [Flow { destination: D, ..flow }, Flow { source: NOWHERE, ..flow }] {
-        assert_eq!(relay.marked(at(1_500), other, &mut OfB), None);
-        assert_eq!(relay.marked(at(1_700), other, &mut OfB), None);
+    assert_eq!(relay.marked(at(1_200), flow, &mut OfB), []);
+    // Packets that are only forwarded, those without a route, and those of no flow that was announced.
+    for other in [Flow { destination: D, ..flow }, Flow { source: NOWHERE, ..flow }, Flow { port: 5_008, ..flow }] {
+        assert_eq!(relay.marked(at(1_500), other, &mut OfB), []);
+        assert_eq!(relay.marked(at(1_700), other, &mut OfB), []);
     }
+    // It is forgotten when it ends.
+    let ended = Message { kind: Kind::Present, hops: 1, ..message };
+    relay.take(at(1_800), FROM_A, ended, ROOM, &mut OfB);
+    assert_eq!(relay.marked(at(1_800), flow, &mut OfB), []);
+    assert_eq!(relay.marked(at(1_900), flow, &mut OfB), []);
 }
 
 #[test]
 fn flows_that_are_too_many_are_asked_later() {
     let mut relay = Relay::default();
     let flow = |port| Flow { source: A, destination: B[0], port };
-    let mut asked = |at| (0..1_000).filter(|port| relay.marked(at, flow(*port), &mut OfB).is_some()).count();
+    relay.take(START, FROM_A, message(Kind::Present, A, B[0]), ROOM, &mut OfB);
+    let mut asked = |at| (0..1_000).filter(|port| !relay.marked(at, flow(*port), &mut OfB).is_empty()).count();
     assert_eq!(asked(START), 0);
     assert_eq!(asked(START + Duration::from_millis(100)), MOST_MARKED);
 }
@@ -308,7 +364,8 @@ proptest! {
         let last = Instant::from_nanos(times.iter().copied().max().unwrap_or_default());
         let later = last + Duration::from_secs(60);
         prop_assert_eq!(relay.take(later, program(1_u64), asked, ROOM, &mut OfB).len(), 1);
+        relay.take(later, FROM_A, message(Kind::Present, A, B[0]), ROOM, &mut OfB);
         relay.marked(later, flow, &mut OfB);
-        prop_assert!(relay.marked(later + REGULATION_EVERY, flow, &mut OfB).is_some());
+        prop_assert_eq!(relay.marked(later + REGULATION_EVERY, flow, &mut OfB).len(), 1);
     }
 }

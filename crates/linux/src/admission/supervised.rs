@@ -156,16 +156,16 @@ impl Supervised {
         let mut due: Vec<Pid> = self.late.extract_if(.., |(at, _)| *at <= now).map(|(_, process)| process).collect();
         due.sort_unstable_by_key(|process| process.as_raw_nonzero());
         due.dedup();
-        // One that has ended, or that this process may not reach, keeps its class.
-        for process in due {
-            let _ = change_sockets(process, class);
+        if !due.is_empty() {
+            // One that has ended, or that this process may not reach, keeps its class.
+            let _ = change_sockets(due, class);
         }
     }
 
     /// Gives all present and future sockets another class. Returns how many could not be changed.
     pub fn change(&mut self, class: Class) -> usize {
         self.class = class;
-        descendants().into_iter().map(|process| change_sockets(process, class)).sum()
+        change_sockets(descendants(), class)
     }
 }
 
@@ -205,16 +205,28 @@ fn set_class(socket: &OwnedFd, class: Class) -> Result<(), Errno> {
     }
 }
 
-/// Sets the class of a process's sockets; returns how many could not be changed.
-fn change_sockets(process: Pid, class: Class) -> usize {
-    let Ok(handle) = pidfd_open(process, PidfdFlags::empty()) else { return 0 };
+/// Sets the class of the sockets of those of these processes that descend from this one; returns how many sockets could
+/// not be changed.
+fn change_sockets(processes: Vec<Pid>, class: Class) -> usize {
+    let open = |process| Some((process, pidfd_open(process, PidfdFlags::empty()).ok()?));
+    let opened: Vec<(Pid, OwnedFd)> = processes.into_iter().filter_map(open).collect();
+    // The number may be another's by now. While the process that was opened lives, no other has it.
+    let own = descendants();
+    opened
+        .iter()
+        .filter(|(process, _)| own.contains(process))
+        .map(|(process, handle)| change(*process, handle, class))
+        .sum()
+}
+
+fn change(process: Pid, handle: &OwnedFd, class: Class) -> usize {
     let Ok(entries) = std::fs::read_dir(format!("/proc/{}/fd", process.as_raw_nonzero())) else { return 1 };
     let is_socket = |entry: &std::fs::DirEntry| {
         std::fs::read_link(entry.path()).is_ok_and(|to| to.as_os_str().to_string_lossy().starts_with("socket:"))
     };
     let sockets = entries.flatten().filter(is_socket);
     let numbers = sockets.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let change = |number| match pidfd_getfd(&handle, number, PidfdGetfdFlags::empty()) {
+    let change = |number| match pidfd_getfd(handle, number, PidfdGetfdFlags::empty()) {
         Ok(socket) => set_class(&socket, class).is_ok(),
         // It was closed meanwhile, or its process has ended.
         Err(Errno::BADF | Errno::SRCH) => true,
@@ -448,6 +460,24 @@ mod tests {
         assert_eq!(option(libc::IPPROTO_IPV6, libc::IP_TOS), allow);
         assert_eq!(option(libc::SOL_SOCKET, libc::SO_REUSEADDR), allow);
         assert_eq!(says(HERE, libc::SYS_read, [0, 0, 0]), allow);
+    }
+
+    #[test]
+    fn sockets_of_a_process_that_is_not_of_the_command_keep_their_class() {
+        let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let own = rustix::process::getpid();
+        assert_eq!(change_sockets(vec![own, rustix::process::getppid().unwrap()], Class::RealTime), 0);
+        assert_eq!(rustix::net::sockopt::ip_tos(&socket).unwrap(), 0);
+        // A child of this one is, and has the same socket.
+        rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::empty()).unwrap();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
+        let left = change_sockets(vec![pid], Class::RealTime);
+        let class = rustix::net::sockopt::ip_tos(&socket).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Yama may forbid it.
+        assert!(left > 0 || class == Class::RealTime.byte(), "{left} {class}");
     }
 
     #[test]

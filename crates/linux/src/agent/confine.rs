@@ -57,108 +57,41 @@ mod filter {
     };
     use std::collections::BTreeMap;
 
+    /// Numbers of system calls.
+    macro_rules! calls {
+        ($($call:ident)*) => { [$(libc::$call),*] };
+    }
+
     /// Memory, time, signals, and exit.
-    const PROCESS: [i64; 28] = [
-        libc::SYS_brk,
-        libc::SYS_clock_gettime,
-        libc::SYS_clock_nanosleep,
-        libc::SYS_exit,
-        libc::SYS_exit_group,
-        libc::SYS_futex,
-        libc::SYS_getegid,
-        libc::SYS_geteuid,
-        libc::SYS_getgid,
-        libc::SYS_getpid,
-        libc::SYS_getrandom,
-        libc::SYS_gettid,
-        libc::SYS_getuid,
-        libc::SYS_madvise,
-        libc::SYS_mremap,
-        libc::SYS_munmap,
-        libc::SYS_nanosleep,
-        libc::SYS_prlimit64,
-        libc::SYS_restart_syscall,
-        libc::SYS_rseq,
-        libc::SYS_rt_sigaction,
-        libc::SYS_rt_sigprocmask,
-        libc::SYS_rt_sigreturn,
-        libc::SYS_sched_getaffinity,
-        libc::SYS_sched_yield,
-        libc::SYS_set_robust_list,
-        libc::SYS_sigaltstack,
-        libc::SYS_uname,
+    const PROCESS: &[i64] = &calls![
+        SYS_brk SYS_clock_gettime SYS_clock_nanosleep SYS_exit SYS_exit_group SYS_futex SYS_getegid SYS_geteuid
+        SYS_getgid SYS_getpid SYS_getrandom SYS_gettid SYS_getuid SYS_madvise SYS_mremap SYS_munmap SYS_nanosleep
+        SYS_prlimit64 SYS_restart_syscall SYS_rseq SYS_rt_sigaction SYS_rt_sigprocmask SYS_rt_sigreturn
+        SYS_sched_getaffinity SYS_sched_yield SYS_set_robust_list SYS_sigaltstack SYS_uname
     ];
     /// Files: the state, the configuration, recordings, `/sys` and `/proc`.
-    const FILES: [i64; 27] = [
-        libc::SYS_close,
-        libc::SYS_faccessat,
-        libc::SYS_faccessat2,
-        libc::SYS_fchmod,
-        libc::SYS_fchmodat,
-        libc::SYS_fcntl,
-        libc::SYS_flock,
-        libc::SYS_fstat,
-        libc::SYS_fsync,
-        libc::SYS_ftruncate,
-        libc::SYS_getcwd,
-        libc::SYS_getdents64,
-        libc::SYS_lseek,
-        libc::SYS_mkdirat,
-        libc::SYS_newfstatat,
-        libc::SYS_openat,
-        libc::SYS_pread64,
-        libc::SYS_read,
-        libc::SYS_readlinkat,
-        libc::SYS_readv,
-        libc::SYS_renameat,
-        libc::SYS_renameat2,
-        libc::SYS_statfs,
-        libc::SYS_statx,
-        libc::SYS_unlinkat,
-        libc::SYS_write,
-        libc::SYS_writev,
+    const FILES: &[i64] = &calls![
+        SYS_close SYS_faccessat SYS_faccessat2 SYS_fchmod SYS_fchmodat SYS_fcntl SYS_flock SYS_fstat SYS_fsync
+        SYS_ftruncate SYS_getcwd SYS_getdents64 SYS_lseek SYS_mkdirat SYS_newfstatat SYS_openat SYS_pread64 SYS_read
+        SYS_readlinkat SYS_readv SYS_renameat SYS_renameat2 SYS_statfs SYS_statx SYS_unlinkat SYS_write SYS_writev
     ];
     /// Netlink, clients, the service manager, and waiting for them. Sockets that are to listen are there already, and may
     /// get their names later.
-    const SOCKETS: [i64; 17] = [
-        libc::SYS_accept4,
-        libc::SYS_bind,
-        libc::SYS_epoll_create1,
-        libc::SYS_epoll_ctl,
-        libc::SYS_epoll_pwait,
-        libc::SYS_epoll_pwait2,
-        libc::SYS_getsockname,
-        libc::SYS_getsockopt,
-        libc::SYS_listen,
-        libc::SYS_ppoll,
-        libc::SYS_recvfrom,
-        libc::SYS_recvmsg,
-        libc::SYS_sendmsg,
-        libc::SYS_sendto,
-        libc::SYS_setsockopt,
-        libc::SYS_shutdown,
-        libc::SYS_timerfd_settime,
+    const SOCKETS: &[i64] = &calls![
+        SYS_accept4 SYS_bind SYS_epoll_create1 SYS_epoll_ctl SYS_epoll_pwait SYS_epoll_pwait2 SYS_getsockname
+        SYS_getsockopt SYS_listen SYS_ppoll SYS_recvfrom SYS_recvmsg SYS_sendmsg SYS_sendto SYS_setsockopt
+        SYS_shutdown SYS_timerfd_settime
     ];
     /// The same calls under older names, which libraries still use.
     #[cfg(target_arch = "x86_64")]
-    const OLDER: [i64; 12] = [
-        libc::SYS_access,
-        libc::SYS_chmod,
-        libc::SYS_epoll_wait,
-        libc::SYS_lstat,
-        libc::SYS_mkdir,
-        libc::SYS_open,
-        libc::SYS_poll,
-        libc::SYS_readlink,
-        libc::SYS_rename,
-        libc::SYS_rmdir,
-        libc::SYS_stat,
-        libc::SYS_unlink,
+    const OLDER: &[i64] = &calls![
+        SYS_access SYS_chmod SYS_epoll_wait SYS_lstat SYS_mkdir SYS_open SYS_poll SYS_readlink SYS_rename SYS_rmdir
+        SYS_stat SYS_unlink
     ];
     #[cfg(target_arch = "aarch64")]
-    const OLDER: [i64; 0] = [];
+    const OLDER: &[i64] = &[];
     /// Loads programs and reads their maps; libbpf reserves descriptors with empty files in memory.
-    const BPF: [i64; 4] = [libc::SYS_bpf, libc::SYS_dup3, libc::SYS_memfd_create, libc::SYS_perf_event_open];
+    const BPF: &[i64] = &calls![SYS_bpf SYS_dup3 SYS_memfd_create SYS_perf_event_open];
 
     /// # Errors
     /// Reasons for a missing filter.
@@ -168,8 +101,8 @@ mod filter {
     }
 
     fn program(keeps: Keeps, opens: Opens) -> Result<BpfProgram, seccompiler::BackendError> {
-        let of_bpf: &[i64] = if keeps == Keeps::QueuesAndBpf { &BPF } else { &[] };
-        let all = [&PROCESS[..], &FILES, &SOCKETS, &OLDER, of_bpf].concat();
+        let of_bpf = if keeps == Keeps::QueuesAndBpf { BPF } else { &[] };
+        let all = [PROCESS, FILES, SOCKETS, OLDER, of_bpf].concat();
         let mut rules: BTreeMap<i64, Vec<SeccompRule>> = all.into_iter().map(|call| (call, Vec::new())).collect();
         let only = |number, width, is, value| -> Result<Vec<SeccompRule>, seccompiler::BackendError> {
             Ok(vec![SeccompRule::new(vec![SeccompCondition::new(number, width, is, value)?])?])

@@ -41,54 +41,68 @@ pub fn attach(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Err
 }
 
 fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> {
-    let Wish { place, settings, backend, dry_run, force: _, replace, gso_segments: _, classes, .. } = wish;
-    let idle = driver::idle(place, looks)?;
-    let classes = *classes || wish.real_time.is_some();
-    if wish.is_biased() && (classes || settings.purge.is_some()) {
-        return Err(Unfit::Biased.into());
+    let idle = driver::idle(&wish.place, looks)?;
+    let is_root = wish.place.parent == ROOT;
+    let is_free = wish.backend == Backend::Auto && wish.is_unspecific() && is_root;
+    let is_held = is_free && txq::holds(&wish.place.device)?;
+    if let Some(refusal) = refusal(wish, is_held, idle.is_some())? {
+        return Err(refusal.into());
     }
-    if classes && (*dry_run || matches!(backend, Backend::Fifo | Backend::Txq | Backend::Knobs)) {
-        return Err(Unfit::Classes.into());
-    }
-    let is_free = *backend == Backend::Auto && wish.is_unspecific() && place.parent == ROOT;
-    let is_held = is_free && txq::holds(&place.device)?;
-    let has_law = is_held || *backend == Backend::Knobs || wish.turns().is_some() && idle.is_none();
-    if wish.target_delay.is_some() && (*dry_run || !has_law) {
-        return Err(Unfit::Target { device: place.device.clone() }.into());
-    }
-    if wish.bulk_delay.is_some() && (*dry_run || !(has_law && txq::holds(&place.device)?)) {
-        return Err(Unfit::Bulk { device: place.device.clone() }.into());
-    }
-    if *dry_run {
-        let remarks = idle.into_iter().map(|idle| idle.why).collect();
-        return Ok(Attached { device: Box::new(Observed::new(place, start, looks)?), remarks });
-    }
-    if is_held {
-        return of_mac80211(wish, start, looks);
-    }
-    if is_free && !wish.force && idle.is_none() {
-        let device = bpf(wish, start, looks);
-        let device = device.map_err(|error| Unforced::Policy { name: place.device.clone(), why: error.to_string() })?;
-        return Ok(Attached { device, remarks: vec![GRADE_3.into()] });
-    }
-    let own = in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), wish)?;
-    let better = match backend {
-        Backend::Fifo => None,
-        Backend::Bpf => return Ok(Attached { device: bpf(wish, start, looks)?, remarks: own }),
-        Backend::Knobs => return knobs(wish, start),
-        Backend::Txq => return Ok(Attached { device: txq(wish, start)?, remarks: Vec::new() }),
-        Backend::Auto => match bpf(wish, start, looks) {
-            Ok(device) => return Ok(Attached { device, remarks: own }),
-            Err(error) if classes => return Err(error),
-            Err(error) => Some(format!("not by our own BPF discipline: {error}")),
-        },
+    let own = || in_vain(idle.as_ref().filter(|idle| !idle.but_by_credit), wish);
+    let fifo = |not_own: Option<String>| {
+        let mut remarks = in_vain(idle.as_ref(), wish)?;
+        remarks.extend(not_own);
+        let device = Fifo::attach(&wish.place, Kind::of(&wish.settings)?, start, looks, wish.replace)?;
+        Ok(Attached { device: Box::new(device), remarks })
     };
-    if *backend == Backend::Auto && place.parent == ROOT && txq::holds(&place.device)? {
-        return Ok(Attached { device: txq(wish, start)?, remarks: better.into_iter().collect() });
+    match wish.backend {
+        _ if wish.dry_run => {
+            let remarks = idle.into_iter().map(|idle| idle.why).collect();
+            Ok(Attached { device: Box::new(Observed::new(&wish.place, start, looks)?), remarks })
+        }
+        Backend::Fifo => fifo(None),
+        Backend::Bpf => own().and_then(|remarks| Ok(Attached { device: bpf(wish, start, looks)?, remarks })),
+        Backend::Knobs => own().and_then(|_| knobs(wish, start)),
+        Backend::Txq => own().and_then(|_| txq(wish, start, None)),
+        Backend::Auto if is_held => of_mac80211(wish, start, looks),
+        Backend::Auto if is_free && !wish.force && idle.is_none() => match bpf(wish, start, looks) {
+            Ok(device) => Ok(Attached { device, remarks: vec![GRADE_3.into()] }),
+            Err(error) => Err(Unforced::Policy { name: wish.place.device.clone(), why: error.to_string() }.into()),
+        },
+        Backend::Auto => {
+            let remarks = own()?;
+            match bpf(wish, start, looks) {
+                Ok(device) => Ok(Attached { device, remarks }),
+                Err(error) if has_classes(wish) => Err(error),
+                Err(error) => {
+                    let not_own = Some(format!("not by our own BPF discipline: {error}"));
+                    let is_txq = is_root && txq::holds(&wish.place.device)?;
+                    if is_txq { txq(wish, start, not_own) } else { fifo(not_own) }
+                }
+            }
+        }
     }
-    let mut remarks = in_vain(idle.as_ref(), wish)?;
-    remarks.extend(better);
-    Ok(Attached { device: Box::new(Fifo::attach(place, Kind::of(settings)?, start, looks, *replace)?), remarks })
+}
+
+fn has_classes(wish: &Wish) -> bool {
+    wish.classes || wish.real_time.is_some()
+}
+
+/// Returns why a wish contradicts itself or its interface. `is_held`: mac80211 holds the packets, and nothing but the best
+/// grade is asked for; `is_idle`: nothing ever waits there.
+fn refusal(wish: &Wish, is_held: bool, is_idle: bool) -> Result<Option<Unfit>, Error> {
+    let Wish { backend, dry_run, .. } = *wish;
+    let device = || wish.place.device.clone();
+    let has_law = !dry_run && (is_held || backend == Backend::Knobs || wish.turns().is_some() && !is_idle);
+    let has_stations = wish.bulk_delay.is_some() && has_law && txq::holds(&wish.place.device)?;
+    let has_no_classes = dry_run || matches!(backend, Backend::Fifo | Backend::Txq | Backend::Knobs);
+    let refusals = [
+        (wish.is_biased() && (has_classes(wish) || wish.settings.purge.is_some()), Unfit::Biased),
+        (has_classes(wish) && has_no_classes, Unfit::Classes),
+        (wish.target_delay.is_some() && !has_law, Unfit::Target { device: device() }),
+        (wish.bulk_delay.is_some() && !has_stations, Unfit::Bulk { device: device() }),
+    ];
+    Ok(refusals.into_iter().find(|(applies, _)| *applies).map(|(_, refusal)| refusal))
 }
 
 /// Takes up a queue in which nothing ever waits only if it is forced, and then returns that remark. If a user's queue
@@ -139,10 +153,10 @@ fn knobs(wish: &Wish, start: &Start) -> Result<Attached, Error> {
     Ok(Attached { device: Box::new(device), remarks: [why.into()].into_iter().chain(lost).collect() })
 }
 
-fn txq(wish: &Wish, start: &Start) -> Result<Box<dyn Device>, Error> {
+fn txq(wish: &Wish, start: &Start, not_own: Option<String>) -> Result<Attached, Error> {
     // mac80211 has its own order and its own choice of drops.
     Kind::of(&wish.settings)?;
-    Ok(Box::new(Txq::attach(&wish.place, start)?))
+    Ok(Attached { device: Box::new(Txq::attach(&wish.place, start)?), remarks: not_own.into_iter().collect() })
 }
 
 #[cfg(feature = "bpf")]

@@ -11,7 +11,7 @@
 use crate::device::former::Former;
 use crate::device::lock::{PhyLock, failed, has_name, locked, open};
 use crate::device::segments;
-use crate::device::wish::{is_name, shown_place};
+use crate::device::wish::{is_name, quoted, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fsync, lstat, rename};
@@ -294,7 +294,7 @@ pub(crate) fn other_places(folder: &Path, device: &str, parent: u32) -> Result<V
 /// Returns the command that ends the governing of a place.
 pub(crate) fn detach_command(device: &str, parent: u32) -> String {
     let place = if parent == ROOT { String::new() } else { format!(" --parent {}", shown_place(parent)) };
-    format!("sluice detach {device}{place}")
+    format!("sluice detach {}{place}", quoted(device))
 }
 
 /// Returns when a process started, in the kernel's ticks since boot (`proc(5)`, stat, field 22).

@@ -176,6 +176,12 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| !matches!(byte, 0 | b'/' | b':') && !is_space(byte))
 }
 
+/// Returns a word as a POSIX shell reads it: a name may hold anything but white space.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+%@".contains(c);
+    if word.chars().all(is_plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// Returns a place as `tc` writes it: `root`, or a class such as `1:10`.
 pub fn shown_place(parent: u32) -> String {
     if parent == ROOT { "root".into() } else { format!("{:x}:{:x}", parent >> 16, parent & 0xffff) }

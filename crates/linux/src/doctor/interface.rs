@@ -4,7 +4,7 @@ use crate::device::driver::{Driver, one_for_several};
 use crate::device::former::{Former, Obstacle};
 use crate::device::knobs;
 use crate::device::txq::is_mesh;
-use crate::device::wish::shown_place;
+use crate::device::wish::{quoted, shown_place};
 use crate::doctor::machine::Finding;
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
@@ -100,7 +100,7 @@ fn users_classes(link: &Link, route: &mut Route, qdiscs: &[Qdisc]) -> Result<Opt
 /// Returns the advice for a shaper, which must not be removed.
 fn in_a_class(link: &Link, classes: &[u32]) -> Finding {
     const TOPIC: &str = "attach";
-    let name = &link.name;
+    let name = quoted(&link.name);
     let command = |class: &u32| format!("sudo sluice attach {name} --parent {} {CONTROLLER}", shown_place(*class));
     if classes.is_empty() {
         return Finding::bad(
@@ -133,7 +133,7 @@ fn stays(why: &str) -> Finding {
 /// cannot set here; `None` if there are none.
 fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<&[String]>) -> Finding {
     const TOPIC: &str = "attach";
-    let name = &link.name;
+    let name = quoted(&link.name);
     let command = format!("sudo sluice attach {name} {CONTROLLER}");
     match (driver, can_bpf, lost) {
         (Driver::PushesBack, true, _) => Finding::good(
@@ -202,5 +202,19 @@ mod tests {
             finding.good && finding.found.ends_with("sudo sluice attach x0 --backend knobs; no weights"),
             "{finding:?}"
         );
+    }
+
+    #[test]
+    fn advice_quotes_names() {
+        let link = Link { name: "$(reboot)".into(), ..Link::default() };
+        for driver in [Driver::PushesBack, Driver::Mac80211, Driver::TakesAll] {
+            let finding = possible(&link, driver, true, Some(&[]));
+            let said = format!("{} {}", finding.found, finding.fix.unwrap_or_default());
+            assert_eq!(said.matches("$(reboot)").count(), said.matches("'$(reboot)'").count(), "{said}");
+            assert!(said.contains("'$(reboot)'"), "{said}");
+        }
+        for classes in [&[][..], &[0x1_0010]] {
+            assert!(format!("{:?}", in_a_class(&link, classes)).contains("'$(reboot)'"));
+        }
     }
 }

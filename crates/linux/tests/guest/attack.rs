@@ -116,11 +116,13 @@ fn in_a_file_system_open_to_everybody_nobody_else_keeps_locks_or_removes_the_dis
     let mode = std::fs::metadata(above).unwrap().mode();
     dummy("one", 1);
     shell(&format!("chmod 1777 {}", above.display()));
-    // He is there first.
-    shell(&format!("{NOBODY} mkdir {FOLDER}"));
-    let said = attach("one").unwrap_err().to_string();
-    assert!(said.contains("belongs to another user"), "{said}");
-    shell(&format!("rmdir {FOLDER}; mkdir -m 777 {FOLDER}"));
+    // He is there first, and stays there, which keeps nobody away.
+    for he in ["mkdir", "ln -s /etc"] {
+        shell(&format!("{NOBODY} {he} {FOLDER}"));
+        attach("one").unwrap().restore().unwrap();
+        assert!(!Path::new(FOLDER).exists());
+    }
+    shell(&format!("rm -f {FOLDER}.*; mkdir -m 777 {FOLDER}"));
     let said = attach("one").unwrap_err().to_string();
     assert!(said.contains("may be written by others"), "{said}");
     shell(&format!("rmdir {FOLDER}"));

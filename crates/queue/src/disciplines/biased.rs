@@ -94,6 +94,8 @@ impl<P: Packet> Biased<P> {
 
     /// Inserts a slot into a chain between two neighbours.
     fn join(&mut self, slot: u32, chain: Chain, between: Link) {
+        debug_assert_eq!(*self.towards_head(between.before, chain), between.behind, "they are neighbours");
+        debug_assert_eq!(*self.towards_tail(between.behind, chain), between.before, "they are neighbours");
         *self.link(slot, chain) = between;
         *self.towards_head(between.before, chain) = slot;
         *self.towards_tail(between.behind, chain) = slot;
@@ -102,6 +104,8 @@ impl<P: Packet> Biased<P> {
     /// Removes a slot from a chain.
     fn part(&mut self, slot: u32, chain: Chain) {
         let Link { before, behind } = *self.link(slot, chain);
+        debug_assert_eq!(*self.towards_head(before, chain), slot, "it is in the chain");
+        debug_assert_eq!(*self.towards_tail(behind, chain), slot, "it is in the chain");
         *self.towards_head(before, chain) = behind;
         *self.towards_tail(behind, chain) = before;
     }
@@ -123,6 +127,7 @@ impl<P: Packet> Biased<P> {
     fn place(&mut self, waiting: Waiting<P>) -> u32 {
         let slot = self.free;
         if let Some(place) = self.slots.get_mut(slot as usize) {
+            debug_assert!(place.waiting.is_none(), "a free slot");
             self.free = place.order.behind;
             place.waiting = Some(waiting);
             return slot;
@@ -220,6 +225,8 @@ impl<P: Packet> Discipline<P> for Biased<P> {
             };
             self.discard(account, slot, dropped);
         }
+        debug_assert!(!account.is_over(), "the limit holds");
+        debug_assert_eq!(self.least().is_none(), account.is_empty());
     }
 
     fn discard_where(
@@ -236,5 +243,6 @@ impl<P: Packet> Discipline<P> for Biased<P> {
             }
             slot = next;
         }
+        debug_assert_eq!(self.least().is_none(), account.is_empty());
     }
 }

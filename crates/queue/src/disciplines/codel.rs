@@ -91,7 +91,9 @@ impl Law {
         now: Instant,
         source: &mut impl Source<P>,
     ) -> Option<Waiting<P>> {
+        debug_assert!(!state.dropping || state.count > 0, "something was dropped");
         let (mut next, mut late) = self.judge(state, now, source);
+        debug_assert!(next.is_some() || !late, "only a packet is late");
         if state.dropping {
             state.dropping = late;
             while state.dropping && now >= state.drop_next {
@@ -134,6 +136,7 @@ impl Law {
             return (next, false);
         }
         let above = *state.first_above.get_or_insert(now + self.interval);
+        debug_assert!(next.is_some());
         (next, now >= above)
     }
 
@@ -145,6 +148,8 @@ impl Law {
         state.count = if dropped > 1 && recent { dropped } else { 1 };
         state.last_count = state.count;
         state.drop_next = self.after(now, state.count);
+        debug_assert!(state.count > 0 && state.last_count == state.count);
+        debug_assert!(state.drop_next >= now && state.drop_next <= now + self.interval);
     }
 
     fn after(&self, time: Instant, count: u32) -> Instant {

@@ -35,6 +35,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
     fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
         self.fifo.make_way(account, now, dropped);
         self.passed = self.passed.min(self.fifo.len());
+        debug_assert_eq!(self.fifo.len() as u64, account.backlog().packets);
     }
 
     /// Those that passed are among the others; it passes unjudged.
@@ -49,6 +50,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
             self.fifo.put_back(self.passed, next);
             self.passed += 1;
         }
+        debug_assert!(self.passed <= self.fifo.len());
         if index < self.passed { self.fifo.peek(index) } else { None }
     }
 
@@ -63,6 +65,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
             return self.next(account, now, dropped);
         }
         self.peek(account, now, index, dropped)?;
+        debug_assert!(index < self.passed && self.passed <= self.fifo.len());
         self.passed -= 1;
         self.fifo.remove(index)
     }
@@ -75,6 +78,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
             Purge::Head => self.passed.saturating_sub(gone),
             Purge::Tail | Purge::None => self.passed.min(self.fifo.len()),
         };
+        debug_assert!(self.passed <= self.fifo.len());
     }
 
     fn discard_where(
@@ -92,6 +96,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         };
         self.fifo.discard_where(account, seen, dropped);
         self.passed = passed;
+        debug_assert!(self.passed <= self.fifo.len());
     }
 }
 
@@ -101,6 +106,7 @@ impl<P: Packet> CodelQueue<P> {
         let Self { fifo, passed, law, state } = self;
         let passed_bytes: u64 =
             (0..*passed).filter_map(|index| fifo.peek(index)).map(|packet| packet.len().count()).sum();
+        debug_assert!(*passed <= fifo.len() && passed_bytes <= account.backlog().bytes.count());
         let bytes = account.backlog().bytes.count() - passed_bytes;
         law.dequeue(state, now, &mut Head { fifo, passed: *passed, account, bytes, now, dropped })
     }

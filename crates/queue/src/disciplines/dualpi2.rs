@@ -120,6 +120,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         let queue = if is_l4s(&packet) { &mut self.low_latency } else { &mut self.classic };
         queue.push(&mut self.pool, Waiting { packet, since: now });
         account.joins(now, len);
+        debug_assert_eq!(self.held(), account.backlog().packets);
     }
 
     /// Drops the packet at the head of the queue with more bytes; if there is none, the last of those already scheduled.
@@ -143,6 +144,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
             let next = self.next(account, now, dropped)?;
             self.passed.push_back(next);
         }
+        debug_assert_eq!(self.held(), account.backlog().packets);
         self.passed.get(index).map(|waiting| &waiting.packet)
     }
 
@@ -166,6 +168,8 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         while self.purges && account.is_over() {
             self.make_way(account, now, dropped);
         }
+        debug_assert!(!self.purges || !account.is_over(), "the limit holds");
+        debug_assert_eq!(self.held(), account.backlog().packets);
     }
 
     fn discard_where(
@@ -179,10 +183,16 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         for queue in [low_latency, classic] {
             queue.discard_where(pool, account, unwanted, dropped);
         }
+        debug_assert_eq!(self.held(), account.backlog().packets);
     }
 }
 
 impl<P: Packet> DualPi2<P> {
+    /// Number of packets that it holds.
+    fn held(&self) -> u64 {
+        u64::from(self.low_latency.packets + self.classic.packets) + self.passed.len() as u64
+    }
+
     /// The next packet that is not dropped. The classic queue has its turn by weighted round robin.
     fn next(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) -> Option<Waiting<P>> {
         self.catch_up(now);
@@ -210,6 +220,7 @@ impl<P: Packet> DualPi2<P> {
             if l4s && classic {
                 let share = self.params.classic_protection.get();
                 self.credit += len as f64 * if takes_l4s { share } else { share - 1.0 };
+                debug_assert!(self.credit.is_finite());
             }
             return Some(waiting);
         }
@@ -251,6 +262,7 @@ impl<P: Packet> DualPi2<P> {
         let heads = [low_latency, classic].map(|queue| queue.first(pool)).into_iter().flatten();
         let oldest = heads.chain(passed.front()).map(|waiting| waiting.since).min();
         controller.catch_up(now, oldest, params);
+        debug_assert!(self.controller.next_update > now || now == Instant::NEVER, "no update is due");
     }
 }
 
@@ -275,6 +287,7 @@ impl Controller {
         // Without drops in its queue nothing but the limit answers to a load that marks do not lower.
         let most = if params.drop_on_overload { 1.0 } else { 1.0 / f64::from(params.coupling_factor.get()) };
         self.probability = (self.probability + delta).clamp(0.0, most);
+        debug_assert!((0.0..=1.0).contains(&self.probability));
         let is_idle = qdelay.is_zero() && self.qdelay.is_zero() && self.probability <= 0.0;
         self.qdelay = qdelay;
         is_idle || qdelay > params.target.get() && self.probability >= most

@@ -104,6 +104,7 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
         _dropped: &mut impl FnMut(P),
     ) -> Option<Waiting<P>> {
         let waiting = self.fifo.remove(index)?;
+        debug_assert!(waiting.since <= now, "it has arrived");
         self.law.leaves(now, now.since(waiting.since), self.fifo.len() == 0);
         Some(waiting)
     }

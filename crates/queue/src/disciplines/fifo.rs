@@ -46,8 +46,10 @@ impl<P: Packet> Fifo<P> {
                 self.discard(account, End::Head, dropped);
             }
         }
+        debug_assert!(self.ring.back().is_none_or(|last| last.since <= now), "time does not run back");
         self.ring.push_back(Waiting { packet, since: now });
         account.joins(now, len);
+        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
     }
 
     /// Discards the packet at the tail.
@@ -77,6 +79,7 @@ impl<P: Packet> Fifo<P> {
 
     /// Puts a packet that was taken out back behind `index` others.
     pub(crate) fn put_back(&mut self, index: usize, waiting: Waiting<P>) {
+        debug_assert!(index <= self.ring.len());
         self.ring.insert(index, waiting);
     }
 
@@ -102,6 +105,8 @@ impl<P: Packet> Fifo<P> {
         while account.is_over() {
             self.discard(account, end, dropped);
         }
+        debug_assert!(!account.is_over(), "the limit holds");
+        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
     }
 
     /// Discards all packets that are `unwanted`.
@@ -112,6 +117,7 @@ impl<P: Packet> Fifo<P> {
         dropped: &mut impl FnMut(P),
     ) {
         account.discard_where(&mut self.ring, unwanted, dropped);
+        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
     }
 
     fn discard(&mut self, account: &mut Account, end: End, dropped: &mut impl FnMut(P)) {

@@ -79,6 +79,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
     /// Takes an arriving packet. Without room, packets are dropped from the head of the longest queue, which includes
     /// it.
     fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+        debug_assert!(self.now <= now, "time does not run back");
         self.now = now;
         let len = packet.len().count();
         let index = self.flows.hash(&packet);
@@ -114,6 +115,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
             let next = self.next(account, now, dropped)?;
             self.passed.push_back(next);
         }
+        debug_assert!(self.passed.len() as u64 <= account.backlog().packets);
         self.passed.get(index).map(|waiting| &waiting.packet)
     }
 
@@ -136,6 +138,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
         while self.purges && account.is_over() {
             self.make_way(account, now, dropped);
         }
+        debug_assert!(!self.purges || !account.is_over(), "the limit holds");
     }
 
     /// Discards all packets that are `unwanted`: first among those already scheduled, then flow by flow.
@@ -147,6 +150,7 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
     ) {
         account.discard_where(&mut self.passed, unwanted, dropped);
         self.flows.discard_where(account, unwanted, dropped);
+        debug_assert!(self.passed.len() as u64 <= account.backlog().packets);
     }
 }
 
@@ -165,6 +169,7 @@ impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
         for waiting in (0..gone).map_while(|_| queue.pop(pool)) {
             account.discard(waiting.packet, dropped);
         }
+        debug_assert!(gone * 2 <= queue.packets + gone + 1, "at most half");
         if gone > 0 {
             law.overflowed(state, *now, gone);
         }

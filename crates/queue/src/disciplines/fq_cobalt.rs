@@ -85,6 +85,7 @@ impl FlowLaw for Cobalt {
                 self.emptied(state, now);
                 return None;
             };
+            debug_assert!(since <= now, "it has arrived");
             self.relax(state, now);
             let is_due = self.is_due(state, now, now.since(since));
             let can_mark = packet.ecn() != Ecn::NotEct;
@@ -112,6 +113,7 @@ impl FlowLaw for Cobalt {
             state.probability = (state.probability + INCREASE).min(1.0);
             state.changed = now;
         }
+        debug_assert!((0.0..=1.0).contains(&state.probability) && state.changed <= now);
         state.dropping = true;
         state.drop_next = now;
         state.count = state.count.max(1);
@@ -142,6 +144,7 @@ impl Cobalt {
             state.drop_next = codel::after(state.drop_next, self.interval, state.count);
             due = state.count > 0 && now >= state.drop_next;
         }
+        debug_assert!(!state.dropping);
         false
     }
 
@@ -161,6 +164,7 @@ impl Cobalt {
             let steps = now.since(state.changed).div_floor(self.target);
             state.probability = (state.probability - DECREASE * steps as f64).max(0.0);
             state.changed += self.target * steps;
+            debug_assert!((0.0..=1.0).contains(&state.probability) && state.changed <= now);
         }
     }
 }

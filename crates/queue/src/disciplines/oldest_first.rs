@@ -53,7 +53,9 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
         if account.fits(len) {
             let place = self.ring.partition_point(|held| held.0 <= stamp);
             self.ring.insert(place, (stamp, Waiting { packet, since: now }));
+            debug_assert!(place == 0 || self.ring[place - 1].0 <= stamp, "in order of age");
             account.joins(now, len);
+            debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
         } else {
             account.refuse(packet, dropped);
             // Younger ones may have gone in vain.
@@ -81,6 +83,8 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
         while self.purge != Purge::None && account.is_over() {
             self.discard(account, self.purge, dropped);
         }
+        debug_assert!(self.purge == Purge::None || !account.is_over(), "the limit holds");
+        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
     }
 
     fn discard_where(
@@ -96,6 +100,7 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
             }
             !goes
         });
+        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
     }
 }
 

@@ -92,6 +92,7 @@ impl Pie {
                 self.next_update += self.params.t_update.get() * more;
             }
         }
+        debug_assert!(self.next_update > now || now == Instant::NEVER, "no update is due");
     }
 
     /// Updates the drop probability (section 4.2) and the burst allowance (section 4.4).
@@ -110,12 +111,14 @@ impl Pie {
             sum *= 0.98;
         }
         *drop_prob = sum.clamp(0.0, 1.0);
+        debug_assert!((0.0..=1.0).contains(drop_prob));
         *burst_allowance = burst_allowance.saturating_sub(t_update);
         // Zero is where the clamp puts it.
         if *drop_prob <= 0.0 && self.qdelay < qdelay_ref / 2 && *qdelay_old < qdelay_ref / 2 {
             *burst_allowance = max_burst;
         }
         *qdelay_old = self.qdelay;
+        debug_assert!(self.state.burst_allowance <= max_burst);
     }
 
     /// True if an arriving packet is to be dropped (section 4.1).
@@ -132,6 +135,7 @@ impl Pie {
                 self.accu_prob = 0.0;
             }
             self.accu_prob += drop_prob;
+            debug_assert!(self.accu_prob >= drop_prob);
             if self.accu_prob < 0.85 {
                 return false;
             }
@@ -161,6 +165,7 @@ impl Law for Pie {
         if !self.drops(waiting.bytes.count(), draw) {
             return Verdict::Keep;
         }
+        debug_assert!(self.state.burst_allowance.is_zero(), "no drops in a burst");
         self.accu_prob = 0.0;
         let mild = self.state.drop_prob < self.params.mark_ecnth.get();
         if self.params.ecn && mild { Verdict::Mark } else { Verdict::Drop }

@@ -89,8 +89,10 @@ impl Red {
         } else {
             let missed = now.since(self.idle_since).as_secs_f64() / self.packet_time;
             self.average *= libm::pow(1.0 - self.w_q, missed);
+            debug_assert!(now >= self.idle_since, "time does not run back");
             self.idle_since = now;
         }
+        debug_assert!(self.average >= 0.0 && self.average.is_finite());
     }
 
     /// Moves `max_p` so that the average returns to the middle fifth between the thresholds (ARED, figure 4).
@@ -101,6 +103,7 @@ impl Red {
         } else if self.average < self.min_th + 0.4 * spread && self.max_p >= LEAST_MAX_P {
             self.max_p *= 0.9;
         }
+        debug_assert!(self.max_p > 0.0 && self.max_p <= 1.0);
     }
 
     /// The drop probability that belongs to the average, `p_b`.
@@ -159,6 +162,7 @@ impl Law for Red {
         }
         self.count += 1;
         let p_b = self.probability();
+        debug_assert!(self.count >= 0 && (0.0..=1.0).contains(&p_b));
         // Drops are spaced evenly: the next comes after 1 to 1/p_b packets.
         let room = 1.0 - self.count as f64 * p_b;
         if room > 0.0 && draw() >= p_b / room {
@@ -174,6 +178,7 @@ impl Law for Red {
 
     fn leaves(&mut self, now: Instant, _: Duration, empty: bool) {
         if empty {
+            debug_assert!(now >= self.idle_since, "time does not run back");
             self.idle_since = now;
         }
     }

@@ -1,49 +1,38 @@
 //! The `[tcp.bqm]` table: discard priorities and what follows from their losses.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Biased queue management at the ends of a connection; see `docs/tcp.md`. Packets carry discard priorities (0 to 3).
 /// Keys missing in `[flow.tcp.bqm]` come from `[tcp.bqm]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bqm {
     /// Assignment of priorities to packets. Default `8`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<DiscardPattern>,
     /// Priority plus one at each retransmission. Default true.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub raise: Option<bool>,
     /// Receiver's test for congestion losses. Default `ald`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub discriminator: Option<Discriminator>,
     /// `K` of the discriminator: one packet in `K` has priority 0; at least 1. Default: that of the pattern, 8 or 16.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub every: Option<u32>,
     /// Congestion level that the receiver reports. Default `highest`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<Measure>,
     /// Window reduction after a loss that is not by congestion. Default `one-packet`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wireless_loss: Option<WirelessLoss>,
     /// End of the slow growth after a reaction. Default `until-next`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
     /// Slow start threshold after a reaction. Default `reduced`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub threshold: Option<Threshold>,
     /// Loss of a packet of priority 0 is detected at the first duplicate acknowledgement. Default false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub single_duplicate: Option<bool>,
     /// Several losses in a window, shown by the first partial acknowledgement, repeat all of its packets of priority
     /// 0 at once. Default false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub lowest_at_once: Option<bool>,
 }
 
 /// Assignment of discard priorities to packets, from 0, which goes first, to 3.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum DiscardPattern {
     /// Of eight packets, 1, 1, 2 and 4 have priority 0, 1, 2 and 3.
     #[default]
@@ -61,8 +50,7 @@ pub enum DiscardPattern {
 }
 
 /// A receiver's test for congestion losses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discriminator {
     /// Share of priority 0 among the losses, and bursts.
@@ -73,8 +61,7 @@ pub enum Discriminator {
 }
 
 /// Congestion level that a receiver reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// Highest priority among the missing packets (BQM).
@@ -85,8 +72,7 @@ pub enum Measure {
 }
 
 /// Window reduction after a loss that is not by congestion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WirelessLoss {
     /// One packet.
@@ -97,8 +83,7 @@ pub enum WirelessLoss {
 }
 
 /// End of the slow growth after a reaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
     /// The next reaction to congestion.
@@ -109,8 +94,7 @@ pub enum Growth {
 }
 
 /// Slow start threshold after a reaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Threshold {
     /// Reduced window, so that no slow start follows.
@@ -123,8 +107,8 @@ pub enum Threshold {
 impl Bqm {
     /// With the keys of `shared` where this table has none.
     pub(super) fn over(&self, shared: &Self) -> Self {
-        first_given!(self, shared;
-            pattern, raise, discriminator, every, measure, wireless_loss, growth, threshold, single_duplicate,
-            lowest_at_once)
+        over! { self, shared;
+            pattern raise discriminator every measure wireless_loss growth threshold single_duplicate lowest_at_once
+        }
     }
 }

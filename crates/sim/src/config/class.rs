@@ -1,10 +1,10 @@
 //! Service classes, and the code points that carry them (RFC 2474).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A service class.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Class {
     /// Packets with a deadline: DSCP 46, expedited forwarding (RFC 3246).
@@ -104,8 +104,7 @@ impl From<Class> for Dscp {
 }
 
 /// An access category of EDCA.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
     /// Highest.

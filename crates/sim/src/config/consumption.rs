@@ -1,42 +1,34 @@
 //! The `[consumption]` table: what a node draws, by what its radio does.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Power, Rate};
 
 /// Power that radios draw by state, to count joules. `[node.consumption]` overrides it key by key, or counts that node
 /// alone (`docs/energy.md`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Consumption {
     /// Power while sending at the high level. Default 792 mW (DSSS and CCK), 627 mW (OFDM) or 594 mW (HT).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub transmit: Option<Power>,
     /// Power while others keep the medium busy. Default 330 mW.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub receive: Option<Power>,
     /// Power while the medium is idle. Default 313.5 mW.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub listen: Option<Power>,
     /// Power while the medium is idle and the MAC has no packet, with `power_save` asleep; ESP32 light sleep: 2.64 mW.
     /// Default: never.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub doze: Option<Power>,
     /// Low transmission level, for controllers that choose a level. Needs the DCF, one queue and no rate control.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub low: Option<LowLevel>,
 }
 
 /// The low transmission level.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LowLevel {
     /// Rate of data frames.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_rate: Option<Rate>,
     /// 802.11n: MCS of data frames, instead of `data_rate`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcs: Option<u8>,
     /// Power while sending a data frame at this level.
     pub transmit: Power,
@@ -45,6 +37,6 @@ pub struct LowLevel {
 impl Consumption {
     /// These keys, and those of `shared` where they are absent.
     pub(crate) fn over(&self, shared: &Self) -> Self {
-        first_given!(self, shared; transmit, receive, listen, doze, low)
+        over! { self, shared; transmit receive listen doze low }
     }
 }

@@ -1,5 +1,6 @@
 //! Values of `[[flow]]` that may be drawn at random: lengths of packets, rates.
 
+use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -7,8 +8,7 @@ use std::fmt;
 use units::{Bytes, Duration, Rate};
 
 /// A length for all packets, or one drawn anew for each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Lengths {
     /// One length for all packets.
@@ -30,8 +30,7 @@ impl Lengths {
 }
 
 /// The shortest and the longest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LengthRange {
     /// Shortest.
@@ -41,8 +40,7 @@ pub struct LengthRange {
 }
 
 /// A rate, or one drawn for each run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Load {
     /// One rate for all runs.
@@ -61,8 +59,7 @@ impl Load {
 }
 
 /// How a rate is drawn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadRange {
     /// Lowest rate.
@@ -70,10 +67,9 @@ pub struct LoadRange {
     /// Highest rate.
     pub to: Rate,
     /// Time between draws, from the flow's start on. Default: once a run.
-    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "units::positive")]
     pub every: Option<Duration>,
     /// Name shared by flows that draw the same rate from the same range. Default: the flow's name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draw: Option<String>,
 }
 

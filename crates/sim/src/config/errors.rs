@@ -1,11 +1,11 @@
 //! The `[radio.errors]` and `[radio.fading]` tables: what spoils frames besides collisions.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Decibels;
 
 /// Frame errors besides collisions; see `docs/phy.md`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Errors {
     /// Error model. Default `nist`; `none` for `propagation = "range"` or `nominal_rate`.
@@ -21,8 +21,7 @@ pub struct Errors {
 }
 
 /// An error model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorModel {
     /// Losses only by interference, by `capture_threshold`.
@@ -36,8 +35,7 @@ pub enum ErrorModel {
 }
 
 /// Deviation of a signal's power from the mean at its distance.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fading {
     /// Log-normal shadowing: standard deviation per pair of nodes, constant during a run. Default: none.
@@ -49,8 +47,7 @@ pub struct Fading {
 }
 
 /// A model of fast fading.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FadingModel {
     /// No fading.

@@ -1,13 +1,13 @@
 //! The `[mac]` table: access to the medium and its conventions.
 
 use super::{Marks, Turns};
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Bytes, Duration, Power};
 
 /// Medium access of every node.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mac {
     /// Access method. Default `edca` from 802.11n on, else `dcf`.
@@ -40,23 +40,17 @@ pub struct Mac {
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
     /// Depth of the hardware queues below the ports, with the frame being sent: "64 packets", "2
-    /// aggregates" or "4 ms" of airtime. Default "off", for mac80211 2016 packets.
-    #[serde(skip_serializing_if = "super::is_default")]
+    /// aggregates" or "4 ms" of airtime. For mac80211 "off" is 2016 packets.
     pub hardware_queue: HardwareQueue,
     /// Which packets share a hardware queue. Default `category`.
-    #[serde(skip_serializing_if = "super::is_default")]
     pub hardware_queue_per: HardwareQueuePer,
     /// With `node.channel`: what a busy secondary channel does to a frame.
-    #[serde(skip_serializing_if = "super::is_default")]
     pub bandwidth: Bandwidth,
     /// 802.11ax: power in 20 MHz below which other cells' frames are ignored (spatial reuse): -82 to -62 dBm.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub obss_pd: Option<Power>,
     /// 802.11ax: frames to several stations at once. Default "off".
-    #[serde(skip_serializing_if = "super::is_default")]
     pub ofdma: Ofdma,
     /// With `ofdma = "both"`: contention of stations asked for data.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mu_edca: Option<MuEdca>,
     /// Turns in order of packet age (T-MAC).
     pub turns: Option<Turns>,
@@ -66,8 +60,7 @@ pub struct Mac {
 }
 
 /// What a busy secondary channel does to a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bandwidth {
     /// Narrows it to the channels that are idle.
@@ -78,8 +71,7 @@ pub enum Bandwidth {
 }
 
 /// Frames to several stations at once (OFDMA).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ofdma {
     /// None.
@@ -92,8 +84,7 @@ pub enum Ofdma {
 }
 
 /// Contention after each answer with data to a trigger (IEEE 802.11ax-2021, 26.2.7), in all categories.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MuEdca {
     /// How long it holds: up to 2088.96 ms.
@@ -102,16 +93,13 @@ pub struct MuEdca {
     #[serde(default)]
     pub aifsn: u8,
     /// Smallest contention window in slots. Default: as always.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cw_min: Option<u16>,
     /// Largest contention window in slots. Default: as always.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cw_max: Option<u16>,
 }
 
 /// How stations contend for the medium.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
     /// Distributed coordination function: one queue per node.
@@ -121,8 +109,7 @@ pub enum Access {
 }
 
 /// EDCA parameters per access category. Missing keys are as in IEEE 802.11-2016, table 9-137.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Edca {
     /// AIFSN 2, a quarter of `mac.cw_min` up to half of it; TXOP 2.08 ms (802.11b: 3.264 ms).
@@ -136,8 +123,7 @@ pub struct Edca {
 }
 
 /// Contention of an access category.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Contention {
     /// Idle slots after SIFS before the backoff counts: 2 to 15.
@@ -151,15 +137,13 @@ pub struct Contention {
 }
 
 /// Aggregation (EDCA only): packets of one category for one receiver in a frame.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
     /// Longest A-MPDU; "off" for none. 802.11n up to 65535 B, ac 1048575 B, ax 6500631 B; needs one of them. Default with
     /// EDCA the most, in 802.11ax 4194303 B; else "off".
     pub ampdu: Option<MostBytes>,
     /// Most frames in an A-MPDU: 1 to 64, in 802.11ax 256. Default: the most.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ampdu_frames: Option<u16>,
     /// Longest duration of an aggregate, up to 5484 us.
     pub ampdu_duration: Duration,
@@ -186,8 +170,7 @@ impl Default for Aggregation {
 }
 
 /// Reaction to a missing BlockAck (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissedBlockAck {
     /// All frames of the A-MPDU are sent again.
@@ -249,7 +232,6 @@ macro_rules! off_or {
             }
         }
 
-        #[cfg(feature = "schema")]
         impl schemars::JsonSchema for $Type {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($Type).into()
@@ -314,7 +296,6 @@ impl<'de> Deserialize<'de> for HardwareQueue {
     }
 }
 
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for HardwareQueue {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "HardwareQueue".into()
@@ -330,8 +311,7 @@ impl schemars::JsonSchema for HardwareQueue {
 }
 
 /// Which packets share a hardware queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HardwareQueuePer {
     /// All of an access category.
@@ -342,8 +322,7 @@ pub enum HardwareQueuePer {
 }
 
 /// After which receptions a node waits EIFS instead of DIFS (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Eifs {
     /// Frames with a readable PHY header and a wrong checksum (standard).
@@ -358,8 +337,7 @@ pub enum Eifs {
 }
 
 /// Start of the backoff countdown after a missing ACK or CTS (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutDeferral {
     /// The end of the timeout, if the medium was idle for DIFS by then.
@@ -371,8 +349,7 @@ pub enum TimeoutDeferral {
 
 /// Wait of a packet that finds the station without other packets and without a pending backoff (see
 /// `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstAccess {
     /// None if the medium was idle for DIFS (AIFS); else a backoff, as also if the medium turns busy before DIFS is
@@ -389,8 +366,7 @@ pub enum FirstAccess {
 }
 
 /// Condition for answering an RTS (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerRts {
     /// Medium not reserved at the end of the RTS (standard).
@@ -401,8 +377,7 @@ pub enum AnswerRts {
 }
 
 /// Selection of the mode of data frames; see `docs/phy.md`.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateControl {
     /// Algorithm, per sender and receiver.
@@ -410,8 +385,7 @@ pub struct RateControl {
 }
 
 /// A rate control algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateAlgorithm {
     /// Mode of `[radio]` or `[[node]]`.

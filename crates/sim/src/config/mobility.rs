@@ -1,13 +1,13 @@
 //! The `[mobility]` table: how nodes move.
 
 use super::{Attachment, Marks};
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::{Duration, Length, Speed};
 
 /// Movement. A node's own `position` or `waypoints` take precedence over the model.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mobility {
     /// Model for nodes without a `position`.
@@ -29,8 +29,7 @@ pub struct Mobility {
 }
 
 /// A model of movement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MobilityModel {
     /// No movement.
@@ -56,8 +55,7 @@ impl MobilityModel {
 }
 
 /// Range of speeds, uniform.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Speeds {
     /// Slowest.
@@ -69,8 +67,7 @@ pub struct Speeds {
 }
 
 /// How a walk by random waypoint starts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WalkStart {
     /// Stationary distribution of places, speeds and pauses.
@@ -81,8 +78,7 @@ pub enum WalkStart {
 }
 
 /// A command to go to a place.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waypoint {
     /// Departure, even before the previous waypoint is reached.
@@ -128,7 +124,6 @@ impl<'de> Deserialize<'de> for Place {
     }
 }
 
-#[cfg(feature = "schema")]
 impl schemars::JsonSchema for Place {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Place".into()

@@ -3,16 +3,11 @@
 //! These structs are the scenario's format (their documentation becomes `docs/scenario` and the JSON Schema) and the
 //! library's interface at once. Reading them from a file, sweeps and claims belong to the crates above.
 
-/// A table with the keys of the first where it has them, and else those of the second; `with`: of other fields.
-macro_rules! first_given {
-    ($own:expr, $shared:expr; $($key:ident),* $(; $with:ident)?) => {
-        Self { $($key: $own.$key.or($shared.$key),)* $($with)? }
+/// A table with its own keys, and those of another where it has none.
+macro_rules! over {
+    ($own:expr, $shared:expr; $($key:ident)+ $(; $table:ident: $value:expr)?) => {
+        Self { $($key: $own.$key.or($shared.$key),)+ $($table: $value)? }
     };
-}
-
-/// True for a value as it is by default, which need not be written.
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 pub mod bqm;
@@ -37,7 +32,7 @@ pub use bqm::Bqm;
 pub use class::{Category, Class, Dscp};
 pub use consumption::{Consumption, LowLevel};
 pub use draws::{LengthRange, Lengths, Load, LoadRange};
-pub use dsr::{Dsr, NearRequest, RouteCache};
+pub use dsr::{Dsr, DsrProfile};
 pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
     Access, Aggregation, AnswerRts, Bandwidth, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer,
@@ -47,7 +42,8 @@ pub use marks::Marks;
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
 pub use nodes::{
-    CategoryQueues, ClassQueues, Mac80211, Node, Placement, PowerSave, PullLoop, Queues, Role, Shape, TurnsScheduler,
+    CategoryQueues, ClassQueues, Mac80211, Node, NodeStandard, Placement, PowerSave, PullLoop, Queues, Role, Shape,
+    TurnsScheduler,
 };
 pub use radio::{
     BProtection, Capture, ChannelWidth, ExtendedRange, GuardInterval, PacketPadding, Preamble, Propagation, Radio,

@@ -5,13 +5,13 @@ use super::{
     Routing, Standard, Tcp, Wired,
 };
 use queue::Settings as Queue;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use units::{Bytes, Duration, Length};
 
 /// A network and how long to run it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
     /// Simulated time, warm-up included.
@@ -33,29 +33,26 @@ pub struct Network {
     #[serde(default)]
     pub mobility: Mobility,
     /// Nodes placed by rule: `n0`, `n1`, ..., before those of `[[node]]`.
-    #[serde(default)]
     pub nodes: Option<Placement>,
     /// Nodes placed one by one.
     #[serde(default)]
     pub node: Vec<Node>,
     /// Wired links.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub wired: Vec<Wired>,
     /// Queue of every node; `[node.queue]` overrides it key by key.
     #[serde(default)]
     pub queue: Queue,
     /// EDCA: overrides of `[queue]` and `[node.queue]` per access category, overridden by `[node.category_queue]`.
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     pub category_queue: CategoryQueues,
     /// Without EDCA: a queue per service class at every node with a radio, `real-time` first; else all classes share
     /// one. Overrides `[queue]` and `[node.queue]`; overridden by `[node.class_queue]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class_queue: Option<ClassQueues>,
     /// Power draw of radios.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
     /// TCP parameters; `[flow.tcp]` overrides them key by key.
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     pub tcp: Tcp,
     /// Traffic.
     #[serde(default)]
@@ -112,8 +109,7 @@ impl Network {
 }
 
 /// Records besides totals.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Record {
     /// Spacing of time series, above zero. Only the first seed of a case records them, unless a claim needs more.
@@ -135,13 +131,12 @@ pub struct Record {
 
 /// A file named by a scenario: its path, relative to the scenario's folder. Whoever reads the scenario attaches what the
 /// file holds; the simulator itself reads no files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Attachment {
     path: String,
     #[serde(skip)]
-    #[cfg_attr(feature = "schema", schemars(skip))]
+    #[schemars(skip)]
     content: Option<Arc<[u8]>>,
 }
 

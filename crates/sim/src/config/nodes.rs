@@ -4,30 +4,27 @@ use super::mobility::{Place, Waypoint, sides};
 use super::{Category, ChannelWidth, Class, Consumption, ExtendedRange, Marks, Standard};
 use queue::Settings as Queue;
 use queue::turns::Rule;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Length, Positive, Rate, Within};
 
 /// Nodes placed by rule.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Placement {
     /// Number of nodes.
     pub count: u32,
     /// Rule; left out if `[mobility]` places the nodes.
-    #[serde(default)]
     pub placement: Option<Shape>,
     /// Chain and grid: distance of neighbours. Circle: radius.
-    #[serde(default)]
     pub spacing: Option<Length>,
     /// Random: sides of the rectangle, one corner at x = 0, y = 0.
-    #[serde(default, deserialize_with = "sides", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "sides")]
     pub area: Option<[Length; 2]>,
 }
 
 /// A rule of placement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
     /// A line.
@@ -41,80 +38,64 @@ pub enum Shape {
 }
 
 /// A node.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Name in flows, routes and results; that of a node of `[nodes]` changes that node.
     pub name: String,
     /// Number of copies in one place: `up1`, `up2`, ... A flow from `up*` starts at each.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Role. Any access point makes an infrastructure network.
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     pub role: Role,
     /// Access point of a station. Default: the only one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub access_point: Option<String>,
     /// Real programs send and receive here (`docs/emulation.md`): two nodes at least.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub real: bool,
     /// Queues of an access point, or with `turns` of any node with a radio. Default `one`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
     /// With `mac80211`, CoDel of Linux 4.12 to 6.15: 50 ms and 300 ms, without ECN, for slow stations.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub slow_station_codel: bool,
     /// Driver and knobs of `mac80211`.
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     pub mac80211: Mac80211,
     /// Settings of `turns`.
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     pub turns: TurnsScheduler,
     /// Sleep of an access point's station.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_save: Option<PowerSave>,
     /// Position, or start of the `waypoints`: x, y and perhaps a height (default 0 m).
-    #[serde(default)]
     pub position: Option<Place>,
     /// Waypoints, in order of time.
     #[serde(default)]
     pub waypoints: Vec<Waypoint>,
     /// Rate of its data frames. Default: that of `[radio]`.
-    #[serde(default)]
     pub data_rate: Option<Rate>,
     /// MCS of its data frames. Default: that of `[radio]`, with another `standard` 7.
-    #[serde(default)]
     pub mcs: Option<u8>,
     /// MCS of its access point's data frames to it. Default: that of the access point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub downlink_mcs: Option<u8>,
-    /// Its standard, from 802.11n on and not newer than that of `[radio]`. Default: that of `[radio]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub standard: Option<Standard>,
+    /// Its standard, not newer than that of `[radio]`. Default: that of `[radio]`.
+    pub standard: Option<NodeStandard>,
     /// Bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel_width: Option<ChannelWidth>,
     /// Its spatial streams. Default: those of `[radio]`, with another `standard` 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<u8>,
     /// HE ER SU PPDUs from and to it. Default: that of `[radio]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extended_range: Option<ExtendedRange>,
     /// Of an access point, for its stations too: its primary 20 MHz channel at 5 or 6 GHz, such as 36. Default: one for all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<u8>,
     /// Overrides of `[queue]`.
-    #[serde(default)]
     pub queue: Option<Queue>,
     /// Overrides of `[category_queue]`.
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     pub category_queue: CategoryQueues,
     /// Overrides of `[class_queue]`.
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     pub class_queue: ClassQueues,
     /// Overrides of `[consumption]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consumption: Option<Consumption>,
     /// Settings read so far.
     #[serde(skip)]
@@ -122,21 +103,16 @@ pub struct Node {
 }
 
 /// Queues of EDCA's access categories; missing keys come from the node's queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CategoryQueues {
     /// Highest.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub voice: Option<Queue>,
     /// Second.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<Queue>,
     /// Third, the default of flows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub best_effort: Option<Queue>,
     /// Lowest.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<Queue>,
 }
 
@@ -155,18 +131,20 @@ impl CategoryQueues {
     pub(super) fn described(&mut self) -> impl Iterator<Item = &mut Queue> {
         [&mut self.voice, &mut self.video, &mut self.best_effort, &mut self.background].into_iter().flatten()
     }
+
+    /// Is none described?
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Queues of service classes; missing keys come from the node's queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClassQueues {
     /// Served first, also for messages of the routing protocol.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub real_time: Option<Queue>,
     /// Served while `real-time` is empty, at its controller's rate.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub best_effort: Option<Queue>,
 }
 
@@ -183,11 +161,15 @@ impl ClassQueues {
     pub(super) fn described(&mut self) -> impl Iterator<Item = &mut Queue> {
         [&mut self.real_time, &mut self.best_effort].into_iter().flatten()
     }
+
+    /// Is none described?
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The role of a node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Has a radio; sends to any node in range, or only to its access point if there is one.
@@ -199,9 +181,32 @@ pub enum Role {
     Wired,
 }
 
+/// Standard of a node beside others of a newer one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum NodeStandard {
+    /// HT.
+    #[serde(rename = "802.11n")]
+    N,
+    /// VHT.
+    #[serde(rename = "802.11ac")]
+    Ac,
+    /// HE.
+    #[serde(rename = "802.11ax")]
+    Ax,
+}
+
+impl From<NodeStandard> for Standard {
+    fn from(standard: NodeStandard) -> Self {
+        match standard {
+            NodeStandard::N => Self::N,
+            NodeStandard::Ac => Self::Ac,
+            NodeStandard::Ax => Self::Ax,
+        }
+    }
+}
+
 /// Queues of a node, by receiver.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Queues {
     /// One queue (per access category).
@@ -216,20 +221,16 @@ pub enum Queues {
 }
 
 /// Settings of `queues = "turns"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TurnsScheduler {
     /// Longest wait of packets (D): at least two rounds of turns. Default 100 ms.
     pub target_delay: Positive<Duration>,
     /// Longest round of turns, at least `target_delay`. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bulk_delay: Option<Positive<Duration>>,
     /// Marks packets where more than a turn waits. Default false.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ecn: bool,
     /// Rule to leave out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub without: Option<Rule>,
 }
 
@@ -240,8 +241,7 @@ impl Default for TurnsScheduler {
 }
 
 /// Sleep of a station, as under Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PowerSave {
     /// Time without packets before it sleeps. Default 100 ms.
@@ -260,14 +260,12 @@ impl Default for PowerSave {
 }
 
 /// Driver and knobs with `queues = "mac80211"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mac80211 {
     /// Rule by which the driver pulls packets.
     pub pull_loop: PullLoop,
     /// Limit of the airtime of broadcasts ahead of the MAC, 50 ms in `OpenWrt`. Default: none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub broadcast_limit: Option<Duration>,
     /// Pending airtime up to which a station may always pull (first of `aql_txq_limit`). Default 5 ms.
     pub aql_low: Duration,
@@ -296,8 +294,7 @@ impl Default for Mac80211 {
 }
 
 /// How a driver pulls packets from mac80211's queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PullLoop {
     /// One scheduling round (`ieee80211_handle_wake_tx_queue`, ath10k).

@@ -1,12 +1,12 @@
 //! The `[radio]` table: standard, rates, propagation, thresholds.
 
 use super::{Errors, Fading, Marks};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Decibels, Frequency, Length, Power, Rate};
 
 /// Physical layer.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Radio {
     /// Standard: slot, SIFS, contention window and rates.
@@ -18,7 +18,6 @@ pub struct Radio {
     /// MCS of data frames instead of `data_rate`: 802.11n 0 to 31 (8 per spatial stream), ac 0 to 9, ax 0 to 11.
     pub mcs: Option<u8>,
     /// Spatial streams of data frames: 802.11n 1 to 4, ac and ax 1 to 8. Default 1, for 802.11n as `mcs` has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub streams: Option<u8>,
     /// 802.11n: any rate, instead of `data_rate`: symbols of 4 us, a preamble of one stream.
     pub nominal_rate: Option<Rate>,
@@ -27,10 +26,8 @@ pub struct Radio {
     /// 802.11n, ac and ax: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
     /// 802.11ax: longest packet extension that receivers ask for.
-    #[serde(skip_serializing_if = "super::is_default")]
     pub packet_padding: PacketPadding,
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub extended_range: Option<ExtendedRange>,
     /// Rate of ACK, CTS, RTS and broadcast frames: of 802.11b, or of 802.11a for all others. Default: the lowest;
     /// with the preamble `data-rate` that of data frames; acknowledgements of 802.11ac and ax:
@@ -76,8 +73,7 @@ pub struct Radio {
 }
 
 /// Signal that a receiver locks to (see `docs/mac-conventions.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Capture {
     /// First frame strong enough while none is being decoded, to its end.
@@ -91,8 +87,7 @@ pub enum Capture {
 }
 
 /// An IEEE 802.11 physical layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Standard {
     /// DSSS and CCK, 1 to 11 Mb/s, slot 20 us.
     #[default]
@@ -135,8 +130,7 @@ impl Standard {
 }
 
 /// Bandwidth of a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum ChannelWidth {
     /// All standards.
     #[default]
@@ -166,8 +160,7 @@ impl ChannelWidth {
 }
 
 /// The pause before every symbol of a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GuardInterval {
     /// 0.8 us, also written so.
@@ -198,8 +191,7 @@ impl GuardInterval {
 }
 
 /// Packet extension that gives receivers time to decode the end of a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum PacketPadding {
     /// None.
     #[default]
@@ -214,8 +206,7 @@ pub enum PacketPadding {
 }
 
 /// Tones of an HE ER SU PPDU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum ExtendedRange {
     /// All: MCS 0 to 2.
     #[serde(rename = "242 tones")]
@@ -226,8 +217,7 @@ pub enum ExtendedRange {
 }
 
 /// How stations of 802.11g and n take care of stations that know only 802.11b.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BProtection {
     /// None.
@@ -240,8 +230,7 @@ pub enum BProtection {
 }
 
 /// The PLCP preamble of 802.11b.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preamble {
     /// 192 us, at 1 Mb/s.
@@ -254,8 +243,7 @@ pub enum Preamble {
 }
 
 /// Path loss model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Propagation {
     /// Free space up to the crossover distance, then the fourth power of distance.

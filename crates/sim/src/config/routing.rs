@@ -1,12 +1,12 @@
 //! The `[routing]` table.
 
-use super::{Category, Dsr, Marks, RouteCache};
+use super::{Category, Dsr, Marks};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
 /// Routing of packets.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Routing {
     /// Routing protocol.
@@ -28,12 +28,8 @@ impl Routing {
         let given = &self.aodv;
         self.marks.read_where(&[
             (true, &["aodv"]),
-            (given.hello, &["aodv.hello_interval", "aodv.allowed_hello_loss"]),
             (given.local_repair, &["aodv.repair_within", "aodv.repair_by"]),
-            (given.local_repair && given.repair_within == RepairWithin::MaxRepairTtl, &["aodv.max_repair_ttl"]),
-            (given.local_repair && given.repair_by == RepairBy::OneRequest, &["aodv.local_add_ttl"]),
             (given.packet_failures || given.message_failures, &["aodv.purge_on_failure"]),
-            (given.rrep_ack, &["aodv.next_hop_wait"]),
             (given.reply_wait == ReplyWait::TraversalTime, &["aodv.timeout_buffer"]),
             (!given.destination_only, &["aodv.gratuitous_rrep"]),
             (edca, &["aodv.category"]),
@@ -43,23 +39,13 @@ impl Routing {
 
     /// The settings of DSR, marked likewise.
     pub(crate) fn dsr(&self, edca: bool) -> &Dsr {
-        let given = &self.dsr;
-        self.marks.read_where(&[
-            (true, &["dsr"]),
-            (given.cache == RouteCache::Links, &["dsr.cache_links"]),
-            (given.cache == RouteCache::Paths, &["dsr.cache_paths", "dsr.cache_overheard"]),
-            (given.promiscuous, &["dsr.shortening"]),
-            (given.promiscuous && given.shortening, &["dsr.shortening_holdoff"]),
-            (given.max_salvage_count > 0, &["dsr.salvage_search"]),
-            (edca, &["dsr.category"]),
-        ]);
-        given
+        self.marks.read_where(&[(true, &["dsr"]), (edca, &["dsr.category"])]);
+        &self.dsr
     }
 }
 
 /// A routing protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// Routes fixed before the run; no routing packets.
@@ -72,8 +58,7 @@ pub enum Protocol {
 }
 
 /// A path given by hand.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
     /// First node.
@@ -86,8 +71,7 @@ pub struct Route {
 }
 
 /// Position of routing packets in queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingPriority {
     /// Behind waiting data (ns-3).
@@ -98,11 +82,10 @@ pub enum RoutingPriority {
 }
 
 /// Distance from the destination at which a node repairs a route (section 6.12).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairWithin {
-    /// At most `max_repair_ttl` hops from the destination.
+    /// At most 0.3 x `net_diameter` hops from the destination.
     #[default]
     MaxRepairTtl,
     /// More than half of the packet's way is done (ns-2).
@@ -110,8 +93,7 @@ pub enum RepairWithin {
 }
 
 /// Search of a node that repairs a route (section 6.12).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepairBy {
     /// One request.
@@ -122,12 +104,11 @@ pub enum RepairBy {
 }
 
 /// Wait for a reply.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplyWait {
-    /// `node_traversal_time` per hop both ways; `net_traversal_time` after a network-wide request, doubled with each
-    /// (section 6.3).
+    /// `node_traversal_time` per hop both ways; that of `net_diameter` hops after a network-wide request, doubled with
+    /// each (section 6.3).
     #[default]
     TraversalTime,
     /// 2 x TTL x time per hop of the last three searches, initially `node_traversal_time`; times their number for
@@ -136,8 +117,7 @@ pub enum ReplyWait {
 }
 
 /// Receivers of a route error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ErrorsTo {
     /// The neighbour that uses the route, by unicast; by broadcast if several do.
@@ -147,38 +127,25 @@ pub enum ErrorsTo {
     All,
 }
 
-/// AODV: parameters of RFC 3561, section 10, under its names, then of the implementation.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+/// AODV: parameters of RFC 3561, section 10, under its names as far as documents or simulators differ in them, then of the
+/// implementation. The others have the RFC's values.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC or a convention that others differ in")]
 pub struct Aodv {
     /// Lifetime of a route after its last use.
     pub active_route_timeout: Duration,
-    /// Missing hello messages in a row that break a link.
-    pub allowed_hello_loss: u8,
-    /// Time to ignore requests of a neighbour that got no reply; zero for never. Default: `rreq_retries` x
-    /// `net_traversal_time`.
+    /// Time to ignore requests of a neighbour that got no reply; zero for never. Default: `rreq_retries` x 2
+    /// x `node_traversal_time` x `net_diameter`.
     pub blacklist_timeout: Option<Duration>,
-    /// Time between hello messages.
-    #[serde(deserialize_with = "units::positive")]
-    pub hello_interval: Duration,
-    /// TTL added to a request for local repair.
-    pub local_add_ttl: u8,
-    /// Hops to a destination up to which routes are repaired. Default: 0.3 x `net_diameter`, rounded down.
-    pub max_repair_ttl: Option<u8>,
     /// Lifetime of a route in its destination's reply. Default: 2 x `active_route_timeout`.
     pub my_route_timeout: Option<Duration>,
     /// Most hops between two nodes: TTL of a network-wide request.
     pub net_diameter: u8,
-    /// Time for a network-wide request and its reply. Default: 2 x `node_traversal_time` x `net_diameter`.
-    pub net_traversal_time: Option<Duration>,
-    /// Wait for an RREP-ACK. Default: `node_traversal_time` + 10 ms.
-    pub next_hop_wait: Option<Duration>,
     /// Conservative time per hop.
     #[serde(deserialize_with = "units::positive")]
     pub node_traversal_time: Duration,
-    /// Time to remember a request. Default: 2 x `net_traversal_time`.
+    /// Time to remember a request. Default: 4 x `node_traversal_time` x `net_diameter`.
     pub path_discovery_time: Option<Duration>,
     /// Most route errors per node and second.
     pub rerr_ratelimit: u8,
@@ -190,12 +157,6 @@ pub struct Aodv {
     pub timeout_buffer: u8,
     /// TTL of the first request.
     pub ttl_start: u8,
-    /// TTL added to each further request.
-    pub ttl_increment: u8,
-    /// TTL above which a request is network-wide.
-    pub ttl_threshold: u8,
-    /// Upper bound of the random delay of broadcasts (RFC 5148).
-    pub jitter: Duration,
     /// Hello messages, whose absence breaks a link.
     pub hello: bool,
     /// Local repair of a broken route (section 6.12).
@@ -220,10 +181,6 @@ pub struct Aodv {
     pub gratuitous_rrep: bool,
     /// RREP-ACK after each reply (A flag).
     pub rrep_ack: bool,
-    /// Packets held at a node during searches; the oldest is dropped.
-    pub buffer_packets: u32,
-    /// Time to hold them.
-    pub buffer_time: Duration,
     /// Packets queued for a broken link are dropped, instead of failing one by one (ns-3).
     pub purge_on_failure: bool,
     /// Position of routing packets in queues.
@@ -236,15 +193,9 @@ impl Default for Aodv {
     fn default() -> Self {
         Self {
             active_route_timeout: Duration::from_millis(3000),
-            allowed_hello_loss: 2,
             blacklist_timeout: None,
-            hello_interval: Duration::from_millis(1000),
-            local_add_ttl: 2,
-            max_repair_ttl: None,
             my_route_timeout: None,
             net_diameter: 35,
-            net_traversal_time: None,
-            next_hop_wait: None,
             node_traversal_time: Duration::from_millis(40),
             path_discovery_time: None,
             rerr_ratelimit: 10,
@@ -252,9 +203,6 @@ impl Default for Aodv {
             rreq_retries: 2,
             timeout_buffer: 2,
             ttl_start: 1,
-            ttl_increment: 2,
-            ttl_threshold: 7,
-            jitter: Duration::from_millis(10),
             hello: false,
             local_repair: false,
             repair_within: RepairWithin::default(),
@@ -267,8 +215,6 @@ impl Default for Aodv {
             destination_only: false,
             gratuitous_rrep: false,
             rrep_ack: false,
-            buffer_packets: 64,
-            buffer_time: Duration::from_secs(30),
             purge_on_failure: true,
             routing_priority: RoutingPriority::None,
             category: Category::BestEffort,

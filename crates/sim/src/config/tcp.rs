@@ -1,70 +1,54 @@
 //! The `[tcp]` and `[flow.tcp]` tables: how TCP behaves.
 
 use super::{Bqm, Category};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration};
 
 /// TCP parameters; see `docs/tcp.md`. Keys missing in `[flow.tcp]` come from `[tcp]`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
     /// Congestion control. Default `reno`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion: Option<Congestion>,
     /// Loss recovery. Default `sack`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// Loss detection, for `recovery` "sack". Default `rack-tlp`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_detection: Option<LossDetection>,
     /// Window growth in slow start. Default `bytes`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<SlowStart>,
     /// Window at the end of fast recovery. Default `threshold`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery_end: Option<RecoveryEnd>,
     /// Growth in CUBIC's Reno-friendly region, for `congestion` "cubic". Default `catch-up`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub friendly_growth: Option<FriendlyGrowth>,
     /// Weight of round-trip samples from timestamps. Default `window`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rtt_samples: Option<RttSamples>,
     /// Explicit congestion notification (RFC 3168). Default false.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
     /// Largest payload of a segment, without headers, up to 2244 B (2256 B without `timestamps`). Default 1000 B.
-    #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "units::positive")]
     pub segment: Option<Bytes>,
     /// Segments sent before the first acknowledgement (RFC 6928): 1 to 10000. Default 10.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
     /// Receiver's buffer. A value below `segment` shortens segments; "0 B" stops the flow. Default 4 MB.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub advertised_window: Option<Bytes>,
     /// Longest wait of an acknowledgement for a second full segment; "0 s" acknowledges each. Default 200 ms.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<Duration>,
     /// Least retransmission timeout. Linux: 200 ms. Default 1 s (RFC 6298).
-    #[serde(deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "units::positive")]
     pub rto_min: Option<Duration>,
     /// A new segment at each of the first two duplicate acknowledgements (RFC 3042). Default true.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
     /// Timestamps (RFC 7323): 12 B of header, and a round-trip sample per acknowledgement. Default true.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
     /// Access category of acknowledgements, for `mac.access` "edca". Default: the flow's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ack_category: Option<Category>,
     /// Discard priorities, for queues of the discipline `biased`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub bqm: Option<Bqm>,
 }
 
 /// Congestion control.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Congestion {
     /// Slow start and congestion avoidance (RFC 5681).
@@ -79,8 +63,7 @@ pub enum Congestion {
 }
 
 /// Loss recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
     /// Selective acknowledgements (RFC 2018, 6675).
@@ -94,8 +77,7 @@ pub enum Recovery {
 }
 
 /// Loss detection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossDetection {
     /// By time: RACK-TLP (RFC 8985, Linux). Finds lost retransmissions too.
@@ -106,8 +88,7 @@ pub enum LossDetection {
 }
 
 /// Window growth in slow start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStart {
     /// By all acknowledged bytes (RFC 3465; Linux, ns-3).
@@ -118,8 +99,7 @@ pub enum SlowStart {
 }
 
 /// Window at the end of fast recovery.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecoveryEnd {
     /// Slow start threshold (RFC 5681, 3.2; RFC 6675; ns-2).
@@ -132,8 +112,7 @@ pub enum RecoveryEnd {
 }
 
 /// Growth of the window in CUBIC's Reno-friendly region, in segments per round trip.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FriendlyGrowth {
     /// 0.53, and 1 above the window before the last reduction (RFC 9438, 4.3).
@@ -146,8 +125,7 @@ pub enum FriendlyGrowth {
 }
 
 /// Weight of round-trip samples from timestamps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttSamples {
     /// An eighth for all samples of a window (RFC 7323, appendix G).
@@ -161,13 +139,11 @@ impl Tcp {
     /// With the keys of `shared` where this table has none.
     #[must_use]
     pub fn over(&self, shared: &Self) -> Self {
-        let bqm = match (self.bqm, shared.bqm) {
-            (Some(own), Some(shared)) => Some(own.over(&shared)),
-            (own, shared) => own.or(shared),
-        };
-        first_given!(self, shared;
-            congestion, recovery, loss_detection, slow_start, recovery_end, friendly_growth, rtt_samples, ecn, segment,
-            initial_window, advertised_window, delayed_ack, rto_min, limited_transmit, timestamps, ack_category;
-            bqm)
+        let bqm = self.bqm.zip(shared.bqm).map(|(own, shared)| own.over(&shared));
+        over! { self, shared;
+            congestion recovery loss_detection slow_start recovery_end friendly_growth rtt_samples ecn segment
+            initial_window advertised_window delayed_ack rto_min limited_transmit timestamps ack_category;
+            bqm: bqm.or(self.bqm).or(shared.bqm)
+        }
     }
 }

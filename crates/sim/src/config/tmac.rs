@@ -1,12 +1,12 @@
 //! The `[mac.turns]` table: turns in the order of the packets' age.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
 /// T-MAC; see `docs/tmac.md`. The unit of default times is the exchange of a 1500 B packet, or of the longest
 /// aggregate.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Turns {
     /// Source of a station's knowledge of turns.
@@ -44,8 +44,7 @@ impl Default for Turns {
 }
 
 /// Source of a station's knowledge of turns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TurnsVariant {
     /// A request precedes data; stations without an older packet grant it.

@@ -2,12 +2,12 @@
 
 use super::{Attachment, Category, Class, Lengths, Load, Marks, Tcp};
 use control::GateParams;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Duration, Positive, Rate};
 
 /// A flow of packets.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Name in results.
@@ -19,43 +19,36 @@ pub struct Flow {
     /// Receiver: as `from`, or `next` for the next of the nodes of `from` (a ring), or `broadcast` for all in range.
     pub to: String,
     /// With `any`: path length at the start, uniform among pairs of such length. Default: any, even without a path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hops: Option<HopRange>,
     /// Number of independent copies, `name-1`, `name-2`, ... "0" is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Source.
     pub traffic: Traffic,
     /// Transport. `tcp` is for `greedy`, `transfer` and optionally `web`.
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default)]
     pub transport: Transport,
     /// Overrides of `[tcp]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Tcp>,
     /// Service class, a DSCP in packets and answers.
-    #[serde(default, skip_serializing_if = "Class::is_best_effort")]
+    #[serde(default)]
     pub class: Class,
     /// Admission before sending, for `real-time` over UDP.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<Admission>,
     /// Access category, for `mac.access` "edca". Default `best-effort`; for `real-time` `voice` (RFC 8325).
-    #[serde(default)]
     pub category: Option<Category>,
     /// Start.
     #[serde(default)]
     pub start: Duration,
     /// Stop. Default: the end.
-    #[serde(default)]
     pub stop: Option<Duration>,
     /// Upper bound of a random delay of the start, per run.
     #[serde(default)]
     pub phase_jitter: Duration,
     /// End-to-end delay above which packets are late.
-    #[serde(default)]
     pub deadline: Option<Duration>,
     /// Playout buffer: playback starts when it holds this time of traffic, stalls when it is empty, and resumes when
     /// it is full (results: `player`).
-    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "units::positive")]
     pub player_buffer: Option<Duration>,
     /// Changes of the rate, in order of time, for `cbr` and `poisson`.
     #[serde(default)]
@@ -66,8 +59,7 @@ pub struct Flow {
 }
 
 /// Range of path lengths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HopRange {
     /// Fewest hops, at least 1.
@@ -77,8 +69,7 @@ pub struct HopRange {
 }
 
 /// Transport of a flow's data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transport {
     /// Packets sent once. (`ping` uses ICMP.)
@@ -89,63 +80,52 @@ pub enum Transport {
 }
 
 /// Source of a flow; see `docs/traffic.md`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Pattern.
     pub kind: TrafficKind,
     /// Rate of UDP payload: mean (`cbr`, `poisson`; also `{ from = "1 Mb/s", to = "2 Mb/s" }`, drawn per run), while
     /// on (`on-off`), or of a burst (`web`; default: all at once).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Load>,
     /// UDP payload of a packet, up to 2268 B. `cbr`, `poisson`: also a list or `{ from = "128 B", to = "1518 B" }`,
     /// drawn per packet. `web`: all but the last of a burst; default 1000 B. `ping`: request and reply; default 56 B.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Lengths>,
     /// `cbr`, `poisson`: header bytes included in `packet` and `rate`: 28 B for IP packets, 46 B for Ethernet frames.
     /// Default 0 B.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Bytes>,
     /// Mean time on. Default for `voice`: 1.004 s (ITU-T P.59).
-    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "units::positive")]
     pub on: Option<Duration>,
     /// Mean time off. Default for `voice`: 1.587 s (ITU-T P.59).
-    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "units::positive")]
     pub off: Option<Duration>,
     /// Distribution of times on and off (`on-off`), reading times (`web`; default `exponential`), or times between
     /// requests (`ping`: `exponential`; default: even).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<Spread>,
     /// Shape of Pareto times, above 1. Default 1.5.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times_shape: Option<f64>,
     /// `voice`: speech per packet, a multiple of 125 us. Default 20 ms: 160 B of G.711 (64 kb/s).
-    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "units::positive")]
     pub packetisation: Option<Duration>,
     /// `voice`: nothing is sent in pauses. Default false.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence: Option<bool>,
     /// `web`: mean size of a burst (Pareto). `transfer`: size of each; "0 B" only opens and closes a connection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
     /// `web`: shape of sizes, above 1. Default 1.2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size_shape: Option<f64>,
     /// `web`: mean time from the end of a burst (TCP: its arrival) to the next.
-    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "units::positive")]
     pub reading: Option<Duration>,
     /// Time between starts of `transfer` (default: one), mean time between requests of `ping` (default 1 s).
-    #[serde(default, deserialize_with = "units::positive", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "units::positive")]
     pub every: Option<Duration>,
     /// `replay`: recording (pcap, pcapng), relative to the scenario; its times are shifted to the start.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Attachment>,
 }
 
 /// A pattern of traffic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrafficKind {
     /// Constant bit rate, evenly spaced packets.
@@ -204,8 +184,7 @@ impl TrafficKind {
 }
 
 /// The distribution of a time, given its mean.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spread {
     /// Exponential.
@@ -216,41 +195,34 @@ pub enum Spread {
 }
 
 /// A change of a flow's rate.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Time from the start of the run, moved by `phase_jitter`.
     pub time: Duration,
     /// New rate.
-    #[serde(default)]
     pub rate: Option<Rate>,
     /// New rate as a multiple of the flow's first rate.
-    #[serde(default)]
     pub scale: Option<f64>,
 }
 
 /// Admission of a real-time flow at its source; see `docs/traffic.md`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Admission {
     /// Rate asked for, with UDP and IP headers. Default: that of the traffic, for `cbr` of fixed rate and length, and
     /// `voice` without pauses.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Positive<Rate>>,
     /// Treatment after a refusal, before or after the first packet.
     pub refused: Refused,
     /// Start without a probe, as of a flow admitted elsewhere; it probes when told to regulate.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub presumed: bool,
     /// Parameters of the source.
     pub gate: GateParams,
 }
 
 /// Treatment of a flow that is not admitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refused {
     /// Sends nothing more.

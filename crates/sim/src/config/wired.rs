@@ -1,14 +1,14 @@
 //! The `[[wired]]` tables: links beside the radio.
 
 use queue::Settings as Queue;
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Duration, Rate, Share};
 
 /// A full-duplex link with a queue per direction. A packet takes its length with the IP header at `rate`, then
 /// `delay`.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wired {
     /// The two ends; `up*` for all nodes that begin so, with a link each.
@@ -31,8 +31,7 @@ pub struct Wired {
 }
 
 /// A change of a wired link's rate, also for the rest of the packet being sent.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RateStep {
     /// Time from the start of the run.

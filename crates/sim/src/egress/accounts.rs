@@ -1,6 +1,6 @@
 //! What waits in an egress, and what has passed it: results, and accounts that must balance.
 
-use super::{Egress, Order};
+use super::Egress;
 use crate::engine::PortId;
 use crate::mac::Conventions;
 use crate::results;
@@ -26,8 +26,7 @@ impl Egress {
     pub(crate) fn waiting(&self) -> u64 {
         let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
         let handed_over = self.hardware.as_ref().map_or(0, |hardware| hardware.waiting().count() as u64);
-        let kept = self.sleepers.as_ref().map_or(0, |sleepers| sleepers.packets());
-        held + (self.signals.len() + kept) as u64 + handed_over
+        held + (self.signals.len() + self.sleepers.packets()) as u64 + handed_over
     }
 
     /// True if the estimated airtimes and the loads of packets that were handed over agree with those of the packets that
@@ -35,11 +34,6 @@ impl Egress {
     pub(crate) fn balances(&self, airtime: Duration, load: u64) -> bool {
         let here = self.hardware.iter().flat_map(|hardware| hardware.waiting());
         let airtime = here.fold(airtime, |sum, passed| sum + passed.expected);
-        let pending = match &self.order {
-            Order::RoundRobin(_) => Duration::ZERO,
-            Order::Mac80211(scheduler) => scheduler.pending(),
-            Order::Turns(turns) => turns.pending(),
-        };
-        airtime == pending && self.hardware.as_ref().map_or(load == 0, |hardware| hardware.balances(load))
+        airtime == self.order.pending() && self.hardware.as_ref().map_or(load == 0, |hardware| hardware.balances(load))
     }
 }

@@ -103,6 +103,8 @@ impl Hardware {
             self.queues.len() - 1
         });
         let queue = &mut self.queues[place];
+        debug_assert!(queue.category == category && (queue.to == BROADCAST || queue.to == to));
+        debug_assert!(queue.packets.back().is_none_or(|last| last.at <= packet.at), "in order of time");
         queue.load += u64::from(packet.load);
         *queue.waiting(to) += 1;
         queue.packets.push_back(packet);
@@ -208,11 +210,13 @@ impl Hardware {
         if let Some(packet) = index.and_then(|index| packets.remove(index)) {
             packets.push_front(packet);
         }
+        debug_assert!(packets.front().is_none_or(|first| first.packet.to == to || index.is_none()));
     }
 
     /// The MAC has finished with packets of this load, together.
     pub(super) fn completed(&mut self, category: u8, to: u32, load: u64) {
         if let Some(place) = self.place(category, to) {
+            debug_assert!(self.queues[place].load >= load, "it was handed over");
             self.queues[place].load -= load;
         }
     }
@@ -246,6 +250,7 @@ impl Fifo {
     /// Takes the packet behind `index` others for the MAC.
     fn take(&mut self, index: usize) -> Option<Taken> {
         let passed = self.packets.remove(index)?;
+        debug_assert!(*self.waiting(passed.packet.to) > 0 && self.load >= passed.load.into());
         *self.waiting(passed.packet.to) -= 1;
         Some(passed.taken())
     }

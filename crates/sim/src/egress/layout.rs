@@ -1,9 +1,11 @@
 //! Layout of a node's ports: the port of each packet, and the ports' names.
 
+use super::port::Port;
 use crate::config::Class;
-use crate::engine::{Number as _, PortId, WireId};
+use crate::engine::{List, Number as _, PortId, WireId};
 use crate::mac::Conventions;
 use std::ops::Range;
+use units::Instant;
 
 /// The service classes, highest priority first.
 const CLASSES: [Class; 2] = [Class::RealTime, Class::BestEffort];
@@ -49,6 +51,13 @@ impl Layout {
     /// Service class of a radio port, if it is for one.
     pub(crate) fn class(&self, port: PortId) -> Option<Class> {
         self.by_class.then(|| CLASSES[port.place() % self.lanes])
+    }
+
+    /// The ports of a category that have packets, each with the time of its next departure.
+    pub(super) fn filled(&self, category: u8, ports: &List<PortId, Port>) -> impl Iterator<Item = (PortId, Instant)> {
+        let lanes = self.lanes_of(category);
+        let radio = lanes.flat_map(|lane| (lane..self.radio_ports()).step_by(self.lanes)).map(PortId::at);
+        radio.filter_map(|port| Some((port, ports[port].ready_at()?)))
     }
 
     /// Indices within a group of the ports of a category, highest priority first.

@@ -181,8 +181,11 @@ impl Scheduler {
             turns.push_back(port);
         }
         if waits {
+            debug_assert!(share.active <= now, "time does not run back");
             share.active = now;
         }
+        let category = &self.categories[self.shares[port].category];
+        debug_assert_eq!(category.turns.iter().filter(|&&other| other == port).count(), 1, "listed once");
     }
 
     /// Releases the next packet of a category, if one may be. Returns its port, the packet and its estimated airtime.
@@ -193,18 +196,18 @@ impl Scheduler {
         category: u8,
         layout: &Layout,
         ports: &mut List<PortId, Port>,
-        (hardware, sleepers): (&Hardware, Option<&Sleepers>),
+        (hardware, sleepers): (&Hardware, &Sleepers),
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<(PortId, Departure<Waiting>, Duration)> {
         let to = |port: PortId| layout.stations.get(port.place() / layout.lanes).copied().unwrap_or(BROADCAST);
         loop {
-            let sleeps = |port| sleepers.is_some_and(|sleepers| sleepers.is_asleep(to(port)));
-            let waits = |port: PortId| !ports[port].queue().is_empty() && !sleeps(port);
+            let waits = |port: PortId| !ports[port].queue().is_empty() && !sleepers.is_asleep(to(port));
             let has_room = |port| hardware.has_room(category, to(port));
             let port = self.grant(now, category.into(), waits, has_room)?;
             self.be_patient(port, layout, &mut ports[port], outlook);
             let Some(departure) = ports[port].take(now, 0, dropped) else { continue };
+            debug_assert!(layout.category(port) == category && !sleepers.is_asleep(departure.packet.to));
             let expected = self.passes(port, expected(outlook, &departure.packet, category).min(LONGEST));
             return Some((port, departure, expected));
         }
@@ -298,6 +301,7 @@ impl Scheduler {
             if std::mem::replace(&mut share.round, round) == round {
                 return None;
             }
+            debug_assert!(share.listed && share.category == category);
             share.listed = false;
             return self.categories[category].turns.pop_front();
         }
@@ -348,6 +352,8 @@ impl Scheduler {
         }
         share.pending += expected;
         category.has_passed = true;
+        debug_assert!(share.pending <= self.pending + self.broadcasting);
+        debug_assert!(category.pending <= self.pending);
         expected
     }
 
@@ -355,6 +361,8 @@ impl Scheduler {
     #[inline]
     pub(super) fn completed(&mut self, port: PortId, expected: Duration) {
         let Some(share) = self.shares.get_mut(port) else { return };
+        debug_assert!(share.pending >= expected, "it was released");
+        debug_assert!(self.pending + self.broadcasting >= share.pending);
         share.pending = share.pending - expected;
         if share.broadcasts {
             self.broadcasting = self.broadcasting - expected;
@@ -371,6 +379,7 @@ impl Scheduler {
     /// Charges a station for a frame to or from it.
     pub(super) fn charge(&mut self, now: Instant, port: PortId, airtime: Duration) {
         let share = &mut self.shares[port];
+        debug_assert!(share.active <= now, "time does not run back");
         if now.since(share.active) <= ACTIVE {
             share.deficit -= nanos(airtime);
         }
@@ -393,7 +402,7 @@ fn expected(outlook: Outlook, packet: &Waiting, category: u8) -> Duration {
     if outlook.rules.newest == Format::Ht {
         return outlook.airtime(packet);
     }
-    match outlook.station.mode_to(packet.to, &outlook.rules.timing) {
+    match outlook.station.rates.mode_to(packet.to, &outlook.rules.timing) {
         Mode::Mimo(mimo) if mimo.format() > Format::Ht => {
             // Linux takes it that all categories but voice are aggregated.
             let shares = outlook.rules.aggregates() && category > 0;

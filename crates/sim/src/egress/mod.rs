@@ -74,6 +74,33 @@ impl Order {
             Self::Turns(turns) => Some(turns.settings()),
         }
     }
+
+    /// The port of a category that is served next.
+    fn next(&self, now: Instant, category: u8, layout: &Layout, ports: &List<PortId, Port>) -> PortId {
+        match self {
+            Self::RoundRobin(order) => order.next(layout, category, |port| ports[port].is_ready(now)),
+            // Any of that category: its packets come from the hardware queue.
+            Self::Mac80211(_) | Self::Turns(_) => PortId::at(category.into()),
+        }
+    }
+
+    /// The MAC has finished with packets of a port of which this airtime was expected together.
+    fn completed(&mut self, now: Instant, port: PortId, expected: Duration) {
+        match self {
+            Self::RoundRobin(_) => {}
+            Self::Mac80211(scheduler) => scheduler.completed(port, expected),
+            Self::Turns(turns) => turns.completed(now, port, expected),
+        }
+    }
+
+    /// Airtime expected of all released packets that are not finished.
+    fn pending(&self) -> Duration {
+        match self {
+            Self::RoundRobin(_) => Duration::ZERO,
+            Self::Mac80211(scheduler) => scheduler.pending(),
+            Self::Turns(turns) => turns.pending(),
+        }
+    }
 }
 
 /// The ports of a node: first those for the radio, then one per wired link.
@@ -93,7 +120,7 @@ pub(crate) struct Egress {
     /// Notes and null frames, which the MAC takes before any packet of a port.
     signals: VecDeque<Waiting>,
     /// The stations that can sleep, at an access point that has such.
-    sleepers: Option<Box<Sleepers>>,
+    sleepers: Sleepers,
 }
 
 /// The port of a category from which the next packet goes to the hardware queues, if one has room for it. A packet without
@@ -110,7 +137,7 @@ fn next_for(
         let to = layout.stations.get(port.place() / layout.lanes).copied().unwrap_or(BROADCAST);
         layout.groups == 1 || hardware.has_room(category, to)
     };
-    let ready = |port: PortId| ports[port].ready_at().is_some_and(|at| at <= now) && has_room(port);
+    let ready = |port: PortId| ports[port].is_ready(now) && has_room(port);
     let port = order.next(layout, category, ready);
     let head = ports[port].peek(now, 0, dropped)?;
     hardware.has_room(category, head.to).then_some(port)
@@ -130,8 +157,8 @@ impl Egress {
         let categories = if layout.by_class { 1 } else { layout.lanes };
         let per = || mac.marks.read("hardware_queue_per", mac.hardware_queue_per);
         let hardware = has_any.then(|| Box::new(Hardware::new(depth, per(), categories)));
-        let signals = VecDeque::new();
-        Self { ports, layout, order, hardware, moved: false, is_pulling: false, filled: 0, signals, sleepers: None }
+        let (signals, sleepers) = (VecDeque::new(), Sleepers::default());
+        Self { ports, layout, order, hardware, moved: false, is_pulling: false, filled: 0, signals, sleepers }
     }
 
     /// Its ports, in order.
@@ -197,6 +224,8 @@ impl Egress {
         first: bool,
         dropped: &mut impl FnMut(Waiting),
     ) {
+        debug_assert_eq!(category, (port.place() < self.layout.radio_ports()).then(|| self.category(port)));
+        debug_assert!(packet.created <= now, "it has been made");
         if let Some(category) = category {
             self.filled |= 1 << category;
             self.moved |= self.hardware.is_some();
@@ -214,6 +243,7 @@ impl Egress {
 
     /// Makes a note or a null frame wait for the MAC, outside of all ports.
     pub(crate) fn post(&mut self, signal: Waiting) {
+        debug_assert!(signal.to != BROADCAST || self.note_mut().is_none(), "one note at a time");
         self.signals.push_back(signal);
         self.filled |= 1 << SIGNALS;
     }
@@ -226,6 +256,7 @@ impl Egress {
     /// Categories whose packets [may move on](Self::has_moved), to be [pulled](Self::pull) until none does, which is then
     /// [over](Self::end_pulling).
     pub(crate) fn begin_pulling(&mut self) -> Range<u8> {
+        debug_assert!(!self.is_pulling, "one at a time");
         (self.moved, self.is_pulling) = (false, true);
         let categories = if self.layout.by_class { 1 } else { self.layout.lanes };
         0..u8::try_from(categories).expect("there are four categories")
@@ -233,6 +264,7 @@ impl Egress {
 
     /// Packets have moved on.
     pub(crate) fn end_pulling(&mut self) {
+        debug_assert!(self.is_pulling);
         self.is_pulling = false;
     }
 
@@ -247,7 +279,7 @@ impl Egress {
         if let Order::Turns(turns) = &self.order {
             return turns.ready_at(category).filter(|&(_, at)| at > now);
         }
-        self.ready_ports(category).filter(|&(_, at)| at > now).min_by_key(|&(_, at)| at)
+        self.layout.filled(category, &self.ports).filter(|&(_, at)| at > now).min_by_key(|&(_, at)| at)
     }
 
     /// True if a packet may move on towards the MAC, or go to a station that is free to take packets of these
@@ -265,23 +297,23 @@ impl Egress {
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<(PortId, Waiting)> {
+        let Self { ports, layout, sleepers, .. } = self;
         let hardware = self.hardware.as_mut()?;
-        let sleepers = self.sleepers.as_deref();
         let (port, taken, expected) = match &mut self.order {
             Order::Mac80211(scheduler) => {
-                scheduler.pull(now, category, &self.layout, &mut self.ports, (hardware, sleepers), outlook, dropped)?
+                scheduler.pull(now, category, layout, ports, (hardware, sleepers), outlook, dropped)?
             }
-            Order::Turns(turns) => {
-                turns.pull(now, category, &self.layout, &mut self.ports, (hardware, sleepers), outlook, dropped)?
-            }
+            Order::Turns(turns) => turns.pull(now, category, layout, ports, (hardware, sleepers), outlook, dropped)?,
             Order::RoundRobin(order) => {
-                let port = next_for(hardware, &mut self.ports, &self.layout, order, (now, category), dropped)?;
-                let taken = self.ports[port].take(now, 0, dropped)?;
-                order.served(&self.layout, port);
+                let port = next_for(hardware, ports, layout, order, (now, category), dropped)?;
+                let taken = ports[port].take(now, 0, dropped)?;
+                order.served(layout, port);
                 (port, taken, Duration::ZERO)
             }
         };
         let Departure { packet, waited } = taken;
+        debug_assert_eq!(layout.category(port), category);
+        debug_assert!(layout.groups == 1 || !sleepers.is_asleep(packet.to), "not to a station that sleeps");
         let load = outlook.load(&packet, category, hardware.depth());
         hardware.push(category, Passed { packet, waited, at: now, expected, load });
         self.filled |= 1 << category;
@@ -294,18 +326,6 @@ impl Egress {
         self.filled
     }
 
-    /// The port of a category that is served next.
-    fn next(&self, now: Instant, category: u8) -> PortId {
-        match &self.order {
-            Order::RoundRobin(order) => {
-                let ready = |port: PortId| self.ports[port].ready_at().is_some_and(|at| at <= now);
-                order.next(&self.layout, category, ready)
-            }
-            // Any of that category: its packets come from the hardware queue.
-            Order::Mac80211(_) | Order::Turns(_) => PortId::at(category.into()),
-        }
-    }
-
     /// Whose turn it is in a category of which the MAC still `holds` frames for some receivers, each with a class: one of
     /// these, or none of them if it is the turn of a packet of a port. With one port for all receivers the first of these
     /// goes on.
@@ -316,7 +336,7 @@ impl Egress {
         mut holds: impl Iterator<Item = (u32, Class)> + Clone,
     ) -> Option<u32> {
         let first = self.signals.front().filter(|_| category == SIGNALS).map(|signal| signal.to);
-        if let Some(first) = first.or_else(|| self.woken(category)) {
+        if let Some(first) = first.or_else(|| self.sleepers.ready(category)) {
             // Frames for its receiver have lower numbers.
             self.filled |= 1 << category;
             return holds.map(|(to, _)| to).find(|&to| to == first);
@@ -333,9 +353,8 @@ impl Egress {
             (Order::Mac80211(_) | Order::Turns(_), None) => None,
             (Order::RoundRobin(_), None) if layout.groups == 1 => return holds.next().map(|(to, _)| to),
             (Order::RoundRobin(order), None) => {
-                let ready = |port: PortId| ports[port].ready_at().is_some_and(|at| at <= now);
                 let held = |port| holds.clone().any(|(to, class)| layout.port(to, category, class) == port);
-                let port = order.next(layout, category, |port| ready(port) || held(port));
+                let port = order.next(layout, category, |port| ports[port].is_ready(now) || held(port));
                 // A station gets its packets in the order of their numbers, whatever their classes.
                 let turn = holds.find(|&(to, _)| layout.group(to) == port.place() / layout.lanes);
                 if turn.is_some() {
@@ -351,7 +370,7 @@ impl Egress {
     /// Can it be another receiver's [turn](Self::turn) than that of the first one of which the MAC holds frames? Also where a
     /// note waits, or stations sleep.
     pub(crate) fn has_turns(&self) -> bool {
-        self.layout.groups > 1 || self.hardware.is_some() || self.sleepers.is_some()
+        self.layout.groups > 1 || self.hardware.is_some() || !self.sleepers.is_empty()
     }
 
     /// May frames that are sent again be joined by packets that were preceded by one for another receiver? Not where
@@ -375,7 +394,7 @@ impl Egress {
         let taken = match (&mut self.order, &mut self.hardware) {
             (_, Some(hardware)) => hardware.take_next(category),
             (Order::RoundRobin(_), None) => {
-                let port = self.next(now, category);
+                let port = self.order.next(now, category, &self.layout, &self.ports);
                 let taken = self.take_port(now, port, 0, dropped);
                 if let (Order::RoundRobin(order), Some(_)) = (&mut self.order, &taken) {
                     order.served(&self.layout, port);
@@ -384,6 +403,8 @@ impl Egress {
             }
             (Order::Mac80211(_) | Order::Turns(_), None) => None,
         };
+        debug_assert!(taken.is_none_or(|taken| taken.at <= now && taken.packet.created <= now));
+        debug_assert!(taken.is_none_or(|taken| taken.left.is_some() == self.hardware.is_none()));
         if taken.is_none() || self.is_idle(category) {
             self.filled &= !(1 << category);
         }
@@ -397,7 +418,7 @@ impl Egress {
     fn is_idle(&self, category: u8) -> bool {
         let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none();
         one && self.signals.is_empty()
-            && self.sleepers.is_none()
+            && self.sleepers.is_empty()
             && self.ports[PortId::at(category.into())].queue().is_idle()
     }
 
@@ -406,18 +427,12 @@ impl Egress {
         if self.hardware.is_some() {
             return None;
         }
-        self.ready_ports(category).min_by_key(|&(_, at)| at)
-    }
-
-    /// The ports of a category that have packets, each with the time of its next departure.
-    fn ready_ports(&self, category: u8) -> impl Iterator<Item = (PortId, Instant)> {
-        let lanes = self.layout.lanes_of(category);
-        let ports = lanes.flat_map(|lane| (lane..self.layout.radio_ports()).step_by(self.layout.lanes)).map(PortId::at);
-        ports.filter_map(|port| Some((port, self.ports[port].ready_at()?)))
+        self.layout.filled(category, &self.ports).min_by_key(|&(_, at)| at)
     }
 
     /// Marks the category of a port as possibly having packets again.
     pub(crate) fn resume(&mut self, port: PortId) {
+        debug_assert!(port.place() < self.layout.radio_ports(), "wired links have no category");
         self.moved |= self.hardware.is_some();
         self.filled |= 1 << self.category(port);
     }
@@ -434,13 +449,13 @@ impl Egress {
         {
             return Some(*signal);
         }
-        if let Some(station) = self.woken(category) {
-            return self.kept(category, station).front().map(|taken| taken.packet);
+        if let Some(station) = self.sleepers.ready(category) {
+            return self.sleepers.passed(category, station).front().map(|taken| taken.packet);
         }
         if let Some(hardware) = &self.hardware {
             return hardware.peek_next(category);
         }
-        let port = self.next(now, category);
+        let port = self.order.next(now, category, &self.layout, &self.ports);
         self.ports[port].peek(now, 0, dropped)
     }
 
@@ -456,12 +471,9 @@ impl Egress {
         index: usize,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Waiting> {
-        let index = match &self.sleepers {
-            None => index,
-            Some(_) => match self.behind_kept(port, to, index) {
-                Ok(behind) => behind,
-                Err(kept) => return Some(kept),
-            },
+        let index = match self.sleepers.behind(|| self.category(port), to, index) {
+            Ok(behind) => behind,
+            Err(kept) => return Some(kept),
         };
         match &self.hardware {
             None => self.ports[port].peek(now, index, dropped),
@@ -481,12 +493,8 @@ impl Egress {
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Taken> {
         let category = self.category(port);
-        let index = match &self.sleepers {
-            None => index,
-            Some(_) => match self.behind_kept(port, to, index) {
-                Ok(behind) => behind,
-                Err(_) => return self.take_passed(now, category, to, index),
-            },
+        let Ok(index) = self.sleepers.behind(|| category, to, index) else {
+            return self.sleepers.take_passed(now, category, to, index);
         };
         match &mut self.hardware {
             None => self.take_port(now, port, index, dropped),
@@ -504,6 +512,7 @@ impl Egress {
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Taken> {
         let Departure { packet, waited } = self.ports[port].take(now, index, dropped)?;
+        debug_assert!(packet.created + waited <= now, "it does not wait before it is made");
         Some(Taken { packet, waited, at: now, expected: Duration::ZERO, load: 0, left: Some(port) })
     }
 
@@ -515,6 +524,7 @@ impl Egress {
     /// Passes a batch of packets, at least one, through a port that [lets them pass](Self::lets_pass) to the MAC: see
     /// [`queue::Batch::pass`].
     pub(crate) fn pass(&mut self, now: Instant, port: PortId, length: Bytes, packets: u64) {
+        debug_assert!(packets > 0 && self.lets_pass(port, length));
         self.ports[port].pass(now, length, packets);
     }
 
@@ -528,17 +538,7 @@ impl Egress {
         expected: Duration,
         (to, load): (u32, u64),
     ) {
-        if let Some(hardware) = &mut self.hardware
-            && port.place() < self.layout.radio_ports()
-        {
-            hardware.completed(self.layout.category(port), to, load);
-            self.moved = true;
-        }
-        match &mut self.order {
-            Order::RoundRobin(_) => {}
-            Order::Mac80211(scheduler) => scheduler.completed(port, expected * u64::from(completion.packets)),
-            Order::Turns(turns) => turns.completed(now, port, expected * u64::from(completion.packets)),
-        }
+        self.relieve(now, port, to, expected * u64::from(completion.packets), load);
         self.ports[port].completed(now, completion);
     }
 

@@ -21,7 +21,7 @@ impl Outlook<'_> {
     /// Returns the estimated airtime of a packet; where frames are aggregated, without the preamble that it will share.
     pub(super) fn airtime(self, packet: &Waiting) -> Duration {
         let Self { station, rules } = self;
-        let mode = station.mode_to(packet.to, &rules.timing);
+        let mode = station.rates.mode_to(packet.to, &rules.timing);
         let alone = rules.timing.duration(mode, rules.mpdu(msdu_bytes(packet.length)));
         if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
     }
@@ -32,7 +32,7 @@ impl Outlook<'_> {
         if to == BROADCAST || !rules.aggregates() {
             return Turn { airtime: Duration::ZERO, packets: 1 };
         }
-        let mode = station.mode_to(to, &rules.timing);
+        let mode = station.rates.mode_to(to, &rules.timing);
         let of = |length| rules.timing.duration(mode, length).saturating_sub(mode.header());
         let packets = station.packets_of_frame(to, msdu_bytes(PACKET), rules);
         let packet = of(rules.mpdu(msdu_bytes(PACKET)));
@@ -54,7 +54,7 @@ impl Outlook<'_> {
 
     /// Expected throughput towards another station in bit/s; zero if unknown.
     pub(super) fn throughput(self, to: u32, costs: &Costs) -> f64 {
-        let mpdus = self.station.agreement(to, self.rules).frames;
-        self.station.expected_throughput(to, costs, mpdus.into())
+        let mpdus = self.station.rates.agreement(to, self.rules).frames;
+        self.station.rates.expected_throughput(to, costs, mpdus.into())
     }
 }

@@ -86,6 +86,7 @@ impl Port {
     /// Marks a packet if it can be marked and the controller orders it.
     fn mark(&mut self, packet: &mut Waiting) {
         let hash = control::mix(packet.flow.into());
+        debug_assert_ne!(self.mark, Mark::None);
         if matches!(packet.ecn, Ecn::Ect0 | Ecn::Ect1) && self.mark.hits(hash, packet.dscp == Dscp::REAL_TIME_NEW) {
             packet.ecn = Ecn::Ce;
             self.marked += 1;
@@ -96,6 +97,12 @@ impl Port {
     #[inline]
     pub(crate) fn ready_at(&self) -> Option<Instant> {
         (!self.queue.is_empty()).then(|| self.shaper.ready_at())
+    }
+
+    /// True if a packet may leave now.
+    #[inline]
+    pub(super) fn is_ready(&self, now: Instant) -> bool {
+        self.ready_at().is_some_and(|at| at <= now)
     }
 
     /// The packet behind `index` others, if one may leave now.
@@ -119,6 +126,7 @@ impl Port {
             return None;
         }
         let departure = self.queue.take(now, index, dropped)?;
+        debug_assert!(departure.packet.created + departure.waited <= now, "it waits after it is made");
         self.shaper.leaves(now, departure.packet.length);
         Some(departure)
     }
@@ -130,6 +138,7 @@ impl Port {
 
     /// Passes a batch of packets, at least one, of one length: see [`queue::Batch::pass`].
     pub(super) fn pass(&mut self, now: Instant, length: Bytes, packets: u64) {
+        debug_assert!(packets > 0 && self.lets_pass(length));
         self.queue.pass(now, length, packets);
     }
 
@@ -145,6 +154,7 @@ impl Port {
     pub(super) fn pass_idle(&mut self, now: Instant, packet: &Waiting) -> bool {
         let passes =
             self.mark == Mark::None && self.shaper.ready_at() <= now && self.queue.pass_idle(now, packet.length);
+        debug_assert!(!passes || self.queue.is_empty());
         if passes {
             self.shaper.leaves(now, packet.length);
         }
@@ -153,6 +163,8 @@ impl Port {
 
     /// Reports packets that the MAC, or a wired link, is done with.
     pub(super) fn completed(&mut self, now: Instant, completion: &Completion) {
+        debug_assert!(completion.packets > 0);
+        debug_assert!(completion.nodal() <= now.since(Instant::ZERO), "within the run");
         self.queue.completed(now, completion);
         self.record.complete(completion, self.controller.target_delay());
     }
@@ -195,6 +207,7 @@ impl Port {
 
     /// Lets an outside program decide every `interval`, in place of a controller that never does.
     pub(crate) fn steer(&mut self, now: Instant, interval: Duration) {
+        debug_assert!(!interval.is_zero());
         self.steered = Some(interval);
         self.queue.watch(now);
     }

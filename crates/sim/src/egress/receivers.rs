@@ -26,7 +26,7 @@ impl Egress {
             return hardware.receivers(category).for_each(tell);
         }
         if self.layout.groups > 1 {
-            let ready = self.ready_ports(category).filter(|&(_, at)| at <= now);
+            let ready = self.layout.filled(category, &self.ports).filter(|&(_, at)| at <= now);
             let station = |(port, _): (PortId, Instant)| self.layout.stations.get(port.place() / self.layout.lanes);
             return ready.filter_map(station).copied().for_each(tell);
         }

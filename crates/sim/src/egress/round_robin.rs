@@ -64,10 +64,12 @@ impl RoundRobin {
             self.last[lane] = group;
         }
         self.balance[port] -= i64::from(EXCHANGE);
+        debug_assert!(self.last[lane] == group && group < layout.groups);
     }
 
     /// The exchange of a port was cut off by the end of a TXOP, by so much of a full one.
     pub(super) fn cut_off(&mut self, port: PortId, rest: u32) {
+        debug_assert!(rest <= EXCHANGE, "a part of an exchange");
         if let Some(balance) = self.balance.get_mut(port.place()) {
             *balance += i64::from(rest);
         }

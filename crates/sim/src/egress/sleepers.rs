@@ -14,7 +14,7 @@
 use super::port::Taken;
 use super::{Egress, Order, SIGNALS};
 use crate::config::Class;
-use crate::engine::PortId;
+use crate::engine::{Number as _, PortId};
 use crate::mac::CATEGORIES;
 use crate::net::Waiting;
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ const MOST: usize = 64;
 const NONE: &VecDeque<Taken> = &VecDeque::new();
 
 /// The stations of an access point that can sleep, by number.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Sleepers(Vec<Sleeper>);
 
 /// A station that can sleep.
@@ -53,6 +53,12 @@ impl Sleepers {
         Self(stations.map(|station| Sleeper { station, asleep: false, kept: Default::default() }).collect())
     }
 
+    /// True if no station can sleep.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn place(&self, station: u32) -> Option<usize> {
         self.0.binary_search_by_key(&station, |sleeper| sleeper.station).ok()
     }
@@ -74,6 +80,7 @@ impl Sleepers {
     /// A station falls asleep or wakes.
     pub(super) fn set_asleep(&mut self, station: u32, asleep: bool) {
         if let Some(sleeper) = self.get_mut(station) {
+            debug_assert_ne!(sleeper.asleep, asleep, "it falls asleep awake");
             sleeper.asleep = asleep;
         }
     }
@@ -81,21 +88,25 @@ impl Sleepers {
     /// Keeps a packet that arrives for a station that sleeps.
     pub(super) fn keep_arrived(&mut self, category: u8, packet: Waiting, dropped: &mut impl FnMut(Waiting)) {
         let Some(sleeper) = self.get_mut(packet.to) else { return };
+        debug_assert!(sleeper.asleep && sleeper.station == packet.to);
         let arrived = &mut sleeper.kept[usize::from(category)].arrived;
         if arrived.len() == MOST {
             arrived.pop_front().into_iter().for_each(dropped);
         }
         arrived.push_back(packet);
+        debug_assert!(arrived.len() <= MOST, "the limit holds");
     }
 
     /// Keeps a packet that has left its port for a station that sleeps.
     pub(super) fn keep_passed(&mut self, category: u8, taken: Taken, dropped: &mut impl FnMut(Waiting)) {
         let Some(sleeper) = self.get_mut(taken.packet.to) else { return };
+        debug_assert!(sleeper.asleep && sleeper.station == taken.packet.to);
         let passed = &mut sleeper.kept[usize::from(category)].passed;
         if passed.len() == MOST {
             passed.pop_front().into_iter().for_each(|oldest| dropped(oldest.packet));
         }
         passed.push_back(Taken { expected: Duration::ZERO, load: 0, ..taken });
+        debug_assert!(passed.len() <= MOST, "the limit holds");
     }
 
     /// Removes the next packet of a category that was kept when it arrived for a station that has woken.
@@ -118,7 +129,21 @@ impl Sleepers {
     /// Takes the packet behind `index` others of these, for the MAC.
     pub(super) fn take_passed(&mut self, now: Instant, category: u8, station: u32, index: usize) -> Option<Taken> {
         let taken = self.get_mut(station)?.kept[usize::from(category)].passed.remove(index)?;
+        debug_assert!(taken.at <= now && !self.is_asleep(station));
         Some(Taken { at: now, ..taken })
+    }
+
+    /// The packet behind `index` others for a station that is awake, if it had left its port, else how many others it is behind
+    /// in its port or hardware queue.
+    #[inline]
+    pub(super) fn behind(&self, category: impl FnOnce() -> u8, station: u32, index: usize) -> Result<usize, Waiting> {
+        if self.is_empty() { Ok(index) } else { self.behind_passed(category(), station, index) }
+    }
+
+    #[inline(never)]
+    fn behind_passed(&self, category: u8, station: u32, index: usize) -> Result<usize, Waiting> {
+        let kept = self.passed(category, station);
+        kept.get(index).map_or(Ok(index - kept.len().min(index)), |taken| Err(taken.packet))
     }
 
     /// True if packets are kept for a station.
@@ -137,33 +162,29 @@ impl Sleepers {
 impl Egress {
     /// Lets these stations sleep; all are awake.
     pub(crate) fn let_sleep(&mut self, stations: impl Iterator<Item = u32>) {
-        self.sleepers = Some(Box::new(Sleepers::new(stations)));
+        self.sleepers = Sleepers::new(stations);
     }
 
     /// True if stations can sleep.
     #[inline]
     pub(crate) fn has_sleepers(&self) -> bool {
-        self.sleepers.is_some()
+        !self.sleepers.is_empty()
     }
 
     /// True if this station sleeps.
     #[inline]
     pub(crate) fn is_asleep(&self, station: u32) -> bool {
-        self.sleepers.as_ref().is_some_and(|sleepers| sleepers.is_asleep(station))
+        self.sleepers.is_asleep(station)
     }
 
     /// A station falls asleep.
     pub(crate) fn falls_asleep(&mut self, station: u32) {
-        if let Some(sleepers) = &mut self.sleepers {
-            sleepers.set_asleep(station, true);
-        }
+        self.sleepers.set_asleep(station, true);
     }
 
     /// A station wakes: its packets may pass again, and those that came meanwhile join its ports.
     pub(crate) fn wakes(&mut self, now: Instant, station: u32, dropped: &mut impl FnMut(Waiting)) {
-        if let Some(sleepers) = &mut self.sleepers {
-            sleepers.set_asleep(station, false);
-        }
+        self.sleepers.set_asleep(station, false);
         self.moved |= self.hardware.is_some();
         let categories = if self.layout.by_class { 1 } else { self.layout.lanes };
         for category in 0..u8::try_from(categories).expect("there are four categories") {
@@ -175,7 +196,7 @@ impl Egress {
                 Order::Turns(turns) if !queue.is_empty() => turns.joins_again(port, queue.thin_packets() > 0),
                 Order::Mac80211(_) | Order::Turns(_) | Order::RoundRobin(_) => {}
             }
-            while let Some(packet) = self.sleepers.as_mut().and_then(|them| them.take_arrived(category, station)) {
+            while let Some(packet) = self.sleepers.take_arrived(category, station) {
                 self.offer(now, port, Some(category), packet, false, dropped);
             }
         }
@@ -189,10 +210,10 @@ impl Egress {
         packet: &Waiting,
         dropped: &mut impl FnMut(Waiting),
     ) -> bool {
-        let (Some(category), Some(sleepers)) = (category, &mut self.sleepers) else { return false };
-        let keeps = !matches!(self.order, Order::RoundRobin(_)) && sleepers.is_asleep(packet.to);
+        let Some(category) = category else { return false };
+        let keeps = !matches!(self.order, Order::RoundRobin(_)) && self.sleepers.is_asleep(packet.to);
         if keeps {
-            sleepers.keep_arrived(category, *packet, dropped);
+            self.sleepers.keep_arrived(category, *packet, dropped);
         }
         keeps
     }
@@ -204,22 +225,18 @@ impl Egress {
         if left.is_none() {
             self.relieve(now, port, packet.to, expected, load);
         }
-        if let Some(sleepers) = &mut self.sleepers {
-            sleepers.keep_passed(category, Taken { left: Some(port), ..taken }, dropped);
-        }
+        self.sleepers.keep_passed(category, Taken { left: Some(port), ..taken }, dropped);
     }
 
-    /// A packet that was handed over does not count in the hardware queues, nor in the scheduler, any more.
-    pub(crate) fn relieve(&mut self, now: Instant, port: PortId, to: u32, expected: Duration, load: u32) {
-        if let Some(hardware) = &mut self.hardware {
+    /// Packets that were handed over do not count in the hardware queues, nor in the scheduler, any more.
+    pub(crate) fn relieve(&mut self, now: Instant, port: PortId, to: u32, expected: Duration, load: impl Into<u64>) {
+        if let Some(hardware) = &mut self.hardware
+            && port.place() < self.layout.radio_ports()
+        {
             hardware.completed(self.layout.category(port), to, load.into());
             self.moved = true;
         }
-        match &mut self.order {
-            Order::RoundRobin(_) => {}
-            Order::Mac80211(scheduler) => scheduler.completed(port, expected),
-            Order::Turns(turns) => turns.completed(now, port, expected),
-        }
+        self.order.completed(now, port, expected);
     }
 
     /// True if packets for a station wait in front of the MAC.
@@ -230,19 +247,13 @@ impl Egress {
         };
         // A queue for all stations stands above what knows who sleeps.
         let in_ports = self.layout.groups > 1 && (0..self.layout.lanes).any(own);
-        in_ports || self.sleepers.as_ref().is_some_and(|sleepers| sleepers.keeps_for(station))
-    }
-
-    /// A station that has woken, and for which a category keeps packets that go first.
-    #[inline]
-    pub(super) fn woken(&self, category: u8) -> Option<u32> {
-        self.sleepers.as_ref()?.ready(category)
+        in_ports || self.sleepers.keeps_for(station)
     }
 
     /// True if a category has packets that go before those of its ports: signals, or packets kept for a station that has woken.
     #[inline]
     pub(crate) fn has_first(&self, category: u8) -> bool {
-        category == SIGNALS && !self.signals.is_empty() || self.woken(category).is_some()
+        category == SIGNALS && !self.signals.is_empty() || self.sleepers.ready(category).is_some()
     }
 
     /// Takes the next one of these for the MAC.
@@ -253,24 +264,46 @@ impl Egress {
             let (waited, expected) = (Duration::ZERO, Duration::ZERO);
             return Some(Taken { packet, waited, at: now, expected, load: 0, left: None });
         }
-        self.take_passed(now, category, self.woken(category)?, 0)
+        self.sleepers.take_passed(now, category, self.sleepers.ready(category)?, 0)
     }
+}
 
-    /// These packets of a station.
-    pub(super) fn kept(&self, category: u8, station: u32) -> &VecDeque<Taken> {
-        self.sleepers.as_ref().map_or(NONE, |sleepers| sleepers.passed(category, station))
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Dscp;
+    use crate::engine::Arena;
+    use queue::Ecn;
+    use units::Bytes;
 
-    /// Takes one of them for the MAC.
-    pub(super) fn take_passed(&mut self, now: Instant, category: u8, station: u32, index: usize) -> Option<Taken> {
-        self.sleepers.as_mut()?.take_passed(now, category, station, index)
-    }
-
-    /// The packet behind `index` others for a station, if it is one of these, else how many others it is behind in its
-    /// port or hardware queue.
-    #[inline(never)]
-    pub(super) fn behind_kept(&self, port: PortId, station: u32, index: usize) -> Result<usize, Waiting> {
-        let kept = self.kept(self.layout.category(port), station);
-        kept.get(index).map_or(Ok(index - kept.len().min(index)), |taken| Err(taken.packet))
+    #[test]
+    fn the_oldest_packet_makes_way_for_one_too_many() {
+        let mut arena = Arena::default();
+        let packets: Vec<Waiting> = (0..=MOST)
+            .map(|number| Waiting {
+                packet: arena.insert(number),
+                to: 3,
+                length: Bytes::new(100),
+                flow: 0,
+                dscp: Dscp::SIGNALLING,
+                ecn: Ecn::NotEct,
+                created: Instant::ZERO,
+            })
+            .collect();
+        let mut sleepers = Sleepers::new([3].into_iter());
+        sleepers.set_asleep(3, true);
+        let mut gone = Vec::new();
+        let mut dropped = |packet: Waiting| gone.push(packet.packet);
+        for &packet in &packets {
+            let (waited, expected) = (Duration::ZERO, Duration::ZERO);
+            sleepers.keep_arrived(0, packet, &mut dropped);
+            let taken = Taken { packet, waited, at: Instant::ZERO, expected, load: 0, left: None };
+            sleepers.keep_passed(0, taken, &mut dropped);
+        }
+        assert_eq!(gone, [packets[0].packet; 2], "one of each kind");
+        assert_eq!(sleepers.packets(), 2 * MOST);
+        sleepers.set_asleep(3, false);
+        assert_eq!(sleepers.take_arrived(0, 3).map(|packet| packet.packet), Some(packets[1].packet));
+        assert_eq!(sleepers.passed(0, 3)[0].packet.packet, packets[1].packet);
     }
 }

@@ -43,7 +43,7 @@ struct Asked<'a> {
     layout: &'a Layout,
     ports: &'a List<PortId, Port>,
     hardware: &'a Hardware,
-    sleepers: Option<&'a Sleepers>,
+    sleepers: &'a Sleepers,
     outlook: Outlook<'a>,
 }
 
@@ -53,7 +53,7 @@ impl Asked<'_> {
     }
 
     fn sleeps(&self, port: usize) -> bool {
-        self.sleepers.is_some_and(|sleepers| sleepers.is_asleep(self.to(port)))
+        self.sleepers.is_asleep(self.to(port))
     }
 }
 
@@ -144,7 +144,7 @@ impl Turns {
         category: u8,
         layout: &Layout,
         ports: &mut List<PortId, Port>,
-        (hardware, sleepers): (&Hardware, Option<&Sleepers>),
+        (hardware, sleepers): (&Hardware, &Sleepers),
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<(PortId, Departure<Waiting>, Duration)> {
@@ -154,6 +154,8 @@ impl Turns {
         let thin = port.queue().thin_packets() > 0;
         let departure = port.take(now, 0, dropped)?;
         let estimated = outlook.airtime(&departure.packet);
+        debug_assert!(place % layout.lanes == usize::from(category), "of its category");
+        debug_assert!(!sleepers.is_asleep(departure.packet.to), "not to a station that sleeps");
         self.law.released(now, place, departure.packet.length, estimated, thin);
         Some((PortId::at(place), departure, estimated))
     }
@@ -179,6 +181,7 @@ impl Turns {
         if !other_goes {
             return Some(held);
         }
+        debug_assert!(holds.clone().all(|to| to != other));
         hardware.promote(category, other);
         None
     }

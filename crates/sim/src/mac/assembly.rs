@@ -2,8 +2,7 @@
 
 use super::buffer::{Joins, Limits, Size, parts, share};
 use super::station::{Cleared, Station};
-use super::{Agreement, BROADCAST, Conventions, LONGEST_MSDU, Msdu};
-use crate::engine::Handle;
+use super::{Agreement, BROADCAST, Conventions, LONGEST_MSDU};
 use crate::radio::Mode;
 use units::{Bytes, Duration, Instant};
 
@@ -24,9 +23,9 @@ pub(crate) struct Assembly {
 /// Room for a packet in a frame under construction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    joins: Joins,
+    pub(super) joins: Joins,
     /// Size of the frame with the packet.
-    size: Size,
+    pub(super) size: Size,
 }
 
 impl Station {
@@ -38,7 +37,7 @@ impl Station {
 
     #[inline(never)]
     fn aggregated(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
-        let buffer = &self.buffers[usize::from(self.holder)];
+        let buffer = &self.held.buffers[usize::from(self.holder)];
         if self.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
             return None;
         }
@@ -62,7 +61,7 @@ impl Station {
         }
         let size = assembly.size;
         let fresh = self.largest_frame_to(assembly.to, assembly.category, rules);
-        let buffer = &self.buffers[usize::from(self.holder)];
+        let buffer = &self.held.buffers[usize::from(self.holder)];
         let agreement = assembly.limits.agreement;
         let limits = Limits { agreement, longest: fresh };
         if fresh <= size.psdu || buffer.joins(length, size, rules, &limits).is_none() {
@@ -78,96 +77,27 @@ impl Station {
         u32::try_from((full - psdu) * u64::from(whole) / full.max(1)).expect("a part of the whole")
     }
 
-    /// Room for a packet of `length` to its receiver, if it can join.
-    pub(crate) fn room(&self, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
-        let buffer = &self.buffers[usize::from(self.holder)];
-        let (joins, size) = buffer.joins(length, assembly.size, rules, &assembly.limits)?;
-        Some(Room { joins, size })
-    }
-
-    /// Adds a packet that [has room](Self::room). Returns the packet that it follows in an A-MSDU, to be chained.
-    pub(crate) fn join(
-        &mut self,
-        assembly: &mut Assembly,
-        room: Room,
-        msdu: Msdu,
-        rules: &Conventions,
-    ) -> Option<Handle> {
-        assembly.size = room.size;
-        let holder = usize::from(self.holder);
-        match room.joins {
-            Joins::Part => Some(self.buffers[holder].extend(msdu, rules)),
-            Joins::Mpdu => {
-                // It follows a frame to the same receiver.
-                let buffer = &mut self.buffers[holder];
-                buffer.push(msdu, buffer.next(), rules);
-                None
-            }
-        }
-    }
-
-    /// Adds as many packets of `length`, as frames of their own, as have room. `next` yields them one by one. Returns
-    /// their number.
-    pub(crate) fn fill(
-        &mut self,
-        assembly: &mut Assembly,
-        length: Bytes,
-        rules: &Conventions,
-        mut next: impl FnMut() -> Handle,
-    ) -> u16 {
-        let buffer = &mut self.buffers[usize::from(self.holder)];
-        let limits = &assembly.limits;
-        let (joined, size) = buffer.frames(rules.mpdu(length), limits.agreement.window, assembly.size, limits);
-        assembly.size = size;
-        for _ in 0..joined {
-            buffer.push(Msdu { packet: next(), length }, buffer.next(), rules);
-        }
-        joined
-    }
-
-    /// Completes a frame under construction: sequence numbers go on after its own.
-    pub(super) fn assembled(&mut self, assembly: &Assembly) {
-        let holder = usize::from(self.holder);
-        self.peers.go_on(assembly.to, holder, self.buffers[holder].next());
-    }
-
     /// The aggregate that is sent if none is fixed yet.
     #[expect(clippy::inline_always, reason = "once a frame: the call costs a chain half a percent")]
     #[inline(always)]
     pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
-        let buffer = &self.buffers[usize::from(self.holder)];
+        let buffer = &self.held.buffers[usize::from(self.holder)];
         // A single frame goes, however long it lasts.
         if buffer.mpdus.len() == 1 {
-            return self.single(buffer.to, buffer.mpdus[0].psdu, rules);
+            return self.rates.single(buffer.to, buffer.mpdus[0].psdu, rules);
         }
         buffer.select(&self.limits(now, rules))
     }
 
-    /// The size of a frame with one MPDU of this length.
-    pub(super) fn single(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Size {
-        if to == BROADCAST { Size::none(&Agreement::NONE) } else { Size::none(self.agreement(to, rules)) }.with(psdu)
-    }
-
-    /// The agreement with another station.
-    #[inline]
-    pub(crate) fn agreement<'a>(&self, to: u32, rules: &'a Conventions) -> &'a Agreement {
-        rules.agreement(self.address, to)
-    }
-
-    /// Duration of a BlockAck from another station for data of this mode, or for a request.
-    pub(super) fn block_ack(&self, to: u32, mode: Mode, rules: &Conventions) -> Duration {
-        rules.block_ack_duration(mode, self.agreement(to, rules))
-    }
-
     /// Limits of a data frame that begins now, including its announcement.
     fn limits(&self, now: Instant, rules: &Conventions) -> Limits {
-        let to = self.buffers[usize::from(self.holder)].to;
-        let agreement = *self.agreement(to, rules);
+        let to = self.held.buffers[usize::from(self.holder)].to;
+        let agreement = *self.rates.agreement(to, rules);
         let shared = self.longest_part(now, to, rules).or_else(|| self.longest_answer(rules));
         if let Some(longest) = shared {
             return Limits { agreement, longest };
         }
-        let mode = self.mode_to(to, &rules.timing);
+        let mode = self.rates.mode_to(to, &rules.timing);
         let time = self.data_end(now, to, mode, rules).since(now);
         let longest =
             if self.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) };
@@ -179,7 +109,7 @@ impl Station {
         if self.txop.is_zero() {
             return now + rules.aggregation.duration;
         }
-        let after = rules.timing.sifs + self.block_ack(to, mode, rules);
+        let after = rules.timing.sifs + self.rates.block_ack(to, mode, rules);
         (now + rules.aggregation.duration).min(now + self.txop_end.since(now).saturating_sub(after))
     }
 
@@ -190,7 +120,7 @@ impl Station {
 
     /// Longest data frame of a category to a receiver in the present mode.
     pub(crate) fn largest_frame_to(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
-        self.largest(category, Some(self.mode_to(to, &rules.timing)), self.agreement(to, rules), rules)
+        self.largest(category, Some(self.rates.mode_to(to, &rules.timing)), self.rates.agreement(to, rules), rules)
     }
 
     /// Longest data frame of a category: an A-MPDU by its limits in bytes and, once data were sent in a mode, in time;
@@ -201,7 +131,7 @@ impl Station {
         let most = agreement.ampdu;
         let Some(mode) = mode else { return most };
         let after = rules.timing.sifs + rules.block_ack_duration(mode, agreement);
-        let in_txop = match self.access[usize::from(category)].txop_limit {
+        let in_txop = match self.contention.access[usize::from(category)].txop_limit {
             Duration::ZERO => Duration::MAX,
             limit => limit.saturating_sub(after),
         };
@@ -214,12 +144,12 @@ impl Station {
         if to == BROADCAST || !rules.aggregates() {
             return whole;
         }
-        let frames = self.agreement(to, rules).frames;
+        let frames = self.rates.agreement(to, rules).frames;
         share(length, self.largest_frame_to(to, category, rules), frames, whole, rules)
     }
 
     /// Most packets of `length` that an aggregate to a station has room for, in MPDUs.
     pub(crate) fn packets_of_frame(&self, to: u32, length: Bytes, rules: &Conventions) -> u32 {
-        u32::from(self.agreement(to, rules).frames).saturating_mul(parts(length, rules))
+        u32::from(self.rates.agreement(to, rules).frames).saturating_mul(parts(length, rules))
     }
 }

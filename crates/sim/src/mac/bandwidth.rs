@@ -6,7 +6,7 @@ use super::buffer::Limits;
 use super::station::{Station, Step};
 use super::{Answer, BROADCAST, Conventions};
 use crate::config::ChannelWidth;
-use crate::radio::{Mimo, Mode};
+use crate::radio::Mode;
 use units::Instant;
 
 impl Station {
@@ -17,47 +17,42 @@ impl Station {
 
     /// The width that its frames would have if all channels were idle; none if it asks stations for data.
     pub(crate) fn wanted_width(&self) -> Option<ChannelWidth> {
-        let buffer = &self.buffers[usize::from(self.holder)];
+        let buffer = &self.held.buffers[usize::from(self.holder)];
         let is_data = !buffer.is_empty() && buffer.to != BROADCAST;
         is_data.then(|| width_of(self.rates.widest(buffer.to)))
     }
 
     /// The width of a frame without a width of its own to the receiver of its present exchange: as wide as the data.
     pub(crate) fn exchange_width(&self, rules: &Conventions) -> ChannelWidth {
-        if let Some(width) = self.shared_width() {
+        if let Some(width) = self.downlink.as_ref().and_then(|downlink| downlink.width()) {
             return width;
         }
-        let to = self.buffers[usize::from(self.holder)].to;
-        if to == BROADCAST { ChannelWidth::Mhz20 } else { width_of(self.mode_to(to, &rules.timing)) }
-    }
-
-    /// Its data frames have this width at most.
-    pub(crate) fn limit_width(&mut self, width: ChannelWidth) {
-        self.rates.limit(width);
+        let to = self.held.buffers[usize::from(self.holder)].to;
+        if to == BROADCAST { ChannelWidth::Mhz20 } else { width_of(self.rates.mode_to(to, &rules.timing)) }
     }
 
     /// Its data after the CTS that it has got are no wider than this, and end when they were to end.
     pub(crate) fn narrow_to(&mut self, width: ChannelWidth, rules: &Conventions) {
         let (Step::Cleared, Some(size)) = (self.step, self.fixed) else { return };
-        let to = self.buffers[usize::from(self.holder)].to;
-        let reserved = self.exchange(to, size, rules);
-        self.limit_width(width);
-        let mode = self.mode_to(to, &rules.timing);
-        if size.frames > 1 && self.exchange(to, size, rules) > reserved {
-            let response = rules.timing.sifs + self.block_ack(to, mode, rules);
+        let to = self.held.buffers[usize::from(self.holder)].to;
+        let reserved = self.rates.exchange(to, size, rules);
+        self.rates.limit(width);
+        let mode = self.rates.mode_to(to, &rules.timing);
+        if size.frames > 1 && self.rates.exchange(to, size, rules) > reserved {
+            let response = rules.timing.sifs + self.rates.block_ack(to, mode, rules);
             let longest = rules.timing.longest(mode, reserved.saturating_sub(response));
-            let limits = Limits { agreement: *self.agreement(to, rules), longest };
-            self.fixed = Some(self.buffers[usize::from(self.holder)].select(&limits));
+            let limits = Limits { agreement: *self.rates.agreement(to, rules), longest };
+            self.fixed = Some(self.held.buffers[usize::from(self.holder)].select(&limits));
         }
     }
 
     /// It does not begin the TXOP that it has won, but draws a new back-off. The slot that has begun counts for every category
     /// as passed.
     pub(crate) fn begins_later(&mut self, now: Instant, rules: &Conventions) {
-        for contender in &mut self.contenders {
+        for contender in &mut self.contention.contenders {
             contender.earliest = contender.earliest.max(now + rules.timing.slot);
         }
-        self.draw(self.holder.into());
+        self.contention.draw(self.holder.into());
         self.schedule(now, rules);
     }
 
@@ -70,16 +65,6 @@ impl Station {
     pub(crate) fn withholds(&mut self, now: Instant, rules: &Conventions) {
         self.step = Step::Access;
         self.schedule(now, rules);
-    }
-
-    /// The mode in which it could share a PPDU with others towards a station if all channels were idle.
-    pub(crate) fn widest_shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
-        self.shareable(self.rates.widest(to), to, rules)
-    }
-
-    /// A mode that is no wider than the TXOP.
-    pub(super) fn within_limit(&self, mode: Mimo) -> Mimo {
-        self.rates.within_limit(mode)
     }
 }
 

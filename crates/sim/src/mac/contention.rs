@@ -4,8 +4,9 @@
 //! have passed are counted.
 
 use super::station::{Station, Step};
-use super::{Access, CATEGORIES, Conventions};
-use crate::config::FirstAccess;
+use super::{Access, BROADCAST, CATEGORIES, Conventions};
+use crate::config::{Eifs, FirstAccess};
+use crate::engine::Stream;
 use units::{Duration, Instant};
 
 /// The state of one access category's contention.
@@ -36,7 +37,55 @@ impl Contender {
     }
 }
 
-impl Station {
+/// A station's part in the contention for its medium: back-offs and what keeps them from counting. Knows no frame.
+#[derive(Debug)]
+pub(crate) struct Contention {
+    pub(super) busy: bool,
+    /// True while the radio turns from reception to transmission: the deadline stands, whatever the medium does.
+    pub(super) turning: bool,
+    /// Bitmask of categories whose moment to send is the deadline.
+    pub(super) due: u8,
+    /// Bitmask of categories that have a frame to send.
+    pub(super) wanting: u8,
+    /// When it looks again whether stations are to be asked for data, though nothing is to be sent; `NEVER` for not at all.
+    pub(super) look_again: Instant,
+    pub(super) idle_from: Instant,
+    /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
+    pub(super) eifs_surplus: Duration,
+    pub(super) nav: Instant,
+    /// The station whose exchange set the NAV last, under EDCA.
+    pub(super) txop_holder: u32,
+    /// Time at which a response was last given up.
+    pub(super) timed_out: Instant,
+    /// Contention parameters of its categories.
+    pub(super) access: [Access; CATEGORIES],
+    /// New contention parameters, from the back-off after the next attempt on.
+    ordered: Vec<(usize, Access)>,
+    pub(super) contenders: [Contender; CATEGORIES],
+    random: Stream,
+}
+
+impl Contention {
+    /// With nothing to send, on an idle medium.
+    pub(super) fn new(conventions: &Conventions, random: Stream) -> Self {
+        Self {
+            busy: false,
+            turning: false,
+            due: 0,
+            wanting: 0,
+            look_again: Instant::NEVER,
+            idle_from: Instant::ZERO,
+            eifs_surplus: Duration::ZERO,
+            nav: Instant::ZERO,
+            txop_holder: BROADCAST,
+            timed_out: Instant::ZERO,
+            access: conventions.access,
+            ordered: Vec::new(),
+            contenders: conventions.access.map(|access| Contender::new(&access)),
+            random,
+        }
+    }
+
     /// Sets a category's contention parameters from the back-off after its next attempt on; at once, if it has nothing
     /// to send and no back-off is due.
     pub(crate) fn set_access(&mut self, category: u8, access: Access) {
@@ -55,78 +104,6 @@ impl Station {
             let before = std::mem::replace(&mut self.access[category], access);
             let cw = &mut self.contenders[category].cw;
             *cw = if *cw == before.cw_min { access.cw_min } else { (*cw).clamp(access.cw_min, access.cw_max) };
-        }
-    }
-
-    /// Starts contention for a category's new frame. On a medium that has been idle for the interframe space it is sent
-    /// at once (10.3.4.2), or after what another convention requires.
-    #[expect(clippy::inline_always, reason = "once a packet: the call costs a chain 1 %")]
-    #[inline(always)]
-    pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
-        let engaged = self.step != Step::Access || self.response.is_some() || self.turning;
-        if engaged || self.busy || now < self.nav {
-            let after_response = matches!(rules.first_access, FirstAccess::Difs | FirstAccess::DifsOrBackOff);
-            let excused = after_response && self.only_owes(now, rules);
-            if self.contenders[category].backoff.is_none() && !excused {
-                self.draw(category);
-            }
-            if engaged {
-                return;
-            }
-        } else if self.contenders[category].backoff.is_none() || self.access_time(category, rules) <= now {
-            self.contenders[category].backoff = None;
-            let space = self.access[category].space;
-            match rules.first_access {
-                FirstAccess::Immediate => {}
-                FirstAccess::Difs | FirstAccess::DifsOrBackOff if rules.edca() => {}
-                FirstAccess::Difs | FirstAccess::DifsOrBackOff => self.contenders[category].earliest = now + space,
-                FirstAccess::BackOff => {
-                    self.contenders[category].earliest = now + space;
-                    self.draw(category);
-                }
-            }
-        }
-        self.schedule(now, rules);
-    }
-
-    /// True if only a response that it owes keeps it from the medium. The frame to be answered may have ended just now.
-    fn only_owes(&self, now: Instant, rules: &Conventions) -> bool {
-        let idle = !self.busy || self.deadline == now + rules.timing.sifs;
-        self.response.is_some() && self.step == Step::Access && !self.turning && idle && self.nav <= now
-    }
-
-    /// Handles the medium turning busy.
-    #[inline]
-    pub(crate) fn turned_busy(&mut self, now: Instant, rules: &Conventions) {
-        self.busy = true;
-        if self.step != Step::Access || self.response.is_some() {
-            return;
-        }
-        // Slots whose boundary is nearer than the turn-around time cannot be taken back.
-        let seen = now + rules.timing.turnaround;
-        if self.deadline <= seen {
-            self.turning = true;
-            return;
-        }
-        for category in 0..rules.categories {
-            if self.contends(category) {
-                self.freeze(seen, category, rules);
-            }
-        }
-        self.deadline = Instant::NEVER;
-    }
-
-    /// Handles the medium turning idle.
-    #[inline]
-    pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
-        self.busy = false;
-        // A radio that is turning to send has no use for it, and what it is due to send was worked out before.
-        if self.turning {
-            return;
-        }
-        self.idle_from = now;
-        if self.step == Step::Access && self.response.is_none() {
-            self.schedule(now, rules);
         }
     }
 
@@ -168,26 +145,33 @@ impl Station {
         self.start(category) + rules.timing.slot * slots
     }
 
-    /// Sets the deadline to the earliest category's moment to send, and remembers which categories reach it.
+    /// Returns the earliest category's moment to send, and remembers which categories reach it.
     #[inline]
-    pub(super) fn schedule(&mut self, now: Instant, rules: &Conventions) {
-        self.deadline = Instant::NEVER;
+    fn next(&mut self, now: Instant, rules: &Conventions) -> Instant {
+        let mut next = Instant::NEVER;
+        self.due = 0;
         if self.busy {
-            return;
+            return next;
+        }
+        if self.look_again != Instant::NEVER {
+            next = self.look_again.max(now);
         }
         let mut wanting = self.wanting;
         while wanting != 0 {
             let category = wanting.trailing_zeros() as usize % CATEGORIES;
             wanting &= wanting - 1;
             let time = self.access_time(category, rules).max(now);
-            if time < self.deadline {
-                self.deadline = time;
+            if time < next {
+                next = time;
                 self.due = 0;
             }
-            if time == self.deadline {
+            if time == next {
                 self.due |= 1 << category;
             }
         }
+        debug_assert!(next >= now, "what is due is not over");
+        debug_assert_eq!(self.due & !self.wanting, 0, "only who wants to send is due");
+        next
     }
 
     #[inline]
@@ -208,5 +192,140 @@ impl Station {
     pub(super) fn narrow(&mut self, category: usize) {
         self.contenders[category].cw = self.access[category].cw_min;
         self.adopt(category);
+    }
+
+    /// Handles an intact frame for others, which reserves the medium until then, in a TXOP of this station.
+    #[inline]
+    pub(crate) fn overhears(&mut self, end: Instant, holder: impl Fn() -> u32, rules: &Conventions) {
+        self.end_eifs(rules);
+        self.reserve(end, holder, rules);
+    }
+
+    /// A frame for others reserves the medium until then, in a TXOP of this station.
+    #[inline]
+    pub(super) fn reserve(&mut self, end: Instant, holder: impl Fn() -> u32, rules: &Conventions) {
+        if end > self.nav {
+            self.nav = end;
+            if rules.edca() {
+                self.txop_holder = holder();
+            }
+        }
+    }
+
+    /// Ends EIFS: after a good frame DIFS or AIFS suffice (10.3.2.3.7).
+    #[inline]
+    pub(super) fn end_eifs(&mut self, rules: &Conventions) {
+        if rules.eifs != Eifs::AnySignalKept {
+            self.eifs_surplus = Duration::ZERO;
+        }
+    }
+
+    /// Handles a received frame with errors while no response is awaited.
+    #[inline]
+    pub(crate) fn overhears_spoilt(&mut self, now: Instant, header_read: bool, rules: &Conventions) {
+        match rules.eifs {
+            Eifs::BadFrame if header_read => self.eifs_surplus = rules.timing.eifs - rules.timing.difs,
+            Eifs::BadFrame | Eifs::Never => {}
+            Eifs::AnySignal | Eifs::AnySignalKept => self.noise(now, rules),
+        }
+    }
+
+    /// Handles the end of a signal that could not be decoded.
+    #[inline]
+    pub(crate) fn noise(&mut self, now: Instant, rules: &Conventions) {
+        match rules.eifs {
+            Eifs::AnySignal => self.eifs_surplus = rules.timing.eifs - rules.timing.difs,
+            Eifs::AnySignalKept => self.nav = self.nav.max(now + rules.timing.eifs),
+            Eifs::BadFrame | Eifs::Never => {}
+        }
+    }
+}
+
+impl Station {
+    /// Starts contention for a category's new frame. On a medium that has been idle for the interframe space it is sent
+    /// at once (10.3.4.2), or after what another convention requires.
+    #[expect(clippy::inline_always, reason = "once a packet: the call costs a chain 1 %")]
+    #[inline(always)]
+    pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
+        let engaged = self.step != Step::Access || self.response.is_some() || self.contention.turning;
+        if engaged || self.contention.busy || now < self.contention.nav {
+            let after_response = matches!(rules.first_access, FirstAccess::Difs | FirstAccess::DifsOrBackOff);
+            let excused = after_response && self.only_owes(now, rules);
+            if self.contention.contenders[category].backoff.is_none() && !excused {
+                self.contention.draw(category);
+            }
+            if engaged {
+                return;
+            }
+        } else if self.contention.contenders[category].backoff.is_none()
+            || self.contention.access_time(category, rules) <= now
+        {
+            self.contention.contenders[category].backoff = None;
+            let space = self.contention.access[category].space;
+            match rules.first_access {
+                FirstAccess::Immediate => {}
+                FirstAccess::Difs | FirstAccess::DifsOrBackOff if rules.edca() => {}
+                FirstAccess::Difs | FirstAccess::DifsOrBackOff => {
+                    self.contention.contenders[category].earliest = now + space
+                }
+                FirstAccess::BackOff => {
+                    self.contention.contenders[category].earliest = now + space;
+                    self.contention.draw(category);
+                }
+            }
+        }
+        self.schedule(now, rules);
+    }
+
+    /// True if only a response that it owes keeps it from the medium. The frame to be answered may have ended just now.
+    fn only_owes(&self, now: Instant, rules: &Conventions) -> bool {
+        let idle = !self.contention.busy || self.deadline == now + rules.timing.sifs;
+        self.response.is_some()
+            && self.step == Step::Access
+            && !self.contention.turning
+            && idle
+            && self.contention.nav <= now
+    }
+
+    /// Handles the medium turning busy.
+    #[inline]
+    pub(crate) fn turned_busy(&mut self, now: Instant, rules: &Conventions) {
+        self.contention.busy = true;
+        if self.step != Step::Access || self.response.is_some() {
+            return;
+        }
+        // Slots whose boundary is nearer than the turn-around time cannot be taken back.
+        let seen = now + rules.timing.turnaround;
+        if self.deadline <= seen && self.contention.due != 0 {
+            self.contention.turning = true;
+            return;
+        }
+        for category in 0..rules.categories {
+            if self.contention.contends(category) {
+                self.contention.freeze(seen, category, rules);
+            }
+        }
+        self.deadline = Instant::NEVER;
+    }
+
+    /// Handles the medium turning idle.
+    #[inline]
+    pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
+        self.contention.busy = false;
+        // A radio that is turning to send has no use for it, and what it is due to send was worked out before.
+        if self.contention.turning {
+            return;
+        }
+        self.contention.idle_from = now;
+        if self.step == Step::Access && self.response.is_none() {
+            self.schedule(now, rules);
+        }
+    }
+
+    /// Sets the deadline to the earliest category's moment to send.
+    #[inline]
+    pub(super) fn schedule(&mut self, now: Instant, rules: &Conventions) {
+        self.deadline = self.contention.next(now, rules);
+        debug_assert!(!self.contention.busy || self.deadline == Instant::NEVER, "slots count on an idle medium");
     }
 }

@@ -11,7 +11,7 @@ use super::airtime::UsedAirtime;
 use super::buffer::{Buffer, Size};
 use super::station::{Cleared, Station, Step};
 use super::{
-    Answer, Asks, Assembly, BROADCAST, Conventions, Due, Frame, Kind, LONGEST_MSDU, Mpdu, Msdu, Scoreboard, Unanswered,
+    Answer, Asks, Assembly, BROADCAST, Conventions, Due, Frame, Kind, LONGEST_MSDU, Mpdu, Scoreboard, Unanswered,
 };
 use crate::config::{ChannelWidth, GuardInterval, MissedBlockAck};
 use crate::radio::{BLOCK_ACK, Format, LONG_BLOCK_ACK, Mimo, Mode, Ru, sig_b_symbols};
@@ -19,7 +19,7 @@ use units::{Bytes, Duration, Instant};
 
 /// Frames to several stations.
 #[derive(Debug, Default)]
-pub(super) struct Downlink {
+pub(crate) struct Downlink {
     /// How the channel is split among the stations of the PPDU that is being put together or under way.
     split: Option<Split>,
     /// Its stations that have not answered.
@@ -80,6 +80,40 @@ impl Downlink {
         self.users.iter().fold(Bytes::new(0), |sum, user| sum + user.psdu)
     }
 
+    /// True while it puts a PPDU together, or has sent one that is not over.
+    #[inline]
+    pub(super) fn is_under_way(&self) -> bool {
+        !self.users.is_empty()
+    }
+
+    /// The parts of the PPDU.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> {
+        self.users.iter().map(|User { buffer, mode, psdu }| Part {
+            to: buffer.to,
+            mode: *mode,
+            psdu: *psdu,
+            frames: buffer.in_flight,
+            repeated: buffer.mpdus.iter().take(buffer.in_flight).filter(|mpdu| mpdu.retry).count(),
+        })
+    }
+
+    /// The part of a station.
+    pub(crate) fn part(&self, to: u32) -> Option<(Mode, Bytes)> {
+        self.users.iter().find(|user| user.buffer.to == to).map(|user| (user.mode, user.psdu))
+    }
+
+    /// Duration of the PPDU: of its preamble and the longest part, to which all are padded.
+    pub(crate) fn duration(&self, rules: &Conventions) -> Duration {
+        let Some(split) = self.split else { return Duration::ZERO };
+        let parts = self.users.iter().map(|user| split.header + rules.timing.payload(user.mode, user.psdu));
+        parts.max().unwrap_or(Duration::ZERO)
+    }
+
+    /// Bandwidth of the PPDU, if there is one.
+    pub(super) fn width(&self) -> Option<ChannelWidth> {
+        if let Mode::Mimo(mode) = self.users.first()?.mode { Some(mode.width()) } else { None }
+    }
+
     /// The frames of all users.
     pub(super) fn buffers(&self) -> impl Iterator<Item = &Buffer> {
         self.users.iter().map(|user| &user.buffer)
@@ -116,50 +150,31 @@ impl Station {
     /// From now on it sends to several stations at once.
     pub(crate) fn share_downlink(&mut self) {
         self.downlink = Some(Box::default());
-        self.take_turns();
-    }
-
-    /// True while it sends, or has sent, a PPDU to several stations that is not over.
-    #[inline]
-    pub(super) fn shares(&self) -> bool {
-        self.downlink.as_ref().is_some_and(|downlink| !downlink.users.is_empty())
-    }
-
-    /// The mode to a station with which it can share a PPDU in its category.
-    pub(crate) fn shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
-        self.shareable(self.mode_to(to, &rules.timing), to, rules)
-    }
-
-    /// A mode to a station, if others can share a PPDU in it.
-    pub(super) fn shareable(&self, mode: Mode, to: u32, rules: &Conventions) -> Option<Mimo> {
-        let Mode::Mimo(mimo) = mode else { return None };
-        let fits = mimo.format() == Format::He && mimo.extended_range().is_none();
-        let fits = fits && self.agreement(to, rules).frames > 1;
-        fits.then_some(mimo)
+        self.held.take_turns();
     }
 
     /// The receiver of the data that are due, if others could share the PPDU.
     pub(crate) fn may_share(&self, rules: &Conventions) -> Option<u32> {
         self.downlink.as_ref()?;
-        let buffer = &self.buffers[usize::from(self.holder)];
+        let buffer = &self.held.buffers[usize::from(self.holder)];
         let is_data = self.fixed.is_none() && buffer.request.is_none() && !buffer.mpdus.is_empty();
-        (is_data && buffer.to != BROADCAST && self.shared_mode(buffer.to, rules).is_some()).then_some(buffer.to)
+        (is_data && buffer.to != BROADCAST && self.rates.shared_mode(buffer.to, rules).is_some()).then_some(buffer.to)
     }
 
     /// Chooses who shares a PPDU: of the stations that have frames, the first of which is due, as many as there are RUs in
     /// the finest split in which the longest packet fits. `users` are those then; false if there is no such split.
     pub(crate) fn split(&mut self, users: &mut Vec<u32>, rules: &Conventions) -> bool {
         let category = usize::from(self.holder);
-        let Some(primary) = users.first().and_then(|&to| self.shared_mode(to, rules)) else { return false };
+        let Some(primary) = users.first().and_then(|&to| self.rates.shared_mode(to, rules)) else { return false };
         let waits = |station: &Self, to: u32| {
-            let asks = station
-                .aside
-                .iter()
-                .any(|(other, buffer)| usize::from(*other) == category && buffer.to == to && buffer.request.is_some());
-            let mode = station.shared_mode(to, rules);
+            let asks =
+                station.held.aside.iter().any(|(other, buffer)| {
+                    usize::from(*other) == category && buffer.to == to && buffer.request.is_some()
+                });
+            let mode = station.rates.shared_mode(to, rules);
             !asks
                 && mode.is_some_and(|mode| mode.width() == primary.width())
-                && !station.peers.knows_behind(to, category)
+                && !station.held.peers.knows_behind(to, category)
         };
         users.retain(|&to| waits(self, to));
         let Some(downlink) = &mut self.downlink else { return false };
@@ -184,7 +199,7 @@ impl Station {
 
     /// The split among these users, if each can send the longest packet.
     fn split_into(&self, users: &[u32], ru: Ru, rules: &Conventions) -> Option<Split> {
-        let modes = || users.iter().filter_map(|&to| self.shared_mode(to, rules));
+        let modes = || users.iter().filter_map(|&to| self.rates.shared_mode(to, rules));
         let slowest = modes().min_by_key(|mode| mode.coding())?;
         let symbols = sig_b_symbols(slowest.width(), users.len(), slowest.coding());
         let guard = modes().map(Mimo::guard).max()?;
@@ -220,39 +235,23 @@ impl Station {
 
     /// The mode of a station's part.
     fn part_mode(&self, to: u32, split: &Split, rules: &Conventions) -> Mode {
-        match self.mode_to(to, &rules.timing) {
+        match self.rates.mode_to(to, &rules.timing) {
             Mode::Mimo(mode) => Mode::Mimo(mode.guarded(split.guard).within(split.ru, split.symbols)),
             other => other,
         }
     }
 
-    /// The frames that its category holds for a station, if there are some, are those that join the PPDU next.
-    pub(crate) fn bring(&mut self, category: u8, to: u32) -> bool {
-        let Some(place) = self.aside.iter().position(|(other, buffer)| *other == category && buffer.to == to) else {
-            return false;
-        };
-        let (_, buffer) = self.aside.swap_remove(place);
-        let empty = std::mem::replace(&mut self.buffers[usize::from(category)], buffer);
-        self.spare.push(empty);
-        true
-    }
-
-    /// A packet for a station of which the category holds no frames is the first of its part.
-    pub(crate) fn begin_part(&mut self, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
-        self.hold(to, category, msdu, rules);
-    }
-
     /// The frames that were put together join the PPDU.
     pub(crate) fn join_downlink(&mut self, now: Instant, assembly: Option<Assembly>, rules: &Conventions) {
         if let Some(assembly) = &assembly {
-            self.assembled(assembly);
+            self.held.assembled(assembly);
         }
         let holder = usize::from(self.holder);
         let Size { frames, psdu, .. } = assembly.map_or_else(|| self.selected(now, rules), |assembly| assembly.size);
-        let to = self.buffers[holder].to;
+        let to = self.held.buffers[holder].to;
         let Some(split) = self.downlink.as_ref().and_then(|downlink| downlink.split) else { return };
         let mode = self.part_mode(to, &split, rules);
-        let mut buffer = std::mem::replace(&mut self.buffers[holder], self.spare.pop().unwrap_or_default());
+        let mut buffer = std::mem::replace(&mut self.held.buffers[holder], self.held.spare.pop().unwrap_or_default());
         buffer.in_flight = frames;
         if let Some(downlink) = &mut self.downlink {
             downlink.users.push(User { buffer, mode, psdu });
@@ -261,7 +260,7 @@ impl Station {
 
     /// The PPDU or the MU-RTS before it, once the frames of all its stations have joined. None where there is but one: its
     /// frames are the category's again.
-    pub(crate) fn begin_downlink(&mut self, rules: &Conventions) -> Option<Frame> {
+    pub(crate) fn begin_downlink(&mut self, now: Instant, rules: &Conventions) -> Option<Frame> {
         let category = self.holder;
         let downlink = self.downlink.as_mut()?;
         let split = downlink.split?;
@@ -269,7 +268,7 @@ impl Station {
             downlink.split = None;
             if let Some(User { mut buffer, .. }) = downlink.users.pop() {
                 buffer.in_flight = 0;
-                self.spare.push(std::mem::replace(&mut self.buffers[usize::from(category)], buffer));
+                self.held.spare.push(std::mem::replace(&mut self.held.buffers[usize::from(category)], buffer));
             }
             return None;
         }
@@ -278,21 +277,21 @@ impl Station {
         let psdu = downlink.psdu();
         let announces = !split.before.is_zero() && rules.rts_threshold.is_some_and(|threshold| psdu > threshold);
         if !announces {
-            return self.send_downlink(rules);
+            return self.send_downlink(now, rules);
         }
         downlink.announced = true;
         self.step = Step::Sending;
         let timing = &rules.timing;
-        let reserves = timing.sifs * 2 + timing.cts + self.downlink_duration(rules) + split.after;
+        let reserves = timing.sifs * 2 + timing.cts + downlink.duration(rules) + split.after;
         let kind = Kind::Trigger { asks: Asks::Clear, users: split.users, response: timing.announcing };
         Some(Frame { mode: timing.announcing, ..self.control(kind, BROADCAST, reserves, rules) })
     }
 
     /// The PPDU.
-    fn send_downlink(&mut self, rules: &Conventions) -> Option<Frame> {
+    fn send_downlink(&mut self, now: Instant, rules: &Conventions) -> Option<Frame> {
         let (from, category) = (self.address, self.holder);
-        let lasts = self.downlink_duration(rules);
         let downlink = self.downlink.as_mut()?;
+        let lasts = downlink.duration(rules);
         let split = downlink.split?;
         downlink.announced = false;
         let share = lasts / u64::try_from(downlink.users.len()).expect("at most 74");
@@ -307,6 +306,11 @@ impl Station {
         let psdu = downlink.psdu();
         let longest = downlink.users.iter().map(|user| user.mode).max_by_key(|mode| mode.header())?;
         self.step = Step::Sending;
+        let users = downlink.users.len();
+        for place in 0..users {
+            let to = self.downlink.as_ref().map(|downlink| downlink.users[place].buffer.to);
+            to.into_iter().for_each(|to| self.may_answer_to(now, to, share, rules));
+        }
         let kind = Kind::MultiUser { psdu };
         let (to, mode, reserves) = (BROADCAST, longest, split.after);
         debug_assert!(mode.header() <= split.header, "the preamble has the fields of all users");
@@ -314,52 +318,15 @@ impl Station {
     }
 
     /// The frame after the one that it has sent to several stations: the PPDU after a MU-RTS, the trigger after a PPDU.
-    pub(crate) fn trigger(&mut self, rules: &Conventions) -> Option<Frame> {
-        if !self.shares() {
-            return None;
+    pub(crate) fn trigger(&mut self, now: Instant, rules: &Conventions) -> Option<Frame> {
+        let downlink = self.downlink.as_ref().filter(|downlink| downlink.is_under_way())?;
+        if downlink.announced {
+            return self.send_downlink(now, rules);
         }
-        if self.is_announced() {
-            return self.send_downlink(rules);
-        }
-        let Split { users, response, lasts, .. } = self.downlink.as_ref()?.split?;
+        let Split { users, response, lasts, .. } = downlink.split?;
         self.step = Step::Sending;
         let kind = Kind::Trigger { asks: Asks::BlockAcks, users, response };
         Some(self.control(kind, BROADCAST, rules.timing.sifs + lasts, rules))
-    }
-
-    /// The parts of the PPDU that it sends.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> {
-        self.downlink.iter().flat_map(|downlink| &downlink.users).map(|User { buffer, mode, psdu }| Part {
-            to: buffer.to,
-            mode: *mode,
-            psdu: *psdu,
-            frames: buffer.in_flight,
-            repeated: buffer.mpdus.iter().take(buffer.in_flight).filter(|mpdu| mpdu.retry).count(),
-        })
-    }
-
-    /// The part of a station.
-    pub(crate) fn part(&self, to: u32) -> Option<(Mode, Bytes)> {
-        let users = &self.downlink.as_ref()?.users;
-        users.iter().find(|user| user.buffer.to == to).map(|user| (user.mode, user.psdu))
-    }
-
-    /// Duration of the PPDU: of its preamble and the longest part, to which all are padded.
-    pub(crate) fn downlink_duration(&self, rules: &Conventions) -> Duration {
-        let Some(split) = self.downlink.as_ref().and_then(|downlink| downlink.split) else { return Duration::ZERO };
-        let parts = self.parts().map(|part| split.header + rules.timing.payload(part.mode, part.psdu));
-        parts.max().unwrap_or(Duration::ZERO)
-    }
-
-    /// True from the start of a MU-RTS to that of its PPDU.
-    fn is_announced(&self) -> bool {
-        self.downlink.as_ref().is_some_and(|downlink| downlink.announced)
-    }
-
-    /// Bandwidth of the PPDU, if it sends one.
-    pub(super) fn shared_width(&self) -> Option<ChannelWidth> {
-        let first = self.downlink.as_ref()?.users.first()?;
-        if let Mode::Mimo(mode) = first.mode { Some(mode.width()) } else { None }
     }
 
     /// Handles the end of its PPDU or its trigger.
@@ -395,10 +362,10 @@ impl Station {
         let holder = usize::from(self.holder);
         let mut report = None;
         self.settle_user(silent, |station| match rules.aggregation.missed {
-            MissedBlockAck::Request => station.ask_again(now, holder, rules),
+            MissedBlockAck::Request => station.held.ask_again(now, holder, rules),
             MissedBlockAck::Retransmit => report = station.settle(now, holder, rules, |_| false),
         });
-        if self.shares() {
+        if self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way()) {
             self.deadline = now;
         } else {
             self.end_downlink(now, rules);
@@ -434,7 +401,7 @@ impl Station {
         if let Some(downlink) = &mut self.downlink {
             downlink.answered += usize::from(report.is_some());
         }
-        if !self.shares() {
+        if !self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way()) {
             self.end_downlink(now, rules);
         }
         Answer { report, ..Answer::default() }
@@ -446,13 +413,13 @@ impl Station {
         let Some(downlink) = &mut self.downlink else { return };
         let Some(place) = downlink.users.iter().position(|user| user.buffer.to == to) else { return };
         let User { buffer, .. } = downlink.users.swap_remove(place);
-        let empty = std::mem::replace(&mut self.buffers[holder], buffer);
+        let empty = std::mem::replace(&mut self.held.buffers[holder], buffer);
         settle(self);
-        let settled = std::mem::replace(&mut self.buffers[holder], empty);
+        let settled = std::mem::replace(&mut self.held.buffers[holder], empty);
         if settled.is_empty() {
-            self.spare.push(settled);
+            self.held.spare.push(settled);
         } else {
-            self.aside.push((self.holder, settled));
+            self.held.aside.push((self.holder, settled));
         }
     }
 
@@ -462,7 +429,7 @@ impl Station {
         (downlink.split, downlink.announced) = (None, false);
         let failed = downlink.answered == 0;
         // The frames that are left wait with those for other stations.
-        self.wanting &= !(1 << self.holder);
+        self.contention.wanting &= !(1 << self.holder);
         if failed {
             self.end_failed(now, false, rules);
         } else {
@@ -473,16 +440,8 @@ impl Station {
     /// The frames in an aggregate to this receiver, perhaps as one of several, that is being sent or whose response is awaited.
     pub(crate) fn in_flight_to(&self, to: u32) -> impl Iterator<Item = &Mpdu> {
         let own = self.downlink.as_ref().and_then(|downlink| downlink.buffer(to));
-        let buffer = own.unwrap_or(&self.buffers[usize::from(self.holder)]);
+        let buffer = own.unwrap_or(&self.held.buffers[usize::from(self.holder)]);
         buffer.mpdus.iter().take(buffer.in_flight)
-    }
-
-    /// True if its frame of this kind for several stations is for this one too.
-    pub(crate) fn serves(&self, to: u32, kind: Kind) -> bool {
-        match kind {
-            Kind::Trigger { asks: Asks::Backlog | Asks::Data, .. } | Kind::MultiBlockAck { .. } => self.asks(to),
-            _ => self.downlink.as_ref().is_some_and(|downlink| downlink.buffer(to).is_some()),
-        }
     }
 }
 

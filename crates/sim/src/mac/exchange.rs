@@ -9,7 +9,7 @@ use super::{
 };
 use crate::config::MissedBlockAck;
 use crate::engine::Bitmap;
-use crate::radio::{Mode, Timing};
+use crate::radio::Timing;
 use units::{Bytes, Duration, Instant};
 
 impl Station {
@@ -25,16 +25,16 @@ impl Station {
     ) -> Frame {
         self.step = Step::Sending;
         if let Some(assembly) = &assembly {
-            self.assembled(assembly);
+            self.held.assembled(assembly);
         }
         let holder = usize::from(self.holder);
-        if let Some(Request { to, start, .. }) = self.buffers[holder].request {
-            let answer = self.block_ack(to, self.control_mode(to, rules), rules);
+        if let Some(Request { to, start, .. }) = self.held.buffers[holder].request {
+            let answer = self.rates.block_ack(to, self.rates.control_mode(to, rules), rules);
             return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + answer, rules);
         }
         let settled = self.fixed.take().or(assembly.map(|assembly| assembly.size));
         let size = settled.unwrap_or_else(|| self.selected(now, rules));
-        let to = self.buffers[holder].to;
+        let to = self.held.buffers[holder].to;
         if to != BROADCAST && self.cleared == Cleared::No {
             if let Some(request) = self.request(now, to, size, rules) {
                 return request;
@@ -42,7 +42,7 @@ impl Station {
             let timing = &rules.timing;
             let announces = rules.rts_threshold.is_some_and(|threshold| size.psdu > threshold);
             if announces || rules.cts_to_self {
-                let data = self.exchange(to, size, rules);
+                let data = self.rates.exchange(to, size, rules);
                 self.fixed = Some(size);
                 if announces {
                     return self.control(Kind::Rts, to, timing.sifs * 2 + timing.cts + data, rules);
@@ -56,16 +56,18 @@ impl Station {
     /// The frame with the first MPDUs.
     fn data(&mut self, now: Instant, size: Size, ahead: Option<(u32, Bytes)>, rules: &Conventions) -> Frame {
         let timing = &rules.timing;
-        self.takes_its_turn();
-        let (to, category) = (self.buffers[usize::from(self.holder)].to, self.holder);
-        let mode = self.mode_to(to, timing);
+        if let Some(tmac) = &mut self.tmac {
+            tmac.served();
+        }
+        let (to, category) = (self.held.buffers[usize::from(self.holder)].to, self.holder);
+        let mode = self.rates.mode_to(to, timing);
         let goes_on = ahead.map_or(Duration::ZERO, |(next_to, psdu)| {
-            let next = timing.sifs + self.exchange_of_one(next_to, psdu, rules);
-            if now + self.exchange(to, size, rules) + next <= self.txop_end { next } else { Duration::ZERO }
+            let next = timing.sifs + self.rates.exchange_of_one(next_to, psdu, rules);
+            if now + self.rates.exchange(to, size, rules) + next <= self.txop_end { next } else { Duration::ZERO }
         });
-        let reserves = self.response_time(to, mode, size, rules) + goes_on;
+        let reserves = self.rates.response_time(to, mode, size, rules) + goes_on;
         let from = self.address;
-        let buffer = &mut self.buffers[usize::from(category)];
+        let buffer = &mut self.held.buffers[usize::from(category)];
         buffer.in_flight = size.frames;
         for place in 0..size.frames {
             let mpdu = &mut buffer.mpdus[place];
@@ -76,39 +78,18 @@ impl Station {
             1 => Kind::Data { packet: first.packet, psdu: size.psdu },
             frames => Kind::Aggregate { psdu: size.psdu, frames },
         };
-        Frame { kind, from, to, category, mode, reserves, sequence: first.sequence, retry: first.retry }
+        let frame = Frame { kind, from, to, category, mode, reserves, sequence: first.sequence, retry: first.retry };
+        if self.uplink.is_some() {
+            self.may_answer_to(now, to, timing.duration(mode, size.psdu), rules);
+        }
+        frame
     }
 
     pub(super) fn control(&self, kind: Kind, to: u32, reserves: Duration, rules: &Conventions) -> Frame {
         let (from, category) = (self.address, self.holder);
         let announces = matches!(kind, Kind::Rts | Kind::Cts);
-        let mode = if announces { rules.timing.announcing } else { self.control_mode(to, rules) };
+        let mode = if announces { rules.timing.announcing } else { self.rates.control_mode(to, rules) };
         Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false }
-    }
-
-    /// Mode of a BlockAckReq to a station, or of a control frame to all.
-    fn control_mode(&self, to: u32, rules: &Conventions) -> Mode {
-        rules.timing.control(self.mode_to(to, &rules.timing))
-    }
-
-    /// Returns the duration of data and their response; a broadcast has no response.
-    pub(super) fn exchange(&self, to: u32, size: Size, rules: &Conventions) -> Duration {
-        let mode = self.mode_to(to, &rules.timing);
-        rules.timing.duration(mode, size.psdu) + self.response_time(to, mode, size, rules)
-    }
-
-    /// Time from the end of data to the end of their response.
-    fn response_time(&self, to: u32, mode: Mode, size: Size, rules: &Conventions) -> Duration {
-        match to {
-            BROADCAST => Duration::ZERO,
-            _ if size.frames > 1 => rules.timing.sifs + self.block_ack(to, mode, rules),
-            _ => rules.timing.sifs + rules.timing.responses(mode).ack,
-        }
-    }
-
-    /// Duration of one data frame of `psdu` bytes and its acknowledgement.
-    pub(crate) fn exchange_of_one(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Duration {
-        self.exchange(to, self.single(to, psdu, rules), rules)
     }
 
     /// Handles a BlockAck that it awaits, of a station that reports these frames.
@@ -119,11 +100,11 @@ impl Station {
         reported: &Scoreboard,
         rules: &Conventions,
     ) -> Answer {
-        self.end_eifs(rules);
-        if self.shares() {
+        self.contention.end_eifs(rules);
+        if self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way()) {
             return self.user_acknowledged(now, from, reported, rules);
         }
-        if self.has_answered() {
+        if self.uplink.as_ref().is_some_and(|uplink| uplink.asked().is_some()) {
             return self.answer_acknowledged(now, reported, rules);
         }
         self.block_acknowledged(now, reported, rules)
@@ -131,8 +112,8 @@ impl Station {
 
     /// Handles the end of its own frame.
     pub(crate) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
-        self.idle_from = now;
-        self.eifs_surplus = Duration::ZERO;
+        self.contention.idle_from = now;
+        self.contention.eifs_surplus = Duration::ZERO;
         if self.step == Step::Responding {
             self.step = Step::Access;
             if let Kind::Triggered { frames, .. } = frame.kind {
@@ -141,10 +122,10 @@ impl Station {
             return;
         }
         if frame.to == BROADCAST {
-            if self.solicits() {
+            if self.uplink.as_ref().is_some_and(|uplink| uplink.round().is_some()) {
                 return self.uplink_sent(now, frame, rules);
             }
-            if self.shares() {
+            if self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way()) {
                 return self.downlink_sent(now, frame, rules);
             }
             self.settle(now, usize::from(self.holder), rules, |_| true);
@@ -180,31 +161,31 @@ impl Station {
     /// Chooses the highest category that is due as the holder of the medium. A lower one that was due too has collided
     /// inside the station and continues as after a collision outside (10.22.2.2).
     pub(super) fn win(&mut self, now: Instant, rules: &Conventions) {
-        self.turning = false;
+        self.contention.turning = false;
         self.cleared = Cleared::No;
         self.fixed = None;
-        let holder = self.due.trailing_zeros() as usize;
+        let holder = self.contention.due.trailing_zeros() as usize;
         for category in 0..rules.categories {
             if category == holder {
-                self.contenders[category].backoff = None;
-            } else if self.due & 1 << category != 0 {
+                self.contention.contenders[category].backoff = None;
+            } else if self.contention.due & 1 << category != 0 {
                 self.collide(category, rules);
-            } else if self.contends(category) {
-                self.freeze(now, category, rules);
+            } else if self.contention.contends(category) {
+                self.contention.freeze(now, category, rules);
             }
         }
         self.holder = u8::try_from(holder).expect("there are four categories");
         if self.uplink.is_some() {
             self.end_managed(now, rules);
         }
-        self.txop = self.access[holder].txop_limit;
+        self.txop = self.contention.access[holder].txop_limit;
         self.txop_end = now + self.txop;
     }
 
     /// Handles an internal collision of a category. Nothing was sent, but the attempt counts (10.22.2.11.1), except for
     /// a broadcast, which has no attempts to count.
     fn collide(&mut self, category: usize, rules: &Conventions) {
-        let buffer = &mut self.buffers[category];
+        let buffer = &mut self.held.buffers[category];
         if let Some(request) = &mut buffer.request {
             request.failures = request.failures.saturating_add(1);
         } else if let Some(first) = buffer.mpdus.front_mut()
@@ -212,13 +193,13 @@ impl Station {
         {
             first.short_failures += 1;
             if first.short_failures >= rules.short_retry_limit {
-                self.give_up_first(category, rules);
+                self.held.give_up_first(category, rules);
                 self.release(category);
                 return;
             }
         }
-        self.widen(category);
-        self.draw(category);
+        self.contention.widen(category);
+        self.contention.draw(category);
     }
 
     /// Handles the acknowledgement of data.
@@ -231,8 +212,8 @@ impl Station {
     /// Handles a BlockAck.
     pub(super) fn block_acknowledged(&mut self, now: Instant, reported: &Scoreboard, rules: &Conventions) -> Answer {
         let holder = usize::from(self.holder);
-        if let Some(request) = self.buffers[holder].request.take() {
-            self.peers.set_behind(request.to, holder, false);
+        if let Some(request) = self.held.buffers[holder].request.take() {
+            self.held.peers.set_behind(request.to, holder, false);
         }
         let report = self.settle_reported(now, holder, reported, rules);
         self.finish(now, rules);
@@ -265,8 +246,8 @@ impl Station {
     ) -> Option<Report> {
         let announced = self.cleared == Cleared::ByRts;
         let lifetime = rules.aggregation.lifetime.filter(|_| self.step != Step::AwaitCts);
-        let (index, finished) = (u8::try_from(category).expect("there are four categories"), &mut self.finished);
-        let Buffer { to, mpdus, in_flight, .. } = &mut self.buffers[category];
+        let (index, finished) = (u8::try_from(category).expect("there are four categories"), &mut self.held.finished);
+        let Buffer { to, mpdus, in_flight, .. } = &mut self.held.buffers[category];
         let (to, sent) = (*to, std::mem::take(in_flight));
         let (mut kept, mut acknowledged, mut gave_up) = (0, 0, false);
         // True if a frame that has failed is sent again.
@@ -303,63 +284,42 @@ impl Station {
             _ => drop(mpdus.drain(kept..sent)),
         }
         if gave_up {
-            self.move_window(category, rules);
+            self.held.move_window(category, rules);
         }
         let sent = u16::try_from(sent).expect("at most 256 frames");
         (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
     }
 
-    /// Gives up the first frame of a category before it is sent again.
-    fn give_up_first(&mut self, category: usize, rules: &Conventions) {
-        let buffer = &mut self.buffers[category];
-        let (to, first) = (buffer.to, buffer.mpdus.pop_front().expect("an attempt is for a packet"));
-        let index = u8::try_from(category).expect("there are four categories");
-        self.finished.push(Finished { packet: first.packet, to, category: index, delivered: false });
-        self.move_window(category, rules);
-    }
-
-    /// Handles frames that were given up: under a BlockAck agreement the receiver must not wait for them (10.24.7.7).
-    fn move_window(&mut self, category: usize, rules: &Conventions) {
-        let to = self.buffers[category].to;
-        if !rules.block_ack() || to == BROADCAST {
-            return;
-        }
-        let next = self.peers.next_number(to, category);
-        let buffer = &mut self.buffers[category];
-        let start = buffer.mpdus.front().map_or(next, |first| first.sequence);
-        buffer.request = Some(Request { to, start, failures: 0 });
-    }
-
     /// Handles a missing response: doubles the window and tries again, or gives up (10.3.4.4).
     pub(super) fn fail(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        if self.has_answered() {
+        if self.uplink.as_ref().is_some_and(|uplink| uplink.asked().is_some()) {
             return self.answer_failed(now, rules);
         }
         let holder = usize::from(self.holder);
-        let asked = self.buffers[holder].request.is_some();
+        let asked = self.held.buffers[holder].request.is_some();
         let failed = Some(Unanswered::of(self.step, asked));
-        let before = self.finished.len();
+        let before = self.held.finished.len();
         let (mut report, mut announced) = (None, None);
         let gave_up = match (self.step, asked) {
             (Step::AwaitBlockAck, true) => self.fail_request(now, holder, rules),
             (Step::AwaitBlockAck, false) if rules.aggregation.missed == MissedBlockAck::Request => {
-                self.ask_again(now, holder, rules);
+                self.held.ask_again(now, holder, rules);
                 false
             }
             // The attempt counts for all frames that the RTS announced. Rate control learns from data alone.
             (Step::AwaitCts, _) => {
-                let (to, category) = (self.buffers[holder].to, self.holder);
+                let (to, category) = (self.held.buffers[holder].to, self.holder);
                 if let Some(size) = self.fixed {
-                    let airtime = rules.timing.duration(self.mode_to(to, &rules.timing), size.psdu);
+                    let airtime = rules.timing.duration(self.rates.mode_to(to, &rules.timing), size.psdu);
                     announced = Some(Announced { to, category, airtime });
-                    self.buffers[holder].in_flight = size.frames;
+                    self.held.buffers[holder].in_flight = size.frames;
                 }
                 self.settle(now, holder, rules, |_| false);
-                self.finished.len() > before
+                self.held.finished.len() > before
             }
             _ => {
                 report = self.settle(now, holder, rules, |_| false);
-                self.finished.len() > before
+                self.held.finished.len() > before
             }
         };
         self.end_failed(now, gave_up, rules);
@@ -369,33 +329,23 @@ impl Station {
     /// Ends an exchange that failed: tries again with a wider window, unless the frame was given up.
     pub(super) fn end_failed(&mut self, now: Instant, gave_up: bool, rules: &Conventions) {
         let holder = usize::from(self.holder);
-        self.timed_out = now;
+        self.contention.timed_out = now;
         self.step = Step::Access;
         self.fixed = None;
         if gave_up {
             self.release(holder);
         } else {
-            self.widen(holder);
-            self.draw(holder);
+            self.contention.widen(holder);
+            self.contention.draw(holder);
             self.pause(holder);
         }
         self.schedule(now, rules);
     }
 
-    /// After a missing BlockAck, asks with a BlockAckReq which frames have arrived.
-    pub(super) fn ask_again(&mut self, now: Instant, category: usize, rules: &Conventions) {
-        let buffer = &mut self.buffers[category];
-        if let Some(lifetime) = rules.aggregation.lifetime {
-            buffer.mpdus.iter_mut().take(buffer.in_flight).for_each(|mpdu| _ = mpdu.expires(now, lifetime));
-        }
-        let start = buffer.mpdus.front().expect("a response is awaited for frames").sequence;
-        buffer.request = Some(Request { to: buffer.to, start, failures: 0 });
-    }
-
     /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for this time, the frames that it asked
     /// about.
     fn fail_request(&mut self, now: Instant, category: usize, rules: &Conventions) -> bool {
-        let Buffer { request, mpdus, in_flight, .. } = &mut self.buffers[category];
+        let Buffer { request, mpdus, in_flight, .. } = &mut self.held.buffers[category];
         let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
         *failures = failures.saturating_add(1);
         let over = match rules.aggregation.lifetime {
@@ -407,7 +357,7 @@ impl Station {
         }
         let to = *to;
         *request = None;
-        self.peers.set_behind(to, category, true);
+        self.held.peers.set_behind(to, category, true);
         self.settle(now, category, rules, |_| false);
         true
     }
@@ -419,7 +369,7 @@ impl Station {
         let holder = usize::from(self.holder);
         self.release(holder);
         self.may_go_on = if now < self.txop_end { now } else { Instant::NEVER };
-        if self.may_go_on == now && self.wanting & !self.soliciting & 1 << holder != 0 {
+        if self.may_go_on == now && self.contention.wanting & !self.soliciting & 1 << holder != 0 {
             self.go_on(now, rules);
         }
     }
@@ -428,17 +378,19 @@ impl Station {
     pub(super) fn go_on(&mut self, now: Instant, rules: &Conventions) -> bool {
         let holder = usize::from(self.holder);
         let timing: &Timing = &rules.timing;
-        let buffer = &self.buffers[holder];
+        let buffer = &self.held.buffers[holder];
         let needs = match (buffer.request, buffer.mpdus.front()) {
-            (None, Some(first)) => self.exchange_of_one(buffer.to, first.psdu, rules),
-            (Some(Request { to, .. }), _) => timing.sifs + self.block_ack(to, self.control_mode(to, rules), rules) * 2,
-            (None, None) => timing.sifs + self.block_ack(buffer.to, timing.basic, rules) * 2,
+            (None, Some(first)) => self.rates.exchange_of_one(buffer.to, first.psdu, rules),
+            (Some(Request { to, .. }), _) => {
+                timing.sifs + self.rates.block_ack(to, self.rates.control_mode(to, rules), rules) * 2
+            }
+            (None, None) => timing.sifs + self.rates.block_ack(buffer.to, timing.basic, rules) * 2,
         };
         if now + timing.sifs + needs > self.txop_end {
             return false;
         }
         for other in (0..rules.categories).filter(|&other| other != holder) {
-            self.freeze(now, other, rules);
+            self.contention.freeze(now, other, rules);
         }
         self.cleared = Cleared::Yes;
         self.fixed = None;
@@ -450,11 +402,11 @@ impl Station {
     /// Ends the exchange of a category, successful or not. A back-off follows whether or not another frame waits
     /// (10.3.4.3: post-backoff).
     fn release(&mut self, category: usize) {
-        self.narrow(category);
-        if self.buffers[category].is_empty() {
-            self.wanting &= !(1 << category);
+        self.contention.narrow(category);
+        if self.held.buffers[category].is_empty() {
+            self.contention.wanting &= !(1 << category);
         }
-        self.draw(category);
+        self.contention.draw(category);
         self.pause(category);
     }
 }

@@ -102,6 +102,28 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
+    /// The station whose trigger it answers beside others, if it does.
+    #[inline]
+    pub(crate) fn answers_beside_others(&self) -> Option<u32> {
+        match (self.kind, self.mode) {
+            (Kind::BlockAck { .. } | Kind::Triggered { .. }, Mode::Mimo(mode)) => mode.ru().map(|_| self.to),
+            (Kind::SharedCts, _) => Some(self.to),
+            _ => None,
+        }
+    }
+
+    /// The station in whose TXOP it is sent: a response goes to that one.
+    pub(crate) fn txop_holder(&self) -> u32 {
+        match self.kind {
+            Kind::Cts | Kind::SharedCts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant | Kind::Triggered { .. }
+                if self.to != self.from =>
+            {
+                self.to
+            }
+            _ => self.from,
+        }
+    }
+
     /// Length including MAC header and check sum; `key`: length of T-MAC's key field.
     pub(crate) fn psdu(&self, key: Bytes) -> Bytes {
         match self.kind {

@@ -3,6 +3,7 @@
 
 mod airtime;
 mod assembly;
+mod backlogs;
 mod bandwidth;
 mod buffer;
 mod contention;
@@ -10,6 +11,7 @@ mod conventions;
 mod downlink;
 mod exchange;
 mod frame;
+mod held;
 mod peers;
 mod rate;
 mod reorder;
@@ -35,4 +37,4 @@ pub(crate) use reorder::{Arrival, Reorder, Scoreboard};
 pub(crate) use report::{Announced, Answer, Due, Finished, Report, Unanswered};
 pub(crate) use station::Station;
 pub(crate) use tmac::{KEY, Key, Sign, Tells, TmacRules};
-pub(crate) use uplink::QUEUE_MOST;
+pub(crate) use uplink::{NotNow, QUEUE_MOST};

@@ -169,7 +169,7 @@ impl Bench {
     fn told(&mut self, answer: Answer) -> Told {
         let Answer { takes, duplicate, failed, .. } = answer;
         let mut done_with = Vec::new();
-        self.station.take_finished(&mut done_with);
+        self.station.held.take_finished(&mut done_with);
         let finished = done_with.pop();
         assert!(done_with.is_empty(), "one packet at a time");
         Told { takes, duplicate, failed, finished }
@@ -362,8 +362,8 @@ fn a_failure_doubles_the_window_and_adds_one() {
         rules.access = rules.access.map(|access| Access { cw_min, cw_max, ..access });
         let mut station = Bench::new(rules).station;
         for &window in windows {
-            assert_eq!(station.contenders[0].cw, window, "from {cw_min} to {cw_max}");
-            station.widen(0);
+            assert_eq!(station.contention.contenders[0].cw, window, "from {cw_min} to {cw_max}");
+            station.contention.widen(0);
         }
     }
 }
@@ -386,7 +386,7 @@ fn eifs_follows_what_the_convention_says() {
                 1 => drop(bench.hears_bad(0, 1_000, false)),
                 2 => {
                     bench.busy(0);
-                    bench.station.noise(at(1_000), &bench.rules);
+                    bench.station.contention.noise(at(1_000), &bench.rules);
                     bench.idle(1_000);
                 }
                 _ => {

@@ -3,12 +3,14 @@
 //! The exchange: a basic trigger, after SIFS the data of its stations at once, after SIFS one multi-STA `BlockAck`. An access
 //! point knows a station's backlog from the queue size in its last data frame (9.2.4.5.6). Of a station to which it has sent
 //! since, it does not; such stations are polled first: a BSRP trigger, their QoS Null frames, and after SIFS the trigger for
-//! data. One that has nothing then is not polled again before it has sent.
+//! data. [One that has nothing](super::backlogs) is polled at intervals. A station that MU EDCA keeps from contending is asked
+//! alone if no other has anything; two that contend are asked together.
 //!
-//! Downlink and uplink take turns, frame by frame, while both have something. Those stations go first that have used the
+//! Downlink and uplink have equal airtime while both have something. Those stations go first that have used the
 //! least airtime of such PPDUs. All RUs are of one size; the largest backlog, as far as it fits, sets the duration for all.
 
 use super::airtime::UsedAirtime;
+use super::backlogs::{Backlog, Backlogs, Known};
 use super::buffer::Size;
 use super::frame::multi_block_ack_length;
 use super::station::{Cleared, Station, Step};
@@ -23,16 +25,19 @@ use units::{Bytes, Duration, Instant};
 const QUEUE_UNIT: u64 = 256;
 pub(crate) const QUEUE_MOST: Bytes = Bytes::new(254 * QUEUE_UNIT);
 
+/// When it looks again whether the channel is wide enough for what it has to ask for.
+const LOOK_AGAIN: Duration = Duration::from_millis(4);
+
 /// State of a station of a network with uplink OFDMA.
 #[derive(Debug, Default)]
-pub(super) struct Uplink {
+pub(crate) struct Uplink {
     /// True at an access point.
     asks: bool,
-    /// What an access point knows of its stations' backlogs.
-    told: Vec<Told>,
+    /// What an access point knows of its stations.
+    backlogs: Backlogs,
     used: UsedAirtime,
-    /// True if it is the uplink's turn.
-    next: bool,
+    /// By category, whose turn it is.
+    turns: [Turns; super::CATEGORIES],
     /// The exchange under way, the stations that its last frame is for, and those that have answered, with data or at all.
     round: Option<Round>,
     users: Vec<u32>,
@@ -46,36 +51,38 @@ pub(super) struct Uplink {
     managed: [Option<Instant>; super::CATEGORIES],
 }
 
-/// What is known of a station's backlog in a category.
-#[derive(Clone, Copy, Debug)]
-struct Told {
-    station: u32,
-    category: u8,
-    /// The mode in which it sent last.
-    mode: Mimo,
-    backlog: Backlog,
-    /// How often it was asked since it told something.
-    asked: u8,
+/// Airtime of the frames of an access point, and of those that it asked for. A direction without frames gains nothing on the
+/// other meanwhile.
+#[derive(Clone, Copy, Debug, Default)]
+struct Turns {
+    down: Duration,
+    up: Duration,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Backlog {
-    /// As it has told.
-    Is(Bytes),
-    /// It may have answers to what it was sent since.
-    Unknown,
-    /// It had nothing when it was polled, or does not answer.
-    Nothing,
-}
-
-impl Backlog {
-    fn may_be(self) -> bool {
-        match self {
-            Self::Is(bytes) => bytes.count() > 0,
-            Self::Unknown => true,
-            Self::Nothing => false,
+impl Turns {
+    /// Is it the uplink's turn?
+    fn is_uplinks(&mut self, down_waits: bool, up_waits: bool) -> bool {
+        if !down_waits {
+            self.down = self.down.max(self.up);
         }
+        if !up_waits {
+            self.up = self.up.max(self.down);
+        }
+        up_waits && (!down_waits || self.up < self.down)
     }
+}
+
+/// Why no trigger is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotNow {
+    /// The downlink has the medium, or its turn.
+    Downlink,
+    /// No station is known to have something, or only one that contends by itself.
+    NobodyKnown,
+    /// The rest of the TXOP is too short for the longest packet. In the next one it may go.
+    TxopTooShort,
+    /// The longest packet is too long in a channel as narrow as it is now, also with a TXOP of its own.
+    TooLong,
 }
 
 /// Frames of several stations that a trigger asks for.
@@ -94,6 +101,24 @@ pub(crate) struct Round {
 }
 
 impl Round {
+    /// A round whose frames have no duration yet. `slowest`: the mode of the slowest station alone.
+    fn new(asks: Asks, of: u32, users: u8, ru: Ru, slowest: Mimo) -> Self {
+        let response = Mode::Mimo(slowest.response(ru));
+        Self { asks, of, users, ru, lasts: Duration::ZERO, header: response.header(), response }
+    }
+
+    /// The longest PPDUs whose exchange ends within this time.
+    fn longest(&self, time: Duration, rules: &Conventions) -> Duration {
+        let timing = &rules.timing;
+        let trigger = timing.sifs * 2 + timing.duration(timing.basic, self.asks.length(self.users.into()));
+        rules.aggregation.duration.min(time.saturating_sub(trigger + self.acknowledgement(rules)))
+    }
+
+    /// Does the longest packet fit into a part of a PPDU of this duration?
+    fn fits(&self, mode: Mimo, longest: Duration, rules: &Conventions) -> bool {
+        self.room(mode, longest, rules) >= rules.mpdu(LONGEST_MSDU)
+    }
+
     /// What follows the answers: SIFS and a multi-STA BlockAck, for data.
     fn acknowledgement(&self, rules: &Conventions) -> Duration {
         if self.asks != Asks::Data {
@@ -116,11 +141,21 @@ fn within(mode: Mimo, ru: Ru) -> Mimo {
 }
 
 impl Uplink {
-    /// The stations that could be asked in a category: those with the widest channel, if there are two.
-    fn candidates(&self, category: u8) -> impl Iterator<Item = &Told> + Clone {
-        let may = move |told: &&Told| told.category == category && told.backlog.may_be();
-        let widest = self.told.iter().filter(may).map(|told| told.mode.width()).max();
-        self.told.iter().filter(may).filter(move |told| Some(told.mode.width()) == widest)
+    /// What it has asked its stations for, while that exchange is under way.
+    #[inline]
+    pub(crate) fn round(&self) -> Option<Round> {
+        self.round
+    }
+
+    /// What it was asked for, while it answers and awaits the acknowledgement.
+    #[inline]
+    pub(crate) fn asked(&self) -> Option<Round> {
+        self.asked
+    }
+
+    /// True if its last trigger or multi-STA BlockAck is for this station too.
+    pub(crate) fn serves(&self, station: u32) -> bool {
+        self.users.contains(&station)
     }
 }
 
@@ -140,176 +175,195 @@ impl Station {
         polled: bool,
         rules: &Conventions,
     ) {
+        debug_assert_ne!(station, self.address, "others tell");
+        let shares = self.fits_beside(mode, category, rules);
         let Some(uplink) = self.uplink.as_mut().filter(|uplink| uplink.asks) else { return };
         // The field counts units that have begun.
         let queued = Bytes::new(queued.count().next_multiple_of(QUEUE_UNIT));
-        let backlog = if polled && queued.count() == 0 { Backlog::Nothing } else { Backlog::Is(queued) };
-        let told = Told { station, category, mode, backlog, asked: 0 };
-        match uplink.told.iter_mut().find(|told| (told.station, told.category) == (station, category)) {
-            Some(before) => *before = told,
-            None => uplink.told.push(told),
-        }
-        let bit = 1 << category;
-        if self.step == Step::Access && self.wanting & bit == 0 && self.seeks(category.into()) {
-            self.wanting |= bit;
-            self.soliciting |= bit;
+        uplink.backlogs.tell(now, (station, category), (mode, shares), queued, polled);
+        self.contention.look_again = uplink.backlogs.next_poll;
+        if self.step == Step::Access && self.contention.wanting & 1 << category == 0 && self.seeks(category.into()) {
+            self.seek(category.into());
             self.contend(now, category.into(), rules);
         }
     }
 
-    /// A station was sent data: it may have answers.
-    pub(crate) fn may_answer_to(&mut self, station: u32, rules: &Conventions) {
+    /// A station is sent data that take this long: it may have answers.
+    pub(crate) fn may_answer_to(&mut self, now: Instant, station: u32, airtime: Duration, rules: &Conventions) {
         let category = self.holder;
-        let mode = self.widest_shared_mode(station, rules);
+        let mode = self.rates.widest_shared_mode(station, rules);
+        let mode = mode.map(|mode| (mode, self.fits_beside(mode, category, rules)));
         let Some(uplink) = self.uplink.as_mut().filter(|uplink| uplink.asks) else { return };
-        match uplink.told.iter_mut().find(|told| (told.station, told.category) == (station, category)) {
-            Some(told) if told.backlog == Backlog::Is(Bytes::new(0)) => told.backlog = Backlog::Unknown,
-            Some(_) => {}
-            None => {
-                let told = |mode| Told { station, category, mode, backlog: Backlog::Unknown, asked: 0 };
-                let told = mode.map(told);
-                uplink.told.extend(told);
-            }
+        uplink.turns[usize::from(category)].down += airtime;
+        if station != BROADCAST {
+            uplink.backlogs.sends_to(now, (station, category), mode);
+            self.contention.look_again = uplink.backlogs.next_poll;
         }
+        debug_assert!(self.step == Step::Sending, "data are about to be sent");
+        debug_assert!(!airtime.is_zero(), "data take time");
+    }
+
+    /// Does the longest packet of a station fit beside that of another one, in a TXOP of its own?
+    fn fits_beside(&self, mode: Mimo, category: u8, rules: &Conventions) -> bool {
+        let Some(ru) = Ru::split(mode.width(), 2) else { return false };
+        let mut round = Round::new(Asks::Data, self.address, 2, ru, mode);
+        let part = within(mode, ru);
+        round.header = round.header.max(part.header());
+        let txop = self.contention.access[usize::from(category)].txop_limit;
+        round.fits(part, round.longest(if txop.is_zero() { Duration::MAX } else { txop }, rules), rules)
     }
 
     /// Are there stations to ask in a category that has no frames?
     fn seeks(&self, category: usize) -> bool {
         let index = u8::try_from(category).expect("there are four categories");
-        let asks = self.uplink.as_ref().is_some_and(|uplink| uplink.candidates(index).nth(1).is_some());
-        asks && self.buffers[category].is_empty() && !self.has_aside(index)
+        let asks = self.uplink.as_ref().is_some_and(|uplink| uplink.asks && uplink.backlogs.are_askable(index));
+        asks && self.held.buffers[category].is_empty() && !self.held.has_aside(index)
     }
 
     /// A category's exchange is over: does it contend for a trigger?
     pub(super) fn seek(&mut self, category: usize) {
         let bit = 1 << category;
         if self.seeks(category) {
-            self.wanting |= bit;
+            self.contention.wanting |= bit;
             self.soliciting |= bit;
         } else if self.soliciting & bit != 0 {
-            self.wanting &= !bit;
+            self.contention.wanting &= !bit;
             self.soliciting &= !bit;
         }
+        debug_assert_eq!(self.soliciting & !self.contention.wanting, 0, "who contends for a trigger contends");
+        debug_assert!(
+            self.soliciting & bit == 0 || self.held.buffers[category].is_empty(),
+            "its frames would go first"
+        );
     }
 
-    /// A category that contended for a trigger alone, and has won, has none to send.
-    pub(crate) fn forgoes(&mut self, now: Instant, rules: &Conventions) -> bool {
+    /// It is time to look again whether stations are to be asked.
+    pub(super) fn looks_again(&mut self, now: Instant, rules: &Conventions) {
+        debug_assert!(self.step == Step::Access && !self.contention.busy, "it could send");
+        if let Some(uplink) = &mut self.uplink {
+            uplink.backlogs.refresh(now);
+            self.contention.look_again = uplink.backlogs.next_poll;
+        }
+        for category in 0..rules.categories {
+            if self.contention.wanting & 1 << category == 0 && self.seeks(category) {
+                self.seek(category);
+                self.contend(now, category, rules);
+            }
+        }
+        self.schedule(now, rules);
+        debug_assert!(self.contention.look_again > now, "it does not look again at once");
+    }
+
+    /// A category that contended for a trigger alone, and has won, has none to send now.
+    pub(crate) fn forgoes(&mut self, now: Instant, why: NotNow, rules: &Conventions) -> bool {
         let bit = 1 << self.holder;
         if self.soliciting & bit == 0 {
             return false;
         }
-        self.wanting &= !bit;
+        debug_assert_ne!(why, NotNow::Downlink, "it has no frames");
+        self.contention.wanting &= !bit;
         self.soliciting &= !bit;
         self.step = Step::Access;
+        match why {
+            NotNow::TxopTooShort | NotNow::NobodyKnown | NotNow::Downlink => self.seek(self.holder.into()),
+            // The channel may be as wide as always then.
+            NotNow::TooLong => self.contention.look_again = self.contention.look_again.min(now + LOOK_AGAIN),
+        }
         self.begins_later(now, rules);
+        debug_assert!(self.soliciting & bit != 0 || why != NotNow::TxopTooShort, "what it put off comes");
         true
     }
 
     /// The trigger that is due, if it is the uplink's turn in the category that has won the medium.
-    pub(crate) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Option<Frame> {
+    pub(crate) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
         let category = self.holder;
         let idle = self.soliciting & 1 << category != 0;
-        let free = self.fixed.is_none() && !self.shares();
-        let uplink = self.uplink.as_mut().filter(|uplink| uplink.asks && free)?;
+        let free = self.fixed.is_none() && !self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way());
+        let uplink = self.uplink.as_mut().filter(|uplink| uplink.asks && free).ok_or(NotNow::Downlink)?;
         let polled = uplink.round.take().is_some();
-        if !std::mem::replace(&mut uplink.next, true) && !idle && !polled {
-            return None;
+        let Uplink { backlogs, used, users, turns, .. } = &mut **uplink;
+        backlogs.refresh(now);
+        self.contention.look_again = backlogs.next_poll;
+        backlogs.choose(category, polled, used, users);
+        let turn = polled || turns[usize::from(category)].is_uplinks(!idle, !users.is_empty());
+        if users.is_empty() {
+            return Err(NotNow::NobodyKnown);
         }
-        let left = if self.txop.is_zero() { Duration::MAX } else { self.txop_end.since(now) };
-        let unknown = uplink.candidates(category).any(|told| told.backlog == Backlog::Unknown);
-        let asks = if unknown && !polled { Asks::Backlog } else { Asks::Data };
-        let mut users = std::mem::take(&mut uplink.users);
-        users.clear();
-        let askable =
-            uplink.candidates(category).filter(|told| asks == Asks::Backlog || told.backlog != Backlog::Unknown);
-        users.extend(askable.map(|told| told.station));
-        uplink.users = users;
-        if uplink.users.len() < 2 {
-            return None;
+        if !turn {
+            return Err(NotNow::Downlink);
         }
-        let Uplink { users, used, .. } = &mut **uplink;
-        used.wait(users.iter().copied());
-        users.sort_by_key(|&station| used.of(station));
-        let Some(round) = self.round(asks, left, rules) else {
-            // Their packets may be too long for any part.
-            let Uplink { told, users, .. } = &mut **self.uplink.as_mut()?;
-            let is_user = |told: &&mut Told| told.category == category && users.contains(&told.station);
-            told.iter_mut().filter(is_user).for_each(|told| told.backlog = Backlog::Nothing);
-            return None;
-        };
-        let uplink = self.uplink.as_mut()?;
-        uplink.users.truncate(round.users.into());
-        let Uplink { told, users, .. } = &mut **uplink;
-        for told in told.iter_mut().filter(|told| told.category == category && users.contains(&told.station)) {
-            told.asked += 1;
-            if told.asked >= rules.short_retry_limit {
-                told.backlog = Backlog::Nothing;
-            }
-        }
+        let unknown = |&station: &u32| backlogs.of(station, category).is_none_or(|it| it.backlog == Backlog::Unknown);
+        let asks = if users.iter().any(unknown) { Asks::Backlog } else { Asks::Data };
+        let round = self.round(now, asks, rules)?;
+        debug_assert!(round.users > 0 && !round.lasts.is_zero(), "somebody sends something");
+        let uplink = self.uplink.as_mut().ok_or(NotNow::Downlink)?;
+        let Uplink { backlogs, used, users, turns, .. } = &mut **uplink;
+        users.truncate(round.users.into());
+        backlogs.ask(now, users, category, rules.short_retry_limit);
+        self.contention.look_again = backlogs.next_poll;
+        turns[usize::from(category)].up += round.lasts;
         if asks == Asks::Data {
-            uplink.next = false;
             let share = round.lasts / u64::from(round.users);
-            let Uplink { users, used, .. } = &mut **uplink;
-            for &station in users.iter() {
-                used.charge(station, share);
-            }
+            users.iter().for_each(|&station| used.charge(station, share));
         }
         uplink.round = Some(round);
         uplink.delivered.clear();
         uplink.answered = 0;
         self.step = Step::Sending;
         let reserves = rules.timing.sifs + round.lasts + round.acknowledgement(rules);
+        debug_assert!(self.txop.is_zero() || now + reserves <= self.txop_end, "the exchange ends with the TXOP");
         let kind = Kind::Trigger { asks, users: round.users, response: round.response };
-        Some(self.control(kind, BROADCAST, reserves, rules))
+        Ok(self.control(kind, BROADCAST, reserves, rules))
     }
 
     /// The finest split among the first stations that it could ask in which each can send the longest packet, within the time
-    /// that is left of a TXOP. None if there is none for two.
-    fn round(&self, asks: Asks, left: Duration, rules: &Conventions) -> Option<Round> {
-        let uplink = self.uplink.as_ref()?;
-        let category = self.holder;
-        let modes = |most: usize| {
-            let told = move |&station: &u32| uplink.candidates(category).find(|told| told.station == station);
-            let narrowed = |told: &Told| Told { mode: self.within_limit(told.mode), ..*told };
-            uplink.users[..most].iter().filter_map(told).map(narrowed)
+    /// that is left of a TXOP.
+    fn round(&self, now: Instant, asks: Asks, rules: &Conventions) -> Result<Round, NotNow> {
+        let (whole, left) = match self.txop {
+            Duration::ZERO => (Duration::MAX, Duration::MAX),
+            txop => (txop, self.txop_end.since(now)),
         };
-        let width = modes(uplink.users.len()).next()?.mode.width();
+        let too_long = if left < whole { NotNow::TxopTooShort } else { NotNow::TooLong };
+        let uplink = self.uplink.as_ref().ok_or(NotNow::NobodyKnown)?;
+        let modes = |most: usize| {
+            let known = |&station: &u32| uplink.backlogs.of(station, self.holder);
+            let narrowed = |known: &Known| (self.rates.within_limit(known.mode), known.backlog);
+            uplink.users[..most].iter().filter_map(known).map(narrowed)
+        };
+        let all = uplink.users.len();
+        let width = modes(all).next().ok_or(NotNow::NobodyKnown)?.0.width();
         let timing = &rules.timing;
-        let mut most = uplink.users.len();
-        while let Some(ru) = Ru::split(width, most) {
-            most = ru.count(width);
-            let slowest = modes(most).map(|told| told.mode).min_by_key(|mode| mode.coding())?;
-            let response = Mode::Mimo(slowest.response(ru));
-            let header = response.header();
-            let users = u8::try_from(most).ok()?;
-            let mut round = Round { asks, of: self.address, users, ru, lasts: Duration::ZERO, header, response };
+        let mut most = all;
+        loop {
+            // One that is asked alone has all of the channel.
+            let ru = if all == 1 { Some(Ru::widest(width)) } else { Ru::split(width, most) };
+            let ru = ru.ok_or(too_long)?;
+            most = most.min(ru.count(width));
+            let users = u8::try_from(most).map_err(|_| NotNow::NobodyKnown)?;
+            let slowest = modes(most).map(|(mode, _)| mode).min_by_key(|mode| mode.coding());
+            let mut round = Round::new(asks, self.address, users, ru, slowest.ok_or(NotNow::NobodyKnown)?);
             if asks == Asks::Backlog {
-                round.lasts = timing.duration(response, rules.queue_size_frame());
-                return Some(round);
+                round.lasts = timing.duration(round.response, rules.queue_size_frame());
+                return if round.lasts <= round.longest(left, rules) { Ok(round) } else { Err(too_long) };
             }
-            let parts = || modes(most).map(move |told| (within(told.mode, ru), told.backlog));
-            round.header = parts().map(|(mode, _)| mode.header()).max()?.max(header);
-            let trigger = timing.sifs * 2 + timing.duration(timing.basic, asks.length(users.into()));
-            let after = trigger + round.acknowledgement(rules);
-            let limit = rules.aggregation.duration.min(left.saturating_sub(after));
-            let fits = |(mode, _): (Mimo, Backlog)| round.room(mode, limit, rules) >= rules.mpdu(LONGEST_MSDU);
-            if parts().all(fits) {
+            let parts = || modes(most).map(move |(mode, backlog)| (within(mode, ru), backlog));
+            round.header = parts().map(|(mode, _)| mode.header()).max().unwrap_or_default().max(round.header);
+            let limit = round.longest(left, rules);
+            // Alone a station is asked for what it can send in a whole TXOP, be it shorter than the longest packet.
+            let alone = all == 1 && left == whole && limit > round.header;
+            if alone || parts().all(|(mode, _)| round.fits(mode, limit, rules)) {
                 let needs = |(mode, backlog): (Mimo, Backlog)| match backlog {
                     Backlog::Is(bytes) if bytes < QUEUE_MOST => round.header + timing.payload(Mode::Mimo(mode), bytes),
                     _ => limit,
                 };
-                round.lasts = parts().map(needs).max()?.min(limit);
-                return Some(round);
+                round.lasts = parts().map(needs).max().unwrap_or(limit).min(limit);
+                return Ok(round);
+            }
+            if most <= 2 {
+                return Err(too_long);
             }
             most -= 1;
         }
-        None
-    }
-
-    /// Is an exchange under way in which other stations send when it asks?
-    #[inline]
-    pub(super) fn solicits(&self) -> bool {
-        self.uplink.as_ref().is_some_and(|uplink| uplink.round.is_some())
     }
 
     /// Handles the end of its trigger, or of its multi-STA BlockAck.
@@ -322,6 +376,12 @@ impl Station {
             self.deadline = now + timing.sifs + timing.slot + round.header;
         } else {
             uplink.round = None;
+            if let Some(managed) = &rules.mu_edca {
+                for &station in &uplink.users {
+                    uplink.backlogs.restrain(now, station, self.holder, now + managed.timer);
+                }
+                self.contention.look_again = uplink.backlogs.next_poll;
+            }
             self.finish(now, rules);
         }
     }
@@ -368,47 +428,23 @@ impl Station {
         Due::Failed(Answer::default())
     }
 
-    /// True if its last trigger or multi-STA BlockAck is for this station too.
-    pub(super) fn asks(&self, station: u32) -> bool {
-        self.uplink.as_ref().is_some_and(|uplink| uplink.users.contains(&station))
-    }
-
-    /// What it has asked its stations for.
-    pub(crate) fn asked_for(&self) -> Option<Round> {
-        self.uplink.as_ref()?.round
-    }
-
     /// Prepares an answer. True if it may have data: its category has frames for who asks, or none.
     pub(crate) fn prepare_part(&mut self, round: Round, category: u8) -> bool {
         self.holder = category;
         self.cleared = Cleared::No;
         let Some(uplink) = &mut self.uplink else { return false };
         uplink.asked = Some(round);
-        let buffer = &self.buffers[usize::from(category)];
+        let buffer = &self.held.buffers[usize::from(category)];
         let may = round.asks == Asks::Data && (buffer.is_empty() || buffer.to == round.of && buffer.request.is_none());
         // From now on it takes no other packet.
-        self.wanting |= u8::from(may) << category;
+        self.contention.wanting |= u8::from(may) << category;
         may
-    }
-
-    /// True if its category holds frames.
-    pub(crate) fn holds(&self, category: u8) -> bool {
-        !self.buffers[usize::from(category)].is_empty()
-    }
-
-    /// Bytes of its frames for a receiver in a category, without those in flight.
-    pub(crate) fn waiting_for(&self, to: u32, category: u8) -> Bytes {
-        let next = Some(&self.buffers[usize::from(category)]).filter(|buffer| buffer.to == to);
-        let aside = self.aside.iter().filter(|(other, buffer)| *other == category && buffer.to == to);
-        let buffers = next.into_iter().chain(aside.map(|(_, buffer)| buffer));
-        let waiting = buffers.flat_map(|buffer| buffer.mpdus.iter().skip(buffer.in_flight));
-        waiting.fold(Bytes::new(0), |sum, mpdu| sum + mpdu.psdu)
     }
 
     /// The longest frame in the answer that it prepares; none if it prepares none.
     pub(super) fn longest_answer(&self, rules: &Conventions) -> Option<Bytes> {
         let round = self.uplink.as_ref()?.asked?;
-        let mode = self.shared_mode(round.of, rules)?;
+        let mode = self.rates.shared_mode(round.of, rules)?;
         Some(round.room(within(mode, round.ru), round.lasts, rules))
     }
 
@@ -421,15 +457,15 @@ impl Station {
         rules: &Conventions,
     ) -> Option<Frame> {
         if let Some(assembly) = &assembly {
-            self.assembled(assembly);
+            self.held.assembled(assembly);
         }
         let holder = usize::from(self.holder);
         let round = self.uplink.as_ref()?.asked?;
-        let mode = self.shared_mode(round.of, rules).map(|mode| Mode::Mimo(within(mode, round.ru)));
+        let mode = self.rates.shared_mode(round.of, rules).map(|mode| Mode::Mimo(within(mode, round.ru)));
         let Size { frames, psdu, .. } = assembly.map_or_else(|| self.selected(now, rules), |assembly| assembly.size);
         let mode = mode.filter(|_| self.longest_answer(rules).is_some_and(|longest| psdu <= longest));
         let mode = mode?;
-        let buffer = &mut self.buffers[holder];
+        let buffer = &mut self.held.buffers[holder];
         buffer.in_flight = frames;
         for mpdu in buffer.mpdus.iter_mut().take(frames) {
             mpdu.retry = std::mem::replace(&mut mpdu.sent, true);
@@ -439,17 +475,6 @@ impl Station {
         Some(Frame { kind, mode, sequence: first.sequence, retry: first.retry, ..*answer })
     }
 
-    /// What it was asked for, while it answers.
-    pub(crate) fn answers(&self) -> Option<Round> {
-        self.uplink.as_ref()?.asked
-    }
-
-    /// Does it await the acknowledgement of what it was asked for?
-    #[inline]
-    pub(super) fn has_answered(&self) -> bool {
-        self.uplink.as_ref().is_some_and(|uplink| uplink.asked.is_some())
-    }
-
     /// Handles the end of its answer.
     pub(super) fn answer_sent(&mut self, now: Instant, frames: u16, rules: &Conventions) {
         if frames > 0 {
@@ -457,8 +482,8 @@ impl Station {
             self.deadline = now + rules.timing.response_timeout(rules.timing.basic);
             return;
         }
-        if self.buffers[usize::from(self.holder)].is_empty() {
-            self.wanting &= !(1 << self.holder);
+        if self.held.buffers[usize::from(self.holder)].is_empty() {
+            self.contention.wanting &= !(1 << self.holder);
         }
         if let Some(uplink) = &mut self.uplink {
             uplink.asked = None;
@@ -471,13 +496,13 @@ impl Station {
         let report = self.settle_reported(now, holder, reported, rules);
         if let (Some(managed), Some(uplink)) = (&rules.mu_edca, &mut self.uplink) {
             uplink.managed[holder] = Some(now + managed.timer);
-            let contender = &mut self.contenders[holder];
+            let contender = &mut self.contention.contenders[holder];
             match &managed.access {
                 // An AIFSN of zero: no contention until then.
                 None => contender.earliest = now + managed.timer,
                 Some(access) => {
                     let Access { cw_min, cw_max, .. } = access[holder];
-                    self.access[holder] = access[holder];
+                    self.contention.access[holder] = access[holder];
                     contender.cw = contender.cw.clamp(cw_min, cw_max);
                 }
             }
@@ -491,7 +516,7 @@ impl Station {
         let holder = usize::from(self.holder);
         let mut report = None;
         match rules.aggregation.missed {
-            MissedBlockAck::Request => self.ask_again(now, holder, rules),
+            MissedBlockAck::Request => self.held.ask_again(now, holder, rules),
             MissedBlockAck::Retransmit => report = self.settle(now, holder, rules, |_| false),
         }
         self.end_answer(now, rules);
@@ -505,17 +530,17 @@ impl Station {
         self.step = Step::Access;
         self.deadline = Instant::NEVER;
         let holder = usize::from(self.holder);
-        if self.buffers[holder].is_empty() {
-            self.wanting &= !(1 << holder);
+        if self.held.buffers[holder].is_empty() {
+            self.contention.wanting &= !(1 << holder);
         } else {
-            self.wanting |= 1 << holder;
+            self.contention.wanting |= 1 << holder;
         }
-        if self.buffers[holder].request.is_some() {
+        if self.held.buffers[holder].request.is_some() {
             // A BlockAckReq goes alone, whatever MU EDCA says.
-            self.contenders[holder].earliest = now;
+            self.contention.contenders[holder].earliest = now;
         }
-        if self.contenders[holder].backoff.is_none() {
-            self.draw(holder);
+        if self.contention.contenders[holder].backoff.is_none() {
+            self.contention.draw(holder);
         }
         self.pause(holder);
         self.schedule(now, rules);
@@ -528,7 +553,7 @@ impl Station {
             && uplink.managed[holder].is_some_and(|until| now >= until)
         {
             uplink.managed[holder] = None;
-            self.access[holder] = rules.access[holder];
+            self.contention.access[holder] = rules.access[holder];
         }
     }
 }

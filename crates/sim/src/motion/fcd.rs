@@ -3,7 +3,8 @@
 //! Of this XML only these elements are known: `<timestep time="2.00">`, and in it `<vehicle id="v0" x="5.1" y="-1.6" .../>`,
 //! `<person .../>` or `<container .../>`, perhaps with a height `z`. Between two time steps a node goes straight at constant
 //! speed. It is on the air from its first time step until the first in which it is missing: that is how SUMO's own
-//! conversion for ns-2 has it. One that comes again is at once where it appears.
+//! conversion for ns-2 has it. One that comes again is at once where it appears. Positions are metres: degrees, which SUMO
+//! writes under the same names with `--fcd-output.geo`, are refused.
 
 use super::movements::{TOO_FAR, is_near};
 use super::{Command, Fault, Movement, Movements, Order, Position, Presence};
@@ -15,6 +16,9 @@ use units::{Duration, Instant};
 /// What is wrong in the element that was read last.
 struct Wrong(String);
 
+const DEGREES: &str = "the positions are degrees of longitude and latitude: export them in metres, without \
+    `--fcd-output.geo`";
+
 /// Reads the movements of all that appears.
 pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
     let mut xml = Reader::from_reader(bytes);
@@ -25,12 +29,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
         let wrong = match event {
             Ok(Event::Start(element)) => {
                 file.open += 1;
-                file.element(&element)
+                file.element(&element, at)
             }
-            Ok(Event::Empty(element)) => file.element(&element),
+            Ok(Event::Empty(element)) => file.element(&element, at),
             Ok(Event::End(_)) => {
                 file.open = file.open.saturating_sub(1);
                 continue;
+            }
+            Ok(Event::Comment(options)) if is_geographic(&options) => Err(Wrong(DEGREES.to_owned())),
+            Ok(Event::Eof) if file.first > 0 && file.scale.is_degrees() => {
+                return Err(fault(bytes, file.first - 1, DEGREES.to_owned()));
             }
             Ok(Event::Eof) => file.end(),
             Ok(_) => continue,
@@ -70,6 +78,45 @@ struct File {
     steps: u64,
     /// Elements that have no end yet.
     open: u64,
+    /// Where the first position ends.
+    first: usize,
+    scale: Scale,
+}
+
+/// What tells degrees from metres, of all positions so far.
+struct Scale {
+    /// They are longitudes and latitudes as well.
+    may_be_degrees: bool,
+    /// They are written with five digits behind the point at least: a metre is a hundred thousandth of a degree.
+    fine: bool,
+    /// Did anything that drove for a time move farther than a hundredth of what its speed makes of it? None where nothing
+    /// drove.
+    moves: Option<bool>,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self { may_be_degrees: true, fine: true, moves: None }
+    }
+}
+
+impl Scale {
+    fn is_degrees(&self) -> bool {
+        self.may_be_degrees && !self.moves.unwrap_or(!self.fine)
+    }
+
+    fn position(&mut self, Position { x, y, .. }: Position, written: [&str; 2]) {
+        self.may_be_degrees &= x.abs() <= 180.0 && y.abs() <= 90.0;
+        self.fine &=
+            written.iter().all(|text| text.trim().split_once('.').is_some_and(|(_, digits)| digits.len() >= 5));
+    }
+
+    fn way(&mut self, metres: f64, seconds: f64, slowest: f64) {
+        if slowest >= 1.0 {
+            let moves = metres >= slowest * seconds / 100.0;
+            self.moves = Some(moves || self.moves == Some(true));
+        }
+    }
 }
 
 /// What has been read of a node.
@@ -79,14 +126,19 @@ struct Draft {
     position: Position,
     time: Instant,
     step: u64,
+    /// Zero if it is not told.
+    speed: f64,
 }
 
 impl File {
-    /// An element begins. False where nothing follows.
-    fn element(&mut self, element: &BytesStart) -> Result<bool, Wrong> {
+    /// An element begins, which ends at a byte. False where nothing follows.
+    fn element(&mut self, element: &BytesStart, at: usize) -> Result<bool, Wrong> {
         match element.name().as_ref() {
-            "timestep" => self.step(number(element, "time")?)?,
-            "vehicle" | "person" | "container" => self.appears(element)?,
+            "timestep" => self.step(seconds(element)?)?,
+            "vehicle" | "person" | "container" => {
+                self.appears(element)?;
+                self.first = if self.first == 0 { at } else { self.first };
+            }
             "fcd-export" => {}
             other if self.steps == 0 => {
                 return Err(Wrong(format!("expected `<fcd-export>` and `<timestep>`, found `<{other}>`")));
@@ -128,9 +180,12 @@ impl File {
         let name = attribute(element, "id")?.ok_or_else(|| Wrong("`id` is missing".to_owned()))?;
         let height = if attribute(element, "z")?.is_some() { number(element, "z")? } else { 0.0 };
         let position = Position { x: number(element, "x")?, y: number(element, "y")?, z: height };
+        let speed = number(element, "speed").unwrap_or(0.0);
         if ![position.x, position.y, position.z].into_iter().all(is_near) {
             return Err(Wrong(TOO_FAR.to_owned()));
         }
+        let written = [attribute(element, "x")?.unwrap_or_default(), attribute(element, "y")?.unwrap_or_default()];
+        self.scale.position(position, written.each_ref().map(String::as_str));
         let (time, step) = (self.now, self.steps);
         let Some(&index) = self.by_name.get(&name) else {
             let mut presence = Presence::default();
@@ -139,7 +194,7 @@ impl File {
             }
             let movement = Movement { start: position, commands: Vec::new(), presence };
             self.by_name.insert(name.clone(), self.nodes.len());
-            self.nodes.push((name, Draft { movement, position, time, step }));
+            self.nodes.push((name, Draft { movement, position, time, step, speed }));
             return Ok(());
         };
         let (_, draft) = &mut self.nodes[index];
@@ -149,15 +204,17 @@ impl File {
         let commands = &mut draft.movement.commands;
         let Position { x, y, z } = position;
         if draft.step + 1 == step {
+            let (way, lasted) = (draft.position.distance(position), time.since(draft.time).as_secs_f64());
+            self.scale.way(way, lasted, draft.speed.min(speed));
             if position != draft.position {
-                let speed = draft.position.distance(position) / time.since(draft.time).as_secs_f64();
-                commands.push(Command { time: draft.time, order: Order::Go { x, y, z: Some(z), speed } });
+                let order = Order::Go { x, y, z: Some(z), speed: way / lasted };
+                commands.push(Command { time: draft.time, order });
             }
         } else {
             commands.push(Command { time, order: Order::Set { x: Some(x), y: Some(y), z: Some(z) } });
             draft.movement.presence.turn(time, true);
         }
-        (draft.position, draft.time, draft.step) = (position, time, step);
+        (draft.position, draft.time, draft.step, draft.speed) = (position, time, step, speed);
         Ok(())
     }
 
@@ -180,6 +237,22 @@ fn attribute(element: &BytesStart, name: &str) -> Result<Option<String>, Wrong> 
     let wrong = |error: &dyn std::fmt::Display| Wrong(format!("`{name}` cannot be read: {error}"));
     let Some(found) = element.try_get_attribute(name).map_err(|error| wrong(&error))? else { return Ok(None) };
     found.normalized_value(XmlVersion::Implicit1_0).map(|value| Some(value.into_owned())).map_err(|error| wrong(&error))
+}
+
+/// The time of a time step.
+fn seconds(element: &BytesStart) -> Result<f64, Wrong> {
+    match attribute(element, "time")? {
+        Some(time) if time.contains(':') => {
+            Err(Wrong(format!("`time` is `{time}`: export it in seconds, without `--human-readable-time`")))
+        }
+        _ => number(element, "time"),
+    }
+}
+
+/// Do the options of SUMO, which stand in a comment of its files, ask for degrees?
+fn is_geographic(options: &str) -> bool {
+    let value = options.split_once("<fcd-output.geo value=\"").and_then(|(_, rest)| rest.split('"').next());
+    value.is_some_and(|value| !["false", "0", "no", "off", "f", "-"].contains(&value))
 }
 
 fn number(element: &BytesStart, name: &str) -> Result<f64, Wrong> {

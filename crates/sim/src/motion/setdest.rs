@@ -45,9 +45,8 @@ type Drafts = BTreeMap<u64, Draft>;
 /// The lines about a node that have been read.
 #[derive(Clone, Debug, Default)]
 struct Draft {
-    x: Option<f64>,
-    y: Option<f64>,
-    z: f64,
+    /// By axis.
+    start: [Option<f64>; 3],
     commands: Vec<Command>,
     presence: Presence,
     /// When its last activity began or ended.
@@ -58,17 +57,13 @@ struct Draft {
 
 impl Draft {
     fn finish(self, number: u64) -> Result<Movement, (usize, String)> {
-        match (self.x, self.y) {
-            (Some(x), Some(y)) => {
-                let start = Position { x, y, z: self.z };
-                Ok(Movement { start, commands: self.commands, presence: self.presence })
-            }
-            (x, _) => {
-                let axis = if x.is_none() { "X_" } else { "Y_" };
-                let message = format!("node {number} has no start: `$node_({number}) set {axis} ...` is missing");
-                Err((self.line, message))
-            }
-        }
+        let [Some(x), Some(y), z] = self.start else {
+            let axis = if self.start[0].is_none() { "X_" } else { "Y_" };
+            let message = format!("node {number} has no start: `$node_({number}) set {axis} ...` is missing");
+            return Err((self.line, message));
+        };
+        let start = Position { x, y, z: z.unwrap_or(0.0) };
+        Ok(Movement { start, commands: self.commands, presence: self.presence })
     }
 
     /// Adds a command, which `at` is where its time stands.
@@ -116,12 +111,7 @@ fn line(drafts: &mut Drafts, number: usize, text: &str) -> Result<(), Wrong> {
             return Err(expected(at, "`set`", command));
         }
         let (axis, metres) = coordinate(&mut words)?;
-        let draft = draft(drafts, node, number);
-        match axis {
-            Axis::X => draft.x = Some(metres),
-            Axis::Y => draft.y = Some(metres),
-            Axis::Z => draft.z = metres,
-        }
+        draft(drafts, node, number).start[axis] = Some(metres);
         return words.end();
     }
     words.next();
@@ -169,8 +159,8 @@ fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), 
         }
         "set" => {
             let (axis, metres) = coordinate(words)?;
-            let of = |other: Axis| (axis == other).then_some(metres);
-            draft.push(node, time, Order::Set { x: of(Axis::X), y: of(Axis::Y), z: of(Axis::Z) }, at)?;
+            let [x, y, z] = [0, 1, 2].map(|other| (axis == other).then_some(metres));
+            draft.push(node, time, Order::Set { x, y, z }, at)?;
         }
         "setdest" => {
             let (x, x_at) = words.number("x in metres")?;
@@ -208,22 +198,11 @@ fn draft(drafts: &mut Drafts, node: u64, line: usize) -> &mut Draft {
     drafts.entry(node).or_insert_with(|| Draft { line, ..Draft::default() })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Axis {
-    X,
-    Y,
-    Z,
-}
-
-/// `X_ 150.0`
-fn coordinate(words: &mut Words) -> Result<(Axis, f64), Wrong> {
+/// `X_ 150.0`: the axis, and the number of metres
+fn coordinate(words: &mut Words) -> Result<(usize, f64), Wrong> {
     let (name, at) = words.next();
-    let axis = match name {
-        "X_" => Axis::X,
-        "Y_" => Axis::Y,
-        "Z_" => Axis::Z,
-        _ => return Err(expected(at, "`X_`, `Y_` or `Z_`", name)),
-    };
+    let axis = ["X_", "Y_", "Z_"].iter().position(|axis| *axis == name);
+    let axis = axis.ok_or_else(|| expected(at, "`X_`, `Y_` or `Z_`", name))?;
     let (metres, metres_at) = words.number("a number of metres")?;
     Ok((axis, near(metres, metres_at)?))
 }

@@ -48,6 +48,11 @@ impl Ru {
     pub fn split(width: ChannelWidth, users: usize) -> Option<Self> {
         Self::ALL.into_iter().find(|ru| ru.count(width) <= users).filter(|ru| ru.count(width) > 1)
     }
+
+    /// The widest in a channel.
+    pub(crate) fn widest(width: ChannelWidth) -> Self {
+        Self::ALL.into_iter().rfind(|ru| ru.count(width) > 0).unwrap_or(Self::T242)
+    }
 }
 
 /// Symbols of 4 us of the HE-SIG-B field for this many users of equal RUs: in each 20 MHz half the common field with the RUs

@@ -90,7 +90,7 @@ impl Radio {
         if node.standard.is_none() && node.channel_width.is_none() && node.streams.is_none() && !extends {
             return Ok(None);
         }
-        let standard = node.standard.unwrap_or(self.standard);
+        let standard = node.standard.map_or(self.standard, Standard::from);
         if !standard.high_throughput() || standard > self.standard {
             let why =
                 "a node has the standard of `[radio]` or an older one from 802.11n on; write the newest in `[radio]`";

@@ -52,7 +52,7 @@ impl World {
     pub(crate) fn order_access(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let Node { egress, station, .. } = &mut self.nodes[node];
         let category = egress.category(port);
-        station.set_access(category, self.rules.ordered(category, orders.access));
+        station.contention.set_access(category, self.rules.ordered(category, orders.access));
     }
 }
 

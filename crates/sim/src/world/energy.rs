@@ -342,7 +342,7 @@ impl World {
         // A node with two levels has one queue for what goes by radio.
         let packets = egress.ports()[PortId::at(0)].queue().backlog().packets + 1;
         if let Some(is_low) = energy.as_mut().and_then(|account| account.chooses(self.now, busy, packets)) {
-            station.set_low(is_low);
+            station.rates.set_low(is_low);
         }
     }
 

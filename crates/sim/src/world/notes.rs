@@ -45,7 +45,7 @@ impl World {
         let packet = self.packets.insert(Packet { ttl: 1, dscp, ..Packet::new(load, self.now, length) });
         let flow = u32::MAX;
         let created = self.now;
-        station.take_turns();
+        station.held.take_turns();
         egress.post(Waiting { packet, to: BROADCAST, length, flow, dscp, ecn: Ecn::NotEct, created });
         self.witness_note(node, node, &news);
         self.serve(node);

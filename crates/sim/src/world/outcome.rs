@@ -109,7 +109,19 @@ fn warnings(world: &mut World) -> Vec<String> {
     told.extend(starving_warning(world));
     told.extend(capture_warning(world));
     told.extend(noise_warning(world));
+    told.extend(world.flows.iter().filter_map(forwarded_warning));
     told
+}
+
+/// A recording in which packets that were passed on are twice.
+fn forwarded_warning(flow: &Flow) -> Option<String> {
+    let forwarded = flow.identity.left_out?.forwarded;
+    let told = format!(
+        "flow.{}.traffic.file: {forwarded} packets were recorded as they came and again as they left (`tcpdump -i any` on a \
+         bridge or router), and are replayed twice: record one interface",
+        flow.identity.name
+    );
+    (forwarded > 0).then_some(told)
 }
 
 /// Where the radio, or a wired link, is busy for a smaller share of the time, a rate below the link's holds the traffic.
@@ -185,7 +197,7 @@ fn noise_warning(world: &mut World) -> Option<String> {
     let mut weak = Vec::new();
     for (from, node) in world.nodes.iter().enumerate() {
         for to in node.record.hops.neighbours() {
-            let Some(mode) = node.station.fixed_mode(to) else { continue };
+            let Some(mode) = node.station.rates.fixed_mode(to) else { continue };
             let from = u32::try_from(from).expect("fewer than 2^32 nodes");
             if let Some(chance) = world.medium.chance_alone(from, to, mode, FRAME_BITS).filter(|&chance| chance < FEW) {
                 weak.push((chance, &node.name, &world.nodes[to.into()].name, mode.rate()));
@@ -240,7 +252,7 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     Node {
         name: node.name.clone(),
         queues,
-        mac: node.record.mac_result(radio_ports, busy, covered, world.rules.aggregates(), world.rules.tmac.is_some()),
+        mac: node.record.mac_result(radio_ports, busy, covered, world.rules.aggregates(), node.station.tmac.is_some()),
         hops: node.record.hops.results(|to| world.nodes[to.into()].name.clone()),
         routing,
         overflows: world.overflows.as_ref().map(|overflows| overflows.result(index)),
@@ -292,7 +304,7 @@ fn check_packets(world: &World) {
     let taken = || stations().flat_map(Station::unsettled).flat_map(chain);
     let accepted = taken().filter(|&packet| world.packets.get(packet).transit.accepted).count() as u64;
     let missing = taken().count() as u64 - accepted;
-    let arrived = stations().flat_map(Station::reorders).flat_map(Reorder::held);
+    let arrived = stations().flat_map(|station| station.held.reorders()).flat_map(Reorder::held);
     let held = arrived.flat_map(chain).count() as u64;
     let wired: u64 = world.wires.iter().map(Wire::packets).sum();
     let found = queued + missing + held + wired - sending + world.broadcasts_in_air + routing;

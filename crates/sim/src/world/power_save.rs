@@ -109,7 +109,7 @@ impl World {
         let Some(power) = &self.nodes[node].power_save else { return false };
         let Node { egress, station, .. } = &self.nodes[power.access_point];
         let address = u32::from(node);
-        egress.is_asleep(address) && (egress.holds_for(address) || station.held_for(address).next().is_some())
+        egress.is_asleep(address) && (egress.holds_for(address) || station.held.held_for(address).next().is_some())
     }
 
     fn set_power_state(&mut self, node: NodeId, state: State) {
@@ -205,7 +205,7 @@ impl World {
             (false, true) => self.suspend(node, frame.from),
             (true, false) => {
                 let (Node { egress, station, .. }, _, mut accounts) = self.node_and_accounts(node);
-                station.restore(frame.from);
+                station.held.restore(frame.from);
                 egress.wakes(now, frame.from, &mut accounts.dropping());
             }
             (true, true) | (false, false) => {}
@@ -218,7 +218,7 @@ impl World {
         let Node { egress, station, .. } = &mut nodes[node];
         egress.falls_asleep(to);
         station.suspend(to);
-        for (category, mpdu) in station.held_for(to) {
+        for (category, mpdu) in station.held.held_for(to) {
             let mut next = Some(mpdu.packet);
             while let Some(handle) = next {
                 let Packet { transit, dscp, .. } = packets.get_mut(handle);

@@ -66,7 +66,7 @@ impl World {
     pub(crate) fn serve(&mut self, node: NodeId) {
         let served = &mut self.nodes[node];
         let Node { station, egress, .. } = served;
-        if egress.has_moved() || station.is_paused() || station.free() & egress.filled() != 0 {
+        if egress.has_moved() || station.held.is_paused() || station.free() & egress.filled() != 0 {
             self.hand_over_all(node);
         } else if let Some(deadline) = served.newly_due() {
             self.events.push(deadline, Event::Deadline { node });
@@ -82,7 +82,7 @@ impl World {
         if *absent {
             return self.arm(node);
         }
-        if egress.has_moved() || station.is_paused() {
+        if egress.has_moved() || station.held.is_paused() {
             self.pull_all(node);
             self.set_window(node);
             self.resume_all(node);
@@ -102,7 +102,7 @@ impl World {
         if self.rules.edca()
             && let Some((category, window)) = egress.window()
         {
-            station.set_access(category, self.rules.with_window(category, window));
+            station.contention.set_access(category, self.rules.with_window(category, window));
         }
     }
 
@@ -123,7 +123,7 @@ impl World {
 
     /// Goes on with the frames that categories hold after an exchange.
     fn resume_all(&mut self, node: NodeId) {
-        let mut paused = self.nodes[node].station.take_paused();
+        let mut paused = self.nodes[node].station.held.take_paused();
         while paused != 0 {
             self.resume_in_turn(node, u8::try_from(paused.trailing_zeros()).expect("a byte has eight bits"));
             paused &= paused - 1;
@@ -154,7 +154,8 @@ impl World {
         // A request for a BlockAck may be all that is left for a receiver. Where there are classes there is none.
         let class =
             |packet: Option<Handle>| packet.map_or(Class::BestEffort, |packet| packets.get(packet).dscp.class());
-        let turn = egress.turn(*now, category, station.receivers(category).map(|(to, packet)| (to, class(packet))));
+        let turn =
+            egress.turn(*now, category, station.held.receivers(category).map(|(to, packet)| (to, class(packet))));
         match turn {
             Some(to) => station.resume(*now, category, to, rules),
             None => station.set_aside(category),
@@ -165,7 +166,7 @@ impl World {
     /// Hands the next packet of a category to the station, if there is one.
     fn hand_over(&mut self, node: NodeId, category: u8) {
         loop {
-            let goes_on = self.nodes[node].station.has_aside(category) && self.resume_in_turn(node, category);
+            let goes_on = self.nodes[node].station.held.has_aside(category) && self.resume_in_turn(node, category);
             // A packet that is kept instead may have been the one whose turn it was.
             if goes_on || self.hand_over_next(node, category) {
                 return;
@@ -182,7 +183,7 @@ impl World {
         }
         let Some(taken) = egress.take_next(now, category, &mut accounts.dropping()) else {
             // The discipline may have dropped all that waited.
-            if self.nodes[node].station.has_aside(category) {
+            if self.nodes[node].station.held.has_aside(category) {
                 self.resume_in_turn(node, category);
             }
             let egress = &self.nodes[node].egress;
@@ -222,7 +223,7 @@ impl World {
         }
         self.choose_level(node);
         self.nodes[node].station.offer(self.now, taken.packet.to, category, msdu, &self.rules);
-        if self.rules.tmac.is_some() {
+        if self.nodes[node].station.tmac.is_some() {
             self.take_turn(node);
         }
         if let Some(port) = taken.left {
@@ -242,7 +243,7 @@ impl World {
     /// Receiver and frame length of the packet of a category that would be handed over next; none where it may be the turn
     /// of frames that are sent again.
     pub(super) fn ahead(&mut self, node: NodeId, category: u8) -> Option<(u32, Bytes)> {
-        if self.nodes[node].station.has_aside(category) {
+        if self.nodes[node].station.held.has_aside(category) {
             return None;
         }
         let now = self.now;

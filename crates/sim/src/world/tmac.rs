@@ -76,14 +76,16 @@ impl World {
             Kind::Data { .. } => self.oldest(node, 1).into(),
             Kind::Aggregate { frames, .. } => self.oldest(node, frames.into()).into(),
         };
-        self.nodes[node].station.tell(tells);
+        if let Some(tmac) = &mut self.nodes[node].station.tmac {
+            tmac.tell(tells);
+        }
     }
 
     /// Handles a frame heard by a node: its key, and a request for a grant.
     #[inline(never)]
     pub(super) fn hear_key(&mut self, node: NodeId, frame: &Frame, power: u64) {
         let own = self.oldest(node, 0);
-        let Some(sender) = self.nodes[NodeId::from(frame.from)].station.tmac() else { return };
+        let Some(sender) = &self.nodes[NodeId::from(frame.from)].station.tmac else { return };
         let (tells, place) = (sender.tells(), sender.place_of(node.into()));
         let sign = match frame.kind {
             Kind::Data { .. } | Kind::Aggregate { .. } => Sign::Sends,
@@ -98,7 +100,9 @@ impl World {
             | Kind::SharedCts => return,
         };
         let station = &mut self.nodes[node].station;
-        station.hear_key(self.now, frame.from, tells, sign, power);
+        if let Some(tmac) = &mut station.tmac {
+            tmac.hear_key(self.now, frame.from, tells, sign, power);
+        }
         if let (Sign::Asks, Tells::Next(key), Some(place)) = (sign, tells, place) {
             station.consider(self.now, frame, key, own, place, &self.rules);
         }

@@ -3,6 +3,7 @@
 use super::flows::{Flow, Role};
 use super::nodes::{Node, port_name};
 use super::state::{Event, World};
+use crate::config;
 use crate::egress::Port;
 use crate::engine::{Bitmap, Handle, List, NodeId};
 use crate::mac::{BROADCAST, Frame, Kind, Scoreboard};
@@ -99,7 +100,11 @@ impl World {
     pub fn roster(&self) -> Roster {
         let node = |node: &Node| RosterNode {
             name: node.name.clone(),
-            access_point: node.access_point,
+            role: match (node.access_point, node.egress.layout().radio_ports()) {
+                (true, _) => config::Role::AccessPoint,
+                (false, 0) => config::Role::Wired,
+                (false, _) => config::Role::Station,
+            },
             queues: node.egress.ports().numbers().map(|port| port_name(&self.nodes, node, port, &self.rules)).collect(),
         };
         let flow = |flow: &Flow| RosterFlow {
@@ -132,7 +137,13 @@ impl World {
     pub(super) fn trace_sent(&mut self, node: NodeId, frame: &Frame) {
         if self.watch.as_ref().is_some_and(|watch| watch.watches(node)) {
             if let Kind::MultiUser { .. } = frame.kind {
-                let parts: Vec<u32> = self.nodes[node].station.parts().map(|part| part.to).collect();
+                let parts: Vec<u32> = self.nodes[node]
+                    .station
+                    .downlink
+                    .iter()
+                    .flat_map(|downlink| downlink.parts())
+                    .map(|part| part.to)
+                    .collect();
                 for to in parts {
                     let what = TraceEventKind::Sends(self.picture(&Frame { to, ..*frame }, &Bitmap::ALL));
                     self.report(self.now, node, what);
@@ -188,7 +199,7 @@ impl World {
             Kind::BlockAckReq { start } => (trace::Kind::BlockAckReq { start }, Vec::new()),
             Kind::BlockAck { long } => {
                 let station = &self.nodes[NodeId::from(frame.from)].station;
-                let Scoreboard { start, arrived } = station.scoreboard(frame.to, frame.category);
+                let Scoreboard { start, arrived } = station.held.scoreboard(frame.to, frame.category);
                 (trace::Kind::BlockAck { start, bitmap: arrived, long }, Vec::new())
             }
             Kind::Trigger { asks, users, .. } => (trace::Kind::Trigger { asks, users }, Vec::new()),
@@ -221,11 +232,20 @@ impl World {
         let (mode, psdu) = (frame.mode, frame.psdu(self.rules.key));
         match frame.kind {
             Kind::MultiUser { .. } => {
-                let (mode, psdu) = station.part(frame.to).unwrap_or((mode, psdu));
-                (mode, psdu, station.downlink_duration(&self.rules))
+                let (mode, psdu) =
+                    station.downlink.as_ref().and_then(|downlink| downlink.part(frame.to)).unwrap_or((mode, psdu));
+                (
+                    mode,
+                    psdu,
+                    station.downlink.as_ref().map_or(Duration::ZERO, |downlink| downlink.duration(&self.rules)),
+                )
             }
             Kind::Triggered { .. } => {
-                let lasts = station.answers().map_or(Duration::ZERO, |round| round.lasts);
+                let lasts = station
+                    .uplink
+                    .as_ref()
+                    .and_then(|uplink| uplink.asked())
+                    .map_or(Duration::ZERO, |round| round.lasts);
                 (mode, psdu, lasts)
             }
             _ => (mode, psdu, self.rules.timing.duration(mode, psdu)),

@@ -1,6 +1,9 @@
 //! Networks that several tests use.
 #![allow(dead_code, reason = "each test file takes what it needs")]
 
+mod all;
+
+pub(crate) use all::NETWORKS;
 use sim::World;
 use sim::config::Network;
 use sim::results::Outcome;

@@ -5,11 +5,11 @@ mod upkeep;
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::{Failure, HOLDS};
+use evidence::Row;
 use experiment::scenario::{Wishes, nearest};
 use experiment::tables;
-use lab::evidence::{self, Row};
 use lab::files;
-use lab::home::{by_id, evidence, home, under};
+use lab::home::{by_id, home, under};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -157,7 +157,8 @@ fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<
 /// Reads the record of every document.
 fn records() -> Result<Records, Failure> {
     let mut records = Records::new();
-    for (document, text) in evidence()? {
+    let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", evidence::FOLDER));
+    for (document, text) in evidence::texts().map_err(unreadable)? {
         let rows = evidence::read(&text).map_err(|why| Failure::wrong(format!("evidence/{document}.csv: {why}")))?;
         records.insert(document, rows);
     }

@@ -47,12 +47,15 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
     let mut begin = |nodes: &[Ready]| nodes.iter().for_each(|Ready { name, addresses }| ready(name, *addresses));
     let mut first_late = |by: Duration| {
         if args.most_late.is_some() {
-            complain(format_args!("warning: a packet was delivered {} ms late", by.as_secs_f64() * 1e3));
+            complain(format_args!("warning: a packet was delivered {:.3} ms late", by.as_secs_f64() * 1e3));
         }
     };
     let rules = Rules { late, step };
-    let done = live::run(&inside, &mut medium, command(&args.command), rules, &mut begin, &mut first_late)?;
-    let (Report { emulation, series, cpu }, ended) = done;
+    let done = live::run(&inside, &mut medium, command(&args.command), rules, &mut begin, &mut first_late);
+    let (Report { emulation, series, cpu }, ended) = done.map_err(|error| match error {
+        NotRun::Unavailable(error) => error.into(),
+        NotRun::Command(error) => not_run(&args.command, &error),
+    })?;
     medium.end_capture()?;
     let lateness = emulation.lateness();
     let too_late = args.most_late.is_some_and(|most| 100.0 * (1.0 - emulation.in_time_ratio) > most);
@@ -130,7 +133,7 @@ pub(super) fn enter(args: &args::Enter) -> Result<u8, Failure> {
     let Some(mut command) = command(&args.command) else { return Err(Failure::wrong("there is no command")) };
     // Ctrl-C is for the command, which gets it too.
     let _ = ctrlc::set_handler(|| {});
-    command.status().map(code).map_err(|error| not_run(&error))
+    command.status().map(code).map_err(|error| not_run(&args.command, &error))
 }
 
 fn command(words: &[OsString]) -> Option<Command> {
@@ -146,23 +149,15 @@ fn code(ended: ExitStatus) -> u8 {
     u8::try_from(code & 0xff).unwrap_or(u8::MAX)
 }
 
-fn not_run(error: &std::io::Error) -> Failure {
+fn not_run(command: &[OsString], error: &std::io::Error) -> Failure {
     let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN };
-    Failure::of_command(code, format!("cannot run the command: {error}"))
+    let program = command.first().cloned().unwrap_or_default();
+    Failure::of_command(code, format!("cannot run {}: {error}", program.display()))
 }
 
 impl From<Unavailable> for Failure {
     fn from(error: Unavailable) -> Self {
         Self::failed(error.to_string())
-    }
-}
-
-impl From<NotRun> for Failure {
-    fn from(error: NotRun) -> Self {
-        match error {
-            NotRun::Unavailable(error) => error.into(),
-            NotRun::Command(error) => not_run(&error),
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use experiment::report::{self, Simulator};
 use experiment::study::Study;
 use lab::charts::{self, NoLibrary};
-use lab::store::{self, Store, StoreError, write_whole};
+use lab::store::{self, Store, write_whole};
 use std::path::{Path, PathBuf};
 
 pub(super) fn report(folder: &Path, out: Option<PathBuf>) -> Result<(), Failure> {
@@ -31,10 +31,8 @@ pub(super) fn write(
 /// Loads the study in the folder, or those in its subfolders.
 fn studies(folder: &Path) -> Result<Vec<Study>, Failure> {
     let wrong = |why: &str| Failure::wrong(format!("{}: {why}", folder.display()));
-    match Store::load(folder) {
-        Ok(study) => return Ok(vec![study]),
-        Err(StoreError::NoStudy { .. }) => {}
-        Err(error) => return Err(error.into()),
+    if store::holds_study(folder) {
+        return Ok(vec![Store::load(folder)?]);
     }
     if !folder.is_dir() {
         return Err(if folder.exists() {

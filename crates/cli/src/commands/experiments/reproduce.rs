@@ -13,7 +13,7 @@ use experiment::study::Study;
 use experiment::tables;
 use lab::files;
 use lab::home;
-use lab::store::{self, Store, StoreError};
+use lab::store::{self, Store};
 use lab::sweep::{self, Settings, SweepError, Traces};
 use serde_json::json;
 use std::fs;
@@ -83,10 +83,7 @@ fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     if let Some(out) = &args.out
         && files.len() > 1
     {
-        let of = store::owners(out);
-        if !of.is_empty() {
-            return Err(StoreError::Taken { path: out.clone(), of }.into());
-        }
+        store::untaken(out, &store::owners(out))?;
     }
     let seeds = args.seeds.or(args.quick.then_some(sweep::QUICK_SEEDS));
     let wishes = Wishes { set: args.set.clone(), seeds, quick: args.quick, ..Wishes::default() };

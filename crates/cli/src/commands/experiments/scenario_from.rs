@@ -78,20 +78,16 @@ fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::In
 
 #[cfg(target_os = "linux")]
 fn bitrate(mode: &linux::kernel::nl80211::Mode) -> Option<interface::Bitrate> {
-    use interface::{Generation, Guard};
-    use linux::kernel::nl80211::Format;
+    use interface::{Format, GuardInterval as Guard};
+    use linux::kernel::nl80211;
     let generation = match mode.format {
-        Format::NonHt => return None,
-        Format::Ht => Generation::N,
-        Format::Vht => Generation::Ac,
-        Format::He | Format::Eht => Generation::Ax,
+        nl80211::Format::NonHt => return None,
+        nl80211::Format::Ht => Format::Ht,
+        nl80211::Format::Vht => Format::Vht,
+        nl80211::Format::He | nl80211::Format::Eht => Format::He,
     };
-    let guard = match mode.guard.map(units::Duration::as_nanos) {
-        Some(400) => Guard::Short,
-        Some(1_600) => Guard::Double,
-        Some(3_200) => Guard::Quadruple,
-        _ => Guard::Long,
-    };
+    let is_so_long = |guard: &Guard| mode.guard.is_some_and(|own| own.as_nanos() == guard.nanos());
+    let guard = [Guard::Short, Guard::Double, Guard::Quadruple].into_iter().find(is_so_long).unwrap_or_default();
     interface::Bitrate::new(generation, mode.mcs?, mode.streams?, mode.width, guard).ok()
 }
 

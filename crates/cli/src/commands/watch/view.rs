@@ -1,6 +1,7 @@
 //! The screen of `sluice watch` as text, so that it can be tested without a terminal.
 
-use crate::commands::status::{age, classes, milliseconds, plain};
+use crate::commands::stations::{milliseconds, plain};
+use crate::commands::status::{age, classes};
 use control::{Limit, Stat};
 use experiment::tables::wrapped;
 use linux::telemetry::status::{Quantity, State, Status};

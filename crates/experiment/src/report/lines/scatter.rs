@@ -1,42 +1,31 @@
 //! Charts over a result: every case is a point, and some are on the front.
 
-use super::{Case, Identity, Maker, readable_unit};
+use super::{Case, Identity, Maker, key};
 use crate::claims::Condition;
 use crate::report::picture::{Panel, Picture, Point, Scatter, Style, Y};
-use crate::report::text::{count, ranges};
+use crate::report::text::{count, ranges, readable_unit};
 use crate::study::{Front, Side, Spacing};
-
-/// A point before its name is known.
-struct Draft {
-    identity: Identity,
-    x: [f64; 3],
-    y: [f64; 3],
-    full: bool,
-}
 
 impl Maker<'_> {
     /// Makes the picture of a chart over the result `x`, or says why there is none.
     pub(super) fn scatter(&self, x_title: &str, cases: &[Case], id: String) -> Result<Picture, String> {
-        let frames: Vec<(Option<String>, Vec<Draft>)> =
-            self.panels(cases).into_iter().map(|(title, cases)| (title, self.drafts(&cases))).collect();
         let mut identities: Vec<Identity> = Vec::new();
-        for draft in frames.iter().flat_map(|(_, drafts)| drafts) {
-            if !identities.contains(&draft.identity) {
-                identities.push(draft.identity.clone());
+        let mut frames = Vec::new();
+        for (title, cases) in self.panels(cases) {
+            let points = self.points(&cases, &mut identities);
+            if !points.is_empty() {
+                frames.push((title, points));
             }
         }
         if identities.is_empty() {
             return Err(format!("These runs hold no values of {} over {}.", self.chart.y.join(", "), self.chart.x));
         }
         let legend = self.styles(&identities);
-        let panels: Vec<Panel> = frames
-            .into_iter()
-            .filter(|(_, drafts)| !drafts.is_empty())
-            .map(|(title, drafts)| {
-                let scatter = self.panel(x_title, drafts, &identities, &legend);
-                Panel { title, lines: Vec::new(), rules: Vec::new(), scatter: Some(scatter) }
-            })
-            .collect();
+        let panel = |(title, points)| {
+            let scatter = Some(self.panel(x_title, points, &legend));
+            Panel { title, lines: Vec::new(), rules: Vec::new(), scatter }
+        };
+        let panels: Vec<Panel> = frames.into_iter().map(panel).collect();
         let seeds: Vec<u64> = cases[0].runs.iter().map(|run| run.seed).collect();
         let mut notes = vec![match seeds.len() {
             1 => format!("Seed {}; one run a point, so no intervals.", ranges(&seeds)),
@@ -50,9 +39,9 @@ impl Maker<'_> {
     }
 
     /// Returns the points of some cases: one per element of `y`, over the same element of `x`, or its only one.
-    fn drafts(&self, cases: &[&Case]) -> Vec<Draft> {
+    fn points(&self, cases: &[&Case], identities: &mut Vec<Identity>) -> Vec<Point> {
         let xs = self.values(cases, &self.chart.x);
-        let mut drafts = Vec::new();
+        let mut points = Vec::new();
         for path in &self.chart.y {
             for (case, element, y) in self.values(cases, path) {
                 let of_case: Vec<_> = xs.iter().filter(|(other, ..)| other.first == case.first).collect();
@@ -63,10 +52,10 @@ impl Maker<'_> {
                 }
                 let identity = Identity { element, measure: super::words(path), labels: self.labels(case) };
                 let (x, y) = ([x.mean, x.low, x.high], [y.mean, y.low, y.high]);
-                drafts.push(Draft { identity, x, y, full: self.may_win(case) });
+                points.push(Point { key: key(identities, identity), x, y, full: self.may_win(case) });
             }
         }
-        drafts
+        points
     }
 
     /// True if the case fulfils the front's condition, or there is none.
@@ -77,16 +66,9 @@ impl Maker<'_> {
         self.values(&[case], of).iter().all(|(.., interval)| condition.holds(interval.mean))
     }
 
-    fn panel(&self, x_title: &str, drafts: Vec<Draft>, identities: &[Identity], legend: &[Style]) -> Scatter {
-        let points: Vec<Point> = drafts
-            .into_iter()
-            .map(|Draft { identity, x, y, full }| {
-                let key = identities.iter().position(|known| *known == identity).unwrap_or_default();
-                Point { key, style: legend[key].clone(), x, y, full }
-            })
-            .collect();
+    fn panel(&self, x_title: &str, points: Vec<Point>, legend: &[Style]) -> Scatter {
         let front = self.chart.front.as_ref().map(|front| {
-            let names = on_front(front, &points).map(|point| point.style.name.as_str());
+            let names = on_front(front, &points).map(|point| legend[point.key].name.as_str());
             format!("On the front: {}.", names.collect::<Vec<_>>().join("; "))
         });
         let log = self.chart.x_scale == Spacing::Log;
@@ -133,23 +115,16 @@ fn axis(title: &str, log: bool, values: &(impl Iterator<Item = [f64; 3]> + Clone
 mod tests {
     use super::*;
 
-    fn point(name: &str, x: f64, y: f64, full: bool) -> Point {
-        Point { key: 0, style: Style { name: name.to_owned(), colour: 0, dash: 0 }, x: [x; 3], y: [y; 3], full }
-    }
-
     #[test]
     fn the_front_has_the_points_that_no_other_beats() {
-        let points = [
-            point("short", 1.0, 3.0, true),
-            point("equal", 1.0, 3.0, true),
-            point("long", 2.0, 5.0, true),
-            point("worse", 2.0, 4.0, true),
-            point("slower", 3.0, 5.0, true),
-            point("lossy", 0.5, 9.0, false),
-        ];
+        let names = ["short", "equal", "long", "worse", "slower", "lossy"];
+        let places = [(1.0, 3.0), (1.0, 3.0), (2.0, 5.0), (2.0, 4.0), (3.0, 5.0), (0.5, 9.0)];
+        let point =
+            |(key, (x, y)): (usize, (f64, f64))| Point { key, x: [x; 3], y: [y; 3], full: names[key] != "lossy" };
+        let points: Vec<Point> = places.into_iter().enumerate().map(point).collect();
         let front = |x, y| {
             let front = Front { x, y, of: None, when: None };
-            on_front(&front, &points).map(|point| point.style.name.clone()).collect::<Vec<_>>()
+            on_front(&front, &points).map(|point| names[point.key]).collect::<Vec<_>>()
         };
         assert_eq!(front(Side::Below, Side::Above), ["short", "equal", "long"]);
         assert_eq!(front(Side::Above, Side::Above), ["slower"]);

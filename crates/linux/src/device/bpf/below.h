@@ -28,6 +28,9 @@ static ALWAYS_INLINE __u32 index_of(__u32 slot, __u64 position)
 	return slot % MOST_QUEUES * FLIGHTS + (__u32)position % FLIGHTS;
 }
 
+/* By the golden ratio (Knuth, The Art of Computer Programming 3, 6.4). */
+#define GOLDEN_RATIO 0x9e3779b97f4a7c15
+
 static ALWAYS_INLINE struct bucket *bucket_of(__u64 id)
 {
 	return &buckets[id * GOLDEN_RATIO >> (64 - BUCKET_BITS)];

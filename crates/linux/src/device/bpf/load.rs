@@ -6,10 +6,11 @@ use super::marking;
 use crate::error::{Error, Taken};
 use crate::kernel::Patience;
 use libbpf_rs::{MapCore, MapMut, Object, ObjectBuilder, OpenObject};
-use rustix::fs::{FileType, FlockOperation, Mode, Stat, flock, fstat, lstat, statfs};
+use rustix::fs::{CWD, FileType, FlockOperation, Mode, RenameFlags, Stat, flock, fstat, lstat, renameat_with, statfs};
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use std::fs::{DirBuilder, File};
+use rustix::rand::{GetRandomFlags, getrandom};
+use std::fs::{DirBuilder, File, remove_dir};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
@@ -72,8 +73,9 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     registered.map_err(|error| refused("register", &error))
 }
 
-/// Makes the folder, for this user alone. The file system may be open to everybody (mode 1777): refuses a folder that
-/// another user made, or in which others may put or remove anything. Returns false if it has just been unloaded.
+/// Makes the folder, for this user alone. The file system may be open to everybody (mode 1777): what another user made
+/// under that name first is put aside, if this one may, else refused, as is a folder in which others may put or remove
+/// anything. Returns false if it has just been unloaded.
 fn own(folder: &Path) -> Result<bool, Error> {
     let above = folder.parent().unwrap_or(folder);
     match DirBuilder::new().mode(FOLDER_MODE).create(folder) {
@@ -96,10 +98,14 @@ fn own(folder: &Path) -> Result<bool, Error> {
         let mode = Mode::from_raw_mode(stat.st_mode);
         let is_open = mode.intersects(Mode::WGRP | Mode::WOTH) && !(may_be_sticky && mode.contains(Mode::SVTX));
         let refuse = |why| Err(Error::Distrusted { path: path.into(), why });
+        let is_own = stat.st_uid == 0 || stat.st_uid == geteuid().as_raw();
+        if !is_own && path == folder && put_aside(folder) {
+            return Ok(false);
+        }
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             return refuse("is not a folder: no queue discipline is kept there");
         }
-        if stat.st_uid != 0 && stat.st_uid != geteuid().as_raw() {
+        if !is_own {
             return refuse("belongs to another user: no queue discipline is kept there");
         }
         if is_open {
@@ -107,6 +113,19 @@ fn own(folder: &Path) -> Result<bool, Error> {
         }
     }
     Ok(true)
+}
+
+/// Puts a folder of this user in the place of what another one has made there. The kernel lets the owner of the folder
+/// above do that, and nobody else undo it, whatever the other does meanwhile.
+fn put_aside(folder: &Path) -> bool {
+    let mut name = [0; 8];
+    let Ok(8) = getrandom(&mut name, GetRandomFlags::empty()) else { return false };
+    let own = folder.with_extension(format!("{:016x}", u64::from_ne_bytes(name)));
+    let made = DirBuilder::new().mode(FOLDER_MODE).create(&own);
+    let is_done = made.is_ok() && renameat_with(CWD, &own, CWD, folder, RenameFlags::EXCHANGE).is_ok();
+    // Ours, or an empty one of the other's.
+    let _ = remove_dir(own);
+    is_done
 }
 
 /// Waits until no other agent loads the discipline, takes a slot, makes a queue or unloads, and excludes all others
@@ -158,4 +177,54 @@ pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
         .and_then(|()| names.try_for_each(|name| is_gone(std::fs::remove_file(folder.join(name)))))
         .and_then(|()| is_gone(std::fs::remove_dir(folder)))
         .map_err(|source| Error::Kernel { what: "unload the queue discipline".into(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+
+    #[test]
+    fn what_another_user_made_first_is_put_aside_and_one_that_is_open_to_others_refused() {
+        let above = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(above.path(), std::fs::Permissions::from_mode(0o1777)).unwrap();
+        let folder = above.path().join("sluice");
+        let made: [&dyn Fn(); 3] = [
+            &|| std::fs::create_dir(&folder).unwrap(),
+            &|| {
+                std::fs::create_dir(&folder).unwrap();
+                std::fs::write(folder.join("link"), "").unwrap();
+            },
+            &|| symlink("/etc", &folder).unwrap(),
+        ];
+        for make in made {
+            make();
+            if rustix::fs::chownat(
+                CWD,
+                &folder,
+                Some(rustix::fs::Uid::from_raw(4_242)),
+                None,
+                rustix::fs::AtFlags::SYMLINK_NOFOLLOW,
+            )
+            .is_err()
+            {
+                eprintln!("skipped: only root can make what another user has");
+                return;
+            }
+            drop(alone(&folder).unwrap());
+            let of = std::fs::symlink_metadata(&folder).unwrap();
+            assert!(of.is_dir() && of.uid() == geteuid().as_raw() && of.mode() & 0o7777 == FOLDER_MODE);
+            assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+            remove_dir(&folder).unwrap();
+        }
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let refused = own(&folder).unwrap_err().to_string();
+        assert!(refused.contains("may be written by others"), "{refused}");
+        remove_dir(&folder).unwrap();
+        // Whom the folder above does not obey.
+        chown(above.path(), Some(4_242), None).unwrap();
+        let refused = own(&folder).unwrap_err().to_string();
+        assert!(refused.contains("belongs to another user"), "{refused}");
+    }
 }

@@ -15,10 +15,9 @@
 #define BIASED 3
 /* Stations of a queue. The first stands for all receivers that are not named. */
 #define STATIONS 64
-/* Most places that are tried for a station, from that of its address's hash. */
+/* Most places that are tried for a station, from that of its address's hash, which has a key: who chooses addresses must
+ * not be able to choose places. */
 #define PROBES 8
-/* By the golden ratio (Knuth, The Art of Computer Programming 3, 6.4). */
-#define GOLDEN_RATIO 0x9e3779b97f4a7c15
 
 /* Written by the agent at any time; the discipline obeys from the next packet that comes or leaves. */
 struct sluice_settings {
@@ -88,7 +87,8 @@ struct sluice_settings {
 
 /* A receiver, written by the agent together with the others of its queue. */
 struct sluice_station {
-	/* Its MAC address, the first byte lowest, with a seventh of 1; zero: none. */
+	/* Its MAC address, the first byte lowest, with a seventh of 1; zero: none. Of the first station the key of the hash:
+	 * an odd number above all addresses, so that the hash is universal (Dietzfelbinger and others, 1997). */
 	__u64 address;
 	/* Airtime of a byte, ps, and of a packet beside its bytes, ns. */
 	__u64 per_byte;

@@ -18,10 +18,11 @@ static ALWAYS_INLINE const struct sluice_station *station_at(__u32 slot, __u32 n
 static ALWAYS_INLINE __u32 station_of(__u32 slot, __u64 address)
 {
 	const struct stations_of_queue *all = bpf_map_lookup_elem(&stations, &slot);
-	__u32 first = (address ^ address >> 24) * GOLDEN_RATIO >> 58;
+	__u32 first;
 
 	if (!all)
 		return 0;
+	first = address * all->at[0].address >> 58;
 	for (__u32 number = first; number < first + PROBES; number++)
 		if (all->at[bounded(number, STATIONS)].address == address)
 			return number % STATIONS;

@@ -1,11 +1,12 @@
 //! Stations of a queue with turns: who they are, and how long what is sent to them takes, from nl80211.
 
 use super::maps::refused;
-use super::shared::{GOLDEN_RATIO, PROBES, STATIONS, Station};
+use super::shared::{PROBES, STATIONS, Station};
 use crate::device::radio::largest;
 use crate::error::Error;
 use crate::kernel::nl80211::{Format, Peer, Wireless};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use rustix::rand::{GetRandomFlags, getrandom};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Duration, Rate};
 
@@ -38,6 +39,8 @@ pub(super) struct Stations {
     index: u32,
     map: MapHandle,
     slot: u32,
+    /// Of the hash of addresses.
+    key: u64,
     written: [Station; ELEMENTS],
     known: BTreeMap<[u8; 6], Known>,
     /// Number of calls without a list before the next one.
@@ -59,8 +62,9 @@ impl Stations {
     /// Opens the stations of an interface for the queue in a slot.
     pub(super) fn open(index: u32, map: MapHandle, slot: u32) -> Result<Self, Error> {
         let written = [Station::default(); ELEMENTS];
-        let mut new = Self { wireless: Wireless::open()?, index, map, slot, written, known: BTreeMap::new(), pass: 0 };
-        // Nothing of the queue before is left, whatever is known now.
+        let (wireless, known, key) = (Wireless::open()?, BTreeMap::new(), key()?);
+        let mut new = Self { wireless, index, map, slot, key, written, known, pass: 0 };
+        // Nothing of the queue before is left, whatever is known now; and the first list differs from it.
         new.write(&written)?;
         new.look()?;
         Ok(new)
@@ -82,11 +86,13 @@ impl Stations {
         }
         for station in &known {
             let is_named = next.iter().any(|named| named.address == station.address);
-            if let Some(free) = places(station.address).find(|place| next[*place].address == 0).filter(|_| !is_named) {
+            if let Some(free) =
+                places(self.key, station.address).find(|place| next[*place].address == 0).filter(|_| !is_named)
+            {
                 next[free] = *station;
             }
         }
-        next[0] = mean(&known);
+        next[0] = Station { address: self.key, ..mean(&known) };
         if next == self.written { Ok(()) } else { self.write(&next) }
     }
 
@@ -131,9 +137,17 @@ fn name(address: [u8; 6]) -> u64 {
     address.iter().rev().fold(1, |name, byte| name << 8 | u64::from(*byte))
 }
 
+/// Draws a key as `shared.h` has it.
+fn key() -> Result<u64, Error> {
+    let mut bytes = [0; 8];
+    let drawn = getrandom(&mut bytes, GetRandomFlags::empty());
+    drawn.map_err(|errno| Error::Kernel { what: "draw random numbers".into(), source: errno.into() })?;
+    Ok(u64::from_ne_bytes(bytes) | 1 << 63 | 1)
+}
+
 /// Returns the places in which the discipline looks for an address. Place zero is never among them: it is nobody's.
-fn places(address: u64) -> impl Iterator<Item = usize> {
-    let first = (address ^ address >> 24).wrapping_mul(GOLDEN_RATIO) >> 58;
+fn places(key: u64, address: u64) -> impl Iterator<Item = usize> {
+    let first = address.wrapping_mul(key) >> 58;
     (first..first + PROBES).map(|place| (place % STATIONS) as usize).filter(|place| *place != 0)
 }
 
@@ -208,10 +222,31 @@ mod tests {
 
     #[test]
     fn a_station_is_looked_for_in_few_elements_and_never_in_that_of_the_others() {
+        let key = key().unwrap();
         for last in 0..=255 {
-            let places: Vec<usize> = places(name([2, 0, 0, 0, 0, last])).collect();
+            let places: Vec<usize> = places(key, name([2, 0, 0, 0, 0, last])).collect();
             assert!(places.len() >= 7 && places.iter().all(|place| (1..ELEMENTS).contains(place)), "{places:?}");
         }
         assert_eq!(name([1, 2, 3, 4, 5, 6]), 0x0001_0605_0403_0201);
+        assert!(key > name([255; 6]), "no address is the key");
+    }
+
+    /// A hundred addresses that share a place under one key, as one would choose who knew it.
+    #[test]
+    fn addresses_that_crowd_a_place_under_one_key_are_spread_by_others() {
+        let first = |key, address| places(key, address).next().unwrap();
+        let addresses = (0..=u64::from(u32::MAX)).map(|number| name([2, 0, 0, 0, 0, 0]) | number << 16);
+        let known = 0x9e37_79b9_7f4a_7c15;
+        let chosen: Vec<u64> = addresses.filter(|address| first(known, *address) == 9).take(100).collect();
+        let most = |key| {
+            let mut of = [0_u32; ELEMENTS];
+            for address in &chosen {
+                of[first(key, *address)] += 1;
+            }
+            of.into_iter().max().unwrap()
+        };
+        assert_eq!(most(known), 100);
+        let mean = (0..100).map(|_| most(key().unwrap())).sum::<u32>() / 100;
+        assert!(mean <= 15, "{mean}");
     }
 }

@@ -38,11 +38,12 @@ struct QueueFields {
 #[derive(Serialize, Deserialize)]
 struct ClassFields {
     last: Last,
-    totals: ClassSums,
+    totals: Counts,
 }
 
+/// Writes what arrived, was sent and dropped.
 #[derive(Serialize, Deserialize)]
-struct ClassSums {
+struct Counts {
     arrived_packets: u64,
     arrived_bytes: u64,
     sent_packets: u64,
@@ -63,12 +64,8 @@ enum InItsUnit {
 #[derive(Serialize, Deserialize)]
 struct Last {
     length_s: f64,
-    arrived_packets: u64,
-    arrived_bytes: u64,
-    sent_packets: u64,
-    sent_bytes: u64,
-    dropped_packets: u64,
-    dropped_bytes: u64,
+    #[serde(flatten)]
+    counts: Counts,
     backlog_packets: u64,
     backlog_bytes: u64,
     backlog_max_packets: u64,
@@ -97,12 +94,8 @@ struct Spans {
 
 #[derive(Serialize, Deserialize)]
 struct Sums {
-    arrived_packets: u64,
-    arrived_bytes: u64,
-    sent_packets: u64,
-    sent_bytes: u64,
-    dropped_packets: u64,
-    dropped_bytes: u64,
+    #[serde(flatten)]
+    counts: Counts,
     limit_changes: u64,
     restarts: u64,
 }
@@ -183,26 +176,37 @@ impl From<QueueFields> for Status {
 
 impl From<RealTime> for ClassFields {
     fn from(RealTime { last, arrived, sent, dropped }: RealTime) -> Self {
-        let totals = ClassSums {
+        Self { last: last.into(), totals: [arrived, sent, dropped].into() }
+    }
+}
+
+impl From<ClassFields> for RealTime {
+    fn from(ClassFields { last, totals }: ClassFields) -> Self {
+        let [arrived, sent, dropped] = totals.into();
+        Self { last: last.into(), arrived, sent, dropped }
+    }
+}
+
+impl From<[Count; 3]> for Counts {
+    fn from([arrived, sent, dropped]: [Count; 3]) -> Self {
+        Self {
             arrived_packets: arrived.packets,
             arrived_bytes: arrived.bytes.count(),
             sent_packets: sent.packets,
             sent_bytes: sent.bytes.count(),
             dropped_packets: dropped.packets,
             dropped_bytes: dropped.bytes.count(),
-        };
-        Self { last: last.into(), totals }
+        }
     }
 }
 
-impl From<ClassFields> for RealTime {
-    fn from(ClassFields { last, totals }: ClassFields) -> Self {
-        Self {
-            last: last.into(),
-            arrived: count(totals.arrived_packets, totals.arrived_bytes),
-            sent: count(totals.sent_packets, totals.sent_bytes),
-            dropped: count(totals.dropped_packets, totals.dropped_bytes),
-        }
+impl From<Counts> for [Count; 3] {
+    fn from(counts: Counts) -> Self {
+        [
+            count(counts.arrived_packets, counts.arrived_bytes),
+            count(counts.sent_packets, counts.sent_bytes),
+            count(counts.dropped_packets, counts.dropped_bytes),
+        ]
     }
 }
 
@@ -210,12 +214,7 @@ impl From<Interval> for Last {
     fn from(seen: Interval) -> Self {
         Self {
             length_s: seen.length.as_secs_f64(),
-            arrived_packets: seen.arrived.packets,
-            arrived_bytes: seen.arrived.bytes.count(),
-            sent_packets: seen.sent.packets,
-            sent_bytes: seen.sent.bytes.count(),
-            dropped_packets: seen.dropped.packets,
-            dropped_bytes: seen.dropped.bytes.count(),
+            counts: [seen.arrived, seen.sent, seen.dropped].into(),
             backlog_packets: seen.backlog.packets,
             backlog_bytes: seen.backlog.bytes.count(),
             backlog_max_packets: seen.backlog_max,
@@ -232,11 +231,12 @@ impl From<Interval> for Last {
 
 impl From<Last> for Interval {
     fn from(last: Last) -> Self {
+        let [arrived, sent, dropped] = last.counts.into();
         Self {
             length: Duration::from_secs_f64(last.length_s),
-            arrived: count(last.arrived_packets, last.arrived_bytes),
-            sent: count(last.sent_packets, last.sent_bytes),
-            dropped: count(last.dropped_packets, last.dropped_bytes),
+            arrived,
+            sent,
+            dropped,
             backlog: count(last.backlog_packets, last.backlog_bytes),
             backlog_max: last.backlog_max_packets,
             sojourn: Spans::stat(last.sojourn_s),
@@ -265,28 +265,14 @@ impl Spans {
 
 impl From<Totals> for Sums {
     fn from(Totals { arrived, sent, dropped, limit_changes, restarts }: Totals) -> Self {
-        Self {
-            arrived_packets: arrived.packets,
-            arrived_bytes: arrived.bytes.count(),
-            sent_packets: sent.packets,
-            sent_bytes: sent.bytes.count(),
-            dropped_packets: dropped.packets,
-            dropped_bytes: dropped.bytes.count(),
-            limit_changes,
-            restarts,
-        }
+        Self { counts: [arrived, sent, dropped].into(), limit_changes, restarts }
     }
 }
 
 impl From<Sums> for Totals {
-    fn from(sums: Sums) -> Self {
-        Self {
-            arrived: count(sums.arrived_packets, sums.arrived_bytes),
-            sent: count(sums.sent_packets, sums.sent_bytes),
-            dropped: count(sums.dropped_packets, sums.dropped_bytes),
-            limit_changes: sums.limit_changes,
-            restarts: sums.restarts,
-        }
+    fn from(Sums { counts, limit_changes, restarts }: Sums) -> Self {
+        let [arrived, sent, dropped] = counts.into();
+        Self { arrived, sent, dropped, limit_changes, restarts }
     }
 }
 

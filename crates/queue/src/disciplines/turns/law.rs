@@ -268,11 +268,13 @@ impl Law {
     pub fn joined(&mut self, now: Instant, port: usize, len: Bytes, thin: bool) {
         let Self { lanes, shares, categories, .. } = self;
         let share = &mut shares[port];
+        debug_assert!(share.active <= now, "time does not run back");
         share.active = now;
         if thin {
             share.credit = share.credit.saturating_sub(nanos(share.cost(len)));
         }
         share.list(port, thin, &mut categories[port % *lanes]);
+        debug_assert!(self.shares[port].listed && (!thin || self.shares[port].hurries));
     }
 
     /// Packets of a port wait again after the host has said that none does, since their station slept; `thin` ones among
@@ -309,6 +311,7 @@ impl Law {
                 return None;
             }
             let Category { current, last, .. } = &mut self.categories[category];
+            debug_assert!(current.is_none() && port % self.lanes == category);
             (*current, *last) = (Some((port, turn)), Duration::ZERO);
         }
     }
@@ -400,6 +403,7 @@ impl Law {
         if answers {
             *pending += estimated;
         }
+        debug_assert!(share.pending <= medium.pending && *pending <= medium.pending);
         share.active = now;
         let seen = estimated.as_nanos().saturating_mul(1_000) / len.count().max(1);
         share.per_byte = share.per_byte - share.per_byte / 10 + seen / 10;
@@ -411,6 +415,7 @@ impl Law {
             return;
         }
         *last += estimated;
+        debug_assert!(current.is_none_or(|(turn, _)| turn == port), "the turn is this port's");
         if let Some((_, left)) = current {
             left.airtime = left.airtime.saturating_sub(estimated);
             left.packets = left.packets.saturating_sub(1);
@@ -432,6 +437,8 @@ impl Law {
             *pending += share.pending;
         }
         share.unanswered = 0;
+        debug_assert!(share.pending >= estimated && *pending >= share.pending, "it was in flight");
+        debug_assert!(medium.pending >= *pending);
         for pending in [&mut share.pending, pending, &mut medium.pending] {
             *pending = pending.saturating_sub(estimated);
         }
@@ -448,6 +455,7 @@ impl Law {
         }
         if share.unanswered == UNANSWERED {
             let pending = &mut categories[port % *lanes].pending;
+            debug_assert!(*pending >= share.pending, "it was counted in");
             *pending = pending.saturating_sub(share.pending);
         }
         self.charge(now, port, airtime);
@@ -506,6 +514,7 @@ impl Law {
     fn count(&mut self, now: Instant) {
         let listed = self.categories.iter().map(|category| category.turns.len()).max().unwrap_or(0) as u64 * ONE;
         let Medium { stations, counted, .. } = &mut self.medium;
+        debug_assert!(*counted <= now, "time does not run back");
         let past = now.since(*counted).min(STATIONS_OVER).as_nanos();
         *counted = now;
         let step = listed.abs_diff(*stations).saturating_mul(past) / STATIONS_OVER.as_nanos();
@@ -522,6 +531,7 @@ impl Share {
         if thin && !std::mem::replace(&mut self.hurries, true) {
             category.first.push_back(port);
         }
+        debug_assert_eq!(category.turns.iter().filter(|&&other| other == port).count(), 1, "listed once");
     }
 
     /// False if many frames of its station have failed one after the other.
@@ -531,10 +541,12 @@ impl Share {
 
     /// Counts what its share of the time since it was last counted is worth.
     fn count(&mut self, now: Instant, medium: &Medium) {
+        debug_assert!(self.counted <= now, "time does not run back");
         let past = now.since(self.counted).as_nanos().saturating_mul(ONE);
         self.counted = now;
         let earned = i64::try_from(past / (medium.stations + ONE)).unwrap_or(i64::MAX);
         self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn.max(CREDIT)));
+        debug_assert!(earned >= 0);
         self.debt = self.debt.saturating_sub(Duration::from_nanos(past / medium.stations.max(ONE)));
     }
 
@@ -564,6 +576,7 @@ impl Medium {
 
     /// So much estimated airtime is done.
     fn completed(&mut self, now: Instant, estimated: Duration) {
+        debug_assert!(self.since <= now && self.pending >= estimated);
         self.done += estimated;
         self.wall += now.since(self.since);
         self.since = now;
@@ -577,6 +590,7 @@ impl Medium {
         }
         let ratio = self.all_wall.as_nanos().saturating_mul(ONE) / self.all_done.as_nanos().max(1);
         self.stretch = ratio.clamp(ONE, STRETCHED);
+        debug_assert!(self.wall.is_zero() && self.done.is_zero());
     }
 }
 

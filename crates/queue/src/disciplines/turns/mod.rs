@@ -128,6 +128,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             }
         }
         let waiting = Waiting { packet, since: now };
+        debug_assert!(account.fits(len));
         if is_thin {
             self.flows.flow_mut(index).state.ahead = 1;
             self.first.push_back(waiting);
@@ -186,6 +187,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             flows.flow_mut(index).state.ahead += 1;
             passed.push_back(next);
         }
+        debug_assert!((first.len() + passed.len()) as u64 <= account.backlog().packets);
         passed.get(behind).map(|waiting| &waiting.packet)
     }
 
@@ -219,6 +221,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         while self.purges && account.is_over() {
             self.make_way(account, now, dropped);
         }
+        debug_assert!(!self.purges || !account.is_over(), "the limit holds");
     }
 
     fn discard_where(
@@ -239,6 +242,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             account.discard_where(line, ahead, dropped);
         }
         self.flows.discard_where(account, unwanted, dropped);
+        debug_assert!((self.first.len() + self.passed.len()) as u64 <= account.backlog().packets);
     }
 }
 
@@ -279,6 +283,7 @@ impl<P: Packet> Turns<P> {
 fn leaves<P: Packet>(flows: &mut Flows<P, Seen>, packet: &P) {
     let index = flows.hash(packet);
     let ahead = &mut flows.flow_mut(index).state.ahead;
+    debug_assert!(*ahead > 0, "it went before all flows");
     *ahead = ahead.saturating_sub(1);
 }
 
@@ -299,6 +304,7 @@ impl Bounds {
 impl Meter {
     /// A packet leaves; `more`: others wait behind it.
     fn leaves(&mut self, now: Instant, len: Bytes, more: bool) {
+        debug_assert!(self.busy_since.is_none_or(|since| since <= now), "time does not run back");
         if let Some(since) = self.busy_since {
             let seen = now.since(since).as_nanos().saturating_mul(1_000) / len.count().max(1);
             self.per_byte = Some(self.per_byte.map_or(seen, |before| before - before / 16 + seen / 16));

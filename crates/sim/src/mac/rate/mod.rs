@@ -5,12 +5,13 @@
 
 mod aarf;
 mod arf;
+mod exchange;
 mod minstrel;
 
-use super::Report;
+use super::{BROADCAST, Report};
 use crate::config::ChannelWidth;
 use crate::engine::Stream;
-use crate::radio::{Mimo, Mode};
+use crate::radio::{Mimo, Mode, Timing};
 use aarf::Aarf;
 use arf::Arf;
 pub(crate) use minstrel::Costs;
@@ -28,6 +29,8 @@ pub(crate) enum Algorithm {
 /// Modes with which a station sends to its peers.
 #[derive(Debug)]
 pub(crate) struct Rates {
+    /// The station's own address.
+    own: u32,
     /// The sets of modes to choose from, each slowest first; without rate control one mode, or a high and a low one.
     sets: Vec<Vec<Mode>>,
     /// Set by address of the peer; empty if all peers have the first.
@@ -65,7 +68,12 @@ impl Rates {
     pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
         let only = if let [set] = &sets[..] { set.as_slice() } else { &[] };
         let only = if let &[mode] = only { Some(mode) } else { None };
-        Self { sets, of_peer, controls: None, level: 0, only, limit: None }
+        Self { own: 0, sets, of_peer, controls: None, level: 0, only, limit: None }
+    }
+
+    /// The same of this station.
+    pub(super) fn of(self, own: u32) -> Self {
+        Self { own, ..self }
     }
 
     /// One of two modes, [selected by the host](Self::set_low).
@@ -88,7 +96,7 @@ impl Rates {
     ) -> Self {
         let candidates = sets.iter().map(|set| set.iter().map(|&mode| costs.of(mode)).collect()).collect();
         let controls = Some(Controls { algorithm, candidates, peers: Vec::new(), random });
-        Self { sets, of_peer, controls, level: 0, only: None, limit: None }
+        Self { own: 0, sets, of_peer, controls, level: 0, only: None, limit: None }
     }
 
     #[inline]
@@ -112,6 +120,11 @@ impl Rates {
     #[inline]
     pub(crate) fn widest(&self, to: u32) -> Mode {
         self.sets[self.set(to)][self.controls.as_ref().map_or(self.level, |controls| controls.index(to))]
+    }
+
+    /// Returns the mode of the next data frames to this receiver.
+    pub(crate) fn mode_to(&self, to: u32, timing: &Timing) -> Mode {
+        if to == BROADCAST { timing.basic } else { self.mode(to) }
     }
 
     /// Limits the width of the next frames.

@@ -27,7 +27,7 @@ fn orders_are_told_in_slots_and_what_cannot_be_is_made_to_fit() {
 fn a_category_with_nothing_to_do_contends_otherwise_at_once() {
     let mut bench = Bench::new(without_backoff());
     let access = Access { cw_min: 0, cw_max: 0, ..other(&bench.rules) };
-    bench.station.set_access(0, access);
+    bench.station.contention.set_access(0, access);
     bench.busy(0);
     bench.idle(1_000);
     bench.offer(1_000);
@@ -42,15 +42,15 @@ fn a_back_off_that_is_due_ends_as_it_began() {
     bench.idle(1_000);
     let before = bench.deadline();
     let access = other(&bench.rules);
-    bench.station.set_access(0, access);
+    bench.station.contention.set_access(0, access);
     bench.busy(1_010);
     bench.idle(2_010);
     assert_eq!(bench.deadline(), before + 1_010);
-    assert_eq!(bench.station.contenders[0].cw, 31);
+    assert_eq!(bench.station.contention.contenders[0].cw, 31);
     bench.sends_at(before + 1_010);
     let rules = bench.rules.clone();
     bench.station.fail(at(5_000), &rules);
-    assert_eq!((bench.station.contenders[0].cw, bench.station.access[0]), (63, access));
+    assert_eq!((bench.station.contention.contenders[0].cw, bench.station.contention.access[0]), (63, access));
 }
 
 #[test]
@@ -58,40 +58,44 @@ fn a_window_that_has_grown_stays_within_the_new_bounds_and_the_same_orders_again
     // From 31, 63 and 255 slots the failure after the order makes 63, 127 and 511 by the old rule.
     for (failures, cw_min, cw) in [(0, 15, 63), (1, 15, 127), (3, 15, 400), (0, 80, 80)] {
         let mut station = Bench::new(conventions()).station;
-        station.contenders[0].backoff = Some(1);
-        (0..failures).for_each(|_| station.widen(0));
+        station.contention.contenders[0].backoff = Some(1);
+        (0..failures).for_each(|_| station.contention.widen(0));
         let access = Access { cw_min, cw_max: 400, ..other(&conventions()) };
-        station.set_access(0, access);
-        station.widen(0);
-        assert_eq!((station.contenders[0].cw, station.access[0]), (cw, access), "after {failures} failures");
-        station.set_access(0, access);
-        station.widen(0);
-        assert_eq!(station.contenders[0].cw, (2 * cw + 1).min(400));
+        station.contention.set_access(0, access);
+        station.contention.widen(0);
+        assert_eq!(
+            (station.contention.contenders[0].cw, station.contention.access[0]),
+            (cw, access),
+            "after {failures} failures"
+        );
+        station.contention.set_access(0, access);
+        station.contention.widen(0);
+        assert_eq!(station.contention.contenders[0].cw, (2 * cw + 1).min(400));
     }
     let mut station = Bench::new(conventions()).station;
-    station.contenders[0].backoff = Some(1);
-    station.widen(0);
-    station.set_access(0, other(&conventions()));
-    station.narrow(0);
-    assert_eq!(station.contenders[0].cw, 15);
+    station.contention.contenders[0].backoff = Some(1);
+    station.contention.widen(0);
+    station.contention.set_access(0, other(&conventions()));
+    station.contention.narrow(0);
+    assert_eq!(station.contention.contenders[0].cw, 15);
 }
 
 #[test]
 fn who_wins_for_a_trigger_that_is_no_longer_needed_takes_no_slots_from_the_other_categories() {
     let mut bench = Bench::new(Conventions { categories: 2, ..conventions() });
-    bench.station.wanting = 0b11;
+    bench.station.contention.wanting = 0b11;
     bench.station.soliciting = 0b01;
-    bench.station.contenders[0].backoff = Some(2);
-    bench.station.contenders[1].backoff = Some(9);
+    bench.station.contention.contenders[0].backoff = Some(2);
+    bench.station.contention.contenders[1].backoff = Some(9);
     bench.busy(0);
     bench.idle(1_000);
     assert_eq!(bench.deadline(), 1_000 + 50 + 2 * 20);
     let Bench { station, rules } = &mut bench;
     station.win(at(1_090), rules);
-    assert!(station.forgoes(at(1_090), rules));
-    assert_eq!((station.wanting, station.soliciting), (0b10, 0));
+    assert!(station.forgoes(at(1_090), NotNow::NobodyKnown, rules));
+    assert_eq!((station.contention.wanting, station.soliciting), (0b10, 0));
     assert_eq!(bench.deadline(), 1_000 + 50 + 9 * 20);
     // Slots go on where they were.
     bench.busy(1_150);
-    assert_eq!(bench.station.contenders[1].backoff, Some(9 - 6));
+    assert_eq!(bench.station.contention.contenders[1].backoff, Some(9 - 6));
 }

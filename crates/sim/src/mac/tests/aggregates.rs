@@ -56,9 +56,9 @@ impl Bench {
         let mut assembly = self.station.assemble(now, &self.rules);
         if let Some(assembly) = &mut assembly {
             while joined < waiting
-                && let Some(room) = self.station.room(assembly, Bytes::new(length), &self.rules)
+                && let Some(room) = self.station.held.room(assembly, Bytes::new(length), &self.rules)
             {
-                self.station.join(assembly, room, msdu(length), &self.rules);
+                self.station.held.join(assembly, room, msdu(length), &self.rules);
                 joined += 1;
             }
         }
@@ -94,7 +94,7 @@ impl Bench {
 
     pub(super) fn done(&mut self) -> (usize, usize) {
         let mut done_with = Vec::new();
-        self.station.take_finished(&mut done_with);
+        self.station.held.take_finished(&mut done_with);
         let delivered = done_with.iter().filter(|finished| finished.delivered).count();
         (delivered, done_with.len() - delivered)
     }

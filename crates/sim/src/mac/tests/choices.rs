@@ -8,7 +8,7 @@ fn with(first_access: FirstAccess) -> Conventions {
 
 /// The number of slots that the station has drawn.
 fn backoff(bench: &Bench) -> Option<u16> {
-    bench.station.contenders[0].backoff
+    bench.station.contention.contenders[0].backoff
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Bench {
     /// Receives data of a neighbour that tells this, after which the medium is idle.
     fn learns(&mut self, begin: u64, end: u64, from: u32, tells: Tells, own: Option<Key>) {
         self.busy(begin);
-        self.station.hear_key(at(end), from, tells, Sign::Sends, 1);
+        self.station.tmac.as_mut().expect("T-MAC").hear_key(at(end), from, tells, Sign::Sends, 1);
         self.station.received(at(end), &data(from, OTHER, 0), &self.rules);
         self.station.take_turn(at(end), own, &self.rules);
         self.idle(end);
@@ -144,7 +144,7 @@ fn it_grants_in_its_slot_if_it_has_nothing_older_and_the_medium_is_not_reserved(
             bench.hears(100, 400, &control(Kind::Cts, OTHER, 5_000));
         }
         bench.busy(1_000);
-        bench.station.hear_key(at(1_440), PEER, Tells::Next(key(5)), Sign::Asks, 1);
+        bench.station.tmac.as_mut().expect("T-MAC").hear_key(at(1_440), PEER, Tells::Next(key(5)), Sign::Asks, 1);
         bench.station.consider(at(1_440), &request, key(5), own, place, &bench.rules);
         bench.station.received(at(1_440), &request, &bench.rules);
         bench.idle(1_440);
@@ -175,7 +175,7 @@ fn a_station_defers_for_each_older_key_until_it_expires() {
     assert_eq!(bench.deadline(), 5_500 + 2_000);
     // At 6000 us it has expired.
     bench.busy(5_900);
-    bench.station.hear_key(at(6_000), 4, Tells::Nothing, Sign::Responds, 1);
+    bench.station.tmac.as_mut().expect("T-MAC").hear_key(at(6_000), 4, Tells::Nothing, Sign::Responds, 1);
     bench.station.take_turn(at(6_000), Some(key(5)), &bench.rules);
     bench.idle(6_000);
     assert_eq!(bench.deadline(), 6_050);
@@ -192,7 +192,7 @@ fn who_renews_its_key_but_never_sends_is_not_waited_for_longer_than_a_key_counts
     let mut tells = |bench: &mut Bench| {
         bench.busy(now);
         now += 300;
-        bench.station.hear_key(at(now), OTHER, Tells::Next(key(1)), Sign::Responds, 1);
+        bench.station.tmac.as_mut().expect("T-MAC").hear_key(at(now), OTHER, Tells::Next(key(1)), Sign::Responds, 1);
         bench.station.take_turn(at(now), Some(key(5)), &bench.rules);
         bench.idle(now);
         now += 700;

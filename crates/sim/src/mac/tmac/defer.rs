@@ -1,13 +1,14 @@
 //! Deferral of a station that knows of older packets than its own (R4, and the variant "table").
 
-use super::{Key, Sign, Tells, TmacRules, TmacState};
+use super::{Key, Sign, Tells, TmacState};
 use crate::mac::conventions::Conventions;
 use crate::mac::station::{Station, Step};
 use units::{Duration, Instant};
 
 impl TmacState {
     /// How long to defer from now on.
-    fn wait(&mut self, now: Instant, rules: &TmacRules) -> Duration {
+    fn wait(&mut self, now: Instant) -> Duration {
+        let rules = &self.rules;
         let rank = self.own.map_or(0, |own| self.table.rank(now, own, rules.expiry));
         let wait = (rules.deferral * rank).max(if self.hold > now { self.hold.since(now) } else { Duration::ZERO });
         if wait.is_zero() || self.refused >= rules.attempts {
@@ -17,47 +18,46 @@ impl TmacState {
         let end = *self.deferring.get_or_insert(now) + rules.expiry;
         if end > now { wait.min(end.since(now)) } else { Duration::ZERO }
     }
-}
 
-impl Station {
     /// Handles a neighbour's frame, with what it tells, and its power in the medium's unit.
     pub(crate) fn hear_key(&mut self, now: Instant, from: u32, tells: Tells, sign: Sign, power: u64) {
-        let Some(tmac) = &mut self.tmac else { return };
-        let before = tmac.table.hear(now, from, tells, sign, power);
-        let older = before.zip(tmac.own).is_some_and(|(key, own)| key < own);
-        if older && sign == Sign::Sends && tmac.deferring.is_some() {
-            tmac.deferring = Some(now);
+        let before = self.table.hear(now, from, tells, sign, power);
+        let older = before.zip(self.own).is_some_and(|(key, own)| key < own);
+        if older && sign == Sign::Sends && self.deferring.is_some() {
+            self.deferring = Some(now);
         }
-        let younger = match (tells, tmac.own) {
+        let younger = match (tells, self.own) {
             (Tells::Next(key), Some(own)) => key > own,
             (Tells::Empty, _) => true,
             (Tells::Nothing | Tells::Next(_), _) => false,
         };
         if younger {
-            tmac.hold = Instant::ZERO;
+            self.hold = Instant::ZERO;
         }
     }
+}
 
+impl Station {
     /// Resumes its back-off if its turn may have come. `own`: the key of the oldest packet of the node.
     pub(crate) fn take_turn(&mut self, now: Instant, own: Option<Key>, rules: &Conventions) {
-        let (Some(tmac), Some(age)) = (&mut self.tmac, &rules.tmac) else { return };
+        let Some(tmac) = &mut self.tmac else { return };
         tmac.own = own;
         let deferred = tmac.deferring.is_some();
-        let wait = tmac.wait(now, age);
+        let wait = tmac.wait(now);
         if wait.is_zero() && !deferred {
             return;
         }
-        let contends = self.step == Step::Access && self.response.is_none() && !self.turning;
+        let contends = self.step == Step::Access && self.response.is_none() && !self.contention.turning;
         for category in 0..rules.categories {
             if wait.is_zero() {
-                let earliest = &mut self.contenders[category].earliest;
+                let earliest = &mut self.contention.contenders[category].earliest;
                 *earliest = (*earliest).min(now);
             } else {
                 // Slots that have passed are counted before those to come are put off.
-                if contends && !self.busy {
-                    self.freeze(now, category, rules);
+                if contends && !self.contention.busy {
+                    self.contention.freeze(now, category, rules);
                 }
-                self.contenders[category].earliest = now + wait;
+                self.contention.contenders[category].earliest = now + wait;
             }
         }
         if contends {

@@ -22,14 +22,14 @@ fn slots(asked: usize, rules: &Conventions) -> Duration {
 impl Station {
     /// The request that must precede data of this size; none if data go without.
     pub(in crate::mac) fn request(&mut self, now: Instant, to: u32, size: Size, rules: &Conventions) -> Option<Frame> {
-        let age = rules.tmac.as_ref().filter(|age| age.requests)?;
-        let tmac = self.tmac.as_mut().filter(|tmac| tmac.refused < age.attempts)?;
+        let tmac = self.tmac.as_mut().filter(|tmac| tmac.rules.requests && tmac.refused < tmac.rules.attempts)?;
+        let age = tmac.rules;
         tmac.asked.clear();
         tmac.asked.push(to);
         tmac.table.strongest(now, age.activity, age.neighbours, &mut tmac.asked);
         (tmac.grants, tmac.granted_by_receiver) = (0, false);
         let asked = tmac.asked.len();
-        let then = rules.timing.sifs + self.exchange(to, size, rules);
+        let then = rules.timing.sifs + self.rates.exchange(to, size, rules);
         self.fixed = Some(size);
         let asked_for = u8::try_from(asked).expect("few are asked");
         Some(self.control(Kind::Request { asked: asked_for, then }, to, slots(asked, rules), rules))
@@ -54,7 +54,7 @@ impl Station {
     ) {
         let Kind::Request { asked, then } = request.kind else { return };
         let engaged = self.step != Step::Access || self.response.is_some();
-        if engaged || now < self.nav || own.is_some_and(|own| own < key) {
+        if engaged || now < self.contention.nav || own.is_some_and(|own| own < key) {
             return;
         }
         let rest = slots(usize::from(asked).saturating_sub(place + 1), rules);
@@ -63,22 +63,14 @@ impl Station {
         let (from, to, category, mode) = (self.address, request.from, request.category, rules.timing.announcing);
         self.response =
             Some(Frame { kind: Kind::Grant, from, to, category, mode, reserves, sequence: 0, retry: false });
-        self.turning = false;
+        self.contention.turning = false;
         self.deadline = now + slots(place, rules) + rules.timing.sifs;
     }
 
-    /// Records a grant.
-    pub(in crate::mac) fn granted(&mut self, from: u32) {
-        if let Some(tmac) = &mut self.tmac {
-            tmac.grants += 1;
-            tmac.granted_by_receiver |= tmac.asked.first() == Some(&from);
-        }
-    }
-
     /// Ends the time for grants. True if the data may follow.
-    pub(in crate::mac) fn has_quorum(&mut self, rules: &Conventions) -> bool {
-        let (Some(tmac), Some(age)) = (&self.tmac, &rules.tmac) else { return true };
-        let enough = tmac.granted_by_receiver && tmac.grants >= age.enough(tmac.asked.len());
+    pub(in crate::mac) fn has_quorum(&mut self) -> bool {
+        let Some(tmac) = &self.tmac else { return true };
+        let enough = tmac.granted_by_receiver && tmac.grants >= tmac.rules.enough(tmac.asked.len());
         if enough {
             self.cleared = Cleared::ByRts;
         }
@@ -89,26 +81,19 @@ impl Station {
     pub(in crate::mac) fn refused(&mut self, now: Instant, rules: &Conventions) -> Answer {
         let holder = usize::from(self.holder);
         let mut heard_nobody = false;
-        if let (Some(tmac), Some(age)) = (&mut self.tmac, &rules.tmac) {
+        if let Some(tmac) = &mut self.tmac {
             tmac.refused = tmac.refused.saturating_add(1);
-            tmac.hold = now + age.request_wait;
+            tmac.hold = now + tmac.rules.request_wait;
             heard_nobody = tmac.grants == 0;
         }
         if heard_nobody {
-            self.widen(holder);
+            self.contention.widen(holder);
         }
-        self.timed_out = now;
+        self.contention.timed_out = now;
         self.step = Step::Access;
         self.fixed = None;
-        self.draw(holder);
+        self.contention.draw(holder);
         self.schedule(now, rules);
         Answer::default()
-    }
-
-    /// Handles the start of its own data.
-    pub(in crate::mac) fn takes_its_turn(&mut self) {
-        if let Some(tmac) = &mut self.tmac {
-            tmac.served();
-        }
     }
 }

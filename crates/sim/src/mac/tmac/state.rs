@@ -25,8 +25,9 @@ pub(crate) struct TmacRules {
 }
 
 /// State of a station.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct TmacState {
+    pub(in crate::mac) rules: TmacRules,
     /// Key of the oldest packet of the node, as the host last said.
     pub(in crate::mac) own: Option<Key>,
     /// What the present or last frame tells.
@@ -45,6 +46,22 @@ pub(crate) struct TmacState {
 }
 
 impl TmacState {
+    /// A station that has nothing to send and has heard nobody.
+    pub(in crate::mac) fn new(rules: TmacRules) -> Self {
+        Self {
+            rules,
+            own: None,
+            tells: Tells::default(),
+            table: Table::default(),
+            asked: Vec::new(),
+            grants: 0,
+            granted_by_receiver: false,
+            refused: 0,
+            hold: Instant::ZERO,
+            deferring: None,
+        }
+    }
+
     /// What the present or last frame tells.
     pub(crate) fn tells(&self) -> Tells {
         self.tells
@@ -58,6 +75,14 @@ impl TmacState {
     /// Index of a neighbour in its last request.
     pub(crate) fn place_of(&self, neighbour: u32) -> Option<usize> {
         self.asked.iter().position(|&asked| asked == neighbour)
+    }
+
+    /// Records a grant.
+    pub(in crate::mac) fn granted(&mut self, from: u32) {
+        self.grants += 1;
+        self.granted_by_receiver |= self.asked.first() == Some(&from);
+        debug_assert!(!self.asked.is_empty(), "grants are asked for");
+        debug_assert!(self.grants <= self.asked.len(), "each of those asked grants once");
     }
 
     /// Resets refusals and deferral when it sends data.

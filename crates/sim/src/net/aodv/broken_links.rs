@@ -3,6 +3,7 @@
 use super::action::{Action, Context, Ends};
 use super::message::{List, Message, Unreachable};
 use super::node::Aodv;
+use super::settings::{HELLO_INTERVAL, HELLO_LIFETIME};
 use super::table::{Route, State};
 use crate::config::{ErrorsTo, RepairWithin};
 use crate::engine::Handle;
@@ -16,7 +17,7 @@ impl Aodv {
     #[inline]
     pub(crate) fn heard(&mut self, from: u32, cx: &Context) {
         if let Some((_, until)) = self.links.greeted.iter_mut().find(|(known, _)| *known == from) {
-            *until = cx.now + cx.settings.hello_lifetime();
+            *until = cx.now + HELLO_LIFETIME;
         }
     }
 
@@ -165,14 +166,13 @@ impl Aodv {
             self.link_failed(neighbour, None, cx);
         }
         if self.links.hello <= now {
-            let interval = cx.settings.given.hello_interval;
             let active = |route: &Route| route.state == State::Valid && route.expires > now;
             // 6.9: only nodes on active routes greet, and only if they have been silent.
-            if self.links.broadcast + interval <= now && self.table.routes().iter().any(active) {
+            if self.links.broadcast + HELLO_INTERVAL <= now && self.table.routes().iter().any(active) {
                 self.counts.hellos_sent += 1;
                 self.broadcast(Message::Hello { sequence: self.sequence }, cx);
             }
-            self.links.hello = now + interval;
+            self.links.hello = now + HELLO_INTERVAL;
         }
     }
 }

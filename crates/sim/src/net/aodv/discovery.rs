@@ -4,6 +4,7 @@ use super::action::Context;
 use super::message::{Message, Request};
 use super::node::Aodv;
 use super::search::{Search, Stage};
+use super::settings::{LOCAL_ADD_TTL, TTL_INCREMENT};
 use super::table::State;
 use crate::config::{RepairBy, ReplyWait};
 use units::{Duration, Instant};
@@ -22,7 +23,7 @@ impl Aodv {
     fn first_ring(&mut self, destination: u32, cx: &Context) -> u8 {
         let last = self.table.entry(destination, cx.now).hops;
         let given = &cx.settings.given;
-        cx.settings.ring(if last == 0 { given.ttl_start } else { last.saturating_add(given.ttl_increment) })
+        cx.settings.ring(if last == 0 { given.ttl_start } else { last.saturating_add(TTL_INCREMENT) })
     }
 
     /// Starts a search for a way round a broken link: no farther than the destination was, or half-way back to the
@@ -34,7 +35,7 @@ impl Aodv {
         let hops = route.hops;
         let given = &cx.settings.given;
         let ttl = match given.repair_by {
-            RepairBy::OneRequest => hops.max(back / 2).saturating_add(given.local_add_ttl).min(given.net_diameter),
+            RepairBy::OneRequest => hops.max(back / 2).saturating_add(LOCAL_ADD_TTL).min(given.net_diameter),
             RepairBy::WholeSearch => self.first_ring(destination, cx),
         };
         self.counts.repairs += 1;
@@ -152,7 +153,7 @@ impl Aodv {
         }
         let widest = search.ttl >= settings.given.net_diameter;
         if search.widens(&settings.given) && (!widest || search.attempts < settings.given.rreq_retries) {
-            search.ttl = settings.ring(search.ttl.saturating_add(settings.given.ttl_increment));
+            search.ttl = settings.ring(search.ttl.saturating_add(TTL_INCREMENT));
             return true;
         }
         self.counts.searches_failed += 1;

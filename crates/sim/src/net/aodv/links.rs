@@ -1,6 +1,6 @@
 //! Links to neighbours (6.8 to 6.10).
 
-use super::settings::Settings;
+use super::settings::{HELLO_INTERVAL, Settings};
 use crate::engine::Stream;
 use units::{Duration, Instant};
 
@@ -19,9 +19,8 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn new(settings: &Settings, random: &mut Stream) -> Self {
-        let given = &settings.given;
-        let hello = if given.hello {
-            Instant::ZERO + Duration::from_nanos(random.up_to(given.hello_interval.as_nanos()))
+        let hello = if settings.given.hello {
+            Instant::ZERO + Duration::from_nanos(random.up_to(HELLO_INTERVAL.as_nanos()))
         } else {
             Instant::NEVER
         };

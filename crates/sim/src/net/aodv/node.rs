@@ -41,7 +41,7 @@ impl Aodv {
             request_id: 0,
             table: Table::default(),
             searches: Vec::new(),
-            buffer: Buffer::new(settings),
+            buffer: Buffer::default(),
             requests: RateLimit::new(settings.given.rreq_ratelimit),
             errors: RateLimit::new(settings.given.rerr_ratelimit),
             links,
@@ -119,7 +119,7 @@ impl Aodv {
 
     /// Sends a message to all neighbours, after a random delay.
     pub(super) fn broadcast(&mut self, message: Message, cx: &mut Context) {
-        let after = Duration::from_nanos(self.random.up_to(cx.settings.given.jitter.as_nanos()));
+        let after = Duration::from_nanos(self.random.up_to(cx.settings.jitter.as_nanos()));
         self.links.broadcast = cx.now;
         cx.out.actions.push(Action::Send { message, to: ALL, after });
     }

@@ -3,6 +3,7 @@
 use super::action::{Action, Context};
 use super::message::{Message, Reply, Request};
 use super::node::Aodv;
+use super::settings::HELLO_LIFETIME;
 use super::table::{Offer, State, newer, newest};
 use units::Duration;
 
@@ -169,10 +170,9 @@ impl Aodv {
 
     /// Handles a hello (6.9): the neighbour is there, with this sequence number.
     fn receive_hello(&mut self, sequence: u32, from: u32, cx: &mut Context) {
-        let Context { now, settings, .. } = *cx;
-        let lifetime = settings.hello_lifetime();
-        self.links.greeted(from, now + lifetime);
-        self.table.learn_neighbour(from, now, lifetime);
+        let now = cx.now;
+        self.links.greeted(from, now + HELLO_LIFETIME);
+        self.table.learn_neighbour(from, now, HELLO_LIFETIME);
         let route = self.table.entry(from, now);
         if route.state == State::Valid && route.sequence.is_none_or(|own| !newer(own, sequence)) {
             (route.sequence, route.known) = (Some(sequence), true);

@@ -1,12 +1,11 @@
 //! Route searches of a node, and the packets that wait for them.
 
 use super::action::{Action, Context};
-use super::settings::Settings;
 use crate::config::{self, RepairBy};
 use crate::engine::Handle;
 use crate::net::LossCause;
 use std::collections::VecDeque;
-use units::Instant;
+use units::{Duration, Instant};
 
 /// A search for a destination.
 #[derive(Debug)]
@@ -51,11 +50,15 @@ impl Search {
     }
 }
 
+/// Packets held at a node during searches.
+const HELD: usize = 64;
+/// Time to hold them.
+const HELD_FOR: Duration = Duration::from_secs(30);
+
 /// Packets that wait for a route.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Buffer {
     packets: VecDeque<Held>,
-    pub(super) limit: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,11 +69,6 @@ struct Held {
 }
 
 impl Buffer {
-    pub(super) fn new(settings: &Settings) -> Self {
-        let limit = usize::try_from(settings.given.buffer_packets).expect("32 bits are a size");
-        Self { packets: VecDeque::new(), limit }
-    }
-
     pub(super) fn len(&self) -> usize {
         self.packets.len()
     }
@@ -82,12 +80,12 @@ impl Buffer {
 
     /// Adds a packet; without room the oldest is dropped.
     pub(super) fn hold(&mut self, packet: Handle, destination: u32, cx: &mut Context) {
-        if self.packets.len() == self.limit
+        if self.packets.len() == HELD
             && let Some(oldest) = self.packets.pop_front()
         {
             cx.out.actions.push(Action::Discard { packet: oldest.packet, why: LossCause::Buffer });
         }
-        self.packets.push_back(Held { packet, destination, until: cx.now + cx.settings.given.buffer_time });
+        self.packets.push_back(Held { packet, destination, until: cx.now + HELD_FOR });
     }
 
     /// Removes all packets for a destination: to the next hop, or for good.

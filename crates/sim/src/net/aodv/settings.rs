@@ -3,6 +3,19 @@
 use crate::config;
 use units::Duration;
 
+/// Missing hello messages in a row that break a link.
+const ALLOWED_HELLO_LOSS: u64 = 2;
+/// Time between hello messages.
+pub(super) const HELLO_INTERVAL: Duration = Duration::from_secs(1);
+/// Lifetime of a link without a sign of life.
+pub(super) const HELLO_LIFETIME: Duration = Duration::from_secs(ALLOWED_HELLO_LOSS);
+/// TTL added to a request for local repair.
+pub(super) const LOCAL_ADD_TTL: u8 = 2;
+/// TTL added to each further request.
+pub(super) const TTL_INCREMENT: u8 = 2;
+/// TTL above which a request is network-wide.
+const TTL_THRESHOLD: u8 = 7;
+
 /// Settings shared by all nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -13,38 +26,34 @@ pub(crate) struct Settings {
     pub(super) blacklist_timeout: Duration,
     pub(super) next_hop_wait: Duration,
     pub(super) max_repair_ttl: u8,
+    /// Upper bound of the random delay of broadcasts (RFC 5148).
+    pub(super) jitter: Duration,
 }
 
 impl Settings {
     pub(crate) fn new(given: &config::Aodv) -> Self {
         let node = given.node_traversal_time;
-        let net_traversal_time = given.net_traversal_time.unwrap_or(node * 2 * u64::from(given.net_diameter));
+        let net_traversal_time = node * 2 * u64::from(given.net_diameter);
         let retries = net_traversal_time * u64::from(given.rreq_retries);
         Self {
             net_traversal_time,
             path_discovery_time: given.path_discovery_time.unwrap_or(net_traversal_time * 2),
             my_route_timeout: given.my_route_timeout.unwrap_or(given.active_route_timeout * 2),
             blacklist_timeout: given.blacklist_timeout.unwrap_or(retries),
-            next_hop_wait: given.next_hop_wait.unwrap_or(node + Duration::from_millis(10)),
-            max_repair_ttl: given
-                .max_repair_ttl
-                .unwrap_or(given.net_diameter / 10 * 3 + given.net_diameter % 10 * 3 / 10),
+            next_hop_wait: node + Duration::from_millis(10),
+            max_repair_ttl: given.net_diameter / 10 * 3 + given.net_diameter % 10 * 3 / 10,
+            jitter: Duration::from_millis(10),
             given: given.clone(),
         }
     }
 
     /// TTL after which a request goes to all (6.4).
     pub(super) fn ring(&self, ttl: u8) -> u8 {
-        if ttl > self.given.ttl_threshold { self.given.net_diameter } else { ttl.min(self.given.net_diameter) }
+        if ttl > TTL_THRESHOLD { self.given.net_diameter } else { ttl.min(self.given.net_diameter) }
     }
 
     /// `RING_TRAVERSAL_TIME`: longest time of a reply to a request with this TTL.
     pub(super) fn ring_traversal_time(&self, ttl: u8) -> Duration {
         self.given.node_traversal_time * 2 * (u64::from(ttl) + u64::from(self.given.timeout_buffer))
-    }
-
-    /// Lifetime of a link without a sign of life.
-    pub(super) fn hello_lifetime(&self) -> Duration {
-        self.given.hello_interval * u64::from(self.given.allowed_hello_loss)
     }
 }

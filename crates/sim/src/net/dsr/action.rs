@@ -1,7 +1,7 @@
 //! Actions of a DSR node, and the context of every call.
 
 use super::header::{Header, Message};
-use crate::config;
+use super::settings::Settings;
 use crate::engine::Handle;
 use crate::net::LossCause;
 use units::{Duration, Instant};
@@ -29,6 +29,6 @@ pub(crate) struct Output {
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) now: Instant,
-    pub(crate) given: &'a config::Dsr,
+    pub(crate) given: &'a Settings,
     pub(crate) out: &'a mut Output,
 }

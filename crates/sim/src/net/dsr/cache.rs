@@ -5,7 +5,7 @@ use super::header::Broken;
 use super::links::Links;
 use super::paths::Paths;
 use super::route::Route;
-use crate::config::{self, RouteCache};
+use super::settings::{RouteCache, Settings};
 use units::Instant;
 
 /// Route cache of a node.
@@ -16,9 +16,9 @@ pub(crate) enum Cache {
 }
 
 impl Cache {
-    pub(super) fn new(address: u32, given: &config::Dsr) -> Self {
+    pub(super) fn new(address: u32, given: &Settings) -> Self {
         match given.cache {
-            RouteCache::Links => Self::Links(Links::new(address, given)),
+            RouteCache::Links => Self::Links(Links::new(address, given.cache_links)),
             RouteCache::Paths => Self::Paths(Paths::new(given)),
         }
     }

@@ -5,8 +5,13 @@ use super::header::{Content, Header, Message};
 use super::node::Dsr;
 use super::route::Route;
 use super::search::{Held, Search, Stage};
-use crate::config::NearRequest;
+use super::settings::NearRequest;
 use units::{Duration, Instant};
+
+/// `DiscoveryHopLimit`: hops that a request for all goes beyond the neighbours.
+const DISCOVERY_HOP_LIMIT: u8 = 15;
+/// `NonpropRequestTimeout`: wait after a request that neighbours do not pass on.
+const NEAR_TIMEOUT: Duration = Duration::from_millis(30);
 
 impl Dsr {
     /// Asks for a destination now, or when its back-off is over. A packet of another node is worth a request to neighbours
@@ -17,7 +22,7 @@ impl Dsr {
         if let Some(index) = known {
             let search = &mut self.searches[index];
             if own && search.stage == Stage::Near {
-                search.due = search.due.min(now.max(search.began + cx.given.near_timeout));
+                search.due = search.due.min(now.max(search.began + NEAR_TIMEOUT));
             } else if search.due == Instant::NEVER {
                 search.due = now.max(search.began + search.wait);
             }
@@ -25,7 +30,7 @@ impl Dsr {
         }
         self.counts.searches += 1;
         let mut search = Search { destination, stage: Stage::Far, due: now, wait: cx.given.request_period, began: now };
-        self.begin_try(&mut search, !own || cx.given.near_request != NearRequest::Never, cx);
+        self.begin_try(&mut search, true, cx);
         self.searches.push(search);
     }
 
@@ -33,11 +38,11 @@ impl Dsr {
     fn begin_try(&mut self, search: &mut Search, near: bool, cx: &mut Context) {
         search.began = cx.now;
         if near {
-            (search.stage, search.due) = (Stage::Near, cx.now + cx.given.near_timeout);
+            (search.stage, search.due) = (Stage::Near, cx.now + NEAR_TIMEOUT);
             self.request(search.destination, 0, cx);
         } else {
             (search.stage, search.due) = (Stage::Far, cx.now + search.wait);
-            self.request(search.destination, cx.given.discovery_hop_limit, cx);
+            self.request(search.destination, DISCOVERY_HOP_LIMIT, cx);
         }
     }
 
@@ -46,7 +51,7 @@ impl Dsr {
         let Some(route) = Route::of([self.address]) else { return };
         // The news is as old as a second at most, and given on to the whole network once.
         let fresh = |&(_, told): &(_, Instant)| cx.now.since(told) < Duration::from_secs(1);
-        let broken = self.told.filter(fresh).filter(|_| cx.given.spread_errors).map(|(broken, _)| broken);
+        let broken = self.told.filter(fresh).map(|(broken, _)| broken);
         if hops_left > 0 {
             self.told = None;
         }
@@ -72,7 +77,7 @@ impl Dsr {
             Stage::Near if waits => {
                 search.stage = Stage::Far;
                 search.due = search.began + search.wait;
-                self.request(search.destination, cx.given.discovery_hop_limit, cx);
+                self.request(search.destination, DISCOVERY_HOP_LIMIT, cx);
             }
             // Packets of others are not worth a request for all: they wait until a route is learnt by the way.
             Stage::Near if cx.now < search.began + search.wait => search.due = search.began + search.wait,

@@ -1,7 +1,7 @@
 //! The DSR Options header (RFC 4728, section 6), without its bytes.
 
 use super::route::{MOST_NODES, Route};
-use crate::config::Dsr;
+use super::settings::Settings;
 use units::Bytes;
 
 /// Fixed portion of the header (6.1).
@@ -92,7 +92,7 @@ pub(crate) struct Message {
 
 impl Message {
     /// Length in the IP packet.
-    pub(crate) fn length(&self, given: &Dsr) -> Bytes {
+    pub(crate) fn length(&self, given: &Settings) -> Bytes {
         let hops = |route: &Route| u64::from(route.hops());
         match &self.content {
             Content::Request { broken, .. } => {

@@ -2,7 +2,6 @@
 
 use super::header::Broken;
 use super::route::{MOST_NODES, Route};
-use crate::config;
 use units::Instant;
 
 /// A link known to a node.
@@ -25,8 +24,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    pub(super) fn new(address: u32, given: &config::Dsr) -> Self {
-        let limit = usize::try_from(given.cache_links).expect("32 bits are a size");
+    pub(super) fn new(address: u32, limit: usize) -> Self {
         Self { address, known: Vec::new(), limit, learnt: 0 }
     }
 

@@ -9,6 +9,8 @@ use units::{Duration, Instant};
 
 /// Gratuitous replies that are remembered at once.
 const MOST_SHORTENED: usize = 64;
+/// Time between gratuitous replies to a node for one neighbour.
+const GRATUITOUS_REPLY_HOLDOFF: Duration = Duration::from_secs(1);
 
 /// Recent gratuitous replies: the node that got each, the node that was overheard, and until when the next one waits.
 #[derive(Debug, Default)]
@@ -23,7 +25,7 @@ impl Shortened {
         if self.recent.len() == MOST_SHORTENED || self.recent.iter().any(|&(a, b, _)| (a, b) == (told, heard)) {
             return false;
         }
-        self.recent.push_back((told, heard, cx.now + cx.given.shortening_holdoff));
+        self.recent.push_back((told, heard, cx.now + GRATUITOUS_REPLY_HOLDOFF));
         true
     }
 }
@@ -84,7 +86,7 @@ impl Dsr {
         self.settle(cx);
         let Some(own) = header.route.position(self.address) else { return };
         let (Some(heard), Some(&first)) = (header.sender(), header.route.nodes().first()) else { return };
-        if !cx.given.shortening || own <= header.at.saturating_add(1) || !self.shortened.is_new(first, heard, cx) {
+        if own <= header.at.saturating_add(1) || !self.shortened.is_new(first, heard, cx) {
             return;
         }
         let (begin, end) = (header.route.first(header.at + 1), header.route.rest_from(own));

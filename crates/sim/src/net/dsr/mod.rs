@@ -13,6 +13,7 @@ mod paths;
 mod receive;
 mod route;
 mod search;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -20,3 +21,4 @@ pub(crate) use action::{Action, Context, Output};
 pub(crate) use header::{Broken, Content, Header, Message, longest_header};
 pub(crate) use maintenance::Failed;
 pub(crate) use node::Dsr;
+pub(crate) use settings::Settings;

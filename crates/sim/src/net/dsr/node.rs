@@ -5,7 +5,7 @@ use super::cache::Cache;
 use super::header::{Broken, Header, Message};
 use super::listen::Shortened;
 use super::search::{Buffer, Held, Search, Seen};
-use crate::config;
+use super::settings::Settings;
 use crate::engine::{Handle, Stream};
 use crate::results::Routing as Counts;
 use units::{Duration, Instant};
@@ -34,14 +34,14 @@ pub(crate) struct Dsr {
 
 impl Dsr {
     /// Starts a node without routes. `random` draws the delays of its messages.
-    pub(crate) fn new(address: u32, given: &config::Dsr, random: Stream) -> Self {
+    pub(crate) fn new(address: u32, given: &Settings, random: Stream) -> Self {
         Self {
             address,
             request_id: 0,
             cache: Cache::new(address, given),
             searches: Vec::new(),
             seen: Seen::default(),
-            buffer: Buffer::new(given),
+            buffer: Buffer::default(),
             shortened: Shortened::default(),
             next_check: Instant::ZERO,
             learnt: false,

@@ -2,7 +2,7 @@
 
 use super::header::Broken;
 use super::route::Route;
-use crate::config;
+use super::settings::Settings;
 use units::Instant;
 
 /// A path known to a node, which begins there.
@@ -21,8 +21,8 @@ struct Part {
 }
 
 impl Part {
-    fn new(limit: u32) -> Self {
-        Self { paths: Vec::new(), limit: usize::try_from(limit).expect("32 bits are a size"), next: 0 }
+    fn new(limit: usize) -> Self {
+        Self { paths: Vec::new(), limit, next: 0 }
     }
 
     /// Adds a path, unless one that is known begins with it; extends one with which it begins. True if it is news.
@@ -75,7 +75,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    pub(super) fn new(given: &config::Dsr) -> Self {
+    pub(super) fn new(given: &Settings) -> Self {
         Self { wanted: Part::new(given.cache_paths), overheard: Part::new(given.cache_overheard) }
     }
 

@@ -1,11 +1,14 @@
 //! Route searches of a node, the requests that it has seen, and the packets that wait for a route.
 
 use super::action::{Action, Context};
-use crate::config;
+use super::settings::Settings;
 use crate::engine::Handle;
 use crate::net::LossCause;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
+
+/// `MaxRequestPeriod`: longest wait.
+const MAX_REQUEST_PERIOD: Duration = Duration::from_secs(10);
 
 /// A search for a destination, until a reply comes: its back-off lasts beyond the packets that wait.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +25,8 @@ pub(super) struct Search {
 
 impl Search {
     /// Makes the time to the next try longer.
-    pub(super) fn back_off(&mut self, given: &config::Dsr) {
-        self.wait = (self.wait * u64::from(given.request_backoff)).min(given.max_request_period);
+    pub(super) fn back_off(&mut self, given: &Settings) {
+        self.wait = (self.wait * u64::from(given.request_backoff)).min(MAX_REQUEST_PERIOD);
     }
 }
 
@@ -81,22 +84,19 @@ pub(super) struct Held {
     pub(super) own: bool,
 }
 
+/// Packets held at a node during searches.
+const HELD: usize = 64;
+
 /// The send buffer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Buffer {
     pub(super) packets: VecDeque<Held>,
-    limit: usize,
 }
 
 impl Buffer {
-    pub(super) fn new(given: &config::Dsr) -> Self {
-        let limit = usize::try_from(given.buffer_packets).expect("32 bits are a size");
-        Self { packets: VecDeque::new(), limit }
-    }
-
     /// Adds a packet; without room the oldest is dropped.
     pub(super) fn hold(&mut self, held: Held, cx: &mut Context) {
-        if self.packets.len() == self.limit
+        if self.packets.len() == HELD
             && let Some(oldest) = self.packets.pop_front()
         {
             cx.out.actions.push(Action::Discard { packet: oldest.packet, why: LossCause::Buffer });

@@ -93,6 +93,12 @@ impl<F: Copy> Medium<F> {
         self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz160, |bands| bands.idle(node, now))
     }
 
+    /// Do nodes have channels of their own, which may be wider than the primary one?
+    #[inline]
+    pub(crate) fn has_bands(&self) -> bool {
+        self.receivers.bands.is_some()
+    }
+
     /// Width of a node's channel.
     pub(crate) fn width(&self, node: u32) -> ChannelWidth {
         self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz160, |bands| bands.band(node).width())

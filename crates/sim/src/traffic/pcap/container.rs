@@ -42,6 +42,8 @@ struct Interface {
     offset: i64,
 }
 
+/// Programs other than gzip that compress recordings, with the first four bytes of what they write.
+const COMPRESSED: [(u32, &str); 3] = [(0x28B5_2FFD, "zstd"), (0xFD37_7A58, "xz"), (0x0422_4D18, "lz4")];
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
@@ -63,7 +65,10 @@ impl<'f> Records<'f> {
                 let format = Format::Pcapng { interfaces: Vec::new() };
                 return Ok(Self { rest: file, order: Order::Little, format, number: 0 });
             }
-            _ => return Err(PcapError::Unrecognised),
+            magic => {
+                let program = COMPRESSED.iter().find(|(begins, _)| *begins == magic).map(|(_, program)| program);
+                return Err(program.map_or(PcapError::Unrecognised, |program| PcapError::Compressed(program)));
+            }
         };
         // The upper bits tell of check sums at the end of frames.
         let link = order.u32(file, 20).ok_or(PcapError::CutHeader)? & 0xFFFF;

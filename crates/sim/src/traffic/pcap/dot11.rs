@@ -31,7 +31,7 @@ impl<'f> Frame<'f> {
                 read(little.u16(data, 2))?.into()
             }
             of::PPI => read(little.u16(data, 2))?.into(),
-            of::PRISM | of::AVS => prism(data)?,
+            of::AVS => avs(data)?,
             _ => 0,
         };
         let fcs = if flags & FCS == 0 { 0 } else { 4 };
@@ -69,13 +69,9 @@ fn radiotap_flags(data: &[u8]) -> Result<u8, No> {
     read(data.get(at).copied())
 }
 
-/// Where the frame begins behind a header of Prism, in the order of the machine that recorded, or of AVS, big-endian.
-fn prism(data: &[u8]) -> Result<usize, No> {
-    let [first, length] = [0, 4].map(|at| Order::Big.u32(data, at));
-    let (first, length) = (read(first)?, read(length)?);
-    let is_avs = first & 0xFFFF_F000 == 0x8021_1000;
-    let length = if is_avs || length <= 0xFFFF { length } else { length.swap_bytes() };
-    usize::try_from(length).map_err(|_| No::Cut)
+/// Where the frame begins behind a header of AVS, which is big-endian.
+fn avs(data: &[u8]) -> Result<usize, No> {
+    usize::try_from(read(Order::Big.u32(data, 4))?).map_err(|_| No::Cut)
 }
 
 /// What frames on the air have told so far.

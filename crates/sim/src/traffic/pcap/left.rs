@@ -6,6 +6,7 @@ use crate::results::LeftOut;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
     NotIp,
+    Tunnel,
     Management,
     BadFcs,
     Repeated,
@@ -18,6 +19,7 @@ impl LeftOut {
     pub(super) fn count(&mut self, reason: Reason) {
         *match reason {
             Reason::NotIp => &mut self.not_ip,
+            Reason::Tunnel => &mut self.tunnels,
             Reason::Management => &mut self.management,
             Reason::BadFcs => &mut self.bad_fcs,
             Reason::Repeated => &mut self.repeated,
@@ -31,6 +33,7 @@ impl LeftOut {
     pub fn reasons(&self) -> Vec<(u64, &'static str)> {
         let all = [
             (self.not_ip, "without an IP packet"),
+            (self.tunnels, "of PPPoE, MPLS or batman-adv, which are not opened"),
             (self.management, "of 802.11 without data"),
             (self.bad_fcs, "with a wrong check sum"),
             (self.repeated, "sent again"),

@@ -1,7 +1,7 @@
 //! Lengths of the IP packets in a captured frame, by link type.
 //!
-//! No parser crate was taken: those for Ethernet and Linux cooked captures know neither `PPPoE`, MPLS nor batman-adv, those for
-//! 802.11 neither mesh control nor the padding that radiotap tells of.
+//! No parser crate was taken: those for Ethernet know neither 802.3 with SNAP nor the second kind of Linux cooked captures, those
+//! for 802.11 neither mesh control nor the padding that radiotap tells of, and lengths of zero are damage to them.
 
 use super::container::{Order, Record};
 use super::dot11::{Air, Frame};
@@ -14,11 +14,10 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
 /// VLAN tags: 802.1Q, 802.1ad, and those that `QinQ` had before it.
 const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
-const MPLS: [u16; 2] = [0x8847, 0x8848];
-const PPPOE_SESSION: u16 = 0x8864;
-const BATMAN_ADV: u16 = 0x4305;
-/// Headers around headers beyond which nobody goes.
-const DEEPEST: u32 = 16;
+/// What carries IP, too, but is not opened: MPLS, a session of `PPPoE`, batman-adv.
+const TUNNELS: [u16; 4] = [0x8847, 0x8848, 0x8864, 0x4305];
+/// Of Linux cooked captures: the packet leaves this machine.
+const OUTGOING: u16 = 4;
 
 /// Why there is no packet at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +65,7 @@ fn lengths(record: &Record, air: &mut Air, found: &mut impl FnMut(u64)) -> Resul
         of::PPP_PPPD | of::PPP_WITH_DIRECTION => ppp(data, 1),
         of::LINUX_COOKED => typed(data, 14, 16),
         of::LINUX_COOKED_V2 => typed(data, 0, 20),
-        of::IEEE_802_11 | of::RADIOTAP | of::PRISM | of::AVS | of::PPI => {
+        of::IEEE_802_11 | of::RADIOTAP | of::AVS | of::PPI => {
             return Ok(Frame::new(record).and_then(|frame| air.lengths(&frame, found)));
         }
         link => return Err(PcapError::LinkType { packet: record.number, link }),
@@ -92,26 +91,28 @@ pub(super) fn length_at(data: &[u8], at: usize, frame: u32) -> Result<u64, No> {
 }
 
 /// Where the IP packet begins in a frame that has its `EtherType` at `type_at` and what that tells of at `at`.
-fn typed(data: &[u8], type_at: usize, at: usize) -> Result<usize, No> {
-    let (mut type_at, mut at) = (type_at, at);
-    for _ in 0..DEEPEST {
+fn typed(data: &[u8], mut type_at: usize, mut at: usize) -> Result<usize, No> {
+    loop {
         match read(Order::Big.u16(data, type_at))? {
             IPV4 | IPV6 => return Ok(at),
             tag if VLAN.contains(&tag) => (type_at, at) = (at + 2, at + 4),
-            tag if MPLS.contains(&tag) => return mpls(data, at),
-            PPPOE_SESSION => return ppp(data, at + 6),
-            BATMAN_ADV => {
-                let inner = batman_adv(data, at)?;
-                // Ethernet again.
-                (type_at, at) = (inner + 12, inner + 14);
-                if read(Order::Big.u16(data, type_at))? <= LONGEST_802_3 {
-                    (type_at, at) = snap(data, at)?;
-                }
-            }
+            tunnel if TUNNELS.contains(&tunnel) => return Err(Reason::Tunnel.into()),
             _ => return Err(Reason::NotIp.into()),
         }
     }
-    Err(Reason::NotIp.into())
+}
+
+/// The addresses of the IP packet in a frame of a cooked capture, and whether it leaves the machine that recorded.
+pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(&'f [u8], bool)> {
+    let data = record.data;
+    let (kind, at) = match record.link {
+        of::LINUX_COOKED => (Order::Big.u16(data, 0)?, typed(data, 14, 16).ok()?),
+        of::LINUX_COOKED_V2 => (u16::from(*data.get(10)?), typed(data, 0, 20).ok()?),
+        _ => return None,
+    };
+    let ip = data.get(at..)?;
+    let addresses = if ip.first()? >> 4 == 6 { ip.get(8..40) } else { ip.get(12..20) };
+    Some((addresses?, kind == OUTGOING))
 }
 
 /// An `EtherType` is above the longest length of an 802.3 frame.
@@ -123,39 +124,15 @@ fn ethernet(data: &[u8], at: usize) -> Result<usize, No> {
     if kind > LONGEST_802_3 { typed(data, at + 12, at + 14) } else { llc(data, at + 14) }
 }
 
-/// LLC and SNAP at `at`.
+/// LLC and SNAP (RFC 1042) at `at`.
 pub(super) fn llc(data: &[u8], at: usize) -> Result<usize, No> {
-    let (type_at, at) = snap(data, at)?;
-    typed(data, type_at, at)
-}
-
-/// Where the `EtherType` behind LLC and SNAP (RFC 1042) at `at` stands, and what follows it.
-fn snap(data: &[u8], at: usize) -> Result<(usize, usize), No> {
     let header = read(data.get(at..at + 6))?;
-    if is_snap(header) { Ok((at + 6, at + 8)) } else { Err(Reason::NotIp.into()) }
+    if is_snap(header) { typed(data, at + 6, at + 8) } else { Err(Reason::NotIp.into()) }
 }
 
 /// Does LLC with SNAP begin so?
 pub(super) fn is_snap(header: &[u8]) -> bool {
     header.starts_with(&[0xAA, 0xAA, 0x03, 0, 0, 0])
-}
-
-/// A stack of MPLS labels (RFC 3032): the last has its lowest bit but eight set. What follows names no type.
-fn mpls(data: &[u8], at: usize) -> Result<usize, No> {
-    let mut at = at;
-    for _ in 0..DEEPEST {
-        let label = read(Order::Big.u32(data, at))?;
-        at += 4;
-        if label & 0x100 != 0 {
-            return match read(data.get(at))? >> 4 {
-                4 | 6 => Ok(at),
-                // A control word, then Ethernet (RFC 4448).
-                0 => ethernet(data, at + 4),
-                _ => Err(Reason::NotIp.into()),
-            };
-        }
-    }
-    Err(Reason::NotIp.into())
 }
 
 /// PPP (RFC 1661), perhaps in HDLC framing (RFC 1662), perhaps with a compressed protocol field.
@@ -172,27 +149,4 @@ fn loopback(data: &[u8]) -> Result<usize, No> {
     let family = read(Order::Big.u32(data, 0))?;
     let family = if family > 0xFFFF { family.swap_bytes() } else { family };
     if matches!(family, 2 | 10 | 24 | 28 | 30) { Ok(4) } else { Err(Reason::NotIp.into()) }
-}
-
-/// Where the Ethernet frame begins in a packet of batman-adv (`batadv_packet.h` of Linux).
-fn batman_adv(data: &[u8], at: usize) -> Result<usize, No> {
-    const UNICAST: u8 = 0x40;
-    const UNICAST_4ADDR: u8 = 0x42;
-    let version = *read(data.get(at + 1))?;
-    let inner = |kind: u8, at: usize| match kind {
-        UNICAST => Some(at + 10),
-        UNICAST_4ADDR => Some(at + 18),
-        _ => None,
-    };
-    match data[at] {
-        0x01 => Ok(at + 14),
-        0x05 => Ok(at + 6 + usize::from(read(Order::Big.u16(data, at + 4))?)),
-        // A fragment; that with the head of what was cut begins with the header of a unicast.
-        0x41 => {
-            let head = read(data.get(at + 20..at + 22))?;
-            let begins = inner(head[0], at + 20).filter(|_| head[1] == version);
-            begins.ok_or(Reason::Fragment.into())
-        }
-        kind => inner(kind, at).ok_or(Reason::NotIp.into()),
-    }
 }

@@ -2,7 +2,7 @@
 
 /// Names of the link types that can be read.
 pub(super) const KNOWN: &str = "Ethernet (1), raw IP (101, 228, 229), BSD loopback (0, 108), PPP (9, 50, 51, 166, 204), 802.11 \
-     (105), 802.11 with radiotap (127), Prism (119), AVS (163) or PPI (192), Linux cooked v1 (113) and v2 (276)";
+     (105), 802.11 with radiotap (127), AVS (163) or PPI (192), Linux cooked v1 (113) and v2 (276), but not Prism (119)";
 
 pub(super) const BSD_LOOPBACK: u32 = 0;
 pub(super) const ETHERNET: u32 = 1;
@@ -13,7 +13,6 @@ pub(super) const RAW_IP: u32 = 101;
 pub(super) const IEEE_802_11: u32 = 105;
 pub(super) const OPENBSD_LOOPBACK: u32 = 108;
 pub(super) const LINUX_COOKED: u32 = 113;
-pub(super) const PRISM: u32 = 119;
 pub(super) const RADIOTAP: u32 = 127;
 pub(super) const AVS: u32 = 163;
 pub(super) const PPP_PPPD: u32 = 166;

@@ -5,6 +5,7 @@ use super::dot11::Air;
 use super::link;
 use super::link_type::KNOWN;
 use crate::results::LeftOut;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use thiserror::Error;
 use units::{Bytes, Duration};
@@ -33,7 +34,7 @@ impl Pcap {
     pub(crate) fn read(file: &[u8], most: Bytes) -> Result<Self, PcapError> {
         let mut packets: Vec<PcapPacket> = Vec::new();
         let (mut air, mut left_out) = (Air::default(), LeftOut::default());
-        let mut first = 0;
+        let (mut first, mut came) = (0, BTreeSet::new());
         let mut last = i128::MIN;
         for record in Records::new(file)? {
             let record = record?;
@@ -47,6 +48,12 @@ impl Pcap {
                 left_out.count(reason);
                 packets.truncate(before);
                 continue;
+            }
+            // Nothing that this machine itself sends came from outside before.
+            match link::passage(&record) {
+                Some((addresses, true)) => left_out.forwarded += u64::from(came.contains(addresses)),
+                Some((addresses, false)) => drop(came.insert(addresses)),
+                None => {}
             }
             if longest > most.count() + HEADERS {
                 let most = Bytes::new(most.count() + HEADERS);
@@ -85,6 +92,8 @@ pub(crate) enum PcapError {
     Empty,
     #[error("it is no pcap or pcapng recording")]
     Unrecognised,
+    #[error("it is compressed by {0}, and only gzip's files are read as they are: decompress it first (`{0} -d`)")]
+    Compressed(&'static str),
     #[error("it is cut short within its header")]
     CutHeader,
     #[error("it is cut short within packet {0} or what follows it; `editcap IN OUT` keeps what is whole")]

@@ -85,6 +85,8 @@ impl Rack {
         self.sent.push_back(Sent { block, at: now, repeated: false, state: State::Flying });
         self.order.push_back((now, block));
         self.flying += block.len();
+        debug_assert!(block.len() > 0 && self.order.iter().rev().nth(1).is_none_or(|&(at, _)| at <= now), "in time");
+        debug_assert!(self.sent.iter().rev().nth(1).is_none_or(|before| before.block.end == block.start), "no gaps");
     }
 
     /// Records the repetition of `block`.
@@ -101,12 +103,15 @@ impl Rack {
             }
             *sent = Sent { at: now, repeated: true, state: State::Flying, ..*sent };
         }
+        debug_assert!(self.order.back().is_none_or(|&(at, _)| at <= now), "in order of time");
+        debug_assert!(!self.within(block).is_empty(), "it was sent before");
         self.order.push_back((now, block));
     }
 
     /// Begins an acknowledgement, whose content follows. `duplicate`: it reports octets that arrived twice (RFC 2883),
     /// of which `una` are acknowledged and `nxt` are sent.
     pub(super) fn hear(&mut self, una: u64, nxt: u64, duplicate: bool) {
+        debug_assert!(una <= nxt);
         self.highest_before = self.highest;
         self.round = self.round.filter(|&end| una < end);
         // As in Linux, what came twice says nothing about reordering where none was ever seen.
@@ -115,6 +120,7 @@ impl Rack {
             self.wider = (self.wider + 1).min(WIDEST);
             self.persist = PERSIST;
         }
+        debug_assert!(self.round.is_none_or(|end| end <= nxt));
     }
 
     /// Records that `block` is SACKed; no part of it was before.
@@ -129,6 +135,8 @@ impl Rack {
                 self.arrived += 1;
             }
         }
+        debug_assert!(self.arrived as usize <= self.sent.len());
+        debug_assert!(self.highest >= self.highest_before);
     }
 
     /// Records that all octets below `una` are acknowledged.
@@ -149,10 +157,13 @@ impl Rack {
                 self.take(&sent, now);
             }
         }
+        debug_assert!(self.sent.front().is_none_or(|sent| sent.block.start >= una));
+        debug_assert!(!self.sent.is_empty() || (self.flying, self.arrived) == (0, 0));
     }
 
     /// Handles an arrived segment: steps 1 to 3 of RFC 8985, 6.2.
     fn take(&mut self, sent: &Sent, now: Instant) {
+        debug_assert!(sent.at <= now && sent.state != State::Arrived);
         if sent.state == State::Flying {
             self.flying -= sent.block.len();
         }
@@ -210,6 +221,8 @@ impl Rack {
                 index += 1;
             }
         }
+        debug_assert!(found.again.is_none_or(|again| again > now), "what is overdue is lost");
+        debug_assert!(found.repetition.is_none_or(|sent| sent <= now));
         found
     }
 
@@ -240,6 +253,8 @@ impl Rack {
                 self.mark_lost(index);
             }
         }
+        debug_assert!(!reneged || (self.flying, self.arrived) == (0, 0), "all is lost");
+        debug_assert!(self.sent.front().is_none_or(|first| first.state != State::Flying), "the first is lost");
     }
 
     /// Ends a recovery.
@@ -277,6 +292,7 @@ impl Rack {
 
     fn mark_lost(&mut self, index: usize) {
         let sent = &mut self.sent[index];
+        debug_assert!(sent.state == State::Flying && self.flying >= sent.block.len());
         sent.state = State::Lost;
         self.flying -= sent.block.len();
         self.lost_from = self.lost_from.min(sent.block.start);
@@ -304,6 +320,7 @@ impl Rack {
     fn cut(&mut self, number: u64) {
         let index = self.place(number);
         if let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.block.start < number) {
+            debug_assert!(number < sent.block.end);
             let upper = Sent { block: Block { start: number, end: sent.block.end }, ..*sent };
             sent.block.end = number;
             self.arrived += u32::from(upper.state == State::Arrived);

@@ -23,6 +23,8 @@ impl Ranges {
         let merged = Block { start: block.start.min(self.0[first].start), end: block.end.max(self.0[after - 1].end) };
         self.0[first] = merged;
         self.0.drain(first + 1..after);
+        debug_assert!(first == 0 || self.0[first - 1].end < merged.start, "ranges do not touch");
+        debug_assert!(self.0.get(first + 1).is_none_or(|next| merged.end < next.start), "ranges do not touch");
         merged
     }
 
@@ -34,6 +36,7 @@ impl Ranges {
         if let Some(range) = self.0.front_mut() {
             range.start = range.start.max(number);
         }
+        debug_assert!(self.first().is_none_or(|range| range.start >= number && range.len() > 0));
     }
 
     /// Returns the number of octets of `block`, which may end before it starts, that are not in the set.

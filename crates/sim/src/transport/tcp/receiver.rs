@@ -102,6 +102,7 @@ impl Receiver {
             self.ecn = self.settings.ecn && segment.ece && segment.cwr;
             self.timer = now + rto::INITIAL;
         }
+        debug_assert!(self.state != State::Listen && self.nxt > 0);
         self.echo = segment.stamp;
         self.due = true;
     }
@@ -147,6 +148,7 @@ impl Receiver {
         }
         if block.start > self.nxt {
             let range = self.held.insert(block);
+            debug_assert!(range.start > self.nxt && range.end <= edge, "within the window, and not next");
             self.remember(range);
             self.judge();
             self.due = true;
@@ -156,6 +158,8 @@ impl Receiver {
         let before = self.nxt;
         self.nxt = if hole { self.held.insert(block).end } else { block.end };
         self.held.remove_below(self.nxt);
+        debug_assert!(self.nxt > before && self.nxt <= edge);
+        debug_assert!(self.held.first().is_none_or(|range| range.start > self.nxt), "what is next is not held");
         let finished = self.fin.is_some_and(|fin| fin < self.nxt);
         let fresh = self.nxt - before - u64::from(finished && self.fin >= Some(before));
         self.unacknowledged += fresh;
@@ -180,6 +184,7 @@ impl Receiver {
         } else if self.timer == Instant::NEVER {
             self.timer = now + self.settings.delayed_ack;
         }
+        debug_assert!(self.due || self.timer != Instant::NEVER, "it is acknowledged in time");
     }
 
     /// Moves a range to the front of those to report (RFC 2018, section 4).
@@ -189,6 +194,7 @@ impl Receiver {
         recent[0] = Some(range.start);
         recent[1..].iter_mut().zip(others).for_each(|(place, octet)| *place = Some(octet));
         self.recent = recent;
+        debug_assert!(self.recent[0].is_some_and(|octet| self.held.containing(octet).is_some()));
     }
 
     /// Octets of data that have arrived so far, in order or not, each once.
@@ -212,6 +218,7 @@ impl Receiver {
             self.backoff.increase();
             self.timer = now + self.backoff.stretch(rto::INITIAL);
         }
+        debug_assert!(self.timer > now, "the deadline is in the future");
     }
 
     /// The next segment to send; to be called until there is none, after every other call.
@@ -223,6 +230,7 @@ impl Receiver {
         if !syn {
             self.timer = Instant::NEVER;
         }
+        debug_assert!(self.acknowledged <= self.nxt, "acknowledgements do not go back");
         self.unacknowledged = 0;
         self.acknowledged = self.nxt;
         let report = take(&mut self.report);

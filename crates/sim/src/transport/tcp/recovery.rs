@@ -106,6 +106,8 @@ impl LossRecovery {
         if self.flavour == Recovery::NewReno {
             self.recover = nxt;
         }
+        debug_assert!(una < nxt, "something is outstanding");
+        debug_assert!(self.recover <= nxt);
         Duplicate::Loss
     }
 
@@ -120,6 +122,7 @@ impl LossRecovery {
         if begins {
             self.phase = Phase::Fast { point: nxt, partial: false };
         }
+        debug_assert!(self.is_fast() || self.is_timed_out());
         begins
     }
 
@@ -153,5 +156,6 @@ impl LossRecovery {
         if self.flavour != Recovery::Sack {
             self.recover = nxt;
         }
+        debug_assert!(self.is_timed_out() && self.recover <= nxt);
     }
 }

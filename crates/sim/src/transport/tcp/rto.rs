@@ -54,11 +54,15 @@ impl Rto {
         self.srtt = Some(srtt);
         self.base = (srtt + GRANULARITY.max(self.rttvar * 4)).max(self.shortest).min(LONGEST);
         self.backoff = Backoff::default();
+        debug_assert!(self.base >= self.shortest.min(LONGEST) && self.base <= LONGEST);
+        debug_assert!(self.timeout() > Duration::ZERO);
     }
 
     /// Handles a timeout (RFC 6298, 5.5).
     pub(super) fn back_off(&mut self) {
+        let before = self.timeout();
         self.backoff.increase();
+        debug_assert!(self.timeout() >= before && self.timeout() <= LONGEST);
     }
 
     /// Handles the end of the handshake; `repeated`: its SYN was repeated (RFC 6298, 5.7). A measurement, which

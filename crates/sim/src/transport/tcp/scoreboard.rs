@@ -51,25 +51,40 @@ impl Scoreboard {
         self.sacked.missing(Block { start: self.una, end: ack })
     }
 
+    /// True if all numbers are between the lowest unacknowledged octet and the next.
+    fn is_ordered(&self) -> bool {
+        let known = [self.repeated_to, self.timed_out_to, self.sacked.descending().next().map_or(0, |range| range.end)];
+        self.una <= self.nxt
+            && known.into_iter().all(|number| number <= self.nxt)
+            && self.sacked.first().is_none_or(|range| range.start >= self.una)
+            && self.repeated <= self.flight()
+    }
+
     /// Records the first transmission of octets up to `end`.
     pub(super) fn sent(&mut self, end: u64) {
         self.nxt = self.nxt.max(end);
+        debug_assert!(self.nxt > self.una, "something is outstanding");
+        debug_assert!(self.is_ordered());
     }
 
     /// Records the repetition of octets of a hole, up to `end`.
     pub(super) fn repeat(&mut self, block: Block) {
         self.repeated += self.sacked.missing(Block { start: block.start.max(self.repeated_to), end: block.end });
         self.repeated_to = self.repeated_to.max(block.end);
+        debug_assert!(block.end <= self.nxt, "it was sent before");
+        debug_assert!(self.is_ordered());
     }
 
     /// Handles the cumulative acknowledgement of all octets below `ack`.
     pub(super) fn acknowledge(&mut self, ack: u64) {
+        debug_assert!(ack >= self.una, "acknowledgements do not go back");
         self.repeated -= self.sacked.missing(Block { start: self.una, end: ack.min(self.repeated_to) });
         self.sacked.remove_below(ack);
         self.una = ack;
         self.nxt = self.nxt.max(ack);
         self.repeated_to = self.repeated_to.max(ack);
         self.timed_out_to = self.timed_out_to.max(ack);
+        debug_assert!(self.is_ordered());
     }
 
     /// Marks a block of a SACK option (`Update`); true if any of its octets is new. Octets never sent, or acknowledged,
@@ -84,6 +99,8 @@ impl Scoreboard {
         }
         self.repeated -= self.sacked.missing(Block { start: block.start, end: block.end.min(self.repeated_to) });
         self.sacked.insert(block);
+        debug_assert!(!self.nothing_sacked());
+        debug_assert!(self.is_ordered());
         true
     }
 
@@ -142,6 +159,7 @@ impl Scoreboard {
         let end = highest.map_or(self.nxt, |range| range.start);
         let below = self.sacked.descending().find(|range| range.end <= end).map_or(self.una, |range| range.end);
         let start = below.max(end.saturating_sub(self.segment));
+        debug_assert!(start >= self.una && end <= self.nxt);
         (start < end).then_some(Block { start, end })
     }
 
@@ -156,6 +174,7 @@ impl Scoreboard {
         self.rescue_above = self.una + self.segment;
         self.repeated_to = self.una;
         self.repeated = 0;
+        debug_assert!(self.is_ordered());
     }
 
     /// Handles a timeout: all outstanding octets count as lost and not repeated. SACK marks stay (RFC 6675, 5.1),
@@ -166,6 +185,8 @@ impl Scoreboard {
         if self.is_reneged() {
             self.sacked.clear();
         }
+        debug_assert!(!self.is_reneged(), "what is missing has not arrived");
+        debug_assert!(self.is_ordered());
     }
 
     /// End of the lost octets: [`DUP_THRESH`] ranges, or more than `DUP_THRESH - 1` segments of octets, are SACKed

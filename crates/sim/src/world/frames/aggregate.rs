@@ -40,7 +40,7 @@ impl World {
                 index += 1;
                 continue;
             }
-            let Some(room) = station.room(&assembly, msdu_bytes(length), rules) else {
+            let Some(room) = station.held.room(&assembly, msdu_bytes(length), rules) else {
                 self.cut_off(node, &assembly, msdu_bytes(length));
                 break;
             };
@@ -56,7 +56,7 @@ impl World {
                 egress.take(now, port, assembly.to, index, &mut accounts.dropping()).expect("it was seen there");
             let msdu = self.taken(node, &taken);
             let station = &mut self.nodes[node].station;
-            if let Some(before) = station.join(&mut assembly, room, msdu, &self.rules) {
+            if let Some(before) = station.held.join(&mut assembly, room, msdu, &self.rules) {
                 self.packets.get_mut(before).transit.next = Some(msdu.packet);
             }
             if let Some(port) = taken.left {
@@ -104,7 +104,7 @@ impl World {
         let serial = serial(record.ledger.made - u64::from(waiting));
         let transit = Transit { taken: now, ..Transit::NONE };
         let mut next = Packet { serial, dscp, ecn, transit, ..Packet::new(Load::Flow(flow), now, length) };
-        let made = station.fill(assembly, msdu_bytes(length), rules, || {
+        let made = station.held.fill(assembly, msdu_bytes(length), rules, || {
             let packet = packets.insert(next);
             next.serial = next.serial.wrapping_add(1);
             packet

@@ -23,6 +23,19 @@ enum Stop {
     End,
 }
 
+/// What a frame is for its sender's accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sort {
+    /// An answer to another station's frame, without data.
+    Response,
+    /// Another frame without data.
+    Control,
+    /// A packet, which goes with the frame.
+    Packet,
+    /// Frames that the sender holds until the answer is due.
+    Held,
+}
+
 impl World {
     /// Lets a station act at its deadline.
     #[expect(clippy::inline_always, reason = "once an access")]
@@ -32,29 +45,26 @@ impl World {
         let station = &mut self.nodes[node].station;
         let receiving = station.listens() && self.medium.receives(node.into(), self.now);
         match station.timer(self.now, receiving, &self.rules) {
-            Due::Send(frame) if self.rules.bandwidth.is_some() || matches!(frame.kind, Kind::Triggered { .. }) => {
+            Due::Send(frame) if self.medium.has_bands() || matches!(frame.kind, Kind::Triggered { .. }) => {
                 self.respond(node, &frame);
             }
             Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
-                if self.rules.bandwidth.is_some() && !self.settles_width(node) {
+                if self.medium.has_bands() && !self.settles_width(node) {
                     return;
                 }
-                if self.rules.shares_downlink() && self.begin_for_several(node, category) {
+                if self.nodes[node].station.downlink.is_some() && self.begin_for_several(node, category) {
                     return;
                 }
                 let assembly = self.aggregate(node);
                 let bursts = self.nodes[node].station.bursts();
                 let ahead = if bursts { self.ahead(node, category) } else { None };
                 let frame = self.nodes[node].station.begin(self.now, assembly, ahead, &self.rules);
-                if self.rules.shares_uplink() && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
-                    self.nodes[node].station.may_answer_to(frame.to, &self.rules);
-                }
                 self.send(node, &frame);
             }
             Due::Failed(answer) => {
                 self.count_outcome(node, answer);
-                if self.rules.tmac.is_some() {
+                if self.nodes[node].station.tmac.is_some() {
                     self.take_turn(node);
                 }
                 self.serve(node);
@@ -67,7 +77,7 @@ impl World {
     /// Sends a response, if the channel that it takes is idle.
     #[cold]
     fn respond(&mut self, node: NodeId, frame: &Frame) {
-        if self.rules.bandwidth.is_some() && !self.may_answer(node, frame) {
+        if self.medium.has_bands() && !self.may_answer(node, frame) {
             return;
         }
         let triggered = matches!(frame.kind, Kind::Triggered { .. });
@@ -79,10 +89,12 @@ impl World {
     /// one station is due.
     #[cold]
     fn begin_for_several(&mut self, node: NodeId, category: u8) -> bool {
-        let solicits = self.rules.shares_uplink();
-        if solicits && let Some(trigger) = self.solicit(node) {
+        let solicited = self.nodes[node].station.uplink.is_some().then(|| self.solicit(node));
+        if let Some(Ok(trigger)) = solicited {
             self.send(node, &trigger);
-        } else if solicits && self.nodes[node].station.forgoes(self.now, &self.rules) {
+        } else if let Some(Err(why)) = solicited
+            && self.nodes[node].station.forgoes(self.now, why, &self.rules)
+        {
             self.finish_frames(node);
             self.serve(node);
         } else if let Some(frame) = self.share_downlink(node, category) {
@@ -97,71 +109,94 @@ impl World {
     fn send(&mut self, node: NodeId, frame: &Frame) {
         let psdu = frame.psdu(self.rules.key);
         let timing = &self.rules.timing;
-        let duration = match frame.kind {
-            // Of every two frames one is an ACK.
-            Kind::Ack if frame.mode == timing.basic => timing.responses(timing.basic).ack,
-            Kind::MultiUser { .. } => self.count_parts(node, frame),
-            Kind::Triggered { .. } => {
-                let answers = self.nodes[node].station.answers();
-                answers.map_or_else(|| timing.duration(frame.mode, psdu), |round| round.lasts)
+        let record = &mut self.nodes[node].record;
+        let mut duration = None;
+        let sort = match frame.kind {
+            Kind::Ack => {
+                // Of every two frames one is an ACK.
+                duration = (frame.mode == timing.basic).then(|| timing.responses(timing.basic).ack);
+                Sort::Response
             }
-            _ => timing.duration(frame.mode, psdu),
+            Kind::Cts | Kind::SharedCts | Kind::BlockAck { .. } => Sort::Response,
+            Kind::Grant => {
+                record.grants += 1;
+                Sort::Response
+            }
+            Kind::Rts | Kind::Trigger { asks: Asks::Clear, .. } => {
+                record.rts_attempts += 1;
+                Sort::Control
+            }
+            Kind::BlockAckReq { .. } => {
+                record.block_ack_requests += 1;
+                Sort::Control
+            }
+            Kind::Request { .. } => {
+                record.requests += 1;
+                Sort::Control
+            }
+            Kind::Trigger { .. } | Kind::MultiBlockAck { .. } => Sort::Control,
+            Kind::Data { .. } if frame.to == BROADCAST => {
+                self.broadcasts_in_air += 1;
+                Sort::Packet
+            }
+            Kind::Data { .. } => {
+                record.attempts += 1;
+                Sort::Packet
+            }
+            Kind::Aggregate { .. } => {
+                record.attempts += 1;
+                Sort::Held
+            }
+            Kind::Triggered { frames, .. } => {
+                record.attempts += u64::from(frames > 0);
+                duration =
+                    self.nodes[node].station.uplink.as_ref().and_then(|uplink| uplink.asked()).map(|round| round.lasts);
+                if frames > 0 { Sort::Held } else { Sort::Control }
+            }
+            Kind::MultiUser { .. } => {
+                duration = Some(self.count_parts(node, frame));
+                Sort::Held
+            }
         };
-        let aggregate = match frame.kind {
-            Kind::Aggregate { .. } | Kind::MultiUser { .. } => true,
-            Kind::Triggered { frames, .. } => frames > 0,
-            _ => false,
-        };
-        let control = !aggregate && !matches!(frame.kind, Kind::Data { .. });
-        let answers = if self.rules.shares_downlink() { Self::answers(frame) } else { Shape::NOBODY };
+        let duration = duration.unwrap_or_else(|| self.rules.timing.duration(frame.mode, psdu));
+        let (aggregate, control) = (sort == Sort::Held, matches!(sort, Sort::Response | Sort::Control));
+        let answers = frame.answers_beside_others().unwrap_or(Shape::NOBODY);
         let (width, limited) = (ChannelWidth::Mhz20, false);
         let mut shape = Shape { mode: frame.mode, psdu, duration, aggregate, control, answers, width, limited };
-        if self.rules.bandwidth.is_some() {
+        if self.medium.has_bands() {
             shape = self.in_band(node, frame, shape);
         }
         let Node { station, egress, record, gauge, energy, .. } = &mut self.nodes[node];
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
-        match frame.kind {
-            Kind::Rts | Kind::Trigger { asks: Asks::Clear, .. } => record.rts_attempts += 1,
-            Kind::Data { .. } if frame.to == BROADCAST => self.broadcasts_in_air += 1,
-            Kind::Data { .. } | Kind::Aggregate { .. } => record.attempts += 1,
-            Kind::BlockAckReq { .. } => record.block_ack_requests += 1,
-            Kind::Request { .. } => record.requests += 1,
-            Kind::Grant => record.grants += 1,
-            Kind::Triggered { frames, .. } => record.attempts += u64::from(frames > 0),
-            Kind::Cts
-            | Kind::SharedCts
-            | Kind::Ack
-            | Kind::BlockAck { .. }
-            | Kind::Trigger { .. }
-            | Kind::MultiUser { .. }
-            | Kind::MultiBlockAck { .. } => {}
-        }
         record.airtime += duration;
         if frame.to != BROADCAST {
             let hop = record.hops.to(frame.to);
             hop.airtime += duration;
-            let responds =
-                matches!(frame.kind, Kind::Cts | Kind::SharedCts | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant);
-            if !responds {
-                let own = || station.answers().map_or(duration, |round| duration / u64::from(round.users));
+            if sort != Sort::Response {
+                let own = || {
+                    station
+                        .uplink
+                        .as_ref()
+                        .and_then(|uplink| uplink.asked())
+                        .map_or(duration, |round| duration / u64::from(round.users))
+                };
                 egress.on_air(self.now, frame.to, frame.category, false, own);
             }
-            match frame.kind {
-                Kind::Data { .. } => {
+            match sort {
+                Sort::Packet => {
                     hop.attempts += 1;
                     hop.repeated += u64::from(frame.retry);
                 }
-                Kind::Aggregate { .. } | Kind::Triggered { frames: 1.., .. } => {
+                Sort::Held => {
                     hop.attempts += 1;
                     // These go first.
                     hop.repeated += station.in_flight().take_while(|mpdu| mpdu.retry).count() as u64;
                 }
-                _ => {}
+                Sort::Response | Sort::Control => {}
             }
         }
         self.count_transmissions(node, frame);
-        if self.rules.tmac.is_some() {
+        if self.nodes[node].station.tmac.is_some() {
             self.tell_key(node, frame);
         }
         if observed {
@@ -171,7 +206,7 @@ impl World {
         if turned_busy {
             self.nodes[node].station.turned_busy(self.now, &self.rules);
         }
-        if self.rules.bandwidth.is_some()
+        if self.medium.has_bands()
             && let Some(time) = self.medium.colour_time(of)
         {
             self.events.push(time, Event::Colour { of });
@@ -229,7 +264,11 @@ impl World {
             }
             Kind::MultiUser { .. } => {
                 let station = &nodes[node].station;
-                let mpdus = station.parts().flat_map(|part| station.in_flight_to(part.to));
+                let mpdus = station
+                    .downlink
+                    .iter()
+                    .flat_map(|downlink| downlink.parts())
+                    .flat_map(|part| station.in_flight_to(part.to));
                 mpdus.for_each(|mpdu| count(mpdu.packet));
             }
             _ => {}
@@ -354,9 +393,11 @@ impl World {
                 return Stop::At(index, heard, node);
             }
             match heard.what {
-                Signal::Good { .. } => station.overhears(time, frame, rules),
-                Signal::Bad { header_read } => station.overhears_spoilt(time, header_read, rules),
-                Signal::Noise => station.noise(time, rules),
+                Signal::Good { .. } => {
+                    station.contention.overhears(time + frame.reserves, || frame.txop_holder(), rules)
+                }
+                Signal::Bad { header_read } => station.contention.overhears_spoilt(time, header_read, rules),
+                Signal::Noise => station.contention.noise(time, rules),
                 Signal::Foreign | Signal::Nothing => {}
             }
             if heard.turned_idle {
@@ -374,7 +415,7 @@ impl World {
     #[expect(clippy::inline_always, reason = "once a listener: the call costs a chain 1 %")]
     #[inline(always)]
     pub(super) fn heard(&mut self, node: NodeId, of: Handle, frame: &Frame, heard: &Heard) {
-        let by_age = self.rules.tmac.is_some();
+        let by_age = self.nodes[node].station.tmac.is_some();
         self.trace_heard(node, of, heard);
         match heard.what {
             Signal::Good { whole } => {
@@ -390,7 +431,7 @@ impl World {
                 let answer = self.nodes[node].station.spoilt(self.now, header_read, &self.rules);
                 self.count_outcome(node, answer);
             }
-            Signal::Noise => self.nodes[node].station.noise(self.now, &self.rules),
+            Signal::Noise => self.nodes[node].station.contention.noise(self.now, &self.rules),
             Signal::Foreign => {
                 let answer = self.nodes[node].station.ignores(self.now, &self.rules);
                 self.count_outcome(node, answer);
@@ -458,7 +499,7 @@ impl World {
     fn receive(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         self.measure_heard(node, frame, whole);
         let answer = if self.nodes[node].station.awaits_block_ack(frame) {
-            let reported = self.nodes[NodeId::from(frame.from)].station.scoreboard(frame.to, frame.category);
+            let reported = self.nodes[NodeId::from(frame.from)].station.held.scoreboard(frame.to, frame.category);
             self.nodes[node].station.block_ack_received(self.now, frame.from, &reported, &self.rules)
         } else {
             self.nodes[node].station.received(self.now, frame, &self.rules)
@@ -477,10 +518,10 @@ impl World {
                 self.overhear(node, packet);
             }
             Kind::BlockAckReq { .. } if frame.to == u32::from(node) => self.move_window(node, frame),
-            Kind::Cts if self.rules.bandwidth.is_some() && frame.to == u32::from(node) => self.narrow(node),
+            Kind::Cts if self.medium.has_bands() && frame.to == u32::from(node) => self.narrow(node),
             _ => {}
         }
-        if self.rules.shares_uplink() && frame.to == u32::from(node) && self.nodes[node].access_point {
+        if self.nodes[node].station.uplink.is_some() && frame.to == u32::from(node) && self.nodes[node].access_point {
             self.learn_backlog(node, frame);
         }
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
@@ -515,7 +556,7 @@ impl World {
         if let Some(report) = answer.report {
             record.mpdus += u64::from(report.sent);
             record.lost_mpdus += u64::from(report.sent - report.acknowledged);
-            self.nodes[node].station.learn(self.now, report);
+            self.nodes[node].station.rates.learn(self.now, report);
         }
         self.finish_frames(node);
     }

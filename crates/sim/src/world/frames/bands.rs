@@ -23,7 +23,7 @@ impl World {
             self.serve(node);
             return false;
         }
-        station.limit_width(idle);
+        station.rates.limit(idle);
         self.medium.begin_txop(node.into());
         true
     }
@@ -81,7 +81,7 @@ impl World {
             (Kind::Triggered { .. }, Mode::Mimo(mode)) => {
                 let quiet = self.medium.is_quiet(node.into(), mode.width());
                 if quiet {
-                    self.nodes[node].station.limit_width(mode.width());
+                    self.nodes[node].station.rates.limit(mode.width());
                 }
                 quiet
             }

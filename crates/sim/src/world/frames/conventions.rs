@@ -166,7 +166,7 @@ pub(crate) fn check_sharing(
     for (node, place) in nodes.iter().zip(0..) {
         let stations = || infrastructure.stations(place);
         let mut widths = Vec::new();
-        for width in stations().filter_map(|to| node.station.shared_mode(to, rules)).map(Mimo::width) {
+        for width in stations().filter_map(|to| node.station.rates.shared_mode(to, rules)).map(Mimo::width) {
             if widths.contains(&width) {
                 return Ok(());
             }

@@ -2,7 +2,7 @@
 
 use crate::config::Class;
 use crate::engine::{Handle, NodeId};
-use crate::mac::{Frame, Kind, Part};
+use crate::mac::{Asks, Frame, Kind, Part};
 use crate::radio::{Mode, Shape};
 use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
@@ -12,8 +12,7 @@ impl World {
     /// The frame to several stations that is due: their data, or the trigger that asks them for their `BlockAck`s. None if
     /// the data are for one station.
     pub(crate) fn share_downlink(&mut self, node: NodeId, category: u8) -> Option<Frame> {
-        if let Some(next) = self.nodes[node].station.trigger(&self.rules) {
-            self.note_receivers(node, &next);
+        if let Some(next) = self.nodes[node].station.trigger(self.now, &self.rules) {
             return Some(next);
         }
         let first = self.nodes[node].station.may_share(&self.rules)?;
@@ -26,7 +25,7 @@ impl World {
             }
         };
         let now = self.now;
-        self.nodes[node].station.receivers(category).for_each(|(to, _)| joins(to));
+        self.nodes[node].station.held.receivers(category).for_each(|(to, _)| joins(to));
         let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         egress.receivers(now, category, &mut joins, &mut accounts.dropping());
         let splits = self.nodes[node].station.split(&mut users, &self.rules);
@@ -38,31 +37,14 @@ impl World {
                 }
             }
         }
-        let frame = if splits { self.nodes[node].station.begin_downlink(&self.rules) } else { None };
+        let frame = if splits { self.nodes[node].station.begin_downlink(self.now, &self.rules) } else { None };
         self.sharers = users;
-        if let Some(frame) = &frame {
-            self.note_receivers(node, frame);
-        }
         frame
-    }
-
-    /// The stations of a PPDU may have answers to it.
-    fn note_receivers(&mut self, node: NodeId, frame: &Frame) {
-        if !self.rules.shares_uplink() || !matches!(frame.kind, Kind::MultiUser { .. }) {
-            return;
-        }
-        let mut users = std::mem::take(&mut self.sharers);
-        users.clear();
-        users.extend(self.nodes[node].station.parts().map(|part| part.to));
-        for &to in &users {
-            self.nodes[node].station.may_answer_to(to, &self.rules);
-        }
-        self.sharers = users;
     }
 
     /// Begins a station's part of a PPDU with the frames that are held for it, or with a packet. False if there is none.
     pub(super) fn begin_part(&mut self, node: NodeId, category: u8, to: u32) -> bool {
-        if self.nodes[node].station.bring(category, to) {
+        if self.nodes[node].station.held.bring(category, to) {
             return true;
         }
         let now = self.now;
@@ -78,7 +60,7 @@ impl World {
         }
         let Some(taken) = egress.take(now, port, to, index, &mut accounts.dropping()) else { return false };
         let msdu = self.taken(node, &taken);
-        self.nodes[node].station.begin_part(to, category, msdu, &self.rules);
+        self.nodes[node].station.held.hold(to, category, msdu, &self.rules);
         if let Some(port) = taken.left {
             self.left(node, port, &taken.packet);
         }
@@ -90,14 +72,14 @@ impl World {
     pub(super) fn count_parts(&mut self, node: NodeId, frame: &Frame) -> Duration {
         let Self { nodes, rules, now, .. } = self;
         let Node { station, egress, record, gauge, .. } = &mut nodes[node];
-        let lasts = station.downlink_duration(rules);
-        let parts = station.parts().count() as u64;
+        let lasts = station.downlink.as_ref().map_or(Duration::ZERO, |downlink| downlink.duration(rules));
+        let parts = station.downlink.iter().flat_map(|downlink| downlink.parts()).count() as u64;
         let payload = lasts.saturating_sub(frame.mode.header());
         let shared = record.shared.get_or_insert_default();
         if let Mode::Mimo(mode) = frame.mode {
             shared.begin(mode.alone().subcarriers(), payload);
         }
-        for Part { to, mode, psdu, frames, repeated } in station.parts() {
+        for Part { to, mode, psdu, frames, repeated } in station.downlink.iter().flat_map(|downlink| downlink.parts()) {
             record.attempts += 1;
             let hop = record.hops.to(to);
             hop.attempts += 1;
@@ -115,7 +97,13 @@ impl World {
     /// The frame as its listener gets it: for it, if it is one of several stations.
     pub(in crate::world) fn addressed(&self, node: NodeId, frame: &Frame) -> Frame {
         let to = u32::from(node);
-        let is_mine = self.nodes[NodeId::from(frame.from)].station.serves(to, frame.kind);
+        let station = &self.nodes[NodeId::from(frame.from)].station;
+        let is_mine = match frame.kind {
+            Kind::Trigger { asks: Asks::Backlog | Asks::Data, .. } | Kind::MultiBlockAck { .. } => {
+                station.uplink.as_ref().is_some_and(|uplink| uplink.serves(to))
+            }
+            _ => station.downlink.as_ref().is_some_and(|downlink| downlink.part(to).is_some()),
+        };
         if is_mine { Frame { to, ..*frame } } else { *frame }
     }
 
@@ -140,26 +128,19 @@ impl World {
             let frame = passing.sent.frame;
             let station = &nodes[NodeId::from(frame.from)].station;
             let nothing = Shape { psdu: Bytes::new(0), aggregate: false, control: true, ..passing.sent.shape };
-            let own = station.part(link.to).map_or(nothing, |(mode, psdu)| {
-                let mpdus = crate::mac::places(station.in_flight_to(link.to));
-                laid_out.extend(mpdus.map(|(start, length)| crate::radio::Mpdu { start, length }));
-                Shape { mode, psdu, aggregate: true, ..passing.sent.shape }
-            });
+            let own = station.downlink.as_ref().and_then(|downlink| downlink.part(link.to)).map_or(
+                nothing,
+                |(mode, psdu)| {
+                    let mpdus = crate::mac::places(station.in_flight_to(link.to));
+                    laid_out.extend(mpdus.map(|(start, length)| crate::radio::Mpdu { start, length }));
+                    Shape { mode, psdu, aggregate: true, ..passing.sent.shape }
+                },
+            );
             let node = NodeId::from(link.to);
             let heard = receivers.tail_of_part(passing, own, link, time, laid_out);
             self.heard(node, of, &frame, &heard);
             index += 1;
         }
         self.clear(of);
-    }
-
-    /// The node whose trigger a frame answers beside others, if it does.
-    #[inline]
-    pub(super) fn answers(frame: &Frame) -> u32 {
-        match (frame.kind, frame.mode) {
-            (Kind::BlockAck { .. } | Kind::Triggered { .. }, Mode::Mimo(mode)) if mode.ru().is_some() => frame.to,
-            (Kind::SharedCts, _) => frame.to,
-            _ => Shape::NOBODY,
-        }
     }
 }

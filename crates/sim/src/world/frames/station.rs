@@ -40,7 +40,7 @@ impl World {
     /// Handles the frames that a station is done with.
     #[inline]
     pub(crate) fn finish_frames(&mut self, node: NodeId) {
-        if self.nodes[node].station.has_finished() {
+        if self.nodes[node].station.held.has_finished() {
             self.finish_all(node);
         }
     }
@@ -50,7 +50,7 @@ impl World {
     #[inline(never)]
     fn finish_all(&mut self, node: NodeId) {
         let mut frames = std::mem::take(&mut self.done_with);
-        self.nodes[node].station.take_finished(&mut frames);
+        self.nodes[node].station.held.take_finished(&mut frames);
         let (mut passage, mut packets) = (Passage::default(), 0);
         let Node { gauge, energy, power_save, neighbours, .. } = &self.nodes[node];
         let signals = power_save.is_some() || neighbours.is_some();
@@ -88,7 +88,7 @@ impl World {
             }
         }
         self.count(node, &passage, packets);
-        debug_assert!(!self.nodes[node].station.has_finished(), "only the medium and deadlines end frames");
+        debug_assert!(!self.nodes[node].station.held.has_finished(), "only the medium and deadlines end frames");
         frames.clear();
         self.done_with = frames;
     }

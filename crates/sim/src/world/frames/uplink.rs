@@ -2,7 +2,7 @@
 
 use crate::config::Class;
 use crate::engine::NodeId;
-use crate::mac::{Asks, Frame, Kind, QUEUE_MOST};
+use crate::mac::{Asks, Frame, Kind, NotNow, QUEUE_MOST};
 use crate::net::msdu_bytes;
 use crate::radio::Mode;
 use crate::world::nodes::Node;
@@ -15,26 +15,28 @@ const AROUND: u64 = 4 + 3;
 impl World {
     /// The trigger for data, or for the sizes of queues, that is due instead of the node's own frames.
     #[inline(never)]
-    pub(super) fn solicit(&mut self, node: NodeId) -> Option<Frame> {
+    pub(super) fn solicit(&mut self, node: NodeId) -> Result<Frame, NotNow> {
         let Node { station, record, .. } = &mut self.nodes[node];
         let frame = station.solicit(self.now, &self.rules)?;
         if let (Some(round), Kind::Trigger { asks: Asks::Data, response: Mode::Mimo(mode), .. }) =
-            (station.asked_for(), frame.kind)
+            (station.uplink.as_ref().and_then(|uplink| uplink.round()), frame.kind)
         {
             record.triggered.get_or_insert_default().begin(mode.alone().subcarriers(), round.payload());
         }
-        Some(frame)
+        Ok(frame)
     }
 
     /// A station's answer to a trigger: data, if it was asked for them and has some that fit, else the size of its queue.
     #[inline(never)]
     pub(super) fn answer_trigger(&mut self, node: NodeId, answer: &Frame) -> Frame {
         let (of, category) = (NodeId::from(answer.to), answer.category);
-        let Some(round) = self.nodes[of].station.asked_for() else { return *answer };
+        let Some(round) = self.nodes[of].station.uplink.as_ref().and_then(|uplink| uplink.round()) else {
+            return *answer;
+        };
         let reserves = answer.reserves.saturating_sub(self.rules.timing.sifs + round.lasts);
         let answer = Frame { reserves, ..*answer };
         if !self.nodes[node].station.prepare_part(round, category)
-            || !self.nodes[node].station.holds(category) && !self.begin_part(node, category, answer.to)
+            || !self.nodes[node].station.held.holds(category) && !self.begin_part(node, category, answer.to)
         {
             return answer;
         }
@@ -54,7 +56,11 @@ impl World {
             Kind::Triggered { frames: 0, .. } => true,
             Kind::Triggered { .. } => {
                 let Node { station, egress, .. } = &mut self.nodes[node];
-                let share = station.asked_for().map_or(Duration::ZERO, |round| round.lasts / u64::from(round.users));
+                let share = station
+                    .uplink
+                    .as_ref()
+                    .and_then(|uplink| uplink.round())
+                    .map_or(Duration::ZERO, |round| round.lasts / u64::from(round.users));
                 egress.on_air(self.now, frame.from, frame.category, true, || share);
                 false
             }
@@ -62,7 +68,7 @@ impl World {
             _ => return,
         };
         let from = NodeId::from(frame.from);
-        let Some(mode) = self.nodes[from].station.widest_shared_mode(frame.to, &self.rules) else { return };
+        let Some(mode) = self.nodes[from].station.rates.widest_shared_mode(frame.to, &self.rules) else { return };
         let queued = self.queued(from, frame.to, frame.category);
         let what = (frame.from, frame.category);
         self.nodes[node].station.told(self.now, what, mode, queued, polled, &self.rules);
@@ -78,6 +84,6 @@ impl World {
         }
         let (packets, bytes) = egress.waiting_for(to, category);
         let each = self.rules.mpdu(msdu_bytes(Bytes::new(0))).count() + AROUND;
-        Bytes::new(packets * each) + bytes + station.waiting_for(to, category)
+        Bytes::new(packets * each) + bytes + station.held.waiting_for(to, category)
     }
 }

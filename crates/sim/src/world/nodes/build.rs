@@ -4,7 +4,7 @@ use super::Node;
 use super::generations::Generations;
 use super::infrastructure::Infrastructure;
 use super::sites::Site;
-use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role, is_default};
+use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Algorithm, Conventions, Costs, Rates, Station};
@@ -97,7 +97,7 @@ pub(crate) fn nodes(
             egress.let_sleep(infrastructure.stations(address).filter(sleeps));
         }
         if egress.has_turns() {
-            station.take_turns();
+            station.held.take_turns();
         }
         if rules.shares_downlink() && site.role == Role::AccessPoint {
             station.share_downlink();
@@ -139,7 +139,7 @@ fn power_save(
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
     match infrastructure.access_point(node) {
         None => refuse(format!("`{}` has no access point that could keep its packets: only stations sleep", site.name)),
-        Some(_) if rules.shares_downlink() || rules.shares_uplink() => {
+        Some(_) if rules.shares_downlink() => {
             refuse("stations that share frames do not sleep in the model: leave `mac.ofdma` out".to_owned())
         }
         Some(access_point) => Ok(Some(Box::new(PowerSave::new(described, access_point.into())))),
@@ -168,7 +168,7 @@ fn layout(
             return refuse(format!("node.{}.queues", site.name), message);
         }
         Some(_) => Layout::by_class(),
-        None if !is_default(&site.class_queue) => {
+        None if !site.class_queue.is_default() => {
             return refuse(of_node, "one node alone cannot tell classes apart: write `[class_queue]` for all of them");
         }
         None => Layout::by_category(rules.categories),
@@ -208,7 +208,7 @@ fn described<'n>(
     ] {
         match category.map(|category| queues.of(category)) {
             Some((Some(own), key)) => return Ok((own, format!("{at}.{key}"))),
-            None if !is_default(queues) => {
+            None if !queues.is_default() => {
                 return Err(BuildError::new(at, "the DCF has one category: write `access = \"edca\"` in `[mac]`"));
             }
             Some((None, _)) | None => {}

@@ -3,7 +3,7 @@
 use super::Node;
 use super::generations::Generations;
 use super::sites::Site;
-use crate::config::{Class, Network, Protocol, Queues, Role, TurnsScheduler, is_default};
+use crate::config::{Class, Network, Protocol, Queues, Role, TurnsScheduler};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
 use crate::mac::Frame;
 use crate::radio::Medium;
@@ -195,7 +195,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
         return refuse("turns.bulk_delay", message);
     }
     if let Some(queues @ (Queues::Mac80211 | Queues::Turns)) = site.queues {
-        for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !is_default(&site.category_queue))] {
+        for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !site.category_queue.is_default())] {
             if given {
                 let queues = if queues == Queues::Turns { "turns" } else { "mac80211" };
                 let message = format!(
@@ -222,7 +222,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
                 return refuse(key, format!("`{}` has no radio and no `{key}`", site.name));
             }
         }
-        if site.queue.is_some() || !is_default(&site.category_queue) || !is_default(&site.class_queue) {
+        if site.queue.is_some() || !site.category_queue.is_default() || !site.class_queue.is_default() {
             return refuse("queue", "the queues of a wired node are those of its links: `[wired.queue]`".to_owned());
         }
     }

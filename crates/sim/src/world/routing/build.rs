@@ -2,7 +2,7 @@
 
 use super::sourced::Sourced;
 use super::{Mesh, Routing};
-use crate::config::{Aodv, Dsr, Network, Protocol, Route};
+use crate::config::{Aodv, Network, Protocol, Route};
 use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
 use crate::mac::{BROADCAST, Conventions, Frame, LONGEST_MSDU};
 use crate::net::aodv::{self, Settings};
@@ -14,11 +14,6 @@ use crate::world::flows::{Flow, Role};
 use crate::world::nodes::Node;
 use crate::world::nodes::infrastructure::Infrastructure;
 use units::Duration;
-
-/// Shortest hello interval: about the duration of a hello message of 802.11b.
-const SHORTEST_HELLO: Duration = Duration::from_millis(1);
-/// Shortest wait for a reply of DSR: about the duration of a request of 802.11b.
-const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 pub(crate) fn routing(
     network: &Network,
@@ -88,54 +83,21 @@ fn sourced(
         return Err(BuildError::new(format!("flow.{}.traffic", flow.identity.name), message));
     }
     let given = network.routing.dsr(rules.edca());
-    check_dsr(given)?;
+    let settings = dsr::Settings::new(given);
     let node =
-        |(name, address): (&String, u32)| dsr::Dsr::new(address, given, Stream::new(seed, name, Purpose::Routing));
+        |(name, address): (&String, u32)| dsr::Dsr::new(address, &settings, Stream::new(seed, name, Purpose::Routing));
     let nodes = names.iter().zip(0..).map(node).collect();
-    Ok(Sourced::new(given.clone(), nodes, rules.index(given.category)))
-}
-
-/// Refuses settings with which nodes would find no route, or ask without a pause.
-fn check_dsr(given: &Dsr) -> Result<(), BuildError> {
-    let refuse = |key: &str, message: String| Err(BuildError::new(format!("routing.dsr.{key}"), message));
-    let counts = [
-        ("buffer_packets", given.buffer_packets),
-        ("cache_links", given.cache_links),
-        ("cache_paths", given.cache_paths),
-        ("cache_overheard", given.cache_overheard),
-        ("request_backoff", u32::from(given.request_backoff)),
-        ("discovery_hop_limit", u32::from(given.discovery_hop_limit)),
-    ];
-    if let Some((key, _)) = counts.into_iter().find(|&(_, count)| count == 0) {
-        return refuse(key, format!("`{key}` must be at least 1"));
-    }
-    let times = [
-        ("request_period", given.request_period),
-        ("max_request_period", given.max_request_period),
-        ("near_timeout", given.near_timeout),
-    ];
-    match times.into_iter().find(|&(_, time)| time < SHORTEST_WAIT) {
-        Some((key, _)) => refuse(key, format!("`{key}` must be at least {SHORTEST_WAIT}")),
-        None => Ok(()),
-    }
+    Ok(Sourced::new(settings, nodes, rules.index(given.category)))
 }
 
 /// Refuses settings with which nodes would be silent for ever, or never rest.
 fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
     let counts = [
-        ("net_diameter", u32::from(given.net_diameter)),
-        ("ttl_start", u32::from(given.ttl_start)),
-        ("ttl_increment", u32::from(given.ttl_increment)),
-        ("rreq_ratelimit", u32::from(given.rreq_ratelimit)),
-        ("rerr_ratelimit", u32::from(given.rerr_ratelimit)),
-        ("allowed_hello_loss", u32::from(given.allowed_hello_loss)),
-        ("buffer_packets", given.buffer_packets),
+        ("net_diameter", given.net_diameter),
+        ("ttl_start", given.ttl_start),
+        ("rreq_ratelimit", given.rreq_ratelimit),
+        ("rerr_ratelimit", given.rerr_ratelimit),
     ];
-    if given.hello && given.hello_interval < SHORTEST_HELLO {
-        let message =
-            format!("a node that says hello more often than each {SHORTEST_HELLO} has no time for anything else");
-        return Err(BuildError::new("routing.aodv.hello_interval", message));
-    }
     match counts.into_iter().find(|&(_, count)| count == 0) {
         Some((key, _)) => Err(BuildError::new(format!("routing.aodv.{key}"), format!("`{key}` must be at least 1"))),
         None => Ok(()),
@@ -292,7 +254,7 @@ pub(crate) fn check_txop(
         let senders = senders.into_iter().chain((flow.to == BROADCAST).then_some(flow.from.into()));
         for node in senders.chain((0..).take(all)) {
             let psdu = rules.mpdu(msdu_bytes(length));
-            let needs = nodes[node.into()].station.exchange_of_one(flow.to, psdu, rules);
+            let needs = nodes[node.into()].station.rates.exchange_of_one(flow.to, psdu, rules);
             let limit = |category: usize| rules.access[category].txop_limit;
             let too_short = |&category: &usize| !limit(category).is_zero() && needs > limit(category);
             let Some(category) = categories.clone().find(too_short) else { continue };

@@ -63,7 +63,7 @@ impl Routing {
     /// True if nodes hear frames for others.
     #[inline]
     pub(crate) fn overhears(&self) -> bool {
-        matches!(self, Self::Dsr(mesh) if mesh.given.promiscuous)
+        matches!(self, Self::Dsr(_))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Networks that route by DSR: source routes of packets, and the effects of DSR's messages on queues and accounts.
 
 use super::Routing;
-use crate::config::{Dscp, Dsr as Given};
+use crate::config::Dscp;
 use crate::engine::{Arena, Beside, Handle, List, NodeId};
 use crate::mac::BROADCAST;
-use crate::net::dsr::{Action, Broken, Content, Context, Dsr, Failed, Header, Message, Output};
+use crate::net::dsr::{Action, Broken, Content, Context, Dsr, Failed, Header, Message, Output, Settings};
 use crate::net::{Load, LossCause, Packet, Transit, ip_bytes};
 use crate::record::Ledger;
 use crate::trace::{DsrMessage, DsrOptions};
@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 
 /// A network that routes by DSR.
 pub(crate) struct Sourced {
-    pub(crate) given: Given,
+    pub(crate) given: Settings,
     pub(crate) nodes: List<NodeId, Dsr>,
     /// By node: when the earliest pending `Route` event fires; later ones are stale.
     armed: List<NodeId, Instant>,
@@ -35,7 +35,7 @@ pub(crate) struct Sourced {
 }
 
 impl Sourced {
-    pub(crate) fn new(given: Given, nodes: Vec<Dsr>, category: u8) -> Self {
+    pub(crate) fn new(given: Settings, nodes: Vec<Dsr>, category: u8) -> Self {
         Self {
             given,
             armed: vec![Instant::NEVER; nodes.len()].into(),

@@ -3,11 +3,11 @@
 use super::{Records, records, scenarios};
 use crate::console::{complain, print};
 use crate::failure::{DIFFERS, Failure, HOLDS};
+use evidence::{Named, Row};
 use experiment::scenario::{Scenario, Wishes};
 use experiment::study::{Study, Verdict};
-use lab::evidence::{self, Named, Row};
 use lab::files;
-use lab::home::{FOLDER, RECORD};
+use lab::home::FOLDER;
 use lab::store::{self, Store, write_whole};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -131,11 +131,12 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
     for named in scenarios.into_iter().map(|(_, named)| named).chain(others) {
         by_document.entry(named.document).or_default().push(named.scenario);
     }
-    fs::create_dir_all(RECORD)
-        .map_err(|error| Failure::unwritten(&error, format!("cannot write {RECORD}: {error}")))?;
+    let folder = Path::new(evidence::FOLDER);
+    fs::create_dir_all(folder)
+        .map_err(|error| Failure::unwritten(&error, format!("cannot write {}: {error}", folder.display())))?;
     for (document, scenarios) in by_document {
         let rows = evidence::merged(&scenarios, &new, old.get(&document).map_or(&[], Vec::as_slice));
-        write_whole(&Path::new(RECORD).join(format!("{document}.csv")), evidence::write(&rows).as_bytes())?;
+        write_whole(&folder.join(format!("{document}.csv")), evidence::write(&rows).as_bytes())?;
     }
     print(&format!("{} rows are new\n", new.len()))
 }

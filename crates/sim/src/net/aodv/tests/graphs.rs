@@ -36,7 +36,6 @@ impl Drawn {
             local_repair,
             gratuitous_rrep,
             rrep_ack,
-            jitter: Duration::from_millis(if fast { 0 } else { 10 }),
             // Routes that expire while others still use them.
             active_route_timeout: Duration::from_millis(if fast { 50 } else { 3000 }),
             repair_within: if repairs { RepairWithin::NearerHalf } else { RepairWithin::MaxRepairTtl },
@@ -52,6 +51,7 @@ impl Drawn {
         links.sort_unstable();
         links.dedup();
         let mut net = Net::new(self.nodes, &links, &given);
+        net.settings.jitter = Duration::from_millis(if fast { 0 } else { 10 });
         let mut stream = Stream::new(3, "loss", Purpose::Traffic);
         let loss = u64::from(self.loss);
         net.loses = Box::new(move |_, _, _| stream.up_to(255) < loss);

@@ -82,14 +82,14 @@ fn chain(nodes: u32) -> Vec<(u32, u32)> {
     (1..nodes).map(|node| (node - 1, node)).collect()
 }
 
-/// The RFC's parameters, without random delays.
 fn plain() -> config::Aodv {
-    config::Aodv { jitter: Duration::ZERO, ..config::Aodv::default() }
+    config::Aodv::default()
 }
 
 impl Net {
+    /// A network without random delays.
     fn new(nodes: u32, links: &[(u32, u32)], given: &config::Aodv) -> Self {
-        let settings = Settings::new(given);
+        let settings = Settings { jitter: Duration::ZERO, ..Settings::new(given) };
         let new = |node: u32| Aodv::new(node, &settings, Stream::new(1, &node.to_string(), Purpose::Routing));
         let nodes: Vec<Aodv> = (0..nodes).map(new).collect();
         let mut net = Self {

@@ -250,6 +250,24 @@ fn a_broken_route_is_repaired_on_the_spot() {
 }
 
 #[test]
+fn a_repaired_route_that_is_as_long_as_before_is_told_to_nobody() {
+    // 0 - 1 - 2, and from there two ways of two hops to 5.
+    let links = [(0, 1), (1, 2), (2, 3), (3, 5), (2, 4), (4, 5)];
+    let given = config::Aodv { ttl_start: 7, local_repair: true, ..plain() };
+    let mut net = Net::new(6, &links, &given);
+    net.send(0, 5);
+    net.run(SECOND);
+    net.sent();
+    let hop = net.next(2, 5).expect("a route");
+    net.cut(2, hop);
+    let saved = net.send(0, 5);
+    net.run(SECOND);
+    assert_eq!((net.data[saved].fate, net.nodes[2].counts.repairs), (Fate::Arrived { hops: 4 }, 1));
+    let sent = net.sent();
+    assert!(!sent.iter().any(|line| line.contains("RERR 5")), "{sent:?}");
+}
+
+#[test]
 fn who_does_not_get_replies_is_not_listened_to_for_a_while() {
     // Node 1 hears node 0, but its replies do not reach it; node 2 and 3 are the way round.
     let mut net = Net::new(5, &[(0, 1), (1, 4), (0, 2), (2, 3), (3, 4)], &config::Aodv { ttl_start: 7, ..plain() });
@@ -328,10 +346,10 @@ fn requests_are_told_apart_by_number_and_age() {
 
 #[test]
 fn the_oldest_packet_makes_way_in_a_full_buffer() {
-    let mut net = Net::new(2, &[], &config::Aodv { buffer_packets: 3, ..plain() });
-    let packets: Vec<usize> = (0..4).map(|_| net.send(0, 1)).collect();
+    let mut net = Net::new(2, &[], &plain());
+    let packets: Vec<usize> = (0..65).map(|_| net.send(0, 1)).collect();
     net.run(Duration::from_millis(1));
     assert_eq!(net.data[packets[0]].fate, Fate::Lost(LossCause::Buffer));
-    assert_eq!(net.nodes[0].held(), 3);
+    assert_eq!(net.nodes[0].held(), 64);
     net.check_packets();
 }

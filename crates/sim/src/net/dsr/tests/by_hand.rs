@@ -1,7 +1,8 @@
 //! Headers, caches and short exchanges, worked out by hand.
 
+use super::super::paths::Paths;
+use super::super::settings::{NearRequest, RouteCache};
 use super::*;
-use crate::config::{NearRequest, RouteCache};
 use crate::net::dsr::longest_header;
 use units::Bytes;
 
@@ -15,8 +16,8 @@ fn message(nodes: &[u32], content: Content) -> Message {
 
 #[test]
 fn headers_are_as_long_as_the_rfc_says() {
-    let given = config::Dsr::default();
-    let ns2 = config::Dsr { reply_bytes: 9, ..given.clone() };
+    let given = Settings::RFC;
+    let ns2 = Settings { reply_bytes: 9, ..given.clone() };
     let bytes = Bytes::new;
     // The fixed portion of 4 B, the option's 4 B, 4 B for each node between the ends.
     assert_eq!(Header::new(route(&[0, 1])).length(), bytes(8));
@@ -47,6 +48,21 @@ fn a_route_has_each_node_once() {
 }
 
 #[test]
+fn of_two_ways_of_equal_length_a_node_takes_the_one_it_asked_for() {
+    let (now, until) = (Instant::ZERO, Instant::ZERO + Duration::from_secs(1));
+    for overheard_first in [false, true] {
+        let mut paths = Paths::new(&Settings::RFC);
+        for wanted in [!overheard_first, overheard_first] {
+            paths.add(&route(if wanted { &[0, 1, 9] } else { &[0, 2, 9] }), wanted, now, until);
+        }
+        assert_eq!(paths.find(9, false, now), Some(route(&[0, 1, 9])), "{overheard_first}");
+        // A shorter one goes before it.
+        paths.add(&route(&[0, 9]), false, now, until);
+        assert_eq!(paths.find(9, false, now), Some(route(&[0, 9])));
+    }
+}
+
+#[test]
 fn a_search_asks_the_neighbours_and_30_ms_later_all() {
     let mut net = Net::chain(4);
     let packet = net.send(0, 3);
@@ -69,8 +85,8 @@ fn a_search_asks_the_neighbours_and_30_ms_later_all() {
 
 #[test]
 fn requests_back_off() {
-    let asked = |given: config::Dsr| {
-        let mut net = Net::new(2, &[], &config::Dsr { jitter: Duration::ZERO, ..given });
+    let asked = |given: Settings| {
+        let mut net = Net::new(2, &[], &Settings { jitter: Duration::ZERO, ..given });
         net.send(0, 1);
         let mut times = Vec::new();
         for millis in 0..29_000_u64 {
@@ -82,16 +98,16 @@ fn requests_back_off() {
         times
     };
     // To neighbours; to all 30 ms later, then after 0.5, 1, 2, 4, 8 and 10 s.
-    let rfc = asked(config::Dsr::default());
+    let rfc = asked(Settings::RFC);
     assert_eq!(rfc.len(), 8, "{rfc:?}");
     assert!(rfc[1].abs_diff(rfc[0] + 30) <= 2 && rfc[2].abs_diff(500) <= 3 && rfc[3].abs_diff(1500) <= 5, "{rfc:?}");
     assert!(rfc[6].abs_diff(15_500) <= 10 && rfc[7].abs_diff(25_500) <= 10, "{rfc:?}");
     // Both kinds each time, after 2, 8 and 10 s.
-    let ns2 = config::Dsr {
+    let ns2 = Settings {
         request_period: Duration::from_secs(2),
         request_backoff: 4,
         near_request: NearRequest::Each,
-        ..config::Dsr::default()
+        ..Settings::RFC
     };
     let ns2 = asked(ns2);
     assert_eq!(ns2.len(), 8, "{ns2:?}");
@@ -133,7 +149,7 @@ fn a_packet_is_salvaged_and_its_sender_told() {
 
 #[test]
 fn without_salvage_the_packet_is_lost() {
-    let given = config::Dsr { max_salvage_count: 0, jitter: Duration::ZERO, ..config::Dsr::default() };
+    let given = Settings { max_salvage_count: 0, jitter: Duration::ZERO, ..Settings::RFC };
     let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)], &given);
     net.send(0, 3);
     net.run(Duration::from_millis(100));
@@ -146,7 +162,7 @@ fn without_salvage_the_packet_is_lost() {
 #[test]
 fn a_node_that_comes_near_shortens_the_route() {
     for cache in [RouteCache::Links, RouteCache::Paths] {
-        let given = config::Dsr { cache, jitter: Duration::ZERO, ..config::Dsr::default() };
+        let given = Settings { cache, jitter: Duration::ZERO, ..Settings::RFC };
         let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)], &given);
         net.send(0, 3);
         net.run(Duration::from_millis(100));
@@ -167,7 +183,7 @@ fn a_node_that_comes_near_shortens_the_route() {
 #[test]
 fn caches_are_bounded_and_forget() {
     for cache in [RouteCache::Links, RouteCache::Paths] {
-        let given = config::Dsr { cache, cache_links: 6, cache_paths: 2, cache_overheard: 2, ..config::Dsr::default() };
+        let given = Settings { cache, cache_links: 6, cache_paths: 2, cache_overheard: 2, ..Settings::RFC };
         let mut dsr = Dsr::new(0, &given, Stream::new(7, "n0", Purpose::Routing));
         let mut out = Output::default();
         let mut cx = Context { now: Instant::ZERO, given: &given, out: &mut out };
@@ -184,7 +200,7 @@ fn caches_are_bounded_and_forget() {
 
 #[test]
 fn a_search_for_a_packet_that_is_gone_waits_for_the_next_one() {
-    let given = config::Dsr { buffer_time: Duration::from_millis(10), ..config::Dsr::default() };
+    let given = Settings { buffer_time: Duration::from_millis(10), ..Settings::RFC };
     let mut net = Net::new(2, &[], &given);
     for millis in [1000, 5000, 700] {
         let packet = net.send(0, 1);
@@ -199,11 +215,11 @@ fn a_search_for_a_packet_that_is_gone_waits_for_the_next_one() {
 fn a_route_that_is_learnt_by_the_way_frees_the_packets_that_wait() {
     // Nobody answers node 1; then 0 asks for it.
     for millis in [0, 30] {
-        let given = config::Dsr {
+        let given = Settings {
             jitter: Duration::ZERO,
             replies_from_cache: false,
             buffer_check: Duration::from_millis(millis),
-            ..config::Dsr::default()
+            ..Settings::RFC
         };
         let mut net = Net::new(2, &[], &given);
         let waits = net.send(1, 0);
@@ -220,13 +236,13 @@ fn a_route_that_is_learnt_by_the_way_frees_the_packets_that_wait() {
 
 #[test]
 fn packets_of_others_wait_until_somebody_tells_of_a_route() {
-    let given = config::Dsr {
+    let given = Settings {
         jitter: Duration::ZERO,
         salvage_search: true,
         replies_from_cache: false,
         request_period: Duration::from_secs(2),
         request_backoff: 4,
-        ..config::Dsr::default()
+        ..Settings::RFC
     };
     let mut net = Net::new(4, &[(0, 1), (1, 2), (2, 3)], &given);
     net.send(0, 3);
@@ -263,7 +279,7 @@ fn packets_of_others_wait_until_somebody_tells_of_a_route() {
 
 #[test]
 fn a_reply_on_its_way_teaches_the_way_behind_it() {
-    let given = config::Dsr { learn_forwarded_replies: false, ..config::Dsr::default() };
+    let given = Settings { learn_forwarded_replies: false, ..Settings::RFC };
     let mut dsr = Dsr::new(1, &given, Stream::new(7, "n1", Purpose::Routing));
     let mut out = Output::default();
     let cx = &mut Context { now: Instant::ZERO, given: &given, out: &mut out };

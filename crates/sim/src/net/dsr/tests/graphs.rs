@@ -1,7 +1,7 @@
 //! Properties on any graph: no loops, no packet unaccounted for, a route wherever there is one, and no panic whatever comes.
 
+use super::super::settings::{NearRequest, RouteCache};
 use super::*;
-use crate::config::{NearRequest, RouteCache};
 use proptest::prelude::*;
 
 /// A graph, steps that change it, and rules.
@@ -27,9 +27,9 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     })
 }
 
-fn rules(options: [bool; 8]) -> config::Dsr {
+fn rules(options: [bool; 8]) -> Settings {
     let [paths, each, answers, reverse, replies, salvage, ns2, small] = options;
-    config::Dsr {
+    Settings {
         cache: if paths { RouteCache::Paths } else { RouteCache::Links },
         near_request: if each { NearRequest::Each } else { NearRequest::First },
         replies_from_cache: answers,
@@ -41,7 +41,7 @@ fn rules(options: [bool; 8]) -> config::Dsr {
         cache_links: if small { 20 } else { 512 },
         cache_paths: if small { 4 } else { 30 },
         cache_overheard: if small { 4 } else { 64 },
-        ..config::Dsr::default()
+        ..Settings::RFC
     }
 }
 

@@ -6,8 +6,7 @@ mod graphs;
 
 use super::header::Broken;
 use super::route::{MOST_NODES, Route};
-use super::{Action, Content, Context, Dsr, Failed, Header, Message, Output};
-use crate::config;
+use super::{Action, Content, Context, Dsr, Failed, Header, Message, Output, Settings};
 use crate::engine::{Arena, EventQueue, Handle, Purpose, Stream};
 use crate::mac::BROADCAST;
 use units::{Duration, Instant};
@@ -50,7 +49,7 @@ struct Data {
 }
 
 struct Net {
-    given: config::Dsr,
+    given: Settings,
     nodes: Vec<Dsr>,
     links: Vec<Vec<u32>>,
     events: EventQueue<Event>,
@@ -63,7 +62,7 @@ struct Net {
 }
 
 impl Net {
-    fn new(count: u32, links: &[(u32, u32)], given: &config::Dsr) -> Self {
+    fn new(count: u32, links: &[(u32, u32)], given: &Settings) -> Self {
         let node = |address| Dsr::new(address, given, Stream::new(7, &format!("n{address}"), Purpose::Routing));
         let mut net = Self {
             given: given.clone(),
@@ -85,7 +84,7 @@ impl Net {
     /// A chain of nodes with the RFC's rules and without random delays.
     fn chain(count: u32) -> Self {
         let links: Vec<_> = (1..count).map(|node| (node - 1, node)).collect();
-        Self::new(count, &links, &config::Dsr { jitter: Duration::ZERO, ..config::Dsr::default() })
+        Self::new(count, &links, &Settings { jitter: Duration::ZERO, ..Settings::RFC })
     }
 
     fn join(&mut self, a: u32, b: u32) {

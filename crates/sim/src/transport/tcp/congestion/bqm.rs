@@ -54,6 +54,7 @@ impl Bqm {
             return 0;
         }
         self.acked = (self.acked - window).min(window);
+        debug_assert!(self.beta <= WHOLE && self.acked <= window);
         segment
     }
 
@@ -95,6 +96,7 @@ impl Bqm {
     }
 
     fn begin(&mut self, cwnd: u64, beta: u64) {
+        debug_assert!(beta > 0 && beta <= WHOLE);
         (self.before, self.beta, self.acked) = (cwnd, beta, 0);
     }
 }

@@ -70,6 +70,8 @@ impl Cubic {
         self.fraction += (next - window) * self.segment;
         let whole = libm::floor(self.fraction);
         self.fraction -= whole;
+        debug_assert!(whole >= 0.0 && (0.0..1.0).contains(&self.fraction));
+        debug_assert!(self.w_max >= 0.0 && self.w_max.is_finite());
         whole as u64
     }
 
@@ -81,6 +83,7 @@ impl Cubic {
         self.w_max = if window < self.w_max { window * (1.0 + BETA) / 2.0 } else { window };
         self.stage = None;
         self.fraction = 0.0;
+        debug_assert!(self.w_max <= window.max(self.prior) && self.prior > 0.0);
         libm::floor(flight as f64 * BETA) as u64
     }
 
@@ -95,6 +98,7 @@ impl Cubic {
         if let Some(stage) = &mut self.stage {
             stage.began += now.since(stage.last);
             stage.last = now;
+            debug_assert!(stage.began <= now);
         }
     }
 }

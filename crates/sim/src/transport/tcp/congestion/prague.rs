@@ -66,6 +66,7 @@ impl Prague {
         self.fraction += self.segment * ratio * ratio * growth.acked as f64 / cwnd as f64;
         let whole = libm::floor(self.fraction);
         self.fraction -= whole;
+        debug_assert!(whole >= 0.0 && (0.0..1.0).contains(&self.fraction));
         whole as u64
     }
 
@@ -89,6 +90,8 @@ impl Prague {
             }
             self.round = Round { began: now, end: nxt, acked: 0, marked: 0 };
         }
+        debug_assert!((0.0..=1.0).contains(&self.share), "a share of octets");
+        debug_assert!(self.round.began <= now && una <= nxt);
         reduced
     }
 }

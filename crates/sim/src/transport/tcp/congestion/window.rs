@@ -69,6 +69,7 @@ impl Window {
             let most = if counts_bytes { self.ssthresh - self.cwnd } else { self.segment };
             let more = growth.acked.min(most);
             self.cwnd += more;
+            debug_assert!(!counts_bytes || self.cwnd <= self.ssthresh, "slow start ends at the threshold");
             growth.acked -= more;
             // What goes beyond the threshold counts for congestion avoidance, as in Linux.
             if self.cwnd < self.ssthresh || growth.acked == 0 || !counts_bytes {
@@ -82,6 +83,7 @@ impl Window {
             Law::Prague(prague) => prague.increase(self.cwnd, growth),
         };
         self.cwnd = self.cwnd.saturating_add(more);
+        debug_assert!(self.cwnd >= self.segment && self.ssthresh >= self.segment);
     }
 
     /// Handles congestion, seen by loss or by a mark, with `flight` octets outstanding and the receiver's report of the
@@ -97,6 +99,7 @@ impl Window {
             self.lower_threshold(flight, false);
         }
         self.cwnd = self.settled;
+        debug_assert!(self.cwnd >= 2 * self.segment && self.ssthresh >= 2 * self.segment);
     }
 
     /// Handles counted marks (Prague). True if they reduce the window; no other law counts them.
@@ -104,6 +107,7 @@ impl Window {
         let is_slow_start = self.cwnd < self.ssthresh;
         let Law::Prague(prague) = &mut self.law else { return false };
         let Some(reduced) = prague.hear(self.cwnd, is_slow_start, heard) else { return false };
+        debug_assert!(reduced <= self.cwnd && heard.marked > 0);
         self.cwnd = reduced.max(2 * self.segment);
         (self.ssthresh, self.settled) = (self.cwnd, self.cwnd);
         true
@@ -122,6 +126,7 @@ impl Window {
         let threshold = threshold.max(2 * self.segment);
         self.ssthresh = if again { threshold.min(self.ssthresh) } else { threshold };
         self.settled = self.ssthresh;
+        debug_assert!(self.ssthresh <= threshold && self.ssthresh >= 2 * self.segment);
     }
 
     /// Handles a timeout (RFC 5681, 3.1; RFC 9438, 4.8): back to slow start from one segment, beside `pipe` octets that
@@ -131,11 +136,13 @@ impl Window {
             cubic.forget();
         }
         self.cwnd = pipe.saturating_add(self.segment);
+        debug_assert!(self.cwnd >= self.segment);
     }
 
     /// Handles an idle time above the timeout (RFC 5681, 4.1).
     pub(crate) fn restart(&mut self, now: Instant) {
         self.cwnd = self.cwnd.min(self.initial);
+        debug_assert!(self.cwnd >= self.segment.min(self.initial));
         if let Law::Cubic(cubic) = &mut self.law {
             cubic.pause(now);
         }
@@ -160,6 +167,7 @@ impl Window {
     /// Ends fast recovery, with at most `most` octets allowed (RFC 5681, 3.2; RFC 6582, 3.2, step 3).
     pub(crate) fn end_inflation(&mut self, most: u64) {
         self.cwnd = self.settled.min(most);
+        debug_assert!(self.cwnd >= self.segment && self.cwnd <= most);
     }
 }
 

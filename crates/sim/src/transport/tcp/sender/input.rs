@@ -80,6 +80,8 @@ impl Sender {
         if ack > una {
             self.watch_tail(now);
         }
+        debug_assert_eq!(self.board.una(), ack);
+        debug_assert!(self.window.cwnd() >= self.settings.segment.count(), "a segment may always be sent");
     }
 
     /// Tells Prague what was acknowledged, and how much of it arrived with a mark.
@@ -168,6 +170,8 @@ impl Sender {
         } else if restart {
             self.timer = now + self.rto.timeout();
         }
+        debug_assert!((self.board.flight() == 0) == (self.timer == Instant::NEVER), "what is outstanding is timed");
+        debug_assert!(self.board.una() == ack && !self.probed);
     }
 
     fn end_recovery(&mut self) {
@@ -238,6 +242,7 @@ impl Sender {
         self.due.first = true;
         self.timed = None;
         self.tail = Tail::NONE;
+        debug_assert!(self.recovery.is_fast() && self.board.flight() > 0);
     }
 
     /// Handles congestion with `flight` octets outstanding: reduces the window once for all of them.
@@ -248,6 +253,8 @@ impl Sender {
         self.reduced_when = now;
         self.reduced_at = self.board.nxt();
         self.due.cwr = self.ecn && !self.settings.counts_marks();
+        debug_assert!(self.window.cwnd() <= before.max(2 * self.settings.segment.count()));
+        debug_assert!(self.reduced_at >= self.board.una());
     }
 
     fn count_halving(&mut self, before: u64) {
@@ -294,6 +301,7 @@ impl Sender {
         }
         self.rto.back_off();
         self.timer = now + self.rto.timeout();
+        debug_assert!(self.deadline() > now || self.reordering != Instant::NEVER);
     }
 
     /// Handles a retransmission timeout (RFC 6298, 5.4 to 5.6).
@@ -323,5 +331,7 @@ impl Sender {
         self.due.first = false;
         self.lowest.end = 0;
         self.due.cwr = self.ecn && !self.settings.counts_marks();
+        debug_assert!(self.recovery.is_timed_out() && self.board.flight() > 0);
+        debug_assert!(self.pipe() < self.window.cwnd(), "a segment may be sent");
     }
 }

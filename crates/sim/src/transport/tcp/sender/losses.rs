@@ -7,6 +7,7 @@ use units::Instant;
 impl Sender {
     /// Records the first transmission of `block`.
     pub(super) fn record_sent(&mut self, now: Instant, block: Block) {
+        debug_assert!(block.start == self.board.nxt() && block.len() > 0, "what follows");
         self.board.sent(block.end);
         if let Some(rack) = &mut self.rack {
             rack.send(block, now);
@@ -15,6 +16,7 @@ impl Sender {
 
     /// Records the repetition of `block`.
     pub(super) fn record_repeated(&mut self, now: Instant, block: Block) {
+        debug_assert!(block.start >= self.board.una() && block.end <= self.board.nxt(), "outstanding");
         match &mut self.rack {
             Some(rack) => rack.repeat(block, now),
             None => self.board.repeat(block),
@@ -69,5 +71,6 @@ impl Sender {
         if self.reduced_when < now && found.repetition.is_some_and(|sent| sent >= self.reduced_when) {
             self.reduce(now, self.flight_size());
         }
+        debug_assert!(self.reordering > now, "the deadline is in the future");
     }
 }

@@ -79,6 +79,7 @@ impl Sender {
             self.timer = now + self.rto.timeout();
         }
         self.tail.cancel();
+        debug_assert!(block.len() > 0 && block.len() <= self.settings.segment.count() + 1);
         self.data(now, block)
     }
 
@@ -145,11 +146,13 @@ impl Sender {
 
     /// Sends `block`, which follows all that was sent before.
     pub(super) fn send_new(&mut self, now: Instant, block: Block) -> Segment {
+        debug_assert!(block.end <= self.allowed, "within the receiver's window");
         if self.board.flight() == 0 {
             self.probes = Backoff::default();
             self.timer = now + self.rto.timeout();
         }
         self.record_sent(now, block);
+        debug_assert!(self.timer != Instant::NEVER && self.board.nxt() <= self.last());
         self.watch_tail(now);
         if self.timed.is_none() && self.recovery.is_open() {
             self.timed = Some((block.start, now));
@@ -195,6 +198,7 @@ impl Sender {
         if waiting && self.timer == Instant::NEVER {
             self.timer = now + self.probes.stretch(self.rto.timeout());
         }
+        debug_assert!(!waiting || self.timer != Instant::NEVER, "it does not wait for ever");
     }
 
     /// A probe of one octet, or what a small window takes, ignoring the rule against small segments.
@@ -215,6 +219,7 @@ impl Sender {
     }
 
     fn data(&mut self, now: Instant, block: Block) -> Segment {
+        debug_assert!(self.state == State::Established && self.last_sent <= now);
         self.last_sent = now;
         self.due.ack = false;
         let length = block.end.min(self.end).saturating_sub(block.start);

@@ -25,6 +25,8 @@ impl Sender {
         } else {
             Instant::NEVER
         };
+        debug_assert!(self.tail.at == Instant::NEVER || self.tail.at <= self.timer, "before a timeout");
+        debug_assert!(self.tail.at == Instant::NEVER || flight > 0);
     }
 
     /// The probe: new data if there are any, otherwise the last segment again, whatever the congestion window allows
@@ -40,6 +42,7 @@ impl Sender {
         self.tail = Tail { at: Instant::NEVER, out: Some((self.board.nxt(), again)) };
         // The timeout stays the last resort.
         self.timer = now + self.rto.timeout();
+        debug_assert!(self.board.flight() > 0, "something waits for the answer");
         Some(segment)
     }
 

@@ -4,7 +4,7 @@ use super::{Row, word};
 use experiment::quantity::short_quantity;
 use experiment::study::{Origin, Reported, Ruling};
 use experiment::tables::{self, Columns};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -189,31 +189,21 @@ pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
 
 /// Returns the rows as JSON: a list of objects with the names of the columns.
 pub fn json(rows: &[&Row]) -> Value {
-    rows.iter().map(|row| object(row)).collect()
+    let object = |row: &&Row| {
+        let mut value = json!(row);
+        for name in ["ours", "low", "high"] {
+            value[name] = value[name].as_f64().map_or(Value::Null, |number| json!(super::rounded(number)));
+        }
+        value["kind"] = row.kind.map_or_else(|| json!(super::DOCUMENTS_OWN), |kind| json!(kind));
+        value["setting"] = if row.setting.is_empty() { Value::Null } else { json!(row.setting) };
+        value
+    };
+    rows.iter().map(object).collect()
 }
 
 /// Formats the rows as a table with the columns of the record.
 pub fn data(rows: &[&Row]) -> String {
     super::write(&rows.iter().map(|row| (*row).clone()).collect::<Vec<_>>())
-}
-
-fn object(row: &Row) -> Value {
-    let mut object = Map::new();
-    for (name, cell) in super::COLUMNS.into_iter().zip(row.cells()) {
-        let value = match name {
-            "headline" => json!(row.headline),
-            "ours" | "low" | "high" => cell.parse::<f64>().map_or(Value::Null, |number| json!(number)),
-            "document" => match &row.document {
-                None => Value::Null,
-                Some(Reported::Number(number)) => json!(number),
-                Some(Reported::Words(words)) => json!(words),
-            },
-            "setting" | "cause" if cell.is_empty() => Value::Null,
-            _ => json!(cell),
-        };
-        object.insert(name.to_owned(), value);
-    }
-    Value::Object(object)
 }
 
 /// Formats the document's value with its unit, or its words.

@@ -1,7 +1,11 @@
 //! The record of what was measured for every claim: `evidence/DOCUMENT.csv`, one row per verdict of a full run.
 //!
+//! Here live reading, writing and checking of the record, the tables made of it, and the record itself, which is built
+//! into the command. Nothing is simulated here, and what only runs experiments or governs queues does not need it.
+//!
 //! Measured values come from runs. The words beside them (statement, source, cause) are those of the scenario and are
 //! updated whenever the record is written.
+#![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod audit;
 mod show;
@@ -15,13 +19,14 @@ use experiment::claims;
 use experiment::csv;
 use experiment::scenario::{Case, Scenario};
 use experiment::study::{Cause, Claim, Extent, Origin, Reported, Ruling, Run, Study, Unit, Verdict};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::{fs, io};
 
-/// A verdict on record.
-#[derive(Clone, Debug, PartialEq)]
+/// A verdict on record. The fields are the columns of the file, in their order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The claim's id.
     pub id: String,
@@ -40,10 +45,13 @@ pub struct Row {
     /// The document's value: a number in the unit of the row, or words.
     pub document: Option<Reported>,
     /// Our value; NaN if there is none.
+    #[serde(deserialize_with = "number_or_nan")]
     pub ours: f64,
     /// Lower end of its 95 % interval, or the smallest value of the seeds.
+    #[serde(deserialize_with = "number_or_nan")]
     pub low: f64,
     /// Upper end, or the largest.
+    #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
     /// The unit of these values.
     pub unit: Unit,
@@ -67,33 +75,39 @@ pub struct Row {
     pub hash: String,
 }
 
-/// The columns of the file, in their order.
-const COLUMNS: [&str; 21] = [
-    "id",
-    "setting",
-    "conventions",
-    "headline",
-    "kind",
-    "statement",
-    "source",
-    "document",
-    "ours",
-    "low",
-    "high",
-    "unit",
-    "at",
-    "window",
-    "verdict",
-    "neighbours",
-    "depends_on",
-    "cause",
-    "date",
-    "command",
-    "hash",
-];
+/// The names of the columns.
+const COLUMNS: &str = "id,setting,conventions,headline,kind,statement,source,document,ours,low,high,unit,at,window,verdict,\
+    neighbours,depends_on,cause,date,command,hash";
 
 /// The entry in the column `kind` for a statement of the document.
 const DOCUMENTS_OWN: &str = "document";
+
+/// The folder of the record, beside that of the scenarios.
+pub const FOLDER: &str = "evidence";
+
+/// The repository's record: path below `evidence` and content.
+const BUILT_IN: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/recorded.rs"));
+
+/// Returns the record of every document, its name and its text: that in the working directory if there are scenarios
+/// beside it, otherwise the one that is built in.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn texts() -> io::Result<Vec<(String, String)>> {
+    let named = |name: &str, text: &[u8]| {
+        let document = name.strip_suffix(".csv")?.to_owned();
+        Some((document, String::from_utf8_lossy(text).into_owned()))
+    };
+    if !Path::new("scenarios").is_dir() || !Path::new(FOLDER).is_dir() {
+        return Ok(BUILT_IN.iter().filter_map(|(name, text)| named(name, text)).collect());
+    }
+    let mut found = Vec::new();
+    for entry in fs::read_dir(FOLDER)? {
+        let entry = entry?;
+        found.extend(named(&entry.file_name().to_string_lossy(), &fs::read(entry.path())?));
+    }
+    Ok(found)
+}
 
 /// Reads a file of the record.
 ///
@@ -101,8 +115,8 @@ const DOCUMENTS_OWN: &str = "document";
 /// The first line that this version would write differently.
 pub fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut lines = csv::parsed(text)?.into_iter();
-    if lines.next().is_none_or(|head| head != COLUMNS) {
-        return Err(format!("the columns are not {}", COLUMNS.join(", ")));
+    if lines.next().is_none_or(|head| head.join(",") != COLUMNS) {
+        return Err(format!("the columns are not {COLUMNS}"));
     }
     let row = |(number, cells): (usize, Vec<String>)| {
         Row::from_cells(cells).ok_or_else(|| format!("row {}: a value is not one that this version writes", number + 1))
@@ -112,7 +126,7 @@ pub fn read(text: &str) -> Result<Vec<Row>, String> {
 
 /// Writes a file of the record.
 pub fn write(rows: &[Row]) -> String {
-    let mut text = csv::line(COLUMNS.into_iter());
+    let mut text = format!("{COLUMNS}\n");
     for row in rows {
         text.push_str(&csv::line(row.cells().iter().map(String::as_str)));
     }
@@ -120,67 +134,29 @@ pub fn write(rows: &[Row]) -> String {
 }
 
 impl Row {
-    fn cells(&self) -> [String; 21] {
-        [
-            self.id.clone(),
-            self.setting.clone(),
-            self.conventions.clone(),
-            if self.headline { "yes" } else { "" }.to_owned(),
-            self.kind.map_or_else(|| DOCUMENTS_OWN.to_owned(), |kind| word(&kind)),
-            self.statement.clone(),
-            self.source.clone(),
-            match &self.document {
-                None => String::new(),
-                Some(Reported::Number(value)) => number(*value),
-                Some(Reported::Words(words)) => words.clone(),
-            },
-            number(self.ours),
-            number(self.low),
-            number(self.high),
-            word(&self.unit),
-            self.at.clone(),
-            self.window.clone(),
-            word(&self.verdict),
-            self.neighbours.clone(),
-            self.depends_on.clone(),
-            self.cause.map_or_else(String::new, |cause| word(&cause)),
-            self.date.clone(),
-            self.command.clone(),
-            self.hash.clone(),
-        ]
+    fn cells(&self) -> Vec<String> {
+        let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Vec::new() };
+        let cell = |(name, value): (String, Value)| match value {
+            Value::Null if name == "kind" => DOCUMENTS_OWN.to_owned(),
+            Value::Bool(true) => "yes".to_owned(),
+            Value::String(text) => text,
+            value => value.as_f64().map_or_else(String::new, number),
+        };
+        fields.into_iter().map(cell).collect()
     }
 
     fn from_cells(cells: Vec<String>) -> Option<Self> {
-        let mut cells = <[String; 21]>::try_from(cells).ok()?.into_iter();
-        let mut next = move || cells.next().unwrap_or_default();
-        let number = |text: String| if text.is_empty() { Some(f64::NAN) } else { text.parse().ok() };
-        let some = |text: String| (!text.is_empty()).then_some(text);
-        Some(Self {
-            id: next(),
-            setting: next(),
-            conventions: next(),
-            headline: !next().is_empty(),
-            kind: some(next()).filter(|kind| kind != DOCUMENTS_OWN).map(unword).transpose().ok()?,
-            statement: next(),
-            source: next(),
-            document: some(next()).map(|text| match text.parse() {
-                Ok(value) => Reported::Number(value),
-                Err(_) => Reported::Words(text),
-            }),
-            ours: number(next())?,
-            low: number(next())?,
-            high: number(next())?,
-            unit: unword(next()).ok()?,
-            at: next(),
-            window: next(),
-            verdict: unword(next()).ok()?,
-            neighbours: next(),
-            depends_on: next(),
-            cause: some(next()).map(unword).transpose().ok()?,
-            date: next(),
-            command: next(),
-            hash: next(),
-        })
+        let value = |name: &str, cell: String| match name {
+            "headline" => Value::Bool(!cell.is_empty()),
+            "kind" if cell == DOCUMENTS_OWN => Value::Null,
+            "kind" | "document" | "cause" | "ours" | "low" | "high" if cell.is_empty() => Value::Null,
+            "document" | "ours" | "low" | "high" => cell.parse::<f64>().map_or(Value::String(cell), Value::from),
+            _ => Value::String(cell),
+        };
+        let is_whole = cells.len() == COLUMNS.split(',').count();
+        let fields = COLUMNS.split(',').zip(cells).map(|(name, cell)| (name.to_owned(), value(name, cell)));
+        let fields: Map<String, Value> = fields.collect();
+        serde_json::from_value(fields.into()).ok().filter(|_| is_whole)
     }
 
     /// Returns the row with the scenario's present words for the claim.
@@ -212,8 +188,8 @@ fn word(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
-fn unword<T: DeserializeOwned>(word: String) -> serde_json::Result<T> {
-    serde_json::from_value(Value::String(word))
+fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// Rounds to six significant digits.

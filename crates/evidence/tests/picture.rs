@@ -1,7 +1,6 @@
 //! Tests that the picture of a report in the README is of what the command reports today.
 
 use experiment::scenario::Wishes;
-use lab::evidence;
 use lab::files;
 use std::collections::BTreeMap;
 use std::fs;

@@ -2,7 +2,7 @@ use super::*;
 use experiment::scenario::Wishes;
 use std::collections::BTreeMap;
 
-const CHAIN: &str = include_str!("../../../cli/tests/fixtures/chain.toml");
+const CHAIN: &str = include_str!("../../cli/tests/fixtures/chain.toml");
 
 fn scenario(text: &str, set: &[&str]) -> Scenario {
     let wishes = Wishes { set: set.iter().map(|&set| set.to_owned()).collect(), ..Wishes::default() };

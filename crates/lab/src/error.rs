@@ -1,0 +1,37 @@
+//! Why something cannot be done, in words for people.
+
+use experiment::scenario::nearest;
+use std::io;
+use std::path::Path;
+use thiserror::Error;
+
+/// The reason.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say what the fields are")]
+pub enum Error {
+    /// What was asked for is wrong, or is not there.
+    #[error("{0}")]
+    Wrong(String),
+    /// The system refuses to write.
+    #[error("cannot write {what}: {error}")]
+    Write { what: String, error: io::Error },
+}
+
+impl Error {
+    /// Returns the error of a write to `path`.
+    pub(crate) fn write(path: &Path, error: io::Error) -> Self {
+        Self::Write { what: path.display().to_string(), error }
+    }
+
+    /// Returns the error that there is no such node, flow or event, with the nearest name.
+    pub(crate) fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> Self {
+        let hint = nearest(name, known).map_or_else(String::new, |hint| format!("; did you mean `{hint}`?"));
+        Self::Wrong(format!("there is no {what} `{name}`{hint}"))
+    }
+}
+
+impl From<sim::BuildError> for Error {
+    fn from(error: sim::BuildError) -> Self {
+        Self::Wrong(error.to_string())
+    }
+}

@@ -1,0 +1,68 @@
+//! What a station exchanges with each receiver: the agreement of the two, modes and durations.
+
+use super::Rates;
+use crate::mac::buffer::Size;
+use crate::mac::{Agreement, BROADCAST, Conventions};
+use crate::radio::{Format, Mimo, Mode};
+use units::{Bytes, Duration};
+
+impl Rates {
+    /// The agreement with another station.
+    #[inline]
+    pub(crate) fn agreement<'a>(&self, to: u32, rules: &'a Conventions) -> &'a Agreement {
+        rules.agreement(self.own, to)
+    }
+
+    /// The size of a frame with one MPDU of this length.
+    pub(in crate::mac) fn single(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Size {
+        if to == BROADCAST { Size::none(&Agreement::NONE) } else { Size::none(self.agreement(to, rules)) }.with(psdu)
+    }
+
+    /// Duration of a BlockAck from another station for data of this mode, or for a request.
+    pub(crate) fn block_ack(&self, to: u32, mode: Mode, rules: &Conventions) -> Duration {
+        rules.block_ack_duration(mode, self.agreement(to, rules))
+    }
+
+    /// Mode of a BlockAckReq to a station, or of a control frame to all.
+    pub(crate) fn control_mode(&self, to: u32, rules: &Conventions) -> Mode {
+        rules.timing.control(self.mode_to(to, &rules.timing))
+    }
+
+    /// Returns the duration of data and their response; a broadcast has no response.
+    pub(in crate::mac) fn exchange(&self, to: u32, size: Size, rules: &Conventions) -> Duration {
+        let mode = self.mode_to(to, &rules.timing);
+        rules.timing.duration(mode, size.psdu) + self.response_time(to, mode, size, rules)
+    }
+
+    /// Time from the end of data to the end of their response.
+    pub(in crate::mac) fn response_time(&self, to: u32, mode: Mode, size: Size, rules: &Conventions) -> Duration {
+        match to {
+            BROADCAST => Duration::ZERO,
+            _ if size.frames > 1 => rules.timing.sifs + self.block_ack(to, mode, rules),
+            _ => rules.timing.sifs + rules.timing.responses(mode).ack,
+        }
+    }
+
+    /// Duration of one data frame of `psdu` bytes and its acknowledgement.
+    pub(crate) fn exchange_of_one(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Duration {
+        self.exchange(to, self.single(to, psdu, rules), rules)
+    }
+
+    /// The mode to a station with which it can share a PPDU in its category.
+    pub(crate) fn shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
+        self.shareable(self.mode_to(to, &rules.timing), to, rules)
+    }
+
+    /// A mode to a station, if others can share a PPDU in it.
+    pub(crate) fn shareable(&self, mode: Mode, to: u32, rules: &Conventions) -> Option<Mimo> {
+        let Mode::Mimo(mimo) = mode else { return None };
+        let fits = mimo.format() == Format::He && mimo.extended_range().is_none();
+        let fits = fits && self.agreement(to, rules).frames > 1;
+        fits.then_some(mimo)
+    }
+
+    /// The mode in which it could share a PPDU with others towards a station if all channels were idle.
+    pub(crate) fn widest_shared_mode(&self, to: u32, rules: &Conventions) -> Option<Mimo> {
+        self.shareable(self.widest(to), to, rules)
+    }
+}

@@ -1,0 +1,118 @@
+//! The parameters of RFC 4728, section 9, and the rules in which implementations differ, as sets.
+
+use crate::config::{Dsr, DsrProfile, RoutingPriority};
+use units::Duration;
+
+/// Route cache of a node (section 4.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RouteCache {
+    /// Links; a route may combine those of several packets.
+    Links,
+    /// Paths, those asked for apart from those overheard (ns-2).
+    Paths,
+}
+
+/// Requests that neighbours do not pass on (section 3.3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NearRequest {
+    /// At the beginning of a search.
+    First,
+    /// Before each request for all (ns-2).
+    Each,
+}
+
+/// Settings shared by all nodes.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC or a rule in which others differ")]
+pub(crate) struct Settings {
+    /// Upper bound of the random delay of requests, and of a target's replies.
+    pub(super) jitter: Duration,
+    /// Time after which a route or link that was not seen again is forgotten; zero for never (ns-2).
+    pub(super) route_timeout: Duration,
+    /// Time to hold packets during searches.
+    pub(super) buffer_time: Duration,
+    /// Wait after the first request for all.
+    pub(super) request_period: Duration,
+    /// Factor by which the wait grows with each request.
+    pub(super) request_backoff: u8,
+    /// Most times that a packet is given another route.
+    pub(super) max_salvage_count: u8,
+    pub(super) cache: RouteCache,
+    /// Most links known.
+    pub(super) cache_links: usize,
+    /// Most paths known by own searches.
+    pub(super) cache_paths: usize,
+    /// Most other paths known.
+    pub(super) cache_overheard: usize,
+    pub(super) near_request: NearRequest,
+    /// Replies of nodes that know a route.
+    pub(super) replies_from_cache: bool,
+    /// Nodes learn the way back from packets that they pass on or overhear, and from requests; ns-2: only from
+    /// requests that they answer.
+    pub(super) learn_reverse: bool,
+    /// Nodes learn from the replies that they pass on; ns-2: only from those overheard.
+    pub(super) learn_forwarded_replies: bool,
+    /// A node that salvages and knows no route asks its neighbours (ns-2).
+    pub(super) salvage_search: bool,
+    /// Packets queued for a broken link are salvaged at once.
+    pub(crate) purge_on_failure: bool,
+    /// Time between looks at the buffer, once to twice this at random; zero: packets leave when a route is learnt or
+    /// a request is due.
+    pub(super) buffer_check: Duration,
+    /// Time between packets that leave the buffer after a reply.
+    pub(super) release_interval: Duration,
+    /// Bytes of a reply besides the addresses after the first.
+    pub(super) reply_bytes: u8,
+    /// Position of DSR packets without data in queues.
+    pub(crate) routing_priority: RoutingPriority,
+}
+
+impl Settings {
+    /// Those of RFC 4728.
+    pub(super) const RFC: Self = Self {
+        jitter: Duration::from_millis(10),
+        route_timeout: Duration::from_secs(300),
+        buffer_time: Duration::from_secs(30),
+        request_period: Duration::from_millis(500),
+        request_backoff: 2,
+        max_salvage_count: 15,
+        cache: RouteCache::Links,
+        cache_links: 512,
+        cache_paths: 30,
+        cache_overheard: 64,
+        near_request: NearRequest::First,
+        replies_from_cache: true,
+        learn_reverse: true,
+        learn_forwarded_replies: true,
+        salvage_search: false,
+        purge_on_failure: true,
+        buffer_check: Duration::ZERO,
+        release_interval: Duration::ZERO,
+        reply_bytes: 3,
+        routing_priority: RoutingPriority::None,
+    };
+    /// Those of ns-2.35.
+    pub(super) const NS2: Self = Self {
+        cache: RouteCache::Paths,
+        route_timeout: Duration::ZERO,
+        near_request: NearRequest::Each,
+        request_period: Duration::from_secs(2),
+        request_backoff: 4,
+        learn_reverse: false,
+        learn_forwarded_replies: false,
+        salvage_search: true,
+        buffer_check: Duration::from_millis(30),
+        release_interval: Duration::from_millis(30),
+        reply_bytes: 9,
+        routing_priority: RoutingPriority::HeadOfQueue,
+        ..Self::RFC
+    };
+
+    pub(crate) fn new(given: &Dsr) -> Self {
+        let profile = match given.profile {
+            DsrProfile::Rfc => Self::RFC,
+            DsrProfile::Ns2 => Self::NS2,
+        };
+        Self { purge_on_failure: given.purge_on_failure, ..profile }
+    }
+}
