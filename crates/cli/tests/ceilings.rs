@@ -22,8 +22,9 @@ fn now() -> Instant {
 
 fn refused(text: &str, words: &[&str]) {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    scenario(folder.path(), text);
     let begun = now();
-    let output = run(folder.path(), text);
+    let output = sluice(folder.path()).args(["check", "chain.toml"]).output().expect("the command starts");
     let error = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
     assert!(begun.elapsed() < AT_ONCE, "{words:?}: {:?}", begun.elapsed());

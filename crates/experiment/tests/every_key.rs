@@ -174,5 +174,5 @@ fn floating_car_data_of_a_file_move_nodes() {
     assert_eq!(checked(text, Vec::new()), Ok(()));
     let walk = "\"random-waypoint\"\narea = [\"40 m\", \"40 m\"]\nspeed = { from = \"1 m/s\", to = \"2 m/s\" }";
     let told = checked(&text.replace("\"fcd\"", walk), Vec::new()).expect_err("no effect");
-    assert!(told.contains("`file` has no effect: it belongs to `model = \"setdest\" or \"fcd\"`"), "{told}");
+    assert!(told.contains("`file` has no effect: it belongs to `model = \"setdest\"` or `\"fcd\"`"), "{told}");
 }

@@ -117,9 +117,7 @@ impl Store {
         self.write("tables.csv", csv::tables(study).as_bytes())?;
         self.write_series(study)?;
         self.write("claims.json", &json(&study.claims))?;
-        // A base has settings for all who inherit from it; those that have no effect here would be refused in one file.
-        let alone = Scenario::standalone(&study.id, &study.text);
-        self.write("scenario.toml", alone.as_ref().unwrap_or(&study.text).as_bytes())?;
+        self.write("scenario.toml", Scenario::standalone(&study.id, &study.text).as_bytes())?;
         // Last, because a folder with a manifest is a finished study.
         self.write("manifest.json", &json(&manifest))
     }

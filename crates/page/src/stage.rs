@@ -162,8 +162,8 @@ impl Stage {
         };
         let axes = scenario.axes.iter().map(|axis| (axis.name.clone(), axis.labels.clone())).collect();
         let title = scenario.title.clone();
-        let unasked = scenario.cases.iter().filter(|_| request.case.is_empty());
-        let cases = unasked.map(|case| case.labels.clone()).collect();
+        // The cases that the file varies are not run here, but named.
+        let cases = if request.case.is_empty() { scenario.left_out.clone() } else { Vec::new() };
         let scenario = match request.case[..] {
             [] => scenario.without_variations(request.seed),
             _ => scenario.only(&request.case, request.seed)?,

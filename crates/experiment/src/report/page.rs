@@ -327,12 +327,12 @@ fn provenance(out: &mut String, study: &Study) -> fmt::Result {
         command(&study.command)
     )?;
     replays(out, study, &cases)?;
-    // Readers copy it and run it. A text of another version of Sluice may have faults in this one.
+    // Readers copy it and run it.
     let text = Scenario::standalone(&study.id, &study.text);
     writeln!(
         out,
         "<details><summary>Scenario file</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",
-        Escaped(text.as_ref().unwrap_or(&study.text))
+        Escaped(&text)
     )
 }
 

@@ -19,23 +19,31 @@ const ID: &str = "id";
 /// The file that a scenario inherits from.
 pub(super) struct Base {
     /// Its name in refusals.
-    pub(super) name: String,
-    pub(super) text: String,
+    name: String,
+    text: String,
 }
 
-impl Base {
-    /// Returns the text of the base followed by that of the file.
-    pub(super) fn before(&self, own: &str) -> String {
-        format!("{}\n{own}", self.text)
+/// Reads a file with the base that it names, if it names one, and the `--set` arguments over both.
+///
+/// # Errors
+/// When the base cannot be read.
+pub(super) fn source(name: &str, text: &str, sets: &[String], files: &dyn Files) -> Result<Source, Refusal> {
+    let base = read(&Source::alone(name, text, sets), files)?;
+    Ok(Source::new(name, base.as_ref().map(|base| (base.name.as_str(), base.text.as_str())), text, sets))
+}
+
+/// Parses a file, laid over its base where it has one.
+pub(super) fn parse(source: &Source) -> Result<DeTable<'_>, Refusal> {
+    let mut root = source.parse(source.own())?;
+    if let Some(base) = source.of_base() {
+        lay_under(source, &mut root, source.parse(base)?)?;
     }
+    Ok(root)
 }
 
 /// Reads the base that a file names.
-///
-/// # Errors
-/// When it names one that cannot be read.
-pub(super) fn of(source: &Source, files: &dyn Files) -> Result<Option<Base>, Refusal> {
-    let Some(named) = named(source.text) else { return Ok(None) };
+fn read(source: &Source, files: &dyn Files) -> Result<Option<Base>, Refusal> {
+    let Some(named) = named(&source.text[source.own()]) else { return Ok(None) };
     let path = Path::new(named.get_ref());
     let name = files.name(path);
     let beside = "a base is looked for in the folder of the file that names it";
@@ -58,7 +66,7 @@ fn named(text: &str) -> Option<Spanned<String>> {
 ///
 /// # Errors
 /// When the base has a base itself.
-pub(super) fn lay_under<'s>(source: &Source, own: &mut DeTable<'s>, mut base: DeTable<'s>) -> Result<(), Refusal> {
+fn lay_under<'s>(source: &Source, own: &mut DeTable<'s>, mut base: DeTable<'s>) -> Result<(), Refusal> {
     if let Some((key, _)) = base.get_key_value(KEY) {
         let refusal = source.refuse(key.span(), "a base cannot have a base itself");
         return Err(refusal.note(format!("{} inherits from this file", source.name)));
@@ -75,13 +83,13 @@ pub(super) fn expanded(source: &Source, root: &DeTable, without: &BTreeSet<usize
     text.trim_start().to_owned()
 }
 
-struct Writer<'w, 's> {
-    source: &'w Source<'s>,
+struct Writer<'w> {
+    source: &'w Source,
     /// Places of keys, of values in a sweep, and of tables of lists that are left out.
     without: &'w BTreeSet<usize>,
 }
 
-impl Writer<'_, '_> {
+impl Writer<'_> {
     /// Writes a table: first the keys that fit on a line, then the tables in it under their own headers.
     fn table(&self, text: &mut String, table: &DeTable, path: &str) {
         let of_sweep = ["vary", "quick"].iter().any(|of| path.starts_with(of));
@@ -222,14 +230,17 @@ mod tests {
             vary.\"queue.discipline\" = [\"drop-tail\", \"red\"]\n",
         )
         .unwrap();
-        assert!(scenario.text.contains("cubic") && scenario.text.contains("9 ms"), "{}", scenario.text);
-        let alone = Scenario::standalone("a", &scenario.text).unwrap();
+        let alone = Scenario::standalone("a", &scenario.text);
         assert!(!alone.contains("tcp") && !alone.contains("codel") && alone.contains("red"), "{alone}");
         let read = load("", &alone).unwrap();
         assert_eq!(read.cases.len(), scenario.cases.len());
-        // Word for word where everything has an effect.
-        assert_eq!(Scenario::standalone("a", &alone).unwrap(), alone);
-        assert!(load("", &scenario.text).unwrap_err().contains("has no effect"));
+        assert_eq!(Scenario::standalone("a", &alone), alone);
+        // A setting that only another case than the one that is run uses stays.
+        let own = "base = \"base.toml\"\nvary.\"queue.discipline\" = [\"drop-tail\", \"codel\"]\n";
+        let beside = Beside(&[("base.toml", base.as_bytes())]);
+        let alone = Wishes { base_only: true, ..Wishes::default() };
+        let run = Scenario::read("own.toml", "own", own.as_bytes(), &beside, &alone).unwrap();
+        assert!(run.text.contains("9 ms") && !run.text.contains("cubic"), "{}", run.text);
     }
 
     #[test]

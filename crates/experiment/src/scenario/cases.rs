@@ -19,7 +19,7 @@ pub struct Scenario {
     pub about: String,
     /// The file's name, as it was given.
     pub file: String,
-    /// The contents of the file, word for word.
+    /// The contents of the file: word for word, or with its base as one file.
     pub text: String,
     /// The network as the file has it, without the variations.
     pub base: Network,
@@ -37,7 +37,7 @@ pub struct Scenario {
     pub extent: Extent,
     /// The combinations of the axes' values that are run, the last axis changing fastest.
     pub cases: Vec<Case>,
-    /// The labels of the cases that `--quick` leaves out.
+    /// The labels of the cases that are not run: by `--quick`, or because only the network of the file is.
     pub left_out: Vec<BTreeMap<String, String>>,
     /// The statements that are ruled on, in the file's order.
     pub claims: Vec<Claim>,
@@ -84,8 +84,8 @@ pub struct Wishes {
     pub seeds: Option<usize>,
     /// With the keys of the table `quick`, for a shorter run.
     pub quick: bool,
-    /// Only the network as it stands in the file will be run, so that keys that `[vary]` sets may be set from outside
-    /// too.
+    /// Only the network as it stands in the file is run and checked, so that keys that `[vary]` sets may be set from
+    /// outside too.
     pub base_only: bool,
     /// A sweep in place of the file's `[vary]`. What the file says about its own sweep is dropped: claims, charts,
     /// tables.

@@ -24,9 +24,9 @@ pub(super) struct Change<'s> {
 
 impl<'s> Change<'s> {
     /// Reads `key=value` of the command line: the value as TOML, or else as a plain word.
-    pub(super) fn asked(source: &Source<'s>, k: usize) -> Result<Self, Refusal> {
-        let span = source.set_span(k);
-        let argument = source.sets[k].as_str();
+    pub(super) fn asked(source: &'s Source, k: usize) -> Result<Self, Refusal> {
+        let span = source.set(k);
+        let argument = &source.text[span.clone()];
         let Some((path, text)) = argument.split_once('=') else {
             return Err(source.refuse(span, "expected KEY=VALUE").note("for example --set 'queue.limit=50'"));
         };

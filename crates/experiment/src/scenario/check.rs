@@ -5,6 +5,7 @@ mod charts;
 
 use super::cases::Scenario;
 use super::draft::Draft;
+use super::file::Files;
 use super::refusal::Refusal;
 use super::{ceilings, document, hints, idle};
 use crate::answer;
@@ -22,11 +23,11 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Checks a scenario that was read without fault.
+/// Checks a scenario that was read without fault. Returns the places of the base's settings without effect.
 ///
 /// # Errors
 /// The first fault.
-pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
+pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Result<BTreeSet<usize>, Refusal> {
     names(draft)?;
     let mut base = Some(blank(draft, &[], &scenario.base)?);
     let mut blanks = Vec::with_capacity(scenario.cases.len());
@@ -40,7 +41,11 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
         let known = blanks.iter().rev().find(|known: &&Rc<Blank>| known.is_like(&blank)).cloned();
         blanks.push(known.unwrap_or_else(|| Rc::new(blank)));
     }
-    idle::check(draft, scenario)?;
+    let idle = idle::check(draft, scenario, files)?;
+    if scenario.cases.is_empty() {
+        // Claims, charts and tables are about the sweep, which is not run.
+        return Ok(idle);
+    }
     let future = Future { draft, scenario, blanks };
     future.check_rulings()?;
     for (index, claim) in scenario.claims.iter().enumerate() {
@@ -53,7 +58,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario) -> Result<(), Refusal> {
     for (index, table) in scenario.tables.iter().enumerate() {
         future.check_table(index, table)?;
     }
-    Ok(())
+    Ok(idle)
 }
 
 /// Formats a case: "in the case scheme = ADTH-DF, target = 200 ms"; empty if nothing varies.
@@ -155,12 +160,10 @@ struct Future<'d, 's> {
 impl Future<'_, '_> {
     fn check_claim(&self, index: usize, claim: &Claim) -> Result<(), Refusal> {
         let at = |key: &str| format!("claim.{index}.{key}");
-        if self.scenario.claims[..index].iter().any(|other| other.id == claim.id) {
-            return Err(self.draft.refuse_at(&at("id"), format!("a claim before this one has the id `{}`", claim.id)));
-        }
-        if matches!(claim.reported, Some(Reported::Number(value)) if !value.is_finite()) {
-            return Err(self.draft.refuse_at(&at("reported"), "expected a number, or words in quotes"));
-        }
+        let is_new = self.scenario.claims[..index].iter().all(|other| other.id != claim.id);
+        self.require(is_new, &at("id"), format!("a claim before this one has the id `{}`", claim.id))?;
+        let is_told = !matches!(claim.reported, Some(Reported::Number(value)) if !value.is_finite());
+        self.require(is_told, &at("reported"), "expected a number, or words in quotes")?;
         self.check_conditions(&at, claim)?;
         if let Some(rule) = claims::broken(claim) {
             return Err(self.draft.refuse_at(&at(rule.key), rule.sentence));
@@ -275,16 +278,12 @@ impl Future<'_, '_> {
                     return Err(hints::with_names(self.draft.refuse_at(&at(key), message), label, &strs(known)));
                 }
             }
-            let refuse = |key: &str, message: &str| Err(self.draft.refuse_at(&at(key), message));
-            if neighbour.parameter.trim().is_empty() {
-                return refuse("parameter", "the parameter's name is shown beside verdicts: it cannot be empty");
-            }
-            if rulings.each.as_ref() == Some(&neighbour.axis) {
-                return refuse("axis", "claims are ruled on within each label of this axis: it has no neighbours");
-            }
-            if neighbour.instead.is_empty() || neighbour.instead.contains(&neighbour.label) {
-                return refuse("instead", "expected other labels of the axis than `label`, at least one");
-            }
+            let message = "the parameter's name is shown beside verdicts: it cannot be empty";
+            self.require(!neighbour.parameter.trim().is_empty(), &at("parameter"), message)?;
+            let message = "claims are ruled on within each label of this axis: it has no neighbours";
+            self.require(rulings.each.as_ref() != Some(&neighbour.axis), &at("axis"), message)?;
+            let is_other = !neighbour.instead.is_empty() && !neighbour.instead.contains(&neighbour.label);
+            self.require(is_other, &at("instead"), "expected other labels of the axis than `label`, at least one")?;
         }
         Ok(())
     }
@@ -300,15 +299,9 @@ impl Future<'_, '_> {
             |key: &str, text: &str| Condition::read(text).map_err(|message| self.draft.refuse_at(&at(key), message));
         let (_, written) = read("holds", &claim.holds)?;
         let of_keys = claims::unit_of_keys(claim);
-        if of_keys != Unit::Number && claim.unit.is_some() {
-            let message = format!("the keys of `measure` say that it is {}: leave it out", of_keys.words());
-            return Err(self.draft.refuse_at(&at("unit"), message));
-        }
-        let measured = claim.unit.unwrap_or(of_keys);
-        if !measured.takes(written) {
-            let message = format!("{} is held against {}", measured.words(), written.words());
-            return Err(self.draft.refuse_at(&at("holds"), message));
-        }
+        let message = format!("the keys of `measure` say that it is {}: leave it out", of_keys.words());
+        self.require(of_keys == Unit::Number || claim.unit.is_none(), &at("unit"), message)?;
+        self.check_units(&at("holds"), claim.unit.unwrap_or(of_keys), written)?;
         for (key, text) in [
             ("share_of_runs", claim.share_of_runs.as_ref()),
             ("first.when", claim.first.as_ref().and_then(|first| first.when.as_ref())),
@@ -317,6 +310,17 @@ impl Future<'_, '_> {
             text.map_or(Ok(()), |text| read(key, text).map(drop))?;
         }
         Ok(())
+    }
+
+    /// Checks that what is measured can be held against a number as it is written.
+    fn check_units(&self, at: &str, measured: Unit, written: Unit) -> Result<(), Refusal> {
+        let message = format!("{} is held against {}", measured.words(), written.words());
+        self.require(measured.takes(written), at, message)
+    }
+
+    /// Refuses the key at `at` unless the condition holds.
+    fn require(&self, holds: bool, at: &str, message: impl Into<String>) -> Result<(), Refusal> {
+        if holds { Ok(()) } else { Err(self.draft.refuse_at(at, message)) }
     }
 
     fn parsed(&self, at: &str, text: &str) -> Result<Expression, Refusal> {
@@ -329,7 +333,7 @@ impl Future<'_, '_> {
         for path in expression.paths() {
             match leaf {
                 Leaf::Number => self.check_measure(at, path, blank, leaf)?,
-                Leaf::Series => self.check_series(at, path, blank)?,
+                Leaf::Series => self.check_recorded(at, path, blank, "series")?,
             }
         }
         let root = if leaf == Leaf::Series { &blank["series"] } else { blank };
@@ -349,10 +353,8 @@ impl Future<'_, '_> {
     }
 
     fn check_compare(&self, at: &str, how: Compare, against: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
-        if how == Compare::default() || !against.is_empty() {
-            return Ok(());
-        }
-        Err(self.draft.refuse_at(at, "`compare` needs something to compare with: `against`"))
+        let has_other = how == Compare::default() || !against.is_empty();
+        self.require(has_other, at, "`compare` needs something to compare with: `against`")
     }
 
     fn check_first(&self, at: &str, first: &First, cases: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
@@ -362,10 +364,8 @@ impl Future<'_, '_> {
             let message = format!("`{}` has the label `{label}`, which is no number", first.axis);
             return Err(self.draft.refuse_at(&format!("{at}.axis"), message));
         }
-        if first.share.is_none_or(|share| share > 0.0 && share <= 1.0) {
-            return Ok(());
-        }
-        Err(self.draft.refuse_at(&format!("{at}.share"), "a share of the largest value is above 0 and at most 1"))
+        let is_share = first.share.is_none_or(|share| share > 0.0 && share <= 1.0);
+        self.require(is_share, &format!("{at}.share"), "a share of the largest value is above 0 and at most 1")
     }
 
     fn check_window(&self, at: &str, window: &Window, blank: &Value) -> Result<(), Refusal> {
@@ -374,11 +374,11 @@ impl Future<'_, '_> {
             text.as_ref().map_or(Ok(()), |text| self.check_expression(&at, text, blank, Leaf::Series))?;
         }
         let step = self.scenario.base.record.series;
-        if let (Some(bin), Some(step)) = (window.bin, step)
-            && (bin < step || !bin.as_nanos().is_multiple_of(step.as_nanos()))
-        {
-            return Err(self.draft.refuse_at(&format!("{at}.bin"), "a bin is a multiple of the series' steps"));
-        }
+        let is_multiple = window
+            .bin
+            .zip(step)
+            .is_none_or(|(bin, step)| bin >= step && bin.as_nanos().is_multiple_of(step.as_nanos()));
+        self.require(is_multiple, &format!("{at}.bin"), "a bin is a multiple of the series' steps")?;
         // A run that was shortened from outside has values for some windows only.
         let duration = self.scenario.base.duration.max(self.draft.duration());
         let mut spans = vec![("from", window.from, window.to)];
@@ -386,36 +386,26 @@ impl Future<'_, '_> {
             spans.push(("relative_to", base.from, base.to));
         }
         for (key, from, to) in spans {
-            let message = if to.unwrap_or(duration) <= from || from >= duration {
-                "the window is empty: it ends before it starts"
-            } else if to.is_some_and(|to| to > duration) {
-                "the window ends after the run: leave `to` out"
-            } else {
-                continue;
+            let at = format!("{at}.{key}");
+            let has_time = to.unwrap_or(duration) > from && from < duration;
+            self.require(has_time, &at, "the window is empty: it ends before it starts")?;
+            self.require(to.is_none_or(|to| to <= duration), &at, "the window ends after the run: leave `to` out")?;
+        }
+        let is_share = window.covered.is_none_or(|share| share > 0.0 && share < 1.0);
+        self.require(is_share, &format!("{at}.covered"), "a share between 0 and 1 is expected")
+    }
+
+    /// Checks a path of `series` or of `distributions`, which only a scenario that asks for them has.
+    fn check_recorded(&self, at: &str, path: &str, blank: &Value, of: &str) -> Result<(), Refusal> {
+        if blank[of].is_null() {
+            let (what, key) = match of {
+                "series" => ("a time series is needed", "series = \"100 ms\""),
+                _ => ("a distribution is needed", "distributions = true"),
             };
-            return Err(self.draft.refuse_at(&format!("{at}.{key}"), message));
+            let refusal = self.draft.refuse_at(at, format!("{what}, and none are recorded"));
+            return Err(refusal.note(format!("add a table `[record]` with `{key}`")));
         }
-        let good = |share: Option<f64>| share.is_none_or(|share| share > 0.0 && share < 1.0);
-        if good(window.covered) {
-            return Ok(());
-        }
-        Err(self.draft.refuse_at(&format!("{at}.covered"), "a share between 0 and 1 is expected"))
-    }
-
-    fn check_series(&self, at: &str, path: &str, blank: &Value) -> Result<(), Refusal> {
-        if blank["series"].is_null() {
-            let refusal = self.draft.refuse_at(at, "a time series is needed, and none are recorded");
-            return Err(refusal.note("add a table `[record]` with `series = \"100 ms\"`"));
-        }
-        self.check_measure(at, path, &blank["series"], Leaf::Series)
-    }
-
-    fn check_distribution(&self, at: &str, path: &str, blank: &Value) -> Result<(), Refusal> {
-        if blank["distributions"].is_null() {
-            let refusal = self.draft.refuse_at(at, "a distribution is needed, and none are recorded");
-            return Err(refusal.note("add a table `[record]` with `distributions = true`"));
-        }
-        self.check_measure(at, path, &blank["distributions"], Leaf::Series)
+        self.check_measure(at, path, &blank[of], Leaf::Series)
     }
 
     /// Checks that the sentences of the answer refer to existing claims, and that only one chart is first.
@@ -433,13 +423,9 @@ impl Future<'_, '_> {
             }
         }
         let mut first = self.scenario.charts.iter().enumerate().filter(|(_, chart)| chart.first);
-        match first.nth(1) {
-            Some((index, _)) => {
-                let message = "another chart before this one has `first = true`";
-                Err(self.draft.refuse_at(&format!("chart.{index}.first"), message))
-            }
-            None => Ok(()),
-        }
+        let second = first.nth(1).map(|(index, _)| format!("chart.{index}.first"));
+        let message = "another chart before this one has `first = true`";
+        self.require(second.is_none(), &second.unwrap_or_default(), message)
     }
 
     fn check_table(&self, index: usize, table: &Table) -> Result<(), Refusal> {
@@ -449,20 +435,14 @@ impl Future<'_, '_> {
         for axis in &table.columns {
             self.axis(&at("columns"), axis)?;
         }
-        if table.cell.is_empty() {
-            return Err(self.draft.refuse_at(&at("cell"), "a table shows at least one result"));
-        }
+        self.require(!table.cell.is_empty(), &at("cell"), "a table shows at least one result")?;
         let cases = self.scenario.cases.iter().zip(&self.blanks);
         for (_, blank) in cases.filter(|(case, _)| claims::matches(&table.cases, &case.labels)) {
             for (number, cell) in table.cell.iter().enumerate() {
                 self.check_against(&at(&format!("cell.{number}.against")), &cell.against)?;
                 self.check_compare(&at(&format!("cell.{number}.compare")), cell.compare, &cell.against)?;
-                self.check_expression(
-                    &at(&format!("cell.{number}.measure")),
-                    &cell.measure,
-                    blank.tree(),
-                    Leaf::Number,
-                )?;
+                let measure = at(&format!("cell.{number}.measure"));
+                self.check_expression(&measure, &cell.measure, blank.tree(), Leaf::Number)?;
             }
         }
         for (number, cell) in table.cell.iter().enumerate() {

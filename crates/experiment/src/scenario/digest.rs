@@ -4,8 +4,6 @@
 //! this version and that no scenario sets makes no record stale. Words are left out.
 
 use super::document::Value;
-use super::draft::Draft;
-use super::refusal::Refusal;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
@@ -13,21 +11,22 @@ use toml::de::{DeTable, DeValue};
 /// The keys of a claim that do not change its ruling by full runs.
 const WORDS: [&str; 10] = ["id", "says", "source", "reported", "headline", "statement", "why", "cause", "full", "unit"];
 
-/// Returns the hash of each claim's rule, network, sweep and conventions.
-pub(super) fn of(draft: &Draft) -> Result<BTreeMap<String, String>, Refusal> {
-    let claims = draft.root.get("claim").and_then(|claims| claims.get_ref().as_array());
-    let Some(claims) = claims else { return Ok(BTreeMap::new()) };
+/// Returns the hash of each claim's rule, network, sweep and conventions. `root`: the whole file, `network`: its network
+/// without variations.
+pub(super) fn of(root: &DeTable, network: &DeTable) -> BTreeMap<String, String> {
+    let claims = root.get("claim").and_then(|claims| claims.get_ref().as_array());
+    let Some(claims) = claims else { return BTreeMap::new() };
     let mut sweep = Map::new();
-    sweep.insert("network".to_owned(), table(&draft.network_with(&[])?, &[]));
+    sweep.insert("network".to_owned(), table(network, &[]));
     for key in ["vary", "rulings", "model"] {
-        sweep.insert(key.to_owned(), draft.root.get(key).map_or(Json::Null, value));
+        sweep.insert(key.to_owned(), root.get(key).map_or(Json::Null, value));
     }
     let sweep = hash(&Json::Object(sweep));
     let of_claim = |claim: &DeTable| {
         let id = claim.get("id").and_then(|id| id.get_ref().as_str()).unwrap_or_default().to_owned();
         (id, hash(&json!([sweep, table(claim, &WORDS)])))
     };
-    Ok(claims.iter().filter_map(|claim| claim.get_ref().as_table()).map(of_claim).collect())
+    claims.iter().filter_map(|claim| claim.get_ref().as_table()).map(of_claim).collect()
 }
 
 /// FNV-1a with 128 bits: the same on every machine and in every version, unlike the standard library's hashes.

@@ -39,6 +39,20 @@ pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     }
 }
 
+/// Gives the flows over TCP the keys of `[tcp]` that they do not set themselves.
+pub(super) fn inherit_tcp(root: &mut DeTable<'_>) {
+    let Some((key, shared)) = root.get_key_value("tcp").map(|(key, value)| (key.clone(), value.clone())) else {
+        return;
+    };
+    let Some(DeValue::Array(flows)) = root.get_mut("flow").map(Spanned::get_mut) else { return };
+    for flow in flows.iter_mut() {
+        let DeValue::Table(flow) = flow.get_mut() else { continue };
+        if flow.get("transport").and_then(|transport| transport.get_ref().as_str()) == Some("tcp") {
+            fill(flow, DeTable::from_iter([(key.clone(), shared.clone())]));
+        }
+    }
+}
+
 pub(super) fn table<'d, 's>(parent: &'d DeTable<'s>, key: &str) -> Option<&'d DeTable<'s>> {
     parent.get(key)?.get_ref().as_table()
 }
@@ -119,6 +133,20 @@ pub(super) fn paths_at<'d>(root: &'d DeTable<'_>, span: &Range<usize>) -> Vec<Ve
     let mut found = Vec::new();
     search(root, span, &mut Vec::new(), &mut found);
     found
+}
+
+/// Returns the innermost table with a key at `span`.
+pub(super) fn around<'d, 's>(table: &'d DeTable<'s>, span: &Range<usize>) -> Option<&'d DeTable<'s>> {
+    let inner = table.values().find_map(|value| within(value, span));
+    inner.or_else(|| table.keys().any(|key| key.span() == *span).then_some(table))
+}
+
+fn within<'d, 's>(value: &'d Value<'s>, span: &Range<usize>) -> Option<&'d DeTable<'s>> {
+    match value.get_ref() {
+        DeValue::Table(table) => around(table, span),
+        DeValue::Array(array) => array.iter().find_map(|value| within(value, span)),
+        _ => None,
+    }
 }
 
 fn search<'d>(table: &'d DeTable<'_>, span: &Range<usize>, trail: &mut Vec<&'d str>, found: &mut Vec<Vec<&'d str>>) {

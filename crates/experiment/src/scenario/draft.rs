@@ -28,7 +28,7 @@ const LONGEST_ID: usize = 100;
 
 /// A scenario with the place of every word.
 pub(super) struct Draft<'s> {
-    pub(super) source: Source<'s>,
+    pub(super) source: &'s Source,
     /// The whole file as it is written, with its base.
     written: DeTable<'s>,
     /// The file without what belongs to other conventions, with the place of each key and value.
@@ -39,31 +39,43 @@ pub(super) struct Draft<'s> {
     pub(super) extent: Extent,
     pub(super) head: Head,
     pub(super) vary: Vary<'s>,
+    /// Only the network as it stands in the file is run.
+    base_only: bool,
 }
 
 impl<'s> Draft<'s> {
     /// Reads a scenario: the lab's keys, the sweep, and the network with the keys set from outside.
-    pub(super) fn read(source: Source<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
-        Self::of(source, source.parse()?, wishes)
+    pub(super) fn read(source: &'s Source, wishes: &Wishes) -> Result<Self, Refusal> {
+        Self::of(source, base::parse(source)?, wishes)
     }
 
     /// Reads a scenario from parsed tables.
-    pub(super) fn of(source: Source<'s>, mut root: DeTable<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
-        known_at_top(&source, &root)?;
-        ceilings::few_tables(&source, &root)?;
+    pub(super) fn of(source: &'s Source, mut root: DeTable<'s>, wishes: &Wishes) -> Result<Self, Refusal> {
+        known_at_top(source, &root)?;
+        ceilings::few_tables(source, &root)?;
         let written = root.clone();
         let chosen = chosen_conventions(&root, &wishes.set);
         variants::leave_out(&mut root, &chosen);
         let (lab, network) = parted(&root);
-        let head = lab_keys(&source, lab)?;
-        let vary = vary::read(&source, &root)?;
-        let mut draft = Self { source, written, root, network, set: Vec::new(), extent: Extent::Full, head, vary };
+        let head = lab_keys(source, lab)?;
+        let vary = vary::read(source, &root)?;
+        let mut draft = Self {
+            source,
+            written,
+            root,
+            network,
+            set: Vec::new(),
+            extent: Extent::Full,
+            head,
+            vary,
+            base_only: wishes.base_only,
+        };
         draft.shorten(wishes)?;
         for k in 0..wishes.set.len() {
-            draft.set(Change::asked(&source, k)?)?;
+            draft.set(Change::asked(source, k)?)?;
         }
         if let Some(over) = &wishes.over {
-            draft.vary = vary::asked(&source, over, wishes.set.len())?;
+            draft.vary = vary::asked(source, over, wishes.set.len())?;
             draft.head.forget_variations();
         }
         if !wishes.base_only {
@@ -80,7 +92,7 @@ impl<'s> Draft<'s> {
             self.vary.limit_seeds(if wishes.quick { count.min(asked) } else { count });
         }
         if wishes.quick {
-            for change in vary::quick(&self.source, &self.root, &mut self.vary)? {
+            for change in vary::quick(self.source, &self.root, &mut self.vary)? {
                 self.set(change)?;
             }
         }
@@ -92,7 +104,7 @@ impl<'s> Draft<'s> {
 
     /// Sets a key of the network from outside.
     fn set(&mut self, change: Change<'s>) -> Result<(), Refusal> {
-        change.apply(&self.source, &mut self.network)?;
+        change.apply(self.source, &mut self.network)?;
         self.set.push(change);
         Ok(())
     }
@@ -155,17 +167,17 @@ impl<'s> Draft<'s> {
         let set = self.set.iter().map(|change| (change.path.clone(), change.text.clone())).collect();
         let axes = self.vary.axes.iter().map(|axis| Axis { name: axis.name.clone(), labels: axis.labels() });
         let (cases, left_out) = self.cases()?;
-        let shorter = base.duration < self.duration() || !left_out.is_empty();
+        let shorter = base.duration < self.duration() || !(left_out.is_empty() || self.base_only);
         Ok(Scenario {
             id: self.id(stem)?,
             title: self.head.title.clone(),
             about: self.head.about.trim().to_owned(),
-            file: self.source.name.to_owned(),
+            file: self.source.name.clone(),
             text: self.text(),
             set,
             axes: axes.collect(),
             conventions: self.conventions().to_owned(),
-            hashes: if self.head.claim.is_empty() { BTreeMap::new() } else { digest::of(self)? },
+            hashes: digest::of(&self.root, &self.network_with(&[])?),
             seeds: self.vary.seeds.clone(),
             extent: if shorter { Extent::Reduced } else { self.extent },
             base,
@@ -182,13 +194,15 @@ impl<'s> Draft<'s> {
 
     /// Returns the file word for word, or with its base as one file.
     fn text(&self) -> String {
-        let base = self.source.base.map(|_| self.without(&BTreeSet::new()));
-        base.unwrap_or_else(|| self.source.text.to_owned())
+        match self.source.of_base() {
+            Some(_) => self.without(&BTreeSet::new()),
+            None => self.source.text[self.source.own()].to_owned(),
+        }
     }
 
     /// Returns the file, with its base as one file, without the settings at these places.
     pub(super) fn without(&self, places: &BTreeSet<usize>) -> String {
-        base::expanded(&self.source, &self.written, places)
+        base::expanded(self.source, &self.written, places)
     }
 
     /// Returns the simulator whose conventions the network follows.
@@ -234,7 +248,7 @@ impl<'s> Draft<'s> {
         }
         let combinations = self.all_combinations();
         self.labels_have_cases(&combinations)?;
-        let (kept, left_out): (Vec<_>, Vec<_>) = combinations.into_iter().partition(|chosen| self.vary.keeps(chosen));
+        let (kept, left_out): (Vec<_>, Vec<_>) = combinations.into_iter().partition(|chosen| self.runs(chosen));
         let (count, seeds) = (kept.len(), self.vary.seeds.len());
         if count * seeds > MOST_RUNS {
             let message = format!("{count} cases with {seeds} seeds each are more than {MOST_RUNS} runs");
@@ -252,7 +266,12 @@ impl<'s> Draft<'s> {
 
     /// Returns the index of a value for every axis, the last axis changing fastest, for each case that is run.
     pub(super) fn combinations(&self) -> Vec<Vec<usize>> {
-        self.all_combinations().into_iter().filter(|chosen| self.vary.keeps(chosen)).collect()
+        self.all_combinations().into_iter().filter(|chosen| self.runs(chosen)).collect()
+    }
+
+    /// True if the case with these values is run.
+    pub(super) fn runs(&self, chosen: &[usize]) -> bool {
+        self.vary.keeps(chosen) && (chosen.is_empty() || !self.base_only)
     }
 
     /// Returns the same for all cases of the file.
@@ -279,7 +298,7 @@ impl<'s> Draft<'s> {
         let mut network = self.network.clone();
         for (axis, &index) in self.vary.axes.iter().zip(chosen) {
             for change in &axis.choices[index].changes {
-                change.apply(&self.source, &mut network)?;
+                change.apply(self.source, &mut network)?;
             }
         }
         document::inherit_queue(&mut network);
@@ -330,7 +349,7 @@ fn chosen_conventions(root: &DeTable, sets: &[String]) -> String {
     asked.map_or(own.unwrap_or("standard"), |(_, name)| name.trim().trim_matches('"')).to_owned()
 }
 
-fn lab_keys<'s>(source: &Source<'s>, mut lab: DeTable<'s>) -> Result<Head, Refusal> {
+fn lab_keys<'s>(source: &Source, mut lab: DeTable<'s>) -> Result<Head, Refusal> {
     conditions::as_labels(source, &mut lab);
     source.read(lab)
 }
@@ -341,5 +360,5 @@ fn known_at_top(source: &Source, root: &DeTable) -> Result<(), Refusal> {
     unknown.sort_by_key(|key| key.span().start);
     let Some(key) = unknown.first() else { return Ok(()) };
     let refusal = source.refuse(key.span(), format!("unknown key `{key}`"));
-    Err(hints::unknown_key(key.get_ref(), "", &known, Tables::get()).into_iter().fold(refusal, Refusal::note))
+    Err(hints::unknown_key(key.get_ref(), "", &known, None, Tables::get()).into_iter().fold(refusal, Refusal::note))
 }

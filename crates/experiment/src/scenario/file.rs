@@ -99,7 +99,7 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
 /// The fault in the text, and its place.
 pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
     let source = Source::alone(name, text(name, bytes)?, &[]);
-    source.read_with(source.parse()?, || Cow::Owned(Tables::of(&schema::of::<T>())))
+    source.read_with(source.parse(source.own())?, || Cow::Owned(Tables::of(&schema::of::<T>())))
 }
 
 #[cfg(test)]

@@ -3,7 +3,14 @@
 use super::keys::LAB_KEYS;
 use super::refusal::Refusal;
 use super::schema::Tables;
+use control::Name;
+use queue::DisciplineName;
+use serde::Deserialize as _;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::StrDeserializer;
 use sim::BuildError;
+use sim::config::{MobilityModel, TrafficKind};
+use toml::de::DeTable;
 
 /// Standards that are not modelled, whose names are nearest to that of an old one, and the newest that is.
 const NEWER: ([&str; 2], &str) = (["802.11be", "802.11bn"], "802.11ax");
@@ -87,11 +94,42 @@ pub fn told(error: &BuildError) -> String {
     format!("{error}{}", notes.collect::<String>())
 }
 
+/// The name of a kind, to be read.
+type Chosen<'c> = StrDeserializer<'c, serde::de::value::Error>;
+
+/// Returns the keys of a table that has those of one kind: of traffic, of movement, or of a controller or discipline.
+fn of_kind<'k>(path: &str, known: &[&'k str], written: Option<&DeTable>) -> Option<Vec<&'k str>> {
+    let chosen = |key: &str| Some(written?.get(key)?.get_ref().as_str()?.into_deserializer()) as Option<Chosen>;
+    let (kind, keys) = match path {
+        "flow.traffic" => ("kind", TrafficKind::deserialize(chosen("kind")?).ok()?.keys()),
+        "mobility" => ("model", MobilityModel::deserialize(chosen("model")?).ok()?.keys()),
+        _ => {
+            let names = Name::ALL.iter().map(|name| name.as_str());
+            let mut names = names.chain(DisciplineName::ALL.iter().map(|name| name.as_str()));
+            let table = path.rsplit('.').next()?;
+            return names.any(|name| plain(name) == plain(table)).then(|| known.to_vec());
+        }
+    };
+    Some(known.iter().copied().filter(|key| *key == kind || keys.contains(key)).collect())
+}
+
 /// Returns hints about a key that table `table` does not have.
-pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Tables) -> Vec<String> {
+pub(super) fn unknown_key(
+    key: &str,
+    table: &str,
+    known: &[&str],
+    written: Option<&DeTable>,
+    tables: &Tables,
+) -> Vec<String> {
+    let of_kind = of_kind(table, known, written);
+    let known = of_kind.as_deref().unwrap_or(known);
     let mut notes = vec![expected("one of the keys", known.iter().copied())];
     if let Some(other) = nearest(key, known.iter().copied()) {
         notes.push(format!("did you mean `{other}`?"));
+        return notes;
+    }
+    // No other table has keys of this kind.
+    if of_kind.is_some() {
         return notes;
     }
     // An agent's interfaces are tables with their names, which may contain dots.
@@ -119,8 +157,13 @@ pub(super) fn unknown_key(key: &str, table: &str, known: &[&str], tables: &Table
 }
 
 /// Puts serde's message about a place into the words of scenarios: a message and notes. `paths` are the tables and keys
-/// at that place, outermost first.
-pub(super) fn explain(message: &str, paths: &[Vec<&str>], tables: &Tables) -> (String, Vec<String>) {
+/// at that place, outermost first, `written` the table around it.
+pub(super) fn explain(
+    message: &str,
+    paths: &[Vec<&str>],
+    written: Option<&DeTable>,
+    tables: &Tables,
+) -> (String, Vec<String>) {
     let innermost = paths.last().and_then(|path| path.split_last());
     let (key, above) = innermost.map_or(("", [].as_slice()), |(key, above)| (*key, above));
     let home = above.join(".");
@@ -131,7 +174,7 @@ pub(super) fn explain(message: &str, paths: &[Vec<&str>], tables: &Tables) -> (S
                 // Tables made for a key set from outside share its place: the table that lacks the key is meant.
                 let lacking = paths.iter().find_map(|path| path.strip_suffix(&[name]));
                 let home = lacking.map_or(home, |above| above.join("."));
-                (format!("unknown key `{name}`"), unknown_key(name, &home, known, tables))
+                (format!("unknown key `{name}`"), unknown_key(name, &home, known, written, tables))
             }
             Kind::Value => {
                 let notes = [expected("one of", known.iter().copied()), did_you_mean(name, known.iter().copied())];
@@ -244,13 +287,15 @@ mod tests {
     #[test]
     fn explains_in_the_words_of_scenarios() {
         let tables = Tables::get();
-        let (message, notes) = explain("missing field `packet`", &[vec!["flow", "traffic"]], tables);
+        let (message, notes) = explain("missing field `packet`", &[vec!["flow", "traffic"]], None, tables);
         assert_eq!(message, "missing key `packet`");
         assert!(notes[0].starts_with("`packet`: UDP payload of a packet"), "{notes:?}");
-        let (message, notes) = explain("invalid type: integer `5`, expected struct Settings", &[vec!["queue"]], tables);
+        let (message, notes) =
+            explain("invalid type: integer `5`, expected struct Settings", &[vec!["queue"]], None, tables);
         assert_eq!(message, "expected a table");
         assert!(notes[0].ends_with("Expected: table `[queue]`."), "{notes:?}");
-        let (_, notes) = explain("unknown field `phi_max`, expected `limit`", &[vec!["queue", "phi_max"]], tables);
+        let (_, notes) =
+            explain("unknown field `phi_max`, expected `limit`", &[vec!["queue", "phi_max"]], None, tables);
         assert_eq!(notes, ["expected `limit`", "`phi_max` is a key of [queue.adth]"]);
     }
 
@@ -310,6 +355,35 @@ mod tests {
         }
         assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
         assert!(tried > 1_000, "{tried}");
+    }
+
+    #[test]
+    fn a_wrong_key_of_a_kind_is_held_against_the_keys_of_that_kind() {
+        let flow =
+            |traffic: &str| format!("[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = {{ {traffic} }}\n");
+        let ping = "one of the keys: `kind`, `packet`, `times`, `every`";
+        let adth = "one of the keys: `target_delay`, `interval`";
+        for (text, notes) in [
+            (flow("kind = \"ping\", interval = \"1 s\""), &[ping][..]),
+            (flow("kind = \"ping\", evry = \"1 s\""), &[ping, "did you mean `every`?"]),
+            // Nearer to the keys of other kinds.
+            (flow("kind = \"ping\", overheads = \"1 B\""), &[ping]),
+            (flow("kind = \"greedy\", rates = \"1 Mb/s\""), &["expected `kind`"]),
+            ("mobility = { model = \"setdest\", fil = \"a\" }".to_owned(), &["keys: `model`, `file`", "mean `file`?"]),
+            ("mobility = { aera = [\"1 m\", \"1 m\"] }".to_owned(), &["`speed`", "did you mean `area`?"]),
+            ("queue.adth.phi_mx = 1".to_owned(), &[adth, "did you mean `phi_max`?"]),
+            ("[[node]]\nname = \"n\"\nqueue.adth.t_max = \"1 s\"".to_owned(), &[adth]),
+        ] {
+            let text = format!("title = \"t\"\nduration = \"1 s\"\n{text}");
+            let said = Scenario::parse("a.toml", text.as_bytes(), &Wishes::default()).expect_err("wrong").to_string();
+            for note in notes {
+                assert!(said.contains(note), "{text}: {said}");
+            }
+            assert!(
+                !said.contains(" is a key of ") && said.matches("did you mean").count() < notes.len().max(1),
+                "{said}"
+            );
+        }
     }
 
     #[test]

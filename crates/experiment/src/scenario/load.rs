@@ -5,12 +5,13 @@ use super::draft::Draft;
 use super::file::{Files, utf8};
 use super::refusal::Refusal;
 use super::source::Source;
-use super::{attachments, base, check, idle};
+use super::{attachments, base, check};
 
 impl Scenario {
     /// Reads a scenario and checks that everything in it can be run: every network is built once, every claim and chart
     /// is looked up in the results that it will have. Refusals call it `name`, `stem` is the default id, and `files` reads
-    /// the files that it names.
+    /// the files that it names. The scenario's text is that of the file and its base, without the base's settings that
+    /// have no effect here: it is accepted by itself.
     ///
     /// # Errors
     /// The fault in the text, and its place.
@@ -19,7 +20,10 @@ impl Scenario {
             let mut scenario = draft.scenario(stem)?;
             let networks = scenario.cases.iter_mut().map(|case| &mut case.network);
             attachments::attach(draft, files, networks.chain([&mut scenario.base]))?;
-            check::check(draft, &scenario)?;
+            let idle = check::check(draft, &scenario, files)?;
+            if !idle.is_empty() {
+                scenario.text = draft.without(&idle);
+            }
             Ok(scenario)
         })
     }
@@ -32,18 +36,12 @@ impl Scenario {
         drafted(name, bytes, files, wishes, |draft| draft.scenario(stem))
     }
 
-    /// Makes a text that is accepted by itself of that of a scenario which was read from a file with a base: with its id,
-    /// and without the base's settings that have no effect in it. The results are the same.
-    ///
-    /// # Errors
-    /// The fault in the text, and its place.
-    pub fn standalone(id: &str, text: &str) -> Result<String, Refusal> {
-        drafted(id, text.as_bytes(), &(), &Wishes::default(), |draft| {
-            let places = idle::places(draft, &draft.scenario(id)?)?;
-            // Word for word, with its remarks, if everything has an effect.
-            let text = if places.is_empty() { text.to_owned() } else { draft.without(&places) };
-            Ok(if draft.head.id.is_some() { text } else { format!("id = {id:?}\n{text}") })
-        })
+    /// Returns the text of a scenario with its id, so that it has the same results wherever it lies.
+    pub fn standalone(id: &str, text: &str) -> String {
+        match base::outline(text.as_bytes()).id {
+            Some(_) => text.to_owned(),
+            None => format!("id = {id:?}\n{text}"),
+        }
     }
 
     /// Reads the networks of a text that an earlier version may have read. Its claims, charts and tables need not be
@@ -55,8 +53,8 @@ impl Scenario {
         let sets = wishes.changes();
         let source = Source::alone(name, utf8(name, bytes)?, &sets);
         let about_results = |key: &str| matches!(key, "claim" | "rulings" | "chart" | "table" | "answer");
-        let root = source.parse()?.into_iter().filter(|(key, _)| !about_results(key.get_ref())).collect();
-        Draft::of(source, root, wishes)?.scenario(name)
+        let root = base::parse(&source)?.into_iter().filter(|(key, _)| !about_results(key.get_ref())).collect();
+        Draft::of(&source, root, wishes)?.scenario(name)
     }
 
     /// Reads a scenario without a base from bytes, without building its networks. Refusals call it `name`; the name's
@@ -78,12 +76,6 @@ fn drafted<T>(
     make: impl FnOnce(&Draft) -> Result<T, Refusal>,
 ) -> Result<T, Refusal> {
     let sets = wishes.changes();
-    let source = Source::alone(name, utf8(name, bytes)?, &sets);
-    let base = base::of(&source, files)?;
-    let joined = base.as_ref().map(|base| base.before(source.text));
-    let source = match (&base, &joined) {
-        (Some(base), Some(text)) => Source { text, base: Some((&base.name, base.text.len())), ..source },
-        _ => source,
-    };
-    make(&Draft::read(source, wishes)?)
+    let source = base::source(name, utf8(name, bytes)?, &sets, files)?;
+    make(&Draft::read(&source, wishes)?)
 }

@@ -1,100 +1,127 @@
 //! The text of a scenario: parsed into tables, read into structs, with the place of every word.
 
 use super::document;
+use super::hints;
 use super::refusal::{Line, Refusal};
 use super::schema::Tables;
-use super::{base, hints};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeTable;
 
-/// A scenario file's name and text, the text of its base, and the `--set` arguments laid over both.
-///
-/// Places are byte offsets into `text`; offset `len + 1 + k` stands for the `k`-th `--set` as a whole.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Source<'s> {
+/// The text of a scenario: that of its base, its own and the `--set` arguments, one after another with a line break
+/// between them. Places are byte offsets into it.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) text: String,
     /// The file's name.
-    pub(super) name: &'s str,
-    /// The text of its base, if it has one, followed by its own.
-    pub(super) text: &'s str,
+    pub(super) name: String,
     /// The base's name and the end of its text.
-    pub(super) base: Option<(&'s str, usize)>,
-    pub(super) sets: &'s [String],
+    base: Option<(String, usize)>,
+    /// The end of the file's own text.
+    end: usize,
+    /// The places of the `--set` arguments.
+    sets: Vec<Range<usize>>,
 }
 
-impl<'s> Source<'s> {
+/// The part of a text in which a place lies.
+enum Place<'s> {
+    /// A file by its name, and where its text begins.
+    File(&'s str, usize),
+    /// A `--set` argument.
+    Set(&'s str),
+}
+
+impl Source {
+    /// Joins the texts; `base` is a name and a text.
+    pub(super) fn new(name: &str, base: Option<(&str, &str)>, own: &str, sets: &[String]) -> Self {
+        let mut text = base.map_or_else(String::new, |(_, text)| format!("{text}\n"));
+        let base = base.map(|(name, text)| (name.to_owned(), text.len()));
+        text.push_str(own);
+        let end = text.len();
+        let place = |set: &String| {
+            text.push('\n');
+            let start = text.len();
+            text.push_str(set);
+            start..text.len()
+        };
+        let sets = sets.iter().map(place).collect();
+        Self { text, name: name.to_owned(), base, end, sets }
+    }
+
     /// Creates a source without a base.
-    pub(super) fn alone(name: &'s str, text: &'s str, sets: &'s [String]) -> Self {
-        Self { name, text, base: None, sets }
+    pub(super) fn alone(name: &str, text: &str, sets: &[String]) -> Self {
+        Self::new(name, None, text, sets)
     }
 
-    /// Returns the beginning of the file's own text, which follows that of its base and a line break.
-    pub(super) fn own(&self) -> usize {
-        self.base.map_or(0, |(_, end)| end + 1)
+    /// Returns the place of the base's text, if there is one.
+    pub(super) fn of_base(&self) -> Option<Range<usize>> {
+        self.base.as_ref().map(|(_, end)| 0..*end)
     }
 
-    /// Returns the offsets that stand for the `k`-th `--set`.
-    pub(super) fn set_span(&self, k: usize) -> Range<usize> {
-        let start = self.text.len() + 1 + k;
-        start..start + 1
+    /// Returns the place of the file's own text, which follows that of its base.
+    pub(super) fn own(&self) -> Range<usize> {
+        self.of_base().map_or(0, |base| base.end + 1)..self.end
+    }
+
+    /// Returns the place of the `k`-th `--set`.
+    pub(super) fn set(&self, k: usize) -> Range<usize> {
+        self.sets[k].clone()
+    }
+
+    /// True if there are `--set` arguments.
+    pub(super) fn has_sets(&self) -> bool {
+        !self.sets.is_empty()
+    }
+
+    /// True if a place is in a `--set`.
+    pub(super) fn is_set(&self, place: usize) -> bool {
+        place > self.end
+    }
+
+    fn place(&self, start: usize) -> Place<'_> {
+        match (self.sets.iter().find(|set| (set.start..=set.end).contains(&start)), &self.base) {
+            (Some(set), _) => Place::Set(&self.text[set.clone()]),
+            (None, Some((base, end))) if start <= *end => Place::File(base, 0),
+            (None, _) => Place::File(&self.name, self.own().start),
+        }
     }
 
     /// Creates a refusal that points at `span`.
     pub(super) fn refuse(&self, span: Range<usize>, message: impl Into<String>) -> Refusal {
-        match span.start.checked_sub(self.text.len() + 1) {
-            None => Refusal::line(self.line(span), message),
-            Some(k) => match self.sets.get(k) {
-                Some(set) => Refusal::set(set, message),
-                None => self.refuse_file(message),
-            },
+        match self.place(span.start) {
+            Place::Set(set) => Refusal::set(set, message),
+            Place::File(name, first) => Refusal::line(self.line(name, first, span), message),
         }
     }
 
     /// Creates a refusal of the file as a whole.
     pub(super) fn refuse_file(&self, message: impl Into<String>) -> Refusal {
-        Refusal::file(self.name, message)
+        Refusal::file(&self.name, message)
     }
 
-    /// Returns the start of the character at `offset`, or the end of the text.
+    /// Returns the start of the character at `offset`, or the end of the files' text.
     fn boundary(&self, offset: usize) -> usize {
-        let offset = offset.min(self.text.len());
+        let offset = offset.min(self.end);
         (0..=offset).rev().find(|&offset| self.text.is_char_boundary(offset)).unwrap_or_default()
     }
 
-    fn line(&self, span: Range<usize>) -> Line {
+    fn line(&self, name: &str, first: usize, span: Range<usize>) -> Line {
         let start = self.boundary(span.start);
-        let (name, first) = match self.base {
-            Some((base, end)) if start <= end => (base, 0),
-            _ => (self.name, self.own()),
-        };
         let before = &self.text[first..start];
         let line_start = first + before.rfind('\n').map_or(0, |newline| newline + 1);
-        let content = self.text[line_start..].split('\n').next().unwrap_or_default().trim_end_matches('\r');
+        let rest = &self.text[line_start..self.end];
+        let content = rest.split('\n').next().unwrap_or_default().trim_end_matches('\r');
         let column = self.text[line_start..start].chars().count();
         let end = self.boundary(span.end.clamp(start, line_start + content.len().max(start - line_start)));
         let width = self.text[start..end].chars().count().max(1);
-        Line {
-            name: name.to_owned(),
-            number: before.matches('\n').count() + 1,
-            column,
-            width,
-            content: content.to_owned(),
-        }
-    }
-
-    /// Parses the file, laid over its base where it has one.
-    pub(super) fn parse(&self) -> Result<DeTable<'s>, Refusal> {
-        let mut root = self.parsed(self.own()..self.text.len())?;
-        if let Some((_, end)) = self.base {
-            base::lay_under(self, &mut root, self.parsed(0..end)?)?;
-        }
-        Ok(root)
+        let number = before.matches('\n').count() + 1;
+        Line { name: name.to_owned(), number, column, width, content: content.to_owned() }
     }
 
     /// Parses a part of the text; its words keep their places in the whole.
-    fn parsed(&self, part: Range<usize>) -> Result<DeTable<'s>, Refusal> {
+    pub(super) fn parse(&self, part: Range<usize>) -> Result<DeTable<'_>, Refusal> {
         let first = part.start;
         let text = &self.text[part];
         let root = DeTable::parse(text).map_err(|error| {
@@ -107,12 +134,12 @@ impl<'s> Source<'s> {
     }
 
     /// Reads a part of a scenario from its table; every error is worded for scenarios, with hints.
-    pub(super) fn read<T: Deserialize<'s>>(&self, table: DeTable<'s>) -> Result<T, Refusal> {
+    pub(super) fn read<'s, T: Deserialize<'s>>(&self, table: DeTable<'s>) -> Result<T, Refusal> {
         self.read_with(table, || Cow::Borrowed(Tables::get()))
     }
 
     /// Reads a part of a file with other tables.
-    pub(super) fn read_with<T: Deserialize<'s>>(
+    pub(super) fn read_with<'s, T: Deserialize<'s>>(
         &self,
         table: DeTable<'s>,
         tables: impl FnOnce() -> Cow<'static, Tables>,
@@ -123,7 +150,7 @@ impl<'s> Source<'s> {
         T::deserialize(reader).map_err(|error| {
             let span = error.span().unwrap_or_else(|| whole.clone());
             let paths = if span == whole { Vec::new() } else { document::paths_at(&kept, &span) };
-            let (message, notes) = hints::explain(error.message(), &paths, &tables());
+            let (message, notes) = hints::explain(error.message(), &paths, document::around(&kept, &span), &tables());
             let refusal = if span == whole { self.refuse_file(message) } else { self.refuse(span, message) };
             notes.into_iter().fold(refusal, Refusal::note)
         })
@@ -162,14 +189,17 @@ mod tests {
     #[test]
     fn offsets_beyond_the_file_are_arguments() {
         assert_eq!(refusal("a = 1", 6..7), "--set 'queue.limit=x': wrong");
+        let sets = ["a=1".to_owned(), "é=2".to_owned()];
+        let source = Source::new("own.toml", Some(("base.toml", "x = 1")), "y = 2", &sets);
+        assert_eq!(source.refuse(source.set(1), "wrong").to_string(), "--set 'é=2': wrong");
+        assert!(source.is_set(source.set(0).start) && !source.is_set(source.own().end));
     }
 
     #[test]
     fn points_into_the_base_and_into_the_file_after_it() {
-        let text = "a = 1\nb = 2\nc = 3";
-        let source = Source { name: "own.toml", text, base: Some(("base.toml", 11)), sets: &[] };
+        let source = Source::new("own.toml", Some(("base.toml", "a = 1\nb = 2")), "c = 3", &[]);
         let place = |at: &str| {
-            let start = text.find(at).unwrap();
+            let start = source.text.find(at).unwrap();
             source.refuse(start..start + 1, "wrong").to_string().lines().next().unwrap().to_owned()
         };
         assert_eq!(

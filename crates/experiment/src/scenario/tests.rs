@@ -191,13 +191,39 @@ fn another_controller_from_outside_leaves_the_files_parameters_alone() {
     let alone = CHAIN.split("[record]").next().unwrap().replace("[queue.adth]", "controller = \"adth\"\n[queue.adth]");
     let checked = |set: &[&str]| {
         let (text, wishes) = (alone.as_str(), wishes(set));
-        let draft = Draft::read(Source::alone("chain.toml", text, &wishes.set), &wishes).unwrap();
+        let source = Source::alone("chain.toml", text, &wishes.set);
+        let draft = Draft::read(&source, &wishes).unwrap();
         let scenario = draft.scenario("chain").unwrap();
-        check::check(&draft, &scenario).map_err(|refusal| refusal.to_string())
+        check::check(&draft, &scenario, &()).map(drop).map_err(|refusal| refusal.to_string())
     };
     assert_eq!(checked(&["queue.controller=none"]), Ok(()));
     let said = checked(&["queue.controller=none", "queue.alt.a1=3"]).unwrap_err();
     assert!(said.contains("parameters of the controller `alt`"), "{said}");
+}
+
+#[test]
+fn a_run_of_the_file_alone_checks_no_case_of_the_sweep() {
+    let flow =
+        "[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n1\"\ntraffic = { kind = \"saturated\", packet = \"1 kB\" }\n";
+    let text = format!(
+        "{PLACED}{flow}vary = {{ \"flow.f.to\" = [\"n1\", \"n2\"], \"queue.discipline\" = [\"drop-tail\", \"codel\"] }}\n\
+         queue.codel.target = \"9 ms\"\n"
+    );
+    // `vary` stands among the keys of the top level.
+    let text = text.replace(flow, "") + flow;
+    let read = |set: &[&str], base_only: bool| {
+        let wishes = Wishes { base_only, ..wishes(set) };
+        Scenario::read("a.toml", "a", text.as_bytes(), &(), &wishes).map_err(|refusal| refusal.to_string())
+    };
+    let said = read(&["nodes.count=2"], false).unwrap_err();
+    assert!(said.contains("there is no node `n2`"), "{said}");
+    let run = read(&["nodes.count=2"], true).unwrap();
+    assert_eq!((run.axes.len(), run.cases.len(), run.left_out.len()), (2, 0, 4));
+    assert_eq!(run.without_variations(1).cases.len(), 1);
+    // What one of the cases would use stays, as in the file itself.
+    assert!(read(&["queue.codel.target=8 ms"], true).is_ok());
+    let said = read(&["queue.red.max_p=0.1"], true).unwrap_err();
+    assert!(said.contains("--set 'queue.red.max_p=0.1'") && said.contains("has no effect"), "{said}");
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl Named {
 }
 
 /// Reads the table `[vary]`; without one there is one case and seed 1.
-pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'s>, Refusal> {
+pub(super) fn read<'s>(source: &'s Source, root: &DeTable<'s>) -> Result<Vary<'s>, Refusal> {
     let mut vary = Vary { axes: Vec::new(), seeds: vec![1], kept: Vec::new() };
     let Some((key, table)) = root.get_key_value("vary") else { return Ok(vary) };
     let DeValue::Table(table) = table.get_ref() else {
@@ -164,7 +164,7 @@ pub(super) fn read<'s>(source: &Source<'s>, root: &DeTable<'s>) -> Result<Vary<'
 
 /// Reads the table `[quick]`: keys and their values in a short run. Below `vary` are the labels of axes that are kept
 /// then, and the seeds.
-pub(super) fn quick<'s>(source: &Source<'s>, root: &DeTable<'s>, vary: &mut Vary) -> Result<Vec<Change<'s>>, Refusal> {
+pub(super) fn quick<'s>(source: &'s Source, root: &DeTable<'s>, vary: &mut Vary) -> Result<Vec<Change<'s>>, Refusal> {
     let Some(table) = root.get("quick") else { return Ok(Vec::new()) };
     let DeValue::Table(table) = table.get_ref() else {
         return Err(source.refuse(table.span(), "`quick` is a table of dotted paths and their values: write `[quick]`"));
@@ -228,7 +228,7 @@ fn seeds(source: &Source, value: &Value) -> Result<Vec<u64>, Refusal> {
     }
 }
 
-fn axis<'s>(source: &Source<'s>, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal> {
+fn axis<'s>(source: &'s Source, leaf: Leaf<'_, 's>) -> Result<Axis<'s>, Refusal> {
     let Leaf { path: name, span, value } = leaf;
     let DeValue::Array(values) = value.get_ref() else {
         let refusal = source.refuse(value.span(), format!("`{name}` is varied over a list of values: write `[...]`"));
@@ -278,7 +278,7 @@ fn labelled<'d, 's>(value: &'d Value<'s>) -> Option<&'d DeTable<'s>> {
     (table.contains_key("label") || table.contains_key("set")).then_some(table)
 }
 
-fn labelled_choice<'s>(source: &Source<'s>, whole: &Value<'s>, table: &DeTable<'s>) -> Result<Choice<'s>, Refusal> {
+fn labelled_choice<'s>(source: &'s Source, whole: &Value<'s>, table: &DeTable<'s>) -> Result<Choice<'s>, Refusal> {
     const KEYS: [&str; 3] = ["label", "set", "only"];
     if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
         let refusal = source.refuse(key.span(), format!("unknown key `{key}`"));
@@ -310,7 +310,7 @@ fn labelled_choice<'s>(source: &Source<'s>, whole: &Value<'s>, table: &DeTable<'
     Ok(Choice { label: text.to_owned(), only: only?, changes, span: whole.span() })
 }
 
-fn changes<'s>(source: &Source<'s>, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>> {
+fn changes<'s>(source: &'s Source, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>> {
     let change = |Leaf { path, span, value }: Leaf<'_, 's>| {
         let text = source.text.get(value.span()).unwrap_or_default().to_owned();
         Change { path, span, value: value.clone(), text }
@@ -319,7 +319,7 @@ fn changes<'s>(source: &Source<'s>, leaves: Vec<Leaf<'_, 's>>) -> Vec<Change<'s>
 }
 
 /// Returns the sweep requested from outside; its changes are those of the source from the `first` on.
-pub(super) fn asked<'s>(source: &Source<'s>, over: &Over, first: usize) -> Result<Vary<'s>, Refusal> {
+pub(super) fn asked<'s>(source: &'s Source, over: &Over, first: usize) -> Result<Vary<'s>, Refusal> {
     let mut next = first;
     let mut axes = Vec::new();
     for axis in &over.axes {
@@ -327,7 +327,7 @@ pub(super) fn asked<'s>(source: &Source<'s>, over: &Over, first: usize) -> Resul
         for (label, changes) in &axis.values {
             let numbers = next..next + changes.len();
             next = numbers.end;
-            let span = source.set_span(numbers.start);
+            let span = source.set(numbers.start);
             let changes = numbers.map(|k| Change::asked(source, k)).collect::<Result<_, _>>()?;
             choices.push(Choice { label: label.clone(), only: Vec::new(), changes, span });
         }

@@ -23,7 +23,7 @@ pub struct Consumption {
 }
 
 /// The low transmission level.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LowLevel {
     /// Rate of data frames.
@@ -37,7 +37,6 @@ pub struct LowLevel {
 impl Consumption {
     /// These keys, and those of `shared` where they are absent.
     pub(crate) fn over(&self, shared: &Self) -> Self {
-        let low = self.low.clone().or_else(|| shared.low.clone());
-        over! { self, shared; transmit receive listen doze; low: low }
+        over! { self, shared; transmit receive listen doze low }
     }
 }

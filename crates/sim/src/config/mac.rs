@@ -1,6 +1,6 @@
 //! The `[mac]` table: access to the medium and its conventions.
 
-use super::Turns;
+use super::{Marks, Turns};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -54,6 +54,9 @@ pub struct Mac {
     pub mu_edca: Option<MuEdca>,
     /// Turns in order of packet age (T-MAC).
     pub turns: Option<Turns>,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
 }
 
 /// What a busy secondary channel does to a frame.

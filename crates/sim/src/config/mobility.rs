@@ -1,6 +1,6 @@
 //! The `[mobility]` table: how nodes move.
 
-use super::Attachment;
+use super::{Attachment, Marks};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -23,6 +23,9 @@ pub struct Mobility {
     pub start: WalkStart,
     /// Setdest and fcd: movement file, beside the scenario.
     pub file: Option<Attachment>,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
 }
 
 /// A model of movement.
@@ -38,6 +41,17 @@ pub enum MobilityModel {
     Setdest,
     /// Movement `file` with floating car data of SUMO.
     Fcd,
+}
+
+impl MobilityModel {
+    /// The keys of `[mobility]` that it has.
+    pub const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Static => &[],
+            Self::RandomWaypoint => &["area", "speed", "pause", "start"],
+            Self::Setdest | Self::Fcd => &["file"],
+        }
+    }
 }
 
 /// Range of speeds, uniform.

@@ -17,6 +17,7 @@ mod draws;
 mod dsr;
 mod errors;
 mod mac;
+mod marks;
 mod mobility;
 mod network;
 mod nodes;
@@ -37,6 +38,7 @@ pub use mac::{
     Access, Aggregation, AnswerRts, Bandwidth, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer,
     Lifetime, Mac, MissedBlockAck, MostBytes, MuEdca, Ofdma, RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
 };
+pub use marks::Marks;
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Attachment, Network, Record};
 pub use nodes::{

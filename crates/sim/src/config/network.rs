@@ -1,8 +1,8 @@
 //! The whole description: all tables of a network.
 
 use super::{
-    Access, CategoryQueues, ClassQueues, Consumption, Flow, Mac, Mobility, MostBytes, Node, Placement, Radio, Routing,
-    Standard, Tcp, Wired,
+    Access, CategoryQueues, ClassQueues, Consumption, Flow, Mac, Marks, Mobility, MostBytes, Node, Placement, Radio,
+    Routing, Standard, Tcp, Wired,
 };
 use queue::Settings as Queue;
 use schemars::JsonSchema;
@@ -60,6 +60,9 @@ pub struct Network {
     /// Records besides totals.
     #[serde(default)]
     pub record: Record,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
 }
 
 impl Network {

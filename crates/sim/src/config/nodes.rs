@@ -1,7 +1,7 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
 use super::mobility::{Place, Waypoint, sides};
-use super::{Category, ChannelWidth, Class, Consumption, ExtendedRange, Standard};
+use super::{Category, ChannelWidth, Class, Consumption, ExtendedRange, Marks, Standard};
 use queue::Settings as Queue;
 use queue::turns::Rule;
 use schemars::JsonSchema;
@@ -97,6 +97,9 @@ pub struct Node {
     pub class_queue: ClassQueues,
     /// Overrides of `[consumption]`.
     pub consumption: Option<Consumption>,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
 }
 
 /// Queues of EDCA's access categories; missing keys come from the node's queue.

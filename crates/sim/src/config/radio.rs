@@ -1,6 +1,6 @@
 //! The `[radio]` table: standard, rates, propagation, thresholds.
 
-use super::{Errors, Fading};
+use super::{Errors, Fading, Marks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Decibels, Frequency, Length, Power, Rate};
@@ -67,6 +67,9 @@ pub struct Radio {
     pub errors: Errors,
     /// Deviation of a signal's power from the mean at its distance.
     pub fading: Fading,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
 }
 
 /// Signal that a receiver locks to (see `docs/mac-conventions.md`).

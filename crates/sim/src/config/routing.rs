@@ -1,6 +1,6 @@
 //! The `[routing]` table.
 
-use super::{Category, Dsr};
+use super::{Category, Dsr, Marks};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -17,6 +17,31 @@ pub struct Routing {
     pub aodv: Aodv,
     /// DSR parameters; see `docs/routing.md`.
     pub dsr: Dsr,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
+}
+
+impl Routing {
+    /// The settings of AODV, marked as read where they act: a node reads them packet by packet.
+    pub(crate) fn aodv(&self, edca: bool) -> &Aodv {
+        let given = &self.aodv;
+        self.marks.read_where(&[
+            (true, &["aodv"]),
+            (given.local_repair, &["aodv.repair_within", "aodv.repair_by"]),
+            (given.packet_failures || given.message_failures, &["aodv.purge_on_failure"]),
+            (given.reply_wait == ReplyWait::TraversalTime, &["aodv.timeout_buffer"]),
+            (!given.destination_only, &["aodv.gratuitous_rrep"]),
+            (edca, &["aodv.category"]),
+        ]);
+        given
+    }
+
+    /// The settings of DSR, marked likewise.
+    pub(crate) fn dsr(&self, edca: bool) -> &Dsr {
+        self.marks.read_where(&[(true, &["dsr"]), (edca, &["dsr.category"])]);
+        &self.dsr
+    }
 }
 
 /// A routing protocol.

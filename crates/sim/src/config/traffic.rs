@@ -1,6 +1,6 @@
 //! The `[[flow]]` tables: what is sent, from where to where.
 
-use super::{Attachment, Category, Class, Lengths, Load, Tcp};
+use super::{Attachment, Category, Class, Lengths, Load, Marks, Tcp};
 use control::GateParams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,9 @@ pub struct Flow {
     /// Changes of the rate, in order of time, for `cbr` and `poisson`.
     #[serde(default)]
     pub at: Vec<Step>,
+    /// Settings read so far.
+    #[serde(skip)]
+    pub marks: Marks,
 }
 
 /// Range of path lengths.
@@ -145,6 +148,39 @@ pub enum TrafficKind {
     Transfer,
     /// ICMP echo; results have the round-trip times.
     Ping,
+}
+
+impl TrafficKind {
+    /// Its name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cbr => "cbr",
+            Self::Poisson => "poisson",
+            Self::Saturated => "saturated",
+            Self::OnOff => "on-off",
+            Self::Voice => "voice",
+            Self::Web => "web",
+            Self::Replay => "replay",
+            Self::Greedy => "greedy",
+            Self::Transfer => "transfer",
+            Self::Ping => "ping",
+        }
+    }
+
+    /// The keys of `traffic` that it has.
+    pub const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::Cbr | Self::Poisson => &["rate", "packet", "overhead"],
+            Self::Saturated => &["packet"],
+            Self::OnOff => &["rate", "packet", "on", "off", "times", "times_shape"],
+            Self::Voice => &["packetisation", "silence", "on", "off"],
+            Self::Web => &["size", "size_shape", "reading", "times", "times_shape", "packet", "rate"],
+            Self::Replay => &["file"],
+            Self::Greedy => &[],
+            Self::Transfer => &["size", "every"],
+            Self::Ping => &["packet", "every", "times"],
+        }
+    }
 }
 
 /// The distribution of a time, given its mean.

@@ -155,7 +155,8 @@ impl Egress {
         };
         let has_any = depth != HardwareQueue::Off && layout.radio_ports() > 0;
         let categories = if layout.by_class { 1 } else { layout.lanes };
-        let hardware = has_any.then(|| Box::new(Hardware::new(depth, mac.hardware_queue_per, categories)));
+        let per = || mac.marks.read("hardware_queue_per", mac.hardware_queue_per);
+        let hardware = has_any.then(|| Box::new(Hardware::new(depth, per(), categories)));
         let (signals, sleepers) = (VecDeque::new(), Sleepers::default());
         Self { ports, layout, order, hardware, moved: false, is_pulling: false, filled: 0, signals, sleepers }
     }

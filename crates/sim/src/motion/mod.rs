@@ -15,8 +15,9 @@ pub(crate) use leg::{Command, Order, Position, Script};
 pub(crate) use movements::Movement;
 pub use movements::{Fault, Form, Movements, read};
 pub(crate) use presence::Presence;
-pub(crate) use random_waypoint::{RandomWaypoint, Start};
+pub(crate) use random_waypoint::RandomWaypoint;
 
+use crate::config::WalkStart;
 use leg::Leg;
 use units::Instant;
 
@@ -68,7 +69,7 @@ impl Walk {
     }
 
     /// Moves by random waypoint.
-    pub(crate) fn random(mut walk: RandomWaypoint, start: Start) -> Self {
+    pub(crate) fn random(mut walk: RandomWaypoint, start: WalkStart) -> Self {
         let leg = walk.first(start);
         let corners = Corners::of(Position::default()).with(walk.area());
         let (top_speed, guide) = (walk.top_speed(), Guide::Random(Box::new(walk)));

@@ -6,17 +6,9 @@
 //! model", IEEE Transactions on Mobile Computing 3(1), 2004.
 
 use super::leg::{Leg, Position};
+use crate::config::WalkStart;
 use crate::engine::Stream;
 use units::{Duration, Instant};
-
-/// Start of a walk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Start {
-    /// In the stationary state.
-    Stationary,
-    /// At a uniform position, with a leg of uniform speed.
-    Uniform,
-}
 
 /// The walk of one node, with its own random stream.
 #[derive(Clone, Debug)]
@@ -47,19 +39,19 @@ impl RandomWaypoint {
         self.fastest
     }
 
-    pub(super) fn first(&mut self, start: Start) -> Leg {
+    pub(super) fn first(&mut self, start: WalkStart) -> Leg {
         match start {
-            Start::Uniform => {
+            WalkStart::Uniform => {
                 let from = self.waypoint();
                 self.travel(from, Instant::ZERO)
             }
-            Start::Stationary if self.random.unit() < self.pausing_share() => {
+            WalkStart::Stationary if self.random.unit() < self.pausing_share() => {
                 // A constant pause, looked at from outside, has a uniform rest.
                 self.pausing = true;
                 let rest = Duration::from_secs_f64(self.pause.as_secs_f64() * self.random.unit());
                 Leg::standing(self.waypoint(), Instant::ZERO, Instant::ZERO + rest)
             }
-            Start::Stationary => {
+            WalkStart::Stationary => {
                 let (from, to) = self.crossed_path();
                 let position = from.towards(to, self.random.unit());
                 let Self { slowest, fastest, .. } = *self;

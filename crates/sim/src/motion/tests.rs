@@ -77,7 +77,7 @@ proptest! {
 const AREA: Position = Position { x: 1500.0, y: 300.0, z: 0.0 };
 const SPEEDS: (f64, f64) = (1.0, 20.0);
 
-fn walkers(count: u32, pause: f64, start: Start) -> Motion {
+fn walkers(count: u32, pause: f64, start: WalkStart) -> Motion {
     let walk = |node: u32| {
         let random = Stream::new(4, &format!("n{node}"), Purpose::Motion);
         let walk = RandomWaypoint::new(AREA, SPEEDS.0, SPEEDS.1, Duration::from_secs_f64(pause), random);
@@ -110,7 +110,7 @@ fn stationary_speed() -> f64 {
 
 #[test]
 fn the_stationary_start_has_the_stationary_mean_speed_from_the_first_moment_on() {
-    let mut motion = walkers(4000, 0.0, Start::Stationary);
+    let mut motion = walkers(4000, 0.0, WalkStart::Stationary);
     for seconds in [0.0, 10.0, 100.0, 1000.0] {
         let (mean, error, _) = speeds(&mut motion, seconds);
         // Four moments, each within 3.5 standard errors with probability 0.9995.
@@ -120,7 +120,7 @@ fn the_stationary_start_has_the_stationary_mean_speed_from_the_first_moment_on()
 
 #[test]
 fn the_uniform_start_begins_fast_and_slows_down() {
-    let mut motion = walkers(4000, 0.0, Start::Uniform);
+    let mut motion = walkers(4000, 0.0, WalkStart::Uniform);
     let (first, error, _) = speeds(&mut motion, 0.0);
     let uniform_mean = f64::midpoint(SPEEDS.0, SPEEDS.1);
     assert!((first - uniform_mean).abs() < 3.5 * error, "{first}");
@@ -132,7 +132,7 @@ fn the_uniform_start_begins_fast_and_slows_down() {
 #[test]
 fn as_many_pause_at_the_start_as_ever_after() {
     // The share that moves is E[leg] / (E[leg] + pause): 517.7 m / 6.342 m/s = 81.6 s against 40 s of pause.
-    let mut motion = walkers(4000, 40.0, Start::Stationary);
+    let mut motion = walkers(4000, 40.0, WalkStart::Stationary);
     let mut expected = None;
     for seconds in [0.0, 30.0, 1000.0] {
         let (_, _, moving) = speeds(&mut motion, seconds);
@@ -181,13 +181,13 @@ fn nodes_are_as_dense_in_the_centre_at_the_start_as_ever_after() {
     }
     let share = inside / all;
     assert!(share > 0.15, "uniform nodes would have 0.111 there, these have {share}");
-    let mut motion = walkers(8000, 0.0, Start::Stationary);
+    let mut motion = walkers(8000, 0.0, WalkStart::Stationary);
     for seconds in [0.0, 500.0, 1000.0] {
         let found = in_the_centre(&mut motion, seconds);
         let error = libm::sqrt(share * (1.0 - share) / 8000.0);
         assert!((found - share).abs() < 3.5 * error + 0.001, "{found} of {share} after {seconds} s");
     }
-    let uniform = in_the_centre(&mut walkers(8000, 0.0, Start::Uniform), 0.0);
+    let uniform = in_the_centre(&mut walkers(8000, 0.0, WalkStart::Uniform), 0.0);
     assert!((uniform - 1.0 / 9.0).abs() < 3.5 * libm::sqrt(1.0 / 9.0 * 8.0 / 9.0 / 8000.0), "{uniform}");
 }
 

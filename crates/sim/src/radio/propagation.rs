@@ -78,16 +78,22 @@ impl Model {
     /// `heights`: the lowest and the highest that any node ever is.
     pub(super) fn new(radio: &Radio, nodes: usize, heights: (f64, f64), channel: &Channel) -> Self {
         let wavelength = LIGHT / radio.carrier().as_hertz() as f64;
-        let height = radio.antenna_height.unwrap_or(Length::metres(1.5)).as_metres();
+        let given = (radio.propagation == Propagation::TwoRay)
+            .then(|| radio.marks.read("antenna_height", radio.antenna_height))
+            .flatten();
+        let height = given.unwrap_or(Length::metres(1.5)).as_metres();
+        let exponent = (radio.propagation == Propagation::LogDistance)
+            .then(|| radio.marks.read("path_loss_exponent", radio.path_loss_exponent))
+            .flatten();
         let mut model = Self {
             channel: channel.clone(),
             propagation: radio.propagation,
-            transmit: radio.tx_power.unwrap_or(USUAL_POWER).as_watts(),
+            transmit: USUAL_POWER.as_watts(),
             wavelength,
             height,
             ground: heights.0,
             highest: height + (heights.1 - heights.0),
-            exponent: radio.path_loss_exponent.unwrap_or(3.0),
+            exponent: exponent.unwrap_or(3.0),
             receive: 0.0,
             carrier_sense: 0,
             floor: 0,
@@ -106,6 +112,7 @@ impl Model {
             model.reach = model.range.max(model.sense_range) * (1.0 + 2.0 * ROUNDING);
             return model;
         }
+        model.transmit = radio.marks.read("tx_power", radio.tx_power).unwrap_or(USUAL_POWER).as_watts();
         if let (Some(range), None) = (radio.range, radio.tx_power) {
             // Within a stated range a frame can be decoded: it has to be sent so strongly.
             let needed = channel.needed_power() / model.received_low(range.as_metres());
@@ -116,9 +123,13 @@ impl Model {
             given.or(range.map(|metres| model.received_low(metres))).unwrap_or(default) * (1.0 - ROUNDING)
         };
         let range = radio.range.map(Length::as_metres);
-        let receive = threshold(radio.receive_threshold, range, Power::dbm(-82.0).as_watts());
-        let sensed =
-            threshold(radio.carrier_sense_threshold, sense_range.or(range.map(|metres| 2.0 * metres)), receive);
+        let receive = threshold(
+            radio.marks.read("receive_threshold", radio.receive_threshold),
+            range,
+            Power::dbm(-82.0).as_watts(),
+        );
+        let sense_power = radio.marks.read("carrier_sense_threshold", radio.carrier_sense_threshold);
+        let sensed = threshold(sense_power, sense_range.or(range.map(|metres| 2.0 * metres)), receive);
         model.receive = receive;
         let sensed = if model.order == Capture::StrongestPreamble { sensed.min(receive) } else { sensed };
         model.carrier_sense = attowatts(sensed).max(1);

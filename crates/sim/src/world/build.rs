@@ -32,6 +32,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let generations = Generations::new(network, &sites)?;
     rules.formats = generations.formats();
     tmac::set_rules(network, &mut rules)?;
+    let asks = rules.rts_threshold.is_some() || rules.tmac.as_ref().is_some_and(|tmac| tmac.requests);
+    network.mac.marks.read_where(&[(asks, &["long_retry_limit", "answer_rts"])]);
     radio::check_radio(&network.radio)?;
     let infrastructure = Infrastructure::new(network, &sites)?;
     let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
@@ -72,6 +74,10 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         }
         recorder
     });
+    let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast");
+    network
+        .marks
+        .read_where(&[(broadcasts, &["record.reception"]), (!matches!(routing, Routing::Static(_)), &["record.hops"])]);
     let overheard = rules.tmac.is_some() || routing.overhears();
     let mut world = World {
         now: Instant::ZERO,

@@ -22,8 +22,11 @@ pub(super) fn set_rules(network: &Network, rules: &mut Conventions) -> Result<()
     rules.key = KEY;
     rules.timing.lengthen_responses(KEY);
     let exchange = exchange(network, rules);
+    let requests = given.variant == TurnsVariant::Requests;
+    let of_requests = ["turns.quorum", "turns.request_wait", "turns.activity", "turns.neighbours"];
+    network.mac.marks.read_where(&[(requests, &of_requests)]);
     rules.tmac = Some(TmacRules {
-        requests: given.variant == TurnsVariant::Requests,
+        requests,
         quorum: given.quorum,
         attempts: given.attempts,
         request_wait: given.request_wait.unwrap_or(exchange * 2),

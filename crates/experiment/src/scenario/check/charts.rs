@@ -17,35 +17,30 @@ impl Future<'_, '_> {
                 self.axis(&at(key), axis)?;
             }
         }
-        if chart.y.is_empty() {
-            return Err(self.draft.refuse_at(&at("y"), "a chart shows at least one result"));
-        }
+        self.require(!chart.y.is_empty(), &at("y"), "a chart shows at least one result")?;
         self.check_against(&at("against"), &chart.against)?;
         self.check_compare(&at("compare"), chart.compare, &chart.against)?;
         let (over_time, cdf, scatter) = (chart.x == "time", chart.x == Chart::CDF, chart.x_title.is_some());
         if scatter {
             self.check_scatter(&at, chart)?;
-        } else if chart.front.is_some() {
-            return Err(self
-                .draft
-                .refuse_at(&at("front"), "a front is one of points over a result: it needs `x_title`"));
+        } else {
+            let message = "a front is one of points over a result: it needs `x_title`";
+            self.require(chart.front.is_none(), &at("front"), message)?;
         }
-        if over_time && chart.x_scale == Spacing::Log {
-            return Err(self.draft.refuse_at(&at("x_scale"), "`x_scale` has no effect over `time`"));
-        }
+        let is_log = chart.x_scale == Spacing::Log;
+        self.require(!(over_time && is_log), &at("x_scale"), "`x_scale` has no effect over `time`")?;
         if !over_time && !cdf && !scatter {
             let axis = self.axis(&at("x"), &chart.x).map_err(|refusal| {
                 refusal.note("or `time`, for series, `cdf`, for distributions, or a result, with `x_title`")
             })?;
             let placed = |label: &String| label::place(label).is_some_and(|place| place > 0.0);
-            if chart.x_scale == Spacing::Log && !axis.labels.iter().all(placed) {
-                let message = format!("`{}` has labels that are not numbers above zero", chart.x);
-                return Err(self.draft.refuse_at(&at("x_scale"), message));
-            }
-        } else if !scatter && (chart.together.is_some() || !chart.against.is_empty()) {
+            let message = format!("`{}` has labels that are not numbers above zero", chart.x);
+            self.require(!is_log || axis.labels.iter().all(placed), &at("x_scale"), message)?;
+        } else {
             let message =
                 "a chart over `time` and a `cdf` show what was recorded: `together` and `against` are for axes";
-            return Err(self.draft.refuse_at(&at("x"), message));
+            let is_recorded = chart.together.is_none() && chart.against.is_empty();
+            self.require(scatter || is_recorded, &at("x"), message)?;
         }
         let cases = self.scenario.cases.iter().zip(&self.blanks);
         for (_, blank) in cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels)) {
@@ -58,12 +53,10 @@ impl Future<'_, '_> {
             }
             for (number, path) in chart.y.iter().enumerate() {
                 let place = at(&format!("y.{number}"));
-                if over_time {
-                    self.check_series(&place, path, blank)?;
-                } else if cdf {
-                    self.check_distribution(&place, path, blank)?;
-                } else {
-                    self.check_expression(&place, path, blank, Leaf::Number)?;
+                match (over_time, cdf) {
+                    (true, _) => self.check_recorded(&place, path, blank, "series")?,
+                    (_, true) => self.check_recorded(&place, path, blank, "distributions")?,
+                    _ => self.check_expression(&place, path, blank, Leaf::Number)?,
                 }
             }
         }
@@ -83,9 +76,8 @@ impl Future<'_, '_> {
         ] {
             let cases = self.scenario.cases.iter().zip(&self.blanks);
             let mut shown = cases.filter(|(case, _)| claims::matches(&chart.cases, &case.labels));
-            if has_line.is_some_and(|has_line| !shown.any(|(_, blank)| has_line(blank.tree()))) {
-                return Err(self.draft.refuse_at(&at(key), format!("`{key}` has no effect: no {why}")));
-            }
+            let is_shown = has_line.is_none_or(|has_line| shown.any(|(_, blank)| has_line(blank.tree())));
+            self.require(is_shown, &at(key), format!("`{key}` has no effect: no {why}"))?;
         }
         for measure in &chart.y {
             let unit =
@@ -97,13 +89,12 @@ impl Future<'_, '_> {
 
     /// Checks the keys of a chart whose x axis is a result.
     fn check_scatter(&self, at: &dyn Fn(&str) -> String, chart: &Chart) -> Result<(), Refusal> {
-        if chart.x == "time" || chart.x == Chart::CDF || self.scenario.axes.iter().any(|axis| axis.name == chart.x) {
-            let message = format!("`{}` has a title of its own: `x_title` is for a result", chart.x);
-            return Err(self.draft.refuse_at(&at("x_title"), message));
-        }
-        if let Some(key) = [("deadline", chart.deadline), ("target", chart.target)].into_iter().find(|(_, set)| *set) {
-            let message = format!("`{}` has no effect on points over a result", key.0);
-            return Err(self.draft.refuse_at(&at(key.0), message));
+        let has_title =
+            chart.x == "time" || chart.x == Chart::CDF || self.scenario.axes.iter().any(|axis| axis.name == chart.x);
+        let message = format!("`{}` has a title of its own: `x_title` is for a result", chart.x);
+        self.require(!has_title, &at("x_title"), message)?;
+        for (key, is_set) in [("deadline", chart.deadline), ("target", chart.target)] {
+            self.require(!is_set, &at(key), format!("`{key}` has no effect on points over a result"))?;
         }
         let unit = title::unit(&chart.x, &chart.against, chart.compare);
         let title = chart.x_title.as_deref().unwrap_or_default();
@@ -115,11 +106,7 @@ impl Future<'_, '_> {
             Some((Some(of), Some(when))) => {
                 let refuse = |message: String| self.draft.refuse_at(&at("front.when"), message);
                 let (_, written) = Condition::read(when).map_err(refuse)?;
-                let measured = self.parsed(&at("front.of"), of)?.unit();
-                if measured.takes(written) {
-                    return Ok(());
-                }
-                Err(refuse(format!("{} is held against {}", measured.words(), written.words())))
+                self.check_units(&at("front.when"), self.parsed(&at("front.of"), of)?.unit(), written)
             }
             _ => Ok(()),
         }

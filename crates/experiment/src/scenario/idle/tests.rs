@@ -92,7 +92,8 @@ fn results(scenario: &Scenario) -> Result<String, String> {
 fn unchecked(network: &Network, values: &[&str]) -> Result<Scenario, String> {
     let wishes = wishes(network, values);
     let sets = wishes.changes();
-    let draft = Draft::read(Source::alone("keys.toml", text(network), &sets), &wishes).map_err(|r| r.to_string())?;
+    let source = Source::alone("keys.toml", text(network), &sets);
+    let draft = Draft::read(&source, &wishes).map_err(|r| r.to_string())?;
     let mut scenario = draft.scenario("keys").map_err(|refusal| refusal.to_string())?;
     super::super::attachments::attach(&draft, &FILES, [&mut scenario.base].into_iter()).map_err(|r| r.to_string())?;
     Ok(scenario)
@@ -200,6 +201,43 @@ fn an_idle_setting_is_refused_with_its_line_the_reason_and_what_to_do() {
         let refusal = said(text, &[]).unwrap_or_else(|| panic!("nothing is said of {text}"));
         assert!(refusal.contains(line) && refusal.contains("has no effect: "), "{text}: {refusal}");
     }
+}
+
+/// Movement of three cars, in the format of SUMO.
+const CARS: &[u8] = br#"<fcd-export><timestep time="0.00"><vehicle id="a" x="0" y="0" speed="0"/>
+    <vehicle id="b" x="20" y="0" speed="0"/><vehicle id="c" x="40" y="0" speed="0"/></timestep></fcd-export>"#;
+
+#[test]
+fn a_movement_file_has_an_effect_in_each_of_its_formats() {
+    let cell = CELL.replace(", placement = \"chain\", spacing = \"20 m\"", "");
+    let read = |mobility: &str| {
+        let text = format!("{cell}mobility = {{ {mobility} }}\n{FLOW}");
+        let read = Scenario::read("a.toml", "a", text.as_bytes(), &Beside(&[("cars", CARS)]), &Wishes::default());
+        read.map(drop).map_err(|refusal| refusal.to_string())
+    };
+    assert_eq!(read("model = \"fcd\", file = \"cars\""), Ok(()));
+    let said = read("model = \"fcd\", file = \"cars\", pause = \"1 s\"").unwrap_err();
+    assert!(said.contains("`pause` has no effect: it belongs to `model = \"random-waypoint\"`"), "{said}");
+}
+
+#[test]
+fn a_setting_of_tcp_acts_where_one_flow_takes_it() {
+    let tcp = |own: &str| {
+        format!(
+            "[tcp]\nsegment = \"500 B\"\nrecovery = \"newreno\"\n[[flow]]\nname = \"g\"\nfrom = \"n0\"\nto = \"n1\"\n\
+             transport = \"tcp\"\ntraffic.kind = \"greedy\"\n{own}"
+        )
+    };
+    assert_eq!(said(&tcp(""), &[]), None);
+    let refusal = said(&tcp("tcp.segment = \"700 B\"\n"), &[]).unwrap();
+    assert!(refusal.contains("a.toml:5:11: `segment` has no effect: every flow has its own"), "{refusal}");
+    let refusal = said(&tcp(""), &["tcp.loss_detection=duplicate-acks"]).unwrap();
+    assert!(refusal.contains("it belongs to `recovery = \"sack\"`"), "{refusal}");
+    assert_eq!(
+        said(&tcp("tcp.recovery = \"sack\"\n"), &["tcp.loss_detection=duplicate-acks", "tcp.segment=9 B"])
+            .map(|said| said.contains("recovery")),
+        Some(true)
+    );
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::config::Propagation;
+use crate::config::WalkStart;
 use crate::engine::{Purpose, Stream};
-use crate::motion::{Command, Order, Presence, RandomWaypoint, Start, Walk};
+use crate::motion::{Command, Order, Presence, RandomWaypoint, Walk};
 use crate::radio::channel::Channel;
 use proptest::prelude::*;
 use units::Length;
@@ -71,7 +72,7 @@ fn walk(position: Position, node: usize, kind: u8) -> Walk {
             let area = Position { x: 1000.0, y: 1000.0, z: 0.0 };
             let random = Stream::new(1, &node.to_string(), Purpose::Motion);
             let walk = RandomWaypoint::new(area, 1.0, 20.0, Duration::from_secs(2), random);
-            Walk::random(walk, Start::Uniform)
+            Walk::random(walk, WalkStart::Uniform)
         }
     }
 }

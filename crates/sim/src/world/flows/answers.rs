@@ -1,7 +1,9 @@
 //! Builds the transport of flows: UDP, TCP or echo requests; rejects settings that contradict each other.
 
 use super::{Flow, Role, Supply};
-use crate::config::{self, Category, Class, Congestion, LossDetection, Network, Recovery, Tcp, TrafficKind, Transport};
+use crate::config::{
+    self, Category, Class, Congestion, LossDetection, Marks, Network, Recovery, Tcp, TrafficKind, Transport,
+};
 use crate::engine::FlowId;
 use crate::mac::Conventions;
 use crate::net::{MOST_SEGMENT, ip_bytes};
@@ -58,7 +60,9 @@ pub(crate) fn answered(
             "discard priorities stand where the class `real-time` stands, in the code point: leave one of them out";
         return Err(BuildError::new(path("bqm", own.bqm.is_some()), message));
     }
-    let settings = settings(&merged).map_err(|(key, message)| BuildError::new(path(key, given(&own, key)), message))?;
+    let settings = settings(&merged, &flow.marks)
+        .map_err(|(key, message)| BuildError::new(path(key, given(&own, key)), message))?;
+    network.marks.read("tcp", ());
     if merged.ack_category.is_some() && !rules.edca() {
         let message = "the DCF has no categories; set `access = \"edca\"` in `[mac]`, or leave `ack_category` out";
         return Err(BuildError::new(path("ack_category", own.ack_category.is_some()), message));
@@ -124,25 +128,37 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
 }
 
 /// Settings of a described TCP with defaults; or the key that cannot be used, and why.
-fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
+///
+/// A setting that acts only beside others is read only there, and marked.
+fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, String)> {
     let defaults = Settings::default();
+    let congestion = described.congestion.unwrap_or_default();
+    let recovery = described.recovery.unwrap_or_default();
+    let timestamps = described.timestamps.unwrap_or(defaults.timestamps);
+    let with_sack = recovery == Recovery::Sack;
+    let is_cubic = congestion == Congestion::Cubic;
+    let asks = congestion != Congestion::Prague;
+    let loss_detection = with_sack.then(|| marks.read("tcp.loss_detection", described.loss_detection)).flatten();
+    let friendly_growth = is_cubic.then(|| marks.read("tcp.friendly_growth", described.friendly_growth)).flatten();
+    let rtt_samples = timestamps.then(|| marks.read("tcp.rtt_samples", described.rtt_samples)).flatten();
+    let ecn = asks.then(|| marks.read("tcp.ecn", described.ecn).unwrap_or(defaults.ecn));
     let settings = Settings {
-        congestion: described.congestion.unwrap_or_default(),
-        recovery: described.recovery.unwrap_or_default(),
-        loss_detection: described.loss_detection.unwrap_or_default(),
+        congestion,
+        recovery,
+        loss_detection: loss_detection.unwrap_or_default(),
         slow_start: described.slow_start.unwrap_or_default(),
         recovery_end: described.recovery_end.unwrap_or_default(),
-        friendly_growth: described.friendly_growth.unwrap_or_default(),
-        rtt_samples: described.rtt_samples.unwrap_or_default(),
-        ecn: described.congestion == Some(Congestion::Prague) || described.ecn.unwrap_or(defaults.ecn),
+        friendly_growth: friendly_growth.unwrap_or_default(),
+        rtt_samples: rtt_samples.unwrap_or_default(),
+        ecn: ecn.unwrap_or(true),
         segment: described.segment.unwrap_or(defaults.segment),
         initial_window: described.initial_window.unwrap_or(defaults.initial_window),
         advertised_window: described.advertised_window.unwrap_or(defaults.advertised_window),
         delayed_ack: described.delayed_ack.unwrap_or(defaults.delayed_ack),
         rto_min: described.rto_min.unwrap_or(defaults.rto_min),
         limited_transmit: described.limited_transmit.unwrap_or(defaults.limited_transmit),
-        timestamps: described.timestamps.unwrap_or(defaults.timestamps),
-        bqm: bias(described),
+        timestamps,
+        bqm: bias(described, marks),
     };
     let stamp = settings.timestamps.then_some(Instant::ZERO);
     let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::EMPTY }.header().count();
@@ -179,9 +195,20 @@ fn settings(described: &Tcp) -> Result<Settings, (&'static str, String)> {
 }
 
 /// Settings of discard priorities, if packets have them.
-fn bias(described: &Tcp) -> Option<bqm::Settings> {
+fn bias(described: &Tcp, marks: &Marks) -> Option<bqm::Settings> {
     let wanted = described.congestion == Some(Congestion::Bqm);
     let table = described.bqm.or(wanted.then(config::Bqm::default))?;
+    let newreno = described.recovery == Some(Recovery::NewReno);
+    let followed = [
+        "tcp.bqm.discriminator",
+        "tcp.bqm.every",
+        "tcp.bqm.measure",
+        "tcp.bqm.wireless_loss",
+        "tcp.bqm.growth",
+        "tcp.bqm.threshold",
+        "tcp.bqm.single_duplicate",
+    ];
+    marks.read_where(&[(wanted, &followed), (wanted && newreno, &["tcp.bqm.lowest_at_once"])]);
     let defaults = bqm::Settings::default();
     let pattern = table.pattern.unwrap_or_default();
     Some(bqm::Settings {

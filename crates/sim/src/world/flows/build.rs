@@ -92,7 +92,7 @@ fn identity(described: &config::Flow, name: String, from: &str, to: Option<&Stri
     Identity {
         from: from.to_owned(),
         to: to.map_or("broadcast", String::as_str).to_owned(),
-        kind: supply::kind_name(described.traffic.kind),
+        kind: described.traffic.kind.name(),
         class: described.class,
         drawn: traffic.is_drawn(),
         left_out: traffic.left_out(),

@@ -36,27 +36,6 @@ const SHORTEST_DRAW: Duration = Duration::from_millis(1);
 /// Shortest mean time: with less, finding the next packet could take longer than the run.
 const SHORTEST_TIME: Duration = Duration::from_micros(10);
 
-/// Name of a kind, and the keys that it has.
-const fn keys(kind: TrafficKind) -> (&'static str, &'static [&'static str]) {
-    match kind {
-        TrafficKind::Cbr => ("cbr", &["rate", "packet", "overhead"]),
-        TrafficKind::Poisson => ("poisson", &["rate", "packet", "overhead"]),
-        TrafficKind::Saturated => ("saturated", &["packet"]),
-        TrafficKind::OnOff => ("on-off", &["rate", "packet", "on", "off", "times", "times_shape"]),
-        TrafficKind::Voice => ("voice", &["packetisation", "silence", "on", "off"]),
-        TrafficKind::Web => ("web", &["size", "size_shape", "reading", "times", "times_shape", "packet", "rate"]),
-        TrafficKind::Replay => ("replay", &["file"]),
-        TrafficKind::Greedy => ("greedy", &[]),
-        TrafficKind::Transfer => ("transfer", &["size", "every"]),
-        TrafficKind::Ping => ("ping", &["packet", "every", "times"]),
-    }
-}
-
-/// Name of a kind in scenarios.
-pub(crate) const fn kind_name(kind: TrafficKind) -> &'static str {
-    keys(kind).0
-}
-
 /// Traffic of one `[[flow]]` with checked keys; builds the source of every flow that the table stands for.
 pub(crate) struct Traffic<'n> {
     flow: &'n Flow,
@@ -151,7 +130,7 @@ impl<'n> Traffic<'n> {
             ("every", every.is_some()),
             ("file", file.is_some()),
         ];
-        let (name, known) = keys(*kind);
+        let (name, known) = (kind.name(), kind.keys());
         if let Some((key, _)) = given.iter().find(|(key, given)| *given && !known.contains(key)) {
             let list = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
             let list = if list.is_empty() { "no keys".to_owned() } else { list };

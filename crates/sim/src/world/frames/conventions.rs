@@ -42,6 +42,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     }
     let mu_edca = mu_edca(network, &timing, &access)?;
     check_extended(network)?;
+    mac.marks.read_where(&[(channels::are_given(network), &["bandwidth"])]);
     Ok(Conventions {
         timing,
         access,
@@ -51,8 +52,10 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         long_retry_limit: mac.long_retry_limit.unwrap_or(4),
         rts_threshold: match (network.radio.b_protection, mac.rts_threshold) {
             (BProtection::RtsCts, _) => Some(Bytes::new(0)),
-            (_, RtsThreshold::Off) => None,
-            (_, RtsThreshold::Above(bytes)) => Some(bytes),
+            (_, given) => match mac.marks.read("rts_threshold", given) {
+                RtsThreshold::Off => None,
+                RtsThreshold::Above(bytes) => Some(bytes),
+            },
         },
         cts_to_self: mac.cts_to_self || network.radio.b_protection == BProtection::CtsToSelf,
         agreements: [Agreement::NONE; 3],
@@ -111,10 +114,16 @@ fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<O
     if given.aifsn == 0 {
         return Ok(Some(MuEdca { timer: given.timer, access: None }));
     }
+    let marks = &network.mac.marks;
     let space = timing.sifs + timing.slot * u64::from(given.aifsn);
     let access = access.map(|access| {
-        let cw_min = given.cw_min.unwrap_or(access.cw_min);
-        Access { space, cw_min, cw_max: given.cw_max.unwrap_or(access.cw_max.max(cw_min)), ..access }
+        let cw_min = marks.read("mu_edca.cw_min", given.cw_min).unwrap_or(access.cw_min);
+        Access {
+            space,
+            cw_min,
+            cw_max: marks.read("mu_edca.cw_max", given.cw_max).unwrap_or(access.cw_max.max(cw_min)),
+            ..access
+        }
     });
     if access.iter().any(|access| access.cw_min > access.cw_max) {
         return refusal(".cw_max", "`cw_max` is below `cw_min`");
@@ -212,11 +221,17 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
     if given.ampdu_duration > Duration::from_micros(5_484) {
         return Err(refusal("ampdu_duration", "a frame lasts at most 5484 us"));
     }
+    let longest = limit("ampdu", network.ampdu(), longest)?;
+    let shared = limit("amsdu", given.amsdu, shared)?;
+    mac.marks.read_where(&[
+        (longest.is_some(), &["aggregation.ampdu_frames", "aggregation.missed_block_ack", "aggregation.lifetime"]),
+        (longest.is_some() || shared.is_some(), &["aggregation.ampdu_duration"]),
+    ]);
     Ok(Aggregation {
-        ampdu: limit("ampdu", network.ampdu(), longest)?,
+        ampdu: longest,
         frames,
         duration: given.ampdu_duration,
-        amsdu: limit("amsdu", given.amsdu, shared)?,
+        amsdu: shared,
         missed: given.missed_block_ack,
         lifetime: match given.lifetime {
             Lifetime::Off => None,

@@ -17,6 +17,7 @@ use crate::world::power_save::PowerSave;
 use crate::world::radio;
 use control::{Controller as _, Reads, Sets};
 use queue::Shaper;
+use queue::turns::Rule;
 use units::Instant;
 
 /// All nodes with their ports and stations.
@@ -34,10 +35,21 @@ pub(crate) fn nodes(
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
         let layout = layout(network, site, address, infrastructure, rules)?;
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
-        let patience = site.slow_station_codel.then(|| Costs::new(&rules.timing));
         let order = match site.queues {
-            Some(Queues::Mac80211) => Order::mac80211(&layout, site.mac80211, patience),
-            Some(Queues::Turns) => Order::turns(&layout, site.turns, site.role == Role::AccessPoint),
+            Some(Queues::Mac80211) => {
+                let is_patient = site.marks.read("slow_station_codel", site.slow_station_codel);
+                let patience = is_patient.then(|| Costs::new(&rules.timing));
+                Order::mac80211(&layout, site.marks.read("mac80211", site.mac80211), patience)
+            }
+            Some(Queues::Turns) => {
+                let acts = match site.turns.without {
+                    Some(Rule::ReceivedAirtime) => site.role == Role::AccessPoint,
+                    Some(Rule::WideWindow) => rules.edca(),
+                    _ => true,
+                };
+                site.marks.read_where(&[(acts, &["turns.without"])]);
+                Order::turns(&layout, site.marks.read("turns", site.turns), site.role == Role::AccessPoint)
+            }
             Some(Queues::One | Queues::PerStation) | None => Order::round_robin(),
         };
         let settings = order.settings();
@@ -68,6 +80,9 @@ pub(crate) fn nodes(
             ports.push(built(&network.wired[link].queue, &format!("wired.{link}.queue"), reads, at_any, &mut chance)?);
         }
         let count = ports.len();
+        let has_levels = ports.iter().any(|port| port.needs().sets.contains(Sets::LEVEL));
+        site.marks.read_where(&[(consumption.is_some(), &["consumption"]), (has_levels, &["consumption.low"])]);
+        network.marks.read_where(&[(has_levels, &["consumption.low"])]);
         let needs = || ports.iter().map(Port::needs);
         let looking = ports.numbers().zip(needs()).map(|(port, needs)| (port, needs.reads, needs.late_after));
         let gauge = Gauge::new(looking, sites.len());

@@ -12,7 +12,7 @@ use units::{Frequency, Power};
 const ENERGY: Power = Power::dbm(-62.0);
 
 /// Are access points on channels of their own?
-fn are_given(network: &Network) -> bool {
+pub(crate) fn are_given(network: &Network) -> bool {
     network.node.iter().any(|node| node.channel.is_some())
 }
 

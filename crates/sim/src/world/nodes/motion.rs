@@ -1,9 +1,9 @@
 //! Builds the movement of nodes.
 
 use super::sites::Site;
-use crate::config::{Mobility, MobilityModel, Network, Place, Speeds, WalkStart};
+use crate::config::{Mobility, MobilityModel, Network, Place, Speeds};
 use crate::engine::{Purpose, Stream};
-use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWaypoint, Start, Walk, read};
+use crate::motion::{Command, Form, Motion, Movement, Order, Position, RandomWaypoint, Walk, read};
 use crate::world::error::BuildError;
 use units::{Duration, Instant, Length};
 
@@ -28,7 +28,7 @@ pub(crate) fn motion(network: &Network, sites: &[Site], seed: u64) -> Result<Mot
         return Err(BuildError::new("mobility.model", message));
     }
     let walks = sites.iter().zip(&mut movements).map(|(site, movement)| match (site.position, movement.take()) {
-        (Some(position), None) => itinerary(site, position.into()),
+        (Some(position), None) => itinerary(site, site.marks.read("position", position).into()),
         (None, Some(Movement { start, commands, presence })) => {
             Ok(Walk::scripted(start, commands).with_presence(presence))
         }
@@ -82,17 +82,18 @@ fn random_waypoint(mobility: &Mobility, name: &str, seed: u64) -> Result<Walk, B
     let missing = |key: &str, example: &str| {
         BuildError::new("mobility.model", format!("random waypoint needs `{key}`, as `{key} = {example}`"))
     };
-    let area = mobility.area.ok_or_else(|| missing("area", "[\"1500 m\", \"300 m\"]"))?.into();
-    let Speeds { from, to } =
-        mobility.speed.ok_or_else(|| missing("speed", "{ from = \"1 m/s\", to = \"20 m/s\" }"))?;
+    let area =
+        mobility.marks.read("area", mobility.area).ok_or_else(|| missing("area", "[\"1500 m\", \"300 m\"]"))?.into();
+    let Speeds { from, to } = mobility
+        .marks
+        .read("speed", mobility.speed)
+        .ok_or_else(|| missing("speed", "{ from = \"1 m/s\", to = \"20 m/s\" }"))?;
     let (slowest, fastest) = (from.as_metres_per_second(), to.as_metres_per_second());
     check_walk(area, slowest, fastest)?;
-    let start = match mobility.start {
-        WalkStart::Stationary => Start::Stationary,
-        WalkStart::Uniform => Start::Uniform,
-    };
+    let start = mobility.marks.read("start", mobility.start);
+    let pause = mobility.marks.read("pause", mobility.pause);
     let random = Stream::new(seed, name, Purpose::Motion);
-    Ok(Walk::random(RandomWaypoint::new(area, slowest, fastest, mobility.pause, random), start))
+    Ok(Walk::random(RandomWaypoint::new(area, slowest, fastest, pause, random), start))
 }
 
 fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildError> {
@@ -116,7 +117,7 @@ fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildErr
 /// nodes of all numbers in the file; else, and where the file has names, its nodes are those of the scenario without a
 /// position, one by one.
 fn movements(mobility: &Mobility, form: Form, sites: &[Site]) -> Result<Vec<Option<Movement>>, BuildError> {
-    let Some(file) = &mobility.file else {
+    let Some(file) = mobility.marks.read("file", &mobility.file) else {
         return Err(BuildError::new("mobility.model", "this model needs a `file`"));
     };
     let refuse = |message: String| BuildError::new("mobility.file", message);

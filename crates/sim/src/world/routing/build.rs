@@ -49,7 +49,7 @@ pub(crate) fn routing(
 
 fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> Result<Found, BuildError> {
     refuse_paths(network)?;
-    let given = &network.routing.aodv;
+    let given = network.routing.aodv(rules.edca());
     check_aodv(given)?;
     let settings = Settings::new(given);
     let nodes = names.iter().zip(0..).map(|(name, address)| {
@@ -83,7 +83,7 @@ fn sourced(
             format!("a packet has no room for a source route in one 802.11 frame, which takes {room} beside it");
         return Err(BuildError::new(format!("flow.{}.traffic", flow.identity.name), message));
     }
-    let given = &network.routing.dsr;
+    let given = network.routing.dsr(rules.edca());
     let settings = dsr::Settings::new(given);
     let node =
         |(name, address): (&String, u32)| dsr::Dsr::new(address, &settings, Stream::new(seed, name, Purpose::Routing));
@@ -107,6 +107,10 @@ fn check_aodv(given: &Aodv) -> Result<(), BuildError> {
 
 fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec<u32>]) -> Result<Routes, BuildError> {
     let by_hand = paths_by_hand(network, names)?;
+    // With another seed such a flow may take any of the paths.
+    if network.flow.iter().any(|flow| [&flow.from, &flow.to].into_iter().any(|end| end == "any")) {
+        (0..by_hand.len()).for_each(|route| network.routing.marks.read(format!("route.{route}"), ()));
+    }
     let mut paths: Vec<Vec<u32>> = Vec::with_capacity(flows.len());
     for flow in flows {
         if flow.to == BROADCAST {
@@ -115,7 +119,8 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
         }
         let name = |node: u32| &names[node as usize];
         let from = u32::from(flow.from);
-        let given = by_hand.iter().find(|path| (path.first(), path.last()) == (Some(&from), Some(&flow.to)));
+        let given = by_hand.iter().position(|path| (path.first(), path.last()) == (Some(&from), Some(&flow.to)));
+        let given = given.map(|route| network.routing.marks.read(format!("route.{route}"), &by_hand[route]));
         let path = match (given, flow.role.answers()) {
             (Some(path), _) => Routes::check(neighbours, path).map(|()| path.clone()),
             // Answers go back the way that was come.
