@@ -3,7 +3,7 @@
 use super::answers::{self, Answered};
 use super::asking;
 use super::ends::{End, Ends, MOST, too_many};
-use super::supply::{self, Traffic};
+use super::supply::Traffic;
 use super::{Flow, Role, Supply};
 use crate::config::{self, Class, Dscp, Network};
 use crate::engine::{FlowId, Number as _};
