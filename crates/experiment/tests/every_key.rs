@@ -102,7 +102,7 @@ fn of_report(key: &str, lines: &str, choice: &str) -> Result<(), String> {
         let name_of = |line: &&str| line.split(" = ").next().map(str::to_owned);
         let written: BTreeSet<_> = own.iter().map(name_of).collect();
         let kept = usual.lines().filter(|line| !written.contains(&name_of(line)));
-        text += &format!("{header}\n{}\n", kept.chain(own.iter().copied()).collect::<Vec<_>>().join("\n"));
+        text.extend([header, "\n", &kept.chain(own.iter().copied()).collect::<Vec<_>>().join("\n"), "\n"]);
     }
     match checked(&text, Vec::new()) {
         Err(_) if refused => Ok(()),

@@ -50,7 +50,9 @@ fn used(root: &Value, name: &str, schema: &Value, value: &toml::Value, found: &m
                 }
             }
             toml::Value::Array(values) => {
-                values.iter().for_each(|value| used(root, &name, &schema["items"], value, found));
+                for value in values {
+                    used(root, &name, &schema["items"], value, found);
+                }
             }
             _ => {}
         }
