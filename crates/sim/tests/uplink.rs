@@ -157,8 +157,8 @@ fn what_has_a_backlog_moves() {
             let outcome = run(&text, 1);
             for flow in &outcome.series.as_ref().expect("recorded").flows {
                 let slow = if stations == 20 { 2 } else { 1 };
-                let steps = if flow.name.starts_with("tcp") { 8 } else { slow };
-                let least = flow.goodput_bps[2..10].chunks(steps).map(|chunk| chunk.iter().sum::<f64>());
+                let at_once = if flow.name.starts_with("tcp") { 8 } else { slow };
+                let least = flow.goodput_bps[2..10].chunks(at_once).map(|chunk| chunk.iter().sum::<f64>());
                 let least = least.fold(f64::MAX, f64::min);
                 let excused = flow.name.starts_with("stops") || queue == "one" && flow.name.starts_with("tcp");
                 assert!(least > 0.0 || excused, "{stations} {queue} {mac} {flow:?}");
