@@ -355,7 +355,7 @@ fn chosen_conventions(root: &DeTable, sets: &[String]) -> String {
     asked.map_or(own.unwrap_or("standard"), |(_, name)| name.trim().trim_matches('"')).to_owned()
 }
 
-fn lab_keys<'s>(source: &Source, mut lab: DeTable<'s>) -> Result<Head, Refusal> {
+fn lab_keys(source: &Source, mut lab: DeTable<'_>) -> Result<Head, Refusal> {
     conditions::as_labels(source, &mut lab);
     source.read(lab)
 }

@@ -52,7 +52,7 @@ fn of_flow(key: &[&str], flow: &Flow, at: &At) -> Option<Reason> {
 fn is_silent(flow: &Flow) -> bool {
     matches!(flow.traffic.rate, Some(Load::One(rate)) if rate.is_zero())
         && matches!(flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson)
-        && flow.at.iter().all(|step| step.rate.is_none_or(|rate| rate.is_zero()))
+        && flow.at.iter().all(|step| step.rate.is_none_or(units::Rate::is_zero))
 }
 
 /// Checks for a change after the end of the run.
