@@ -46,6 +46,7 @@ pub fn studied(scenario: &Scenario, runs: Vec<Run>, claims: Vec<Verdict>, comman
         about: scenario.about.clone(),
         file: scenario.file.clone(),
         text: scenario.text.clone(),
+        alone: scenario.alone.clone(),
         version: VERSION.to_owned(),
         command: command.to_owned(),
         axes: axes(scenario),

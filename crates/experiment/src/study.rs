@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Duration;
 
-/// A scenario, its runs and the verdicts on its claims. Runs and verdicts are kept apart from the rest.
+/// A scenario, its runs and the verdicts on its claims. Its file, runs and verdicts are kept apart from the rest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Study {
     /// The experiment's id: `adth-s1a`.
@@ -43,6 +43,9 @@ pub struct Study {
     /// The scenario with all that it inherits, as one text.
     #[serde(default)]
     pub text: String,
+    /// The scenario as a file of its own.
+    #[serde(skip)]
+    pub alone: String,
     /// All runs: by case in the scenario's order, then by seed.
     #[serde(skip)]
     pub runs: Vec<Run>,

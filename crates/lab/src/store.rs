@@ -7,7 +7,6 @@
 
 use crate::Error;
 use experiment::csv;
-use experiment::scenario::Scenario;
 use experiment::study::{Run, Study, Verdict};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -117,7 +116,7 @@ impl Store {
         self.write("tables.csv", csv::tables(study).as_bytes())?;
         self.write_series(study)?;
         self.write("claims.json", &json(&study.claims))?;
-        self.write("scenario.toml", Scenario::standalone(&study.id, &study.text).as_bytes())?;
+        self.write("scenario.toml", study.alone.as_bytes())?;
         // Last, because a folder with a manifest is a finished study.
         self.write("manifest.json", &json(&manifest))
     }
@@ -160,11 +159,12 @@ impl Store {
             }
             study.runs.push(run);
         }
-        // Earlier versions had it there alone.
+        let path = folder.join("scenario.toml");
+        let read = bounded(&path).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+        study.alone = read.map_err(|error| unread(&path, &error))?;
+        // Earlier versions had no other text.
         if study.text.is_empty() {
-            let path = folder.join("scenario.toml");
-            let read = bounded(&path).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
-            study.text = read.map_err(|error| unread(&path, &error))?;
+            study.text.clone_from(&study.alone);
         }
         study.claims = read_json(&folder.join("claims.json"))?;
         Ok(study)

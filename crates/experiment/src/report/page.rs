@@ -7,7 +7,6 @@ use super::{Simulator, lines, verdicts};
 use crate::answer::{self, Part};
 use crate::grid::Grid;
 use crate::label::short;
-use crate::scenario::Scenario;
 use crate::shell;
 use crate::statistics::Interval;
 use crate::study::{Run, Study, Table, Verdict};
@@ -328,11 +327,10 @@ fn provenance(out: &mut String, study: &Study) -> fmt::Result {
     )?;
     replays(out, study, &cases)?;
     // Readers copy it and run it.
-    let text = Scenario::standalone(&study.id, &study.text);
     writeln!(
         out,
         "<details><summary>Scenario file</summary>\n<pre tabindex=\"0\"><code>{}</code></pre>\n</details>",
-        Escaped(&text)
+        Escaped(&study.alone)
     )
 }
 

@@ -21,6 +21,9 @@ pub struct Scenario {
     pub file: String,
     /// The contents of the file: word for word, or with its base as one file.
     pub text: String,
+    /// The same with the id, and once it is checked without the base's settings that have no effect: accepted by itself,
+    /// with the same results wherever it lies.
+    pub alone: String,
     /// The network as the file has it, without the variations.
     pub base: Network,
     /// The keys of the base that were set from outside, with their values.

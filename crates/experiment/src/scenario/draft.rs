@@ -168,12 +168,14 @@ impl<'s> Draft<'s> {
         let axes = self.vary.axes.iter().map(|axis| Axis { name: axis.name.clone(), labels: axis.labels() });
         let (cases, left_out) = self.cases()?;
         let shorter = base.duration < self.duration() || !(left_out.is_empty() || self.base_only);
+        let id = self.id(stem)?;
         Ok(Scenario {
-            id: self.id(stem)?,
+            alone: self.alone(&id, &BTreeSet::new()),
+            id,
             title: self.head.title.clone(),
             about: self.head.about.trim().to_owned(),
             file: self.source.name.clone(),
-            text: self.text(),
+            text: self.text(&BTreeSet::new()),
             set,
             axes: axes.collect(),
             conventions: self.conventions().to_owned(),
@@ -192,17 +194,21 @@ impl<'s> Draft<'s> {
         })
     }
 
-    /// Returns the file word for word, or with its base as one file.
-    fn text(&self) -> String {
+    /// Returns the file word for word, or with its base as one file, without the settings of the base at these places.
+    fn text(&self, without: &BTreeSet<usize>) -> String {
         match self.source.of_base() {
-            Some(_) => self.without(&BTreeSet::new()),
+            Some(_) => base::expanded(self.source, &self.written, without),
             None => self.source.text[self.source.own()].to_owned(),
         }
     }
 
-    /// Returns the file, with its base as one file, without the settings at these places.
-    pub(super) fn without(&self, places: &BTreeSet<usize>) -> String {
-        base::expanded(self.source, &self.written, places)
+    /// Returns the same with its id.
+    pub(super) fn alone(&self, id: &str, without: &BTreeSet<usize>) -> String {
+        let text = self.text(without);
+        match base::outline(text.as_bytes()).id {
+            Some(_) => text,
+            None => format!("id = {id:?}\n{text}"),
+        }
     }
 
     /// Returns the simulator whose conventions the network follows.

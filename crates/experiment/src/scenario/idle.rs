@@ -150,6 +150,13 @@ impl<'s> Seen<'s> {
                 }
                 // Its keys act where flows take them from here; flows come before it.
                 "tcp" if above.is_empty() => {
+                    // A flow with a table of its own takes the keys from here that it does not have.
+                    for (key, value) in inner.iter().filter(|(_, value)| value.get_ref().is_table()) {
+                        let known = self.known(&document::place_of(&key.span(), value), &key.span());
+                        if !self.source.is_set(known) {
+                            self.places.entry(known).or_insert(None);
+                        }
+                    }
                     let reason = Reason::new("every flow has its own in `[flow.tcp]`", "leave it out here or there");
                     self.disable_each(inner, &reason);
                 }

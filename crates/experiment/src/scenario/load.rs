@@ -10,8 +10,7 @@ use super::{attachments, base, check};
 impl Scenario {
     /// Reads a scenario and checks that everything in it can be run: every network is built once, every claim and chart
     /// is looked up in the results that it will have. Refusals call it `name`, `stem` is the default id, and `files` reads
-    /// the files that it names. The scenario's text is that of the file and its base, without the base's settings that
-    /// have no effect here: it is accepted by itself.
+    /// the files that it names.
     ///
     /// # Errors
     /// The fault in the text, and its place.
@@ -22,7 +21,7 @@ impl Scenario {
             attachments::attach(draft, files, networks.chain([&mut scenario.base]))?;
             let idle = check::check(draft, &scenario, files)?;
             if !idle.is_empty() {
-                scenario.text = draft.without(&idle);
+                scenario.alone = draft.alone(&scenario.id, &idle);
             }
             Ok(scenario)
         })
@@ -34,14 +33,6 @@ impl Scenario {
     /// The fault in the text, and its place.
     pub fn skim(name: &str, stem: &str, bytes: &[u8], files: &dyn Files, wishes: &Wishes) -> Result<Self, Refusal> {
         drafted(name, bytes, files, wishes, |draft| draft.scenario(stem))
-    }
-
-    /// Returns the text of a scenario with its id, so that it has the same results wherever it lies.
-    pub fn standalone(id: &str, text: &str) -> String {
-        match base::outline(text.as_bytes()).id {
-            Some(_) => text.to_owned(),
-            None => format!("id = {id:?}\n{text}"),
-        }
     }
 
     /// Reads the networks of a text that an earlier version may have read. Its claims, charts and tables need not be

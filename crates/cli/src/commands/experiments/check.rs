@@ -40,7 +40,7 @@ fn expand(targets: &[PathBuf]) -> Result<(), Failure> {
     let [target] = targets else { return Err(Failure::wrong("--expand prints one scenario: name one")) };
     let file = targets::one(target)?;
     let scenario = files::load(&file, &Wishes::default())?;
-    print(&Scenario::standalone(&scenario.id, &scenario.text))
+    print(&scenario.alone)
 }
 
 fn summary(scenario: &Scenario) -> String {

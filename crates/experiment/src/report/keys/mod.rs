@@ -79,7 +79,7 @@ fn reported(scenario: &Scenario, kept: &Kept) -> String {
     };
     let runs = (0..scenario.cases.len() * scenario.seeds.len()).map(one).collect();
     // The report quotes the file, in which every change shows.
-    let study = Study { text: String::new(), ..jobs::study(scenario, runs, "") };
+    let study = Study { alone: String::new(), ..jobs::study(scenario, runs, "") };
     let report = html(std::slice::from_ref(&study), "library", None);
     let verdicts = serde_json::to_string(&study.claims).expect("verdicts are JSON");
     [report, verdicts, tables::study(&study, 200, true)].concat()

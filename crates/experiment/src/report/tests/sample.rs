@@ -192,7 +192,7 @@ fn hops() -> Study {
 fn hostile() -> Study {
     let mut study = study("sample-hostile", HOSTILE, &[axis("<b>axis</b>", &["<i>one</i>", "it's"])]);
     HOSTILE.clone_into(&mut study.about);
-    study.text = format!("title = '{HOSTILE}'\n");
+    study.alone = format!("id = \"sample-hostile\"\ntitle = '{HOSTILE}'\n");
     for label in ["<i>one</i>", "it's"] {
         study.runs.push(run(&study.id, 1, &[("<b>axis</b>", label)], outcome(1, None, 0.2, true)));
     }
@@ -211,7 +211,8 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
         about: "Made-up numbers in the shapes of real ones.\n\nThe load rises at 25 s and falls at 50 s and 75 s."
             .to_owned(),
         file: format!("my scenarios/{id}.toml"),
-        text: format!("title = \"{id}\"\nduration = \"100 s\"\n\n[radio]\nstandard = \"802.11b\"\n"),
+        text: String::new(),
+        alone: format!("id = \"{id}\"\ntitle = \"{id}\"\nduration = \"100 s\"\n\n[radio]\nstandard = \"802.11b\"\n"),
         version: "0.2.0".to_owned(),
         command: format!("sluice reproduce 'my scenarios/{id}.toml' --quick"),
         axes: axes.to_vec(),
