@@ -109,7 +109,7 @@ fn an_input_without_end_is_refused() {
         // Kilobytes of memory: an input that is read to its end fails to allocate.
         let output = shell(folder.path(), &format!("ulimit -v 4000000; exec timeout 60 \"$0\" {words}"));
         assert_eq!(output.status.code(), Some(2), "{words}: {}", stderr(&output));
-        assert!(stderr(&output).contains("/dev/zero: "), "{words}: {}", stderr(&output));
+        assert!(stderr(&output).contains("error: /dev/zero"), "{words}: {}", stderr(&output));
     }
     // A file of results that is a link to a device.
     fs::remove_file(folder.path().join("done/claims.json")).unwrap();

@@ -253,7 +253,6 @@ impl Sender {
         self.reduced_when = now;
         self.reduced_at = self.board.nxt();
         self.due.cwr = self.ecn && !self.settings.counts_marks();
-        debug_assert!(self.window.cwnd() <= before.max(2 * self.settings.segment.count()));
         debug_assert!(self.reduced_at >= self.board.una());
     }
 
