@@ -144,7 +144,9 @@ fn inner_squat() {
     next.until("v0", "failed");
     drop(port);
     next.until("v0", "admission");
-    assert_eq!(forge(), std::io::ErrorKind::PermissionDenied, "another lives");
+    // The call may have taken a new socket by now, so that there is none of the old name.
+    let refusals = [std::io::ErrorKind::PermissionDenied, std::io::ErrorKind::ConnectionRefused];
+    assert!(refusals.contains(&forge()), "another lives");
     assert!(call.try_wait().unwrap().is_none(), "the call goes on");
     assert_eq!(end(&mut call, "TERM"), Some(128 + 15));
     assert_eq!(end(&mut next.child, "TERM"), Some(0));
