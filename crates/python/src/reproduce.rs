@@ -117,13 +117,16 @@ pub(crate) struct Study {
 impl Study {
     /// Serializes the study without loss of digits, to be sent from one process to another.
     fn to_json(&self) -> PyResult<Vec<u8>> {
-        serde_json::to_vec(&self.study).map_err(|error| PyValueError::new_err(error.to_string()))
+        let study::Study { alone, runs, claims, .. } = &self.study;
+        let whole = (&self.study, alone, runs, claims);
+        serde_json::to_vec(&whole).map_err(|error| PyValueError::new_err(error.to_string()))
     }
 
     #[staticmethod]
     fn from_json(json: &[u8]) -> PyResult<Self> {
-        let study = serde_json::from_slice(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Self { study })
+        let whole = serde_json::from_slice(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let (study, alone, runs, claims): (study::Study, _, _, _) = whole;
+        Ok(Self { study: study::Study { alone, runs, claims, ..study } })
     }
 
     #[getter]
