@@ -365,8 +365,8 @@ def check_ofdma(folder):
     counts = {kind: kinds(rows).count(kind) for kind in (TRIGGER, QOS_NULL, QOS_DATA)}
     assert all(counts.values()), counts
     answers = [row for row in rows if row["wlan.fc.type_subtype"] == QOS_NULL]
-    # RUs of 242 tones, of 484 where two are asked.
-    assert {int(row["radiotap.he.data_5.data_bw_ru_allocation"], 0) for row in answers} <= {7, 8}
+    # RUs of 242 tones, of 484 where two are asked, of 996 where one is.
+    assert {int(row["radiotap.he.data_5.data_bw_ru_allocation"], 0) for row in answers} <= {7, 8, 9}
     sent = [event["frame"] for event in events if event["event"] == "sends" and "frame" in event]
     assert {"trigger", "multi-block-ack"} <= set(sent), set(sent)
     acknowledged = [row for row in rows if row["wlan.fc.type_subtype"] == BLOCK_ACK and row["wlan.ra"] == "ff:ff:ff:ff:ff:ff"]
