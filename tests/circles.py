@@ -1,10 +1,8 @@
 """Check that folders and files use each other in one direction only, in every crate and in the Python package:
-`circles.py [--write] [FOLDER ...]`
+`circles.py [FOLDER ...]`
 
-Between the folders that stand side by side, and the files at the root of a crate, use goes one way. It does between files
-too, but that a file may use the file of a folder in which it stands. The circles of files that there are stand in
-`circles.csv`, which only shrinks: a circle that is not in it fails, and so does one that is no longer there or has become
-smaller, until `--write` takes it out of the list.
+Use goes one way between the folders that stand side by side, between the files at the root of a crate, and between all files
+but that one may use the file of a folder in which it stands.
 
 A Rust file uses another where its code names that one's module, by `crate::`, `super::` or as its own child. What a file
 only hands on (`pub use`) is used from where it stands. What an argument of a macro names (`crate::$module`) is used where
@@ -12,7 +10,6 @@ the macro is called. A Python module uses what it imports, also in a function. T
 """
 
 import ast
-import csv
 import pathlib
 import re
 import sys
@@ -23,7 +20,6 @@ COMMENT = re.compile(r"//.*")
 INLINE = re.compile(r"( *)(?:pub(?:\([a-z]+\))? )?mod (\w+) \{$")
 PATH = re.compile(r"(?<![\w:])(\w+)::")
 ROOT = rust.ROOT
-LISTED = ROOT / "tests/circles.csv"
 ROOTS = ("lib.rs", "main.rs")
 HANDED_ON = re.compile(r"^ *pub(?:\([a-z]+\))? use ", re.MULTILINE)
 
@@ -184,19 +180,6 @@ def of_python(folder):
     return graph, len(modules)
 
 
-def members(graph):
-    """The circles of a graph, each as the sorted names of all nodes that reach one another."""
-    reached = {}
-    for start in graph:
-        reached[start], waiting = set(), [start]
-        while waiting:
-            new = graph.get(waiting.pop(), {}).keys() - reached[start]
-            reached[start] |= new
-            waiting += new
-    alike = {frozenset(node for node in reached[one] if one in reached.get(node, ())) for one in graph}
-    return {tuple(sorted(circle)) for circle in alike if circle}
-
-
 def told(graph, where):
     """The circles of a graph, in words."""
     for circle in circles_of(graph):
@@ -226,14 +209,9 @@ def circles_of(graph):
 
 
 def main():
-    writes = "--write" in sys.argv
-    chosen = [pathlib.Path(word).resolve() for word in sys.argv[1:] if word != "--write"]
-    with LISTED.open() as file:
-        rows = [(row["crate"], tuple(row["members"].split())) for row in csv.DictReader(file)]
-    wrong, found, count, names = [], set(), 0, set()
+    chosen = [pathlib.Path(word).resolve() for word in sys.argv[1:]]
+    wrong, count = [], 0
     for folder in chosen or [*sorted(ROOT.glob("crates/*/src")), ROOT / "python/sluice"]:
-        name = folder.relative_to(ROOT).parts[1]
-        names.add(name)
         if any(folder.glob("*.py")):
             graph, files = of_python(folder)
         else:
@@ -241,23 +219,10 @@ def main():
             wrong += crate.of_folders()
             graph, files = crate.of_files(), len(crate.files)
         count += files
-        for circle in members(graph):
-            found.add((name, circle))
-            if not any(name == crate and set(circle) <= set(known) for crate, known in rows):
-                within = {one: {other: at for other, at in graph[one].items() if other in circle} for one in circle}
-                wrong.append(f"not in {LISTED.relative_to(ROOT)}: {name},{' '.join(circle)}")
-                wrong += told(within, f"in {folder.relative_to(ROOT)}")
+        wrong += told(graph, f"in {folder.relative_to(ROOT)}")
     if wrong:
         sys.exit("\n".join(wrong))
-    if writes:
-        with LISTED.open("w") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["crate", "members"])
-            writer.writerows((name, " ".join(circle)) for name, circle in sorted(found))
-    elif gone := [row for row in rows if row[0] in names and row not in found]:
-        gone = "\n".join(f"  {name}: {' '.join(circle)}" for name, circle in gone)
-        sys.exit(f"these circles are gone or smaller; `python3 tests/circles.py --write` takes them out of the list:\n{gone}")
-    print(f"circles: none among the folders of {count} files; {len(found)} among the files, as listed")
+    print(f"circles: none among the folders and the files, of which there are {count}")
 
 
 if __name__ == "__main__":

@@ -1,32 +1,11 @@
 //! Assembly of data frames: the packets that join a frame, within the limits of aggregation and of the TXOP.
 
-use super::buffer::{Joins, Limits, Size, parts, share};
-use super::station::{Cleared, Station};
-use super::{Agreement, BROADCAST, Conventions, LONGEST_MSDU};
+use super::buffer::{Assembly, Limits, Size, parts, share};
+use super::station::Station;
+use super::step::Cleared;
+use super::{BROADCAST, Conventions};
 use crate::radio::Mode;
-use units::{Bytes, Duration, Instant};
-
-/// A frame under construction from packets of a category.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Assembly {
-    /// Receiver.
-    pub(crate) to: u32,
-    /// Access category.
-    pub(crate) category: u8,
-    /// True if packets may join only up to the first for another receiver: repetitions must not hold others back for
-    /// ever.
-    pub(crate) in_turn: bool,
-    pub(super) size: Size,
-    pub(super) limits: Limits,
-}
-
-/// Room for a packet in a frame under construction.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
-    pub(super) joins: Joins,
-    /// Size of the frame with the packet.
-    pub(super) size: Size,
-}
+use units::{Bytes, Instant};
 
 impl Station {
     /// The frame under construction that more packets may join, now that one is due; none if nothing can join.
@@ -37,8 +16,8 @@ impl Station {
 
     #[inline(never)]
     fn aggregated(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
-        let buffer = &self.held.buffers[usize::from(self.holder)];
-        if self.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
+        let buffer = self.held.present();
+        if self.txop.fixed.is_some() || buffer.request.is_some() || buffer.to == BROADCAST {
             return None;
         }
         let limits = self.limits(now, rules);
@@ -46,7 +25,7 @@ impl Station {
         let in_turn = buffer.mpdus.iter().any(|mpdu| mpdu.tried);
         (size.frames == buffer.mpdus.len()).then_some(Assembly {
             to: buffer.to,
-            category: self.holder,
+            category: self.held.holder,
             in_turn,
             size,
             limits,
@@ -56,12 +35,12 @@ impl Station {
     /// By what share of a full frame the end of a TXOP that others began has cut a frame which a packet of `length`
     /// could join otherwise, in units of `whole`.
     pub(crate) fn cut_off(&self, assembly: &Assembly, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
-        if self.cleared != Cleared::Yes || self.txop.is_zero() {
+        if self.txop.cleared != Cleared::Yes || !self.txop.bursts() {
             return 0;
         }
         let size = assembly.size;
         let fresh = self.largest_frame_to(assembly.to, assembly.category, rules);
-        let buffer = &self.held.buffers[usize::from(self.holder)];
+        let buffer = self.held.present();
         let agreement = assembly.limits.agreement;
         let limits = Limits { agreement, longest: fresh };
         if fresh <= size.psdu || buffer.joins(length, size, rules, &limits).is_none() {
@@ -81,7 +60,7 @@ impl Station {
     #[expect(clippy::inline_always, reason = "once a frame: the call costs a chain half a percent")]
     #[inline(always)]
     pub(super) fn selected(&self, now: Instant, rules: &Conventions) -> Size {
-        let buffer = &self.held.buffers[usize::from(self.holder)];
+        let buffer = self.held.present();
         // A single frame goes, however long it lasts.
         if buffer.mpdus.len() == 1 {
             return self.rates.single(buffer.to, buffer.mpdus[0].psdu, rules);
@@ -91,52 +70,33 @@ impl Station {
 
     /// Limits of a data frame that begins now, including its announcement.
     fn limits(&self, now: Instant, rules: &Conventions) -> Limits {
-        let to = self.held.buffers[usize::from(self.holder)].to;
+        let to = self.held.present().to;
         let agreement = *self.rates.agreement(to, rules);
-        let shared = self.longest_part(now, to, rules).or_else(|| self.longest_answer(rules));
+        let left = self.txop.left(now);
+        let part = self.downlink.as_ref().and_then(|downlink| downlink.longest_part(to, left, &self.rates, rules));
+        let answer = || self.uplink.as_ref().and_then(|uplink| uplink.longest_answer(&self.rates, rules));
+        let shared = part.or_else(answer);
         if let Some(longest) = shared {
             return Limits { agreement, longest };
         }
         let mode = self.rates.mode_to(to, &rules.timing);
-        let time = self.data_end(now, to, mode, rules).since(now);
-        let longest =
-            if self.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) };
-        Limits { agreement, longest }
-    }
-
-    /// Returns the time at which data that begin now have to be over in this TXOP.
-    fn data_end(&self, now: Instant, to: u32, mode: Mode, rules: &Conventions) -> Instant {
-        if self.txop.is_zero() {
-            return now + rules.aggregation.duration;
-        }
         let after = rules.timing.sifs + self.rates.block_ack(to, mode, rules);
-        (now + rules.aggregation.duration).min(now + self.txop_end.since(now).saturating_sub(after))
+        let time = rules.aggregation.duration.min(left.saturating_sub(after));
+        let longest =
+            if self.txop.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) };
+        Limits { agreement, longest }
     }
 
     /// Longest data frame of a category to a station of the newest generation.
     pub(crate) fn largest_frame(&self, category: u8, mode: Option<Mode>, rules: &Conventions) -> Bytes {
-        self.largest(category, mode, &rules.agreements[rules.newest as usize], rules)
+        let limit = self.contention.access[usize::from(category)].txop_limit;
+        rules.largest_frame(limit, mode, &rules.agreements[rules.newest as usize])
     }
 
     /// Longest data frame of a category to a receiver in the present mode.
     pub(crate) fn largest_frame_to(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
-        self.largest(category, Some(self.rates.mode_to(to, &rules.timing)), self.rates.agreement(to, rules), rules)
-    }
-
-    /// Longest data frame of a category: an A-MPDU by its limits in bytes and, once data were sent in a mode, in time;
-    /// without A-MPDUs the longest MPDU.
-    fn largest(&self, category: u8, mode: Option<Mode>, agreement: &Agreement, rules: &Conventions) -> Bytes {
-        let aggregation = &rules.aggregation;
-        let Some(_) = aggregation.ampdu else { return rules.mpdu(aggregation.amsdu.unwrap_or(LONGEST_MSDU)) };
-        let most = agreement.ampdu;
-        let Some(mode) = mode else { return most };
-        let after = rules.timing.sifs + rules.block_ack_duration(mode, agreement);
-        let in_txop = match self.contention.access[usize::from(category)].txop_limit {
-            Duration::ZERO => Duration::MAX,
-            limit => limit.saturating_sub(after),
-        };
-        let time = aggregation.duration.min(in_txop);
-        rules.longest(mode, time).min(most)
+        let limit = self.contention.access[usize::from(category)].txop_limit;
+        rules.largest_frame(limit, Some(self.rates.mode_to(to, &rules.timing)), self.rates.agreement(to, rules))
     }
 
     /// What share a packet of `length` has of the longest frame of a category to its receiver, in units of `whole`.

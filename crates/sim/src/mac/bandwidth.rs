@@ -3,38 +3,50 @@
 //! reuse makes of others' frames.
 
 use super::buffer::Limits;
-use super::station::{Station, Step};
-use super::{Answer, BROADCAST, Conventions};
-use crate::config::ChannelWidth;
+use super::station::Station;
+use super::step::Step;
+use super::{BROADCAST, Conventions};
+use crate::config::{Bandwidth, ChannelWidth};
 use crate::radio::Mode;
 use units::Instant;
 
 impl Station {
-    /// True if it has just won the medium, so that a TXOP begins.
-    pub(crate) fn has_won(&self) -> bool {
-        self.step == Step::Access
-    }
-
-    /// The width that its frames would have if all channels were idle; none if it asks stations for data.
-    pub(crate) fn wanted_width(&self) -> Option<ChannelWidth> {
-        let buffer = &self.held.buffers[usize::from(self.holder)];
+    /// A station that has just won the medium begins a TXOP as wide as its channels are `idle`, or later if it has to have them
+    /// all: as wide as its data, or, where it asks stations for theirs, as `whole`. True if a TXOP begins; none if one goes on.
+    pub(crate) fn settles_width(
+        &mut self,
+        now: Instant,
+        widths: [ChannelWidth; 2],
+        rules: &Conventions,
+    ) -> Option<bool> {
+        let [idle, whole] = widths;
+        if self.step != Step::Access {
+            return None;
+        }
+        let buffer = self.held.present();
         let is_data = !buffer.is_empty() && buffer.to != BROADCAST;
-        is_data.then(|| width_of(self.rates.widest(buffer.to)))
+        let wanted = if is_data { width_of(self.rates.widest(buffer.to)) } else { whole };
+        if rules.bandwidth == Some(Bandwidth::Static) && idle < wanted {
+            self.begins_later(now, rules);
+            return Some(false);
+        }
+        self.rates.limit(idle);
+        Some(true)
     }
 
     /// The width of a frame without a width of its own to the receiver of its present exchange: as wide as the data.
     pub(crate) fn exchange_width(&self, rules: &Conventions) -> ChannelWidth {
-        if let Some(width) = self.downlink.as_ref().and_then(|downlink| downlink.width()) {
-            return width;
+        if let Some(user) = self.held.users.first() {
+            return width_of(user.mode);
         }
-        let to = self.held.buffers[usize::from(self.holder)].to;
+        let to = self.held.present().to;
         if to == BROADCAST { ChannelWidth::Mhz20 } else { width_of(self.rates.mode_to(to, &rules.timing)) }
     }
 
     /// Its data after the CTS that it has got are no wider than this, and end when they were to end.
     pub(crate) fn narrow_to(&mut self, width: ChannelWidth, rules: &Conventions) {
-        let (Step::Cleared, Some(size)) = (self.step, self.fixed) else { return };
-        let to = self.held.buffers[usize::from(self.holder)].to;
+        let (Step::Cleared, Some(size)) = (self.step, self.txop.fixed) else { return };
+        let to = self.held.present().to;
         let reserved = self.rates.exchange(to, size, rules);
         self.rates.limit(width);
         let mode = self.rates.mode_to(to, &rules.timing);
@@ -42,7 +54,7 @@ impl Station {
             let response = rules.timing.sifs + self.rates.block_ack(to, mode, rules);
             let longest = rules.timing.longest(mode, reserved.saturating_sub(response));
             let limits = Limits { agreement: *self.rates.agreement(to, rules), longest };
-            self.fixed = Some(self.held.buffers[usize::from(self.holder)].select(&limits));
+            self.txop.fixed = Some(self.held.present().select(&limits));
         }
     }
 
@@ -52,13 +64,8 @@ impl Station {
         for contender in &mut self.contention.contenders {
             contender.earliest = contender.earliest.max(now + rules.timing.slot);
         }
-        self.contention.draw(self.holder.into());
+        self.contention.draw(self.held.category());
         self.schedule(now, rules);
-    }
-
-    /// Handles a frame that it ignores: a response that it awaits does not come.
-    pub(crate) fn ignores(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        self.missed_response(now, rules)
     }
 
     /// It does not answer the trigger that it would answer now.

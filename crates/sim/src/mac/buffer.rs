@@ -154,6 +154,28 @@ impl Limits {
     }
 }
 
+/// A frame under construction from packets of a category.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assembly {
+    /// Receiver.
+    pub(crate) to: u32,
+    /// Access category.
+    pub(crate) category: u8,
+    /// True if packets may join only up to the first for another receiver: repetitions must not hold others back for
+    /// ever.
+    pub(crate) in_turn: bool,
+    pub(super) size: Size,
+    pub(super) limits: Limits,
+}
+
+/// Room for a packet in a frame under construction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(super) joins: Joins,
+    /// Size of the frame with the packet.
+    pub(super) size: Size,
+}
+
 /// Ways in which a packet can join the aggregate under construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Joins {
@@ -213,14 +235,8 @@ impl Buffer {
         size
     }
 
-    /// How a packet of `length` can join the aggregate of all MPDUs so far, of `size`, and the size then.
-    pub(super) fn joins(
-        &self,
-        length: Bytes,
-        size: Size,
-        rules: &Conventions,
-        limits: &Limits,
-    ) -> Option<(Joins, Size)> {
+    /// How a packet of `length` can join the aggregate of all MPDUs so far, of `size`.
+    pub(super) fn joins(&self, length: Bytes, size: Size, rules: &Conventions, limits: &Limits) -> Option<Room> {
         let aggregation = &rules.aggregation;
         let last = self.mpdus.back()?;
         if let Some(most) = aggregation.amsdu
@@ -231,11 +247,11 @@ impl Buffer {
             let grown = Size { psdu: Bytes::new(size.psdu.count() + psdu.count() - last.psdu.count()), ..size };
             let short = aggregation.ampdu.is_none() || psdu <= limits.agreement.mpdu;
             if body <= most && short && limits.allow(grown) {
-                return Some((Joins::Part, grown));
+                return Some(Room { joins: Joins::Part, size: grown });
             }
         }
         let (joined, grown) = self.frames(rules.mpdu(length), 1, size, limits);
-        (joined == 1).then_some((Joins::Mpdu, grown))
+        (joined == 1).then_some(Room { joins: Joins::Mpdu, size: grown })
     }
 
     /// How many MPDUs of a length, up to `most`, can join the aggregate of all MPDUs so far, of `size`, and the size

@@ -3,7 +3,6 @@
 //! Slots are no events: while the medium is idle the moment of sending is known, and when it turns busy the slots that
 //! have passed are counted.
 
-use super::station::{Station, Step};
 use super::{Access, BROADCAST, CATEGORIES, Conventions};
 use crate::config::{Eifs, FirstAccess};
 use crate::engine::Stream;
@@ -47,6 +46,10 @@ pub(crate) struct Contention {
     pub(super) due: u8,
     /// Bitmask of categories that have a frame to send.
     pub(super) wanting: u8,
+    /// Bitmask of those that want to send a trigger alone.
+    pub(super) soliciting: u8,
+    /// Bitmask of all categories.
+    categories: u8,
     /// When it looks again whether stations are to be asked for data, though nothing is to be sent; `NEVER` for not at all.
     pub(super) look_again: Instant,
     pub(super) idle_from: Instant,
@@ -73,6 +76,8 @@ impl Contention {
             turning: false,
             due: 0,
             wanting: 0,
+            soliciting: 0,
+            categories: (1 << conventions.categories) - 1,
             look_again: Instant::NEVER,
             idle_from: Instant::ZERO,
             eifs_surplus: Duration::ZERO,
@@ -84,6 +89,12 @@ impl Contention {
             contenders: conventions.access.map(|access| Contender::new(&access)),
             random,
         }
+    }
+
+    /// Bitmask of categories in which the station takes a packet.
+    #[inline]
+    pub(crate) fn free(&self) -> u8 {
+        (!self.wanting | self.soliciting) & self.categories
     }
 
     /// Sets a category's contention parameters from the back-off after its next attempt on; at once, if it has nothing
@@ -140,14 +151,14 @@ impl Contention {
 
     /// Returns the time at which a category's back-off ends, if the medium stays idle.
     #[inline]
-    fn access_time(&self, category: usize, rules: &Conventions) -> Instant {
+    pub(super) fn access_time(&self, category: usize, rules: &Conventions) -> Instant {
         let slots = u64::from(self.contenders[category].backoff.unwrap_or(0));
         self.start(category) + rules.timing.slot * slots
     }
 
     /// Returns the earliest category's moment to send, and remembers which categories reach it.
     #[inline]
-    fn next(&mut self, now: Instant, rules: &Conventions) -> Instant {
+    pub(super) fn next(&mut self, now: Instant, rules: &Conventions) -> Instant {
         let mut next = Instant::NEVER;
         self.due = 0;
         if self.busy {
@@ -238,94 +249,5 @@ impl Contention {
             Eifs::AnySignalKept => self.nav = self.nav.max(now + rules.timing.eifs),
             Eifs::BadFrame | Eifs::Never => {}
         }
-    }
-}
-
-impl Station {
-    /// Starts contention for a category's new frame. On a medium that has been idle for the interframe space it is sent
-    /// at once (10.3.4.2), or after what another convention requires.
-    #[expect(clippy::inline_always, reason = "once a packet: the call costs a chain 1 %")]
-    #[inline(always)]
-    pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
-        let engaged = self.step != Step::Access || self.response.is_some() || self.contention.turning;
-        if engaged || self.contention.busy || now < self.contention.nav {
-            let after_response = matches!(rules.first_access, FirstAccess::Difs | FirstAccess::DifsOrBackOff);
-            let excused = after_response && self.only_owes(now, rules);
-            if self.contention.contenders[category].backoff.is_none() && !excused {
-                self.contention.draw(category);
-            }
-            if engaged {
-                return;
-            }
-        } else if self.contention.contenders[category].backoff.is_none()
-            || self.contention.access_time(category, rules) <= now
-        {
-            self.contention.contenders[category].backoff = None;
-            let space = self.contention.access[category].space;
-            match rules.first_access {
-                FirstAccess::Immediate => {}
-                FirstAccess::Difs | FirstAccess::DifsOrBackOff if rules.edca() => {}
-                FirstAccess::Difs | FirstAccess::DifsOrBackOff => {
-                    self.contention.contenders[category].earliest = now + space;
-                }
-                FirstAccess::BackOff => {
-                    self.contention.contenders[category].earliest = now + space;
-                    self.contention.draw(category);
-                }
-            }
-        }
-        self.schedule(now, rules);
-    }
-
-    /// True if only a response that it owes keeps it from the medium. The frame to be answered may have ended just now.
-    fn only_owes(&self, now: Instant, rules: &Conventions) -> bool {
-        let idle = !self.contention.busy || self.deadline == now + rules.timing.sifs;
-        self.response.is_some()
-            && self.step == Step::Access
-            && !self.contention.turning
-            && idle
-            && self.contention.nav <= now
-    }
-
-    /// Handles the medium turning busy.
-    #[inline]
-    pub(crate) fn turned_busy(&mut self, now: Instant, rules: &Conventions) {
-        self.contention.busy = true;
-        if self.step != Step::Access || self.response.is_some() {
-            return;
-        }
-        // Slots whose boundary is nearer than the turn-around time cannot be taken back.
-        let seen = now + rules.timing.turnaround;
-        if self.deadline <= seen && self.contention.due != 0 {
-            self.contention.turning = true;
-            return;
-        }
-        for category in 0..rules.categories {
-            if self.contention.contends(category) {
-                self.contention.freeze(seen, category, rules);
-            }
-        }
-        self.deadline = Instant::NEVER;
-    }
-
-    /// Handles the medium turning idle.
-    #[inline]
-    pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
-        self.contention.busy = false;
-        // A radio that is turning to send has no use for it, and what it is due to send was worked out before.
-        if self.contention.turning {
-            return;
-        }
-        self.contention.idle_from = now;
-        if self.step == Step::Access && self.response.is_none() {
-            self.schedule(now, rules);
-        }
-    }
-
-    /// Sets the deadline to the earliest category's moment to send.
-    #[inline]
-    pub(super) fn schedule(&mut self, now: Instant, rules: &Conventions) {
-        self.deadline = self.contention.next(now, rules);
-        debug_assert!(!self.contention.busy || self.deadline == Instant::NEVER, "slots count on an idle medium");
     }
 }

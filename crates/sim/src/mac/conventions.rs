@@ -202,6 +202,22 @@ impl Conventions {
         if agreement.window > Agreement::SHORT { responses.long_block_ack } else { responses.block_ack }
     }
 
+    /// Longest data frame in a TXOP of this limit: an A-MPDU by its limits in bytes and, once data were sent in a mode, in time;
+    /// without A-MPDUs the longest MPDU.
+    pub(crate) fn largest_frame(&self, txop_limit: Duration, mode: Option<Mode>, agreement: &Agreement) -> Bytes {
+        let aggregation = &self.aggregation;
+        let Some(_) = aggregation.ampdu else { return self.mpdu(aggregation.amsdu.unwrap_or(LONGEST_MSDU)) };
+        let most = agreement.ampdu;
+        let Some(mode) = mode else { return most };
+        let after = self.timing.sifs + self.block_ack_duration(mode, agreement);
+        let in_txop = match txop_limit {
+            Duration::ZERO => Duration::MAX,
+            limit => limit.saturating_sub(after),
+        };
+        let time = aggregation.duration.min(in_txop);
+        self.longest(mode, time).min(most)
+    }
+
     /// True if `BlockAck`s of the newest stations report 256 frames.
     pub(crate) fn long_bitmaps(&self) -> bool {
         self.agreements[self.newest as usize].window > Agreement::SHORT

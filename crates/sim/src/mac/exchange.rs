@@ -1,14 +1,15 @@
 //! Frame exchanges of a station, from their start to their end.
 
-use super::buffer::{Buffer, Request, Size};
-use super::reorder::distance;
-use super::station::{Cleared, Station, Step};
-use super::{
-    Announced, Answer, Assembly, BROADCAST, Conventions, Finished, Frame, Kind, Mpdu, Report, SEQUENCES, Scoreboard,
-    Unanswered,
-};
+use super::buffer::{Assembly, Request, Size};
+use super::context::Context;
+use super::downlink::Downlink;
+use super::held::Attempt;
+use super::station::Station;
+use super::step::{Act, Cleared, Step};
+use super::tmac::slots;
+use super::uplink::Uplink;
+use super::{Announced, Answer, BROADCAST, Conventions, Due, Frame, Kind, Scoreboard, Unanswered};
 use crate::config::MissedBlockAck;
-use crate::engine::Bitmap;
 use crate::radio::Timing;
 use units::{Bytes, Duration, Instant};
 
@@ -27,27 +28,32 @@ impl Station {
         if let Some(assembly) = &assembly {
             self.held.assembled(assembly);
         }
-        let holder = usize::from(self.holder);
-        if let Some(Request { to, start, .. }) = self.held.buffers[holder].request {
+        if let Some(Request { to, start, .. }) = self.held.present().request {
             let answer = self.rates.block_ack(to, self.rates.control_mode(to, rules), rules);
-            return self.control(Kind::BlockAckReq { start }, to, rules.timing.sifs + answer, rules);
+            let reserves = rules.timing.sifs + answer;
+            return self.several(now, rules).2.control(Kind::BlockAckReq { start }, to, reserves);
         }
-        let settled = self.fixed.take().or(assembly.map(|assembly| assembly.size));
+        let settled = self.txop.fixed.take().or(assembly.map(|assembly| assembly.size));
         let size = settled.unwrap_or_else(|| self.selected(now, rules));
-        let to = self.held.buffers[holder].to;
-        if to != BROADCAST && self.cleared == Cleared::No {
-            if let Some(request) = self.request(now, to, size, rules) {
-                return request;
-            }
+        let to = self.held.present().to;
+        if to != BROADCAST && self.txop.cleared == Cleared::No {
             let timing = &rules.timing;
+            if let Some(tmac) = &mut self.tmac {
+                let then = timing.sifs + self.rates.exchange(to, size, rules);
+                if let Some(request @ Kind::Request { asked, .. }) = tmac.request(now, to, then) {
+                    self.txop.fixed = Some(size);
+                    return self.several(now, rules).2.control(request, to, slots(asked.into(), rules));
+                }
+            }
             let announces = rules.rts_threshold.is_some_and(|threshold| size.psdu > threshold);
             if announces || rules.cts_to_self {
                 let data = self.rates.exchange(to, size, rules);
-                self.fixed = Some(size);
+                self.txop.fixed = Some(size);
+                let (_, _, cx) = self.several(now, rules);
                 if announces {
-                    return self.control(Kind::Rts, to, timing.sifs * 2 + timing.cts + data, rules);
+                    return cx.control(Kind::Rts, to, timing.sifs * 2 + timing.cts + data);
                 }
-                return self.control(Kind::Cts, self.address, timing.sifs + data, rules);
+                return cx.control(Kind::Cts, cx.address, timing.sifs + data);
             }
         }
         self.data(now, size, ahead, rules)
@@ -59,11 +65,11 @@ impl Station {
         if let Some(tmac) = &mut self.tmac {
             tmac.served();
         }
-        let (to, category) = (self.held.buffers[usize::from(self.holder)].to, self.holder);
+        let (to, category) = (self.held.present().to, self.held.holder);
         let mode = self.rates.mode_to(to, timing);
         let goes_on = ahead.map_or(Duration::ZERO, |(next_to, psdu)| {
             let next = timing.sifs + self.rates.exchange_of_one(next_to, psdu, rules);
-            if now + self.rates.exchange(to, size, rules) + next <= self.txop_end { next } else { Duration::ZERO }
+            if now + self.rates.exchange(to, size, rules) + next <= self.txop.end { next } else { Duration::ZERO }
         });
         let reserves = self.rates.response_time(to, mode, size, rules) + goes_on;
         let from = self.address;
@@ -79,17 +85,37 @@ impl Station {
             frames => Kind::Aggregate { psdu: size.psdu, frames },
         };
         let frame = Frame { kind, from, to, category, mode, reserves, sequence: first.sequence, retry: first.retry };
-        if self.uplink.is_some() {
-            self.may_answer_to(now, to, timing.duration(mode, size.psdu), rules);
+        if let (_, Some(uplink), mut cx) = self.several(now, rules) {
+            uplink.may_answer(to, timing.duration(mode, size.psdu), &mut cx);
         }
         frame
     }
 
-    pub(super) fn control(&self, kind: Kind, to: u32, reserves: Duration, rules: &Conventions) -> Frame {
-        let (from, category) = (self.address, self.holder);
-        let announces = matches!(kind, Kind::Rts | Kind::Cts);
-        let mode = if announces { rules.timing.announcing } else { self.rates.control_mode(to, rules) };
-        Frame { kind, from, to, category, mode, reserves, sequence: 0, retry: false }
+    /// Its exchanges with several others, and what they work with.
+    #[inline]
+    pub(crate) fn several<'s>(
+        &'s mut self,
+        now: Instant,
+        rules: &'s Conventions,
+    ) -> (Option<&'s mut Downlink>, Option<&'s mut Uplink>, Context<'s>) {
+        let Self { address, held, rates, txop, contention, .. } = self;
+        let cx = Context { now, address: *address, held, rates, txop, contention, rules };
+        (self.downlink.as_deref_mut(), self.uplink.as_deref_mut(), cx)
+    }
+
+    /// The frame to several stations that is due; none if there is none, or their frames are put together.
+    pub(crate) fn next_to_several(&mut self, now: Instant, rules: &Conventions) -> Option<Frame> {
+        let (downlink, uplink, mut cx) = self.several(now, rules);
+        let downlink = downlink?;
+        let frame = downlink.next(&mut cx)?;
+        if let (Kind::MultiUser { .. }, Some(uplink)) = (frame.kind, uplink) {
+            let share = downlink.share(cx.held, rules);
+            for place in 0..cx.held.users.len() {
+                uplink.may_answer(cx.held.users[place].buffer.to, share, &mut cx);
+            }
+        }
+        self.step = Step::Sending;
+        Some(frame)
     }
 
     /// Handles a BlockAck that it awaits, of a station that reports these frames.
@@ -101,69 +127,85 @@ impl Station {
         rules: &Conventions,
     ) -> Answer {
         self.contention.end_eifs(rules);
-        if self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way()) {
-            return self.user_acknowledged(now, from, reported, rules);
-        }
-        if self.uplink.as_ref().is_some_and(|uplink| uplink.asked().is_some()) {
-            return self.answer_acknowledged(now, reported, rules);
-        }
-        self.block_acknowledged(now, reported, rules)
+        let report = match self.several(now, rules) {
+            (Some(downlink), _, mut cx) if !cx.held.users.is_empty() => {
+                let report = downlink.acknowledged(from, reported, &mut cx);
+                if cx.held.users.is_empty() {
+                    let answered = downlink.end(&mut cx);
+                    self.end_with_several(now, answered, rules);
+                }
+                report
+            }
+            (_, Some(uplink), mut cx) if uplink.asked.is_some() => {
+                let report = uplink.answer_acknowledged(reported, &mut cx);
+                self.end_answer(now, rules);
+                report
+            }
+            (.., cx) => {
+                if let Some(request) = cx.held.present_mut().request.take() {
+                    cx.held.peers.set_behind(request.to, cx.held.category(), false);
+                }
+                let report = cx.held.settle_reported(now, cx.txop.attempt(), reported, rules);
+                self.finish(now, rules);
+                report
+            }
+        };
+        Answer { report, ..Answer::default() }
     }
 
     /// Handles the end of its own frame.
     pub(crate) fn sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
         self.contention.idle_from = now;
         self.contention.eifs_surplus = Duration::ZERO;
+        let timing = &rules.timing;
         if self.step == Step::Responding {
             self.step = Step::Access;
-            if let Kind::Triggered { frames, .. } = frame.kind {
-                self.answer_sent(now, frames, rules);
+            if let (Kind::Triggered { frames, .. }, (_, Some(uplink), mut cx)) = (frame.kind, self.several(now, rules))
+            {
+                if frames > 0 {
+                    self.step = Step::AwaitBlockAck;
+                    self.deadline = now + timing.response_timeout(timing.basic);
+                } else {
+                    uplink.end_answer(&mut cx);
+                }
             }
             return;
         }
         if frame.to == BROADCAST {
-            if self.uplink.as_ref().is_some_and(|uplink| uplink.round().is_some()) {
-                return self.uplink_sent(now, frame, rules);
+            let awaited = match self.several(now, rules) {
+                (_, Some(uplink), mut cx) if uplink.round.is_some() => uplink.sent(frame, &mut cx),
+                (Some(downlink), _, cx) if !cx.held.users.is_empty() => Some(downlink.sent(now, frame, rules)),
+                (.., cx) => {
+                    cx.held.settle(now, Attempt::Plain, rules, |_| true);
+                    None
+                }
+            };
+            match awaited {
+                Some((step, until)) => (self.step, self.deadline) = (step, until),
+                None => self.finish(now, rules),
             }
-            if self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way()) {
-                return self.downlink_sent(now, frame, rules);
-            }
-            self.settle(now, usize::from(self.holder), rules, |_| true);
-            self.finish(now, rules);
             return;
         }
-        self.step = match frame.kind {
+        let response = timing.response_timeout(frame.mode);
+        let (step, lasts) = match frame.kind {
             // The CTS was for itself.
             Kind::Cts => {
-                self.step = Step::Cleared;
-                self.cleared = Cleared::Yes;
-                self.deadline = now + rules.timing.sifs;
-                return;
+                self.txop.cleared = Cleared::Yes;
+                (Step::Cleared, timing.sifs)
             }
-            Kind::Request { asked, .. } => return self.await_grants(now, asked, rules),
-            Kind::Rts => Step::AwaitCts,
-            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => Step::AwaitBlockAck,
-            Kind::Data { .. } | Kind::Ack | Kind::BlockAck { .. } | Kind::Grant => Step::AwaitAck,
-            Kind::MultiUser { .. }
-            | Kind::Trigger { .. }
-            | Kind::MultiBlockAck { .. }
-            | Kind::Triggered { .. }
-            | Kind::SharedCts => {
-                unreachable!("they go to several stations")
-            }
+            Kind::Request { asked, .. } => (Step::AwaitGrants, slots(asked.into(), rules) + timing.sifs),
+            Kind::Rts => (Step::AwaitCts, timing.cts_timeout),
+            Kind::Aggregate { .. } | Kind::BlockAckReq { .. } => (Step::AwaitBlockAck, response),
+            Kind::Data { .. } => (Step::AwaitAck, response),
+            _ => unreachable!("the others are responses, or for several stations"),
         };
-        let timing = &rules.timing;
-        let awaits_cts = self.step == Step::AwaitCts;
-        let timeout = if awaits_cts { timing.cts_timeout } else { timing.response_timeout(frame.mode) };
-        self.deadline = now + timeout;
+        (self.step, self.deadline) = (step, now + lasts);
     }
 
     /// Chooses the highest category that is due as the holder of the medium. A lower one that was due too has collided
     /// inside the station and continues as after a collision outside (10.22.2.2).
     pub(super) fn win(&mut self, now: Instant, rules: &Conventions) {
         self.contention.turning = false;
-        self.cleared = Cleared::No;
-        self.fixed = None;
         let holder = self.contention.due.trailing_zeros() as usize;
         for category in 0..rules.categories {
             if category == holder {
@@ -174,12 +216,11 @@ impl Station {
                 self.contention.freeze(now, category, rules);
             }
         }
-        self.holder = u8::try_from(holder).expect("there are four categories");
-        if self.uplink.is_some() {
-            self.end_managed(now, rules);
+        self.held.holder = u8::try_from(holder).expect("there are four categories");
+        if let Some(uplink) = &mut self.uplink {
+            uplink.end_managed(now, holder, &mut self.contention, rules);
         }
-        self.txop = self.contention.access[holder].txop_limit;
-        self.txop_end = now + self.txop;
+        self.txop.begin(now, self.contention.access[holder].txop_limit);
     }
 
     /// Handles an internal collision of a category. Nothing was sent, but the attempt counts (10.22.2.11.1), except for
@@ -202,124 +243,40 @@ impl Station {
         self.contention.draw(category);
     }
 
-    /// Handles the acknowledgement of data.
-    pub(super) fn acknowledged(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        let report = self.settle(now, usize::from(self.holder), rules, |_| true);
-        self.finish(now, rules);
-        Answer { report, ..Answer::default() }
-    }
-
-    /// Handles a BlockAck.
-    pub(super) fn block_acknowledged(&mut self, now: Instant, reported: &Scoreboard, rules: &Conventions) -> Answer {
-        let holder = usize::from(self.holder);
-        if let Some(request) = self.held.buffers[holder].request.take() {
-            self.held.peers.set_behind(request.to, holder, false);
-        }
-        let report = self.settle_reported(now, holder, reported, rules);
-        self.finish(now, rules);
-        Answer { report, ..Answer::default() }
-    }
-
-    /// Marks frames in flight as a BlockAck reports them. Returns the outcome.
-    pub(super) fn settle_reported(
-        &mut self,
-        now: Instant,
-        category: usize,
-        reported: &Scoreboard,
-        rules: &Conventions,
-    ) -> Option<Report> {
-        let Scoreboard { start, arrived } = reported;
-        self.settle(now, category, rules, |sequence| {
-            let ahead = distance(*start, sequence);
-            // Before the first number that it reports, all has arrived or is not waited for any more.
-            ahead >= SEQUENCES / 2 || ahead < Bitmap::BITS && arrived.has(ahead.into())
-        })
-    }
-
-    /// Marks frames in flight as acknowledged or failed, by their numbers. Returns the outcome.
-    pub(super) fn settle(
-        &mut self,
-        now: Instant,
-        category: usize,
-        rules: &Conventions,
-        arrived: impl Fn(u16) -> bool,
-    ) -> Option<Report> {
-        let announced = self.cleared == Cleared::ByRts;
-        let lifetime = rules.aggregation.lifetime.filter(|_| self.step != Step::AwaitCts);
-        let (index, finished) = (u8::try_from(category).expect("there are four categories"), &mut self.held.finished);
-        let Buffer { to, mpdus, in_flight, .. } = &mut self.held.buffers[category];
-        let (to, sent) = (*to, std::mem::take(in_flight));
-        let (mut kept, mut acknowledged, mut gave_up) = (0, 0, false);
-        // True if a frame that has failed is sent again.
-        let stays = |mpdu: &mut Mpdu| {
-            if let Some(lifetime) = lifetime
-                && sent > 1
-            {
-                return !mpdu.expires(now, lifetime);
-            }
-            let (failures, limit) = if announced {
-                (&mut mpdu.long_failures, rules.long_retry_limit)
-            } else {
-                (&mut mpdu.short_failures, rules.short_retry_limit)
-            };
-            *failures += 1;
-            mpdu.tried = true;
-            *failures < limit
-        };
-        for place in 0..sent {
-            let mpdu = &mut mpdus[place];
-            let delivered = arrived(mpdu.sequence);
-            if !delivered && stays(mpdu) {
-                mpdus.swap(kept, place);
-                kept += 1;
-                continue;
-            }
-            acknowledged += u16::from(delivered);
-            gave_up |= !delivered;
-            finished.push(Finished { packet: mpdu.packet, to, category: index, delivered });
-        }
-        match sent - kept {
-            0 => {}
-            gone if gone == mpdus.len() => mpdus.clear(),
-            _ => drop(mpdus.drain(kept..sent)),
-        }
-        if gave_up {
-            self.held.move_window(category, rules);
-        }
-        let sent = u16::try_from(sent).expect("at most 256 frames");
-        (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
-    }
-
     /// Handles a missing response: doubles the window and tries again, or gives up (10.3.4.4).
     pub(super) fn fail(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        if self.uplink.as_ref().is_some_and(|uplink| uplink.asked().is_some()) {
-            return self.answer_failed(now, rules);
+        if let (_, Some(uplink), mut cx) = self.several(now, rules)
+            && uplink.asked.is_some()
+        {
+            let answer = Uplink::answer_failed(&mut cx);
+            self.end_answer(now, rules);
+            return answer;
         }
-        let holder = usize::from(self.holder);
-        let asked = self.held.buffers[holder].request.is_some();
-        let failed = Some(Unanswered::of(self.step, asked));
-        let before = self.held.finished.len();
+        let Self { held, txop, rates, step, .. } = self;
+        let asked = held.present().request.is_some();
+        let failed = Some(Unanswered::of(*step, asked));
+        let before = held.finished.len();
         let (mut report, mut announced) = (None, None);
-        let gave_up = match (self.step, asked) {
-            (Step::AwaitBlockAck, true) => self.fail_request(now, holder, rules),
+        let gave_up = match (*step, asked) {
+            (Step::AwaitBlockAck, true) => held.fail_request(now, txop.attempt(), rules),
             (Step::AwaitBlockAck, false) if rules.aggregation.missed == MissedBlockAck::Request => {
-                self.held.ask_again(now, holder, rules);
+                held.ask_again(now, held.category(), rules);
                 false
             }
             // The attempt counts for all frames that the RTS announced. Rate control learns from data alone.
             (Step::AwaitCts, _) => {
-                let (to, category) = (self.held.buffers[holder].to, self.holder);
-                if let Some(size) = self.fixed {
-                    let airtime = rules.timing.duration(self.rates.mode_to(to, &rules.timing), size.psdu);
+                let (to, category) = (held.present().to, held.holder);
+                if let Some(size) = txop.fixed {
+                    let airtime = rules.timing.duration(rates.mode_to(to, &rules.timing), size.psdu);
                     announced = Some(Announced { to, category, airtime });
-                    self.held.buffers[holder].in_flight = size.frames;
+                    held.present_mut().in_flight = size.frames;
                 }
-                self.settle(now, holder, rules, |_| false);
-                self.held.finished.len() > before
+                held.settle(now, Attempt::Announced, rules, |_| false);
+                held.finished.len() > before
             }
             _ => {
-                report = self.settle(now, holder, rules, |_| false);
-                self.held.finished.len() > before
+                report = held.settle(now, txop.attempt(), rules, |_| false);
+                held.finished.len() > before
             }
         };
         self.end_failed(now, gave_up, rules);
@@ -328,10 +285,10 @@ impl Station {
 
     /// Ends an exchange that failed: tries again with a wider window, unless the frame was given up.
     pub(super) fn end_failed(&mut self, now: Instant, gave_up: bool, rules: &Conventions) {
-        let holder = usize::from(self.holder);
+        let holder = self.held.category();
         self.contention.timed_out = now;
         self.step = Step::Access;
-        self.fixed = None;
+        self.txop.fixed = None;
         if gave_up {
             self.release(holder);
         } else {
@@ -342,41 +299,61 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for this time, the frames that it asked
-    /// about.
-    fn fail_request(&mut self, now: Instant, category: usize, rules: &Conventions) -> bool {
-        let Buffer { request, mpdus, in_flight, .. } = &mut self.held.buffers[category];
-        let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
-        *failures = failures.saturating_add(1);
-        let over = match rules.aggregation.lifetime {
-            Some(_) if *in_flight > 0 => mpdus.iter().take(*in_flight).all(|mpdu| mpdu.is_expired(now)),
-            Some(_) | None => *failures >= rules.short_retry_limit,
-        };
-        if !over {
-            return false;
+    /// Does what an exchange with several others asks for at a deadline.
+    pub(super) fn act(&mut self, now: Instant, act: Act, rules: &Conventions) -> Due {
+        match act {
+            Act::On(step, until, due) => {
+                (self.step, self.deadline) = (step, until);
+                due
+            }
+            Act::Over { answered, answer } => {
+                self.end_with_several(now, answered, rules);
+                self.schedule(now, rules);
+                Due::Failed(answer)
+            }
         }
-        let to = *to;
-        *request = None;
-        self.held.peers.set_behind(to, category, true);
-        self.settle(now, category, rules, |_| false);
-        true
+    }
+
+    /// Ends an exchange with several others. It has failed if nobody answered.
+    fn end_with_several(&mut self, now: Instant, answered: bool, rules: &Conventions) {
+        if answered { self.finish(now, rules) } else { self.end_failed(now, false, rules) }
+    }
+
+    /// Ends its answer to a trigger for data.
+    fn end_answer(&mut self, now: Instant, rules: &Conventions) {
+        let (_, Some(uplink), mut cx) = self.several(now, rules) else { return };
+        uplink.end_answer(&mut cx);
+        let (holder, buffer) = (cx.held.category(), cx.held.present());
+        let contender = &mut cx.contention.contenders[holder];
+        cx.contention.wanting |= u8::from(!buffer.is_empty()) << holder;
+        if buffer.request.is_some() {
+            // A BlockAckReq goes alone, whatever MU EDCA says.
+            contender.earliest = now;
+        }
+        if contender.backoff.is_none() {
+            cx.contention.draw(holder);
+        }
+        self.step = Step::Access;
+        self.deadline = Instant::NEVER;
+        self.pause(holder);
+        self.schedule(now, rules);
     }
 
     /// Ends the exchange, and with it perhaps the TXOP.
     pub(super) fn finish(&mut self, now: Instant, rules: &Conventions) {
         self.step = Step::Access;
         self.deadline = Instant::NEVER;
-        let holder = usize::from(self.holder);
+        let holder = self.held.category();
         self.release(holder);
-        self.may_go_on = if now < self.txop_end { now } else { Instant::NEVER };
-        if self.may_go_on == now && self.contention.wanting & !self.soliciting & 1 << holder != 0 {
+        self.txop.open_at = if now < self.txop.end { now } else { Instant::NEVER };
+        if self.txop.open_at == now && self.contention.wanting & !self.contention.soliciting & 1 << holder != 0 {
             self.go_on(now, rules);
         }
     }
 
     /// Continues the TXOP with the next frame of its category, if one fits.
     pub(super) fn go_on(&mut self, now: Instant, rules: &Conventions) -> bool {
-        let holder = usize::from(self.holder);
+        let holder = self.held.category();
         let timing: &Timing = &rules.timing;
         let buffer = &self.held.buffers[holder];
         let needs = match (buffer.request, buffer.mpdus.front()) {
@@ -386,14 +363,14 @@ impl Station {
             }
             (None, None) => timing.sifs + self.rates.block_ack(buffer.to, timing.basic, rules) * 2,
         };
-        if now + timing.sifs + needs > self.txop_end {
+        if now + timing.sifs + needs > self.txop.end {
             return false;
         }
         for other in (0..rules.categories).filter(|&other| other != holder) {
             self.contention.freeze(now, other, rules);
         }
-        self.cleared = Cleared::Yes;
-        self.fixed = None;
+        self.txop.cleared = Cleared::Yes;
+        self.txop.fixed = None;
         self.step = Step::Cleared;
         self.deadline = now + timing.sifs;
         true

@@ -1,16 +1,53 @@
 //! The frames that a station holds until they are acknowledged or given up, by category and receiver. Knows no slot.
 
-use super::assembly::{Assembly, Room};
-use super::buffer::{Buffer, Joins, Request};
+use super::buffer::{Assembly, Buffer, Joins, Request, Room};
 use super::peers::Peers;
-use super::suspend::SUSPENDED;
-use super::{BROADCAST, Conventions, Finished, Mpdu, Msdu, Reorder, SEQUENCES, Scoreboard};
-use crate::engine::Handle;
+use super::reorder::distance;
+use super::{BROADCAST, Conventions, Finished, Mpdu, Msdu, Reorder, Report, SEQUENCES, Scoreboard};
+use crate::engine::{Bitmap, Handle};
+use crate::radio::Mode;
 use units::{Bytes, Instant};
+
+/// Added to the category of frames set aside that are in no category's turns until their receiver wakes.
+const SUSPENDED: u8 = 1 << 7;
+
+/// How frames were tried that failed: which of their limits counts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// Sent without RTS.
+    Plain,
+    /// Sent after RTS and CTS.
+    Cleared,
+    /// Only announced.
+    Announced,
+}
+
+/// A station's part of a PPDU to several.
+#[derive(Debug)]
+pub(super) struct User {
+    pub(super) buffer: Buffer,
+    pub(super) mode: Mode,
+    pub(super) psdu: Bytes,
+}
+
+/// A part of an HE MU PPDU, as its sender tells of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) to: u32,
+    pub(crate) mode: Mode,
+    pub(crate) psdu: Bytes,
+    pub(crate) frames: usize,
+    /// How many of its frames were sent before.
+    pub(crate) repeated: usize,
+}
 
 /// The frames that a station holds, and the numbers of those that it has sent and received.
 #[derive(Debug)]
 pub(crate) struct Held {
+    /// Category of the present or last exchange.
+    pub(super) holder: u8,
+    /// Of a PPDU to several stations: the parts of those that have not answered.
+    pub(super) users: Vec<User>,
     /// By category, the frames that it sends next.
     pub(super) buffers: Vec<Buffer>,
     /// Frames for other receivers, with their category, that wait until it is their receiver's turn.
@@ -31,6 +68,8 @@ impl Held {
     /// No frames, in so many categories.
     pub(super) fn new(categories: usize) -> Self {
         Self {
+            holder: 0,
+            users: Vec::new(),
             buffers: (0..categories).map(|_| Buffer::default()).collect(),
             aside: Vec::new(),
             spare: Vec::new(),
@@ -39,6 +78,87 @@ impl Held {
             next_sequence: 0,
             peers: Peers::default(),
             finished: Vec::new(),
+        }
+    }
+
+    /// Index of the category of the present or last exchange.
+    #[inline]
+    pub(super) fn category(&self) -> usize {
+        self.holder.into()
+    }
+
+    /// The frames of the present exchange.
+    #[inline]
+    pub(super) fn present(&self) -> &Buffer {
+        &self.buffers[self.category()]
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(super) fn present_mut(&mut self) -> &mut Buffer {
+        &mut self.buffers[usize::from(self.holder)]
+    }
+
+    /// All frames.
+    pub(crate) fn mpdus(&self) -> impl Iterator<Item = &Mpdu> {
+        self.mpdus_but(0)
+    }
+
+    /// The frames, except the first `without` of the category whose exchange goes on.
+    pub(crate) fn mpdus_but(&self, without: usize) -> impl Iterator<Item = &Mpdu> {
+        let skipped = move |index: usize| if index == self.category() { without } else { 0 };
+        let next = self.buffers.iter().enumerate();
+        let next = next.flat_map(move |(index, buffer)| buffer.mpdus.iter().skip(skipped(index)));
+        let aside = self.aside.iter().map(|(_, buffer)| buffer);
+        next.chain(aside.chain(self.users.iter().map(|user| &user.buffer)).flat_map(|buffer| &buffer.mpdus))
+    }
+
+    /// The first packets of the frames, and of those that it is done with and has not [told](Self::take_finished).
+    pub(crate) fn unsettled(&self) -> impl Iterator<Item = Handle> {
+        self.mpdus().map(|mpdu| mpdu.packet).chain(self.finished.iter().map(|finished| finished.packet))
+    }
+
+    /// The frames in the aggregate that it is sending, or whose response it awaits.
+    pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Mpdu> {
+        let buffer = self.present();
+        buffer.mpdus.iter().take(buffer.in_flight)
+    }
+
+    /// The same to this receiver, perhaps as one of several.
+    pub(crate) fn in_flight_to(&self, to: u32) -> impl Iterator<Item = &Mpdu> {
+        let own = self.users.iter().map(|user| &user.buffer).find(|buffer| buffer.to == to);
+        let buffer = own.unwrap_or_else(|| self.present());
+        buffer.mpdus.iter().take(buffer.in_flight)
+    }
+
+    /// The parts of a PPDU to several stations.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> {
+        self.users.iter().map(|User { buffer, mode, psdu }| Part {
+            to: buffer.to,
+            mode: *mode,
+            psdu: *psdu,
+            frames: buffer.in_flight,
+            repeated: buffer.mpdus.iter().take(buffer.in_flight).filter(|mpdu| mpdu.retry).count(),
+        })
+    }
+
+    /// The part of a station.
+    pub(crate) fn part(&self, to: u32) -> Option<(Mode, Bytes)> {
+        self.users.iter().find(|user| user.buffer.to == to).map(|user| (user.mode, user.psdu))
+    }
+
+    /// Settles the frames of one of several stations, which are the category's meanwhile; what is left of them waits for
+    /// another turn.
+    pub(super) fn settle_user(&mut self, to: u32, settle: impl FnOnce(&mut Self)) {
+        let Some(place) = self.users.iter().position(|user| user.buffer.to == to) else { return };
+        let User { buffer, .. } = self.users.swap_remove(place);
+        let empty = std::mem::replace(self.present_mut(), buffer);
+        settle(self);
+        let settled = std::mem::replace(self.present_mut(), empty);
+        if settled.is_empty() {
+            self.spare.push(settled);
+        } else {
+            self.aside.push((self.holder, settled));
         }
     }
 
@@ -143,6 +263,11 @@ impl Held {
         own.flat_map(|(category, buffer)| buffer.mpdus.iter().map(move |mpdu| (category, mpdu)))
     }
 
+    /// The frames for a receiver that sleeps, all set aside, have no turns.
+    pub(super) fn suspend(&mut self, to: u32) {
+        self.aside.iter_mut().filter(|(_, buffer)| buffer.to == to).for_each(|(category, _)| *category |= SUSPENDED);
+    }
+
     /// The frames for a receiver that has woken have turns again.
     pub(crate) fn restore(&mut self, to: u32) {
         self.aside.iter_mut().filter(|(_, buffer)| buffer.to == to).for_each(|(category, _)| *category &= !SUSPENDED);
@@ -170,6 +295,96 @@ impl Held {
         let (_, buffer) = self.aside.swap_remove(place);
         let empty = std::mem::replace(&mut self.buffers[usize::from(category)], buffer);
         self.spare.push(empty);
+        true
+    }
+
+    /// Marks frames in flight as a BlockAck reports them. Returns the outcome.
+    pub(super) fn settle_reported(
+        &mut self,
+        now: Instant,
+        attempt: Attempt,
+        reported: &Scoreboard,
+        rules: &Conventions,
+    ) -> Option<Report> {
+        let Scoreboard { start, arrived } = reported;
+        self.settle(now, attempt, rules, |sequence| {
+            let ahead = distance(*start, sequence);
+            // Before the first number that it reports, all has arrived or is not waited for any more.
+            ahead >= SEQUENCES / 2 || ahead < Bitmap::BITS && arrived.has(ahead.into())
+        })
+    }
+
+    /// Marks frames in flight as acknowledged or failed, by their numbers. Returns the outcome.
+    pub(super) fn settle(
+        &mut self,
+        now: Instant,
+        attempt: Attempt,
+        rules: &Conventions,
+        arrived: impl Fn(u16) -> bool,
+    ) -> Option<Report> {
+        let lifetime = rules.aggregation.lifetime.filter(|_| attempt != Attempt::Announced);
+        let Self { holder, finished, buffers, .. } = self;
+        let category = *holder;
+        let Buffer { to, mpdus, in_flight, .. } = &mut buffers[usize::from(category)];
+        let (to, sent) = (*to, std::mem::take(in_flight));
+        let (mut kept, mut acknowledged, mut gave_up) = (0, 0, false);
+        // True if a frame that has failed is sent again.
+        let stays = |mpdu: &mut Mpdu| {
+            if let Some(lifetime) = lifetime
+                && sent > 1
+            {
+                return !mpdu.expires(now, lifetime);
+            }
+            let (failures, limit) = if attempt == Attempt::Cleared {
+                (&mut mpdu.long_failures, rules.long_retry_limit)
+            } else {
+                (&mut mpdu.short_failures, rules.short_retry_limit)
+            };
+            *failures += 1;
+            mpdu.tried = true;
+            *failures < limit
+        };
+        for place in 0..sent {
+            let mpdu = &mut mpdus[place];
+            let delivered = arrived(mpdu.sequence);
+            if !delivered && stays(mpdu) {
+                mpdus.swap(kept, place);
+                kept += 1;
+                continue;
+            }
+            acknowledged += u16::from(delivered);
+            gave_up |= !delivered;
+            finished.push(Finished { packet: mpdu.packet, to, category, delivered });
+        }
+        match sent - kept {
+            0 => {}
+            gone if gone == mpdus.len() => mpdus.clear(),
+            _ => drop(mpdus.drain(kept..sent)),
+        }
+        if gave_up {
+            self.move_window(category.into(), rules);
+        }
+        let sent = u16::try_from(sent).expect("at most 256 frames");
+        (sent > 0 && to != BROADCAST).then_some(Report { to, sent, acknowledged })
+    }
+
+    /// Handles an unanswered BlockAckReq. True if it is given up, and with it, for this time, the frames that it asked
+    /// about.
+    pub(super) fn fail_request(&mut self, now: Instant, attempt: Attempt, rules: &Conventions) -> bool {
+        let Buffer { request, mpdus, in_flight, .. } = self.present_mut();
+        let Request { to, failures, .. } = request.as_mut().expect("a request was sent");
+        *failures = failures.saturating_add(1);
+        let over = match rules.aggregation.lifetime {
+            Some(_) if *in_flight > 0 => mpdus.iter().take(*in_flight).all(|mpdu| mpdu.is_expired(now)),
+            Some(_) | None => *failures >= rules.short_retry_limit,
+        };
+        if !over {
+            return false;
+        }
+        let to = *to;
+        *request = None;
+        self.peers.set_behind(to, self.holder.into(), true);
+        self.settle(now, attempt, rules, |_| false);
         true
     }
 
@@ -206,9 +421,7 @@ impl Held {
 
     /// Room for a packet of `length` to its receiver, if it can join.
     pub(crate) fn room(&self, assembly: &Assembly, length: Bytes, rules: &Conventions) -> Option<Room> {
-        let buffer = &self.buffers[usize::from(assembly.category)];
-        let (joins, size) = buffer.joins(length, assembly.size, rules, &assembly.limits)?;
-        Some(Room { joins, size })
+        self.buffers[usize::from(assembly.category)].joins(length, assembly.size, rules, &assembly.limits)
     }
 
     /// Adds a packet that [has room](Self::room). Returns the packet that it follows in an A-MSDU, to be chained.

@@ -1,12 +1,14 @@
 //! Medium access: the DCF and EDCA as a state machine that is told of events and returns what to send. Knows no queue,
 //! no route and no radio.
 
+mod access;
 mod airtime;
 mod assembly;
 mod backlogs;
 mod bandwidth;
 mod buffer;
 mod contention;
+mod context;
 mod conventions;
 mod downlink;
 mod exchange;
@@ -18,23 +20,21 @@ mod reorder;
 mod report;
 mod station;
 mod step;
-mod suspend;
 #[cfg(test)]
 mod tests;
 mod tmac;
 mod uplink;
 
-pub(crate) use assembly::Assembly;
-pub(crate) use buffer::{Mpdu, Msdu, places};
+pub(crate) use buffer::{Assembly, Mpdu, Msdu, places};
 pub(crate) use conventions::{
     Access, Aggregation, Agreement, CATEGORIES, Conventions, LONGEST_MSDU, MuEdca, SEQUENCES,
 };
-pub(crate) use downlink::Part;
 pub use frame::Asks;
 pub(crate) use frame::{BROADCAST, Frame, Kind};
+pub(crate) use held::Part;
 pub(crate) use rate::{Algorithm, Costs, Rates};
 pub(crate) use reorder::{Arrival, Reorder, Scoreboard};
 pub(crate) use report::{Announced, Answer, Due, Finished, Report, Unanswered};
 pub(crate) use station::Station;
 pub(crate) use tmac::{KEY, Key, Sign, Tells, TmacRules};
-pub(crate) use uplink::{NotNow, QUEUE_MOST};
+pub(crate) use uplink::{NotNow, QUEUE_MOST, Uplink};

@@ -5,16 +5,15 @@
 //! categories contend for it. The DCF is the case of one category. `docs/mac-conventions.md` gives the reasons for
 //! every choice that the standard leaves open, and its effect.
 
-use super::buffer::Size;
 use super::contention::Contention;
 use super::downlink::Downlink;
 use super::held::Held;
-pub(super) use super::step::{Cleared, Step};
+use super::step::{Cleared, Step, Txop};
 use super::tmac::TmacState;
 use super::uplink::Uplink;
-use super::{Agreement, Answer, Asks, BROADCAST, Conventions, Due, Frame, Kind, Mpdu, Msdu, Rates, Reorder};
+use super::{Agreement, Answer, Asks, BROADCAST, Conventions, Due, Frame, Kind, Msdu, Rates, Reorder};
 use crate::config::AnswerRts;
-use crate::engine::{Handle, Stream};
+use crate::engine::Stream;
 use units::{Duration, Instant};
 
 /// A station.
@@ -24,27 +23,13 @@ pub(crate) struct Station {
     /// Mode with which it sends data to one receiver.
     pub(crate) rates: Rates,
     pub(super) step: Step,
-    /// Category of the present or last exchange.
-    pub(super) holder: u8,
     pub(crate) contention: Contention,
-    /// Bitmask of those that want to send a trigger alone.
-    pub(super) soliciting: u8,
-    /// Bitmask of all its categories.
-    categories: u8,
-    pub(super) cleared: Cleared,
     /// The response that goes out at the deadline.
     pub(super) response: Option<Frame>,
     /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
     pub(crate) deadline: Instant,
     pub(crate) held: Held,
-    /// The frame that the announced exchange is for.
-    pub(super) fixed: Option<Size>,
-    /// Limit of the holder's TXOP; zero for one frame exchange.
-    pub(super) txop: Duration,
-    /// End of the TXOP.
-    pub(super) txop_end: Instant,
-    /// End of the last exchange, at which its TXOP goes on if a packet that fits is offered; `NEVER` if it does not.
-    pub(super) may_go_on: Instant,
+    pub(crate) txop: Txop,
     /// State of T-MAC, if it is used.
     pub(crate) tmac: Option<Box<TmacState>>,
     /// Frames to several stations at once, if it sends any.
@@ -60,56 +45,15 @@ impl Station {
             address,
             rates: rates.of(address),
             step: Step::Access,
-            holder: 0,
             contention: Contention::new(conventions, random),
-            soliciting: 0,
-            categories: (1 << conventions.categories) - 1,
-            cleared: Cleared::No,
             response: None,
             deadline: Instant::NEVER,
             held: Held::new(conventions.categories),
-            fixed: None,
-            txop: Duration::ZERO,
-            txop_end: Instant::ZERO,
-            may_go_on: Instant::NEVER,
+            txop: Txop::none(),
             tmac: conventions.tmac.map(|rules| Box::new(TmacState::new(rules))),
             downlink: None,
             uplink: None,
         }
-    }
-
-    /// Bitmask of categories in which it takes a packet.
-    #[inline]
-    pub(crate) fn free(&self) -> u8 {
-        (!self.contention.wanting | self.soliciting) & self.categories
-    }
-
-    /// The frames that it holds.
-    pub(crate) fn mpdus(&self) -> impl Iterator<Item = &Mpdu> {
-        self.mpdus_but(0)
-    }
-
-    /// The frames in the aggregate that it is sending, or whose response it awaits.
-    pub(crate) fn in_flight(&self) -> impl Iterator<Item = &Mpdu> {
-        let buffer = &self.held.buffers[usize::from(self.holder)];
-        buffer.mpdus.iter().take(buffer.in_flight)
-    }
-
-    /// The first packets of the frames that it holds, and of those that it is done with and has not [told](Self::take_finished).
-    pub(crate) fn unsettled(&self) -> impl Iterator<Item = Handle> {
-        self.mpdus().map(|mpdu| mpdu.packet).chain(self.held.finished.iter().map(|finished| finished.packet))
-    }
-
-    /// The frames that it holds, except the first `without` of the category whose exchange goes on.
-    pub(crate) fn mpdus_but(&self, without: usize) -> impl Iterator<Item = &Mpdu> {
-        let holder = usize::from(self.holder);
-        let skipped = move |index: usize| if index == holder { without } else { 0 };
-        let next = self.held.buffers.iter().enumerate();
-        let next = next.flat_map(move |(index, buffer)| buffer.mpdus.iter().skip(skipped(index)));
-        let aside = self.held.aside.iter().map(|(_, buffer)| buffer);
-        next.chain(
-            aside.chain(self.downlink.iter().flat_map(|downlink| downlink.buffers())).flat_map(|buffer| &buffer.mpdus),
-        )
     }
 
     /// The frames that a category would send next wait until their receiver's turn comes again.
@@ -118,10 +62,20 @@ impl Station {
             return;
         }
         self.contention.wanting &= !(1 << category);
-        if self.step == Step::Cleared && category == self.holder {
+        if self.step == Step::Cleared && category == self.held.holder {
             self.step = Step::Access;
             self.deadline = Instant::NEVER;
         }
+    }
+
+    /// Suspends the frames for a receiver that has just said that it sleeps.
+    pub(crate) fn suspend(&mut self, to: u32) {
+        for category in 0..self.held.buffers.len() {
+            if self.held.buffers[category].to == to {
+                self.set_aside(u8::try_from(category).expect("there are four categories"));
+            }
+        }
+        self.held.suspend(to);
     }
 
     /// The frames that a category holds for a receiver are next.
@@ -142,8 +96,8 @@ impl Station {
     #[inline(always)]
     fn is_next(&mut self, now: Instant, category: u8, rules: &Conventions) {
         self.contention.wanting |= 1 << category;
-        self.soliciting &= !(1 << category);
-        let goes_on = self.may_go_on == now && category == self.holder && self.response.is_none();
+        self.contention.soliciting &= !(1 << category);
+        let goes_on = self.txop.open_at == now && category == self.held.holder && self.response.is_none();
         if !(goes_on && self.go_on(now, rules)) {
             self.contend(now, category.into(), rules);
         }
@@ -155,18 +109,18 @@ impl Station {
         if !self.held.takes_turns {
             return;
         }
-        if self.uplink.is_some() {
-            self.seek(category);
+        if let Some(uplink) = &self.uplink {
+            uplink.seek(category, &self.held, &mut self.contention);
         }
         let index = u8::try_from(category).expect("there are four categories");
-        if self.contention.wanting & !self.soliciting & 1 << category != 0 || self.held.has_aside(index) {
+        if self.contention.wanting & !self.contention.soliciting & 1 << category != 0 || self.held.has_aside(index) {
             self.held.paused |= 1 << category;
         }
     }
 
     /// True while it sends a broadcast.
     pub(crate) fn broadcasts(&self) -> bool {
-        let buffer = &self.held.buffers[usize::from(self.holder)];
+        let buffer = self.held.present();
         self.step == Step::Sending && buffer.to == BROADCAST && !buffer.mpdus.is_empty()
     }
 
@@ -183,11 +137,6 @@ impl Station {
     pub(crate) fn offer(&mut self, now: Instant, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
         self.held.hold(to, category, msdu, rules);
         self.is_next(now, category, rules);
-    }
-
-    /// True if its TXOP may go on after the frame exchange that is due.
-    pub(crate) fn bursts(&self) -> bool {
-        !self.txop.is_zero()
     }
 
     /// Handles the deadline. `receiving`: a frame whose PHY header was read is being received; of no effect on a
@@ -219,21 +168,26 @@ impl Station {
             }
             Step::Access => {
                 self.win(now, rules);
-                Due::Begin(self.holder)
+                Due::Begin(self.held.holder)
             }
-            Step::Cleared => Due::Begin(self.holder),
+            Step::Cleared => Due::Begin(self.held.holder),
             // 10.3.2.9: a frame that has begun within the time-out may be the ACK; its end decides.
-            Step::AwaitParts => self.uplink_due(now, receiving, rules),
-            Step::AwaitCts | Step::AwaitBlockAck
-                if self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way()) =>
-            {
-                self.downlink_due(now, receiving, rules)
+            Step::AwaitParts => {
+                let (_, Some(uplink), cx) = self.several(now, rules) else { return Due::Wait };
+                let act = uplink.due(receiving, &cx);
+                self.act(now, act, rules)
+            }
+            Step::AwaitCts | Step::AwaitBlockAck if !self.held.users.is_empty() => {
+                let (Some(downlink), _, mut cx) = self.several(now, rules) else { return Due::Wait };
+                let act = downlink.due(receiving, &mut cx);
+                self.act(now, act, rules)
             }
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck if receiving => Due::Wait,
             Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck => Due::Failed(self.fail(now, rules)),
             Step::AwaitGrants => {
-                if self.has_quorum() {
-                    Due::Begin(self.holder)
+                if self.tmac.as_ref().is_none_or(|tmac| tmac.has_quorum()) {
+                    self.txop.cleared = Cleared::ByRts;
+                    Due::Begin(self.held.holder)
                 } else {
                     Due::Failed(self.refused(now, rules))
                 }
@@ -245,18 +199,13 @@ impl Station {
     /// True if only the duration field of a received frame matters to the station.
     #[inline]
     pub(crate) fn only_overhears(&self, frame: &Frame) -> bool {
-        frame.to != self.address && frame.to != BROADCAST && !self.awaits_response()
+        frame.to != self.address && frame.to != BROADCAST && !self.step.awaits_response()
     }
 
     /// True if it waits for something that may be arriving.
     #[inline]
     pub(crate) fn listens(&self) -> bool {
-        self.awaits_response() || self.step == Step::AwaitGrants
-    }
-
-    #[inline]
-    fn awaits_response(&self) -> bool {
-        matches!(self.step, Step::AwaitAck | Step::AwaitCts | Step::AwaitBlockAck | Step::AwaitParts)
+        self.step.awaits_response() || self.step == Step::AwaitGrants
     }
 
     /// True if this is the BlockAck that it awaits.
@@ -273,10 +222,14 @@ impl Station {
         self.contention.end_eifs(rules);
         let mine = frame.to == self.address;
         match (self.step, frame.kind) {
-            (Step::AwaitAck, Kind::Ack) if mine => return self.acknowledged(now, rules),
+            (Step::AwaitAck, Kind::Ack) if mine => {
+                let report = self.held.settle(now, self.txop.attempt(), rules, |_| true);
+                self.finish(now, rules);
+                return Answer { report, ..Answer::default() };
+            }
             (Step::AwaitCts, Kind::Cts | Kind::SharedCts) if mine => {
                 self.step = Step::Cleared;
-                self.cleared = Cleared::ByRts;
+                self.txop.cleared = Cleared::ByRts;
                 self.deadline = now + timing.sifs;
                 return Answer::default();
             }
@@ -284,7 +237,13 @@ impl Station {
                 self.tmac.iter_mut().for_each(|tmac| tmac.granted(frame.from));
                 return Answer::default();
             }
-            (Step::AwaitParts, _) if mine => return self.part_received(now, frame, rules),
+            (Step::AwaitParts, kind) if mine => {
+                let (Some(uplink), Kind::Triggered { frames, .. }) = (&mut self.uplink, kind) else {
+                    return Answer::default();
+                };
+                self.deadline = now + timing.sifs;
+                return uplink.part_received(frame.from, frames);
+            }
             // It has to answer.
             (Step::AwaitGrants, _) if mine => {
                 self.refused(now, rules);
@@ -314,13 +273,10 @@ impl Station {
         if header_read { self.missed_response(now, rules) } else { Answer::default() }
     }
 
-    /// Ends the wait for a response after another frame has arrived instead (10.3.2.9).
-    pub(super) fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
+    /// Ends the wait for a response after another frame has arrived instead (10.3.2.9), perhaps one that it ignores.
+    pub(crate) fn missed_response(&mut self, now: Instant, rules: &Conventions) -> Answer {
         // Of several stations each has its own response.
-        if !self.awaits_response()
-            || self.step == Step::AwaitParts
-            || self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way())
-        {
+        if !self.step.awaits_response() || self.step == Step::AwaitParts || !self.held.users.is_empty() {
             return Answer::default();
         }
         self.fail(now, rules)

@@ -1,4 +1,9 @@
-//! Where a station is in an exchange.
+//! Where a station is in an exchange, and in its TXOP.
+
+use super::buffer::Size;
+use super::held::Attempt;
+use super::{Answer, Due};
+use units::{Duration, Instant};
 
 /// Event that a station's own transmissions wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +28,23 @@ pub(super) enum Step {
     AwaitGrants,
 }
 
+impl Step {
+    /// True if a response is awaited.
+    #[inline]
+    pub(super) fn awaits_response(self) -> bool {
+        matches!(self, Self::AwaitAck | Self::AwaitCts | Self::AwaitBlockAck | Self::AwaitParts)
+    }
+}
+
+/// What an exchange with several others does at a deadline.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Act {
+    /// It goes on: the step, the next deadline, and what is due.
+    On(Step, Instant, Due),
+    /// It is over. Has anybody answered?
+    Over { answered: bool, answer: Answer },
+}
+
 /// How the data of an exchange were announced to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleared {
@@ -32,4 +54,45 @@ pub(super) enum Cleared {
     Yes,
     /// By RTS and CTS.
     ByRts,
+}
+
+/// A transmission opportunity, of the category that has won the medium.
+#[derive(Debug)]
+pub(crate) struct Txop {
+    /// Its limit; zero for one frame exchange.
+    pub(super) limit: Duration,
+    pub(super) end: Instant,
+    pub(super) cleared: Cleared,
+    /// The frame that the announced exchange is for.
+    pub(super) fixed: Option<Size>,
+    /// End of the last exchange, at which it goes on if a packet that fits is offered; `NEVER` if it does not.
+    pub(super) open_at: Instant,
+}
+
+impl Txop {
+    /// Before the first one.
+    pub(super) fn none() -> Self {
+        let (limit, end, open_at) = (Duration::ZERO, Instant::ZERO, Instant::NEVER);
+        Self { limit, end, cleared: Cleared::No, fixed: None, open_at }
+    }
+
+    /// Begins one, won now, of this limit.
+    pub(super) fn begin(&mut self, now: Instant, limit: Duration) {
+        (self.limit, self.end, self.cleared, self.fixed) = (limit, now + limit, Cleared::No, None);
+    }
+
+    /// True if it may go on after the frame exchange that is due.
+    pub(crate) fn bursts(&self) -> bool {
+        !self.limit.is_zero()
+    }
+
+    /// Time that is left of it; without a limit, as much as may be.
+    pub(super) fn left(&self, now: Instant) -> Duration {
+        if self.bursts() { self.end.since(now) } else { Duration::MAX }
+    }
+
+    /// How the frames in flight are tried.
+    pub(super) fn attempt(&self) -> Attempt {
+        if self.cleared == Cleared::ByRts { Attempt::Cleared } else { Attempt::Plain }
+    }
 }

@@ -204,7 +204,7 @@ impl Bench {
     }
 
     fn is_free(&self) -> bool {
-        self.station.free() == 1
+        self.station.contention.free() == 1
     }
 
     fn is_silent(&self) -> bool {

@@ -11,11 +11,14 @@
 
 use super::airtime::UsedAirtime;
 use super::backlogs::{Backlog, Backlogs, Known};
-use super::buffer::Size;
+use super::buffer::{Assembly, Size};
+use super::contention::Contention;
+use super::context::Context;
 use super::frame::multi_block_ack_length;
-use super::station::{Cleared, Station, Step};
+use super::held::Held;
+use super::step::{Act, Cleared, Step};
 use super::{
-    Access, Answer, Asks, Assembly, BROADCAST, Conventions, Due, Frame, Kind, LONGEST_MSDU, Scoreboard, Unanswered,
+    Access, Answer, Asks, BROADCAST, Conventions, Due, Frame, Kind, LONGEST_MSDU, Rates, Report, Scoreboard, Unanswered,
 };
 use crate::config::{GuardInterval, MissedBlockAck};
 use crate::radio::{Mimo, Mode, Ru};
@@ -26,7 +29,7 @@ const QUEUE_UNIT: u64 = 256;
 pub(crate) const QUEUE_MOST: Bytes = Bytes::new(254 * QUEUE_UNIT);
 
 /// When it looks again whether the channel is wide enough for what it has to ask for.
-const LOOK_AGAIN: Duration = Duration::from_millis(4);
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(4);
 
 /// State of a station of a network with uplink OFDMA.
 #[derive(Debug, Default)]
@@ -38,15 +41,17 @@ pub(crate) struct Uplink {
     used: UsedAirtime,
     /// By category, whose turn it is.
     turns: [Turns; super::CATEGORIES],
-    /// The exchange under way, the stations that its last frame is for, and those that have answered, with data or at all.
-    round: Option<Round>,
-    users: Vec<u32>,
+    /// What it has asked its stations for, while that exchange is under way.
+    pub(crate) round: Option<Round>,
+    /// The stations that its last frame is for: a trigger or a multi-STA BlockAck.
+    pub(crate) users: Vec<u32>,
+    /// Those that have answered, with data or at all.
     delivered: Vec<u32>,
     answered: usize,
     /// When all answers are over.
     end: Instant,
-    /// What a station was asked for, until that is over.
-    asked: Option<Round>,
+    /// What it was asked for, while it answers and awaits the acknowledgement.
+    pub(crate) asked: Option<Round>,
     /// By category, until when the parameters of MU EDCA hold, if they do.
     managed: [Option<Instant>; super::CATEGORIES],
 }
@@ -129,6 +134,15 @@ impl Round {
         timing.sifs + timing.duration(timing.responses(self.response).mode, length)
     }
 
+    /// Does the longest packet of a station fit beside that of another one, in a TXOP of its own?
+    fn fits_beside(mode: Mimo, txop: Duration, rules: &Conventions) -> bool {
+        let Some(ru) = Ru::split(mode.width(), 2) else { return false };
+        let mut round = Self::new(Asks::Data, BROADCAST, 2, ru, mode);
+        let part = within(mode, ru);
+        round.header = round.header.max(part.header());
+        round.fits(part, round.longest(if txop.is_zero() { Duration::MAX } else { txop }, rules), rules)
+    }
+
     /// Duration after the preamble.
     pub(crate) fn payload(&self) -> Duration {
         self.lasts.saturating_sub(self.header)
@@ -141,149 +155,82 @@ fn within(mode: Mimo, ru: Ru) -> Mimo {
 }
 
 impl Uplink {
-    /// What it has asked its stations for, while that exchange is under way.
-    #[inline]
-    pub(crate) fn round(&self) -> Option<Round> {
-        self.round
-    }
-
-    /// What it was asked for, while it answers and awaits the acknowledgement.
-    #[inline]
-    pub(crate) fn asked(&self) -> Option<Round> {
-        self.asked
-    }
-
-    /// True if its last trigger or multi-STA BlockAck is for this station too.
-    pub(crate) fn serves(&self, station: u32) -> bool {
-        self.users.contains(&station)
-    }
-}
-
-impl Station {
-    /// From now on it takes part in uplink OFDMA, at an access point as the one that asks.
-    pub(crate) fn share_uplink(&mut self, asks: bool) {
-        self.uplink = Some(Box::new(Uplink { asks, ..Uplink::default() }));
+    /// At an access point as the one that asks.
+    pub(crate) fn new(asks: bool) -> Self {
+        Self { asks, ..Self::default() }
     }
 
     /// Notes what a station told of its backlog in a data frame, or in the answer to a poll.
-    pub(crate) fn told(
-        &mut self,
-        now: Instant,
-        (station, category): (u32, u8),
-        mode: Mimo,
-        queued: Bytes,
-        polled: bool,
-        rules: &Conventions,
-    ) {
-        debug_assert_ne!(station, self.address, "others tell");
-        let shares = self.fits_beside(mode, category, rules);
-        let Some(uplink) = self.uplink.as_mut().filter(|uplink| uplink.asks) else { return };
-        // The field counts units that have begun.
-        let queued = Bytes::new(queued.count().next_multiple_of(QUEUE_UNIT));
-        uplink.backlogs.tell(now, (station, category), (mode, shares), queued, polled);
-        self.contention.look_again = uplink.backlogs.next_poll;
-        if self.step == Step::Access && self.contention.wanting & 1 << category == 0 && self.seeks(category.into()) {
-            self.seek(category.into());
-            self.contend(now, category.into(), rules);
+    pub(super) fn told(&mut self, of: (u32, u8), mode: Mimo, (queued, polled): (Bytes, bool), cx: &mut Context) {
+        if self.asks {
+            let txop = cx.contention.access[usize::from(of.1)].txop_limit;
+            let shares = Round::fits_beside(mode, txop, cx.rules);
+            // The field counts units that have begun.
+            let queued = Bytes::new(queued.count().next_multiple_of(QUEUE_UNIT));
+            self.backlogs.tell(cx.now, of, (mode, shares), queued, polled);
+            cx.contention.look_again = self.backlogs.next_poll;
         }
     }
 
     /// A station is sent data that take this long: it may have answers.
-    pub(crate) fn may_answer_to(&mut self, now: Instant, station: u32, airtime: Duration, rules: &Conventions) {
-        let category = self.holder;
-        let mode = self.rates.widest_shared_mode(station, rules);
-        let mode = mode.map(|mode| (mode, self.fits_beside(mode, category, rules)));
-        let Some(uplink) = self.uplink.as_mut().filter(|uplink| uplink.asks) else { return };
-        uplink.turns[usize::from(category)].down += airtime;
-        if station != BROADCAST {
-            uplink.backlogs.sends_to(now, (station, category), mode);
-            self.contention.look_again = uplink.backlogs.next_poll;
+    pub(super) fn may_answer(&mut self, station: u32, airtime: Duration, cx: &mut Context) {
+        if !self.asks {
+            return;
         }
-        debug_assert!(self.step == Step::Sending, "data are about to be sent");
         debug_assert!(!airtime.is_zero(), "data take time");
-    }
-
-    /// Does the longest packet of a station fit beside that of another one, in a TXOP of its own?
-    fn fits_beside(&self, mode: Mimo, category: u8, rules: &Conventions) -> bool {
-        let Some(ru) = Ru::split(mode.width(), 2) else { return false };
-        let mut round = Round::new(Asks::Data, self.address, 2, ru, mode);
-        let part = within(mode, ru);
-        round.header = round.header.max(part.header());
-        let txop = self.contention.access[usize::from(category)].txop_limit;
-        round.fits(part, round.longest(if txop.is_zero() { Duration::MAX } else { txop }, rules), rules)
+        let category = cx.held.holder;
+        self.turns[usize::from(category)].down += airtime;
+        if station != BROADCAST {
+            let txop = cx.contention.access[usize::from(category)].txop_limit;
+            let mode = cx.rates.widest_shared_mode(station, cx.rules);
+            let mode = mode.map(|mode| (mode, Round::fits_beside(mode, txop, cx.rules)));
+            self.backlogs.sends_to(cx.now, (station, category), mode);
+            cx.contention.look_again = self.backlogs.next_poll;
+        }
+        debug_assert!(self.round.is_none(), "it asks for nothing meanwhile");
     }
 
     /// Are there stations to ask in a category that has no frames?
-    fn seeks(&self, category: usize) -> bool {
+    pub(super) fn seeks(&self, category: usize, held: &Held) -> bool {
         let index = u8::try_from(category).expect("there are four categories");
-        let asks = self.uplink.as_ref().is_some_and(|uplink| uplink.asks && uplink.backlogs.are_askable(index));
-        asks && self.held.buffers[category].is_empty() && !self.held.has_aside(index)
+        let asks = self.asks && self.backlogs.are_askable(index);
+        asks && held.buffers[category].is_empty() && !held.has_aside(index)
     }
 
     /// A category's exchange is over: does it contend for a trigger?
-    pub(super) fn seek(&mut self, category: usize) {
+    pub(super) fn seek(&self, category: usize, held: &Held, contention: &mut Contention) {
         let bit = 1 << category;
-        if self.seeks(category) {
-            self.contention.wanting |= bit;
-            self.soliciting |= bit;
-        } else if self.soliciting & bit != 0 {
-            self.contention.wanting &= !bit;
-            self.soliciting &= !bit;
+        if self.seeks(category, held) {
+            contention.wanting |= bit;
+            contention.soliciting |= bit;
+        } else if contention.soliciting & bit != 0 {
+            contention.wanting &= !bit;
+            contention.soliciting &= !bit;
         }
-        debug_assert_eq!(self.soliciting & !self.contention.wanting, 0, "who contends for a trigger contends");
+        debug_assert_eq!(contention.soliciting & !contention.wanting, 0, "who contends for a trigger contends");
         debug_assert!(
-            self.soliciting & bit == 0 || self.held.buffers[category].is_empty(),
+            contention.soliciting & bit == 0 || held.buffers[category].is_empty(),
             "its frames would go first"
         );
     }
 
     /// It is time to look again whether stations are to be asked.
-    pub(super) fn looks_again(&mut self, now: Instant, rules: &Conventions) {
-        debug_assert!(self.step == Step::Access && !self.contention.busy, "it could send");
-        if let Some(uplink) = &mut self.uplink {
-            uplink.backlogs.refresh(now);
-            self.contention.look_again = uplink.backlogs.next_poll;
-        }
-        for category in 0..rules.categories {
-            if self.contention.wanting & 1 << category == 0 && self.seeks(category) {
-                self.seek(category);
-                self.contend(now, category, rules);
-            }
-        }
-        self.schedule(now, rules);
-        debug_assert!(self.contention.look_again > now, "it does not look again at once");
-    }
-
-    /// A category that contended for a trigger alone, and has won, has none to send now.
-    pub(crate) fn forgoes(&mut self, now: Instant, why: NotNow, rules: &Conventions) -> bool {
-        let bit = 1 << self.holder;
-        if self.soliciting & bit == 0 {
-            return false;
-        }
-        debug_assert_ne!(why, NotNow::Downlink, "it has no frames");
-        self.contention.wanting &= !bit;
-        self.soliciting &= !bit;
-        self.step = Step::Access;
-        match why {
-            NotNow::TxopTooShort | NotNow::NobodyKnown | NotNow::Downlink => self.seek(self.holder.into()),
-            // The channel may be as wide as always then.
-            NotNow::TooLong => self.contention.look_again = self.contention.look_again.min(now + LOOK_AGAIN),
-        }
-        self.begins_later(now, rules);
-        debug_assert!(self.soliciting & bit != 0 || why != NotNow::TxopTooShort, "what it put off comes");
-        true
+    pub(super) fn look_again(&mut self, now: Instant, contention: &mut Contention) {
+        self.backlogs.refresh(now);
+        contention.look_again = self.backlogs.next_poll;
     }
 
     /// The trigger that is due, if it is the uplink's turn in the category that has won the medium.
-    pub(crate) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
-        let category = self.holder;
-        let idle = self.soliciting & 1 << category != 0;
-        let free = self.fixed.is_none() && !self.downlink.as_ref().is_some_and(|downlink| downlink.is_under_way());
-        let uplink = self.uplink.as_mut().filter(|uplink| uplink.asks && free).ok_or(NotNow::Downlink)?;
-        let polled = uplink.round.take().is_some();
-        let Uplink { backlogs, used, users, turns, .. } = &mut **uplink;
+    pub(super) fn solicit(&mut self, cx: &mut Context) -> Result<Frame, NotNow> {
+        let (now, category, rules) = (cx.now, cx.held.holder, cx.rules);
+        let idle = cx.contention.soliciting & 1 << category != 0;
+        if !self.asks || cx.txop.fixed.is_some() || !cx.held.users.is_empty() {
+            return Err(NotNow::Downlink);
+        }
+        let polled = self.round.take().is_some();
+        let Self { backlogs, used, users, turns, .. } = self;
         backlogs.refresh(now);
-        self.contention.look_again = backlogs.next_poll;
+        cx.contention.look_again = backlogs.next_poll;
         backlogs.choose(category, polled, used, users);
         let turn = polled || turns[usize::from(category)].is_uplinks(!idle, !users.is_empty());
         if users.is_empty() {
@@ -294,13 +241,12 @@ impl Station {
         }
         let unknown = |&station: &u32| backlogs.of(station, category).is_none_or(|it| it.backlog == Backlog::Unknown);
         let asks = if users.iter().any(unknown) { Asks::Backlog } else { Asks::Data };
-        let round = self.round(now, asks, rules)?;
+        let round = self.round_of(asks, cx)?;
         debug_assert!(round.users > 0 && !round.lasts.is_zero(), "somebody sends something");
-        let uplink = self.uplink.as_mut().ok_or(NotNow::Downlink)?;
-        let Uplink { backlogs, used, users, turns, .. } = &mut **uplink;
+        let Self { backlogs, used, users, turns, .. } = self;
         users.truncate(round.users.into());
         backlogs.ask(now, users, category, rules.short_retry_limit);
-        self.contention.look_again = backlogs.next_poll;
+        cx.contention.look_again = backlogs.next_poll;
         turns[usize::from(category)].up += round.lasts;
         if asks == Asks::Data {
             let share = round.lasts / u64::from(round.users);
@@ -308,31 +254,28 @@ impl Station {
                 used.charge(station, share);
             }
         }
-        uplink.round = Some(round);
-        uplink.delivered.clear();
-        uplink.answered = 0;
-        self.step = Step::Sending;
+        self.round = Some(round);
+        self.delivered.clear();
+        self.answered = 0;
         let reserves = rules.timing.sifs + round.lasts + round.acknowledgement(rules);
-        debug_assert!(self.txop.is_zero() || now + reserves <= self.txop_end, "the exchange ends with the TXOP");
+        debug_assert!(!cx.txop.bursts() || now + reserves <= cx.txop.end, "the exchange ends with the TXOP");
         let kind = Kind::Trigger { asks, users: round.users, response: round.response };
-        Ok(self.control(kind, BROADCAST, reserves, rules))
+        Ok(cx.control(kind, BROADCAST, reserves))
     }
 
     /// The finest split among the first stations that it could ask in which each can send the longest packet, within the time
     /// that is left of a TXOP.
-    fn round(&self, now: Instant, asks: Asks, rules: &Conventions) -> Result<Round, NotNow> {
-        let (whole, left) = match self.txop {
-            Duration::ZERO => (Duration::MAX, Duration::MAX),
-            txop => (txop, self.txop_end.since(now)),
-        };
+    fn round_of(&self, asks: Asks, cx: &Context) -> Result<Round, NotNow> {
+        let (category, rules) = (cx.held.holder, cx.rules);
+        let (whole, left) =
+            if cx.txop.bursts() { (cx.txop.limit, cx.txop.left(cx.now)) } else { (Duration::MAX, Duration::MAX) };
         let too_long = if left < whole { NotNow::TxopTooShort } else { NotNow::TooLong };
-        let uplink = self.uplink.as_ref().ok_or(NotNow::NobodyKnown)?;
         let modes = |most: usize| {
-            let known = |&station: &u32| uplink.backlogs.of(station, self.holder);
-            let narrowed = |known: &Known| (self.rates.within_limit(known.mode), known.backlog);
-            uplink.users[..most].iter().filter_map(known).map(narrowed)
+            let known = |&station: &u32| self.backlogs.of(station, category);
+            let narrowed = |known: &Known| (cx.rates.within_limit(known.mode), known.backlog);
+            self.users[..most].iter().filter_map(known).map(narrowed)
         };
-        let all = uplink.users.len();
+        let all = self.users.len();
         let width = modes(all).next().ok_or(NotNow::NobodyKnown)?.0.width();
         let timing = &rules.timing;
         let mut most = all;
@@ -343,7 +286,7 @@ impl Station {
             most = most.min(ru.count(width));
             let users = u8::try_from(most).map_err(|_| NotNow::NobodyKnown)?;
             let slowest = modes(most).map(|(mode, _)| mode).min_by_key(|mode| mode.coding());
-            let mut round = Round::new(asks, self.address, users, ru, slowest.ok_or(NotNow::NobodyKnown)?);
+            let mut round = Round::new(asks, cx.address, users, ru, slowest.ok_or(NotNow::NobodyKnown)?);
             if asks == Asks::Backlog {
                 round.lasts = timing.duration(round.response, rules.queue_size_frame());
                 return if round.lasts <= round.longest(left, rules) { Ok(round) } else { Err(too_long) };
@@ -368,106 +311,82 @@ impl Station {
         }
     }
 
-    /// Handles the end of its trigger, or of its multi-STA BlockAck.
-    pub(super) fn uplink_sent(&mut self, now: Instant, frame: &Frame, rules: &Conventions) {
-        let timing = &rules.timing;
-        let Some(uplink) = &mut self.uplink else { return };
-        if let (Kind::Trigger { .. }, Some(round)) = (frame.kind, uplink.round) {
-            self.step = Step::AwaitParts;
-            uplink.end = now + timing.sifs + round.lasts + timing.slot;
-            self.deadline = now + timing.sifs + timing.slot + round.header;
-        } else {
-            uplink.round = None;
-            if let Some(managed) = &rules.mu_edca {
-                for &station in &uplink.users {
-                    uplink.backlogs.restrain(now, station, self.holder, now + managed.timer);
-                }
-                self.contention.look_again = uplink.backlogs.next_poll;
-            }
-            self.finish(now, rules);
+    /// Its trigger or its multi-STA BlockAck has been sent: what is awaited, and until when. None if the exchange is over.
+    pub(super) fn sent(&mut self, frame: &Frame, cx: &mut Context) -> Option<(Step, Instant)> {
+        let (now, timing) = (cx.now, &cx.rules.timing);
+        if let (Kind::Trigger { .. }, Some(round)) = (frame.kind, self.round) {
+            self.end = now + timing.sifs + round.lasts + timing.slot;
+            return Some((Step::AwaitParts, now + timing.sifs + timing.slot + round.header));
         }
+        self.round = None;
+        if let Some(managed) = &cx.rules.mu_edca {
+            for &station in &self.users {
+                self.backlogs.restrain(now, station, cx.held.holder, now + managed.timer);
+            }
+            cx.contention.look_again = self.backlogs.next_poll;
+        }
+        None
     }
 
     /// Handles an answer to its trigger, with data or without.
-    pub(super) fn part_received(&mut self, now: Instant, frame: &Frame, rules: &Conventions) -> Answer {
-        let (Some(uplink), Kind::Triggered { frames, .. }) = (&mut self.uplink, frame.kind) else {
-            return Answer::default();
-        };
-        self.deadline = now + rules.timing.sifs;
-        uplink.answered += 1;
+    pub(super) fn part_received(&mut self, from: u32, frames: u16) -> Answer {
+        debug_assert!(self.round.is_some(), "it has asked");
+        self.answered += 1;
         if frames > 0 {
-            uplink.delivered.push(frame.from);
+            self.delivered.push(from);
         }
         Answer { takes: frames > 0, ..Answer::default() }
     }
 
     /// Handles the deadline of the answers: when none has begun, when all are over, and SIFS after the last good one.
-    pub(super) fn uplink_due(&mut self, now: Instant, receiving: bool, rules: &Conventions) -> Due {
-        let Some(uplink) = &mut self.uplink else { return Due::Wait };
-        let Some(round) = uplink.round else { return Due::Wait };
-        if receiving && now < uplink.end {
-            self.deadline = uplink.end;
-            return Due::Wait;
+    pub(super) fn due(&mut self, receiving: bool, cx: &Context) -> Act {
+        let Some(round) = self.round else { return Act::On(Step::AwaitParts, Instant::NEVER, Due::Wait) };
+        if receiving && cx.now < self.end {
+            return Act::On(Step::AwaitParts, self.end, Due::Wait);
         }
-        if uplink.answered == 0 {
-            uplink.round = None;
-            self.end_failed(now, false, rules);
-        } else if round.asks == Asks::Backlog {
-            self.step = Step::Cleared;
-            return Due::Begin(self.holder);
-        } else if uplink.delivered.is_empty() {
-            uplink.round = None;
-            self.finish(now, rules);
-            self.schedule(now, rules);
-        } else {
-            std::mem::swap(&mut uplink.users, &mut uplink.delivered);
-            let stations = u8::try_from(uplink.users.len()).unwrap_or(u8::MAX);
-            self.step = Step::Sending;
-            let kind = Kind::MultiBlockAck { stations, long: rules.long_bitmaps() };
-            let frame = self.control(kind, BROADCAST, Duration::ZERO, rules);
-            return Due::Send(Frame { mode: rules.timing.responses(round.response).mode, ..frame });
+        if self.answered > 0 && round.asks == Asks::Backlog {
+            return Act::On(Step::Cleared, Instant::NEVER, Due::Begin(cx.held.holder));
         }
-        Due::Failed(Answer::default())
+        if self.delivered.is_empty() {
+            self.round = None;
+            return Act::Over { answered: self.answered > 0, answer: Answer::default() };
+        }
+        std::mem::swap(&mut self.users, &mut self.delivered);
+        let stations = u8::try_from(self.users.len()).unwrap_or(u8::MAX);
+        let kind = Kind::MultiBlockAck { stations, long: cx.rules.long_bitmaps() };
+        let mode = cx.rules.timing.responses(round.response).mode;
+        let frame = Frame { mode, ..cx.control(kind, BROADCAST, Duration::ZERO) };
+        Act::On(Step::Sending, Instant::NEVER, Due::Send(frame))
     }
 
     /// Prepares an answer. True if it may have data: its category has frames for who asks, or none.
-    pub(crate) fn prepare_part(&mut self, round: Round, category: u8) -> bool {
-        self.holder = category;
-        self.cleared = Cleared::No;
-        let Some(uplink) = &mut self.uplink else { return false };
-        uplink.asked = Some(round);
-        let buffer = &self.held.buffers[usize::from(category)];
+    pub(crate) fn prepare(&mut self, round: Round, category: u8, cx: &mut Context) -> bool {
+        cx.held.holder = category;
+        cx.txop.cleared = Cleared::No;
+        self.asked = Some(round);
+        let buffer = cx.held.present();
         let may = round.asks == Asks::Data && (buffer.is_empty() || buffer.to == round.of && buffer.request.is_none());
         // From now on it takes no other packet.
-        self.contention.wanting |= u8::from(may) << category;
+        cx.contention.wanting |= u8::from(may) << category;
         may
     }
 
     /// The longest frame in the answer that it prepares; none if it prepares none.
-    pub(super) fn longest_answer(&self, rules: &Conventions) -> Option<Bytes> {
-        let round = self.uplink.as_ref()?.asked?;
-        let mode = self.rates.shared_mode(round.of, rules)?;
+    #[inline]
+    pub(super) fn longest_answer(&self, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
+        let round = self.asked?;
+        let mode = rates.shared_mode(round.of, rules)?;
         Some(round.room(within(mode, round.ru), round.lasts, rules))
     }
 
     /// The answer with data, of the frames that were put together; none if not even the first fits.
-    pub(crate) fn answer_with_data(
-        &mut self,
-        now: Instant,
-        assembly: Option<Assembly>,
-        answer: &Frame,
-        rules: &Conventions,
-    ) -> Option<Frame> {
-        if let Some(assembly) = &assembly {
-            self.held.assembled(assembly);
-        }
-        let holder = usize::from(self.holder);
-        let round = self.uplink.as_ref()?.asked?;
-        let mode = self.rates.shared_mode(round.of, rules).map(|mode| Mode::Mimo(within(mode, round.ru)));
-        let Size { frames, psdu, .. } = assembly.map_or_else(|| self.selected(now, rules), |assembly| assembly.size);
-        let mode = mode.filter(|_| self.longest_answer(rules).is_some_and(|longest| psdu <= longest));
-        let mode = mode?;
-        let buffer = &mut self.held.buffers[holder];
+    pub(crate) fn answer(&self, assembly: Option<Assembly>, answer: &Frame, cx: &mut Context) -> Option<Frame> {
+        let round = self.asked?;
+        let longest = self.longest_answer(cx.rates, cx.rules);
+        let Size { frames, psdu, .. } = cx.settled(assembly, longest.unwrap_or_default());
+        let mode = cx.rates.shared_mode(round.of, cx.rules).map(|mode| Mode::Mimo(within(mode, round.ru)));
+        let mode = mode.filter(|_| longest.is_some_and(|longest| psdu <= longest))?;
+        let buffer = cx.held.present_mut();
         buffer.in_flight = frames;
         for mpdu in buffer.mpdus.iter_mut().take(frames) {
             mpdu.retry = std::mem::replace(&mut mpdu.sent, true);
@@ -477,85 +396,57 @@ impl Station {
         Some(Frame { kind, mode, sequence: first.sequence, retry: first.retry, ..*answer })
     }
 
-    /// Handles the end of its answer.
-    pub(super) fn answer_sent(&mut self, now: Instant, frames: u16, rules: &Conventions) {
-        if frames > 0 {
-            self.step = Step::AwaitBlockAck;
-            self.deadline = now + rules.timing.response_timeout(rules.timing.basic);
-            return;
-        }
-        if self.held.buffers[usize::from(self.holder)].is_empty() {
-            self.contention.wanting &= !(1 << self.holder);
-        }
-        if let Some(uplink) = &mut self.uplink {
-            uplink.asked = None;
+    /// Its answer, or what it was asked for with it, is over.
+    pub(super) fn end_answer(&mut self, cx: &mut Context) {
+        self.asked = None;
+        if cx.held.present().is_empty() {
+            cx.contention.wanting &= !(1 << cx.held.holder);
         }
     }
 
     /// Handles the BlockAck for what it was asked for.
-    pub(super) fn answer_acknowledged(&mut self, now: Instant, reported: &Scoreboard, rules: &Conventions) -> Answer {
-        let holder = usize::from(self.holder);
-        let report = self.settle_reported(now, holder, reported, rules);
-        if let (Some(managed), Some(uplink)) = (&rules.mu_edca, &mut self.uplink) {
-            uplink.managed[holder] = Some(now + managed.timer);
-            let contender = &mut self.contention.contenders[holder];
+    pub(super) fn answer_acknowledged(&mut self, reported: &Scoreboard, cx: &mut Context) -> Option<Report> {
+        let (now, holder) = (cx.now, cx.held.category());
+        let report = cx.held.settle_reported(now, cx.txop.attempt(), reported, cx.rules);
+        if let Some(managed) = &cx.rules.mu_edca {
+            self.managed[holder] = Some(now + managed.timer);
+            let contender = &mut cx.contention.contenders[holder];
             match &managed.access {
                 // An AIFSN of zero: no contention until then.
                 None => contender.earliest = now + managed.timer,
                 Some(access) => {
                     let Access { cw_min, cw_max, .. } = access[holder];
-                    self.contention.access[holder] = access[holder];
+                    cx.contention.access[holder] = access[holder];
                     contender.cw = contender.cw.clamp(cw_min, cw_max);
                 }
             }
         }
-        self.end_answer(now, rules);
-        Answer { report, ..Answer::default() }
+        report
     }
 
     /// Handles the missing BlockAck. Back-off and window stay as they are (10.23.2.2).
-    pub(super) fn answer_failed(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        let holder = usize::from(self.holder);
+    pub(super) fn answer_failed(cx: &mut Context) -> Answer {
         let mut report = None;
-        match rules.aggregation.missed {
-            MissedBlockAck::Request => self.held.ask_again(now, holder, rules),
-            MissedBlockAck::Retransmit => report = self.settle(now, holder, rules, |_| false),
+        match cx.rules.aggregation.missed {
+            MissedBlockAck::Request => cx.held.ask_again(cx.now, cx.held.category(), cx.rules),
+            MissedBlockAck::Retransmit => {
+                report = cx.held.settle(cx.now, cx.txop.attempt(), cx.rules, |_| false);
+            }
         }
-        self.end_answer(now, rules);
         Answer { failed: Some(Unanswered::Data), report, ..Answer::default() }
     }
 
-    fn end_answer(&mut self, now: Instant, rules: &Conventions) {
-        if let Some(uplink) = &mut self.uplink {
-            uplink.asked = None;
-        }
-        self.step = Step::Access;
-        self.deadline = Instant::NEVER;
-        let holder = usize::from(self.holder);
-        if self.held.buffers[holder].is_empty() {
-            self.contention.wanting &= !(1 << holder);
-        } else {
-            self.contention.wanting |= 1 << holder;
-        }
-        if self.held.buffers[holder].request.is_some() {
-            // A BlockAckReq goes alone, whatever MU EDCA says.
-            self.contention.contenders[holder].earliest = now;
-        }
-        if self.contention.contenders[holder].backoff.is_none() {
-            self.contention.draw(holder);
-        }
-        self.pause(holder);
-        self.schedule(now, rules);
-    }
-
     /// It has won the medium by itself: parameters of MU EDCA whose time is over are its own again.
-    pub(super) fn end_managed(&mut self, now: Instant, rules: &Conventions) {
-        let holder = usize::from(self.holder);
-        if let Some(uplink) = &mut self.uplink
-            && uplink.managed[holder].is_some_and(|until| now >= until)
-        {
-            uplink.managed[holder] = None;
-            self.contention.access[holder] = rules.access[holder];
+    pub(super) fn end_managed(
+        &mut self,
+        now: Instant,
+        holder: usize,
+        contention: &mut Contention,
+        rules: &Conventions,
+    ) {
+        if self.managed[holder].is_some_and(|until| now >= until) {
+            self.managed[holder] = None;
+            contention.access[holder] = rules.access[holder];
         }
     }
 }

@@ -31,7 +31,7 @@ impl Gauge {
             // Of several parts a listener gets its own.
             Kind::MultiUser { .. } if frame.to == BROADCAST => RealTime::default(),
             Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. } => {
-                let mpdus = sender.in_flight_to(frame.to).zip(0..).filter(|&(_, index)| intact.has(index));
+                let mpdus = sender.held.in_flight_to(frame.to).zip(0..).filter(|&(_, index)| intact.has(index));
                 mpdus.fold(RealTime::default(), |sum, (mpdu, _)| real_time_bytes(packets, sum, mpdu.packet))
             }
             _ => RealTime::default(),
@@ -215,7 +215,7 @@ pub(super) mod tests {
             let most = (largest / 1_072).min(frames.into());
             let record = &world.nodes[0.into()].record;
             // What is in flight has no report yet.
-            let in_flight = world.nodes[0.into()].station.in_flight().count() as u64;
+            let in_flight = world.nodes[0.into()].station.held.in_flight().count() as u64;
             assert_eq!((seen[0].frames, seen[0].mpdus), (record.attempts, record.mpdus + in_flight));
             let mean = seen[0].mpdus as f64 / seen[0].frames as f64;
             assert!(mean > 0.95 * most as f64 && mean <= most as f64, "{mean} in a frame, {most} at most");

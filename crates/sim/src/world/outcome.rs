@@ -7,7 +7,7 @@ use super::state::World;
 use super::wired::Wire;
 use crate::egress::Port;
 use crate::engine::{FlowId, NodeId, PortId};
-use crate::mac::{Reorder, Station};
+use crate::mac::Reorder;
 use crate::record::{FlowRecord, ratio, share};
 use crate::results::{Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
 use units::{Duration, Instant};
@@ -294,7 +294,7 @@ fn check_packets(world: &World) {
     let sending = world.nodes.iter().filter(|node| node.station.broadcasts()).count() as u64;
     let chain = |first| std::iter::successors(Some(first), |&packet| world.packets.get(packet).transit.next);
     let stations = || world.nodes.iter().map(|node| &node.station);
-    let taken = || stations().flat_map(Station::unsettled).flat_map(chain);
+    let taken = || stations().flat_map(|station| station.held.unsettled()).flat_map(chain);
     let accepted = taken().filter(|&packet| world.packets.get(packet).transit.accepted).count() as u64;
     let missing = taken().count() as u64 - accepted;
     let arrived = stations().flat_map(|station| station.held.reorders()).flat_map(Reorder::held);
@@ -312,7 +312,7 @@ fn check_pending(world: &World) {
     let packets = &world.packets;
     for node in &world.nodes {
         let chain = |first| std::iter::successors(Some(first), |&packet| packets.get(packet).transit.next);
-        let taken = || node.station.unsettled().flat_map(chain).map(|packet| packets.get(packet).transit);
+        let taken = || node.station.held.unsettled().flat_map(chain).map(|packet| packets.get(packet).transit);
         let expected = taken().fold(Duration::ZERO, |sum, transit| sum + transit.expected);
         let load = taken().map(|transit| u64::from(transit.load)).sum();
         assert!(node.egress.balances(expected, load), "airtime and load of what {} has handed over", node.name);

@@ -54,7 +54,7 @@ impl World {
     pub(crate) fn serve(&mut self, node: NodeId) {
         let served = &mut self.nodes[node];
         let Node { station, egress, .. } = served;
-        if egress.has_moved() || station.held.is_paused() || station.free() & egress.filled() != 0 {
+        if egress.has_moved() || station.held.is_paused() || station.contention.free() & egress.filled() != 0 {
             self.hand_over_all(node);
         } else if let Some(deadline) = served.newly_due() {
             self.events.push(deadline, Event::Deadline { node });
@@ -80,7 +80,7 @@ impl World {
             }
         }
         let Node { station, egress, .. } = &self.nodes[node];
-        for category in categories(station.free() & egress.filled()) {
+        for category in categories(station.contention.free() & egress.filled()) {
             self.hand_over(node, category);
         }
         self.nodes[node].arm(node, &mut self.events);

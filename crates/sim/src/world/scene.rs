@@ -67,12 +67,12 @@ impl Scene<'_> {
         let (mode, psdu) = (frame.mode, frame.psdu(self.rules.key));
         match frame.kind {
             Kind::MultiUser { .. } => {
-                let downlink = station.downlink.as_ref();
-                let (mode, psdu) = downlink.and_then(|downlink| downlink.part(frame.to)).unwrap_or((mode, psdu));
-                (mode, psdu, downlink.map_or(Duration::ZERO, |downlink| downlink.duration(self.rules)))
+                let (mode, psdu) = station.held.part(frame.to).unwrap_or((mode, psdu));
+                let lasts = station.downlink.as_ref().map(|downlink| downlink.duration(&station.held, self.rules));
+                (mode, psdu, lasts.unwrap_or_default())
             }
             Kind::Triggered { .. } => {
-                let asked = station.uplink.as_ref().and_then(|uplink| uplink.asked());
+                let asked = station.uplink.as_ref().and_then(|uplink| uplink.asked);
                 let lasts = asked.map_or(Duration::ZERO, |round| round.lasts);
                 (mode, psdu, lasts)
             }
@@ -100,7 +100,7 @@ impl Scene<'_> {
             let (sequence, retry, intact) = (frame.sequence, frame.retry, intact.has(0));
             return vec![Mpdu { sequence, retry, category, length, intact, packets: packets(packet) }];
         }
-        let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight_to(frame.to).zip(0..);
+        let mpdus = self.nodes[NodeId::from(frame.from)].station.held.in_flight_to(frame.to).zip(0..);
         let picture = |(mpdu, index): (&crate::mac::Mpdu, usize)| Mpdu {
             sequence: mpdu.sequence,
             retry: mpdu.retry,

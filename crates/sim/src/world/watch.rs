@@ -107,7 +107,7 @@ impl World {
                 |to| report(*now, TraceEventKind::Sends(scene.frame(&Frame { to, ..*frame }, &Bitmap::ALL)));
             match frame.kind {
                 Kind::MultiUser { .. } => {
-                    sender.downlink.iter().flat_map(|downlink| downlink.parts()).for_each(|part| sends(part.to));
+                    sender.held.parts().for_each(|part| sends(part.to));
                 }
                 _ => sends(frame.to),
             }

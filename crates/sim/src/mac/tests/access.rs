@@ -84,7 +84,7 @@ fn a_window_that_has_grown_stays_within_the_new_bounds_and_the_same_orders_again
 fn who_wins_for_a_trigger_that_is_no_longer_needed_takes_no_slots_from_the_other_categories() {
     let mut bench = Bench::new(Conventions { categories: 2, ..conventions() });
     bench.station.contention.wanting = 0b11;
-    bench.station.soliciting = 0b01;
+    bench.station.contention.soliciting = 0b01;
     bench.station.contention.contenders[0].backoff = Some(2);
     bench.station.contention.contenders[1].backoff = Some(9);
     bench.busy(0);
@@ -93,7 +93,7 @@ fn who_wins_for_a_trigger_that_is_no_longer_needed_takes_no_slots_from_the_other
     let Bench { station, rules } = &mut bench;
     station.win(at(1_090), rules);
     assert!(station.forgoes(at(1_090), NotNow::NobodyKnown, rules));
-    assert_eq!((station.contention.wanting, station.soliciting), (0b10, 0));
+    assert_eq!((station.contention.wanting, station.contention.soliciting), (0b10, 0));
     assert_eq!(bench.deadline(), 1_000 + 50 + 9 * 20);
     // Slots go on where they were.
     bench.busy(1_150);

@@ -100,7 +100,7 @@ impl Bench {
     }
 
     pub(super) fn numbers(&self) -> Vec<u16> {
-        self.station.mpdus().map(|mpdu| mpdu.sequence).collect()
+        self.station.held.mpdus().map(|mpdu| mpdu.sequence).collect()
     }
 
     /// The frames on the air once the time-out has passed.
@@ -123,11 +123,12 @@ fn an_aggregate_has_delimiters_and_padding_and_reserves_its_block_ack() {
     assert_eq!(frame.reserves, us(16 + 68));
     // 16 + 8 * 3214 + 6 bits at 260 a symbol: 99 symbols behind 36 us.
     assert_eq!(bench.rules.timing.duration(frame.mode, frame.psdu(Bytes::new(0))), us(36 + 4 * 99));
-    let lies = super::super::places(bench.station.in_flight()).map(|(start, length)| (start.count(), length.count()));
+    let lies =
+        super::super::places(bench.station.held.in_flight()).map(|(start, length)| (start.count(), length.count()));
     assert_eq!(lies.collect::<Vec<_>>(), [(4, 1_066), (1_076, 1_066), (2_148, 1_066)]);
     let (end, _) = bench.ends(start, &frame);
     assert_eq!(bench.block_ack(end, 0, 0b111), (3, 0));
-    assert_eq!(bench.station.free(), 0b1111);
+    assert_eq!(bench.station.contention.free(), 0b1111);
 }
 
 #[test]
@@ -172,7 +173,7 @@ fn a_frame_fails_seven_times_and_then_the_receiver_is_told_to_move_on() {
     assert_eq!(frame.reserves, us(16 + 68));
     let (end, _) = bench.ends(start, &frame);
     assert_eq!(bench.block_ack(end, 3, 0), (0, 0));
-    assert!(bench.is_silent() && bench.station.free() == 0b1111);
+    assert!(bench.is_silent() && bench.station.contention.free() == 0b1111);
 }
 
 #[test]

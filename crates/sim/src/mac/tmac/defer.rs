@@ -2,7 +2,8 @@
 
 use super::{Key, Sign, Tells, TmacState};
 use crate::mac::conventions::Conventions;
-use crate::mac::station::{Station, Step};
+use crate::mac::station::Station;
+use crate::mac::step::Step;
 use units::{Duration, Instant};
 
 impl TmacState {

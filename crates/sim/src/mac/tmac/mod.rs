@@ -25,4 +25,5 @@ mod request;
 mod state;
 
 pub(crate) use keys::{KEY, Key, Sign, Tells};
+pub(super) use request::slots;
 pub(crate) use state::{TmacRules, TmacState};

@@ -1,8 +1,8 @@
 //! Requests and grants (R2 to R4, R7).
 
-use super::{Key, TmacRules};
-use crate::mac::buffer::Size;
-use crate::mac::station::{Cleared, Station, Step};
+use super::{Key, TmacRules, TmacState};
+use crate::mac::station::Station;
+use crate::mac::step::Step;
 use crate::mac::{Answer, Conventions, Frame, Kind};
 use units::{Duration, Instant};
 
@@ -15,32 +15,32 @@ impl TmacRules {
 }
 
 /// Time for the grants of those asked: a CTS each, SIFS after the frame before it.
-fn slots(asked: usize, rules: &Conventions) -> Duration {
+pub(in crate::mac) fn slots(asked: usize, rules: &Conventions) -> Duration {
     (rules.timing.sifs + rules.timing.cts) * asked as u64
 }
 
+impl TmacState {
+    /// The request that must precede data to a station; none if data go without. `then`: duration of the exchange that
+    /// follows the grants.
+    pub(in crate::mac) fn request(&mut self, now: Instant, to: u32, then: Duration) -> Option<Kind> {
+        if !self.rules.requests || self.refused >= self.rules.attempts {
+            return None;
+        }
+        self.asked.clear();
+        self.asked.push(to);
+        self.table.strongest(now, self.rules.activity, self.rules.neighbours, &mut self.asked);
+        (self.grants, self.granted_by_receiver) = (0, false);
+        let asked = u8::try_from(self.asked.len()).expect("few are asked");
+        Some(Kind::Request { asked, then })
+    }
+
+    /// The time for grants is over. True if the data may follow.
+    pub(in crate::mac) fn has_quorum(&self) -> bool {
+        self.granted_by_receiver && self.grants >= self.rules.enough(self.asked.len())
+    }
+}
+
 impl Station {
-    /// The request that must precede data of this size; none if data go without.
-    pub(in crate::mac) fn request(&mut self, now: Instant, to: u32, size: Size, rules: &Conventions) -> Option<Frame> {
-        let tmac = self.tmac.as_mut().filter(|tmac| tmac.rules.requests && tmac.refused < tmac.rules.attempts)?;
-        let age = tmac.rules;
-        tmac.asked.clear();
-        tmac.asked.push(to);
-        tmac.table.strongest(now, age.activity, age.neighbours, &mut tmac.asked);
-        (tmac.grants, tmac.granted_by_receiver) = (0, false);
-        let asked = tmac.asked.len();
-        let then = rules.timing.sifs + self.rates.exchange(to, size, rules);
-        self.fixed = Some(size);
-        let asked_for = u8::try_from(asked).expect("few are asked");
-        Some(self.control(Kind::Request { asked: asked_for, then }, to, slots(asked, rules), rules))
-    }
-
-    /// Handles the end of its own request.
-    pub(in crate::mac) fn await_grants(&mut self, now: Instant, asked: u8, rules: &Conventions) {
-        self.step = Step::AwaitGrants;
-        self.deadline = now + slots(asked.into(), rules) + rules.timing.sifs;
-    }
-
     /// Handles a request with this key that asks the station as the `place`-th. It grants unless it has an older packet
     /// or may not send.
     pub(crate) fn consider(
@@ -67,19 +67,9 @@ impl Station {
         self.deadline = now + slots(place, rules) + rules.timing.sifs;
     }
 
-    /// Ends the time for grants. True if the data may follow.
-    pub(in crate::mac) fn has_quorum(&mut self) -> bool {
-        let Some(tmac) = &self.tmac else { return true };
-        let enough = tmac.granted_by_receiver && tmac.grants >= tmac.rules.enough(tmac.asked.len());
-        if enough {
-            self.cleared = Cleared::ByRts;
-        }
-        enough
-    }
-
     /// A request was in vain. It counts as no attempt at the data. Without any answer, it may have collided.
     pub(in crate::mac) fn refused(&mut self, now: Instant, rules: &Conventions) -> Answer {
-        let holder = usize::from(self.holder);
+        let holder = self.held.category();
         let mut heard_nobody = false;
         if let Some(tmac) = &mut self.tmac {
             tmac.refused = tmac.refused.saturating_add(1);
@@ -91,7 +81,7 @@ impl Station {
         }
         self.contention.timed_out = now;
         self.step = Step::Access;
-        self.fixed = None;
+        self.txop.fixed = None;
         self.contention.draw(holder);
         self.schedule(now, rules);
         Answer::default()

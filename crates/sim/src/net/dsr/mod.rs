@@ -14,7 +14,6 @@ mod receive;
 mod route;
 mod search;
 mod settings;
-mod shortened;
 #[cfg(test)]
 mod tests;
 

@@ -78,7 +78,7 @@ impl Node {
     pub(super) fn lay_out(&self, frame: &Frame, laid_out: &mut Vec<radio::Mpdu>) {
         laid_out.clear();
         if matches!(frame.kind, Kind::Aggregate { .. } | Kind::Triggered { .. }) {
-            laid_out.extend(places(self.station.in_flight()).map(|(start, length)| radio::Mpdu { start, length }));
+            laid_out.extend(places(self.station.held.in_flight()).map(|(start, length)| radio::Mpdu { start, length }));
         }
     }
 }
@@ -137,7 +137,7 @@ impl World {
     /// a row and nothing waits; then the window moves [once for all](crate::mac::Reorder::passes).
     pub(crate) fn take_in_order(&mut self, node: NodeId, frame: &Frame, intact: &Bitmap) {
         let mut mpdus = std::mem::take(&mut self.numbered);
-        let in_flight = self.nodes[NodeId::from(frame.from)].station.in_flight_to(frame.to).zip(0..);
+        let in_flight = self.nodes[NodeId::from(frame.from)].station.held.in_flight_to(frame.to).zip(0..);
         let intact = in_flight.filter(|&(_, index)| intact.has(index));
         mpdus.extend(intact.map(|(mpdu, _)| (mpdu.sequence, mpdu.packet)));
         let (from, category) = (frame.from, frame.category);

@@ -3,15 +3,13 @@
 //! A front or tail passes its listeners in order of distance, each at its own time. If no other event lies between two
 //! listeners, or between the sender and the first, the next one is served at once without the event queue: the same
 //! order of events at a fraction of the cost.
-//!
-//! Longer than 600 lines: each step of a frame, from its start to its last listener, stands beside the next.
 
+use super::sending::{Sort, count_transmission};
 use crate::config::ChannelWidth;
-use crate::engine::{Arena, FlowId, Handle, List, NodeId};
-use crate::mac::{Announced, Answer, Asks, BROADCAST, Due, Frame, Kind, Unanswered};
-use crate::net::{Load, Packet};
+use crate::engine::{Handle, NodeId};
+use crate::mac::{Answer, BROADCAST, Due, Frame, Kind};
+use crate::net::Load;
 use crate::radio::{Heard, Shape, Signal};
-use crate::world::flows::Flow;
 use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
 use units::Instant;
@@ -24,19 +22,6 @@ enum Stop {
     Before(Instant, u32),
     /// All listeners are passed.
     End,
-}
-
-/// What a frame is for its sender's accounts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
-    /// An answer to another station's frame, without data.
-    Response,
-    /// Another frame without data.
-    Control,
-    /// A packet, which goes with the frame.
-    Packet,
-    /// Frames that the sender holds until the answer is due.
-    Held,
 }
 
 impl World {
@@ -72,7 +57,7 @@ impl World {
                 }
                 let begun = self.nodes[node].station.assemble(self.now, &self.rules);
                 let assembly = begun.map(|begun| self.filled_up(node, begun));
-                let bursts = self.nodes[node].station.bursts();
+                let bursts = self.nodes[node].station.txop.bursts();
                 let ahead = if bursts {
                     let (of, rules, mut accounts) = self.node_and_accounts(node);
                     of.ahead(category, rules, &mut accounts)
@@ -119,88 +104,50 @@ impl World {
     /// Starts the transmission of a frame.
     fn send(&mut self, node: NodeId, frame: &Frame) {
         let psdu = frame.psdu(self.rules.key);
-        let timing = &self.rules.timing;
-        let Node { station, record, .. } = &mut self.nodes[node];
-        let mut duration = None;
-        let sort = match frame.kind {
-            Kind::Ack => {
-                // Of every two frames one is an ACK.
-                duration = (frame.mode == timing.basic).then(|| timing.responses(timing.basic).ack);
-                Sort::Response
-            }
-            Kind::Cts | Kind::SharedCts | Kind::BlockAck { .. } => Sort::Response,
-            Kind::Grant => {
-                record.grants += 1;
-                Sort::Response
-            }
-            Kind::Rts | Kind::Trigger { asks: Asks::Clear, .. } => {
-                record.rts_attempts += 1;
-                Sort::Control
-            }
-            Kind::BlockAckReq { .. } => {
-                record.block_ack_requests += 1;
-                Sort::Control
-            }
-            Kind::Request { .. } => {
-                record.requests += 1;
-                Sort::Control
-            }
-            Kind::Trigger { .. } | Kind::MultiBlockAck { .. } => Sort::Control,
-            Kind::Data { .. } if frame.to == BROADCAST => {
-                self.broadcasts_in_air += 1;
-                Sort::Packet
-            }
-            Kind::Data { .. } => {
-                record.attempts += 1;
-                Sort::Packet
-            }
-            Kind::Aggregate { .. } => {
-                record.attempts += 1;
-                Sort::Held
-            }
-            Kind::Triggered { frames, .. } => {
-                record.attempts += u64::from(frames > 0);
-                duration = station.uplink.as_ref().and_then(|uplink| uplink.asked()).map(|round| round.lasts);
-                if frames > 0 { Sort::Held } else { Sort::Control }
-            }
-            Kind::MultiUser { .. } => {
-                duration = Some(self.nodes[node].count_parts(frame, self.now, &self.rules));
-                Sort::Held
-            }
-        };
-        let duration = duration.unwrap_or_else(|| self.rules.timing.duration(frame.mode, psdu));
-        let (aggregate, control) = (sort == Sort::Held, matches!(sort, Sort::Response | Sort::Control));
+        let (sort, lasts) = self.nodes[node].begins(frame, self.now, &self.rules);
+        let duration = lasts.unwrap_or_else(|| self.rules.timing.duration(frame.mode, psdu));
+        self.broadcasts_in_air += u64::from(sort == Sort::Broadcast);
+        let aggregate = matches!(sort, Sort::Held | Sort::Parts);
+        let control = matches!(sort, Sort::Response | Sort::Control);
         let answers = frame.answers_beside_others().unwrap_or(Shape::NOBODY);
         let (width, limited) = (ChannelWidth::Mhz20, false);
         let mut shape = Shape { mode: frame.mode, psdu, duration, aggregate, control, answers, width, limited };
         if self.medium.has_bands() {
             shape = self.nodes[node].in_band(node, frame, shape, &self.medium, &self.rules);
         }
-        let Node { station, egress, record, gauge, energy, .. } = &mut self.nodes[node];
+        let Self { nodes, packets, flows, warmup, .. } = self;
+        let mut count = |first| count_transmission(first, packets, flows, *warmup);
+        let Node { station, egress, record, gauge, energy, .. } = &mut nodes[node];
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
         record.airtime += duration;
         if frame.to != BROADCAST {
-            let hop = record.hops.to(frame.to);
-            hop.airtime += duration;
+            record.hops.to(frame.to).airtime += duration;
             if sort != Sort::Response {
-                let asked = station.uplink.as_ref().and_then(|uplink| uplink.asked());
+                let asked = station.uplink.as_ref().and_then(|uplink| uplink.asked);
                 let own = || asked.map_or(duration, |round| duration / u64::from(round.users));
                 egress.on_air(self.now, frame.to, frame.category, false, own);
             }
-            match sort {
-                Sort::Packet => {
-                    hop.attempts += 1;
-                    hop.repeated += u64::from(frame.retry);
-                }
-                Sort::Held => {
-                    hop.attempts += 1;
-                    // These go first.
-                    hop.repeated += station.in_flight().take_while(|mpdu| mpdu.retry).count() as u64;
-                }
-                Sort::Response | Sort::Control => {}
-            }
         }
-        self.nodes[node].count_transmissions(frame, &mut self.packets, &mut self.flows, self.warmup);
+        match sort {
+            Sort::Packet(packet) => {
+                let hop = record.hops.to(frame.to);
+                hop.attempts += 1;
+                hop.repeated += u64::from(frame.retry);
+                count(packet);
+            }
+            Sort::Held => {
+                let hop = record.hops.to(frame.to);
+                hop.attempts += 1;
+                // These go first.
+                hop.repeated += station.held.in_flight().take_while(|mpdu| mpdu.retry).count() as u64;
+                station.held.in_flight().for_each(|mpdu| count(mpdu.packet));
+            }
+            Sort::Parts => {
+                let mpdus = station.held.parts().flat_map(|part| station.held.in_flight_to(part.to));
+                mpdus.for_each(|mpdu| count(mpdu.packet));
+            }
+            Sort::Response | Sort::Control | Sort::Broadcast => {}
+        }
         if self.nodes[node].station.tmac.is_some() {
             let (of, _, mut accounts) = self.node_and_accounts(node);
             of.tell_key(frame, &mut accounts);
@@ -355,7 +302,7 @@ impl World {
             let node = NodeId::from(link.to);
             let bystander = &mut nodes[node];
             let Node { station, egress, gauge, .. } = bystander;
-            let stays = station.only_overhears(frame) && !egress.has_for(station.free());
+            let stays = station.only_overhears(frame) && !egress.has_for(station.contention.free());
             if *overheard || !stays || gauge.is_some() {
                 return Stop::At(index, heard, node);
             }
@@ -411,7 +358,7 @@ impl World {
             }
             Signal::Noise => self.nodes[node].station.contention.noise(self.now, &self.rules),
             Signal::Foreign => {
-                let answer = self.nodes[node].station.ignores(self.now, &self.rules);
+                let answer = self.nodes[node].station.missed_response(self.now, &self.rules);
                 self.count_outcome(node, answer);
             }
             Signal::Nothing => {}
@@ -508,62 +455,6 @@ impl World {
         if answer.failed.is_some() || answer.report.is_some() {
             self.nodes[node].count_own(self.now, &answer);
             self.finish_frames(node);
-        }
-    }
-}
-
-impl Node {
-    /// Counts a transmission of every packet of its data frame.
-    fn count_transmissions(
-        &self,
-        frame: &Frame,
-        packets: &mut Arena<Packet>,
-        flows: &mut List<FlowId, Flow>,
-        warmup: Instant,
-    ) {
-        let mut count = |first: Handle| {
-            let mut next = Some(first);
-            while let Some(handle) = next {
-                let packet = packets.get_mut(handle);
-                next = packet.transit.next;
-                packet.transmissions = packet.transmissions.saturating_add(1);
-                if let Load::Flow(flow) = packet.load
-                    && packet.created >= warmup
-                {
-                    flows[flow].record.transmissions += 1;
-                }
-            }
-        };
-        let station = &self.station;
-        match frame.kind {
-            Kind::Data { packet, .. } if frame.to != BROADCAST => count(packet),
-            Kind::Aggregate { .. } | Kind::Triggered { .. } => {
-                station.in_flight().for_each(|mpdu| count(mpdu.packet));
-            }
-            Kind::MultiUser { .. } => {
-                let parts = station.downlink.iter().flat_map(|downlink| downlink.parts());
-                parts.flat_map(|part| station.in_flight_to(part.to)).for_each(|mpdu| count(mpdu.packet));
-            }
-            _ => {}
-        }
-    }
-
-    /// Counts the outcome of its station's own frames.
-    #[inline(never)]
-    fn count_own(&mut self, now: Instant, answer: &Answer) {
-        let Self { record, egress, station, .. } = self;
-        if let Some(Announced { to, category, airtime }) = answer.announced {
-            egress.announced_in_vain(now, to, category, airtime);
-        }
-        match answer.failed {
-            Some(Unanswered::Data) => record.unanswered_data += 1,
-            Some(Unanswered::Rts) => record.unanswered_rts += 1,
-            Some(Unanswered::BlockAckReq) | None => {}
-        }
-        if let Some(report) = answer.report {
-            record.mpdus += u64::from(report.sent);
-            record.lost_mpdus += u64::from(report.sent - report.acknowledged);
-            station.rates.learn(now, report);
         }
     }
 }

@@ -19,19 +19,12 @@ impl Node {
         now: Instant,
         rules: &Conventions,
     ) -> bool {
-        let station = &mut self.station;
-        if !station.has_won() {
-            return true;
+        let widths = [medium.idle_width(node.into(), now), medium.width(node.into())];
+        let begins = self.station.settles_width(now, widths, rules);
+        if begins == Some(true) {
+            medium.begin_txop(node.into());
         }
-        let idle = medium.idle_width(node.into(), now);
-        let wanted = station.wanted_width().unwrap_or_else(|| medium.width(node.into()));
-        if rules.bandwidth == Some(Bandwidth::Static) && idle < wanted {
-            station.begins_later(now, rules);
-            return false;
-        }
-        station.rates.limit(idle);
-        medium.begin_txop(node.into());
-        true
+        begins != Some(false)
     }
 
     /// Its frame in the channels that it takes: those of its mode, or of the data or the frame that it goes with.
@@ -106,7 +99,7 @@ impl World {
         let mut index = 0;
         while let Some((node, turned_idle)) = self.medium.ignores(of, &mut index, self.now) {
             let node = NodeId::from(node);
-            let answer = self.nodes[node].station.ignores(self.now, &self.rules);
+            let answer = self.nodes[node].station.missed_response(self.now, &self.rules);
             self.count_outcome(node, answer);
             if turned_idle {
                 self.nodes[node].station.turned_idle(self.now, &self.rules);

@@ -13,14 +13,15 @@ impl Node {
     #[cold]
     pub(super) fn count_parts(&mut self, frame: &Frame, now: Instant, rules: &Conventions) -> Duration {
         let Self { station, egress, record, gauge, .. } = self;
-        let lasts = station.downlink.as_ref().map_or(Duration::ZERO, |downlink| downlink.duration(rules));
-        let parts = station.downlink.iter().flat_map(|downlink| downlink.parts()).count() as u64;
+        let lasts =
+            station.downlink.as_ref().map_or(Duration::ZERO, |downlink| downlink.duration(&station.held, rules));
+        let parts = station.held.parts().count() as u64;
         let payload = lasts.saturating_sub(frame.mode.header());
         let shared = record.shared.get_or_insert_default();
         if let Mode::Mimo(mode) = frame.mode {
             shared.begin(mode.alone().subcarriers(), payload);
         }
-        for Part { to, mode, psdu, frames, repeated } in station.downlink.iter().flat_map(|downlink| downlink.parts()) {
+        for Part { to, mode, psdu, frames, repeated } in station.held.parts() {
             record.attempts += 1;
             let hop = record.hops.to(to);
             hop.attempts += 1;
@@ -40,10 +41,11 @@ impl World {
     /// The frame to several stations that is due: their data, or the trigger that asks them for their `BlockAck`s. None if
     /// the data are for one station.
     pub(crate) fn share_downlink(&mut self, node: NodeId, category: u8) -> Option<Frame> {
-        if let Some(next) = self.nodes[node].station.trigger(self.now, &self.rules) {
+        let station = &mut self.nodes[node].station;
+        if let Some(next) = station.next_to_several(self.now, &self.rules) {
             return Some(next);
         }
-        let first = self.nodes[node].station.may_share(&self.rules)?;
+        let first = station.several(self.now, &self.rules).2.may_share()?;
         let mut users = std::mem::take(&mut self.sharers);
         users.clear();
         users.push(first);
@@ -56,19 +58,19 @@ impl World {
         self.nodes[node].station.held.receivers(category).for_each(|(to, _)| joins(to));
         let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         egress.receivers(now, category, &mut joins, &mut accounts.dropping());
-        let splits = self.nodes[node].station.split(&mut users, &self.rules);
-        if splits {
+        let (downlink, _, cx) = self.nodes[node].station.several(now, &self.rules);
+        if downlink.is_some_and(|downlink| downlink.split(&mut users, &cx)) {
             for (place, &to) in users.iter().enumerate() {
                 if place == 0 || self.begin_part(node, category, to) {
                     let begun = self.nodes[node].station.assemble(self.now, &self.rules);
                     let assembly = begun.map(|begun| self.filled_up(node, begun));
-                    self.nodes[node].station.join_downlink(self.now, assembly, &self.rules);
+                    let (downlink, _, mut cx) = self.nodes[node].station.several(now, &self.rules);
+                    downlink.into_iter().for_each(|downlink| downlink.join(assembly, &mut cx));
                 }
             }
         }
-        let frame = if splits { self.nodes[node].station.begin_downlink(self.now, &self.rules) } else { None };
         self.sharers = users;
-        frame
+        self.nodes[node].station.next_to_several(now, &self.rules)
     }
 
     /// Begins a station's part of a PPDU with the frames that are held for it, or with a packet. False if there is none.
@@ -102,9 +104,9 @@ impl World {
         let station = &self.nodes[NodeId::from(frame.from)].station;
         let is_mine = match frame.kind {
             Kind::Trigger { asks: Asks::Backlog | Asks::Data, .. } | Kind::MultiBlockAck { .. } => {
-                station.uplink.as_ref().is_some_and(|uplink| uplink.serves(to))
+                station.uplink.as_ref().is_some_and(|uplink| uplink.users.contains(&to))
             }
-            _ => station.downlink.as_ref().is_some_and(|downlink| downlink.part(to).is_some()),
+            _ => station.held.part(to).is_some(),
         };
         if is_mine { Frame { to, ..*frame } } else { *frame }
     }
@@ -130,14 +132,11 @@ impl World {
             let frame = passing.sent.frame;
             let station = &nodes[NodeId::from(frame.from)].station;
             let nothing = Shape { psdu: Bytes::new(0), aggregate: false, control: true, ..passing.sent.shape };
-            let own = station.downlink.as_ref().and_then(|downlink| downlink.part(link.to)).map_or(
-                nothing,
-                |(mode, psdu)| {
-                    let mpdus = crate::mac::places(station.in_flight_to(link.to));
-                    laid_out.extend(mpdus.map(|(start, length)| crate::radio::Mpdu { start, length }));
-                    Shape { mode, psdu, aggregate: true, ..passing.sent.shape }
-                },
-            );
+            let own = station.held.part(link.to).map_or(nothing, |(mode, psdu)| {
+                let mpdus = crate::mac::places(station.held.in_flight_to(link.to));
+                laid_out.extend(mpdus.map(|(start, length)| crate::radio::Mpdu { start, length }));
+                Shape { mode, psdu, aggregate: true, ..passing.sent.shape }
+            });
             let node = NodeId::from(link.to);
             let heard = receivers.tail_of_part(passing, own, link, time, laid_out);
             self.heard(node, of, &frame, &heard);

@@ -5,5 +5,6 @@ mod air;
 mod bands;
 pub(super) mod conventions;
 mod downlink;
+mod sending;
 mod station;
 mod uplink;

@@ -14,7 +14,7 @@ impl Node {
         let Self { station, record, .. } = self;
         let frame = station.solicit(now, rules)?;
         if let (Some(round), Kind::Trigger { asks: Asks::Data, response: Mode::Mimo(mode), .. }) =
-            (station.uplink.as_ref().and_then(|uplink| uplink.round()), frame.kind)
+            (station.uplink.as_ref().and_then(|uplink| uplink.round), frame.kind)
         {
             record.triggered.get_or_insert_default().begin(mode.alone().subcarriers(), round.payload());
         }
@@ -40,12 +40,12 @@ impl Node {
         let Self { station, egress, .. } = self;
         let polled = matches!(frame.kind, Kind::Triggered { frames: 0, .. });
         if let Kind::Triggered { frames: 1.., .. } = frame.kind {
-            let round = station.uplink.as_ref().and_then(|uplink| uplink.round());
+            let round = station.uplink.as_ref().and_then(|uplink| uplink.round);
             let share = round.map_or(Duration::ZERO, |round| round.lasts / u64::from(round.users));
             egress.on_air(now, frame.from, frame.category, true, || share);
         }
         if let Some((mode, queued)) = told {
-            station.told(now, (frame.from, frame.category), mode, queued, polled, rules);
+            station.told(now, (frame.from, frame.category), mode, (queued, polled), rules);
         }
     }
 }
@@ -55,19 +55,21 @@ impl World {
     #[inline(never)]
     pub(super) fn answer_trigger(&mut self, node: NodeId, answer: &Frame) -> Frame {
         let (of, category) = (NodeId::from(answer.to), answer.category);
-        let Some(round) = self.nodes[of].station.uplink.as_ref().and_then(|uplink| uplink.round()) else {
+        let Some(round) = self.nodes[of].station.uplink.as_ref().and_then(|uplink| uplink.round) else {
             return *answer;
         };
         let reserves = answer.reserves.saturating_sub(self.rules.timing.sifs + round.lasts);
         let answer = Frame { reserves, ..*answer };
-        if !self.nodes[node].station.prepare_part(round, category)
+        let (_, uplink, mut cx) = self.nodes[node].station.several(self.now, &self.rules);
+        if !uplink.is_some_and(|uplink| uplink.prepare(round, category, &mut cx))
             || !self.nodes[node].station.held.holds(category) && !self.begin_part(node, category, answer.to)
         {
             return answer;
         }
         let begun = self.nodes[node].station.assemble(self.now, &self.rules);
         let assembly = begun.map(|begun| self.filled_up(node, begun));
-        let data = self.nodes[node].station.answer_with_data(self.now, assembly, &answer, &self.rules);
+        let (_, uplink, mut cx) = self.nodes[node].station.several(self.now, &self.rules);
+        let data = uplink.and_then(|uplink| uplink.answer(assembly, &answer, &mut cx));
         if let Some(Frame { kind: Kind::Triggered { psdu, .. }, mode, .. }) = data {
             let record = &mut self.nodes[of].record;
             record.triggered.get_or_insert_default().add(mode, self.rules.timing.payload(mode, psdu), round.payload());

@@ -7,7 +7,7 @@ use super::sites::Site;
 use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
-use crate::mac::{Algorithm, Conventions, Costs, Rates, Station};
+use crate::mac::{Algorithm, Conventions, Costs, Rates, Station, Uplink};
 use crate::radio::Mode;
 use crate::record::{Gauge, NodeRecord};
 use crate::world::energy::{self, EnergyAccount, low_mode};
@@ -100,10 +100,11 @@ pub(crate) fn nodes(
             station.held.take_turns();
         }
         if rules.shares_downlink() && site.role == Role::AccessPoint {
-            station.share_downlink();
+            station.downlink = Some(Box::default());
+            station.held.take_turns();
         }
         if rules.shares_uplink() {
-            station.share_uplink(site.role == Role::AccessPoint);
+            station.uplink = Some(Box::new(Uplink::new(site.role == Role::AccessPoint)));
         }
         nodes.push(Node {
             name: site.name.clone(),

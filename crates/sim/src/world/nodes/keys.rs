@@ -67,7 +67,8 @@ impl Node {
     /// `without` frames of the present exchange.
     fn oldest(&mut self, without: usize, accounts: &mut Accounts) -> Option<Key> {
         let Self { station, egress, .. } = self;
-        let mut oldest = station.mpdus_but(without).filter_map(|mpdu| key(&accounts.packets.get(mpdu.packet))).min();
+        let mut oldest =
+            station.held.mpdus_but(without).filter_map(|mpdu| key(&accounts.packets.get(mpdu.packet))).min();
         let mut filled = egress.filled();
         while filled != 0 {
             let category = u8::try_from(filled.trailing_zeros()).expect("a byte has eight bits");

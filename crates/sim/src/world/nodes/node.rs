@@ -252,7 +252,7 @@ impl Node {
 
     /// True if it has packets to send.
     pub(crate) fn has_packets(&self) -> bool {
-        self.egress.waiting() > 0 || self.station.mpdus().next().is_some()
+        self.egress.waiting() > 0 || self.station.held.mpdus().next().is_some()
     }
 
     /// True if packets wait here for a station that is taken to be asleep.

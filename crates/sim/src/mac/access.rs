@@ -1,0 +1,159 @@
+//! When a station contends for the medium, for frames of its own or to ask others for theirs, and what the edges of the medium
+//! are to it.
+
+use super::station::Station;
+use super::step::Step;
+use super::uplink::{LOOK_AGAIN, NotNow};
+use super::{Conventions, Frame};
+use crate::config::FirstAccess;
+use crate::radio::Mimo;
+use units::{Bytes, Instant};
+
+impl Station {
+    /// Starts contention for a category's new frame. On a medium that has been idle for the interframe space it is sent
+    /// at once (10.3.4.2), or after what another convention requires.
+    #[expect(clippy::inline_always, reason = "once a packet: the call costs a chain 1 %")]
+    #[inline(always)]
+    pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
+        let engaged = self.step != Step::Access || self.response.is_some() || self.contention.turning;
+        if engaged || self.contention.busy || now < self.contention.nav {
+            let after_response = matches!(rules.first_access, FirstAccess::Difs | FirstAccess::DifsOrBackOff);
+            // Only a response that it owes keeps it from the medium. The frame to be answered may have ended just now.
+            let only_owes = || {
+                let idle = !self.contention.busy || self.deadline == now + rules.timing.sifs;
+                let responds = self.response.is_some() && self.step == Step::Access && !self.contention.turning;
+                responds && idle && self.contention.nav <= now
+            };
+            let excused = after_response && only_owes();
+            if self.contention.contenders[category].backoff.is_none() && !excused {
+                self.contention.draw(category);
+            }
+            if engaged {
+                return;
+            }
+        } else if self.contention.contenders[category].backoff.is_none()
+            || self.contention.access_time(category, rules) <= now
+        {
+            self.contention.contenders[category].backoff = None;
+            let space = self.contention.access[category].space;
+            match rules.first_access {
+                FirstAccess::Immediate => {}
+                FirstAccess::Difs | FirstAccess::DifsOrBackOff if rules.edca() => {}
+                FirstAccess::Difs | FirstAccess::DifsOrBackOff => {
+                    self.contention.contenders[category].earliest = now + space;
+                }
+                FirstAccess::BackOff => {
+                    self.contention.contenders[category].earliest = now + space;
+                    self.contention.draw(category);
+                }
+            }
+        }
+        self.schedule(now, rules);
+    }
+
+    /// Handles the medium turning busy.
+    #[inline]
+    pub(crate) fn turned_busy(&mut self, now: Instant, rules: &Conventions) {
+        self.contention.busy = true;
+        if self.step != Step::Access || self.response.is_some() {
+            return;
+        }
+        // Slots whose boundary is nearer than the turn-around time cannot be taken back.
+        let seen = now + rules.timing.turnaround;
+        if self.deadline <= seen && self.contention.due != 0 {
+            self.contention.turning = true;
+            return;
+        }
+        for category in 0..rules.categories {
+            if self.contention.contends(category) {
+                self.contention.freeze(seen, category, rules);
+            }
+        }
+        self.deadline = Instant::NEVER;
+    }
+
+    /// Handles the medium turning idle.
+    #[inline]
+    pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
+        self.contention.busy = false;
+        // A radio that is turning to send has no use for it, and what it is due to send was worked out before.
+        if self.contention.turning {
+            return;
+        }
+        self.contention.idle_from = now;
+        if self.step == Step::Access && self.response.is_none() {
+            self.schedule(now, rules);
+        }
+    }
+
+    /// Sets the deadline to the earliest category's moment to send.
+    #[inline]
+    pub(super) fn schedule(&mut self, now: Instant, rules: &Conventions) {
+        self.deadline = self.contention.next(now, rules);
+        debug_assert!(!self.contention.busy || self.deadline == Instant::NEVER, "slots count on an idle medium");
+    }
+
+    /// Notes what a station told of its backlog in a data frame, or in the answer to a poll.
+    pub(crate) fn told(&mut self, now: Instant, of: (u32, u8), mode: Mimo, queued: (Bytes, bool), rules: &Conventions) {
+        debug_assert_ne!(of.0, self.address, "others tell");
+        let (_, Some(uplink), mut cx) = self.several(now, rules) else { return };
+        uplink.told(of, mode, queued, &mut cx);
+        if self.step == Step::Access {
+            self.seek(now, of.1.into(), rules);
+        }
+    }
+
+    /// A category that has nothing to send contends for a trigger, if there are stations to ask.
+    fn seek(&mut self, now: Instant, category: usize, rules: &Conventions) {
+        let Some(uplink) = &self.uplink else { return };
+        if self.contention.wanting & 1 << category == 0 && uplink.seeks(category, &self.held) {
+            uplink.seek(category, &self.held, &mut self.contention);
+            self.contend(now, category, rules);
+        }
+    }
+
+    /// It is time to look again whether stations are to be asked.
+    pub(super) fn looks_again(&mut self, now: Instant, rules: &Conventions) {
+        debug_assert!(self.step == Step::Access && !self.contention.busy, "it could send");
+        if let Some(uplink) = &mut self.uplink {
+            uplink.look_again(now, &mut self.contention);
+        }
+        for category in 0..rules.categories {
+            self.seek(now, category, rules);
+        }
+        self.schedule(now, rules);
+        debug_assert!(self.contention.look_again > now, "it does not look again at once");
+    }
+
+    /// A category that contended for a trigger alone, and has won, has none to send now.
+    pub(crate) fn forgoes(&mut self, now: Instant, why: NotNow, rules: &Conventions) -> bool {
+        let bit = 1 << self.held.holder;
+        if self.contention.soliciting & bit == 0 {
+            return false;
+        }
+        debug_assert_ne!(why, NotNow::Downlink, "it has no frames");
+        self.contention.wanting &= !bit;
+        self.contention.soliciting &= !bit;
+        self.step = Step::Access;
+        match why {
+            NotNow::TxopTooShort | NotNow::NobodyKnown | NotNow::Downlink => {
+                if let Some(uplink) = &self.uplink {
+                    uplink.seek(self.held.category(), &self.held, &mut self.contention);
+                }
+            }
+            // The channel may be as wide as always then.
+            NotNow::TooLong => self.contention.look_again = self.contention.look_again.min(now + LOOK_AGAIN),
+        }
+        self.begins_later(now, rules);
+        debug_assert!(self.contention.soliciting & bit != 0 || why != NotNow::TxopTooShort, "what it put off comes");
+        true
+    }
+
+    /// The trigger that is due, if it is the uplink's turn in the category that has won the medium.
+    pub(crate) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
+        let (_, Some(uplink), mut cx) = self.several(now, rules) else { return Err(NotNow::Downlink) };
+        let frame = uplink.solicit(&mut cx)?;
+        self.step = Step::Sending;
+        Ok(frame)
+    }
+}

@@ -1,0 +1,99 @@
+//! What a node counts of the frames that it sends.
+
+use crate::engine::{Arena, FlowId, Handle, List};
+use crate::mac::{Announced, Answer, Asks, BROADCAST, Conventions, Frame, Kind, Unanswered};
+use crate::net::{Load, Packet};
+use crate::record::NodeRecord;
+use crate::world::flows::Flow;
+use crate::world::nodes::Node;
+use units::{Duration, Instant};
+
+/// What a frame is for its sender's accounts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// An answer to another station's frame, without data.
+    Response,
+    /// Another frame without data.
+    Control,
+    /// A packet for all, which goes with the frame.
+    Broadcast,
+    /// This packet, which goes with the frame.
+    Packet(Handle),
+    /// Frames for one station that the sender holds until the answer is due.
+    Held,
+    /// The same for several stations side by side.
+    Parts,
+}
+
+impl Node {
+    /// Counts a frame that it begins to send. Returns what it is for its accounts, and its duration, where that follows not from
+    /// mode and length alone or is known.
+    #[inline]
+    pub(super) fn begins(&mut self, frame: &Frame, now: Instant, rules: &Conventions) -> (Sort, Option<Duration>) {
+        let NodeRecord { attempts, rts_attempts, block_ack_requests, requests, grants, .. } = &mut self.record;
+        let (count, sort) = match frame.kind {
+            Kind::Ack => {
+                // Of every two frames one is an ACK.
+                let lasts = (frame.mode == rules.timing.basic).then(|| rules.timing.responses(frame.mode).ack);
+                return (Sort::Response, lasts);
+            }
+            Kind::Cts | Kind::SharedCts | Kind::BlockAck { .. } => (None, Sort::Response),
+            Kind::Grant => (Some(grants), Sort::Response),
+            Kind::Rts | Kind::Trigger { asks: Asks::Clear, .. } => (Some(rts_attempts), Sort::Control),
+            Kind::BlockAckReq { .. } => (Some(block_ack_requests), Sort::Control),
+            Kind::Request { .. } => (Some(requests), Sort::Control),
+            Kind::Trigger { .. } | Kind::MultiBlockAck { .. } => (None, Sort::Control),
+            Kind::Data { .. } if frame.to == BROADCAST => (None, Sort::Broadcast),
+            Kind::Data { packet, .. } => (Some(attempts), Sort::Packet(packet)),
+            Kind::Aggregate { .. } => (Some(attempts), Sort::Held),
+            Kind::Triggered { frames, .. } => {
+                *attempts += u64::from(frames > 0);
+                let lasts = self.station.uplink.as_ref().and_then(|uplink| uplink.asked).map(|round| round.lasts);
+                return (if frames > 0 { Sort::Held } else { Sort::Control }, lasts);
+            }
+            Kind::MultiUser { .. } => return (Sort::Parts, Some(self.count_parts(frame, now, rules))),
+        };
+        count.into_iter().for_each(|count| *count += 1);
+        (sort, None)
+    }
+
+    /// Counts the outcome of its station's own frames.
+    #[inline(never)]
+    pub(super) fn count_own(&mut self, now: Instant, answer: &Answer) {
+        let Self { record, egress, station, .. } = self;
+        if let Some(Announced { to, category, airtime }) = answer.announced {
+            egress.announced_in_vain(now, to, category, airtime);
+        }
+        match answer.failed {
+            Some(Unanswered::Data) => record.unanswered_data += 1,
+            Some(Unanswered::Rts) => record.unanswered_rts += 1,
+            Some(Unanswered::BlockAckReq) | None => {}
+        }
+        if let Some(report) = answer.report {
+            record.mpdus += u64::from(report.sent);
+            record.lost_mpdus += u64::from(report.sent - report.acknowledged);
+            station.rates.learn(now, report);
+        }
+    }
+}
+
+/// Counts a transmission of a data frame's packets.
+#[inline]
+pub(super) fn count_transmission(
+    first: Handle,
+    packets: &mut Arena<Packet>,
+    flows: &mut List<FlowId, Flow>,
+    warmup: Instant,
+) {
+    let mut next = Some(first);
+    while let Some(handle) = next {
+        let packet = packets.get_mut(handle);
+        next = packet.transit.next;
+        packet.transmissions = packet.transmissions.saturating_add(1);
+        if let Load::Flow(flow) = packet.load
+            && packet.created >= warmup
+        {
+            flows[flow].record.transmissions += 1;
+        }
+    }
+}
