@@ -1,10 +1,9 @@
 //! The record of what was measured for every claim: `evidence/DOCUMENT.csv`, one row per verdict of a full run.
 //!
-//! Here live reading, writing and checking of the record, the tables made of it, and the record itself, which is built
-//! into the command. Nothing is simulated here, and what only runs experiments or governs queues does not need it.
+//! This crate reads, writes and checks the record and makes tables of it. The record itself is built into the command
+//! `sluice`. This crate simulates nothing. A program that only runs experiments or governs queues does not need it.
 //!
-//! Measured values come from runs. The words beside them (statement, source, cause) are those of the scenario and are
-//! updated whenever the record is written.
+//! Measured values come from runs. Statement, source and cause come from the scenario, each time the record is written.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod audit;
