@@ -334,6 +334,39 @@ fn what_a_station_sends_is_paid_by_its_share_of_the_time() {
     assert_eq!(host.release(&mut law, at), [0]);
 }
 
+/// Releases what may be released, which is sent and answered at once; returns the ports of the packets.
+fn answered(law: &mut Law, host: &mut Host, now: Instant) -> Vec<usize> {
+    let released = host.release(law, now);
+    for &port in &released {
+        law.sent(now, port, us(200));
+        law.completed(now, port, us(200));
+    }
+    released
+}
+
+#[test]
+fn what_a_station_has_sent_keeps_its_packets_back_for_a_second_at_most() {
+    for stations in [2, 4] {
+        let mut law = law(us(50_000), stations);
+        let mut host = Host::busy(&mut law, &vec![200; stations]);
+        // A second, in which the number of busy stations is known, and an upload that nothing slows down for three more.
+        let mut now = Instant::ZERO;
+        for step in 1..=4_000 {
+            answered(&mut law, &mut host, now);
+            now = Instant::ZERO + us(step * 1_000);
+            if step > 1_000 {
+                law.received(now, 0, us(900));
+            }
+        }
+        let ends = now;
+        while !answered(&mut law, &mut host, now).contains(&0) {
+            now += us(1_000);
+        }
+        let waited = now.since(ends);
+        assert!((us(900_000)..=us(1_010_000)).contains(&waited), "{stations} stations: {waited}");
+    }
+}
+
 #[test]
 fn a_station_that_does_not_answer_has_no_precedence() {
     let mut law = law(us(50_000), 2);
