@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,6 @@ from ._table import Table
 
 if TYPE_CHECKING:
     import altair
-
-    from ._runs import Runs
-    from ._scenario import Result
 
 #: The report's colours and dashes.
 COLOURS = ["#0072b2", "#d55e00", "#00875f", "#b8518e", "#b57b00", "#2b8ac4", "#4a4a55"]
@@ -49,25 +46,24 @@ WITHIN = {"mean": "mean ", "max": "largest "}
 UNITS = {"_s": "s", "_bps": "bit/s", "_bytes": "B", "_packets": "packets", "_ratio": "share"}
 
 
-def plot_result(result: Result, y: str | None) -> altair.Chart:
-    """Draw a column of a run's tables: over time where it is one of a series, else as bars."""
+def plot_result(heading: str, series: Mapping[str, Table], totals: Mapping[str, Table], y: str | None) -> altair.Chart:
+    """Draw a column of a run's tables, by what their rows are of: over time where it is one of a series, else as bars."""
     alt = _altair()
     if y is None:
-        y = "delay_mean_s" if len(result.flow_series) else "delay_s.max"
-    tables = [("flow", result.flow_series), ("queue", result.queue_series)]
-    for name, table in tables:
+        y = "delay_mean_s" if len(series["flow"]) else "delay_s.max"
+    for name, table in series.items():
         if len(table) and y in table.columns:
-            return _over_time(alt, table, name, y, result.scenario.title)
-    for name, table in (("flow", result.flows), ("node", result.queues)):
+            return _over_time(alt, table, name, y, heading)
+    for name, table in totals.items():
         if y in table.columns:
             rows = [{name: row[name], "y": row[y]} for row in table.to_rows()]
-            bars = alt.Chart(alt.Data(values=rows), title=result.scenario.title).mark_bar()
+            bars = alt.Chart(alt.Data(values=rows), title=heading).mark_bar()
             drawn = bars.encode(x=alt.X(f"{name}:N", title=name), y=alt.Y("y:Q", title=title(y)))
             chart: altair.Chart = _dressed(drawn)
             return chart
-    if any(y in table.columns for _, table in tables):
+    if any(y in table.columns for table in series.values()):
         raise SluiceError(f'{y!r} is a time series, and none was recorded: run(series="100 ms")')
-    known = dict.fromkeys(name for _, table in tables for name in table.columns[4:])
+    known = dict.fromkeys(name for table in series.values() for name in table.columns[4:])
     raise SluiceError(f"no column is named {y!r}; of time series there are {', '.join(known)}")
 
 
@@ -84,12 +80,14 @@ def _over_time(alt: Any, table: Table, name: str, y: str, heading: str) -> altai
     return chart
 
 
-def plot_runs(runs: Runs, x: str, y: str, colour: str | None, table: str) -> altair.LayerChart:
+def plot_runs(
+    columns: Table, axes: Mapping[str, list[str]], x: str, y: str, colour: str | None
+) -> altair.LayerChart:
     """Draw mean and 95 % interval over the seeds, by the labels of an axis."""
     alt = _altair()
-    rows = _summary(runs, x, y, colour, table)
-    shade = {} if colour is None else {"color": alt.Color("colour:N", title=title(colour), sort=_labels(runs, colour))}
-    labels = _labels(runs, x)
+    rows = _summary(columns, x, y, colour)
+    shade = {} if colour is None else {"color": alt.Color("colour:N", title=title(colour), sort=_labels(axes, colour))}
+    labels = _labels(axes, x)
     numeric = labels is None
     axis = (
         alt.X("x:Q", title=title(x))
@@ -103,12 +101,11 @@ def plot_runs(runs: Runs, x: str, y: str, colour: str | None, table: str) -> alt
     return chart
 
 
-def _summary(runs: Runs, x: str, y: str, colour: str | None, table: str) -> list[dict[str, Any]]:
+def _summary(columns: Table, x: str, y: str, colour: str | None) -> list[dict[str, Any]]:
     """Give mean and interval over the seeds for every case; several flows of a run are averaged first."""
-    columns = runs.table(table)
     for name in (x, y, *([] if colour is None else [colour])):
         if name not in columns.columns:
-            raise SluiceError(f"the table {table!r} has no column {name!r}; there are {', '.join(columns.columns)}")
+            raise SluiceError(f"the table has no column {name!r}; there are {', '.join(columns.columns)}")
     hues: Sequence[Any] = [None] * len(columns) if colour is None else columns[colour]
     by_run: dict[tuple[Any, Any, int], list[float]] = {}
     for at, hue, seed, value in zip(columns[x], hues, columns["seed"], columns[y], strict=True):
@@ -124,9 +121,9 @@ def _summary(runs: Runs, x: str, y: str, colour: str | None, table: str) -> list
     return rows
 
 
-def _labels(runs: Runs, axis: str) -> list[str] | None:
+def _labels(axes: Mapping[str, list[str]], axis: str) -> list[str] | None:
     """Give the labels of an axis in their order; None where they are numbers, or it is no axis."""
-    labels = dict(runs.axes).get(axis, [])
+    labels = axes.get(axis, [])
     try:
         [float(label) for label in labels]
     except ValueError:

@@ -84,4 +84,4 @@ class Runs(ABC):
         """
         from ._plot import plot_runs
 
-        return plot_runs(self, x, y, colour, table)
+        return plot_runs(self.table(table), dict(self.axes), x, y, colour)

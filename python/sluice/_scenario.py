@@ -234,7 +234,8 @@ class Result:
         """
         from ._plot import plot_result
 
-        return plot_result(self, y)
+        series = {"flow": self.flow_series, "queue": self.queue_series}
+        return plot_result(self.scenario.title, series, {"flow": self.flows, "node": self.queues}, y)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Results travel between processes."""

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,6 @@ from ._table import Table
 
 if TYPE_CHECKING:
     import polars
-
-    from ._sweep import Spec
 
 #: What a manifest says of a sweep, in words for messages.
 PARTS = {
@@ -29,6 +28,33 @@ PARTS = {
     "axes": "axes",
     "chunk": "size of chunks",
 }
+
+
+@dataclass(frozen=True)
+class Spec:
+    """All that a sweep's results depend on; what a worker is sent."""
+
+    text: str
+    name: str
+    stem: str
+    folder: str
+    set: tuple[str, ...]
+    over: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] | None
+    seeds: tuple[int, ...] | None
+    build: str
+    chunk: int
+    blocks: tuple[int, ...] | None
+
+    def plan(self) -> _sluice.Plan:
+        """Read the scenario and lay out the runs."""
+        over = None
+        if self.over is not None:
+            over = [(axis, [(label, list(sets)) for label, sets in values]) for axis, values in self.over]
+        seeds = None if self.seeds is None else list(self.seeds)
+        blocks = None if self.blocks is None else list(self.blocks)
+        return _sluice.Plan(
+            self.text, self.name, self.stem, self.folder, list(self.set), over, seeds, self.build, self.chunk, blocks
+        )
 
 
 class Store:

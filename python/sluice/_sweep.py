@@ -20,7 +20,7 @@ from . import _sluice
 from ._errors import SluiceError
 from ._runs import Runs
 from ._scenario import Scenario, loaded, setting
-from ._store import Store
+from ._store import Spec, Store
 from ._table import Table
 from ._values import listed, seeds_of, text_of, whole
 
@@ -54,33 +54,6 @@ class Failure:
     case: dict[str, str]
     seed: int
     message: str
-
-
-@dataclass(frozen=True)
-class Spec:
-    """All that a sweep's results depend on; what a worker is sent."""
-
-    text: str
-    name: str
-    stem: str
-    folder: str
-    set: tuple[str, ...]
-    over: tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...] | None
-    seeds: tuple[int, ...] | None
-    build: str
-    chunk: int
-    blocks: tuple[int, ...] | None
-
-    def plan(self) -> _sluice.Plan:
-        """Read the scenario and lay out the runs."""
-        over = None
-        if self.over is not None:
-            over = [(axis, [(label, list(sets)) for label, sets in values]) for axis, values in self.over]
-        seeds = None if self.seeds is None else list(self.seeds)
-        blocks = None if self.blocks is None else list(self.blocks)
-        return _sluice.Plan(
-            self.text, self.name, self.stem, self.folder, list(self.set), over, seeds, self.build, self.chunk, blocks
-        )
 
 
 def sweep(

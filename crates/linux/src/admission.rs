@@ -1,6 +1,7 @@
 //! Admission between agents: probes, answers to them, and requests to regulate, hop by hop. `docs/live-admission.md`
 //! describes it.
 
+mod filter;
 mod keeper;
 mod ledger;
 mod marks;

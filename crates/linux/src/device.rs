@@ -15,7 +15,6 @@ pub(crate) mod looks;
 pub(crate) mod observed;
 pub(crate) mod options;
 pub(crate) mod radio;
-pub(crate) mod segments;
 pub(crate) mod state;
 pub(crate) mod txq;
 pub(crate) mod wish;

@@ -1,7 +1,7 @@
 //! A process that outlives `sluice admit` for as long as processes of its command do: without an answer to the filter
 //! that they inherited they could open no more sockets.
 
-use crate::admission::supervised::{let_through, receive};
+use crate::admission::filter::{let_through, receive};
 use crate::error::Error;
 use nix::libc;
 use rustix::event::{PollFd, PollFlags, poll};

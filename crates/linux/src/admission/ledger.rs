@@ -2,7 +2,6 @@
 //! the source's word that the flow exists keeps it on; so the sum of all flows stays below a bound.
 
 use crate::admission::message::{Kind, Message, UNBOUNDED};
-use crate::admission::relay::FORGOTTEN_AFTER;
 use std::net::IpAddr;
 use units::{Duration, Instant, Rate};
 
@@ -10,6 +9,9 @@ use units::{Duration, Instant, Rate};
 const MOST_FLOWS: usize = 256;
 /// For so long a probe keeps its rate: longer than a source waits for its answer, with all repetitions.
 pub(super) const PROBED_FOR: Duration = Duration::from_secs(3);
+
+/// A program, or a flow, is forgotten after this much silence. Its program says that it is there three times in that time.
+pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
 /// The flows.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 //! A message is accepted only from a neighbour through which the sender that it names is reached. So an answer goes to
 //! who asked, and nobody can name another as the source of a probe or as the destination of an answer.
 
-use crate::admission::ledger::{Ledger, PROBED_FOR};
+use crate::admission::ledger::{FORGOTTEN_AFTER, Ledger, PROBED_FOR};
 use crate::admission::message::{Flow, Neighbour, Peer, Program};
 use crate::admission::message::{Kind, Message, UNBOUNDED};
 use crate::admission::pace::{Pace, Standing};
@@ -15,8 +15,6 @@ use units::{Duration, Instant, Rate};
 const MOST_PROGRAMS: usize = 64;
 /// Of a user with more programs than these also one whose probe is open gives way to another user's.
 const MOST_OPEN: usize = 8;
-/// A program is forgotten after this much silence. It says that it is there three times in that time.
-pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 /// Least time between two requests to regulate of one flow, as in the simulator. Without it a flow of fifty packets per
 /// second would bring as many requests, which all say the same.
 const REGULATION_EVERY: Duration = Duration::from_millis(100);

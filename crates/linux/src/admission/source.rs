@@ -1,8 +1,8 @@
 //! A program that asks for admission: its gate, and the messages between it and the agent of its machine.
 
+use crate::admission::ledger::FORGOTTEN_AFTER;
 use crate::admission::message::{Kind, LENGTH, Message, UNBOUNDED};
 use crate::admission::port::program_name;
-use crate::admission::relay::FORGOTTEN_AFTER;
 use crate::admission::supervised::Class;
 use crate::error::Error;
 use control::{Act, FlowGate, Gate as _, GateParams};

@@ -7,12 +7,11 @@ use crate::agent::confine::{Opens, confine};
 use crate::agent::governor::{Done, Governor, Round};
 use crate::agent::links::Links;
 use crate::agent::manager::Manager;
-use crate::agent::reload::Reload;
 use crate::agent::signals::{Signals, Told};
 use crate::agent::wakes::Wakes;
 use crate::device::contract::Keeps;
 use crate::device::looks::Looks;
-use crate::device::wish::Wish;
+use crate::device::wish::{Place, Wish};
 use crate::error::Error;
 use crate::kernel::rtnetlink::Route;
 use crate::kernel::{now, slept};
@@ -21,7 +20,7 @@ use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::serve::{Address, Listener, Server, Serves};
 use crate::telemetry::status::Status;
 use rustix::rand::{GetRandomFlags, getrandom};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant};
 
 /// Longest time between two looks at the clients.
@@ -69,6 +68,16 @@ pub(super) enum Readiness {
     Starting,
     Reloading,
     Ready,
+}
+
+/// Settings that are being applied.
+#[derive(Debug)]
+pub(super) struct Reload {
+    /// All former settings.
+    pub(super) before: BTreeMap<Place, Wish>,
+    /// Places that are new or have other settings.
+    pub(super) touched: BTreeSet<Place>,
+    pub(super) wanted: BTreeSet<Place>,
 }
 
 pub(super) struct Agent {

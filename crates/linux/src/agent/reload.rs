@@ -5,23 +5,13 @@
 //! their former settings back.
 
 use crate::agent::Host;
-use crate::agent::govern::{Agent, Readiness, random, tell};
+use crate::agent::govern::{Agent, Readiness, Reload, random, tell};
 use crate::agent::governor::Governor;
 use crate::device::wish::{Place, Wish};
 use crate::error::Error;
 use crate::kernel::now;
 use crate::telemetry::events::AgentEventKind;
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Settings that are being applied.
-#[derive(Debug)]
-pub(super) struct Reload {
-    /// All former settings.
-    before: BTreeMap<Place, Wish>,
-    /// Places that are new or have other settings.
-    pub(super) touched: BTreeSet<Place>,
-    wanted: BTreeSet<Place>,
-}
+use std::collections::BTreeMap;
 
 impl Agent {
     /// Begins to apply other settings. Returns false if the host wants to end.

@@ -4,13 +4,15 @@
 //! accepted only if it is a plain file of this user that was not reached by a link. A process is signalled only if it
 //! is still the one that wrote its number down.
 //!
+//! The limit of segments of an interface is shared by its governed places: the first of them writes the former limit down, later
+//! ones copy it, and the last that is restored gives it back.
+//!
 //! A file is never written in place: a new one, complete and on the disk, takes its name. At every moment, and on a full
 //! disk, the name has either the former or the new contents. The new file is locked before it gets the name, so that
 //! the name always belongs to a locked file while an agent lives; see [`lock`](crate::device::lock).
 
 use crate::device::former::Former;
 use crate::device::lock::{PhyLock, failed, has_name, locked, open};
-use crate::device::segments;
 use crate::device::wish::{is_name, quoted, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
@@ -145,7 +147,7 @@ impl State {
         // A killed agent whose queue continues has written it down already. It is read now, because `link` may be older
         // than what a killed agent changed and this one has restored.
         let now = route.link(&link.name)?.gso_max_segs;
-        let noted = segments::noted_by_others(&self.path, former);
+        let noted = noted_by_others(&self.path, former);
         former.remember_segments(noted.unwrap_or(now));
         self.keep(former)?;
         // The lowest limit that one of its places asked for.
@@ -159,7 +161,7 @@ impl State {
 
     /// Restores the former queue. The file stays.
     pub(crate) fn put_back(&self, former: &Former, route: &mut Route) -> Result<(), Error> {
-        segments::restore(&self.path, former, route)
+        restore(&self.path, former, route)
     }
 
     /// Restores the former queue and removes the file. If another program has put a queue there, that one stays.
@@ -214,7 +216,7 @@ impl Restorer {
         if kept.process != std::process::id() {
             return Ok(());
         }
-        segments::restore(path, &kept.former, &mut Route::open()?)?;
+        restore(path, &kept.former, &mut Route::open()?)?;
         if let (Some(folder), Some(phy)) = (path.parent(), kept.former.phy()) {
             // This process has its lock.
             let _ = fs::remove_file(PhyLock::path(folder, phy));
@@ -331,6 +333,29 @@ pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
         return refuse("may be written by others: no state is kept there");
     }
     Ok(())
+}
+
+/// Returns the former limit that other places of the interface have written down beside the state file `path`.
+fn noted_by_others(path: &Path, former: &Former) -> Option<u32> {
+    let name = |path: &Path| Some(path.file_name()?.to_str()?.strip_suffix(".json")?.to_string());
+    // The place is the last part of a name.
+    let interface = |name: &str| Some(name.rsplit_once('.')?.0.to_string());
+    let this = interface(&name(path)?)?;
+    let entries = fs::read_dir(path.parent()?).ok()?;
+    let others = entries.flatten().map(|entry| entry.path()).filter(|other| {
+        other != path && name(other).and_then(|name| interface(&name)).is_some_and(|interface| interface == this)
+    });
+    let kept = others.filter_map(|other| serde_json::from_slice::<Kept>(&fs::read(other).ok()?).ok());
+    kept.filter_map(|kept| kept.former.segments_of(former)).max()
+}
+
+/// Restores the former queue of the place with the state file `path`, and the limit of segments if no other place has
+/// it in its charge.
+fn restore(path: &Path, former: &Former, route: &mut Route) -> Result<(), Error> {
+    match noted_by_others(path, former) {
+        Some(_) => former.without_segments().restore(route),
+        None => former.restore(route),
+    }
 }
 
 /// Returns the name of a state file that is not complete yet.

@@ -10,6 +10,7 @@ macro_rules! over {
     };
 }
 
+mod attachment;
 pub mod bqm;
 mod class;
 mod consumption;
@@ -28,6 +29,7 @@ mod tmac;
 mod traffic;
 mod wired;
 
+pub use attachment::Attachment;
 pub use bqm::Bqm;
 pub use class::{Category, Class, Dscp};
 pub use consumption::{Consumption, LowLevel};
@@ -40,7 +42,7 @@ pub use mac::{
 };
 pub use marks::Marks;
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
-pub use network::{Attachment, Network, Record};
+pub use network::{Network, Record};
 pub use nodes::{
     CategoryQueues, ClassQueues, Mac80211, Node, NodeStandard, Placement, PowerSave, PullLoop, Queues, Role, Shape,
     TurnsScheduler,

@@ -1,13 +1,12 @@
 //! The whole description: all tables of a network.
 
 use super::{
-    Access, CategoryQueues, ClassQueues, Consumption, Flow, Mac, Marks, Mobility, MostBytes, Node, Placement, Radio,
-    Routing, Standard, Tcp, Wired,
+    Access, Attachment, CategoryQueues, ClassQueues, Consumption, Flow, Mac, Marks, Mobility, MostBytes, Node,
+    Placement, Radio, Routing, Standard, Tcp, Wired,
 };
 use queue::Settings as Queue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use units::{Bytes, Duration, Length};
 
 /// A network and how long to run it.
@@ -127,37 +126,4 @@ pub struct Record {
     pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.
     pub hops: bool,
-}
-
-/// A file named by a scenario: its path, relative to the scenario's folder. Whoever reads the scenario attaches what the
-/// file holds; the simulator itself reads no files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct Attachment {
-    path: String,
-    #[serde(skip)]
-    #[schemars(skip)]
-    content: Option<Arc<[u8]>>,
-}
-
-impl Attachment {
-    /// A file that holds `content`.
-    pub fn new(path: impl Into<String>, content: &[u8]) -> Self {
-        Self { path: path.into(), content: Some(content.into()) }
-    }
-
-    /// The path, as the scenario has it.
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
-    /// What the file holds; `None` until it is attached.
-    pub fn content(&self) -> Option<&[u8]> {
-        self.content.as_deref()
-    }
-
-    /// Attaches what the file holds.
-    pub fn attach(&mut self, content: Arc<[u8]>) {
-        self.content = Some(content);
-    }
 }

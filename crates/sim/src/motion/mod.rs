@@ -5,15 +5,17 @@
 //! which IEEE 754 rounds exactly, so that they are the same on every machine.
 
 mod fcd;
+mod form;
 mod leg;
 mod movements;
 mod presence;
 mod random_waypoint;
 mod setdest;
 
+pub use form::{Form, read};
 pub(crate) use leg::{Command, Order, Position, Script};
 pub(crate) use movements::Movement;
-pub use movements::{Fault, Form, Movements, read};
+pub use movements::{Fault, Movements};
 pub(crate) use presence::Presence;
 pub(crate) use random_waypoint::RandomWaypoint;
 

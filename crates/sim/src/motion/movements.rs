@@ -1,20 +1,11 @@
-//! Movement files: how nodes move, node by node.
+//! What a movement file tells, whatever its form: how nodes move, node by node.
 
-use super::{Command, Position, Presence, fcd, setdest};
+use super::{Command, Position, Presence};
 use std::fmt;
 
 /// Largest absolute coordinate, in metres.
 const FARTHEST: f64 = 1e9;
 pub(super) const TOO_FAR: &str = "no position is farther away than 1000000 km";
-
-/// The form of a movement file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Tcl of ns-2's `setdest`, `BonnMotion` and SUMO.
-    Setdest,
-    /// Floating car data of SUMO, in XML.
-    Fcd,
-}
 
 /// How the nodes of a file move, each with what it is called there: in order of their numbers, or of their first appearance.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,36 +56,6 @@ impl Fault {
     /// At a byte of a line.
     pub(super) fn new(line: usize, text: &str, at: usize, message: String) -> Self {
         Self { line, column: text[..at].chars().count() + 1, message, text: text.trim_end().to_owned() }
-    }
-}
-
-/// Reads the movements of the nodes of a file.
-///
-/// # Errors
-/// A file of another form; the first invalid line.
-pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
-    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
-    let start = start.trim_start_matches('\u{feff}').trim_start().lines().next().unwrap_or_default();
-    if let Some(told) = other_form(start, form) {
-        return Err(Fault::new(1, start, 0, told.to_owned()));
-    }
-    match form {
-        Form::Setdest => setdest::read(bytes),
-        Form::Fcd => fcd::read(bytes),
-    }
-}
-
-/// What a file that begins so is, if it is not of this form.
-fn other_form(start: &str, form: Form) -> Option<&'static str> {
-    let is_table = start.contains("vehicle_id") || start.contains("timestep_time");
-    match form {
-        Form::Setdest if start.starts_with('<') => Some("this is XML: the model `fcd` reads floating car data of SUMO"),
-        Form::Fcd if start.starts_with(['$', '#']) => {
-            Some("this is no XML: the model `setdest` reads ns-2's movements")
-        }
-        _ if is_table && !start.starts_with('<') => Some("this is CSV: export floating car data as XML, to `FILE.xml`"),
-        _ if start.starts_with("PAR1") => Some("this is Parquet: export floating car data as XML, to `FILE.xml`"),
-        Form::Fcd | Form::Setdest => None,
     }
 }
 

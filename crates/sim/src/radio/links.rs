@@ -6,8 +6,7 @@
 
 use super::channel::Channel;
 use super::index::Grid;
-use super::propagation::{Link, Model, Reception};
-use super::reception::BOOST;
+use super::propagation::{BOOST, Link, Model, Reception};
 use crate::config::Radio;
 use crate::motion::{Motion, Position};
 use units::{Duration, Instant};

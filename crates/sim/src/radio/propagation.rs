@@ -1,7 +1,6 @@
 //! Path loss over distance, and the received power that follows.
 
 use super::channel::Channel;
-use super::reception::BOOST;
 use crate::config::{Capture, Propagation, Radio};
 use crate::motion::Position;
 use units::{Duration, Length, Power};
@@ -10,6 +9,9 @@ use units::{Duration, Length, Power};
 const LIGHT: f64 = 299_792_458.0;
 /// Relative precision of positions and ranges: a node 30 m away lies within a range of 30 m.
 const ROUNDING: f64 = 1e-9;
+
+/// How much stronger the preamble of an HE ER SU PPDU is than that of others: 3 dB (IEEE 802.11ax-2021, 27.3.11).
+pub(super) const BOOST: u64 = 2;
 
 /// Thresholds for decoding, carrier sense and capture. Powers are in attowatts, so that sums are exact integers and the
 /// same on every machine.

@@ -5,7 +5,7 @@ use super::channel::Channel;
 use super::errors::{Errors, Tables, all_survive, header_field};
 use super::fading::Fading;
 use super::mode::Mode;
-use super::propagation::Reception;
+use super::propagation::{BOOST, Reception};
 use crate::config::ChannelWidth;
 use crate::engine::{Bitmap, Purpose, Stream};
 use std::ops::Range;
@@ -30,9 +30,6 @@ pub(crate) struct Shape {
     /// True if it is sent with less power, for spatial reuse.
     pub(crate) limited: bool,
 }
-
-/// How much stronger the preamble of an HE ER SU PPDU is than that of others: 3 dB (IEEE 802.11ax-2021, 27.3.11).
-pub(super) const BOOST: u64 = 2;
 
 impl Shape {
     /// No node.

@@ -1,7 +1,7 @@
 //! Counts of every flow and every node.
 
 use super::hops::Hops;
-use super::{Player, Receptions, Summary, TransportRecord};
+use super::{Player, Receptions, Summary, TransportRecord, ratio, share};
 use crate::config::Class;
 use crate::mac::BROADCAST;
 use crate::net::{LossCause, Packet};
@@ -380,14 +380,4 @@ impl QueueRecord {
     pub(crate) fn waits(&self) -> (Times, Times) {
         (self.sojourn.times(), self.nodal.times())
     }
-}
-
-/// `part / whole`; zero if `whole` is zero.
-pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
-    share(part as f64, whole)
-}
-
-/// The same of a part that need not be whole.
-pub(crate) fn share(part: f64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part / whole as f64 }
 }

@@ -13,7 +13,16 @@ pub(crate) use draws::{Lengths, Pareto, Times};
 pub(crate) use on_off::OnOff;
 pub(crate) use pcap::Pcap;
 pub(crate) use ping::Ping;
-pub(crate) use source::{Emission, Replay, Source};
+pub(crate) use source::{Replay, Source};
 pub(crate) use steady::{RateSchedule, Segment, Steady, uniform};
 pub(crate) use transfers::{Recurrence, Transfers, Volume};
 pub(crate) use web::Web;
+
+use units::{Bytes, Instant};
+
+/// A packet emitted by a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Emission {
+    pub(crate) at: Instant,
+    pub(crate) payload: Bytes,
+}

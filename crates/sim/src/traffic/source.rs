@@ -1,6 +1,6 @@
 //! A source of any kind.
 
-use super::{OnOff, Pcap, Ping, Steady, Web};
+use super::{Emission, OnOff, Pcap, Ping, Steady, Web};
 use std::ops::Range;
 use units::{Bytes, Instant};
 
@@ -42,13 +42,6 @@ impl Source {
             Self::Ping(ping) => ping.advance(),
         }
     }
-}
-
-/// A packet emitted by a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Emission {
-    pub(crate) at: Instant,
-    pub(crate) payload: Bytes,
 }
 
 /// Makes the packets of a recording again.

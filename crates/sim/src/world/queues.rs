@@ -68,7 +68,7 @@ impl World {
     fn hand_over_all(&mut self, node: NodeId) {
         let Node { station, egress, absent, .. } = &self.nodes[node];
         if *absent {
-            return self.arm(node);
+            return self.nodes[node].arm(node, &mut self.events);
         }
         if egress.has_moved() || station.held.is_paused() {
             self.pull_all(node);
@@ -83,7 +83,7 @@ impl World {
         for category in categories(station.free() & egress.filled()) {
             self.hand_over(node, category);
         }
-        self.arm(node);
+        self.nodes[node].arm(node, &mut self.events);
     }
 
     /// Moves packets on towards the MAC, as far as they may: also each packet at once when it arrives, so that those that

@@ -124,8 +124,7 @@ impl World {
             return;
         };
         let intact = match heard.what {
-            Signal::Good { whole: true } => Bitmap::ALL,
-            Signal::Good { whole: false } => medium.intact(),
+            Signal::Good { whole } => medium.intact(whole),
             _ => Bitmap::default(),
         };
         let picture = scene.frame(&addressed, &intact);

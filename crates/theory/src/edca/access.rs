@@ -1,11 +1,8 @@
 //! The categories of a cell together: (1) of [`super`], and what an access to the medium brings.
 
-use super::residual::{Others, Station};
+use super::residual::{NEGLIGIBLE, Others, Residual, Station};
 use super::{Group, Medium, Outcome};
 use crate::dcf::backoff::Backoff;
-
-/// A boundary that is reached with less than this is taken as out of reach.
-pub(super) const NEGLIGIBLE: f64 = 1e-15;
 
 /// The largest change of a probability at which the iteration ends.
 const CLOSE: f64 = 1e-11;
@@ -120,7 +117,7 @@ impl<'a> Cell<'a> {
         if t == 0 { 1.0 } else { self.idle_after(t - 1) }
     }
 
-    fn residual(&self, entity: usize) -> super::residual::Residual {
+    fn residual(&self, entity: usize) -> Residual {
         let Entity { law, delay, .. } = &self.entities[entity];
         Station { law, delay: *delay }.among(&self.others(entity))
     }

@@ -1,7 +1,9 @@
 //! Residual back-off of one category among the others: (2) to (4) of [`super`].
 
-use super::access::NEGLIGIBLE;
 use crate::dcf::backoff::Backoff;
+
+/// A boundary that is reached with less than this is taken as out of reach.
+pub(super) const NEGLIGIBLE: f64 = 1e-15;
 
 /// What the others of a category do, by the boundary `t`.
 pub(super) struct Others {

@@ -14,6 +14,7 @@ mod receive;
 mod route;
 mod search;
 mod settings;
+mod shortened;
 #[cfg(test)]
 mod tests;
 

@@ -3,9 +3,9 @@
 use super::action::{Action, Context};
 use super::cache::Cache;
 use super::header::{Broken, Header, Message};
-use super::listen::Shortened;
 use super::search::{Buffer, Held, Search, Seen};
 use super::settings::Settings;
+use super::shortened::Shortened;
 use crate::engine::{Handle, Stream};
 use crate::results::Routing as Counts;
 use units::{Duration, Instant};

@@ -178,9 +178,9 @@ impl<F: Copy> Medium<F> {
         (Passing { of, sent, air }, links.of(sent.from), receivers)
     }
 
-    /// The MPDUs that arrived of the last aggregate that a tail did not bring whole.
-    pub(crate) fn intact(&self) -> Bitmap {
-        self.receivers.intact
+    /// The MPDUs that have arrived of the aggregate that was heard last, or all of it.
+    pub(crate) fn intact(&self, whole: bool) -> Bitmap {
+        if whole { Bitmap::ALL } else { self.receivers.intact }
     }
 
     /// A frame that is in the air.

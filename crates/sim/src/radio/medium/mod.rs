@@ -9,6 +9,7 @@
 mod air;
 mod bands;
 mod capture;
+mod in_band;
 mod margin;
 mod parts;
 mod receiver;

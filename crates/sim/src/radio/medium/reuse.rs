@@ -4,10 +4,7 @@
 //! It knows an HE PPDU's cell by the colour in HE-SIG-A, and ignores the rest. That of another frame it reads at its end: what
 //! it ignores then is the reservation.
 
-use super::receiver::Header;
-use super::receivers::Receivers;
-use super::signal::{Passing, Signal, Transmission};
-use crate::config::Capture;
+use super::signal::Transmission;
 use crate::radio::errors::header_field;
 use crate::radio::mimo::Format;
 use crate::radio::mode::Mode;
@@ -23,18 +20,18 @@ pub(crate) struct Reuse {
     /// Power in 20 MHz below which frames of other cells are ignored, in attowatts.
     below: u64,
     /// By node: its cell, by what its power is divided while it is limited, and whether it is.
-    nodes: Vec<Node>,
+    pub(super) nodes: Vec<Node>,
 }
 
-struct Node {
+pub(super) struct Node {
     cell: u32,
     quieter: f64,
-    limited: Limited,
+    pub(super) limited: Limited,
 }
 
 /// Is a node's power limited?
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Limited {
+pub(super) enum Limited {
     No,
     /// It has ignored a frame: until the end of its next TXOP.
     UntilTxop,
@@ -74,50 +71,14 @@ impl Reuse {
     }
 
     /// May a node ignore a frame of which it gets this power in 20 MHz?
-    fn ignores(&self, from: u32, node: u32, each: u64) -> bool {
+    pub(super) fn ignores(&self, from: u32, node: u32, each: u64) -> bool {
         self.nodes[from as usize].cell != self.nodes[node as usize].cell && each < self.below
     }
 }
 
 /// Does the frame tell its cell in the preamble?
-fn has_colour(shape: &Shape) -> bool {
+pub(super) fn has_colour(shape: &Shape) -> bool {
     matches!(shape.mode, Mode::Mimo(mode) if mode.format() == Format::He)
-}
-
-impl Receivers {
-    /// A node has read the colour of an HE PPDU. If it ignores the frame, returns whether the medium turned idle there.
-    pub(super) fn ignore<F: Copy>(&mut self, frame: Passing<F>, node: u32, now: Instant) -> Option<bool> {
-        if self.reception.order == Capture::StrongestPreamble {
-            self.choose(frame.air, node, now);
-        }
-        let bands = self.bands.as_mut()?;
-        let each = bands.each(node, self.of[node as usize].lock.as_ref().filter(|lock| lock.of == frame.of)?.power);
-        let reuse = bands.reuse.as_mut().filter(|reuse| reuse.ignores(frame.sent.from, node, each))?;
-        let lock = self.of[node as usize].lock.as_mut()?;
-        if lock.header == Header::Open {
-            let decoded = lock.decoded(frame.sent);
-            lock.header = self.judge.reads_header(node, &decoded, &self.histories[node as usize]).into();
-        }
-        if lock.header != Header::Read {
-            return None;
-        }
-        reuse.nodes[node as usize].limited = Limited::UntilTxop;
-        self.of[node as usize].lock = None;
-        self.retune(node);
-        Some(self.of[node as usize].settle(now, self.reception.carrier_sense))
-    }
-
-    /// What a node makes of a frame that it has got, of which `each` came in every 20 MHz.
-    pub(super) fn heeded<F>(&mut self, sent: &Transmission<F>, node: u32, each: u64, what: Signal) -> Signal {
-        let reuse = self.bands.as_mut().and_then(|bands| bands.reuse.as_mut());
-        match (what, reuse) {
-            (Signal::Good { .. }, Some(reuse)) if !has_colour(&sent.shape) && reuse.ignores(sent.from, node, each) => {
-                reuse.nodes[node as usize].limited = Limited::UntilTxop;
-                Signal::Foreign
-            }
-            _ => what,
-        }
-    }
 }
 
 /// When all listeners have read a frame's colour, if it has one: `last` hears it last.

@@ -88,7 +88,7 @@ fn get(medium: &mut Medium<u32>, micros: u64, others: Option<(u64, u64)>, mpdus:
     assert_eq!((medium.receivers.of[0].energy, medium.receivers.powers[0].len()), (0, 0));
     match heard.what {
         Signal::Good { whole: true } => Some((1 << mpdus.len().max(1)) - 1),
-        Signal::Good { whole: false } => Some(medium.intact().words()[0]),
+        Signal::Good { whole: false } => Some(medium.intact(false).words()[0]),
         Signal::Bad { header_read: true } => Some(0),
         Signal::Bad { header_read: false } | Signal::Noise | Signal::Nothing | Signal::Foreign => None,
     }

@@ -1,6 +1,6 @@
 //! The files around recorded packets: pcap and pcapng.
 
-use super::read::PcapError;
+use super::error::PcapError;
 
 /// A recorded packet.
 #[derive(Clone, Copy, Debug)]

@@ -5,39 +5,13 @@
 
 use super::container::{Order, Record};
 use super::dot11::{Air, Frame};
+use super::error::PcapError;
+use super::ip::{No, length_at, llc, read, typed};
 use super::left::Reason;
 use super::link_type as of;
-use super::read::PcapError;
 
-/// `EtherType`s (IEEE 802 numbers).
-const IPV4: u16 = 0x0800;
-const IPV6: u16 = 0x86DD;
-/// VLAN tags: 802.1Q, 802.1ad, and those that `QinQ` had before it.
-const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
-/// What carries IP, too, but is not opened: MPLS, a session of `PPPoE`, batman-adv.
-const TUNNELS: [u16; 4] = [0x8847, 0x8848, 0x8864, 0x4305];
 /// Of Linux cooked captures: the packet leaves this machine.
 const OUTGOING: u16 = 4;
-
-/// Why there is no packet at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum No {
-    /// Nothing that is replayed.
-    Left(Reason),
-    /// The frame ends before that shows.
-    Cut,
-}
-
-impl From<Reason> for No {
-    fn from(reason: Reason) -> Self {
-        Self::Left(reason)
-    }
-}
-
-/// A number that was read, or the frame's end.
-pub(super) fn read<T>(found: Option<T>) -> Result<T, No> {
-    found.ok_or(No::Cut)
-}
 
 /// Calls `found` with the length of each IP packet in a frame, IP header included; tells why where there is none.
 pub(super) fn ip_lengths(
@@ -73,35 +47,6 @@ fn lengths(record: &Record, air: &mut Air, found: &mut impl FnMut(u64)) -> Resul
     Ok(place.and_then(|at| length_at(data, at, record.original)).map(found))
 }
 
-/// The length of the IP packet at `at`, by its own header, as frames may be padded; by the frame, of this length, where the
-/// header says zero, as the kernel leaves it before it cuts a long segment.
-pub(super) fn length_at(data: &[u8], at: usize, frame: u32) -> Result<u64, No> {
-    let ip = data.get(at..).unwrap_or_default();
-    let (length, header) = match ip.first().map(|byte| byte >> 4) {
-        Some(4) => (Order::Big.u16(ip, 2), 0),
-        Some(6) => (Order::Big.u16(ip, 4), 40),
-        Some(_) => return Err(Reason::NotIp.into()),
-        None => return Err(No::Cut),
-    };
-    let by_frame = u64::from(frame).saturating_sub(at as u64);
-    Ok(match read(length)? {
-        0 => by_frame,
-        length => u64::from(length) + header,
-    })
-}
-
-/// Where the IP packet begins in a frame that has its `EtherType` at `type_at` and what that tells of at `at`.
-fn typed(data: &[u8], mut type_at: usize, mut at: usize) -> Result<usize, No> {
-    loop {
-        match read(Order::Big.u16(data, type_at))? {
-            IPV4 | IPV6 => return Ok(at),
-            tag if VLAN.contains(&tag) => (type_at, at) = (at + 2, at + 4),
-            tunnel if TUNNELS.contains(&tunnel) => return Err(Reason::Tunnel.into()),
-            _ => return Err(Reason::NotIp.into()),
-        }
-    }
-}
-
 /// The addresses of the IP packet in a frame of a cooked capture, and whether it leaves the machine that recorded.
 pub(super) fn passage<'f>(record: &Record<'f>) -> Option<(&'f [u8], bool)> {
     let data = record.data;
@@ -122,17 +67,6 @@ const LONGEST_802_3: u16 = 1500;
 fn ethernet(data: &[u8], at: usize) -> Result<usize, No> {
     let kind = read(Order::Big.u16(data, at + 12))?;
     if kind > LONGEST_802_3 { typed(data, at + 12, at + 14) } else { llc(data, at + 14) }
-}
-
-/// LLC and SNAP (RFC 1042) at `at`.
-pub(super) fn llc(data: &[u8], at: usize) -> Result<usize, No> {
-    let header = read(data.get(at..at + 6))?;
-    if is_snap(header) { typed(data, at + 6, at + 8) } else { Err(Reason::NotIp.into()) }
-}
-
-/// Does LLC with SNAP begin so?
-pub(super) fn is_snap(header: &[u8]) -> bool {
-    header.starts_with(&[0xAA, 0xAA, 0x03, 0, 0, 0])
 }
 
 /// PPP (RFC 1661), perhaps in HDLC framing (RFC 1662), perhaps with a compressed protocol field.

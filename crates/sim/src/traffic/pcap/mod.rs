@@ -6,6 +6,8 @@
 
 mod container;
 mod dot11;
+mod error;
+mod ip;
 mod left;
 mod link;
 mod link_type;

@@ -1,5 +1,5 @@
 use super::Pcap;
-use super::read::PcapError;
+use super::error::PcapError;
 use crate::results::LeftOut;
 use proptest::prelude::*;
 use units::Bytes;

@@ -2,29 +2,90 @@
 
 use crate::config::Class;
 use crate::egress::EXCHANGE;
-use crate::engine::{Bitmap, FlowId, Handle, NodeId, PortId};
-use crate::mac::{Arrival, Assembly, Frame, Kind, Reorder, SEQUENCES, places};
+use crate::engine::{Arena, Bitmap, FlowId, Handle, List, NodeId, PortId};
+use crate::mac::{Arrival, Assembly, Conventions, Frame, Kind, SEQUENCES, places};
 use crate::net::{Load, Packet, Transit, Waiting, msdu_bytes, network_bytes, serial};
+use crate::radio;
 use crate::world::flows::row::Row;
 use crate::world::flows::{Flow, Supply};
 use crate::world::nodes::Node;
 use crate::world::routing::Routing;
 use crate::world::state::World;
 use queue::Batch as _;
-use units::Bytes;
+use units::{Bytes, Instant};
 
-impl World {
-    /// Adds packets to the frame that is due, in the order in which the queue yields them. Returns the frame; none if
-    /// no packet could join.
-    #[expect(clippy::inline_always, reason = "once an access")]
-    #[inline(always)]
-    pub(crate) fn aggregate(&mut self, node: NodeId) -> Option<Assembly> {
-        let assembly = self.nodes[node].station.assemble(self.now, &self.rules)?;
-        Some(self.filled_up(node, assembly))
+impl Node {
+    /// A packet of `length` has no room in its frame. Where only the end of a TXOP is in its way, its receiver keeps the
+    /// rest of its turn.
+    fn cut_off(&mut self, assembly: &Assembly, length: Bytes, rules: &Conventions) {
+        let rest = self.station.cut_off(assembly, length, EXCHANGE, rules);
+        if rest > 0 {
+            self.egress.cut_off(assembly.to, assembly.category, rest);
+        }
     }
 
-    /// A frame that is due, with the packets that may join it.
-    fn filled_up(&mut self, node: NodeId, mut assembly: Assembly) -> Assembly {
+    /// The saturated flow that has a port to itself, whose packets can [fill a frame](Self::fill_frame) with the same
+    /// result as packets that join one by one, if no packet is followed. `first`: the packet that leaves next.
+    fn alone(&self, port: PortId, first: &Packet, flows: &List<FlowId, Flow>, rules: &Conventions) -> Option<FlowId> {
+        let Self { egress, saturated, energy, .. } = self;
+        let &[(flow, payload)] = saturated[port].as_slice() else { return None };
+        let Flow { waiting, record, .. } = &flows[flow];
+        let alone = egress.ports()[port].queue().backlog().packets == u64::from(*waiting);
+        let in_a_row = first.serial == serial(record.ledger.made - u64::from(*waiting));
+        let plain = energy.is_none() && rules.aggregation.amsdu.is_none();
+        (alone && in_a_row && plain && egress.lets_pass(port, network_bytes(payload))).then_some(flow)
+    }
+
+    /// Fast path for a flow that has a port [to itself](Self::alone): fills the rest of a frame, which has room for at
+    /// least one packet, with packets made now, each as the one before it leaves the port. The packets in the port were
+    /// made now too, so that none has waited and all are alike but for their numbers. So new packets join the frame
+    /// without passing the port, with the numbers that are due, and those in the port get the numbers of the last ones
+    /// made.
+    fn fill_frame(
+        &mut self,
+        (now, port): (Instant, PortId),
+        (number, flow): (FlowId, &mut Flow),
+        packets: &mut Arena<Packet>,
+        rules: &Conventions,
+        assembly: &mut Assembly,
+    ) {
+        let Self { egress, station, .. } = self;
+        let &mut Flow { supply: Supply::Saturated { payload, .. }, dscp, ecn, waiting, ref mut record, .. } = flow
+        else {
+            unreachable!("only saturated flows ask for more")
+        };
+        let length = network_bytes(payload);
+        let serial = serial(record.ledger.made - u64::from(waiting));
+        let transit = Transit { taken: now, ..Transit::NONE };
+        let mut next = Packet { serial, dscp, ecn, transit, ..Packet::new(Load::Flow(number), now, length) };
+        let made = station.held.fill(assembly, msdu_bytes(length), rules, || {
+            let packet = packets.insert(next);
+            next.serial = next.serial.wrapping_add(1);
+            packet
+        });
+        egress.pass(now, port, length, made.into());
+        for last in egress.ports()[port].queue().in_line() {
+            let packet = packets.get_mut(last.packet);
+            packet.serial = packet.serial.wrapping_add(made.into());
+        }
+        record.sent += u64::from(made);
+        record.offered += payload * made.into();
+        record.ledger.made += u64::from(made);
+    }
+
+    /// Stores the positions of MPDUs in a frame that it has sent, if it is an aggregate. It holds them until the response
+    /// is due, which is later than the last tail, as a hop's round trip is shorter than a slot.
+    pub(super) fn lay_out(&self, frame: &Frame, laid_out: &mut Vec<radio::Mpdu>) {
+        laid_out.clear();
+        if matches!(frame.kind, Kind::Aggregate { .. } | Kind::Triggered { .. }) {
+            laid_out.extend(places(self.station.in_flight()).map(|(start, length)| radio::Mpdu { start, length }));
+        }
+    }
+}
+
+impl World {
+    /// A frame that is due, with the packets that may join it, in the order in which the queue yields them.
+    pub(super) fn filled_up(&mut self, node: NodeId, mut assembly: Assembly) -> Assembly {
         let now = self.now;
         // Only frames with a category are aggregated, and these have no queues by class.
         let port = self.nodes[node].egress.port_to(assembly.to, assembly.category, Class::BestEffort);
@@ -41,15 +102,16 @@ impl World {
                 continue;
             }
             let Some(room) = station.held.room(&assembly, msdu_bytes(length), rules) else {
-                self.cut_off(node, &assembly, msdu_bytes(length));
+                self.nodes[node].cut_off(&assembly, msdu_bytes(length), &self.rules);
                 break;
             };
-            if created == now
-                && let Some(flow) = self.alone(node, port, packet)
-            {
-                self.fill_frame(node, port, flow, &mut assembly);
-                self.cut_off(node, &assembly, msdu_bytes(length));
-                break;
+            if created == now && self.unfollowed() {
+                let Self { nodes, flows, packets, rules, .. } = self;
+                if let Some(flow) = nodes[node].alone(port, packets.get_ref(packet), flows, rules) {
+                    nodes[node].fill_frame((now, port), (flow, &mut flows[flow]), packets, rules, &mut assembly);
+                    nodes[node].cut_off(&assembly, msdu_bytes(length), rules);
+                    break;
+                }
             }
             let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
             let taken =
@@ -66,73 +128,9 @@ impl World {
         assembly
     }
 
-    /// A packet of `length` has no room in the frame. Where only the end of a TXOP is in its way, its receiver keeps the
-    /// rest of its turn.
-    fn cut_off(&mut self, node: NodeId, assembly: &Assembly, length: Bytes) {
-        let Node { egress, station, .. } = &mut self.nodes[node];
-        let rest = station.cut_off(assembly, length, EXCHANGE, &self.rules);
-        if rest > 0 {
-            egress.cut_off(assembly.to, assembly.category, rest);
-        }
-    }
-
-    /// The saturated flow that has a port to itself, whose packets can [fill a frame](Self::fill_frame) with the same
-    /// result as packets that join one by one. `first`: the packet that leaves next.
-    fn alone(&self, node: NodeId, port: PortId, first: Handle) -> Option<FlowId> {
-        let Node { egress, saturated, energy, .. } = &self.nodes[node];
-        let &[(flow, payload)] = saturated[port].as_slice() else { return None };
-        let Flow { waiting, record, .. } = &self.flows[flow];
-        let alone = egress.ports()[port].queue().backlog().packets == u64::from(*waiting);
-        let in_a_row = self.packets.get(first).serial == serial(record.ledger.made - u64::from(*waiting));
-        let plain = self.unfollowed() && energy.is_none() && self.rules.aggregation.amsdu.is_none();
-        (alone && in_a_row && plain && egress.lets_pass(port, network_bytes(payload))).then_some(flow)
-    }
-
-    /// Fast path for a flow that has a port [to itself](Self::alone): fills the rest of a frame, which has room for at
-    /// least one packet, with packets made now, each as the one before it leaves the port. The packets in the port were
-    /// made now too, so that none has waited and all are alike but for their numbers. So new packets join the frame
-    /// without passing the port, with the numbers that are due, and those in the port get the numbers of the last ones
-    /// made.
-    fn fill_frame(&mut self, node: NodeId, port: PortId, flow: FlowId, assembly: &mut Assembly) {
-        let Self { nodes, flows, packets, rules, now, .. } = self;
-        let (Node { egress, station, .. }, now) = (&mut nodes[node], *now);
-        let Flow { supply: Supply::Saturated { payload, .. }, dscp, ecn, waiting, ref mut record, .. } = flows[flow]
-        else {
-            unreachable!("only saturated flows ask for more")
-        };
-        let length = network_bytes(payload);
-        let serial = serial(record.ledger.made - u64::from(waiting));
-        let transit = Transit { taken: now, ..Transit::NONE };
-        let mut next = Packet { serial, dscp, ecn, transit, ..Packet::new(Load::Flow(flow), now, length) };
-        let made = station.held.fill(assembly, msdu_bytes(length), rules, || {
-            let packet = packets.insert(next);
-            next.serial = next.serial.wrapping_add(1);
-            packet
-        });
-        egress.pass(now, port, length, made.into());
-        for last in egress.ports()[port].queue().in_line() {
-            let packet = packets.get_mut(last.packet);
-            packet.serial = packet.serial.wrapping_add(made.into());
-        }
-        record.sent += u64::from(made);
-        record.offered += payload * made.into();
-        record.ledger.made += u64::from(made);
-    }
-
     /// Tells whether no packet is followed individually: no node is watched, and routes are fixed.
     fn unfollowed(&self) -> bool {
         self.watch.is_none() && matches!(self.routing, Routing::Static(_))
-    }
-
-    /// Stores the positions of MPDUs in a frame that has been sent, if it is an aggregate. Its sender holds them until
-    /// the response is due, which is later than the last tail, as a hop's round trip is shorter than a slot.
-    pub(crate) fn lay_out(&mut self, of: Handle) {
-        self.laid_out.clear();
-        let frame = self.medium.frame(of);
-        if matches!(frame.kind, Kind::Aggregate { .. } | Kind::Triggered { .. }) {
-            let mpdus = self.nodes[NodeId::from(frame.from)].station.in_flight();
-            self.laid_out.extend(places(mpdus).map(|(start, length)| crate::radio::Mpdu { start, length }));
-        }
     }
 
     /// Takes data frames under a BlockAck agreement, those whose bits in `intact` are set. Usually they are the next in
@@ -145,7 +143,7 @@ impl World {
         let (from, category) = (frame.from, frame.category);
         for row in mpdus.chunk_by(|&(before, _), &(sequence, _)| sequence == (before + 1) % SEQUENCES) {
             let frames = u16::try_from(row.len()).expect("at most 256 frames");
-            let passes = self.reorder(node, from, category).passes(row[0].0, frames);
+            let passes = self.nodes[node].station.reorder(from, category, &self.rules).passes(row[0].0, frames);
             if passes && self.unfollowed() {
                 self.take_row(node, from, row.iter().map(|&(_, packet)| packet));
                 continue;
@@ -162,17 +160,13 @@ impl World {
         self.numbered = mpdus;
     }
 
-    fn reorder(&mut self, node: NodeId, from: u32, category: u8) -> &mut Reorder {
-        self.nodes[node].station.reorder(from, category, &self.rules)
-    }
-
     /// Takes a data frame with this sequence number.
     fn take_numbered(&mut self, node: NodeId, from: u32, category: u8, sequence: u16, packet: Handle) {
-        let mut reorder = self.reorder(node, from, category);
+        let mut reorder = self.nodes[node].station.reorder(from, category, &self.rules);
         reorder.arrives(sequence);
         if reorder.is_ready() {
             self.release(node, from, category);
-            reorder = self.reorder(node, from, category);
+            reorder = self.nodes[node].station.reorder(from, category, &self.rules);
         }
         match reorder.classify(sequence) {
             Arrival::Next => {
@@ -184,17 +178,10 @@ impl World {
             }
             Arrival::Later => {
                 let copy = self.keep(node, from, packet);
-                self.reorder(node, from, category).hold(sequence, copy);
+                self.nodes[node].station.reorder(from, category, &self.rules).hold(sequence, copy);
             }
             Arrival::Duplicate => self.nodes[node].record.duplicates += 1,
         }
-    }
-
-    /// Handles a `BlockAckReq`.
-    pub(crate) fn move_window(&mut self, node: NodeId, frame: &Frame) {
-        let Kind::BlockAckReq { start } = frame.kind else { return };
-        self.reorder(node, frame.from, frame.category).forget_before(start);
-        self.release(node, frame.from, frame.category);
     }
 
     /// Copies the data packets of a frame that has to wait, as the originals belong to the sender. Routing messages
@@ -226,9 +213,9 @@ impl World {
     }
 
     /// Passes on all packets that need not wait any longer.
-    fn release(&mut self, node: NodeId, from: u32, category: u8) {
+    pub(super) fn release(&mut self, node: NodeId, from: u32, category: u8) {
         let (mut row, in_rows) = (Row::default(), self.unfollowed());
-        while let Some(first) = self.reorder(node, from, category).release() {
+        while let Some(first) = self.nodes[node].station.reorder(from, category, &self.rules).release() {
             let mut next = Some(first);
             while let Some(handle) = next {
                 let mut packet = self.packets.remove(handle);

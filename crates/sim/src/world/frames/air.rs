@@ -7,13 +7,14 @@
 //! Longer than 600 lines: each step of a frame, from its start to its last listener, stands beside the next.
 
 use crate::config::ChannelWidth;
-use crate::engine::{Bitmap, Handle, NodeId};
+use crate::engine::{Arena, FlowId, Handle, List, NodeId};
 use crate::mac::{Announced, Answer, Asks, BROADCAST, Due, Frame, Kind, Unanswered};
-use crate::net::Load;
+use crate::net::{Load, Packet};
 use crate::radio::{Heard, Shape, Signal};
+use crate::world::flows::Flow;
 use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
-use units::{Duration, Instant};
+use units::Instant;
 
 /// Why a tail pauses.
 enum Stop {
@@ -48,17 +49,29 @@ impl World {
         let receiving = station.listens() && self.medium.receives(node.into(), self.now);
         match station.timer(self.now, receiving, &self.rules) {
             Due::Send(frame) if self.medium.has_bands() || matches!(frame.kind, Kind::Triggered { .. }) => {
-                self.respond(node, &frame);
+                let Self { nodes, medium, rules, events, now, .. } = self;
+                if medium.has_bands() && !nodes[node].may_answer(node, &frame, medium, *now, rules) {
+                    return nodes[node].arm(node, events);
+                }
+                let triggered = matches!(frame.kind, Kind::Triggered { .. });
+                let frame = if triggered { self.answer_trigger(node, &frame) } else { frame };
+                self.send(node, &frame);
             }
             Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
-                if self.medium.has_bands() && !self.settles_width(node) {
-                    return;
+                if self.medium.has_bands() {
+                    let Self { nodes, medium, rules, now, .. } = self;
+                    if !nodes[node].settles_width(node, medium, *now, rules) {
+                        self.finish_frames(node);
+                        self.serve(node);
+                        return;
+                    }
                 }
                 if self.nodes[node].station.downlink.is_some() && self.begin_for_several(node, category) {
                     return;
                 }
-                let assembly = self.aggregate(node);
+                let begun = self.nodes[node].station.assemble(self.now, &self.rules);
+                let assembly = begun.map(|begun| self.filled_up(node, begun));
                 let bursts = self.nodes[node].station.bursts();
                 let ahead = if bursts {
                     let (of, rules, mut accounts) = self.node_and_accounts(node);
@@ -78,26 +91,16 @@ impl World {
                 self.serve(node);
             }
             // An answer that may not be given leaves the station with its own moment to send.
-            Due::Wait => self.arm(node),
+            Due::Wait => self.nodes[node].arm(node, &mut self.events),
         }
-    }
-
-    /// Sends a response, if the channel that it takes is idle.
-    #[cold]
-    fn respond(&mut self, node: NodeId, frame: &Frame) {
-        if self.medium.has_bands() && !self.may_answer(node, frame) {
-            return;
-        }
-        let triggered = matches!(frame.kind, Kind::Triggered { .. });
-        let frame = if triggered { self.answer_trigger(node, frame) } else { *frame };
-        self.send(node, &frame);
     }
 
     /// Begins a frame to several stations or a trigger for theirs, or leaves it to the access point to ask. False if a frame to
     /// one station is due.
     #[cold]
     fn begin_for_several(&mut self, node: NodeId, category: u8) -> bool {
-        let solicited = self.nodes[node].station.uplink.is_some().then(|| self.solicit(node));
+        let solicited =
+            self.nodes[node].station.uplink.is_some().then(|| self.nodes[node].solicit(self.now, &self.rules));
         if let Some(Ok(trigger)) = solicited {
             self.send(node, &trigger);
         } else if let Some(Err(why)) = solicited
@@ -161,7 +164,7 @@ impl World {
                 if frames > 0 { Sort::Held } else { Sort::Control }
             }
             Kind::MultiUser { .. } => {
-                duration = Some(self.count_parts(node, frame));
+                duration = Some(self.nodes[node].count_parts(frame, self.now, &self.rules));
                 Sort::Held
             }
         };
@@ -171,7 +174,7 @@ impl World {
         let (width, limited) = (ChannelWidth::Mhz20, false);
         let mut shape = Shape { mode: frame.mode, psdu, duration, aggregate, control, answers, width, limited };
         if self.medium.has_bands() {
-            shape = self.in_band(node, frame, shape);
+            shape = self.nodes[node].in_band(node, frame, shape, &self.medium, &self.rules);
         }
         let Node { station, egress, record, gauge, energy, .. } = &mut self.nodes[node];
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
@@ -197,13 +200,14 @@ impl World {
                 Sort::Response | Sort::Control => {}
             }
         }
-        self.count_transmissions(node, frame);
+        self.nodes[node].count_transmissions(frame, &mut self.packets, &mut self.flows, self.warmup);
         if self.nodes[node].station.tmac.is_some() {
             let (of, _, mut accounts) = self.node_and_accounts(node);
             of.tell_key(frame, &mut accounts);
         }
         if observed {
-            self.observe_sent(node, frame, duration);
+            self.trace(node, frame, None);
+            self.nodes[node].measure_sent(self.now, frame, duration);
         }
         let (of, turned_busy) = self.medium.start(node.into(), *frame, self.now, shape);
         if turned_busy {
@@ -217,19 +221,13 @@ impl World {
         self.pass_on(of, self.now + duration);
     }
 
-    /// A node begins to send a frame: told to whoever looks at single frames.
-    #[inline(never)]
-    fn observe_sent(&mut self, node: NodeId, frame: &Frame, duration: Duration) {
-        self.trace(node, frame, None);
-        self.nodes[node].measure_sent(self.now, frame, duration);
-    }
-
     /// A frame is on its way until `end`. Where no other event comes before it has been sent, it has been: its front
     /// passes all listeners until then: no event needed.
     #[inline]
     fn pass_on(&mut self, of: Handle, end: Instant) {
         let (first, last) = self.medium.front_times(of).unzip();
-        let undisturbed = self.comes_first(end) && last.is_none_or(|last| last < end);
+        let until = self.until.min(self.events.next_time());
+        let undisturbed = end < until && last.is_none_or(|last| last < end);
         if !undisturbed {
             self.events.push(end, Event::Sent { of });
         }
@@ -240,40 +238,6 @@ impl World {
         }
         if undisturbed && self.goes_on(end) {
             self.sent(of);
-        }
-    }
-
-    /// Counts a transmission of every packet of a data frame.
-    fn count_transmissions(&mut self, node: NodeId, frame: &Frame) {
-        let Self { nodes, packets, flows, warmup, .. } = self;
-        let mut count = |first: Handle| {
-            let mut next = Some(first);
-            while let Some(handle) = next {
-                let packet = packets.get_mut(handle);
-                next = packet.transit.next;
-                packet.transmissions = packet.transmissions.saturating_add(1);
-                if let Load::Flow(flow) = packet.load
-                    && packet.created >= *warmup
-                {
-                    flows[flow].record.transmissions += 1;
-                }
-            }
-        };
-        match frame.kind {
-            Kind::Data { packet, .. } if frame.to != BROADCAST => count(packet),
-            Kind::Aggregate { .. } | Kind::Triggered { .. } => {
-                nodes[node].station.in_flight().for_each(|mpdu| count(mpdu.packet));
-            }
-            Kind::MultiUser { .. } => {
-                let station = &nodes[node].station;
-                let mpdus = station
-                    .downlink
-                    .iter()
-                    .flat_map(|downlink| downlink.parts())
-                    .flat_map(|part| station.in_flight_to(part.to));
-                mpdus.for_each(|mpdu| count(mpdu.packet));
-            }
-            _ => {}
         }
     }
 
@@ -347,10 +311,11 @@ impl World {
     /// Passes the tail of a frame over its listeners, from `listener` on.
     pub(crate) fn tail(&mut self, of: Handle, listener: u32) {
         if self.rules.block_ack() {
-            if matches!(self.medium.frame(of).kind, Kind::MultiUser { .. }) {
+            let frame = self.medium.frame(of);
+            if matches!(frame.kind, Kind::MultiUser { .. }) {
                 return self.tail_of_parts(of, listener);
             }
-            self.lay_out(of);
+            self.nodes[frame.from.into()].lay_out(&frame, &mut self.laid_out);
         }
         let mut from = listener;
         loop {
@@ -426,7 +391,12 @@ impl World {
                     let (of, rules, mut accounts) = self.node_and_accounts(node);
                     of.hear_key(frame, heard.power, told, rules, &mut accounts);
                 }
-                self.hear(node, frame, whole);
+                match frame.kind {
+                    Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::MultiBlockAck { .. } => {
+                        self.receive(node, &self.addressed(node, frame), whole);
+                    }
+                    _ => self.receive(node, frame, whole),
+                }
                 if by_age {
                     let (of, rules, mut accounts) = self.node_and_accounts(node);
                     of.take_turn(rules, &mut accounts);
@@ -467,16 +437,10 @@ impl World {
         }
     }
 
-    /// True if no other event comes before `time`.
-    #[inline]
-    fn comes_first(&self, time: Instant) -> bool {
-        time < self.until && time < self.events.next_time()
-    }
-
     /// Moves on to `time` if no other event comes before it.
     #[inline]
     fn goes_on(&mut self, time: Instant) -> bool {
-        let first = self.comes_first(time);
+        let first = time < self.until && time < self.events.next_time();
         if first {
             self.now = time;
             self.handled += 1;
@@ -484,26 +448,12 @@ impl World {
         first
     }
 
-    /// The MPDUs that have arrived of the aggregate that was heard last, or all of it.
-    pub(crate) fn intact(&self, whole: bool) -> Bitmap {
-        if whole { Bitmap::ALL } else { self.medium.intact() }
-    }
-
-    /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived.
-    #[inline]
-    fn hear(&mut self, node: NodeId, frame: &Frame, whole: bool) {
-        if matches!(frame.kind, Kind::MultiUser { .. } | Kind::Trigger { .. } | Kind::MultiBlockAck { .. }) {
-            self.receive(node, &self.addressed(node, frame), whole);
-        } else {
-            self.receive(node, frame, whole);
-        }
-    }
-
-    /// Lets a station receive such a frame, which is addressed to it where its part of a frame to several is.
+    /// Lets a station receive an intact frame, or the MPDUs of an aggregate that have arrived. The frame is addressed to it
+    /// where its part of a frame to several is.
     #[inline(never)]
     fn receive(&mut self, node: NodeId, frame: &Frame, whole: bool) {
         if let Some(mut gauge) = self.nodes[node].gauge.take() {
-            gauge.hears_frame(frame, &self.nodes[frame.from.into()].station, &self.intact(whole), &self.packets);
+            gauge.hears_frame(frame, &self.nodes[frame.from.into()].station, &self.medium.intact(whole), &self.packets);
             self.nodes[node].gauge = Some(gauge);
         }
         let answer = if self.nodes[node].station.awaits_block_ack(frame) {
@@ -519,18 +469,25 @@ impl World {
             Kind::Data { .. } | Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. }
                 if answer.takes && self.rules.block_ack() && frame.to != BROADCAST =>
             {
-                self.take_in_order(node, frame, &self.intact(whole));
+                self.take_in_order(node, frame, &self.medium.intact(whole));
             }
             Kind::Data { packet, .. } if answer.takes => self.take(node, frame.from, packet),
             Kind::Data { packet, .. } if frame.to != u32::from(node) && self.routing.overhears() => {
                 self.overhear(node, packet);
             }
-            Kind::BlockAckReq { .. } if frame.to == u32::from(node) => self.move_window(node, frame),
-            Kind::Cts if self.medium.has_bands() && frame.to == u32::from(node) => self.narrow(node),
+            Kind::BlockAckReq { start } if frame.to == u32::from(node) => {
+                self.nodes[node].station.reorder(frame.from, frame.category, &self.rules).forget_before(start);
+                self.release(node, frame.from, frame.category);
+            }
+            // It sends its data, and the rest of its TXOP, no wider than that.
+            Kind::Cts if self.medium.has_bands() && frame.to == u32::from(node) => {
+                self.nodes[node].station.narrow_to(self.medium.heard_width(node.into()), &self.rules);
+            }
             _ => {}
         }
         if self.nodes[node].station.uplink.is_some() && frame.to == u32::from(node) && self.nodes[node].access_point {
-            self.learn_backlog(node, frame);
+            let told = self.nodes[frame.from.into()].tells_backlog(frame, &self.rules);
+            self.nodes[node].learn_backlog(frame, told, self.now, &self.rules);
         }
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));
@@ -546,16 +503,54 @@ impl World {
     #[inline]
     pub(super) fn count_outcome(&mut self, node: NodeId, answer: Answer) {
         if answer.failed.is_some() || answer.report.is_some() {
-            self.count_own(node, &answer);
+            self.nodes[node].count_own(self.now, &answer);
+            self.finish_frames(node);
+        }
+    }
+}
+
+impl Node {
+    /// Counts a transmission of every packet of its data frame.
+    fn count_transmissions(
+        &self,
+        frame: &Frame,
+        packets: &mut Arena<Packet>,
+        flows: &mut List<FlowId, Flow>,
+        warmup: Instant,
+    ) {
+        let mut count = |first: Handle| {
+            let mut next = Some(first);
+            while let Some(handle) = next {
+                let packet = packets.get_mut(handle);
+                next = packet.transit.next;
+                packet.transmissions = packet.transmissions.saturating_add(1);
+                if let Load::Flow(flow) = packet.load
+                    && packet.created >= warmup
+                {
+                    flows[flow].record.transmissions += 1;
+                }
+            }
+        };
+        let station = &self.station;
+        match frame.kind {
+            Kind::Data { packet, .. } if frame.to != BROADCAST => count(packet),
+            Kind::Aggregate { .. } | Kind::Triggered { .. } => {
+                station.in_flight().for_each(|mpdu| count(mpdu.packet));
+            }
+            Kind::MultiUser { .. } => {
+                let parts = station.downlink.iter().flat_map(|downlink| downlink.parts());
+                parts.flat_map(|part| station.in_flight_to(part.to)).for_each(|mpdu| count(mpdu.packet));
+            }
+            _ => {}
         }
     }
 
-    /// Counts the outcome of a station's own frames.
+    /// Counts the outcome of its station's own frames.
     #[inline(never)]
-    fn count_own(&mut self, node: NodeId, answer: &Answer) {
-        let Node { record, egress, .. } = &mut self.nodes[node];
+    fn count_own(&mut self, now: Instant, answer: &Answer) {
+        let Self { record, egress, station, .. } = self;
         if let Some(Announced { to, category, airtime }) = answer.announced {
-            egress.announced_in_vain(self.now, to, category, airtime);
+            egress.announced_in_vain(now, to, category, airtime);
         }
         match answer.failed {
             Some(Unanswered::Data) => record.unanswered_data += 1,
@@ -565,15 +560,15 @@ impl World {
         if let Some(report) = answer.report {
             record.mpdus += u64::from(report.sent);
             record.lost_mpdus += u64::from(report.sent - report.acknowledged);
-            self.nodes[node].station.rates.learn(self.now, report);
+            station.rates.learn(now, report);
         }
-        self.finish_frames(node);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Duration;
 
     const EIFS: [&str; 4] = ["bad-frame", "any-signal", "any-signal-kept", "never"];
 

@@ -2,45 +2,58 @@
 
 use crate::config::{Bandwidth, ChannelWidth};
 use crate::engine::{Handle, NodeId};
-use crate::mac::{Asks, Frame, Kind};
-use crate::radio::{Mode, Shape};
+use crate::mac::{Asks, Conventions, Frame, Kind};
+use crate::radio::{Medium, Mode, Shape};
+use crate::world::nodes::Node;
 use crate::world::state::World;
+use units::Instant;
 
-impl World {
-    /// Settles the width of a TXOP that a node has won. False if it has to wait for secondary channels.
+impl Node {
+    /// Settles the width of a TXOP that it has won. False if it has to wait for secondary channels; another category may
+    /// then have given up a frame in an internal collision. `node`, here and below: its own number.
     #[cold]
-    pub(super) fn settles_width(&mut self, node: NodeId) -> bool {
-        if !self.nodes[node].station.has_won() {
+    pub(super) fn settles_width(
+        &mut self,
+        node: NodeId,
+        medium: &mut Medium<Frame>,
+        now: Instant,
+        rules: &Conventions,
+    ) -> bool {
+        let station = &mut self.station;
+        if !station.has_won() {
             return true;
         }
-        let idle = self.medium.idle_width(node.into(), self.now);
-        let station = &mut self.nodes[node].station;
-        let wanted = station.wanted_width().unwrap_or_else(|| self.medium.width(node.into()));
-        if self.rules.bandwidth == Some(Bandwidth::Static) && idle < wanted {
-            station.begins_later(self.now, &self.rules);
-            // Another category may have given up a frame in an internal collision.
-            self.finish_frames(node);
-            self.serve(node);
+        let idle = medium.idle_width(node.into(), now);
+        let wanted = station.wanted_width().unwrap_or_else(|| medium.width(node.into()));
+        if rules.bandwidth == Some(Bandwidth::Static) && idle < wanted {
+            station.begins_later(now, rules);
             return false;
         }
         station.rates.limit(idle);
-        self.medium.begin_txop(node.into());
+        medium.begin_txop(node.into());
         true
     }
 
-    /// A frame in the channels that it takes: those of its mode, or of the data or the frame that it goes with.
+    /// Its frame in the channels that it takes: those of its mode, or of the data or the frame that it goes with.
     #[cold]
-    pub(super) fn in_band(&self, node: NodeId, frame: &Frame, shape: Shape) -> Shape {
+    pub(super) fn in_band(
+        &self,
+        node: NodeId,
+        frame: &Frame,
+        shape: Shape,
+        medium: &Medium<Frame>,
+        rules: &Conventions,
+    ) -> Shape {
         let width = match (frame.mode, frame.kind) {
             (Mode::Mimo(mode), _) | (_, Kind::Trigger { response: Mode::Mimo(mode), .. }) => mode.width(),
-            (_, Kind::Cts) if frame.to == frame.from => self.nodes[node].station.exchange_width(&self.rules),
+            (_, Kind::Cts) if frame.to == frame.from => self.station.exchange_width(rules),
             (
                 _,
                 Kind::Rts | Kind::BlockAckReq { .. } | Kind::Request { .. } | Kind::Trigger { asks: Asks::Clear, .. },
-            ) => self.nodes[node].station.exchange_width(&self.rules),
-            (_, Kind::Cts) => self.medium.answerable_width(node.into()),
+            ) => self.station.exchange_width(rules),
+            (_, Kind::Cts) => medium.answerable_width(node.into()),
             (_, Kind::SharedCts | Kind::Ack | Kind::BlockAck { .. } | Kind::MultiBlockAck { .. } | Kind::Grant) => {
-                self.medium.heard_width(node.into())
+                medium.heard_width(node.into())
             }
             _ => ChannelWidth::Mhz20,
         };
@@ -49,10 +62,44 @@ impl World {
             Kind::SharedCts | Kind::Ack | Kind::BlockAck { .. } | Kind::Triggered { .. } | Kind::Grant => true,
             _ => false,
         };
-        let limited = self.medium.limits(node.into(), responds);
-        Shape { width: width.min(self.medium.width(node.into())), limited, ..shape }
+        let limited = medium.limits(node.into(), responds);
+        Shape { width: width.min(medium.width(node.into())), limited, ..shape }
     }
 
+    /// True if it may answer a trigger: all of the channel in which it would is idle. A CTS says which of the channels of
+    /// an RTS are; after a MU-RTS, and with static bandwidth, there is none unless all are.
+    #[cold]
+    pub(super) fn may_answer(
+        &mut self,
+        node: NodeId,
+        frame: &Frame,
+        medium: &Medium<Frame>,
+        now: Instant,
+        rules: &Conventions,
+    ) -> bool {
+        let idle = match (frame.kind, frame.mode) {
+            (kind @ (Kind::Cts | Kind::SharedCts), _)
+                if matches!(kind, Kind::SharedCts) || rules.bandwidth == Some(Bandwidth::Static) =>
+            {
+                medium.answerable_width(node.into()) == medium.heard_width(node.into())
+            }
+            (Kind::Triggered { .. }, Mode::Mimo(mode)) => {
+                let quiet = medium.is_quiet(node.into(), mode.width());
+                if quiet {
+                    self.station.rates.limit(mode.width());
+                }
+                quiet
+            }
+            _ => true,
+        };
+        if !idle {
+            self.station.withholds(now, rules);
+        }
+        idle
+    }
+}
+
+impl World {
     /// The listeners of a frame know its colour: some ignore the rest.
     #[inline(never)]
     pub(crate) fn colour(&mut self, of: Handle) {
@@ -66,38 +113,5 @@ impl World {
             }
             self.serve(node);
         }
-    }
-
-    /// True if a node may answer a trigger: all of the channel in which it would is idle. A CTS says which of the channels of
-    /// an RTS are; after a MU-RTS, and with static bandwidth, there is none unless all are.
-    #[cold]
-    pub(super) fn may_answer(&mut self, node: NodeId, frame: &Frame) -> bool {
-        let idle = match (frame.kind, frame.mode) {
-            (kind @ (Kind::Cts | Kind::SharedCts), _)
-                if matches!(kind, Kind::SharedCts) || self.rules.bandwidth == Some(Bandwidth::Static) =>
-            {
-                self.medium.answerable_width(node.into()) == self.medium.heard_width(node.into())
-            }
-            (Kind::Triggered { .. }, Mode::Mimo(mode)) => {
-                let quiet = self.medium.is_quiet(node.into(), mode.width());
-                if quiet {
-                    self.nodes[node].station.rates.limit(mode.width());
-                }
-                quiet
-            }
-            _ => true,
-        };
-        if !idle {
-            self.nodes[node].station.withholds(self.now, &self.rules);
-            self.arm(node);
-        }
-        idle
-    }
-
-    /// A node that has got its CTS sends its data, and the rest of its TXOP, no wider than that.
-    #[cold]
-    pub(super) fn narrow(&mut self, node: NodeId) {
-        let width = self.medium.heard_width(node.into());
-        self.nodes[node].station.narrow_to(width, &self.rules);
     }
 }

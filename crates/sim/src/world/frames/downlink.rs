@@ -2,11 +2,39 @@
 
 use crate::config::Class;
 use crate::engine::{Handle, NodeId};
-use crate::mac::{Asks, Frame, Kind, Part};
+use crate::mac::{Asks, Conventions, Frame, Kind, Part};
 use crate::radio::{Mode, Shape};
 use crate::world::nodes::Node;
 use crate::world::state::{Event, World};
-use units::{Bytes, Duration};
+use units::{Bytes, Duration, Instant};
+
+impl Node {
+    /// Counts its PPDU to several stations and gives its duration: each has a part, and a share of the airtime by its RU.
+    #[cold]
+    pub(super) fn count_parts(&mut self, frame: &Frame, now: Instant, rules: &Conventions) -> Duration {
+        let Self { station, egress, record, gauge, .. } = self;
+        let lasts = station.downlink.as_ref().map_or(Duration::ZERO, |downlink| downlink.duration(rules));
+        let parts = station.downlink.iter().flat_map(|downlink| downlink.parts()).count() as u64;
+        let payload = lasts.saturating_sub(frame.mode.header());
+        let shared = record.shared.get_or_insert_default();
+        if let Mode::Mimo(mode) = frame.mode {
+            shared.begin(mode.alone().subcarriers(), payload);
+        }
+        for Part { to, mode, psdu, frames, repeated } in station.downlink.iter().flat_map(|downlink| downlink.parts()) {
+            record.attempts += 1;
+            let hop = record.hops.to(to);
+            hop.attempts += 1;
+            hop.repeated += repeated as u64;
+            hop.airtime += lasts / parts;
+            shared.add(mode, rules.timing.payload(mode, psdu), payload);
+            egress.on_air(now, to, frame.category, false, || lasts / parts);
+            if let Some(gauge) = gauge {
+                gauge.sends_data(mode, psdu, frames as u64);
+            }
+        }
+        lasts
+    }
+}
 
 impl World {
     /// The frame to several stations that is due: their data, or the trigger that asks them for their `BlockAck`s. None if
@@ -32,7 +60,8 @@ impl World {
         if splits {
             for (place, &to) in users.iter().enumerate() {
                 if place == 0 || self.begin_part(node, category, to) {
-                    let assembly = self.aggregate(node);
+                    let begun = self.nodes[node].station.assemble(self.now, &self.rules);
+                    let assembly = begun.map(|begun| self.filled_up(node, begun));
                     self.nodes[node].station.join_downlink(self.now, assembly, &self.rules);
                 }
             }
@@ -65,33 +94,6 @@ impl World {
             self.left(node, port, &taken.packet);
         }
         true
-    }
-
-    /// Counts a PPDU to several stations and gives its duration: each has a part, and a share of the airtime by its RU.
-    #[cold]
-    pub(super) fn count_parts(&mut self, node: NodeId, frame: &Frame) -> Duration {
-        let Self { nodes, rules, now, .. } = self;
-        let Node { station, egress, record, gauge, .. } = &mut nodes[node];
-        let lasts = station.downlink.as_ref().map_or(Duration::ZERO, |downlink| downlink.duration(rules));
-        let parts = station.downlink.iter().flat_map(|downlink| downlink.parts()).count() as u64;
-        let payload = lasts.saturating_sub(frame.mode.header());
-        let shared = record.shared.get_or_insert_default();
-        if let Mode::Mimo(mode) = frame.mode {
-            shared.begin(mode.alone().subcarriers(), payload);
-        }
-        for Part { to, mode, psdu, frames, repeated } in station.downlink.iter().flat_map(|downlink| downlink.parts()) {
-            record.attempts += 1;
-            let hop = record.hops.to(to);
-            hop.attempts += 1;
-            hop.repeated += repeated as u64;
-            hop.airtime += lasts / parts;
-            shared.add(mode, rules.timing.payload(mode, psdu), payload);
-            egress.on_air(*now, to, frame.category, false, || lasts / parts);
-            if let Some(gauge) = gauge {
-                gauge.sends_data(mode, psdu, frames as u64);
-            }
-        }
-        lasts
     }
 
     /// The frame as its listener gets it: for it, if it is one of several stations.

@@ -1,9 +1,10 @@
 //! Handles a station's deadlines and its finished frames.
 
 use crate::config::Dscp;
-use crate::engine::{Handle, NodeId};
+use crate::engine::{EventQueue, Handle, NodeId};
 use crate::mac::{BROADCAST, Finished};
 use crate::net::{Packet, Transit};
+use crate::record::Recorder;
 use crate::trace::TraceEventKind;
 use crate::world::nodes::Node;
 use crate::world::power_save::Cue;
@@ -13,15 +14,6 @@ use queue::Completion;
 use units::{Duration, Instant};
 
 impl World {
-    /// Ensures an event at the station's deadline. One that is already pending before it suffices: when it comes it is
-    /// set again, so that a back-off that freezes often costs no event each time.
-    #[inline]
-    pub(crate) fn arm(&mut self, node: NodeId) {
-        if let Some(deadline) = self.nodes[node].newly_due() {
-            self.events.push(deadline, Event::Deadline { node });
-        }
-    }
-
     /// Handles a `Deadline` event of a station.
     #[expect(clippy::inline_always, reason = "every second event: the call costs a chain 1 %")]
     #[inline(always)]
@@ -32,7 +24,7 @@ impl World {
         }
         *armed = Instant::NEVER;
         if station.deadline > self.now {
-            self.arm(node);
+            self.nodes[node].arm(node, &mut self.events);
         } else {
             self.act(node);
         }
@@ -59,7 +51,7 @@ impl World {
         for &finished in &frames {
             let mut next = Some(finished.packet);
             if signals && self.packets.get(finished.packet).load.is_signal() {
-                self.count(node, &passage, packets);
+                self.nodes[node].count(self.now, &passage, packets, &mut self.recorder);
                 packets = 0;
                 next = self.finish_signal(node, finished, observed);
             }
@@ -68,13 +60,13 @@ impl World {
                 next = packet.transit.next;
                 let own = Passage::new(&finished, packet);
                 if packets == 0 || passage != own {
-                    self.count(node, &passage, packets);
+                    self.nodes[node].count(self.now, &passage, packets, &mut self.recorder);
                     (passage, packets) = (own, 0);
                 }
                 packets += 1;
                 if !finished.delivered {
                     // Its port must know of it before it may come there again.
-                    self.count(node, &passage, packets);
+                    self.nodes[node].count(self.now, &passage, packets, &mut self.recorder);
                     packets = 0;
                 }
                 if observed {
@@ -88,30 +80,10 @@ impl World {
                 }
             }
         }
-        self.count(node, &passage, packets);
+        self.nodes[node].count(self.now, &passage, packets, &mut self.recorder);
         debug_assert!(!self.nodes[node].station.held.has_finished(), "only the medium and deadlines end frames");
         frames.clear();
         self.done_with = frames;
-    }
-
-    /// Counts packets that a station is done with now, if there are any: how they went, and how many.
-    #[inline]
-    fn count(&mut self, node: NodeId, passage: &Passage, packets: u32) {
-        if packets > 0 {
-            self.count_all(node, passage, packets);
-        }
-    }
-
-    /// Counts packets that a station has now finished.
-    #[inline(never)]
-    fn count_all(&mut self, node: NodeId, passage: &Passage, packets: u32) {
-        let &Passage { to, category, dscp, delivered, waited, taken, expected, load } = passage;
-        let completion = Completion { waited, service: self.now.since(taken), packets };
-        let Node { egress, record, .. } = &mut self.nodes[node];
-        record.finish(to, delivered, &completion);
-        let port = egress.port_to(to, category, dscp.class());
-        let of_hardware = (expected, to, u64::from(load) * u64::from(packets));
-        self.nodes[node].completed(self.now, port, &completion, of_hardware, &mut self.recorder);
     }
 
     /// Counts and ends a note or a null frame that a station is done with. Neither comes from a port. Returns the next packet in
@@ -145,6 +117,35 @@ impl World {
             let picture = || TraceEventKind::Acknowledged(connections.picture(&packets.get(handle)));
             Witness { watch, now: *now, node }.saw(picture);
         }
+    }
+}
+
+impl Node {
+    /// Ensures an event at the station's deadline. One that is already pending before it suffices: when it comes it is
+    /// set again, so that a back-off that freezes often costs no event each time. `node`: its own number.
+    #[inline]
+    pub(crate) fn arm(&mut self, node: NodeId, events: &mut EventQueue<Event>) {
+        if let Some(deadline) = self.newly_due() {
+            events.push(deadline, Event::Deadline { node });
+        }
+    }
+
+    /// Counts packets that its station is done with now, if there are any: how they went, and how many.
+    #[inline]
+    fn count(&mut self, now: Instant, passage: &Passage, packets: u32, recorder: &mut Option<Recorder>) {
+        if packets > 0 {
+            self.count_all(now, passage, packets, recorder);
+        }
+    }
+
+    #[inline(never)]
+    fn count_all(&mut self, now: Instant, passage: &Passage, packets: u32, recorder: &mut Option<Recorder>) {
+        let &Passage { to, category, dscp, delivered, waited, taken, expected, load } = passage;
+        let completion = Completion { waited, service: now.since(taken), packets };
+        self.record.finish(to, delivered, &completion);
+        let port = self.egress.port_to(to, category, dscp.class());
+        let of_hardware = (expected, to, u64::from(load) * u64::from(packets));
+        self.completed(now, port, &completion, of_hardware, recorder);
     }
 }
 

@@ -1,18 +1,18 @@
 //! Frames of several stations at once: what their access point knows of them, and the packets in their parts.
 
 use crate::engine::NodeId;
-use crate::mac::{Asks, Frame, Kind, NotNow};
-use crate::radio::Mode;
+use crate::mac::{Asks, Conventions, Frame, Kind, NotNow};
+use crate::radio::{Mimo, Mode};
 use crate::world::nodes::Node;
 use crate::world::state::World;
-use units::Duration;
+use units::{Bytes, Duration, Instant};
 
-impl World {
-    /// The trigger for data, or for the sizes of queues, that is due instead of the node's own frames.
+impl Node {
+    /// The trigger for data, or for the sizes of queues, that is due instead of its own frames.
     #[inline(never)]
-    pub(super) fn solicit(&mut self, node: NodeId) -> Result<Frame, NotNow> {
-        let Node { station, record, .. } = &mut self.nodes[node];
-        let frame = station.solicit(self.now, &self.rules)?;
+    pub(super) fn solicit(&mut self, now: Instant, rules: &Conventions) -> Result<Frame, NotNow> {
+        let Self { station, record, .. } = self;
+        let frame = station.solicit(now, rules)?;
         if let (Some(round), Kind::Trigger { asks: Asks::Data, response: Mode::Mimo(mode), .. }) =
             (station.uplink.as_ref().and_then(|uplink| uplink.round()), frame.kind)
         {
@@ -21,6 +21,36 @@ impl World {
         Ok(frame)
     }
 
+    /// What its data frame tells its access point: the widest mode for its part of a frame, and the size of its queue.
+    pub(super) fn tells_backlog(&self, frame: &Frame, rules: &Conventions) -> Option<(Mimo, Bytes)> {
+        let (Kind::Data { .. } | Kind::Aggregate { .. } | Kind::Triggered { .. }) = frame.kind else { return None };
+        let mode = self.station.rates.widest_shared_mode(frame.to, rules)?;
+        Some((mode, self.queued(frame.to, frame.category, rules)))
+    }
+
+    /// An access point reads what a station [tells](Self::tells_backlog) it.
+    #[inline(never)]
+    pub(super) fn learn_backlog(
+        &mut self,
+        frame: &Frame,
+        told: Option<(Mimo, Bytes)>,
+        now: Instant,
+        rules: &Conventions,
+    ) {
+        let Self { station, egress, .. } = self;
+        let polled = matches!(frame.kind, Kind::Triggered { frames: 0, .. });
+        if let Kind::Triggered { frames: 1.., .. } = frame.kind {
+            let round = station.uplink.as_ref().and_then(|uplink| uplink.round());
+            let share = round.map_or(Duration::ZERO, |round| round.lasts / u64::from(round.users));
+            egress.on_air(now, frame.from, frame.category, true, || share);
+        }
+        if let Some((mode, queued)) = told {
+            station.told(now, (frame.from, frame.category), mode, queued, polled, rules);
+        }
+    }
+}
+
+impl World {
     /// A station's answer to a trigger: data, if it was asked for them and has some that fit, else the size of its queue.
     #[inline(never)]
     pub(super) fn answer_trigger(&mut self, node: NodeId, answer: &Frame) -> Frame {
@@ -35,37 +65,13 @@ impl World {
         {
             return answer;
         }
-        let assembly = self.aggregate(node);
+        let begun = self.nodes[node].station.assemble(self.now, &self.rules);
+        let assembly = begun.map(|begun| self.filled_up(node, begun));
         let data = self.nodes[node].station.answer_with_data(self.now, assembly, &answer, &self.rules);
         if let Some(Frame { kind: Kind::Triggered { psdu, .. }, mode, .. }) = data {
             let record = &mut self.nodes[of].record;
             record.triggered.get_or_insert_default().add(mode, self.rules.timing.payload(mode, psdu), round.payload());
         }
         data.unwrap_or(answer)
-    }
-
-    /// An access point reads the size of a station's queue in a data frame.
-    #[inline(never)]
-    pub(super) fn learn_backlog(&mut self, node: NodeId, frame: &Frame) {
-        let polled = match frame.kind {
-            Kind::Triggered { frames: 0, .. } => true,
-            Kind::Triggered { .. } => {
-                let Node { station, egress, .. } = &mut self.nodes[node];
-                let share = station
-                    .uplink
-                    .as_ref()
-                    .and_then(|uplink| uplink.round())
-                    .map_or(Duration::ZERO, |round| round.lasts / u64::from(round.users));
-                egress.on_air(self.now, frame.from, frame.category, true, || share);
-                false
-            }
-            Kind::Data { .. } | Kind::Aggregate { .. } => false,
-            _ => return,
-        };
-        let from = NodeId::from(frame.from);
-        let Some(mode) = self.nodes[from].station.rates.widest_shared_mode(frame.to, &self.rules) else { return };
-        let queued = self.nodes[from].queued(frame.to, frame.category, &self.rules);
-        let what = (frame.from, frame.category);
-        self.nodes[node].station.told(self.now, what, mode, queued, polled, &self.rules);
     }
 }

@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438). Windows are in segments and times in seconds here, as in the RFC's formulas.
 
-use super::window::Growth;
+use super::Growth;
 use crate::transport::tcp::FriendlyGrowth;
 use units::Instant;
 

@@ -5,7 +5,7 @@
 //! segment a round trip of 25 ms, if the real one is shorter; marked octets do not let it grow. Left out are pacing, the
 //! 500 round trips after which Linux begins to count in 25 ms, and the detection of queues that mark by RFC 3168.
 
-use super::window::Growth;
+use super::Growth;
 use units::{Duration, Instant};
 
 /// Gain of the average share, `g`.

@@ -1,11 +1,12 @@
 //! The congestion window.
 
+use super::Growth;
 use super::bqm::{Bqm, Reaction};
 use super::cubic::Cubic;
 use super::prague::{Heard, Prague};
 use super::reno::Reno;
 use crate::transport::tcp::{Congestion, Report, Settings, SlowStart};
-use units::{Duration, Instant};
+use units::Instant;
 
 /// Growth of the window beyond slow start, and its reduction.
 #[derive(Debug)]
@@ -169,17 +170,4 @@ impl Window {
         self.cwnd = self.settled.min(most);
         debug_assert!(self.cwnd >= self.segment && self.cwnd <= most);
     }
-}
-
-/// An acknowledgement as the congestion window uses it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Growth {
-    pub(crate) now: Instant,
-    pub(crate) srtt: Option<Duration>,
-    /// Octets newly acknowledged, without those that were SACKed before.
-    pub(crate) acked: u64,
-    /// True if only the congestion window limited the sender.
-    pub(crate) limited: bool,
-    /// The octets were outstanding when the retransmission timer expired.
-    pub(crate) timed_out: bool,
 }

@@ -1,0 +1,42 @@
+//! The forms of movement files.
+
+use super::{Fault, Movements, fcd, setdest};
+
+/// The form of a movement file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Tcl of ns-2's `setdest`, `BonnMotion` and SUMO.
+    Setdest,
+    /// Floating car data of SUMO, in XML.
+    Fcd,
+}
+
+/// Reads the movements of the nodes of a file.
+///
+/// # Errors
+/// A file of another form; the first invalid line.
+pub fn read(bytes: &[u8], form: Form) -> Result<Movements, Fault> {
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]);
+    let start = start.trim_start_matches('\u{feff}').trim_start().lines().next().unwrap_or_default();
+    if let Some(told) = other_form(start, form) {
+        return Err(Fault::new(1, start, 0, told.to_owned()));
+    }
+    match form {
+        Form::Setdest => setdest::read(bytes),
+        Form::Fcd => fcd::read(bytes),
+    }
+}
+
+/// What a file that begins so is, if it is not of this form.
+fn other_form(start: &str, form: Form) -> Option<&'static str> {
+    let is_table = start.contains("vehicle_id") || start.contains("timestep_time");
+    match form {
+        Form::Setdest if start.starts_with('<') => Some("this is XML: the model `fcd` reads floating car data of SUMO"),
+        Form::Fcd if start.starts_with(['$', '#']) => {
+            Some("this is no XML: the model `setdest` reads ns-2's movements")
+        }
+        _ if is_table && !start.starts_with('<') => Some("this is CSV: export floating car data as XML, to `FILE.xml`"),
+        _ if start.starts_with("PAR1") => Some("this is Parquet: export floating car data as XML, to `FILE.xml`"),
+        Form::Fcd | Form::Setdest => None,
+    }
+}

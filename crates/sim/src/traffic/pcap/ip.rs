@@ -1,0 +1,72 @@
+//! Where an IP packet begins in a frame, and its length.
+
+use super::container::Order;
+use super::left::Reason;
+
+/// `EtherType`s (IEEE 802 numbers).
+const IPV4: u16 = 0x0800;
+const IPV6: u16 = 0x86DD;
+/// VLAN tags: 802.1Q, 802.1ad, and those that `QinQ` had before it.
+const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
+/// What carries IP, too, but is not opened: MPLS, a session of `PPPoE`, batman-adv.
+const TUNNELS: [u16; 4] = [0x8847, 0x8848, 0x8864, 0x4305];
+
+/// Why there is no packet at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum No {
+    /// Nothing that is replayed.
+    Left(Reason),
+    /// The frame ends before that shows.
+    Cut,
+}
+
+impl From<Reason> for No {
+    fn from(reason: Reason) -> Self {
+        Self::Left(reason)
+    }
+}
+
+/// A number that was read, or the frame's end.
+pub(super) fn read<T>(found: Option<T>) -> Result<T, No> {
+    found.ok_or(No::Cut)
+}
+
+/// The length of the IP packet at `at`, by its own header, as frames may be padded; by the frame, of this length, where the
+/// header says zero, as the kernel leaves it before it cuts a long segment.
+pub(super) fn length_at(data: &[u8], at: usize, frame: u32) -> Result<u64, No> {
+    let ip = data.get(at..).unwrap_or_default();
+    let (length, header) = match ip.first().map(|byte| byte >> 4) {
+        Some(4) => (Order::Big.u16(ip, 2), 0),
+        Some(6) => (Order::Big.u16(ip, 4), 40),
+        Some(_) => return Err(Reason::NotIp.into()),
+        None => return Err(No::Cut),
+    };
+    let by_frame = u64::from(frame).saturating_sub(at as u64);
+    Ok(match read(length)? {
+        0 => by_frame,
+        length => u64::from(length) + header,
+    })
+}
+
+/// Where the IP packet begins in a frame that has its `EtherType` at `type_at` and what that tells of at `at`.
+pub(super) fn typed(data: &[u8], mut type_at: usize, mut at: usize) -> Result<usize, No> {
+    loop {
+        match read(Order::Big.u16(data, type_at))? {
+            IPV4 | IPV6 => return Ok(at),
+            tag if VLAN.contains(&tag) => (type_at, at) = (at + 2, at + 4),
+            tunnel if TUNNELS.contains(&tunnel) => return Err(Reason::Tunnel.into()),
+            _ => return Err(Reason::NotIp.into()),
+        }
+    }
+}
+
+/// LLC and SNAP (RFC 1042) at `at`.
+pub(super) fn llc(data: &[u8], at: usize) -> Result<usize, No> {
+    let header = read(data.get(at..at + 6))?;
+    if is_snap(header) { typed(data, at + 6, at + 8) } else { Err(Reason::NotIp.into()) }
+}
+
+/// Does LLC with SNAP begin so?
+pub(super) fn is_snap(header: &[u8]) -> bool {
+    header.starts_with(&[0xAA, 0xAA, 0x03, 0, 0, 0])
+}
