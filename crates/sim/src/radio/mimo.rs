@@ -395,6 +395,11 @@ impl Mimo {
         Duration::from_nanos(extended)
     }
 
+    /// See [`Mode::share`](super::Mode::share).
+    pub(super) fn share(self, bytes: Bytes) -> Duration {
+        Duration::from_nanos((bytes.bits() * 12 * self.symbol()).div_ceil(self.twelfths()))
+    }
+
     /// Data bits that fit in `nanos` after the header; below zero counts as none.
     pub(super) fn fits(self, nanos: u64) -> u64 {
         if self.gaps.padding() != PacketPadding::Us0 {

@@ -146,6 +146,15 @@ impl Mode {
         }
     }
 
+    /// Time that `bytes` take of a frame with others: to the bit, since the frame alone is rounded to whole symbols.
+    #[inline]
+    pub(crate) fn share(self, bytes: Bytes) -> Duration {
+        match self {
+            Self::Mimo(mimo) => mimo.share(bytes),
+            Self::Dsss { .. } | Self::Ofdm(_) | Self::Nominal { .. } => self.rate().time_for(bytes),
+        }
+    }
+
     /// The part of the [`payload`](Self::payload) in which the PSDU is sent, without the packet extension.
     pub(super) fn data(self, psdu: Bytes) -> Duration {
         let extension = if let Self::Mimo(mimo) = self { mimo.extension(psdu) } else { Duration::ZERO };
