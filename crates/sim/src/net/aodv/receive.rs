@@ -44,6 +44,7 @@ impl Aodv {
             request.ttl -= 1;
             let own = self.table.find(request.destination).and_then(|route| route.sequence);
             request.destination_sequence = newest(request.destination_sequence, own);
+            self.table.entry(request.originator, now).asks_for(request.destination);
             self.counts.requests_forwarded += 1;
             self.broadcast(Message::Request(request), cx);
         }
@@ -124,6 +125,7 @@ impl Aodv {
     /// Sends a reply, its own or another's, one hop towards its originator.
     fn send_reply(&mut self, mut reply: Reply, cx: &mut Context) {
         let Some(back) = self.table.valid(reply.originator, cx.now) else { return };
+        back.asked.retain(|&asked| asked != reply.destination);
         let to = back.next;
         reply.acknowledge = cx.settings.given.rrep_ack;
         if reply.acknowledge {
@@ -172,10 +174,13 @@ impl Aodv {
         self.send_reply(reply, cx);
     }
 
-    /// Replaces a reply that brings no better route by one with this node's own, as 6.6.2 has it, if that is valid. By the
-    /// letter of 6.7 the reply ends here, and its originator never hears of the route: all nodes on the way to the
-    /// destination may know it already (van Glabbeek and others, 2016).
+    /// Replaces a reply that brings no better route by one with this node's own, as in 6.6.2, if that is valid and a request
+    /// still waits for it. By the letter of 6.7 the reply ends here, and its originator never hears of the route where all
+    /// nodes on the way know it already (van Glabbeek and others, 2016).
     fn replace(&mut self, reply: &mut Reply, now: Instant) -> bool {
+        if !self.table.find(reply.originator).is_some_and(|origin| origin.asked.contains(&reply.destination)) {
+            return false;
+        }
         let Some(own) = self.table.valid(reply.destination, now).filter(|own| own.known) else { return false };
         let Some(sequence) = own.sequence else { return false };
         debug_assert!(!newer(reply.destination_sequence, sequence), "a newer route is taken");
