@@ -48,7 +48,7 @@ pub use nodes::{
     TurnsScheduler,
 };
 pub use radio::{
-    BProtection, Capture, ChannelWidth, ExtendedRange, GuardInterval, PacketPadding, Preamble, Propagation, Radio,
+    BProtection, Capture, ChannelWidth, ExtendedRange, Fec, GuardInterval, PacketPadding, Preamble, Propagation, Radio,
     Standard,
 };
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};

@@ -25,6 +25,9 @@ pub struct Radio {
     pub channel_width: ChannelWidth,
     /// 802.11n, ac and ax: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
+    /// 802.11n, ac and ax: forward error correction of data frames, for `nist` and `yans`. Default: `ldpc` for 802.11ax,
+    /// else `bcc`.
+    pub coding: Option<Fec>,
     /// 802.11ax: longest packet extension that receivers ask for.
     pub packet_padding: PacketPadding,
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
@@ -188,6 +191,16 @@ impl GuardInterval {
             Self::Quadruple => 3_200,
         }
     }
+}
+
+/// Forward error correction (FEC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fec {
+    /// Convolutional code.
+    Bcc,
+    /// Low-density parity-check code.
+    Ldpc,
 }
 
 /// Packet extension that gives receivers time to decode the end of a frame.
