@@ -5,7 +5,7 @@ import dataclasses
 # Sluice is compared with a peer under the peer's conventions (docs/mac-conventions.md). What the programs set otherwise
 # than the peer has it by default: no hello messages in ns-3, routing packets without priority in ns-2.
 CONVENTIONS = {
-    "ns-3": {"conventions": "ns-3"},
+    "ns-3": {"conventions": "ns-3", "record.in_flight_lost": "true"},  # its programs take 1 - received / sent
     "ns-2": {"conventions": "ns-2"},
 }
 AODV = {

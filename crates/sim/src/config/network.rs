@@ -126,4 +126,7 @@ pub struct Record {
     pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.
     pub hops: bool,
+    /// Packets that are on their way at the end count as lost, and pings whose reply is lost do not, as where a document
+    /// takes 1 - received / sent.
+    pub in_flight_lost: bool,
 }

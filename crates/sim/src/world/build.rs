@@ -101,6 +101,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         recorder,
         distributions: network.record.distributions,
         hop_counts: network.record.hops,
+        in_flight_lost: network.record.in_flight_lost,
         distances,
         overflows: network.record.overflows.map(|within| Box::new(Overflows::new(within, sites.len()))),
         last_step: Instant::ZERO,

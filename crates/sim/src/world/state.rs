@@ -49,6 +49,8 @@ pub struct World {
     pub(crate) distributions: bool,
     /// True if results contain packets by their number of hops.
     pub(crate) hop_counts: bool,
+    /// Do packets that are on their way at the end count as lost?
+    pub(crate) in_flight_lost: bool,
     /// How far nodes are apart, if receptions are recorded by distance.
     pub(crate) distances: Option<Box<Distances>>,
     /// Overflows of queues, if recorded.
