@@ -512,6 +512,45 @@ fn a_flow_that_sends_less_than_its_share_goes_first_and_one_that_sends_more_does
     assert_eq!(order.iter().filter(|&&flow| flow == 8).count(), 10);
 }
 
+/// Four times of what leaves comes, from flows of which each sends less than its share: what is thin has half of the link.
+#[test]
+fn however_many_flows_send_less_than_their_share_no_more_waits_than_is_sent_in_the_target() {
+    for (flows, others) in [(1_700, 0), (400, 0), (1_700, 2)] {
+        let mut queue = queue();
+        let (mut most, mut of_others) = (0, 0);
+        for tick in 0..20_000_u32 {
+            let now = Instant::ZERO + us(250) * u64::from(tick);
+            let flow = if tick % 4 < others { 9_999 } else { u64::from(tick % flows) };
+            queue.enqueue(now, piece(flow, tick), &mut |_| ());
+            if tick % 4 == 3 {
+                let left = queue.take(now, 0, &mut |_| ()).expect("packets wait");
+                let is_measured = tick > 1_000;
+                most = most.max(if is_measured { queue.backlog().bytes.count() } else { 0 });
+                of_others += u32::from(is_measured && left.packet.flow == 9_999);
+            }
+        }
+        assert!(most <= 51_000, "{flows} flows: {most} B, of which a millisecond takes 1000");
+        assert!(others == 0 || of_others > 100, "beside {flows} flows one that sends half of all has {of_others}");
+    }
+}
+
+#[test]
+fn the_bound_takes_from_the_longest_of_many_flows() {
+    let mut queue = queue();
+    queue.set_pace(Pace { gap: None, most: Bytes::new(540_000), longest: None, mark: None });
+    // The longest comes last in the order of turns.
+    let all = (0..500).chain([777; 40]).chain(0..30);
+    let mut gone = Vec::new();
+    for (number, flow) in (0..).zip(all) {
+        queue.enqueue(Instant::ZERO, piece(flow, number), &mut |packet: Piece| gone.push(packet.flow));
+    }
+    assert_eq!(gone, [777; 30]);
+    // Once it is no longer the longest, the next is found as its packets come.
+    (0..20).for_each(|number| queue.enqueue(at(0), piece(888, number), &mut |packet: Piece| gone.push(packet.flow)));
+    let count = |flow| gone.iter().filter(|&&other| other == flow).count();
+    assert!(count(777) + count(888) == gone.len() && count(888) > 2, "{gone:?}");
+}
+
 #[test]
 fn the_bound_takes_from_the_longest_flow() {
     let mut queue = queue();
