@@ -36,7 +36,7 @@ fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
         cause: None,
         date: day(1_778_284_800),
         command: command(&scenario),
-        hash: scenario.hashes[&claim.id].clone(),
+        hash: scenario.hashes.get(&claim.id).unwrap(),
     };
     row.reworded(claim)
 }
