@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn each_marked_key_has_the_values_that_its_document_tries() {
         let found = unstated(&texts());
-        let told: Vec<_> = found.iter().map(|one| (one.key.as_str(), one.tried.join(" "), one.reason.as_str())).collect();
+        let told: Vec<_> =
+            found.iter().map(|one| (one.key.as_str(), one.tried.join(" "), one.reason.as_str())).collect();
         assert_eq!(
             told,
             [

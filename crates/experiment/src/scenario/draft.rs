@@ -3,13 +3,13 @@
 use super::cases::{Case, Scenario, Wishes};
 use super::change::Change;
 use super::conventions::{self, Choice as ConventionsKey};
+use super::digest::Hashes;
 use super::document;
 use super::keys::{Head, LAB_KEYS, NETWORK_KEYS};
 use super::refusal::Refusal;
 use super::schema::Tables;
 use super::source::Source;
 use super::vary::{self, Vary};
-use super::digest::Hashes;
 use super::{base, ceilings, conditions, hints, variants};
 use crate::claims;
 use crate::study::{Axis, Extent};

@@ -77,7 +77,9 @@ fn open_values(texts: &[Text], targets: &[String]) -> Result<String, Failure> {
     let meant = |text: &&Text| targets.is_empty() || targets.contains(&text.document);
     let texts: Vec<Text> = texts.iter().filter(meant).cloned().collect();
     let head = ["file", "key", "chosen", "tried", "rule, or why nothing else"];
-    let line = |one: Unstated| vec![format!("{}/{}", one.document, one.file), one.key, one.value, one.tried.join(", "), one.reason];
+    let line = |one: Unstated| {
+        vec![format!("{}/{}", one.document, one.file), one.key, one.value, one.tried.join(", "), one.reason]
+    };
     let lines: Vec<Vec<String>> = evidence::unstated(&texts).into_iter().map(line).collect();
     Ok(tables::table(&head, &lines, &Columns { right: &[], prose: &[1, 2, 3, 4] }, width()))
 }
