@@ -6,13 +6,16 @@
 //! Measured values come from runs. Statement, source and cause come from the scenario, each time the record is written.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
+mod again;
 mod audit;
 mod show;
 mod sources;
+mod unstated;
 
 pub use audit::{Named, contradictions, problems};
 pub use show::{claim, counts, data, documents, headline, json, markdown, table};
 pub use sources::{SOURCES, Source, sources};
+pub use unstated::{Text, Unstated, unstated, untried};
 
 use experiment::claims;
 use experiment::csv;
@@ -244,7 +247,7 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
         });
         let row = Row {
             neighbours: neighbours.collect::<Vec<_>>().join("; "),
-            hash: scenario.hashes.get(&verdict.id).cloned().unwrap_or_default(),
+            hash: scenario.hashes.get(&verdict.id).unwrap_or_default(),
             id: verdict.id,
             setting: verdict.setting.unwrap_or_default(),
             conventions: scenario.conventions.clone(),
@@ -289,7 +292,9 @@ pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
                     rows.iter().filter(|row| row.conventions == *name).cloned().collect()
                 };
                 let rows = Some(with(&new)).filter(|new| !new.is_empty()).unwrap_or_else(|| with(&old));
-                merged.extend(rows.into_iter().map(|row| row.reworded(claim)));
+                let has = |other: &&Scenario| other.id == scenario.id && other.conventions == *name;
+                let ruled = scenarios.iter().find(has).unwrap_or(scenario);
+                merged.extend(rows.into_iter().map(|row| again::ruled(row, claim, ruled).reworded(claim)));
             }
         }
     }

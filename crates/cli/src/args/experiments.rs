@@ -326,6 +326,7 @@ Examples:
   sluice claims adth-s1a.3       one claim: interval, reason, and the command that measures it
   sluice claims adth --csv > adth.csv
   sluice claims --bibtex         the documents themselves, for a list of references
+  sluice claims --unstated swan  the values that a document leaves open, and what was tried instead
 
 `sluice reproduce ID` repeats the measurements on record. The columns of --csv and keys of --json are explained in \
 docs/results.md.")]
@@ -348,6 +349,9 @@ pub(crate) struct Claims {
     /// Print authors, title, year and place of the documents as BibTeX.
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "all"])]
     pub(crate) bibtex: bool,
+    /// Print the values that the documents do not state: what was chosen, what else was tried, and by what rule.
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "all", "bibtex"])]
+    pub(crate) unstated: bool,
     /// Check the record against the scenarios, the pages in ./docs and the results in these folders.
     #[arg(long, hide = true, value_name = "DIR", num_args = 0.., conflicts_with_all = ["targets", "record", "pages"])]
     pub(crate) check: Option<Vec<PathBuf>>,

@@ -27,7 +27,7 @@ mod vary;
 
 pub use base::{Outline, outline};
 pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
-pub use digest::fingerprint;
+pub use digest::{Hashes, fingerprint};
 #[cfg(test)]
 pub(crate) use file::Beside;
 pub use file::{Files, opened, parse};
