@@ -280,7 +280,7 @@ def unsaturated(stations, load):
 def noisy(mcs, snr):
     """One link of network (o), one stream over 20 MHz, with this ratio of signal to noise in dB."""
     settings = {"radio.streams": 1, "radio.mcs": mcs, "radio.propagation": "free-space", "radio.receive_threshold": "-95 dBm",
-                "radio.errors.model": "table", "radio.tx_power": f"{NOISE + snr + FREE_SPACE:.2f} dBm"}
+                "radio.errors.model": "nist", "radio.tx_power": f"{NOISE + snr + FREE_SPACE:.2f} dBm"}
     return longer(wide("ax", 20, 1), f"ax 20 mcs={mcs} at {snr} dB", 2.2, settings,
                   ("--streams=1", f"--mcs={mcs}", f"--rss={NOISE + snr}"))
 

@@ -81,6 +81,7 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Hours(1)));
     Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(7));
     Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(bar));
+    Config::SetDefault("ns3::HtConfiguration::LdpcSupported", BooleanValue(he));
 
     if (old)
     {
