@@ -120,7 +120,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
             world.events.push(change, Event::Presence { node });
         }
     }
-    prepare(&mut world);
+    world.prepare();
     Ok(world)
 }
 
@@ -138,61 +138,63 @@ fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>
     Ok(Some(Box::new(Distances::new(motion.clone(), width))))
 }
 
-/// Pushes the first events.
-fn prepare(world: &mut World) {
-    for node in world.nodes.numbers() {
-        for port in world.nodes[node].egress.ports().numbers() {
-            let described = &world.nodes[node].egress.ports()[port];
-            let begin = described.begin();
-            if let Some(interval) = described.interval() {
-                world.events.push(Instant::ZERO + interval, Event::Control { node, port });
+impl World {
+    /// Pushes the first events.
+    fn prepare(&mut self) {
+        for node in self.nodes.numbers() {
+            for port in self.nodes[node].egress.ports().numbers() {
+                let described = &self.nodes[node].egress.ports()[port];
+                let begin = described.begin();
+                if let Some(interval) = described.interval() {
+                    self.events.push(Instant::ZERO + interval, Event::Control { node, port });
+                }
+                if let Some(due) = self.nodes[node].obey(port, &begin, Instant::ZERO, &self.rules) {
+                    self.events.push(due, Event::Note { node });
+                }
             }
-            if let Some(due) = world.nodes[node].obey(port, &begin, Instant::ZERO, &world.rules) {
-                world.events.push(due, Event::Note { node });
+            self.tell(node, |_, _| ());
+        }
+        if let Some(recorder) = &self.recorder {
+            self.events.push(Instant::ZERO + recorder.step, Event::Step);
+        }
+        if self.warmup > Instant::ZERO {
+            self.events.push(self.warmup, Event::WarmedUp);
+        }
+        for flow in self.flows.numbers() {
+            match &self.flows[flow].supply {
+                Supply::Source(source) => {
+                    if let Some(packet) = source.next() {
+                        self.events.push(packet.at, Event::Emit { flow });
+                    }
+                }
+                &Supply::Saturated { start, stop, .. } if start < stop => {
+                    if start == Instant::ZERO {
+                        self.fill(flow);
+                    } else {
+                        self.events.push(start, Event::Saturate { flow });
+                    }
+                    if stop < self.end {
+                        self.events.push(stop, Event::Cease { flow });
+                    }
+                }
+                Supply::Transfers { transfers, .. } => {
+                    if let Some(at) = transfers.next() {
+                        self.events.push(at, Event::Emit { flow });
+                    }
+                    if let Some(stop) = transfers.ceases().filter(|&stop| stop < self.end) {
+                        self.events.push(stop, Event::Cease { flow });
+                    }
+                }
+                Supply::Saturated { .. } | Supply::Outside(_) | Supply::Answers { .. } => {}
             }
         }
-        world.tell(node, |_, _| ());
-    }
-    if let Some(recorder) = &world.recorder {
-        world.events.push(Instant::ZERO + recorder.step, Event::Step);
-    }
-    if world.warmup > Instant::ZERO {
-        world.events.push(world.warmup, Event::WarmedUp);
-    }
-    for flow in world.flows.numbers() {
-        match &world.flows[flow].supply {
-            Supply::Source(source) => {
-                if let Some(packet) = source.next() {
-                    world.events.push(packet.at, Event::Emit { flow });
-                }
+        for node in self.nodes.numbers() {
+            if let Some(power) = &mut self.nodes[node].power_save {
+                self.events.push(power.begin(), Event::PowerSave { node });
             }
-            &Supply::Saturated { start, stop, .. } if start < stop => {
-                if start == Instant::ZERO {
-                    world.fill(flow);
-                } else {
-                    world.events.push(start, Event::Saturate { flow });
-                }
-                if stop < world.end {
-                    world.events.push(stop, Event::Cease { flow });
-                }
-            }
-            Supply::Transfers { transfers, .. } => {
-                if let Some(at) = transfers.next() {
-                    world.events.push(at, Event::Emit { flow });
-                }
-                if let Some(stop) = transfers.ceases().filter(|&stop| stop < world.end) {
-                    world.events.push(stop, Event::Cease { flow });
-                }
-            }
-            Supply::Saturated { .. } | Supply::Outside(_) | Supply::Answers { .. } => {}
         }
-    }
-    for node in world.nodes.numbers() {
-        if let Some(power) = &mut world.nodes[node].power_save {
-            world.events.push(power.begin(), Event::PowerSave { node });
+        for node in self.nodes.numbers() {
+            self.serve(node);
         }
-    }
-    for node in world.nodes.numbers() {
-        world.serve(node);
     }
 }

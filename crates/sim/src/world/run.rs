@@ -90,7 +90,15 @@ impl World {
                 Event::Control { node, port } => self.control(node, port),
                 Event::Ready { node, port } if self.nodes[node].is_ready(port, now) => self.resume(node, port),
                 Event::Ready { .. } => {}
-                Event::WireSent { wire } => self.wire_sent(wire),
+                Event::WireSent { wire } => {
+                    let link = &mut self.wires[wire];
+                    let (from, port) = (link.from, link.port);
+                    if let Some(completion) = link.passes_on(wire, now, &mut self.events) {
+                        let no_hardware = (Duration::ZERO, from.into(), 0);
+                        self.nodes[from].completed(now, port, &completion, no_hardware, &mut self.recorder);
+                        self.transmit(wire, None);
+                    }
+                }
                 Event::WireArrives { wire } => self.wire_arrives(wire),
                 Event::Route { node } => {
                     if self.tell(node, Found::due) == Some(true) {

@@ -6,7 +6,7 @@ use super::scene::Scene;
 use super::state::{Event, World};
 use super::witness::{Watch, told_every};
 use crate::config;
-use crate::engine::{Bitmap, Handle, NodeId};
+use crate::engine::{Bitmap, NodeId};
 use crate::mac::{BROADCAST, Frame, Kind};
 use crate::radio::{Heard, Signal};
 use crate::trace::{Protocol, Roster, RosterFlow, RosterNode, TraceEvent, TraceEventKind};
@@ -85,16 +85,6 @@ impl World {
     /// first, with the propagation delay.
     pub fn listeners(&self, node: u32) -> impl Iterator<Item = (u32, Duration)> {
         self.medium.who_hears(node)
-    }
-
-    /// Traces a frame at a listener.
-    #[expect(clippy::inline_always, reason = "once a listener")]
-    #[inline(always)]
-    pub(super) fn trace_heard(&mut self, node: NodeId, of: Handle, heard: &Heard) {
-        let for_it = || self.medium.frame(of).to == u32::from(node);
-        if self.watch.as_ref().is_some_and(|watch| watch.watches(node) && (!watch.addressed_only || for_it())) {
-            self.trace(node, &self.medium.frame(of), Some(heard));
-        }
     }
 
     /// Traces a frame that a node begins to send, or has heard.

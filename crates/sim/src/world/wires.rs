@@ -4,11 +4,25 @@ use super::flows::{Flow, Role};
 use super::nodes::Node;
 use super::routing::Routing;
 use super::state::{Event, World};
-use crate::engine::WireId;
+use super::wired::Wire;
+use crate::engine::{EventQueue, WireId};
 use crate::mac::BROADCAST;
 use crate::net::{Load, LossCause, Transit, Waiting};
 use queue::Completion;
-use units::Duration;
+use units::{Duration, Instant};
+
+impl Wire {
+    /// The last bit of a packet has left the sender. Returns what its port counts. `wire`: its own number.
+    pub(crate) fn passes_on(&mut self, wire: WireId, now: Instant, events: &mut EventQueue<Event>) -> Option<Completion> {
+        let (packet, waited, service) = self.end(now)?;
+        let place = events.reserve(now + self.delay);
+        if self.under_way.is_empty() {
+            events.push_at(place, Event::WireArrives { wire });
+        }
+        self.under_way.push_back((place, packet));
+        Some(Completion::of_one(waited, service))
+    }
+}
 
 impl World {
     /// Begins to send the packet that is `passing` its port, or the next one that waits there, if the link is idle.
@@ -33,22 +47,6 @@ impl World {
         };
         self.events.push(self.wires[wire].begin(now, &packet, waited), Event::WireSent { wire });
         self.left(from, port, &packet);
-    }
-
-    /// Handles the last bit of a packet at the sender.
-    pub(crate) fn wire_sent(&mut self, wire: WireId) {
-        let Self { wires, events, nodes, recorder, now, .. } = self;
-        let link = &mut wires[wire];
-        let (from, port) = (link.from, link.port);
-        let Some((packet, waited, service)) = link.end(*now) else { return };
-        let place = events.reserve(*now + link.delay);
-        if link.under_way.is_empty() {
-            events.push_at(place, Event::WireArrives { wire });
-        }
-        link.under_way.push_back((place, packet));
-        let completion = Completion::of_one(waited, service);
-        nodes[from].completed(*now, port, &completion, (Duration::ZERO, from.into(), 0), recorder);
-        self.transmit(wire, None);
     }
 
     /// Handles the last bit of a packet at the receiver. Over a fixed route, it goes on as it is, as no other node has

@@ -28,6 +28,11 @@ impl Watch {
     pub(crate) fn watches(&self, node: NodeId) -> bool {
         self.nodes[node]
     }
+
+    /// True if a node's listening to a frame is traced.
+    pub(crate) fn hears(&self, node: NodeId, is_for_it: impl FnOnce() -> bool) -> bool {
+        self.watches(node) && (!self.addressed_only || is_for_it())
+    }
 }
 
 /// Traces events at a node at one moment.

@@ -3,7 +3,7 @@
  * flows first; crate queue's Flows and Turns in C, held to the same decisions by a test. All flows of a queue share one
  * table, in which a flow belongs to one port at a time. The places of the ring are a pool here: chains of places.
  *
- * Numbers of flows, ports and places count from one, and zero is none. */
+ * Numbers of flows and places count from one, and zero is none. Ports count from zero, see law.h. */
 
 #define LANES 4
 /* A port has one station's packets in one access category: PORTS is STATIONS * LANES. */

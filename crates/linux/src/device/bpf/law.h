@@ -3,8 +3,8 @@
  * queue's turns::Law in C, held to the same decisions by a test. Not in it: what stations send, and frames without an
  * answer, which no queue of the kernel is told of.
  *
- * Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds. Lines hold ports as numbers from one
- * on. The host fills and empties the queues of ports, and says how long a turn is. */
+ * Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds. Ports count from zero, and NO_PORT is
+ * none; only a line, in which zero is none, holds each as one more. The host fills and empties the queues of ports, and says how long a turn is. */
 
 #define NO_PORT 0xffffffff
 

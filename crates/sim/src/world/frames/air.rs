@@ -383,7 +383,10 @@ impl World {
     #[inline(always)]
     pub(super) fn heard(&mut self, node: NodeId, of: Handle, frame: &Frame, heard: &Heard) {
         let by_age = self.nodes[node].station.tmac.is_some();
-        self.trace_heard(node, of, heard);
+        let is_for_it = || self.medium.frame(of).to == u32::from(node);
+        if self.watch.as_ref().is_some_and(|watch| watch.hears(node, is_for_it)) {
+            self.trace(node, &self.medium.frame(of), Some(heard));
+        }
         match heard.what {
             Signal::Good { whole } => {
                 let told = if by_age { self.nodes[frame.from.into()].told(node.into()) } else { None };
