@@ -530,7 +530,7 @@ impl World {
             _ => {}
         }
         if self.nodes[node].station.uplink.is_some() && frame.to == u32::from(node) && self.nodes[node].access_point {
-            self.learn_backlog(node, frame);
+            self.learn_backlog(node, frame, &self.intact(whole));
         }
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));

@@ -1,6 +1,6 @@
 //! Frames of several stations at once: what their access point knows of them, and the packets in their parts.
 
-use crate::engine::NodeId;
+use crate::engine::{Bitmap, NodeId};
 use crate::mac::{Asks, Frame, Kind, NotNow};
 use crate::radio::Mode;
 use crate::world::nodes::Node;
@@ -44,13 +44,16 @@ impl World {
         data.unwrap_or(answer)
     }
 
-    /// An access point reads the size of a station's queue in a data frame.
+    /// An access point reads the size of a station's queue in a data frame, of which all or some MPDUs are intact.
     #[inline(never)]
-    pub(super) fn learn_backlog(&mut self, node: NodeId, frame: &Frame) {
+    pub(super) fn learn_backlog(&mut self, node: NodeId, frame: &Frame, intact: &Bitmap) {
         let polled = match frame.kind {
             Kind::Triggered { frames: 0, .. } => true,
-            Kind::Triggered { .. } => {
+            Kind::Triggered { frames, .. } => {
                 let Node { station, egress, .. } = &mut self.nodes[node];
+                if (0..usize::from(frames)).all(|index| intact.has(index)) {
+                    station.part_is_whole();
+                }
                 let share = station
                     .uplink
                     .as_ref()
