@@ -244,8 +244,10 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
         Kind::Request { asked } => 8 + 2 + 1 + 6 * usize::from(asked.saturating_sub(1)),
         // What all do, and what each does (9.3.1.22).
         Kind::Trigger { asks, users } => 8 + usize::try_from(asks.user_length()).expect("bytes") * usize::from(users),
-        // For each station AID, TID and starting sequence number, and a bitmap.
-        Kind::MultiBlockAck { stations, long } => usize::from(stations) * if long { 36 } else { 12 },
+        // For each station AID and TID, and unless all has arrived a starting sequence number and a bitmap.
+        Kind::MultiBlockAck { stations, whole, long } => {
+            2 * usize::from(stations) + usize::from(stations - whole) * if long { 34 } else { 10 }
+        }
         _ => 0,
     };
     bytes.0.len() - start + unwritten + CHECK_SUM

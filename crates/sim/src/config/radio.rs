@@ -33,8 +33,8 @@ pub struct Radio {
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
     pub extended_range: Option<ExtendedRange>,
     /// Rate of ACK, CTS, RTS and broadcast frames: of 802.11b, or of 802.11a for all others. Default: the lowest;
-    /// with the preamble `data-rate` that of data frames; acknowledgements of 802.11ac and ax:
-    /// `docs/mac-conventions.md`.
+    /// with the preamble `data-rate` that of data frames; acknowledgements but of 802.11b: the highest of 6, 12 and 24 Mb/s
+    /// up to the data's.
     pub basic_rate: Option<Rate>,
     /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, smallest window 31, EIFS with an
     /// ACK at 1 Mb/s.

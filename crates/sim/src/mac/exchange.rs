@@ -198,7 +198,7 @@ impl Station {
                 return;
             }
         }
-        self.contention.widen(category);
+        self.contention.fail(category, rules);
         self.contention.draw(category);
     }
 
@@ -335,7 +335,7 @@ impl Station {
         if gave_up {
             self.release(holder);
         } else {
-            self.contention.widen(holder);
+            self.contention.fail(holder, rules);
             self.contention.draw(holder);
             self.pause(holder);
         }

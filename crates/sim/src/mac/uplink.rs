@@ -38,10 +38,12 @@ pub(crate) struct Uplink {
     used: UsedAirtime,
     /// By category, whose turn it is.
     turns: [Turns; super::CATEGORIES],
-    /// The exchange under way, the stations that its last frame is for, and those that have answered, with data or at all.
+    /// The exchange under way, the stations that its last frame is for, and those that have answered, with data, with data all
+    /// of which have arrived, or at all.
     round: Option<Round>,
     users: Vec<u32>,
     delivered: Vec<u32>,
+    whole: u8,
     answered: usize,
     /// When all answers are over.
     end: Instant,
@@ -125,7 +127,7 @@ impl Round {
             return Duration::ZERO;
         }
         let timing = &rules.timing;
-        let length = multi_block_ack_length(self.users.into(), rules.long_bitmaps());
+        let length = multi_block_ack_length(self.users, 0, rules.long_bitmaps());
         timing.sifs + timing.duration(timing.responses(self.response).mode, length)
     }
 
@@ -310,7 +312,7 @@ impl Station {
         }
         uplink.round = Some(round);
         uplink.delivered.clear();
-        uplink.answered = 0;
+        (uplink.whole, uplink.answered) = (0, 0);
         self.step = Step::Sending;
         let reserves = rules.timing.sifs + round.lasts + round.acknowledgement(rules);
         debug_assert!(self.txop.is_zero() || now + reserves <= self.txop_end, "the exchange ends with the TXOP");
@@ -401,6 +403,14 @@ impl Station {
         Answer { takes: frames > 0, ..Answer::default() }
     }
 
+    /// All data of the answer that it has just received have arrived.
+    pub(crate) fn part_is_whole(&mut self) {
+        if let Some(uplink) = &mut self.uplink {
+            uplink.whole += 1;
+            debug_assert!(usize::from(uplink.whole) <= uplink.delivered.len(), "once for each answer with data");
+        }
+    }
+
     /// Handles the deadline of the answers: when none has begun, when all are over, and SIFS after the last good one.
     pub(super) fn uplink_due(&mut self, now: Instant, receiving: bool, rules: &Conventions) -> Due {
         let Some(uplink) = &mut self.uplink else { return Due::Wait };
@@ -423,7 +433,8 @@ impl Station {
             std::mem::swap(&mut uplink.users, &mut uplink.delivered);
             let stations = u8::try_from(uplink.users.len()).unwrap_or(u8::MAX);
             self.step = Step::Sending;
-            let kind = Kind::MultiBlockAck { stations, long: rules.long_bitmaps() };
+            debug_assert!(uplink.whole <= stations, "of those that it acknowledges");
+            let kind = Kind::MultiBlockAck { stations, whole: uplink.whole, long: rules.long_bitmaps() };
             let frame = self.control(kind, BROADCAST, Duration::ZERO, rules);
             return Due::Send(Frame { mode: rules.timing.responses(round.response).mode, ..frame });
         }

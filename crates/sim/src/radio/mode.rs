@@ -226,6 +226,17 @@ mod tests {
         }
     }
 
+    proptest! {
+        /// What several take of a frame together is what it lasts, but for SERVICE and tails, and what fills the last symbols.
+        #[test]
+        fn shares_of_a_frame_add_up(mode in mimo(), lengths in prop::collection::vec(1_u64..3_000, 1..64)) {
+            let shares = lengths.iter().fold(Duration::ZERO, |sum, &bytes| sum + Mode::Mimo(mode).share(Bytes::new(bytes)));
+            let whole = mode.padded(PacketPadding::Us0).payload(Bytes::new(lengths.iter().sum()));
+            let most = Duration::from_nanos(2 * mode.symbol() + 4_000 + 100_000_000_000 / mode.rate().as_bps().max(1));
+            prop_assert!(shares <= whole + Duration::from_nanos(64) && whole <= shares + most, "{shares} {whole}");
+        }
+    }
+
     const fn us(n: u64) -> Duration {
         Duration::from_micros(n)
     }
