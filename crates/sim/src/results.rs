@@ -469,6 +469,9 @@ pub struct QueueResult {
     /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one queue. Of
     /// a station at its access point: `s1`, or `s1-be` where it has several. Of a wired link: `wired-to-ap`.
     pub name: String,
+    /// What chose the next packet: `turns` or `mac80211`, else the discipline.
+    #[serde(default)]
+    pub scheduler: String,
     /// The controller that moved its limit.
     pub controller: String,
     /// Packets that came.

@@ -137,7 +137,8 @@ fn packets_on_their_way_at_the_end_are_not_lost() {
 fn of_packets_on_their_way_only_those_that_count_as_sent_do() {
     // The queue of ten thousand fills during the warm-up, and moves slowly: what is sent afterwards is all lost.
     let text = "duration = \"40 s\"\nwarmup = \"30 s\"\n[radio]\ndata_rate = \"1 Mb/s\"\n[queue]\nlimit = 10000\n";
-    let outcome = run(&format!("{text}{PAIR}{}", flow("f", "kind = \"cbr\", rate = \"8 Mb/s\", packet = \"1000 B\"")), 1);
+    let outcome =
+        run(&format!("{text}{PAIR}{}", flow("f", "kind = \"cbr\", rate = \"8 Mb/s\", packet = \"1000 B\"")), 1);
     let flow = &outcome.flows[0];
     let lost = outcome.nodes[0].queues[0].dropped_packets;
     assert_eq!(flow.sent_packets, flow.received_packets + flow.in_flight_packets + lost);
@@ -167,6 +168,37 @@ fn a_ping_is_lost_with_its_reply_but_not_while_that_is_on_its_way() {
             assert!(flow.loss_ratio.abs() < 1e-12, "{flow:?}");
         }
     }
+}
+
+#[test]
+fn a_star_that_stands_for_no_node_is_refused() {
+    let text = |from: &str, to: &str, count: u32| {
+        format!(
+            "duration = \"1 s\"\n[[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
+             [[node]]\nname = \"sta\"\ncount = {count}\nposition = [\"5 m\", \"0 m\"]\n\
+             [[flow]]\nname = \"f\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+             traffic = {{ kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1000 B\" }}\n"
+        )
+    };
+    for (from, to, key) in [
+        ("ap", "zzz*", "to"),
+        ("ap", "s*a*", "to"),
+        ("ap", "sta**", "to"),
+        ("zzz*", "ap", "from"),
+        ("st**", "next", "from"),
+    ] {
+        let (path, said) = refusal(&text(from, to, 3));
+        assert_eq!(path.as_deref(), Some(format!("flow.f.{key}").as_str()), "{from} {to}: {said}");
+        assert!(said.starts_with("there is no node"), "{from} {to}: {said}");
+    }
+    assert_eq!(run(&text("ap", "sta*", 3), 1).flows.len(), 3);
+    // A sweep over the number of stations may begin at none.
+    for to in ["sta*", "sta1*", "*"] {
+        assert_eq!(run(&text("ap", to, 0), 1).flows.len(), 0, "{to}");
+    }
+    let wired = text("ap", "sta*", 3)
+        .replace("[[flow]]", "[[wired]]\nbetween = [\"ap\", \"srv*\"]\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n[[flow]]");
+    assert!(refusal(&wired).1.starts_with("there is no node `srv*`"), "{}", refusal(&wired).1);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The arguments of the commands that simulate.
 
-use super::controllers;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, Subcommand};
 use std::path::PathBuf;
 
@@ -467,4 +467,10 @@ fn threads(text: &str) -> Result<usize, String> {
 fn count(text: &str, most: usize) -> Result<usize, String> {
     let count = text.parse().ok().filter(|count| (1..=most).contains(count));
     count.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
+}
+
+/// Parses the name of a controller; the help text lists all names.
+fn controllers() -> impl TypedValueParser<Value = control::Name> {
+    let names = control::Name::ALL.iter().map(|name| name.as_str());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<control::Name>())
 }

@@ -51,12 +51,7 @@ fn frames(out: &mut String, picture: &Picture, title: &str, data: &Data) -> fmt:
         if let Some(title) = &panel.title {
             writeln!(out, "<p class=\"panel-title\">{}</p>", Escaped(title))?;
         }
-        writeln!(
-            out,
-            "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\">",
-            picture.id,
-            Escaped(&told)
-        )?;
+        writeln!(out, "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\">", picture.id, Escaped(&told))?;
         // Until the script draws the panel, or in its place.
         still::svg(out, picture, panel, data)?;
         out.push_str("</div>\n");

@@ -82,7 +82,8 @@ fn across(picture: &Picture, panel: &Panel, data: &Data) -> (Axis, Vec<(f64, Str
         let labels = axis.labels();
         return (axis, labels);
     };
-    let (low, high) = scale.at.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &at| (low.min(at), high.max(at)));
+    let (low, high) =
+        scale.at.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &at| (low.min(at), high.max(at)));
     let log = scale.log && !scale.ordinal && low > 0.0;
     let part = if scale.ordinal { 0.5 / (scale.at.len().max(2) - 1) as f64 } else { 0.05 };
     let (low, high) = match (high > low, log) {
@@ -139,7 +140,8 @@ impl Axis {
         let within = |value: &f64| (self.low..=self.high).contains(value);
         let powers = |factors: &[f64]| {
             // As many as doubles have.
-            let decades = (-308..=308).map(|decade| 10_f64.powi(decade)).filter(|ten| within(ten) || within(&(ten * 9.0)));
+            let decades =
+                (-308..=308).map(|decade| 10_f64.powi(decade)).filter(|ten| within(ten) || within(&(ten * 9.0)));
             let all = decades.flat_map(|ten| factors.iter().map(move |factor| factor * ten));
             all.filter(within).collect::<Vec<_>>()
         };
@@ -190,7 +192,10 @@ fn begin(out: &mut String, labels: &[(f64, String)], x: &Axis, y: &Axis) -> Resu
         let label = Escaped(label);
         if slanted {
             let below = BOTTOM + 16.0;
-            writeln!(out, "<text x=\"{at}\" y=\"{below}\" text-anchor=\"end\" transform=\"rotate(-30 {at} {below})\">{label}</text>")?;
+            writeln!(
+                out,
+                "<text x=\"{at}\" y=\"{below}\" text-anchor=\"end\" transform=\"rotate(-30 {at} {below})\">{label}</text>"
+            )?;
         } else if at - widest / 2.0 > free {
             free = at + widest / 2.0 + 4.0;
             writeln!(out, "<text x=\"{at}\" y=\"{}\" text-anchor=\"middle\">{label}</text>", BOTTOM + 16.0)?;
@@ -214,7 +219,14 @@ fn end(out: &mut String, title: &str, slanted: bool) -> fmt::Result {
 }
 
 /// Writes a line whose points stand at places of an axis, with their intervals.
-fn places(out: &mut String, picture: &Picture, line: &Line, style: &Style, (x, y): (&Axis, &Axis), beside: f64) -> fmt::Result {
+fn places(
+    out: &mut String,
+    picture: &Picture,
+    line: &Line,
+    style: &Style,
+    (x, y): (&Axis, &Axis),
+    beside: f64,
+) -> fmt::Result {
     let Some(scale) = &picture.x else { return Ok(()) };
     let (factor, look) = (picture.y.factor, look(style));
     let at = |place: usize| x.place(scale.at[place]).map(|at| at + beside);
@@ -225,7 +237,8 @@ fn places(out: &mut String, picture: &Picture, line: &Line, style: &Style, (x, y
     }
     for point in &line.points {
         let Some((left, top)) = value(point) else { continue };
-        let [_, low, high] = point.1.map(|value| y.place(value * factor).unwrap_or(if value > 0.0 { top } else { BOTTOM }));
+        let [_, low, high] =
+            point.1.map(|value| y.place(value * factor).unwrap_or(if value > 0.0 { top } else { BOTTOM }));
         dot(out, style, [left, left, left], [top, low, high], true)?;
     }
     Ok(())
@@ -261,7 +274,8 @@ fn rule(out: &mut String, picture: &Picture, rule: &Rule, x: &Axis, y: &Axis) ->
         }
         (_, None) => {
             let Some(scale) = &picture.x else { return Ok(()) };
-            let of = |&(place, value): &(usize, f64)| Some((x.place(scale.at[place])?, y.place(value * picture.y.factor)?));
+            let of =
+                |&(place, value): &(usize, f64)| Some((x.place(scale.at[place])?, y.place(value * picture.y.factor)?));
             let mut points: Vec<_> = rule.along.iter().filter_map(of).collect();
             points.sort_by(|one, other| one.0.total_cmp(&other.0));
             let Some(&(left, top)) = points.last() else { return Ok(()) };
@@ -286,7 +300,10 @@ fn scattered(out: &mut String, picture: &Picture, scatter: &Scatter) -> fmt::Res
             let middle = axis.place(values[0] * factor)?;
             Some(values.map(|value| axis.place(value * factor).unwrap_or(middle)))
         };
-        let (Some(left), Some(top)) = (along(&x, point.x, scatter.x.factor), along(&y, point.y, scatter.y.factor)) else { continue };
+        let (Some(left), Some(top)) = (along(&x, point.x, scatter.x.factor), along(&y, point.y, scatter.y.factor))
+        else {
+            continue;
+        };
         dot(out, style, left, top, point.full)?;
         let (right, above) = (short(left[0]), short(top[0] - 5.0));
         // The name stays within the picture.
@@ -307,7 +324,8 @@ fn path(points: &[Option<(f64, f64)>]) -> String {
             let known = || column.iter().flatten().copied();
             let low = known().min_by(|one, other| one.1.total_cmp(&other.1));
             let high = known().max_by(|one, other| one.1.total_cmp(&other.1));
-            let (first, second) = if low.map(|low| low.0) < high.map(|high| high.0) { (low, high) } else { (high, low) };
+            let (first, second) =
+                if low.map(|low| low.0) < high.map(|high| high.0) { (low, high) } else { (high, low) };
             if first == second { vec![first] } else { vec![first, second] }
         };
         let drawn = if chunk > 2 { extremes(column) } else { column.to_vec() };
@@ -326,4 +344,34 @@ fn path(points: &[Option<(f64, f64)>]) -> String {
 /// A tenth of a pixel is enough.
 fn short(pixels: f64) -> f64 {
     (pixels * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(log: bool, low: f64, high: f64) -> Axis {
+        Axis { title: String::new(), log, low, high, vertical: false, nice: true }.widened()
+    }
+
+    #[test]
+    fn an_axis_ends_at_round_values_and_has_some_between() {
+        let texts = |axis: &Axis| axis.labels().into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        assert_eq!(texts(&axis(false, 0.0, 9.3)), ["0", "2", "4", "6", "8", "10"]);
+        assert_eq!(texts(&axis(false, -0.03, 0.04)), ["−0.04", "−0.02", "0", "0.02", "0.04"]);
+        assert_eq!(texts(&axis(true, 0.02, 700.0)), ["0.01", "0.1", "1", "10", "100", "1000"]);
+        assert_eq!(texts(&Axis { nice: false, ..axis(true, 12.0, 60.0) })[0], "10");
+        let placed = axis(false, 0.0, 10.0).place(5.0).unwrap();
+        assert!((placed - f64::midpoint(LEFT, RIGHT)).abs() < 1e-9);
+        assert_eq!(axis(true, 1.0, 10.0).place(0.0), None, "zero has no place there");
+    }
+
+    #[test]
+    fn a_long_series_keeps_its_extremes_and_a_pause_stays_open() {
+        let value = |k: usize| Some((k as f64, if k == 4_567 { 1.0 } else { 100.0 }));
+        let drawn = path(&(0..10_000).map(value).collect::<Vec<_>>());
+        assert!(drawn.contains("4567,1 ") && drawn.split(' ').count() <= 2 * COLUMNS, "{drawn}");
+        assert_eq!(path(&[Some((0.0, 1.0)), Some((1.0, 2.04)), None, Some((3.0, 4.0))]), "M0,1 1,2M3,4");
+        assert_eq!(path(&[]), "");
+    }
 }

@@ -309,6 +309,11 @@ impl<'s> Draft<'s> {
                 change.apply(self.source, &mut network)?;
             }
         }
+        document::name_turns(&mut network).map_err(|place| {
+            let refusal =
+                self.source.refuse(place, "`turns` is no controller: an access point has it for its stations");
+            refusal.note("here no access point has this queue")
+        })?;
         document::inherit_queue(&mut network);
         Ok(network)
     }

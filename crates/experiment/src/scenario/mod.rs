@@ -18,6 +18,7 @@ mod idle;
 mod keys;
 mod load;
 mod refusal;
+mod remarks;
 pub mod schema;
 mod source;
 #[cfg(test)]
