@@ -31,6 +31,6 @@ pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
 pub use digest::{Hashes, fingerprint};
 #[cfg(test)]
 pub(crate) use file::Beside;
-pub use file::{Files, opened, parse};
+pub use file::{Files, opened, parse, parse_parts};
 pub use hints::{nearest, told};
 pub use refusal::Refusal;

@@ -490,7 +490,7 @@ impl World {
         }
         if self.nodes[node].station.uplink.is_some() && frame.to == u32::from(node) && self.nodes[node].access_point {
             let told = self.nodes[frame.from.into()].tells_backlog(frame, &self.rules);
-            let intact = self.intact(whole);
+            let intact = self.medium.intact(whole);
             self.nodes[node].learn_backlog(frame, told, &intact, self.now, &self.rules);
         }
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
