@@ -145,7 +145,8 @@ fn a_row_is_ruled_on_again_where_its_window_alone_has_changed() {
     let again = merged(&[scenario(&wider, &[])], &[], std::slice::from_ref(&plain));
     assert_eq!((again[0].verdict, again[0].window.as_str()), (Ruling::Holds, "<= 2"));
     // The interval decides, but not what one case of several would decide, and not where the network is another.
-    for other in [wider.replace("statistic = \"max\"", "statistic = \"each\""), wider.replace("seeds = 2", "seeds = 3")] {
+    for other in [wider.replace("statistic = \"max\"", "statistic = \"each\""), wider.replace("seeds = 2", "seeds = 3")]
+    {
         assert_eq!(merged(&[scenario(&other, &[])], &[], std::slice::from_ref(&plain))[0].hash, plain.hash);
     }
 }

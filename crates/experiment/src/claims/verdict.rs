@@ -45,18 +45,22 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
     }
 }
 
-/// Rules by another window on the value and the interval that were measured for a claim. `None` where one seed or one
-/// case of several decides, which need not be the same with another window.
+/// Rules by another window on the value and the interval that were measured for a claim. `None` where one case of
+/// several decides, or one seed that need not be the same with another window.
 pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling> {
     let condition = claim.condition().filter(|condition| *condition != Condition::Zero)?;
-    if claim.statistic == Statistic::Each || !matches!(claim.seeds, OverSeeds::Mean | OverSeeds::NotRefuted) {
+    if claim.statistic == Statistic::Each || claim.share_of_runs.is_some() {
         return None;
     }
-    Some(match condition.rule(low, high) {
-        Ruling::NotConfirmed if claim.seeds == OverSeeds::NotRefuted => Ruling::NotRefuted,
-        Ruling::Differs if claim.is_better(condition, measured) => Ruling::Better,
-        settled => settled,
-    })
+    let ruling = match (claim.seeds, condition.rule(low, high)) {
+        (OverSeeds::NotRefuted, Ruling::NotConfirmed) => Ruling::NotRefuted,
+        (OverSeeds::Mean | OverSeeds::NotRefuted, settled) => settled,
+        (OverSeeds::Some, _) if condition.holds(measured) => Ruling::Holds,
+        (OverSeeds::Some, Ruling::Differs) => Ruling::Differs,
+        _ => return None,
+    };
+    let is_better = ruling == Ruling::Differs && claim.is_better(condition, measured);
+    Some(if is_better { Ruling::Better } else { ruling })
 }
 
 /// True for a claim of a single printed number whose window has an end on one side only, which would take any value
