@@ -26,7 +26,7 @@ fn mcs_8_carries_what_ns_3_carries_at_25_db() {
 }
 
 /// Each MCS carries nearly all 1 dB above the tenth, and nearly nothing 1.5 dB below. The slower ones depend on the
-/// BlockAcks at 24 Mb/s, which `nist` loses below 12 dB.
+/// `BlockAck`s at 24 Mb/s, which `nist` loses below 12 dB.
 #[test]
 fn each_mcs_has_its_edge() {
     for (mcs, tenth) in (5..).zip([15.1, 16.5, 18.0, 21.7, 23.5, 26.8, 28.9]) {
