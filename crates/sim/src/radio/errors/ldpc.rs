@@ -9,9 +9,9 @@
 /// Bits of the PSDU of the simulations.
 const BITS: f64 = 8.0 * 1458.0;
 /// `ln(-ln(0.9))`: a tenth is lost.
-const TENTH: f64 = -2.250_367_327_312_447;
+const TENTH: f64 = -2.250_367_327_312_445_4;
 /// `ln(-ln(0.001))`: of 1000 PSDUs 999 are lost. At a lower SINR the decoder fails, however short the frame.
-const DEAF: f64 = 1.932_644_733_916_065_4;
+const DEAF: f64 = 1.932_644_733_916_065_5;
 
 /// By MCS of a stream: SINR in dB at which a tenth is lost, slope of the line per dB, and curvature of the parabola per dB
 /// squared.

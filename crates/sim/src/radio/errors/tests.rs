@@ -189,7 +189,7 @@ fn he_ldpc(coding: u8) -> Mode {
     Mode::Mimo(mode.expect("a mode").coded(true))
 }
 
-/// SINR in dB at which ns-3.44's table of link simulations (AwgnErrorTableLdpc1458) loses 90, 10 and 1 % of 1458 B, by MCS.
+/// SINR in dB at which ns-3.44's table of link simulations (`AwgnErrorTableLdpc1458`) loses 90, 10 and 1 % of 1458 B, by MCS.
 const NS_3: [[f64; 3]; 12] = [
     [-1.20, -0.62, -0.29],
     [1.80, 2.39, 2.71],
