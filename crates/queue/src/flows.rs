@@ -157,6 +157,12 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         if of_known > most { known } else { fattest }
     }
 
+    /// The next flow in a flow's list.
+    pub(crate) fn after(&self, index: usize) -> Option<usize> {
+        let next = self.buckets[index].next;
+        (next != NONE).then_some(next as usize)
+    }
+
     /// Discards the packets that are `unwanted`, flow by flow.
     pub(crate) fn discard_where(
         &mut self,

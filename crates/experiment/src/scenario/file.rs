@@ -102,7 +102,8 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Resu
     source.read_with(source.parse(source.own())?, || Cow::Owned(Tables::of(&schema::of::<T>())))
 }
 
-/// As [`parse`], but without the parts of table `of` that are wrong in themselves. Returns why of each, too.
+/// As [`parse`], but without the parts of table `of` that are wrong in themselves. Returns why of each, too; of a single one
+/// with its place.
 ///
 /// # Errors
 /// The first fault, if there is one elsewhere, or no part is left.
@@ -124,9 +125,13 @@ where
             wrong.extend(read.as_ref().err().map(|why| format!("{of}.{part}: {}", why.message())));
             read.is_ok()
         });
+        if let [only] = &mut wrong[..] {
+            *only = refusal.to_string();
+        }
         if parts.is_empty() { None } else { Some((table.try_into().ok()?, wrong)) }
     };
-    without_wrong().ok_or(refusal)
+    let read = without_wrong();
+    read.ok_or(refusal)
 }
 
 #[cfg(test)]

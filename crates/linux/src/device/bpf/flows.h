@@ -247,6 +247,9 @@ VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 	if (!gone)
 		return 0;
 	leaves_port(port, gone);
+	/* Where all are alike, the next one is as long, and those before it are empty. */
+	if (!flow->packets)
+		port->fattest = all->next_flow[bounded(walk.fattest - 1, FLOWS)];
 	return number;
 }
 

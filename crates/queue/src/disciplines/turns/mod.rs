@@ -297,6 +297,10 @@ impl<P: Packet> Turns<P> {
             return false;
         }
         let Some(waiting) = flow.queue.pop(pool) else { return false };
+        if flow.queue.packets == 0 {
+            // Where all are alike, the next one is as long, and those before it are empty.
+            self.fattest = self.flows.after(fattest);
+        }
         account.discard(waiting.packet, dropped);
         true
     }
