@@ -139,7 +139,8 @@ fn a_row_is_ruled_on_again_where_its_window_alone_has_changed() {
     let old = Row { neighbours: "T = 0.1 s: 0.5 better".to_owned(), ..row(&before, "standard", 1.0, Ruling::Better) };
     let again = merged(&[scenario(&now, &[])], &[], std::slice::from_ref(&old));
     assert_eq!((again[0].verdict, again[0].neighbours.as_str()), (Ruling::Differs, "T = 0.1 s: 0.5 differs"));
-    assert_eq!(told(&with_claim("why = \"It rains.\"\ncause = \"open\""), &again), [""; 0]);
+    let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");
+    assert_eq!(told(&explained, &merged(&[scenario(&explained, &[])], &[], &again)), [""; 0]);
     let wider = now.replace("<= 0.001", "<= 2");
     let plain = Row { neighbours: String::new(), high: 1.5, ..row(&now, "standard", 1.0, Ruling::Differs) };
     let again = merged(&[scenario(&wider, &[])], &[], std::slice::from_ref(&plain));
