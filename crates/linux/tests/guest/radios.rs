@@ -31,17 +31,17 @@ fn radios_that_come_after_the_agent_are_governed_one_interface_of_each() {
     let program = Program::start("agent --config /tmp/agent.toml");
     until("this interface is left out", 1);
     shell("modprobe mac80211_hwsim radios=2; ip link set wlan0 up; ip link set wlan1 up");
-    until("wlan0: attached", 1);
-    until("wlan1: attached", 1);
+    until("wlan0 attached", 1);
+    until("wlan1 attached", 1);
     // Another network of the first radio, as `wifi reload` makes them: the first one's settings hold for both.
     let phy = shell("cat /sys/class/net/wlan0/phy80211/name");
     shell(&format!("iw phy {} interface add wlan8 type managed; ip link set wlan8 up", phy.trim()));
     pause_until(now() + Duration::from_secs(2));
-    assert!(!said().contains("wlan8: attached"), "{}", said());
+    assert!(!said().contains("wlan8 attached"), "{}", said());
     // Its interface goes: another one of the radio takes its place.
     shell("iw dev wlan0 del");
-    until("wlan8: attached", 1);
-    assert_eq!(said().matches("wlan1: attached").count(), 1, "{}", said());
+    until("wlan8 attached", 1);
+    assert_eq!(said().matches("wlan1 attached").count(), 1, "{}", said());
     program.signal("TERM");
     assert_eq!(program.end(), Some(0), "{}", said());
     unload();
