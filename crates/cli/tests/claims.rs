@@ -29,7 +29,10 @@ fn documents_headlines_experiments_and_claims_are_shown_without_the_repository()
     // The arena repeats no document's statements.
     assert!(!documents.contains("arena"), "{documents}");
     let open = stdout(&told(&["--unstated", "swan"]));
-    assert!(open.contains("swan/channel.toml") && open.contains("radio.basic_rate") && !open.contains("adth/"), "{open}");
+    assert!(
+        open.contains("swan/channel.toml") && open.contains("radio.basic_rate") && !open.contains("adth/"),
+        "{open}"
+    );
     assert_eq!(told(&["--unstated", "arena"]).status.code(), Some(2));
     let headline = stdout(&told(&["adth"]));
     assert!(headline.contains("statements of the document: ") && headline.contains("with the conventions of ns-2: "));

@@ -70,13 +70,12 @@ pub(super) fn svg(out: &mut String, picture: &Picture, panel: &Panel, data: &Dat
 /// The x axis of a picture with lines, and its labels by their places.
 fn across(picture: &Picture, panel: &Panel, data: &Data) -> (Axis, Vec<(f64, String)>) {
     let Some(scale) = &picture.x else {
-        let (title, log, ends) = match &picture.values {
-            Some(values) => (values.title.clone(), values.log, [values.at[0], values.at[values.at.len() - 1]]),
-            None => {
-                let tracks = panel.lines.iter().filter_map(|line| Some(&data.series[line.series?]));
-                let last = tracks.map(|track| track.step * track.values.len() as f64).fold(0.0, f64::max);
-                ("time (s)".to_owned(), false, [0.0, last])
-            }
+        let (title, log, ends) = if let Some(values) = &picture.values {
+            (values.title.clone(), values.log, [values.at[0], values.at[values.at.len() - 1]])
+        } else {
+            let tracks = panel.lines.iter().filter_map(|line| Some(&data.series[line.series?]));
+            let last = tracks.map(|track| track.step * track.values.len() as f64).fold(0.0, f64::max);
+            ("time (s)".to_owned(), false, [0.0, last])
         };
         let axis = Axis { title, log, low: ends[0], high: ends[1], vertical: false, nice: false };
         let labels = axis.labels();
@@ -248,7 +247,7 @@ fn places(
 fn dot(out: &mut String, style: &Style, x: [f64; 3], y: [f64; 3], full: bool) -> fmt::Result {
     let ([left, from, to], [top, low, high]) = (x.map(short), y.map(short));
     let colour = PALETTE[style.colour % COLOURS];
-    let fill = if full && style.dash == 0 { colour } else { "none" };
+    let inside = if full && style.dash == 0 { colour } else { "none" };
     let class = style.colour % COLOURS;
     write!(out, "<g class=\"stroke-{class}\" stroke=\"{colour}\" stroke-width=\"1.5\">")?;
     if from < to {
@@ -257,7 +256,7 @@ fn dot(out: &mut String, style: &Style, x: [f64; 3], y: [f64; 3], full: bool) ->
     if high < low {
         write!(out, "<path d=\"M{left},{low}V{high}\"/>")?;
     }
-    writeln!(out, "<circle cx=\"{left}\" cy=\"{top}\" r=\"3.2\" fill=\"{fill}\"/></g>")
+    writeln!(out, "<circle cx=\"{left}\" cy=\"{top}\" r=\"3.2\" fill=\"{inside}\"/></g>")
 }
 
 /// Writes a deadline or target with its name.

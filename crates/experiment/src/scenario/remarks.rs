@@ -20,13 +20,13 @@ impl Scenario {
             let mut with = self.cases.iter().filter(|case| case.set.contains_key(*key));
             key.starts_with("queue.") && with.all(|case| misses(&case.network))
         };
-        let missed: Vec<&str> = case.set.keys().filter(is_missed).map(String::as_str).collect();
+        let keys: Vec<&str> = case.set.keys().filter(is_missed).map(String::as_str).collect();
         let name = &case.network.node.iter().find(|node| is_scheduled(node))?.name;
-        (!missed.is_empty()).then(|| {
+        (!keys.is_empty()).then(|| {
             format!(
                 "{}: does not reach what `{name}` sends by radio, which its own `queues` hold; with `--set \
                  node.{name}.queues=one` it does",
-                missed.join(", ")
+                keys.join(", ")
             )
         })
     }

@@ -47,7 +47,7 @@ fn radios_that_come_after_the_agent_are_governed_one_interface_of_each() {
     unload();
 }
 
-/// As with iwlwifi, ath10k_pci, ath11k, rtw88 and rtw89: the module of the device's driver uses no mac80211 itself.
+/// As with iwlwifi, `ath10k_pci`, ath11k, rtw88 and rtw89: the module of the device's driver uses no mac80211 itself.
 #[test]
 #[ignore = "needs the guest"]
 fn a_driver_of_several_modules_belongs_to_mac80211() {

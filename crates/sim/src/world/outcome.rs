@@ -44,7 +44,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         routing_packets = Some(counts.sum::<u64>());
         for (flow, result) in told().zip(&mut flows) {
             result.lost_packets = Some(flow.record.lost);
-            result.hops = Some(flow.record.hops.result(world.hop_counts));
+            result.hops = Some(flow.record.hops.result(world.record.hops));
         }
     }
     if world.wires.iter().any(|wire| wire.loss.is_some()) {
@@ -78,7 +78,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         routing_overhead: routing_packets.map(|packets| ratio(packets, received)),
     };
     let (warnings, simulated_s) = (warnings(&mut world), covered.as_secs_f64());
-    let distributions = world.distributions.then(|| distributions(&world));
+    let distributions = world.record.distributions.then(|| distributions(&world));
     let series = world.recorder.map(crate::record::Recorder::into_series);
     Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series, distributions }
 }
@@ -94,7 +94,7 @@ fn fates(world: &World) -> Vec<Fates> {
     }
     let of = |index: FlowId, flow: &Flow| {
         let record = &flow.record;
-        if world.in_flight_lost {
+        if world.record.in_flight_lost {
             return record.fates_without_grace(older[index]);
         }
         let fates = record.fates(older[index]);

@@ -13,7 +13,12 @@ use units::{Duration, Instant};
 
 impl Wire {
     /// The last bit of a packet has left the sender. Returns what its port counts. `wire`: its own number.
-    pub(crate) fn passes_on(&mut self, wire: WireId, now: Instant, events: &mut EventQueue<Event>) -> Option<Completion> {
+    pub(crate) fn passes_on(
+        &mut self,
+        wire: WireId,
+        now: Instant,
+        events: &mut EventQueue<Event>,
+    ) -> Option<Completion> {
         let (packet, waited, service) = self.end(now)?;
         let place = events.reserve(now + self.delay);
         if self.under_way.is_empty() {

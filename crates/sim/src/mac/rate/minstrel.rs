@@ -348,12 +348,12 @@ mod tests {
         let (mut now, mut delivered, mut spent) = (Instant::ZERO, 0, Duration::ZERO);
         while now < Instant::ZERO + Duration::from_secs(5) {
             let (mpdus, time) = frames[minstrel.index()];
-            now = now + time;
+            now += time;
             if now > Instant::ZERO + Duration::from_secs(3) {
                 (delivered, spent) = (delivered + mpdus, spent + time);
             }
-            let sent = u16::try_from(mpdus).expect("at most 256");
-            minstrel.report(now, sent, sent, &mut random);
+            let all = u16::try_from(mpdus).expect("at most 256");
+            minstrel.report(now, all, all, &mut random);
         }
         goodput((delivered, spent)) / frames.into_iter().map(goodput).fold(0.0, f64::max)
     }
@@ -366,9 +366,9 @@ mod tests {
             for &channel_width in format.widths() {
                 for &guard_interval in format.guards() {
                     for streams in 1..=format.most_streams() {
+                        let mcs = (format == Format::Ht).then(|| 8 * (streams - 1));
                         let streams = Some(streams);
-                        let mcs = (format == Format::Ht).then(|| 8 * (streams.unwrap_or(1) - 1));
-                        let radio = Radio { standard, channel_width, guard_interval, streams, mcs, ..Radio::default() };
+                        let radio = Radio { standard, mcs, streams, channel_width, guard_interval, ..Radio::default() };
                         let share = clean(&radio);
                         if share < 0.95 {
                             short.push((standard, channel_width, guard_interval, streams, share));
