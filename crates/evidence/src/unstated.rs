@@ -73,11 +73,9 @@ fn marked(text: &str) -> Vec<(String, String, String)> {
         let code = code.trim();
         if let Some(header) = code.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             is_list = header.starts_with('[');
-            table = header.trim_matches(['[', ']']).to_owned();
-        } else if let Some((key, value)) = code.split_once(" = ") {
-            if is_list && key == "name" {
-                table = format!("{}.{}", table.split('.').next().unwrap_or_default(), value.trim_matches('"'));
-            }
+            header.trim_matches(['[', ']']).clone_into(&mut table);
+        } else if let Some(("name", value)) = code.split_once(" = ").filter(|_| is_list) {
+            table = format!("{}.{}", table.split('.').next().unwrap_or_default(), value.trim_matches('"'));
         }
         let Some((before, after)) = comment.split_once(MARK) else { continue };
         let told = [before, after].map(|part| part.trim_matches([' ', ':', ';', ',', '.', '(', ')']));

@@ -35,7 +35,7 @@ pub fn home() -> Result<PathBuf, Error> {
     }
     let own = temporary();
     owned(&own).map_err(|error| Error::write(&own, error))?;
-    let folder = below(own);
+    let folder = below(&own);
     carry(&folder)?;
     Ok(folder)
 }
@@ -77,7 +77,7 @@ fn carry(folder: &Path) -> Result<(), Error> {
 /// Returns the name of a scenario on the command line: the id of a built-in one, whose path is of no use elsewhere,
 /// otherwise the path.
 pub fn name(file: &Path, id: &str) -> String {
-    if cached().into_iter().chain([below(temporary())]).any(|folder| file.starts_with(folder)) {
+    if cached().into_iter().chain([below(&temporary())]).any(|folder| file.starts_with(folder)) {
         id.to_owned()
     } else {
         file.display().to_string()
@@ -86,7 +86,7 @@ pub fn name(file: &Path, id: &str) -> String {
 
 /// Returns the folder of the user's cache for the built-in scenarios.
 fn cached() -> Option<PathBuf> {
-    Some(below(cache()?.join("sluice")))
+    Some(below(&cache()?.join("sluice")))
 }
 
 /// Returns the user's folder among the temporary files.
@@ -99,7 +99,7 @@ fn temporary() -> PathBuf {
 }
 
 /// Returns the folder for the built-in scenarios below one of Sluice's.
-fn below(folder: PathBuf) -> PathBuf {
+fn below(folder: &Path) -> PathBuf {
     folder.join(env!("CARGO_PKG_VERSION")).join(FOLDER)
 }
 

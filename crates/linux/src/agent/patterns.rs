@@ -108,12 +108,12 @@ mod tests {
     #[test]
     fn a_pattern_is_one_interface_of_each_radio_and_what_is_named_comes_before_it() {
         let all = wish(EACH_RADIO, Backend::Knobs);
-        assert!(names(&[all.clone()], &[other("lo", false), other("eth0", true)]).is_empty());
+        assert!(names(std::slice::from_ref(&all), &[other("lo", false), other("eth0", true)]).is_empty());
         // Two phys on one device, as MT7915 DBDC, MT7981 and MT7986 have; the first also has a guests' network.
         let two = [other("eth0", true), wifi("phy0-ap0", 0), wifi("phy1-ap0", 1), wifi("phy0-ap1", 0)];
         let of = |name: &str, backend| (name.to_owned(), backend);
         let both = [of("phy0-ap0", Backend::Knobs), of("phy1-ap0", Backend::Knobs)];
-        assert_eq!(names(&[all.clone()], &two), both);
+        assert_eq!(names(std::slice::from_ref(&all), &two), both);
         let wan = wish("wan", Backend::Auto);
         assert_eq!(names(&[all.clone(), wan.clone()], &two), [&[of("wan", Backend::Auto)], &both[..]].concat());
         // Another interface of a radio that is named keeps the radio's others from the pattern.

@@ -103,7 +103,7 @@ fn a_packet_has_the_discard_priority_of_its_drop_precedence() {
     }
 }
 
-/// As cfg80211_classify8021d of Linux 6.8 and later has it: all code points, and the simulator's table.
+/// As `cfg80211_classify8021d` of Linux 6.8 and later has it: all code points, and the simulator's table.
 #[test]
 fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
     let Some(object) = load(None) else { return };
@@ -111,11 +111,9 @@ fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
     for dscp in 0..64_u8 {
         let expected = match dscp {
             10 | 12 | 14 | 16 | 18 | 20 | 22 => best_effort,
-            24 | 26 | 28 | 30 => video,
-            44 | 46 => voice,
+            44 | 46 | 48.. => voice,
+            24 | 26 | 28 | 30 | 32..48 => video,
             8..24 => background,
-            32..48 => video,
-            48.. => voice,
             _ => best_effort,
         };
         for ecn in 0..4 {
