@@ -5,7 +5,7 @@ import dataclasses
 # Sluice is compared with a peer under the peer's conventions (docs/mac-conventions.md). What the programs set otherwise
 # than the peer has it by default: no hello messages in ns-3, routing packets without priority in ns-2.
 CONVENTIONS = {
-    "ns-3": {"conventions": "ns-3"},
+    "ns-3": {"conventions": "ns-3", "record.in_flight_lost": "true"},  # its programs take 1 - received / sent
     "ns-2": {"conventions": "ns-2"},
 }
 AODV = {
@@ -194,6 +194,10 @@ def ampdus():
 # Network (o): standards with the program's name, MCS and settings.
 WIDE = {"ac": ("vht", 8, {"radio.standard": "802.11ac"}), "ax": ("he", 11, {})}
 
+# Stations that do not hear each other, since two of three are 69 m apart.
+FAR = {"nodes.spacing": "40 m", "radio.range": "50 m", "radio.carrier_sense_range": "60 m"}
+# What free space takes of 5.18 GHz over 1 m, and the noise of 20 MHz with a noise figure of 7 dB: dB and dBm.
+FREE_SPACE, NOISE = 46.73, -93.97
 # Two hidden senders that ask first, and the last of two stations of an older standard.
 HIDDEN_WIDE = {"radio.standard": "802.11ax", "radio.streams": 2, "mac.rts_threshold": "0 B",
                "mac.aggregation.ampdu": "1048575 B", "mac.aggregation.ampdu_frames": 256,
@@ -241,10 +245,44 @@ def wides():
     yield from (overlap(channel) for channel in (36, 40, 44))
     like = wide("ax", 80, 2)
     yield dataclasses.replace(like, name="ax 80 hidden RTS", scenario="peer-hidden-ampdu",
-                              settings=like.settings | HIDDEN_WIDE, ns3=(*like.ns3, "--hidden=1"),
+                              settings=like.settings | HIDDEN_WIDE, ns3=(*like.ns3, "--hidden=1", "--rts=1"),
                               measures=AMPDU | {"RTS, 1/s": mac_rate("rts_attempts")})
     yield dataclasses.replace(like, name="ax 80 and ac", settings=like.settings | GENERATIONS, measures=MIXED,
                               ns3=(*like.ns3, "--old=1"))
+
+
+    yield unsaturated(8, 20)
+    yield longer(wide("ax", 20, 3), "ax 20 three hidden", 5.2, FAR, ("--hidden=1",))
+    yield from (noisy(mcs, snr) for mcs, snr in ((4, 10), (7, 18), (7, 19), (8, 21.5), (8, 25), (11, 29), (11, 31)))
+    for standard in WIDE:
+        # Its samples are few: in ns-3 they take these seconds at 20 MHz, and minutes at 80.
+        yield dataclasses.replace(longer(wide(standard, 20, 1), f"{standard} 20 Minstrel-HT", 31, {
+            "mac.rate_control.algorithm": "minstrel-ht", "warmup": "30 s"}, ("--minstrel=1", "--warmup=30")),
+            measures={"goodput, Mb/s": group_goodput(0, None)})
+
+
+def longer(like, name, seconds, settings, options):
+    """A network of its own for longer."""
+    return dataclasses.replace(like, name=name, simulated=seconds, cost=0, counted=(),
+                               settings=like.settings | {"duration": f"{seconds} s"} | settings,
+                               ns3=(*like.ns3, f"--duration={seconds}", *options))
+
+
+def unsaturated(stations, load):
+    """Stations of network (o) with less to send than they could, by Poisson processes."""
+    like = wide("ax", 80, stations)
+    settings = {"flow.up.traffic.kind": "poisson", "flow.up.traffic.rate": f"{load} Mb/s"}
+    return dataclasses.replace(
+        longer(like, f"ax 80 n={stations} up {load} Mb/s each", 5.2, settings, (f"--load={load}",)),
+        measures=like.measures | {"mean delay, ms": mean_delay})
+
+
+def noisy(mcs, snr):
+    """One link of network (o), one stream over 20 MHz, with this ratio of signal to noise in dB."""
+    settings = {"radio.streams": 1, "radio.mcs": mcs, "radio.propagation": "free-space", "radio.receive_threshold": "-95 dBm",
+                "radio.errors.model": "nist", "radio.tx_power": f"{NOISE + snr + FREE_SPACE:.2f} dBm"}
+    return longer(wide("ax", 20, 1), f"ax 20 mcs={mcs} at {snr} dB", 2.2, settings,
+                  ("--streams=1", f"--mcs={mcs}", f"--rss={NOISE + snr}"))
 
 
 def ofdma(stations, payload, up):

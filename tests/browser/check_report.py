@@ -8,16 +8,21 @@ nothing but the file itself is asked for, every chart is drawn, the page is not 
 and at 1280 pixels no table is wider than the page,
 texts of the charts stand out from the page; each experiment begins with its answer and a chart, claims
 that do not hold are open and the others folded, each count filters the claims. On paper: every chart
-and claim is there, in light. Exit status: 0 all is well, 1 something is not, 2 there is no Chromium or
+and claim is there, in light. Without scripts, and under the policy with which Jenkins serves files: every
+chart is there as a picture with lines, labels and colours. Exit status: 0 all is well, 1 something is not, 2 there is no Chromium or
 no report.
 """
 
 import base64
+import contextlib
+import http.server
 import pathlib
 import struct
 import sys
+import threading
 import time
 import xml.etree.ElementTree
+from collections.abc import Iterator
 
 from chromium import Browser, Failure, chromium, open_drawn, screenshot, window
 
@@ -283,6 +288,93 @@ def paper(browser: Browser, folder: pathlib.Path | None) -> list[str]:
     return found
 
 
+# What Jenkins sends with files of a build: no script, and no style but from files beside it.
+POLICY = "sandbox; default-src 'none'; img-src 'self'; style-src 'self';"
+
+
+@contextlib.contextmanager
+def served(report: pathlib.Path) -> Iterator[str]:
+    """The address at which the report is served under this policy."""
+    content = report.read_bytes()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        """Answers every request with the report."""
+
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Security-Policy", POLICY)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing is written."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/report.html"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def unscripted(report: pathlib.Path, folder: pathlib.Path | None) -> list[str]:
+    """Every chart is there where no script runs."""
+    found = []
+    with chromium() as browser, served(report) as address:
+        window(browser, 1280, "light")
+        browser.call("Page.navigate", url=address)
+        time.sleep(1)
+        found += [f"under Jenkins' policy: {fault}" for fault in still(browser)]
+        if folder:
+            screenshot(browser, folder / "policy.png")
+        browser.call("Emulation.setScriptExecutionDisabled", value=True)
+        browser.call("Page.navigate", url=report.resolve().as_uri())
+        time.sleep(1)
+        found += [f"without scripts: {fault}" for fault in still(browser)]
+        if folder:
+            screenshot(browser, folder / "unscripted.png")
+    return found
+
+
+def still(browser: Browser) -> list[str]:
+    """What a reader of the page misses; asked of the document alone, since no script runs there."""
+    browser.call("DOM.enable")
+    browser.call("CSS.enable")
+    root = browser.call("DOM.getDocument", depth=0)["root"]["nodeId"]
+
+    def nodes(query: str, within: int = root) -> list[int]:
+        return browser.call("DOM.querySelectorAll", nodeId=within, selector=query)["nodeIds"]
+
+    def styles(node: int) -> dict[str, str]:
+        listed = browser.call("CSS.getComputedStyleForNode", nodeId=node)["computedStyle"]
+        return {entry["name"]: entry["value"] for entry in listed}
+
+    found = []
+    plots, figures = nodes(".plot"), nodes("figure")
+    if not plots and len(figures) > len(nodes("figure > .empty")):
+        found.append("no chart has a place")
+    for number, plot in enumerate(plots):
+        pictures = nodes("svg", plot)
+        if len(pictures) != 1:
+            found.append(f"panel {number} has {len(pictures)} pictures")
+            continue
+        corners = browser.call("DOM.getBoxModel", nodeId=pictures[0])["model"]
+        texts = len(nodes("text", pictures[0]))
+        marks = nodes("path[class^=stroke], g[class^=stroke] circle", pictures[0])
+        colours = {styles(mark)["stroke"] for mark in marks[:20]}
+        if corners["width"] < 300 or corners["height"] < 150 or texts < 4 or not marks or colours & {"none", "rgb(0, 0, 0)"}:
+            found.append(f"panel {number}: {corners['width']} x {corners['height']}, {texts} texts, {len(marks)} marks, {colours}")
+    for line in nodes(".legend line"):
+        if styles(line)["stroke"] in ("none", "rgb(0, 0, 0)"):
+            found.append("the legend has no colours")
+    return list(dict.fromkeys(found))
+
+
 def main() -> int:
     """Runs the checks of the report named on the command line."""
     if len(sys.argv) not in (2, 3):
@@ -298,7 +390,7 @@ def main() -> int:
     try:
         with chromium() as browser:
             try:
-                found = check(browser, report, folder)
+                found = check(browser, report, folder) + unscripted(report, folder)
             except Failure as failure:
                 found = [str(failure)]
     except Failure as failure:

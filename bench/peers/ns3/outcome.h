@@ -142,6 +142,13 @@ struct Flow
         }
     }
 
+    // One packet after another, by a process of arrivals.
+    void SendEvery(Ptr<RandomVariableStream> gap)
+    {
+        Send();
+        Simulator::Schedule(Seconds(gap->GetValue()), &Flow::SendEvery, this, gap);
+    }
+
     // `priority` is the user priority of IEEE 802.1D: 0 best effort, 5 video, 6 voice.
     void Connect(Ptr<Node> from, Ptr<Node> to, Ipv4Address address, uint16_t port, uint8_t priority = 0)
     {

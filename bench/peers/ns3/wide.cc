@@ -1,7 +1,8 @@
 // Network (o): 802.11ac and ax (peer-wide). Stations on a circle of 1 m and node 0 in its centre; every node hears every
 // other with the same power. 5 GHz, one to eight streams, the shortest guard interval of HE, the long one of VHT; best
 // effort: AIFSN 3, CW 15 to 1023, no TXOP limit; A-MPDU of 64 (VHT) or 256 (HE) frames and 5.484 ms; no A-MSDU, no RTS.
-// Control frames at 24 Mb/s. With --hidden two stations do not hear each other, and RTS precedes all data. With --old the
+// Control frames at 24 Mb/s. With --hidden no station hears another; with --rts RTS precedes all data. With --load packets
+// arrive as a Poisson process, else a queue is never empty. With --minstrel Minstrel-HT chooses the rate. With --old the
 // last station is of 802.11ac, MCS 8, and all have windows of 64 frames: the receiver would grant it 256. Needs ns-3.44, in
 // which every queue of a receiver is served in order of its oldest packet.
 #include "ns3/mobility-module.h"
@@ -15,7 +16,8 @@ main(int argc, char* argv[])
 {
     uint32_t stations = 1, mcs = 7, streams = 1, width = 80, payload = 1000, guard = 800;
     std::string standard = "he";
-    bool down = false, bar = true, durations = false, hidden = false, old = false;
+    bool down = false, bar = true, durations = false, hidden = false, rts = false, minstrel = false, old = false;
+    double load = 0, rss = -20;
     Run run(3, 1);
     CommandLine cmd(__FILE__);
     cmd.AddValue("stations", "stations around node 0", stations);
@@ -27,7 +29,11 @@ main(int argc, char* argv[])
     cmd.AddValue("payload", "UDP payload of a packet, bytes", payload);
     cmd.AddValue("down", "node 0 sends to all others, not they to it", down);
     cmd.AddValue("bar", "after a missing BlockAck send a BlockAckReq (ns-3: yes), not the data again", bar);
-    cmd.AddValue("hidden", "two stations that do not hear each other; RTS before all data", hidden);
+    cmd.AddValue("hidden", "stations do not hear each other", hidden);
+    cmd.AddValue("rts", "RTS before all data", rts);
+    cmd.AddValue("load", "payload that arrives at a station, Mb/s; 0: saturated", load);
+    cmd.AddValue("rss", "power of every frame at its receiver, dBm", rss);
+    cmd.AddValue("minstrel", "Minstrel-HT, not the one mode", minstrel);
     cmd.AddValue("old", "the last station is of 802.11ac, MCS 8", old);
     cmd.AddValue("durations", "only print durations of PPDUs: mode, streams, MHz, guard ns, PSDU bytes, ns", durations);
     run.AddOptions(cmd);
@@ -75,6 +81,7 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Hours(1)));
     Config::SetDefault("ns3::WifiMac::FrameRetryLimit", UintegerValue(7));
     Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(bar));
+    Config::SetDefault("ns3::HtConfiguration::LdpcSupported", BooleanValue(he));
 
     if (old)
     {
@@ -94,14 +101,20 @@ main(int argc, char* argv[])
     mobility.Install(nodes);
     YansWifiChannelHelper channel;
     channel.SetPropagationDelay("ns3::ConstantSpeedPropagationDelayModel");
-    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(-20));
+    channel.AddPropagationLoss("ns3::FixedRssLossModel", "Rss", DoubleValue(rss));
     YansWifiPhyHelper phy;
     auto air = channel.Create();
     if (hidden)
     {
         auto walls = CreateObject<MatrixPropagationLossModel>();
         walls->SetDefaultLoss(36); // from 16 dBm
-        walls->SetLoss(nodes.Get(1)->GetObject<MobilityModel>(), nodes.Get(2)->GetObject<MobilityModel>(), 300);
+        for (uint32_t i = 1; i <= stations; ++i)
+        {
+            for (uint32_t j = i + 1; j <= stations; ++j)
+            {
+                walls->SetLoss(nodes.Get(i)->GetObject<MobilityModel>(), nodes.Get(j)->GetObject<MobilityModel>(), 300);
+            }
+        }
         air->SetPropagationLossModel(walls);
     }
     phy.SetChannel(air);
@@ -111,10 +124,16 @@ main(int argc, char* argv[])
     phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(streams));
     WifiHelper wifi;
     wifi.SetStandard(he ? WIFI_STANDARD_80211ax : WIFI_STANDARD_80211ac);
-    const auto rates = [&wifi, hidden](const std::string& data) {
+    const auto rates = [&wifi, rts, minstrel](const std::string& data) {
+        const UintegerValue threshold(rts ? 0 : 4692480);
+        if (minstrel)
+        {
+            wifi.SetRemoteStationManager("ns3::MinstrelHtWifiManager", "RtsCtsThreshold", threshold);
+            return;
+        }
         wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(data), "ControlMode",
                                      StringValue("OfdmRate24Mbps"), "NonUnicastMode", StringValue("OfdmRate6Mbps"),
-                                     "RtsCtsThreshold", UintegerValue(hidden ? 0 : 4692480));
+                                     "RtsCtsThreshold", threshold);
     };
     rates((he ? "HeMcs" : "VhtMcs") + std::to_string(mcs));
     if (he)
@@ -161,6 +180,13 @@ main(int argc, char* argv[])
         flow.payload = payload;
         flow.Connect(nodes.Get(from), nodes.Get(to), interfaces.GetAddress(to), kPort + i);
         const auto receiver = Mac48Address::ConvertFrom(devices.Get(to)->GetAddress());
+        if (load > 0)
+        {
+            auto gap = CreateObject<ExponentialRandomVariable>();
+            gap->SetAttribute("Mean", DoubleValue(8.0 * payload / (1e6 * load)));
+            Simulator::ScheduleWithContext(from, Seconds(gap->GetValue()), &Flow::SendEvery, &flow, gap);
+            continue;
+        }
         Simulator::ScheduleWithContext(from, MicroSeconds(7 * i), &Flow::SaturateTo, &flow, queue, waiting, receiver);
     }
     run.Play();

@@ -23,8 +23,9 @@ pub(crate) use live::{Agent, Attach, Detach, Doctor, QueueArgs, Record};
 #[cfg(target_os = "linux")]
 pub(crate) use observe::{Status, Watch};
 pub(crate) use policy::Policy;
+#[cfg(feature = "simulator")]
+pub(crate) use policy::Scheme;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -63,7 +64,8 @@ Examples:
 
 Exit status:
   0    done
-  2    wrong use, or a wrong configuration
+  2    wrong use, a wrong configuration, or a folder that cannot be
+       written to
   3    failed while running, or not permitted"
 };
 
@@ -113,10 +115,4 @@ pub(crate) enum Live {
     Doctor(Doctor),
     Status(Status),
     Watch(Watch),
-}
-
-/// Parses the name of a controller; the help text lists all names.
-fn controllers() -> impl TypedValueParser<Value = control::Name> {
-    let names = control::Name::ALL.iter().map(|name| name.as_str());
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<control::Name>())
 }

@@ -117,7 +117,11 @@ impl From<SweepError> for Failure {
 #[cfg(target_os = "linux")]
 impl From<linux::Error> for Failure {
     fn from(error: linux::Error) -> Self {
-        match error {
+        match &error {
+            // A folder that cannot be written to, as everywhere; no other call finds such a file system.
+            linux::Error::Kernel { source, .. } if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
+                Self::wrong(error.to_string())
+            }
             linux::Error::Gone { .. }
             | linux::Error::Renamed { .. }
             | linux::Error::Replaced { .. }
@@ -126,5 +130,20 @@ impl From<linux::Error> for Failure {
             | linux::Error::Kernel { .. } => Self::failed(error.to_string()),
             _ => Self::wrong(error.to_string()),
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_written_to_is_wrong_use_wherever_it_is_met() {
+        let refused = || io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
+        let live = |source| linux::Error::Kernel { what: "keep the former queue in /ro".to_owned(), source };
+        assert_eq!(Failure::from(live(refused())).code(), WRONG);
+        assert_eq!(Failure::unwritten(&refused(), "").code(), WRONG);
+        // The kernel's own refusals are failures while running.
+        assert_eq!(Failure::from(live(io::Error::from(io::ErrorKind::NotFound))).code(), FAILED);
     }
 }

@@ -215,6 +215,48 @@ fn inner_in_vain() {
 }
 
 #[test]
+fn a_section_that_is_wrong_disables_itself_and_a_pattern_waits_for_what_comes() {
+    in_namespace("agent::inner_sections");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_sections() {
+    if !make("v0") || !make("v1") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("agent.toml");
+    let wrong = "[interface.v1]\nbackend = \"bfp\"\n[interface.v2.queue]\ncontroller = \"adth\"\nadth.phi_min = 7\n";
+    let good = "force = true\nbackend = \"fifo\"\nqueue = { controller = \"alt\", limit = 300 }\n";
+    std::fs::write(&config, format!("{wrong}[interface.v0]\n{good}[interface.\"*\"]\n{good}")).unwrap();
+    let mut agent = Agent::start(folder.path(), |_| ());
+    for why in ["did you mean `bpf`?", "interface.v2.queue: adth.phi_min"] {
+        let words = agent.until("", "failed");
+        assert!(words.contains(why) && words.ends_with("this interface is left out"), "{words}");
+    }
+    agent.until("v0", "attached");
+    assert!(governed("v0", 300));
+    // Neither of the two is for all: packets never wait in veth.
+    assert!(!governed("v1", 300));
+    if !shell("ip link add i0 type ifb && ip link set i0 up").status.success() {
+        eprintln!("skipped: no ifb interface can be made here");
+        return;
+    }
+    agent.until("i0", "attached");
+    assert!(governed("i0", 300));
+    // While the agent runs all settings apply, or none.
+    run(&format!("kill -HUP {}", agent.child.id()));
+    let words = agent.until("", "failed");
+    assert!(words.starts_with("nothing is changed: ") && words.contains("did you mean `bpf`?"), "{words}");
+    std::fs::write(&config, format!("[interface.v0]\n{good}")).unwrap();
+    run(&format!("kill -HUP {}", agent.child.id()));
+    agent.until("i0", "restored");
+    assert!(governed("v0", 300) && !governed("i0", 300));
+    assert_eq!(end(&mut agent.child, "TERM"), Some(0));
+}
+
+#[test]
 fn the_service_manager_hears_of_the_agent_and_a_stop_of_seconds_makes_no_interval() {
     in_namespace("agent::inner_notify");
 }
@@ -393,8 +435,8 @@ config_load() { :; }
 config_get_bool() { case $2.$3 in main.enabled) v=1 ;; *) v=$4 ;; esac; eval "$1=$v"; }
 config_get() {
 	case $2.$3 in
-		wifi.device) v='*wifi' ;; wifi.backend) v=knobs ;; wifi.target_delay) v='100 ms' ;;
-		wan.device) v=wan ;; wan.parent) v=1:10 ;; wan.limit) v=1000 ;; wan.controller) v=ebdp ;;
+		wifi.device) v='*wifi eth0' ;; wifi.backend) v=knobs ;; wifi.target_delay) v='100 ms' ;;
+		wan.device) v='* wan eth0' ;; wan.parent) v=1:10 ;; wan.limit) v=1000 ;; wan.controller) v=ebdp ;;
 		main.metrics) v=127.0.0.1:9477 ;; *) v=${4-} ;;
 	esac
 	eval "$1=\$v"
@@ -410,21 +452,19 @@ procd_close_instance() { :; }
 fn openwrt_settings_become_a_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/openwrt/sluice/files/sluice.init");
-    for net in ["phy0/device/net/phy0-ap0", "phy0/device/net/phy0-ap1", "phy1/device/net/phy1-sta0"] {
-        std::fs::create_dir_all(folder.path().join("class/ieee80211").join(net)).unwrap();
-    }
     let made = folder.path().join("etc/sluice.toml");
     let run = format!("{UCI}\n. {script:?}\nCONFIG={made:?}\nstart_service");
-    let output = Command::new("sh").args(["-euc", &run]).env("SYS", folder.path()).output().unwrap();
+    let output = Command::new("sh").args(["-euc", &run]).current_dir("/").output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let config: linux::agent::config::Config = lab::files::config(&made).unwrap();
     let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
     let made: Vec<(&str, u32, linux::Backend)> =
         wishes.iter().map(|wish| (wish.place.device.as_str(), wish.place.parent, wish.backend)).collect();
     let (root, knobs) = (linux::class("root").unwrap(), linux::Backend::Knobs);
-    let expected = [("phy0-ap0", root, knobs), ("phy1-sta0", root, knobs), ("wan", 0x1_0010, linux::Backend::Auto)];
+    let auto = linux::Backend::Auto;
+    let expected = [("*", 0x1_0010, auto), ("*wifi", root, knobs), ("eth0", root, knobs), ("wan", 0x1_0010, auto)];
     assert_eq!(made, expected);
-    assert_eq!(wishes[0].target_delay.unwrap().get(), units::Duration::from_millis(100));
+    assert_eq!(wishes[1].target_delay.unwrap().get(), units::Duration::from_millis(100));
     assert_eq!(config.metrics.unwrap().listen, "127.0.0.1:9477".parse().unwrap());
 }
 

@@ -23,9 +23,17 @@ fn the_record_fits_the_scenarios_and_the_pages() {
 #[test]
 fn documents_headlines_experiments_and_claims_are_shown_without_the_repository() {
     let documents = stdout(&told(&[]));
-    for document in ["adth", "arena", "bqm", "buffer-sizing", "kaust", "reference", "swan"] {
+    for document in ["adth", "bqm", "buffer-sizing", "kaust", "reference", "swan"] {
         assert!(documents.lines().any(|line| line.starts_with(document)), "{document}: {documents}");
     }
+    // The arena repeats no document's statements.
+    assert!(!documents.contains("arena"), "{documents}");
+    let open = stdout(&told(&["--unstated", "swan"]));
+    assert!(
+        open.contains("swan/channel.toml") && open.contains("radio.basic_rate") && !open.contains("adth/"),
+        "{open}"
+    );
+    assert_eq!(told(&["--unstated", "arena"]).status.code(), Some(2));
     let headline = stdout(&told(&["adth"]));
     assert!(headline.contains("statements of the document: ") && headline.contains("with the conventions of ns-2: "));
     let all = stdout(&told(&["adth", "--all"]));

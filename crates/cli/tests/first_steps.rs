@@ -113,7 +113,27 @@ fn scenarios_that_lie_here_go_before_those_that_are_carried() {
     let listed = stdout(&run(folder.path(), "list"));
     assert_eq!(listed.lines().count(), 2, "{listed}");
     assert!(!folder.path().join(".cache").exists());
-    let homeless = sluice(Path::new("/")).env_remove("XDG_CACHE_HOME").env_remove("HOME").arg("list").output().unwrap();
-    let said = "there is no folder `scenarios` here, and no HOME to put those that are built into the command";
-    assert!(stderr(&homeless).contains(said), "{}", stderr(&homeless));
+}
+
+#[test]
+fn scenarios_that_are_carried_need_no_home() {
+    use std::os::unix::fs::{MetadataExt as _, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let listed = |home: Option<&str>| {
+        let mut command = sluice(Path::new("/"));
+        command.env_remove("XDG_CACHE_HOME").env_remove("HOME").env("TMPDIR", folder.path());
+        command.envs(home.map(|home| ("HOME", home))).arg("list").output().unwrap()
+    };
+    let own = folder.path().join(format!("sluice-{}", fs::metadata(folder.path()).unwrap().uid()));
+    for home in [None, Some("/proc/none")] {
+        let list = listed(home);
+        assert!(stdout(&list).contains("adth-s1a") && list.status.success(), "{home:?}: {}", stderr(&list));
+    }
+    assert_eq!(fs::metadata(&own).unwrap().mode() & 0o777, 0o700);
+    // Whoever made a link there before would have the files written elsewhere.
+    fs::rename(&own, folder.path().join("elsewhere")).unwrap();
+    symlink(folder.path().join("elsewhere"), &own).unwrap();
+    let refused = listed(None);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(stderr(&refused).contains("it is another user's"), "{}", stderr(&refused));
 }

@@ -1,4 +1,4 @@
-//! What others of the machine may do to have root enter what is theirs.
+//! Other users try to make root's `sluice enter` run their programs.
 
 #![expect(clippy::unwrap_used, reason = "all of this is tests")]
 

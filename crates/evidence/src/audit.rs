@@ -1,6 +1,7 @@
 //! Faults of the record, found without simulating, and contradictions between the record and runs.
 
 use super::{Row, number, word};
+use experiment::claims;
 use experiment::scenario::Scenario;
 use experiment::study::{Claim, Ruling, Verdict};
 use std::collections::BTreeMap;
@@ -33,6 +34,12 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
             owners.entry(&claim.id).or_insert(named);
         }
     }
+    for named in scenarios {
+        for (key, by) in &named.scenario.chosen_by {
+            let unknown = by.iter().filter(|id| !owners.contains_key(id.as_str()));
+            found.extend(unknown.map(|id| format!("{}: `chosen_by` of `{key}`: no claim {id}", named.scenario.file)));
+        }
+    }
     for (document, rows) in records {
         for (number, row) in rows.iter().enumerate() {
             let same = |other: &Row| {
@@ -61,13 +68,14 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
                 };
                 let ruled = std::iter::once(named).chain(others).find(ruled_with);
                 let hash = ruled.and_then(|named| named.scenario.hashes.get(&claim.id));
-                if hash != Some(&row.hash) {
+                if hash.as_deref() != Some(&row.hash) {
                     found.push(format!("{}: stale; run `{}` and record it", claim.id, row.command));
                 }
                 if (*row).clone().reworded(claim).cells() != row.cells() {
                     found.push(format!("{}: its words have changed; `sluice claims --record`", claim.id));
                 }
             }
+            found.extend(no_evidence(&named.scenario, claim, &own));
             let fails = own.iter().any(|row| row.verdict.fails());
             if fails && (claim.why.is_none() || claim.cause.is_none()) {
                 found.push(format!("{}: does not hold, and has no `why` or no `cause`", claim.id));
@@ -75,6 +83,32 @@ pub fn problems(scenarios: &[Named], others: &[Named], records: &BTreeMap<String
         }
     }
     found.dedup();
+    found
+}
+
+/// Words of statements about what a scheme costs.
+const COSTS: [&str; 5] = ["cost", "costs", "drop", "penalty", "price"];
+
+/// Returns what keeps a claim of the document from being evidence: a value that was chosen to match it, a window that is
+/// open beyond its number, a better side of what is itself a cost.
+fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String> {
+    let mut found = Vec::new();
+    if claim.statement.is_none() {
+        let chosen = scenario.chosen_by.iter().filter(|(_, by)| by.contains(&claim.id));
+        found.extend(chosen.map(|(key, _)| {
+            format!("{}: `{key}` was chosen to match it (`chosen_by`): it needs `statement = \"ours\"`", claim.id)
+        }));
+        if claims::is_open(claim) && !rows.iter().all(|row| matches!(row.verdict, Ruling::Better | Ruling::Differs)) {
+            found.push(format!(
+                "{}: a printed number and `{}`, which is open on one side: give the window two ends",
+                claim.id, claim.holds
+            ));
+        }
+    }
+    let mut words = claim.says.split(|letter: char| !letter.is_alphabetic());
+    if claim.better.is_some() && words.any(|word| COSTS.contains(&word)) {
+        found.push(format!("{}: a statement about a cost has no `better` side", claim.id));
+    }
     found
 }
 

@@ -1,19 +1,21 @@
 //! The record of what was measured for every claim: `evidence/DOCUMENT.csv`, one row per verdict of a full run.
 //!
-//! Here live reading, writing and checking of the record, the tables made of it, and the record itself, which is built
-//! into the command. Nothing is simulated here, and what only runs experiments or governs queues does not need it.
+//! This crate reads, writes and checks the record and makes tables of it. The record itself is built into the command
+//! `sluice`. This crate simulates nothing. A program that only runs experiments or governs queues does not need it.
 //!
-//! Measured values come from runs. The words beside them (statement, source, cause) are those of the scenario and are
-//! updated whenever the record is written.
+//! Measured values come from runs. Statement, source and cause come from the scenario, each time the record is written.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
+mod again;
 mod audit;
 mod show;
 mod sources;
+mod unstated;
 
 pub use audit::{Named, contradictions, problems};
 pub use show::{claim, counts, data, documents, headline, json, markdown, table};
 pub use sources::{SOURCES, Source, sources};
+pub use unstated::{Text, Unstated, unstated, untried};
 
 use experiment::claims;
 use experiment::csv;
@@ -245,7 +247,7 @@ pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> 
         });
         let row = Row {
             neighbours: neighbours.collect::<Vec<_>>().join("; "),
-            hash: scenario.hashes.get(&verdict.id).cloned().unwrap_or_default(),
+            hash: scenario.hashes.get(&verdict.id).unwrap_or_default(),
             id: verdict.id,
             setting: verdict.setting.unwrap_or_default(),
             conventions: scenario.conventions.clone(),
@@ -290,7 +292,9 @@ pub fn merged(scenarios: &[Scenario], new: &[Row], old: &[Row]) -> Vec<Row> {
                     rows.iter().filter(|row| row.conventions == *name).cloned().collect()
                 };
                 let rows = Some(with(&new)).filter(|new| !new.is_empty()).unwrap_or_else(|| with(&old));
-                merged.extend(rows.into_iter().map(|row| row.reworded(claim)));
+                let has = |other: &&Scenario| other.id == scenario.id && other.conventions == *name;
+                let ruled = scenarios.iter().find(has).unwrap_or(scenario);
+                merged.extend(rows.into_iter().map(|row| again::ruled(row, claim, ruled).reworded(claim)));
             }
         }
     }

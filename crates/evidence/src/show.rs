@@ -106,7 +106,9 @@ fn overview(records: &BTreeMap<String, Vec<Row>>) -> (Vec<String>, Vec<Vec<Strin
         let count = |ruling: &Ruling| own.iter().filter(|row| row.verdict == *ruling).count().to_string();
         [document.clone(), own.len().to_string()].into_iter().chain(OVERVIEW.iter().map(count)).collect()
     };
-    (head.map(str::to_owned).collect(), records.iter().map(line).collect())
+    // Examples that state nothing of a document's are no document.
+    let with_own = records.iter().filter(|(_, rows)| rows.iter().any(|row| row.kind.is_none()));
+    (head.map(str::to_owned).collect(), with_own.map(line).collect())
 }
 
 /// Formats tables in Markdown: with `all` every claim by document and experiment; otherwise the headline table of one

@@ -36,7 +36,7 @@ fn row(text: &str, conventions: &str, ours: f64, verdict: Ruling) -> Row {
         cause: None,
         date: day(1_778_284_800),
         command: command(&scenario),
-        hash: scenario.hashes[&claim.id].clone(),
+        hash: scenario.hashes.get(&claim.id).unwrap(),
     };
     row.reworded(claim)
 }
@@ -109,6 +109,47 @@ fn new_runs_replace_those_on_record_and_words_are_the_scenarios() {
     let merged = merged(&[scenario(&text, &[])], &new, &[old.as_slice(), &[gone]].concat());
     let told: Vec<_> = merged.iter().map(|row| (row.conventions.as_str(), row.ours, row.headline)).collect();
     assert_eq!(told, [("standard", 2.0, true), ("ns-2", 3.0, true)]);
+}
+
+#[test]
+fn what_is_no_evidence_is_found() {
+    let number = with_claim("reported = 0.4");
+    let fits = row(&number, "standard", 0.0, Ruling::Holds);
+    let found = told(&number, std::slice::from_ref(&fits));
+    assert!(found.len() == 1 && found[0].contains("open on one side"), "{found:?}");
+    let words = with_claim("reported = \"low: 400 ms\"");
+    assert_eq!(told(&words, &[row(&words, "standard", 0.0, Ruling::Holds)]), [""; 0]);
+    let why = "why = \"It rains.\"\ncause = \"open\"";
+    let differs = with_claim(&format!("reported = 0.4\n{why}"));
+    assert_eq!(told(&differs, &[row(&differs, "standard", 1.0, Ruling::Differs)]), [""; 0]);
+    let chosen = format!("chosen_by = {{ \"queue.limit\" = [\"chain.1\", \"chain.9\"] }}\n{}", with_claim(""));
+    let found = told(&chosen, &[row(&chosen, "standard", 0.0, Ruling::Holds)]);
+    assert!(found.len() == 2 && found[0].contains("no claim chain.9"), "{found:?}");
+    assert!(found[1].contains("chain.1: `queue.limit` was chosen to match it"), "{found:?}");
+    let ours = chosen.replacen("[[claim]]", "[[claim]]\nstatement = \"ours\"", 1).replace(", \"chain.9\"", "");
+    assert_eq!(told(&ours, &[row(&ours, "standard", 0.0, Ruling::Holds)]), [""; 0]);
+    let cost = with_claim("better = \"above\"").replace("ADTH delays less", "ADTH costs less");
+    let found = told(&cost, &[row(&cost, "standard", 0.0, Ruling::Holds)]);
+    assert!(found.len() == 1 && found[0].contains("no `better` side"), "{found:?}");
+}
+
+#[test]
+fn a_row_is_ruled_on_again_where_its_window_alone_has_changed() {
+    let (before, now) = (with_claim("better = \"above\""), with_claim(""));
+    let old = Row { neighbours: "T = 0.1 s: 0.5 better".to_owned(), ..row(&before, "standard", 1.0, Ruling::Better) };
+    let again = merged(&[scenario(&now, &[])], &[], std::slice::from_ref(&old));
+    assert_eq!((again[0].verdict, again[0].neighbours.as_str()), (Ruling::Differs, "T = 0.1 s: 0.5 differs"));
+    let explained = with_claim("why = \"It rains.\"\ncause = \"open\"");
+    assert_eq!(told(&explained, &merged(&[scenario(&explained, &[])], &[], &again)), [""; 0]);
+    let wider = now.replace("<= 0.001", "<= 2");
+    let plain = Row { neighbours: String::new(), high: 1.5, ..row(&now, "standard", 1.0, Ruling::Differs) };
+    let again = merged(&[scenario(&wider, &[])], &[], std::slice::from_ref(&plain));
+    assert_eq!((again[0].verdict, again[0].window.as_str()), (Ruling::Holds, "<= 2"));
+    // The interval decides, but not what one case of several would decide, and not where the network is another.
+    for other in [wider.replace("statistic = \"max\"", "statistic = \"each\""), wider.replace("seeds = 2", "seeds = 3")]
+    {
+        assert_eq!(merged(&[scenario(&other, &[])], &[], std::slice::from_ref(&plain))[0].hash, plain.hash);
+    }
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn table(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
     sheet.text()
 }
 
-/// Returns the cells that say of which case a line is.
+/// Returns the first cells of a line: they name its case.
 fn head(run: &Run, seed: Option<u64>) -> Vec<(String, String)> {
     let scenario = ("scenario".to_owned(), run.scenario.clone());
     let seed = seed.map(|seed| ("seed".to_owned(), seed.to_string()));

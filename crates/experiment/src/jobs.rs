@@ -103,7 +103,8 @@ fn key(id: &str, models: &Models, case: &Case, network: &mut Network, seed: u64,
 }
 
 /// Makes the record of a finished run, with its case and seed and the results of models.
-pub fn record(scenario: &Scenario, case: &Case, seed: u64, timed: Timed) -> Run {
+pub fn record(scenario: &Scenario, case: &Case, seed: u64, mut timed: Timed) -> Run {
+    timed.outcome.warnings.extend(scenario.remarks(case));
     Run {
         scenario: scenario.id.clone(),
         // Networks that a model does not cover were refused when the scenario was read.

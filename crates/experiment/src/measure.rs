@@ -3,7 +3,7 @@
 use crate::study::{Modelled, Run};
 use serde_json::{Value, json};
 use sim::config::Role;
-use sim::results::{Distributions, Hop, Outcome, Series, shares};
+use sim::results::{Distributions, Flow, Hop, Outcome, Series, shares};
 
 /// One value at the end of a path.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,11 +37,22 @@ fn of_outcome(outcome: &Outcome) -> Value {
         json!({
             "simulated_s": outcome.simulated_s,
             "events": outcome.events,
-            "flows": outcome.flows,
+            "flows": flows(&outcome.flows),
             "nodes": outcome.nodes,
             "totals": outcome.totals,
         }),
     )
+}
+
+/// Returns flows, each with whether it was refused: it asked for admission and is not admitted at the end. Those that are
+/// not asked are not refused either, so that systems with and without admission can be compared.
+fn flows<'f>(of: impl IntoIterator<Item = &'f Flow>) -> Value {
+    let told = |flow: &Flow| {
+        let mut tree = json!(flow);
+        tree["refused"] = json!(flow.admission.as_ref().is_some_and(|admission| !admission.admitted));
+        tree
+    };
+    of.into_iter().map(told).collect()
 }
 
 /// Adds to the results that a run will have what access points will have sent to each station, by the names and roles of all
@@ -116,8 +127,8 @@ pub(crate) fn branch(run: &Run, path: &str) -> Value {
     let mut segments = path.split('.');
     match (segments.next(), segments.next()) {
         (Some("flows"), Some(name)) => {
-            let flows: Vec<_> = outcome.flows.iter().filter(|flow| means(name, &flow.name)).collect();
-            with_percentiles(outcome.distributions.as_ref(), json!({ "flows": flows }))
+            let meant = flows(outcome.flows.iter().filter(|flow| means(name, &flow.name)));
+            with_percentiles(outcome.distributions.as_ref(), json!({ "flows": meant }))
         }
         (Some("nodes"), Some(name)) => {
             let nodes: Vec<_> = outcome.nodes.iter().filter(|node| means(name, &node.name)).collect();
@@ -199,7 +210,7 @@ pub(crate) fn names(root: &Value, path: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim::results::{FlowDistribution, NodeDistribution};
+    use sim::results::{Admission, FlowDistribution, NodeDistribution};
 
     fn results() -> Value {
         json!({
@@ -209,6 +220,18 @@ mod tests {
             ],
             "totals": { "loss_ratio": 0.3 },
         })
+    }
+
+    #[test]
+    fn a_flow_is_refused_if_it_asked_and_is_not_admitted_at_the_end() {
+        let flow = |name: &str, admitted: Option<bool>| Flow {
+            name: name.to_owned(),
+            admission: admitted.map(|admitted| Admission { admitted, ..Admission::default() }),
+            ..Flow::default()
+        };
+        let flows = [flow("a", None), flow("b", Some(true)), flow("c", Some(false))];
+        let told = json!({ "flows": super::flows(&flows) });
+        assert_eq!(numbers(&told, "flows.*.refused"), [0.0, 0.0, 1.0]);
     }
 
     #[test]

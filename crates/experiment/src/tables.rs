@@ -267,15 +267,17 @@ pub fn receptions(outcome: &Outcome, width: usize) -> String {
 /// Formats the queues of a run, at most `width` characters wide, as far as the names allow.
 pub fn queues(outcome: &Outcome, width: usize) -> String {
     let mut rows = Vec::new();
+    let queues = || outcome.nodes.iter().flat_map(|node| &node.queues);
+    let governed = queues().any(|queue| queue.controller != control::Name::None.as_str());
     for node in &outcome.nodes {
         for queue in &node.queues {
             let limit =
                 queue.limit_packets.or(queue.limit_bytes).map_or_else(|| "-".to_owned(), |level| number(level.mean));
             // A queue's name is needed only if the node has several.
             let name = if node.queues.len() == 1 { node.name.clone() } else { format!("{} {}", node.name, queue.name) };
-            rows.push([
-                name,
-                queue.controller.clone(),
+            let mut row = vec![name, queue.scheduler.clone()];
+            row.extend(governed.then(|| queue.controller.clone()));
+            row.extend([
                 queue.arrived_packets.to_string(),
                 queue.dropped_packets.to_string(),
                 limit,
@@ -283,19 +285,13 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
                 time(queue.nodal_delay_s.mean),
                 time(queue.nodal_delay_s.max),
             ]);
+            rows.push(row);
         }
     }
-    let head = [
-        "node",
-        "controller",
-        "packets in",
-        "dropped",
-        "limit mean",
-        "backlog mean",
-        "nodal delay mean",
-        "nodal delay max",
-    ];
-    table(&head, &rows, &FIGURES, width)
+    let first: &[&str] = if governed { &["node", "scheduler", "controller"] } else { &["node", "scheduler"] };
+    let figures = ["packets in", "dropped", "limit mean", "backlog mean", "nodal delay mean", "nodal delay max"];
+    let right: Vec<usize> = (first.len()..first.len() + figures.len()).collect();
+    table(&[first, &figures].concat(), &rows, &Columns { right: &right, prose: FIGURES.prose }, width)
 }
 
 /// Formats a table that a scenario asks for: its title, the names of the figures in a cell, and the means over the
@@ -360,7 +356,8 @@ fn rounded(value: f64) -> String {
 }
 
 /// Two names, then figures.
-const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7, 8], prose: &[] };
+/// Where there is no room, a value stands above its unit, and a path in several lines.
+const FIGURES: Columns<'static> = Columns { right: &[2, 3, 4, 5, 6, 7, 8], prose: &[0, 1, 2, 3, 4, 5, 6, 7, 8] };
 
 fn reported(verdict: &Verdict) -> String {
     match &verdict.reported {
@@ -417,6 +414,34 @@ mod tests {
         outcome.flows.extend([flow("whole", LeftOut::default()), flow("f", told)]);
         let expected = "f: frames that are not replayed: 3 without an IP packet, 2 with a wrong check sum\n\n";
         assert_eq!(left_out(&outcome, 100), expected);
+    }
+
+    #[test]
+    fn tables_of_flows_and_queues_fit_a_terminal_of_80_columns() {
+        let mut outcome = crate::report::tests::sample::targets().runs[0].outcome.clone();
+        for flow in &mut outcome.flows {
+            (flow.from, flow.to) = ("server".to_owned(), "television".to_owned());
+            (flow.goodput_bps, flow.carried_bps) = (160_925_000.0, Some(160_925_000.0));
+        }
+        let mut queue = outcome.nodes[0].queues[0].clone();
+        (queue.name, queue.scheduler, queue.controller) = ("wired-to-server".into(), "mac80211".into(), "none".into());
+        outcome.nodes[0].queues.push(queue);
+        for text in [flows(&outcome, 80), queues(&outcome, 80)] {
+            assert!(text.lines().all(|line| width(line) <= 80), "{text}");
+        }
+        assert!(flows(&outcome, 100).contains("server -> television"), "a wide one keeps its lines whole");
+    }
+
+    #[test]
+    fn queues_say_what_serves_them_and_name_controllers_where_there_are_some() {
+        let mut outcome = crate::report::tests::sample::targets().runs[0].outcome.clone();
+        let text = queues(&outcome, 100);
+        assert!(["scheduler", "drop-head", "controller", "adth"].iter().all(|word| text.contains(word)), "{text}");
+        for queue in outcome.nodes.iter_mut().flat_map(|node| &mut node.queues) {
+            (queue.scheduler, queue.controller) = ("turns".to_owned(), "none".to_owned());
+        }
+        let text = queues(&outcome, 100);
+        assert!(text.contains("turns") && !text.contains("controller") && !text.contains("none"), "{text}");
     }
 
     #[test]

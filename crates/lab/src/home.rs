@@ -6,6 +6,7 @@ use crate::store::{self, write_whole};
 use experiment::scenario::{Outline, nearest, opened, outline};
 use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The folder that takes precedence over the built-in scenarios.
@@ -14,43 +15,92 @@ pub const FOLDER: &str = "scenarios";
 /// The repository's scenarios: path below `scenarios` and content.
 const CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs"));
 
-/// Returns `./scenarios`; if there is none, a folder of the user's cache with the built-in scenarios.
+/// Returns `./scenarios`; if there is none, a folder of the user's cache with the built-in scenarios, or without a cache
+/// one of the user's among the temporary files.
 ///
 /// The scenarios are files, so that paths in messages and reports lead to something that can be read and copied. A
 /// cached file that was changed is written again.
 ///
 /// # Errors
-/// There is no cache, or it cannot be written to.
+/// None of them can be written to.
 pub fn home() -> Result<PathBuf, Error> {
     let here = PathBuf::from(FOLDER);
     if here.is_dir() {
         return Ok(here);
     }
-    let folder = kept().ok_or_else(|| {
-        let why = "there is no folder `scenarios` here, and no HOME to put those that are built into the command";
-        Error::Wrong(why.to_owned())
-    })?;
+    if let Some(folder) = cached()
+        && carry(&folder).is_ok()
+    {
+        return Ok(folder);
+    }
+    let own = temporary();
+    owned(&own).map_err(|error| Error::write(&own, error))?;
+    let folder = below(&own);
+    carry(&folder)?;
+    Ok(folder)
+}
+
+/// Makes the folder among the temporary files, which others may write: it must be the user's own, and no link.
+#[cfg(unix)]
+fn owned(folder: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+    let made = fs::DirBuilder::new().mode(0o700).create(folder);
+    let found = fs::symlink_metadata(folder)?;
+    let is_own = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
+    match made {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ if is_own => Ok(()),
+        _ => Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is another user's")),
+    }
+}
+
+/// Makes the folder among the temporary files, which are the user's own.
+#[cfg(not(unix))]
+fn owned(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+/// Writes the built-in scenarios to a folder where they are not there.
+fn carry(folder: &Path) -> Result<(), Error> {
     for (name, content) in CARRIED {
         let file = folder.join(name);
         if fs::read(&file).is_ok_and(|there| there == *content) {
             continue;
         }
-        let parent = file.parent().unwrap_or(&folder);
+        let parent = file.parent().unwrap_or(folder);
         fs::create_dir_all(parent).map_err(|error| Error::write(parent, error))?;
         write_whole(&file, content)?;
     }
-    Ok(folder)
+    Ok(())
 }
 
 /// Returns the name of a scenario on the command line: the id of a built-in one, whose path is of no use elsewhere,
 /// otherwise the path.
 pub fn name(file: &Path, id: &str) -> String {
-    if kept().is_some_and(|folder| file.starts_with(folder)) { id.to_owned() } else { file.display().to_string() }
+    if cached().into_iter().chain([below(&temporary())]).any(|folder| file.starts_with(folder)) {
+        id.to_owned()
+    } else {
+        file.display().to_string()
+    }
 }
 
 /// Returns the folder of the user's cache for the built-in scenarios.
-fn kept() -> Option<PathBuf> {
-    Some(cache()?.join("sluice").join(env!("CARGO_PKG_VERSION")).join(FOLDER))
+fn cached() -> Option<PathBuf> {
+    Some(below(&cache()?.join("sluice")))
+}
+
+/// Returns the user's folder among the temporary files.
+fn temporary() -> PathBuf {
+    #[cfg(unix)]
+    let user = rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    let user = 0;
+    env::temp_dir().join(format!("sluice-{user}"))
+}
+
+/// Returns the folder for the built-in scenarios below one of Sluice's.
+fn below(folder: &Path) -> PathBuf {
+    folder.join(env!("CARGO_PKG_VERSION")).join(FOLDER)
 }
 
 /// Returns the user's cache folder (XDG Base Directory Specification).

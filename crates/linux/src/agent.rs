@@ -9,6 +9,7 @@ mod links;
 mod manager;
 mod needs;
 mod pace;
+pub(crate) mod patterns;
 mod real_time;
 mod reload;
 pub mod signals;

@@ -1,6 +1,8 @@
 //! Findings about this machine and its interfaces: what is possible, why not more, and what would change that. Reads
 //! only.
 
+#[cfg(test)]
+mod farm_tests;
 mod interface;
 mod machine;
 mod wireless;
@@ -9,12 +11,12 @@ pub use machine::Finding;
 
 use crate::device::driver::{has_class, linked};
 use crate::device::looks::Looks;
+use crate::device::txq::{Holder, holder};
 use crate::error::Error;
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::stations::Stations;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// Findings about this machine and its interfaces.
 #[derive(Clone, Debug, Serialize)]
@@ -46,14 +48,15 @@ pub fn diagnose(device: Option<&str>, parent: u32) -> Result<Diagnosis, Error> {
     let (mut interfaces, mut wireless) = (Vec::new(), BTreeMap::new());
     let looks = Looks::open()?;
     for link in links {
+        let holder = holder(link.index)?;
         let mut findings = {
             let users = looks.users(link.index)?;
             has_class(&link, parent, &users, &mut route)?;
-            interface::findings(&link, parent, &mut route, &users, can_bpf)?
+            interface::findings((&link, holder), parent, &mut route, &users, can_bpf)?
         };
-        if Path::new("/sys/class/net").join(&link.name).join("phy80211").exists() {
+        if holder != Holder::NotWifi {
             let module = linked(&link.name, "device/driver/module");
-            let (more, stations) = wireless::findings(&link.name, module.as_deref())?;
+            let (more, stations) = wireless::findings(&link.name, holder, module.as_deref())?;
             findings.extend(more);
             wireless.extend(stations.map(|stations| (link.name.clone(), stations)));
         }

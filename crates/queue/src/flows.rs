@@ -8,6 +8,8 @@ use control::mix;
 
 /// No flow.
 const NONE: u32 = u32::MAX;
+/// Flows that are looked at for the fattest, so that a drop costs the same however many there are.
+const LOOKED_AT: usize = 16;
 
 /// The list that a flow is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,21 +135,32 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         (1..self.buckets.len()).fold(0, |fattest, index| if size(index) > size(fattest) { index } else { fattest })
     }
 
-    /// The flow with the most bytes (the first of equals in order of their turns), if any has packets. Visits the flows in
-    /// the lists.
-    pub(crate) fn fattest_listed(&self) -> Option<usize> {
-        let mut fattest = None;
-        let mut most = (0, false);
+    /// The flow with the most bytes among `known` and the first [`LOOKED_AT`] flows in order of their turns (the first of
+    /// equals), if any has packets. Beyond those it visits flows only until one has packets.
+    pub(crate) fn fattest_listed(&self, known: Option<usize>) -> Option<usize> {
+        let size = |flow: &Flow<S>| (flow.queue.bytes, flow.queue.packets > 0);
+        let of_known = known.map_or((0, false), |index| size(&self.buckets[index]));
+        let (mut fattest, mut most, mut looked) = (None, (0, false), 0);
         for mut index in [self.new.first, self.old.first] {
             while let Some(flow) = self.buckets.get(index as usize) {
-                let size = (flow.queue.bytes, flow.queue.packets > 0);
-                if size > most {
-                    (fattest, most) = (Some(index as usize), size);
+                if looked >= LOOKED_AT && most.max(of_known).1 {
+                    break;
                 }
+                if size(flow) > most {
+                    (fattest, most) = (Some(index as usize), size(flow));
+                }
+                looked += 1;
                 index = flow.next;
             }
         }
-        fattest
+        debug_assert!(fattest.is_none() || most.1, "it has packets");
+        if of_known > most { known } else { fattest }
+    }
+
+    /// The next flow in a flow's list.
+    pub(crate) fn after(&self, index: usize) -> Option<usize> {
+        let next = self.buckets[index].next;
+        (next != NONE).then_some(next as usize)
     }
 
     /// Discards the packets that are `unwanted`, flow by flow.

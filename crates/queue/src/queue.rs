@@ -2,7 +2,7 @@
 
 use crate::account::{Account, Waiting};
 use crate::discipline::{Purge, Setup};
-use crate::disciplines::{AnyDiscipline, End, Fifo, fq_codel, turns};
+use crate::disciplines::{AnyDiscipline, DisciplineName, End, Fifo, fq_codel, turns};
 use crate::level::Level;
 use crate::measure::{Completion, Totals};
 use crate::packet::Packet;
@@ -197,6 +197,11 @@ impl<P: Packet> Queue<P> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.account.is_empty()
+    }
+
+    /// The discipline that holds the packets.
+    pub fn discipline(&self) -> DisciplineName {
+        self.packets.name()
     }
 
     /// Totals since the start or the last [`restart_statistics`](Self::restart_statistics).

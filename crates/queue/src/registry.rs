@@ -85,6 +85,15 @@ macro_rules! disciplines {
                 })
             }
 
+            /// Which of the registry it is.
+            pub(crate) fn name(&self) -> DisciplineName {
+                match self {
+                    Self::Fifo(fifo) if fifo.overflow == fifo::End::Head => DisciplineName::DropHead,
+                    Self::Fifo(_) => DisciplineName::DropTail,
+                    $(Self::$Kind(_) => DisciplineName::$Kind,)*
+                }
+            }
+
             /// The plain queue, if this is one.
             pub(crate) fn plain(&self) -> Option<&fifo::Fifo<P>> {
                 if let Self::Fifo(fifo) = self { Some(fifo) } else { None }

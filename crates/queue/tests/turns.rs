@@ -334,6 +334,39 @@ fn what_a_station_sends_is_paid_by_its_share_of_the_time() {
     assert_eq!(host.release(&mut law, at), [0]);
 }
 
+/// Releases what may be released, which is sent and answered at once; returns the ports of the packets.
+fn answered(law: &mut Law, host: &mut Host, now: Instant) -> Vec<usize> {
+    let released = host.release(law, now);
+    for &port in &released {
+        law.sent(now, port, us(200));
+        law.completed(now, port, us(200));
+    }
+    released
+}
+
+#[test]
+fn what_a_station_has_sent_keeps_its_packets_back_for_a_second_at_most() {
+    for stations in [2, 4] {
+        let mut law = law(us(50_000), stations);
+        let mut host = Host::busy(&mut law, &vec![200; stations]);
+        // A second, in which the number of busy stations is known, and an upload that nothing slows down for three more.
+        let mut now = Instant::ZERO;
+        for step in 1..=4_000 {
+            answered(&mut law, &mut host, now);
+            now = Instant::ZERO + us(step * 1_000);
+            if step > 1_000 {
+                law.received(now, 0, us(900));
+            }
+        }
+        let ends = now;
+        while !answered(&mut law, &mut host, now).contains(&0) {
+            now += us(1_000);
+        }
+        let waited = now.since(ends);
+        assert!((us(900_000)..=us(1_010_000)).contains(&waited), "{stations} stations: {waited}");
+    }
+}
+
 #[test]
 fn a_station_that_does_not_answer_has_no_precedence() {
     let mut law = law(us(50_000), 2);
@@ -477,6 +510,40 @@ fn a_flow_that_sends_less_than_its_share_goes_first_and_one_that_sends_more_does
     }
     assert!(order.iter().step_by(10).skip(1).all(|&flow| flow == 8), "{order:?}");
     assert_eq!(order.iter().filter(|&&flow| flow == 8).count(), 10);
+}
+
+/// Four times of what leaves comes, from flows of which each sends less than its share: what is thin has half of the link.
+#[test]
+fn however_many_flows_send_less_than_their_share_no_more_waits_than_is_sent_in_the_target() {
+    for flows in [400, 1_700] {
+        let (mut queue, mut most) = (queue(), 0);
+        for tick in 0..20_000_u32 {
+            let now = Instant::ZERO + us(250) * u64::from(tick);
+            queue.enqueue(now, piece(u64::from(tick % flows), tick), &mut |_| ());
+            if tick % 4 == 3 {
+                queue.take(now, 0, &mut |_| ()).expect("packets wait");
+                most = most.max(if tick > 1_000 { queue.backlog().bytes.count() } else { 0 });
+            }
+        }
+        assert!(most <= 51_000, "{flows} flows: {most} B, of which a millisecond takes 1000");
+    }
+}
+
+#[test]
+fn the_bound_takes_from_the_longest_of_many_flows() {
+    let mut queue = queue();
+    queue.set_pace(Pace { gap: None, most: Bytes::new(540_000), longest: None, mark: None });
+    // The longest comes last in the order of turns.
+    let all = (0..500).chain([777; 40]).chain(0..30);
+    let mut gone = Vec::new();
+    for (number, flow) in (0..).zip(all) {
+        queue.enqueue(Instant::ZERO, piece(flow, number), &mut |packet: Piece| gone.push(packet.flow));
+    }
+    assert_eq!(gone, [777; 30]);
+    // Once it is no longer the longest, the next is found as its packets come.
+    (0..20).for_each(|number| queue.enqueue(at(0), piece(888, number), &mut |packet: Piece| gone.push(packet.flow)));
+    let count = |flow| gone.iter().filter(|&&other| other == flow).count();
+    assert!(count(777) + count(888) == gone.len() && count(888) > 2, "{gone:?}");
 }
 
 #[test]

@@ -87,8 +87,8 @@ pub struct Flow {
     pub sent_packets: u64,
     /// Packets that reached the destination's application. TCP: segments with data that reached the receiver.
     pub received_packets: u64,
-    /// Packets still on their way at the end; what goes back (acknowledgements, replies) is not among them. TCP: segments
-    /// with data.
+    /// Packets of those sent that are still on their way at the end; what goes back (acknowledgements, replies) is not among
+    /// them. TCP: segments with data.
     pub in_flight_packets: u64,
     /// Payload that the source made per second of simulated time; only where its rate or its packets' lengths are random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,8 +99,9 @@ pub struct Flow {
     /// in this and not yet in `goodput_bps`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried_bps: Option<f64>,
-    /// 1 - received / sent. Packets still on their way count as lost, as in the documents. Of a broadcast: 1 - (packets sent
-    /// by radio / packets made) * `reception_ratio`.
+    /// Lost / sent, where lost are those sent that were not received and are not on their way. A ping is lost, too, if its
+    /// reply is. Of a broadcast, received is (packets sent by radio) * `reception_ratio`. With `record.in_flight_lost`:
+    /// 1 - received / sent.
     pub loss_ratio: f64,
     /// Broadcasts: packet reception ratio, receptions at nodes in range / nodes in range, summed over the packets that were
     /// sent by radio. A node is in range if the mean power of the frame there, fading aside, is enough to be decoded; what
@@ -119,7 +120,7 @@ pub struct Flow {
     pub deadline_miss_ratio: f64,
     /// Largest one-way delay / deadline. Zero without a deadline.
     pub deadline_use_ratio: f64,
-    /// Received within the deadline / sent.
+    /// Received within the deadline / those sent that are not on their way; with `record.in_flight_lost` / sent.
     pub data_yield: f64,
     /// How a receiver that plays it got on; only with `player_buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -468,6 +469,9 @@ pub struct QueueResult {
     /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one queue. Of
     /// a station at its access point: `s1`, or `s1-be` where it has several. Of a wired link: `wired-to-ap`.
     pub name: String,
+    /// What chose the next packet: `turns` or `mac80211`, else the discipline.
+    #[serde(default)]
+    pub scheduler: String,
     /// The controller that moved its limit.
     pub controller: String,
     /// Packets that came.
@@ -574,11 +578,11 @@ pub struct Totals {
     pub goodput_bps: f64,
     /// Jain's index of the flows' goodputs: 1 for equal shares.
     pub jain_index: f64,
-    /// 1 - received / sent over all flows; a packet that is broadcast is received in the share given by its flow's `loss_ratio`.
+    /// Lost / sent, over all flows; of a packet that is broadcast the share given by its flow's `loss_ratio` is lost.
     pub loss_ratio: f64,
     /// Received later than the deadline / received, over all flows.
     pub deadline_miss_ratio: f64,
-    /// Received within the deadline / sent, over all flows.
+    /// Received within the deadline / those sent that are not on their way, over all flows.
     pub data_yield: f64,
     /// Share of time in which at least one node was sending.
     pub channel_busy_ratio: f64,

@@ -88,7 +88,9 @@ fn a_broadcast_heard_by_many_hides_no_other_flows_losses() {
         traffic = { kind = \"cbr\", rate = \"80 Mb/s\", packet = \"1000 B\" }\n";
     let outcome = run(text, 1);
     // Each packet of the first is expected sixteen times.
-    let missing = |flow: &Flow, times: f64| flow.sent_packets as f64 - flow.received_packets as f64 / times;
+    let missing = |flow: &Flow, times: f64| {
+        (flow.sent_packets - flow.in_flight_packets) as f64 - flow.received_packets as f64 / times
+    };
     let lost = missing(&outcome.flows[0], 16.0) + missing(&outcome.flows[1], 1.0);
     let sent: u64 = outcome.flows.iter().map(|flow| flow.sent_packets).sum();
     assert!(outcome.flows[0].received_packets > outcome.flows[0].sent_packets);
@@ -100,6 +102,103 @@ fn a_circle_of_one_and_no_traffic_run() {
     let outcome = run("duration = \"1 s\"\n[nodes]\ncount = 1\nplacement = \"circle\"\nspacing = \"5 m\"\n", 1);
     assert_eq!((outcome.nodes.len(), outcome.events), (1, 0));
     assert!((outcome.totals.jain_index - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn packets_on_their_way_at_the_end_are_not_lost() {
+    // 802.11b carries one packet of 1000 B in 9 ms with its preamble at 1 Mb/s; one is sent each 4 ms, and all others wait.
+    let radio = "[radio]\ndata_rate = \"1 Mb/s\"\n[queue]\nlimit = 100000\n";
+    let of = |more: &str, to: &str, seed: u64| {
+        let traffic = "traffic = { kind = \"cbr\", rate = \"2 Mb/s\", packet = \"1000 B\" }\ndeadline = \"10 s\"\n";
+        let flow = format!("[[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"{to}\"\n{traffic}");
+        run(&format!("duration = \"4 s\"\n{more}{radio}{PAIR}{flow}"), seed)
+    };
+    for to in ["n1", "broadcast"] {
+        let outcome = of("", to, 1);
+        let flow = &outcome.flows[0];
+        assert!(flow.in_flight_packets > 400, "{to}: {flow:?}");
+        assert_eq!(flow.sent_packets, flow.received_packets + flow.in_flight_packets, "{to}");
+        for (loss, yielded) in
+            [(flow.loss_ratio, flow.data_yield), (outcome.totals.loss_ratio, outcome.totals.data_yield)]
+        {
+            assert!(loss.abs() < 1e-12 && (yielded - 1.0).abs() < 1e-12, "{to}: {loss} {yielded}");
+        }
+        // As documents count.
+        let documents = of("record.in_flight_lost = true\n", to, 1);
+        let expected = 1.0 - flow.received_packets as f64 / flow.sent_packets as f64;
+        assert!((documents.flows[0].loss_ratio - expected).abs() < 1e-12, "{to}: {:?}", documents.flows[0]);
+        assert!((documents.totals.loss_ratio - expected).abs() < 1e-12, "{to}");
+        assert!((documents.totals.data_yield - (1.0 - expected)).abs() < 1e-12, "{to}");
+        assert_eq!(documents.flows[0].in_flight_packets, flow.in_flight_packets, "{to}");
+    }
+}
+
+#[test]
+fn of_packets_on_their_way_only_those_that_count_as_sent_do() {
+    // The queue of ten thousand fills during the warm-up, and moves slowly: what is sent afterwards is all lost.
+    let text = "duration = \"40 s\"\nwarmup = \"30 s\"\n[radio]\ndata_rate = \"1 Mb/s\"\n[queue]\nlimit = 10000\n";
+    let outcome =
+        run(&format!("{text}{PAIR}{}", flow("f", "kind = \"cbr\", rate = \"8 Mb/s\", packet = \"1000 B\"")), 1);
+    let flow = &outcome.flows[0];
+    let lost = outcome.nodes[0].queues[0].dropped_packets;
+    assert_eq!(flow.sent_packets, flow.received_packets + flow.in_flight_packets + lost);
+    assert!((flow.loss_ratio - lost as f64 / flow.sent_packets as f64).abs() < 1e-12, "{flow:?} {lost}");
+    assert!(flow.received_packets == 0 && lost > 5_000 && flow.in_flight_packets < 2_000, "{flow:?}");
+}
+
+#[test]
+fn a_ping_is_lost_with_its_reply_but_not_while_that_is_on_its_way() {
+    // The other node sends more than the medium carries, so that replies find its queue full, or wait in it.
+    let text = |limit: u32| {
+        format!(
+            "duration = \"4 s\"\n[radio]\ndata_rate = \"1 Mb/s\"\n{PAIR}[[node]]\nname = \"n9\"\nposition = [\"0 m\", \"5 m\"]\n\
+             queue.limit = {limit}\n{}[[flow]]\nname = \"much\"\nfrom = \"n9\"\nto = \"n0\"\n\
+             traffic = {{ kind = \"cbr\", rate = \"4 Mb/s\", packet = \"1000 B\" }}\n",
+            flow("ping", "kind = \"ping\", every = \"20 ms\"").replace("n1", "n9"),
+        )
+    };
+    for (limit, lost) in [(100_000, false), (5, true)] {
+        let flow = &run(&text(limit), 1).flows[0];
+        let (arrived, answered) = (flow.received_packets, flow.replies.expect("of a ping"));
+        assert!(arrived > 150 && answered + 50 < arrived, "{flow:?}");
+        if lost {
+            let most = (flow.sent_packets - answered) as f64 / flow.sent_packets as f64;
+            assert!(flow.loss_ratio <= most && flow.loss_ratio > most - 0.05, "{flow:?}");
+        } else {
+            assert!(flow.loss_ratio.abs() < 1e-12, "{flow:?}");
+        }
+    }
+}
+
+#[test]
+fn a_star_that_stands_for_no_node_is_refused() {
+    let text = |from: &str, to: &str, count: u32| {
+        format!(
+            "duration = \"1 s\"\n[[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
+             [[node]]\nname = \"sta\"\ncount = {count}\nposition = [\"5 m\", \"0 m\"]\n\
+             [[flow]]\nname = \"f\"\nfrom = \"{from}\"\nto = \"{to}\"\n\
+             traffic = {{ kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1000 B\" }}\n"
+        )
+    };
+    for (from, to, key) in [
+        ("ap", "zzz*", "to"),
+        ("ap", "s*a*", "to"),
+        ("ap", "sta**", "to"),
+        ("zzz*", "ap", "from"),
+        ("st**", "next", "from"),
+    ] {
+        let (path, said) = refusal(&text(from, to, 3));
+        assert_eq!(path.as_deref(), Some(format!("flow.f.{key}").as_str()), "{from} {to}: {said}");
+        assert!(said.starts_with("there is no node"), "{from} {to}: {said}");
+    }
+    assert_eq!(run(&text("ap", "sta*", 3), 1).flows.len(), 3);
+    // A sweep over the number of stations may begin at none.
+    for to in ["sta*", "sta1*", "*"] {
+        assert_eq!(run(&text("ap", to, 0), 1).flows.len(), 0, "{to}");
+    }
+    let wired = text("ap", "sta*", 3)
+        .replace("[[flow]]", "[[wired]]\nbetween = [\"ap\", \"srv*\"]\nrate = \"1 Mb/s\"\ndelay = \"1 ms\"\n[[flow]]");
+    assert!(refusal(&wired).1.starts_with("there is no node `srv*`"), "{}", refusal(&wired).1);
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn a_station_is_in_range_of_half_the_power() {
 #[test]
 fn fewer_tones_have_less_noise() {
     let of = |tones: &str| {
-        let radio = format!("extended_range = \"{tones} tones\"\nreceive_threshold = \"-100 dBm\"");
+        let radio = format!("coding = \"bcc\"\nextended_range = \"{tones} tones\"\nreceive_threshold = \"-100 dBm\"");
         run(&link(977, &radio, "[mac.aggregation]\nampdu_frames = 1"), 1).totals.goodput_bps
     };
     let [all, upper] = [242, 106].map(|tones| of(&tones.to_string()));

@@ -56,6 +56,11 @@ fn two_aggregates_are_as_many_packets_as_two_full_frames() {
     // A frame of 1530 B takes 188.5 us at 65 Mb/s: 21 of them reach 4 ms with the last that begins below.
     let [airtime, packets] = ["4 ms", "22 packets"].map(mean);
     assert!((airtime / packets - 1.0).abs() < 0.05, "{airtime} and {packets}");
+    // At 1201 Mb/s it takes 10.2 us of an aggregate, and would alone fill a symbol of 13.6: 99 of them reach 1 ms.
+    let radio = "standard = \"802.11ax\"\nchannel_width = \"80 MHz\"\nstreams = 2\nmcs = 11";
+    let mac = "[mac.edca.best_effort]\ntxop_limit = \"0 s\"";
+    let [airtime, packets] = ["1 ms", "99 packets"].map(|hardware| service(&run(&sender(radio, mac, hardware), 1)));
+    assert!((airtime / packets - 1.0).abs() < 0.05, "{airtime} and {packets}");
     // Without aggregates a frame is one.
     let dcf = |hardware: &str| service(&run(&sender("standard = \"802.11g\"", "", hardware), 1));
     assert!((dcf("3 aggregates") / dcf("3 packets") - 1.0).abs() < 1e-9);

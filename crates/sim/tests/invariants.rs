@@ -81,6 +81,10 @@ proptest! {
             prop_assert_eq!(&whole, &sliced);
             for flow in &whole.flows {
                 prop_assert!(flow.delay_s.mean <= flow.delay_s.max && (0.0..=1.0).contains(&flow.loss_ratio));
+                let lost = flow.sent_packets as f64 * flow.loss_ratio;
+                let known = (flow.received_packets + flow.in_flight_packets) as f64 + lost;
+                let several = flow.reception_ratio.is_some();
+                prop_assert!(several || (known - flow.sent_packets as f64).abs() < 1e-6, "{:?}", flow);
             }
             for node in &whole.nodes {
                 prop_assert!(node.mac.airtime_s <= node.mac.busy_ratio * whole.simulated_s + 0.03);

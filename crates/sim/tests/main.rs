@@ -6,6 +6,7 @@ mod broadcast;
 mod capture_margin;
 mod channels;
 mod classes;
+mod coding;
 #[path = "../../theory/tests/draws/mod.rs"]
 mod draws;
 mod dsr;

@@ -98,6 +98,9 @@ proptest! {
             prop_assert_eq!(whole.flows.len(), drawn.flows.len());
             for flow in &whole.flows {
                 prop_assert!(flow.delay_s.mean <= flow.delay_s.max && (0.0..=1.0).contains(&flow.loss_ratio), "{:?}", flow);
+                let lost = flow.sent_packets as f64 * flow.loss_ratio;
+                let known = (flow.received_packets + flow.in_flight_packets) as f64 + lost;
+                prop_assert!(flow.kind == "ping" || (known - flow.sent_packets as f64).abs() < 1e-6, "{:?}", flow);
                 prop_assert!(flow.transfers_completed <= flow.transfers, "{:?}", flow);
                 prop_assert!(flow.retransmits.is_none_or(|again| again <= flow.sent_packets + 1_000), "{:?}", flow);
                 prop_assert!(flow.srtt_max_s.is_none_or(|srtt| srtt <= flow.rtt_s.expect("of TCP").max + 2.0), "{:?}", flow);

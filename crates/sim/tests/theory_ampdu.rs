@@ -269,8 +269,9 @@ fn one_station(
     };
     // Up to 4 ms; a single frame goes however long it lasts.
     let frames = (2..=format.frames).take_while(|&frames| lasts(frames) <= 4_000_000).last().unwrap_or(1);
-    // BlockAck and ACK: 802.11n at 6 Mb/s, ac and ax at 6, 12 or 24 Mb/s by the modulation.
-    let rate = if format.standard == "802.11n" { 6 } else { [6, 12, 12, 24][mcs.min(3)] };
+    // BlockAck and ACK: at 6, 12 or 24 Mb/s by the modulation.
+    let coding = if format.standard == "802.11n" { mcs % 8 } else { mcs };
+    let rate = [6, 12, 12, 24][coding.min(3)];
     let octets: u64 = if frames == 1 {
         14
     } else if frames > 64 || he {

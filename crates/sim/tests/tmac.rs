@@ -17,7 +17,7 @@ const REQUESTS: &str = "turns = { expiry = \"100 ms\" }";
 /// each with packets for the gateway that every node between relays.
 fn parking_lot(sources: usize, mac: &str) -> String {
     let mut text = format!(
-        "duration = \"12 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11a\"\ndata_rate = \"54 Mb/s\"\nerrors.model = \"none\"\n\
+        "duration = \"12 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11a\"\ndata_rate = \"54 Mb/s\"\nbasic_rate = \"6 Mb/s\"\nerrors.model = \"none\"\n\
          propagation = \"range\"\nrange = \"100 m\"\n[mac]\n{mac}\n[queue]\ndiscipline = \"oldest-first\"\n\
          [nodes]\ncount = {}\nplacement = \"chain\"\nspacing = \"5 m\"\n",
         sources + 1
@@ -134,7 +134,7 @@ fn hidden(mac: &str) -> String {
     let flow =
         |from: &str| format!("[[flow]]\nname = \"{from}\"\nfrom = \"{from}\"\nto = \"n1\"\ntraffic = {SATURATED}\n");
     format!(
-        "duration = \"12 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11a\"\ndata_rate = \"54 Mb/s\"\n\
+        "duration = \"12 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11a\"\ndata_rate = \"54 Mb/s\"\nbasic_rate = \"6 Mb/s\"\n\
              errors.model = \"none\"\npropagation = \"range\"\nrange = \"30 m\"\n[mac]\n{mac}\n\
              [queue]\ndiscipline = \"oldest-first\"\n[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"25 m\"\n{}{}",
         flow("n0"),
@@ -158,7 +158,7 @@ fn grants_protect_hidden_senders_and_the_table_alone_does_not() {
 fn a_node_that_dies_stops_nobody_for_long() {
     for mac in [TABLE, REQUESTS] {
         let mut text = format!(
-            "duration = \"8 s\"\n[radio]\nstandard = \"802.11a\"\ndata_rate = \"54 Mb/s\"\nerrors.model = \"none\"\n\
+            "duration = \"8 s\"\n[radio]\nstandard = \"802.11a\"\ndata_rate = \"54 Mb/s\"\nbasic_rate = \"6 Mb/s\"\nerrors.model = \"none\"\n\
              propagation = \"range\"\nrange = \"100 m\"\n[mac]\n{mac}\n[queue]\ndiscipline = \"oldest-first\"\n"
         );
         for node in 0..4 {

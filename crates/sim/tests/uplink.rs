@@ -60,7 +60,8 @@ fn sent(text: &str) -> Vec<(Instant, Frame)> {
 
 /// An exchange with two stations. The trigger has 28 + 2 * 6 B at 6 Mb/s: 20 + 15 * 4 us. The parts last as long as frames may,
 /// as more than 64 KB wait: 4 ms. 484 tones, two streams, MCS 11, 1.6 us: 7800 bits a symbol of 14.4 us, of which 273 follow the
-/// preamble of 56 us: 266171 B, more than 248 MPDUs of 1072 B have. The multi-STA BlockAck has 22 + 2 * 36 B at 24 Mb/s.
+/// preamble of 56 us: 266171 B, more than 248 MPDUs of 1072 B have. The multi-STA BlockAck, for which bitmaps of 34 B are
+/// reserved, has 22 + 2 * 2 B at 24 Mb/s.
 #[test]
 fn an_exchange_lasts_what_the_standard_says() {
     let ns = Duration::from_nanos;
@@ -77,9 +78,34 @@ fn an_exchange_lasts_what_the_standard_says() {
     let (at, answer) = &sent[begin + 3];
     let parts = after((*start, trigger.length)) + ns(4_000_000);
     assert!(at.since(parts) < ns(16_050) && parts + ns(16_000) <= *at, "{at:?}");
-    let lasts = ns(20_000 + 4_000 * (22_u64 + 8 * (22 + 2 * 36)).div_ceil(96));
-    assert_eq!((answer.kind, answer.length), (Kind::MultiBlockAck { stations: 2, long: true }, lasts));
-    assert_eq!(trigger.reserves, ns(16_000 + 4_000_000 + 16_000) + lasts);
+    let lasts = |bytes: u64| ns(20_000 + 4_000 * (22 + 8 * bytes).div_ceil(96));
+    let whole = Kind::MultiBlockAck { stations: 2, whole: 2, long: true };
+    assert_eq!((answer.kind, answer.length), (whole, lasts(22 + 2 * 2)));
+    assert_eq!(trigger.reserves, ns(16_000 + 4_000_000 + 16_000) + lasts(22 + 2 * 36));
+}
+
+/// Of every tenth MPDU lost: hardly a part of some hundred is whole, of one MPDU most are. A bitmap is for those that are not.
+#[test]
+fn who_sent_more_than_has_arrived_is_told_by_a_bitmap() {
+    let lossy = |flows: &str| {
+        let errors = "errors = { model = \"fixed\", packet_error_ratio = 0.1 }\n[mac]\n";
+        sent(&limited(&cell(2, MANAGED, flows), "0 s").replacen("[mac]\n", errors, 1))
+    };
+    let answers = |flows: &str| {
+        let of = |(_, frame): (_, Frame)| match frame.kind {
+            Kind::MultiBlockAck { stations, whole, long: true } => Some((stations, whole, frame.length)),
+            _ => None,
+        };
+        lossy(flows).into_iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let all = answers(UP);
+    assert!(!all.is_empty() && all.iter().all(|&(_, whole, _)| whole == 0), "{all:?}");
+    let some = answers(&UP.replace("kind = \"saturated\"", "kind = \"poisson\", rate = \"4 Mb/s\""));
+    assert!(some.iter().any(|&(_, whole, _)| whole > 0), "{some:?}");
+    for (stations, whole, length) in all.into_iter().chain(some) {
+        let bits = 22 + 8 * (22 + 2 * u64::from(stations) + 34 * u64::from(stations - whole));
+        assert_eq!(length, Duration::from_nanos(20_000 + 4_000 * bits.div_ceil(96)));
+    }
 }
 
 /// Stations that always have something, and do not contend: every exchange is AIFS, a mean back-off of 7.5 slots, the trigger,
@@ -91,7 +117,7 @@ fn a_saturated_cell_carries_what_the_closed_form_says() {
         let room = ((4_000_000 - 56_000) / 14_400 * bits - 22) / 8;
         let mpdus = ((room + 2) / 1_072).min(256);
         let trigger = 20_000 + 4_000 * (22 + 8 * (28 + 6 * stations)).div_ceil(24);
-        let response = 20_000 + 4_000 * (22 + 8 * (22 + 36 * stations)).div_ceil(96);
+        let response = 20_000 + 4_000 * (22 + 8 * (22 + 2 * stations)).div_ceil(96);
         let cycle = 43_000 + 67_500 + trigger + 16_000 + 4_000_000 + 16_000 + response;
         let expected = (stations * mpdus * 8_000) as f64 * 1e9 / cycle as f64;
         let text = cell(usize::try_from(stations).expect("few"), MANAGED, UP);

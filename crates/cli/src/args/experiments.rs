@@ -1,6 +1,6 @@
 //! The arguments of the commands that simulate.
 
-use super::controllers;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, Subcommand};
 use std::path::PathBuf;
 
@@ -326,6 +326,7 @@ Examples:
   sluice claims adth-s1a.3       one claim: interval, reason, and the command that measures it
   sluice claims adth --csv > adth.csv
   sluice claims --bibtex         the documents themselves, for a list of references
+  sluice claims --unstated swan  the values that a document leaves open, and what was tried instead
 
 `sluice reproduce ID` repeats the measurements on record. The columns of --csv and keys of --json are explained in \
 docs/results.md.")]
@@ -348,6 +349,9 @@ pub(crate) struct Claims {
     /// Print authors, title, year and place of the documents as BibTeX.
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "all"])]
     pub(crate) bibtex: bool,
+    /// Print the values that the documents do not state: what was chosen, what else was tried, and by what rule.
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "all", "bibtex"])]
+    pub(crate) unstated: bool,
     /// Check the record against the scenarios, the pages in ./docs and the results in these folders.
     #[arg(long, hide = true, value_name = "DIR", num_args = 0.., conflicts_with_all = ["targets", "record", "pages"])]
     pub(crate) check: Option<Vec<PathBuf>>,
@@ -463,4 +467,10 @@ fn threads(text: &str) -> Result<usize, String> {
 fn count(text: &str, most: usize) -> Result<usize, String> {
     let count = text.parse().ok().filter(|count| (1..=most).contains(count));
     count.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
+}
+
+/// Parses the name of a controller; the help text lists all names.
+fn controllers() -> impl TypedValueParser<Value = control::Name> {
+    let names = control::Name::ALL.iter().map(|name| name.as_str());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<control::Name>())
 }

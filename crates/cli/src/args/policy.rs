@@ -1,19 +1,40 @@
 //! The arguments that choose a controller.
 
-use super::controllers;
 use clap::Args as Group;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use control::Name;
 
 /// The controller of a queue and its settings.
 #[derive(Debug, Group)]
 pub(crate) struct Policy {
     /// The controller that sets the limit. `ebdp` and `astar` suit TCP; `adth` suits streams that do not back off, and
-    /// starves TCP.
-    #[arg(long, value_name = "NAME", value_parser = controllers())]
-    pub(crate) controller: Option<control::Name>,
+    /// starves TCP. `turns` is what goes without one.
+    #[arg(long, value_name = "NAME", value_parser = schemes())]
+    pub(crate) controller: Option<Scheme>,
     /// Its target delay: "50 ms". Without a controller that of turns and of the knobs of mac80211 [default: 100 ms].
     #[arg(long, value_name = "TIME")]
     pub(crate) target_delay: Option<units::Duration>,
     /// Set a key of the queue. May be given several times.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+}
+
+/// What governs a queue: a controller, or turns, which have none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scheme(pub(crate) Option<Name>);
+
+/// Parses the name of a scheme; the help text lists all names.
+fn schemes() -> impl TypedValueParser<Value = Scheme> {
+    const TURNS: &str = "turns";
+    let names = Name::ALL.iter().map(|name| name.as_str()).chain([TURNS]);
+    let parse =
+        |name: String| if name == TURNS { Ok(Scheme(None)) } else { name.parse().map(|name| Scheme(Some(name))) };
+    PossibleValuesParser::new(names).try_map(parse)
+}
+
+impl Policy {
+    /// The controller, if one is named.
+    pub(crate) fn controller(&self) -> Option<Name> {
+        self.controller.and_then(|scheme| scheme.0)
+    }
 }

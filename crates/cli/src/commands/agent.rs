@@ -5,17 +5,18 @@ use super::recordings::Recordings;
 use crate::args;
 use crate::failure::Failure;
 use crate::outlet::Outlet;
-use experiment::scenario::parse;
+use control::AnyController;
+use experiment::scenario::parse_parts;
 use linux::admission::Settings as Admission;
 use linux::agent::Host;
-use linux::agent::config::Config;
+use linux::agent::config::{Config, Interface};
 use linux::agent::govern::{Patience, govern};
 use linux::agent::signals::Signals;
 use linux::telemetry::Decision;
-use linux::telemetry::events::AgentEvent;
+use linux::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use linux::telemetry::serve::{Address, Serves};
 use linux::telemetry::status::Status;
-use linux::{Place, Wish, make_state_folder};
+use linux::{Device, Place, Wish, class, make_state_folder};
 use rustix::fs::OFlags;
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
@@ -24,7 +25,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
-    let (config, wishes) = read(&args.config, &args.state).map_err(Failure::wrong)?;
+    let (config, wishes, wrong) = read(&args.config, &args.state).map_err(Failure::wrong)?;
     let signals = Signals::take_over()?;
     let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
     restore_on_panic(places.clone());
@@ -37,8 +38,13 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
         recordings: Recordings::default(),
         log,
         places,
+        taken: Vec::new(),
         next: None,
     };
+    for why in wrong {
+        let words = format!("{why}; this interface is left out");
+        serving.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
+    }
     let recordings = serving.recordings.opened(&config).map_err(Failure::wrong)?;
     serving.record(&config, recordings);
     // The queues come first: without the privilege for them the folder cannot be made either.
@@ -52,15 +58,23 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     Ok(governed?)
 }
 
-fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>), String> {
+/// Reads the configuration. Returns the queues that are wanted, and why some interfaces are left out.
+fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>, Vec<String>), String> {
     let name = file.display().to_string();
     let bytes = plain(file).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => lab::files::sentence(file),
         _ => format!("{name} cannot be read: {error}"),
     })?;
-    let config: Config = parse(&name, &bytes).map_err(|refusal| refusal.to_string())?;
-    let wishes = config.wishes(state).map_err(|why| format!("{}: {why}", file.display()))?;
-    Ok((config, wishes))
+    let read = parse_parts::<Config, Interface>(&name, &bytes, "interface");
+    let (mut config, mut wrong) = read.map_err(|refusal| refusal.to_string())?;
+    wrong.extend(config.take_out_wrong(state));
+    if config.interface.is_empty()
+        && let Some(first) = wrong.first()
+    {
+        return Err(format!("{name}: {first}"));
+    }
+    let wishes = config.wishes(state).map_err(|why| format!("{name}: {why}"))?;
+    Ok((config, wishes, wrong))
 }
 
 /// Reads a plain file: a pipe would keep the agent waiting.
@@ -90,6 +104,8 @@ struct Serving<'a> {
     log: Outlet,
     /// Places that a panic restores.
     places: Vec<Place>,
+    /// Places that were taken up by settings of several interfaces, which a panic restores, too.
+    taken: Vec<Place>,
     /// Settings that were read again and do not apply yet.
     next: Option<Next>,
 }
@@ -122,6 +138,16 @@ impl Serving<'_> {
 }
 
 impl Host for Serving<'_> {
+    fn attached(&mut self, device: &dyn Device, _: &AnyController, _: &[String]) {
+        let is_known = |place: &Place| place.device == device.name();
+        if !self.places.iter().chain(&self.taken).any(is_known) {
+            let (device, state_folder) = (device.name().into(), self.args.state.clone());
+            let parent = class("root").expect("as its own parser has it");
+            self.taken.push(Place { device, parent, state_folder });
+            restore_on_panic(self.places.iter().chain(&self.taken).cloned().collect());
+        }
+    }
+
     fn decided(&mut self, status: &Status, decision: &Decision) -> ControlFlow<()> {
         if let Err(failure) = self.recordings.write(&status.device, decision) {
             self.complain(format_args!("{}: {failure}; it is not recorded any longer", status.device));
@@ -135,7 +161,9 @@ impl Host for Serving<'_> {
 
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
         let (config, wishes) = match read(&self.args.config, &self.args.state) {
-            Ok(read) => read,
+            // All applies, or nothing.
+            Ok((.., wrong)) if !wrong.is_empty() => return Some(Err(wrong.join("; "))),
+            Ok((config, wishes, _)) => (config, wishes),
             Err(why) => return Some(Err(why)),
         };
         let recordings = match self.recordings.opened(&config) {
@@ -143,7 +171,7 @@ impl Host for Serving<'_> {
             Err(why) => return Some(Err(why)),
         };
         let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
-        restore_on_panic(self.places.iter().chain(&places).cloned().collect());
+        restore_on_panic(self.places.iter().chain(&places).chain(&self.taken).cloned().collect());
         self.next = Some(Next { config, recordings, places });
         Some(Ok(wishes))
     }
@@ -167,7 +195,7 @@ impl Host for Serving<'_> {
                 }
             }
         }
-        restore_on_panic(self.places.clone());
+        restore_on_panic(self.places.iter().chain(&self.taken).cloned().collect());
     }
 
     fn admission(&self) -> Option<(Admission, PathBuf)> {

@@ -11,7 +11,7 @@ use units::Duration;
 /// Builds the settings of a queue from the command line.
 pub(super) fn settings(policy: &args::Policy) -> Result<Settings, Failure> {
     let mut sets = policy.set.clone();
-    sets.extend(policy.controller.map(|name| format!("controller={name}")));
+    sets.extend(policy.controller().map(|name| format!("controller={name}")));
     let settings = live::settings(&sets).map_err(Failure::wrong)?;
     let Some(target) = policy.target_delay else { return Ok(settings) };
     let Some(key) = live::target_key(settings.controller) else {

@@ -191,7 +191,8 @@ fn controller(settings: &Settings, seed: u64) -> Result<AnyController, Failure> 
 /// given without a controller.
 fn aimed(policy: &args::Policy, backend: Backend) -> Result<(Settings, Option<Positive<Duration>>), Failure> {
     let has_law = matches!(backend, Backend::Auto | Backend::Knobs);
-    let Some(target) = policy.target_delay.filter(|_| has_law && policy.controller.is_none() && policy.set.is_empty())
+    let Some(target) =
+        policy.target_delay.filter(|_| has_law && policy.controller().is_none() && policy.set.is_empty())
     else {
         return settings(policy).map(|settings| (settings, None));
     };

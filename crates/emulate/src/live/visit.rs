@@ -1,8 +1,8 @@
 //! Commands in the nodes of an emulation that runs.
 //!
-//! Root sees the processes of all users, and what it enters resolves the names of its programs: whoever had root enter a
-//! namespace of his own would be root. Only processes of this very user are looked into, and only namespaces that he
-//! made are entered.
+//! A namespace decides which files stand behind the names of programs. Root sees the processes of all users. If root
+//! entered a namespace that another user made, that user's programs would run as root. So this module looks only at
+//! processes of the caller, and enters only namespaces that the caller made.
 
 use super::namespaces::INSIDE;
 use super::node::THREAD;

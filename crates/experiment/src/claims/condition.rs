@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// A condition on a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
-    /// From `low` to `high`, of which one may be infinite; `open` leaves out the finite ones themselves.
+    /// A range. One of its ends may be infinite. With `open` its ends are not part of it.
     Between { low: f64, high: f64, open: bool },
     /// Any other value.
     Not(f64),

@@ -20,8 +20,8 @@ pub(crate) use expression::Expression;
 pub(crate) use question::Question;
 pub(crate) use results::Results;
 pub(crate) use settings::settings;
-pub use verdict::unit;
 pub(crate) use verdict::unit_of_keys;
+pub use verdict::{again, is_open, unit};
 
 use crate::study::{Claim, Extent, Labels, Rulings, Run, Verdict};
 use std::collections::BTreeMap;

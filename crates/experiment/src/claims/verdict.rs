@@ -1,11 +1,12 @@
 //! Verdicts on the values of the seeds.
 
 use super::condition::ZERO_AT_MOST;
+use super::quantity::quantity;
 use super::results::{Answer, Results};
 use super::{Condition, Question, Sweep, extreme};
 use crate::measure;
 use crate::statistics::interval;
-use crate::study::{Claim, Compare, Extent, OverSeeds, Ruling, Statistic, Take, Unit, Verdict};
+use crate::study::{Claim, Compare, Extent, OverSeeds, Reported, Ruling, Statistic, Take, Unit, Verdict};
 use std::collections::BTreeSet;
 
 /// Returns the verdict on a claim by these results.
@@ -41,6 +42,41 @@ pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdic
         cause: claim.cause,
         neighbours: Vec::new(),
         depends_on: Vec::new(),
+    }
+}
+
+/// Rules by another window on the value and the interval that were measured for a claim. `None` where one case of
+/// several decides, or one seed that need not be the same with another window.
+pub fn again(claim: &Claim, measured: f64, low: f64, high: f64) -> Option<Ruling> {
+    let condition = claim.condition().filter(|condition| *condition != Condition::Zero)?;
+    if claim.statistic == Statistic::Each || claim.share_of_runs.is_some() {
+        return None;
+    }
+    let ruling = match (claim.seeds, condition.rule(low, high)) {
+        (OverSeeds::NotRefuted, Ruling::NotConfirmed) => Ruling::NotRefuted,
+        (OverSeeds::Mean | OverSeeds::NotRefuted, settled) => settled,
+        (OverSeeds::Some, _) if condition.holds(measured) => Ruling::Holds,
+        (OverSeeds::Some, Ruling::Differs) => Ruling::Differs,
+        _ => return None,
+    };
+    let is_better = ruling == Ruling::Differs && claim.is_better(condition, measured);
+    Some(if is_better { Ruling::Better } else { ruling })
+}
+
+/// True for a claim of a single printed number whose window has an end on one side only, which would take any value
+/// beyond for that number. Zero is the end of a share, and no end of an order: `> 0`.
+pub fn is_open(claim: &Claim) -> bool {
+    let printed = match &claim.reported {
+        Some(Reported::Number(value)) => Some(*value),
+        Some(Reported::Words(words)) => quantity(words).map(|(value, _)| value),
+        None => None,
+    };
+    let Some(printed) = printed else { return false };
+    let is_whole = unit(claim) == Unit::Share && printed >= 1.0;
+    match claim.condition() {
+        Some(Condition::Between { low, high, .. }) if low.is_infinite() => high != 0.0 && printed != 0.0,
+        Some(Condition::Between { low, high, .. }) if high.is_infinite() => low != 0.0 && !is_whole,
+        _ => false,
     }
 }
 

@@ -15,13 +15,13 @@ const ALMOST_ALL: f64 = 0.999;
 /// The x axis of a chart of distributions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Values {
-    title: String,
+    pub(super) title: String,
     unit: String,
     /// Factor from SI values to the title's unit.
-    factor: f64,
-    log: bool,
+    pub(super) factor: f64,
+    pub(super) log: bool,
     /// The points, in the title's unit.
-    at: Vec<f64>,
+    pub(super) at: Vec<f64>,
 }
 
 /// Returns the name and the quantiles of each element of `key`. A quantile is the mean over the seeds; there are none if

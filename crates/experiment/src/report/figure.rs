@@ -1,15 +1,10 @@
 //! A chart on the page: its title, the places where the script draws its panels, its legend, and its values as a table.
 
 use super::picture::{Data, Panel, Picture, Point, Style};
+use super::still;
 use super::text::{Escaped, number};
 use crate::tables::blocks;
 use std::fmt::{self, Write as _};
-
-/// Dash patterns of the page's style and script.
-const DASHES: usize = 4;
-
-/// What stands in the place of a panel until the script draws it, which strict policies forbid.
-const UNDRAWN: &str = "<p class=\"note\">A script draws this chart, and has not run here.</p>";
 
 /// Digits of numbers in tables.
 pub(super) const DIGITS: usize = 4;
@@ -29,7 +24,7 @@ pub(super) fn figure(
     out.push_str("</figcaption>\n");
     match picture {
         Ok(picture) => {
-            frames(out, &picture, title)?;
+            frames(out, &picture, title, data)?;
             data.pictures.push(picture);
         }
         Err(reason) => writeln!(out, "<p class=\"empty\">{}</p>", Escaped(&reason))?,
@@ -39,7 +34,7 @@ pub(super) fn figure(
 }
 
 /// Writes legend, panels and notes; over an axis also the values as a table.
-fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
+fn frames(out: &mut String, picture: &Picture, title: &str, data: &Data) -> fmt::Result {
     if picture.legend.len() > 1 || picture.panels.len() > 1 {
         legend(out, &picture.legend)?;
     }
@@ -56,12 +51,10 @@ fn frames(out: &mut String, picture: &Picture, title: &str) -> fmt::Result {
         if let Some(title) = &panel.title {
             writeln!(out, "<p class=\"panel-title\">{}</p>", Escaped(title))?;
         }
-        writeln!(
-            out,
-            "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\">{UNDRAWN}</div>",
-            picture.id,
-            Escaped(&told)
-        )?;
+        writeln!(out, "<div class=\"plot\" id=\"{}-{k}\" role=\"img\" aria-label=\"{}\">", picture.id, Escaped(&told))?;
+        // Until the script draws the panel, or in its place.
+        still::svg(out, picture, panel, data)?;
+        out.push_str("</div>\n");
         if let Some(front) = panel.scatter.as_ref().and_then(|scatter| scatter.front.as_ref()) {
             writeln!(out, "<p class=\"note\">{}</p>", Escaped(front))?;
         }
@@ -80,11 +73,9 @@ fn legend(out: &mut String, styles: &[Style]) -> fmt::Result {
         writeln!(
             out,
             "<li><button type=\"button\" aria-pressed=\"true\" data-key=\"{key}\">\
-             <svg width=\"26\" height=\"10\" aria-hidden=\"true\"><line x1=\"1\" x2=\"25\" y1=\"5\" y2=\"5\" \
-             class=\"stroke-{}{} dash-{}\"/></svg> {}</button></li>",
-            style.colour,
-            if style.dash % 2 == 1 { "-deep" } else { "" },
-            style.dash % DASHES,
+             <svg width=\"26\" height=\"10\" aria-hidden=\"true\"><line x1=\"1\" x2=\"25\" y1=\"5\" y2=\"5\" {}/></svg> \
+             {}</button></li>",
+            still::look(style),
             Escaped(&style.name)
         )?;
     }

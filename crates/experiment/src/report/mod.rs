@@ -1,7 +1,7 @@
 //! The report of studies: one HTML file that works offline, in light and dark, on a phone and on paper.
 //!
 //! `page` writes the document, `verdicts` its claims, `figure` its charts. `lines` turns the charts of a scenario into
-//! `picture`s, which the page's script (`page.js`) draws with a library that is handed in. All text from scenarios is
+//! `picture`s, which the page's script (`page.js`) draws with a library that is handed in, and `still` without it. All text from scenarios is
 //! escaped.
 
 mod distribution;
@@ -9,6 +9,7 @@ mod figure;
 mod lines;
 mod page;
 mod picture;
+mod still;
 mod text;
 pub mod timeline;
 mod trial;

@@ -223,6 +223,22 @@ fn distributions_rise_from_nobody_to_all_and_their_tails_fall() {
 }
 
 #[test]
+fn every_chart_stands_on_the_page_without_its_script() {
+    let mut study = sample::targets();
+    study.charts.push(Chart { log: true, ..study.charts[0].clone() });
+    let html = page(&[study]);
+    let panels: Vec<&str> = html.split("<div class=\"plot\"").skip(1).collect();
+    assert!(panels.len() > 3, "{}", panels.len());
+    for panel in panels {
+        let svg = &panel[panel.find("<svg").expect("a picture")..panel.find("</svg>").expect("its end")];
+        // Colours need no style, which strict policies forbid.
+        assert!(svg.contains(" stroke=\"#") && svg.contains("</text>") && !svg.contains("style="), "{svg}");
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+    assert!(html.contains("<line x1=\"1\" x2=\"25\" y1=\"5\" y2=\"5\" class=\"stroke-0 dash-0\" stroke=\"#0072b2\"/>"));
+}
+
+#[test]
 fn what_cannot_be_drawn_is_said() {
     let study = sample::targets();
     let refused = |chart: Chart| draw(&study, &chart).0.unwrap_err();

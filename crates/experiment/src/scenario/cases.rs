@@ -1,5 +1,6 @@
 //! A scenario as read: its axes, its cases and its claims.
 
+use super::digest::Hashes;
 use super::hints;
 use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
 use crate::watch::Outside;
@@ -33,7 +34,7 @@ pub struct Scenario {
     /// The simulator whose conventions the network follows: "standard", "ns-3", "ns-2".
     pub conventions: String,
     /// The hash of everything that determines the ruling, by the id of each claim.
-    pub hashes: BTreeMap<String, String>,
+    pub hashes: Hashes,
     /// The seeds of every case.
     pub seeds: Vec<u64>,
     /// The share of the file's runs that will be made.
@@ -46,6 +47,8 @@ pub struct Scenario {
     pub claims: Vec<Claim>,
     /// Settings within which claims are ruled on, and neighbouring choices.
     pub rulings: Rulings,
+    /// Keys whose values were chosen to match printed numbers, each with the claims that follow from it.
+    pub chosen_by: BTreeMap<String, Vec<String>>,
     /// Analytic models that are computed beside every run.
     pub models: Models,
     /// The charts of the report, in the file's order.

@@ -33,9 +33,12 @@ pub(super) enum Conventions {
     #[default]
     #[serde(rename = "standard")]
     Standard,
-    /// ns-3.
+    /// ns-3.37.
     #[serde(rename = "ns-3")]
     Ns3,
+    /// ns-3.44: as 3.37 but for the window after failures in a row.
+    #[serde(rename = "ns-3.44")]
+    Ns3Of2025,
     /// ns-2.35, with its compiled-in constants.
     #[serde(rename = "ns-2")]
     Ns2,
@@ -45,13 +48,14 @@ pub(super) enum Conventions {
 }
 
 impl Conventions {
-    const ALL: [Self; 4] = [Self::Standard, Self::Ns3, Self::Ns2, Self::Ns2Of2001];
+    const ALL: [Self; 5] = [Self::Standard, Self::Ns3, Self::Ns3Of2025, Self::Ns2, Self::Ns2Of2001];
 
     /// Returns its name in scenarios and in the table of rules.
     fn name(self) -> &'static str {
         match self {
             Self::Standard => "standard",
             Self::Ns3 => "ns-3",
+            Self::Ns3Of2025 => "ns-3.44",
             Self::Ns2 => "ns-2",
             Self::Ns2Of2001 => "ns-2.1b8",
         }
@@ -114,7 +118,7 @@ pub(crate) fn markdown() -> String {
 /// A key, with its value by each of [`Conventions::ALL`].
 struct Rule {
     path: String,
-    values: [document::Value<'static>; 4],
+    values: [document::Value<'static>; 5],
 }
 
 fn is_default(value: &document::Value) -> bool {
@@ -150,7 +154,12 @@ fn collect(table: &DeTable<'static>, above: &str, rules: &mut Vec<(usize, Rule)>
         let DeValue::Table(inner) = value.get_ref() else { unreachable!("`{path}` stands in a table of its values") };
         if inner.contains_key("standard") {
             let nothing = || Spanned::new(0..0, DeValue::String(Cow::Borrowed("")));
-            let values = Conventions::ALL.map(|of| inner.get(of.name()).cloned().unwrap_or_else(nothing));
+            let given = |of: Conventions| inner.get(of.name());
+            let values = Conventions::ALL.map(|of| match of {
+                Conventions::Ns3Of2025 => given(of).or_else(|| given(Conventions::Ns3)).cloned(),
+                _ => given(of).cloned(),
+            });
+            let values = values.map(|value| value.unwrap_or_else(nothing));
             rules.push((key.span().start, Rule { path, values }));
         } else {
             collect(inner, &path, rules);
@@ -164,6 +173,7 @@ mod tests {
     use super::*;
     use crate::scenario::{Scenario, Wishes};
     use sim::config::Eifs::{AnySignalKept, BadFrame};
+    use sim::config::WindowReset::{GivenUp, RetryLimit};
 
     const NETWORK: &str = "title = \"t\"\nduration = \"1 s\"\n[nodes]\ncount = 3\nplacement = \"chain\"\nspacing = \"30 m\"\n\
         [[flow]]\nname = \"f\"\nfrom = \"n0\"\nto = \"n2\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
@@ -194,7 +204,7 @@ mod tests {
 
     #[test]
     fn each_simulators_conventions_are_its_rules_set_by_hand() {
-        for of in [Conventions::Ns3, Conventions::Ns2, Conventions::Ns2Of2001] {
+        for of in [Conventions::Ns3, Conventions::Ns3Of2025, Conventions::Ns2, Conventions::Ns2Of2001] {
             let key = [format!("conventions={}", of.name())];
             assert_eq!(network(&key), network(&by_hand(of, false)), "{of:?}");
             let dsr = "routing.protocol=dsr".to_owned();
@@ -227,6 +237,8 @@ mod tests {
         let eifs: Vec<_> = cases.iter().map(|case| (case.labels[KEY].as_str(), case.network.mac.eifs)).collect();
         assert_eq!(eifs, [("standard", BadFrame), ("ns-3", BadFrame), ("ns-2", AnySignalKept)]);
         assert_eq!(cases[2].set[KEY], "\"ns-2\"");
+        let window = |of: &str| read(NETWORK, &[format!("conventions={of}")]).unwrap().base.mac.window_reset;
+        assert_eq!(["ns-3", "ns-3.44", "ns-2"].map(window), [GivenUp, RetryLimit, RetryLimit]);
     }
 
     #[test]

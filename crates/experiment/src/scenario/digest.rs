@@ -4,6 +4,7 @@
 //! this version and that no scenario sets makes no record stale. Words are left out.
 
 use super::document::Value;
+use crate::study::Side;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 use toml::de::{DeTable, DeValue};
@@ -11,22 +12,50 @@ use toml::de::{DeTable, DeValue};
 /// The keys of a claim that do not change its ruling by full runs.
 const WORDS: [&str; 10] = ["id", "says", "source", "reported", "headline", "statement", "why", "cause", "full", "unit"];
 
-/// Returns the hash of each claim's rule, network, sweep and conventions. `root`: the whole file, `network`: its network
-/// without variations.
-pub(super) fn of(root: &DeTable, network: &DeTable) -> BTreeMap<String, String> {
-    let claims = root.get("claim").and_then(|claims| claims.get_ref().as_array());
-    let Some(claims) = claims else { return BTreeMap::new() };
-    let mut sweep = Map::new();
-    sweep.insert("network".to_owned(), table(network, &[]));
-    for key in ["vary", "rulings", "model"] {
-        sweep.insert(key.to_owned(), root.get(key).map_or(Json::Null, value));
+/// What determines the ruling on each claim of a scenario.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hashes {
+    /// The hash of network, sweep and conventions.
+    sweep: String,
+    /// The rule of each claim, by its id.
+    rules: BTreeMap<String, BTreeMap<String, Json>>,
+}
+
+impl Hashes {
+    /// Takes those of a file. `root`: the whole file, `network`: its network without variations.
+    pub(super) fn of(root: &DeTable, network: &DeTable) -> Self {
+        let claims = root.get("claim").and_then(|claims| claims.get_ref().as_array());
+        let Some(claims) = claims else { return Self::default() };
+        let mut sweep = Map::new();
+        sweep.insert("network".to_owned(), table(network, &[]));
+        for key in ["vary", "rulings", "model"] {
+            sweep.insert(key.to_owned(), root.get(key).map_or(Json::Null, value));
+        }
+        let of_claim = |claim: &DeTable| {
+            let id = claim.get("id").and_then(|id| id.get_ref().as_str()).unwrap_or_default().to_owned();
+            (id, sorted(claim, &WORDS))
+        };
+        let tables = claims.iter().filter_map(|claim| claim.get_ref().as_table());
+        Self { sweep: hash(&Json::Object(sweep)), rules: tables.map(of_claim).collect() }
     }
-    let sweep = hash(&Json::Object(sweep));
-    let of_claim = |claim: &DeTable| {
-        let id = claim.get("id").and_then(|id| id.get_ref().as_str()).unwrap_or_default().to_owned();
-        (id, hash(&json!([sweep, table(claim, &WORDS)])))
-    };
-    claims.iter().filter_map(|claim| claim.get_ref().as_table()).map(of_claim).collect()
+
+    /// Returns the hash of everything that determines the ruling on a claim.
+    pub fn get(&self, claim: &str) -> Option<String> {
+        Some(self.with(self.rules.get(claim)?.clone()))
+    }
+
+    /// Returns the hash that the claim had with another window, and with another side that is better, or none.
+    pub fn with_window(&self, claim: &str, holds: &str, better: Option<Side>) -> Option<String> {
+        let mut rule = self.rules.get(claim)?.clone();
+        rule.insert("holds".to_owned(), json!(holds));
+        rule.remove("better");
+        rule.extend(better.map(|side| ("better".to_owned(), json!(side))));
+        Some(self.with(rule))
+    }
+
+    fn with(&self, rule: BTreeMap<String, Json>) -> String {
+        hash(&json!([self.sweep, rule.into_iter().collect::<Map<_, _>>()]))
+    }
 }
 
 /// FNV-1a with 128 bits: the same on every machine and in every version, unlike the standard library's hashes.
@@ -44,9 +73,12 @@ fn hash(value: &Json) -> String {
 
 /// Returns a table with its keys in alphabetical order.
 fn table(table: &DeTable, without: &[&str]) -> Json {
+    Json::Object(sorted(table, without).into_iter().collect())
+}
+
+fn sorted(table: &DeTable, without: &[&str]) -> BTreeMap<String, Json> {
     let kept = table.iter().filter(|(key, _)| !without.contains(&key.get_ref().as_ref()));
-    let sorted: BTreeMap<String, Json> = kept.map(|(key, inner)| (key.get_ref().to_string(), value(inner))).collect();
-    Json::Object(sorted.into_iter().collect())
+    kept.map(|(key, inner)| (key.get_ref().to_string(), value(inner))).collect()
 }
 
 fn value(written: &Value) -> Json {
@@ -69,8 +101,24 @@ mod tests {
     const CHAIN: &str = include_str!("../../../cli/tests/fixtures/chain.toml");
 
     fn hashes(text: &str, set: &[&str]) -> BTreeMap<String, String> {
+        let hashes = loaded(text, set);
+        hashes.rules.keys().map(|id| (id.clone(), hashes.get(id).unwrap())).collect()
+    }
+
+    fn loaded(text: &str, set: &[&str]) -> Hashes {
         let wishes = Wishes { set: set.iter().map(|&set| set.to_owned()).collect(), ..Wishes::default() };
         Scenario::parse("chain.toml", text.as_bytes(), &wishes).unwrap().hashes
+    }
+
+    #[test]
+    fn a_former_window_has_its_former_hash() {
+        let before = CHAIN.replacen("[[claim]]", "[[claim]]\nbetter = \"above\"", 1);
+        let (now, then) = (loaded(CHAIN, &[]), loaded(&before, &[]));
+        let (id, rule) = now.rules.first_key_value().unwrap();
+        let window = rule["holds"].as_str().unwrap();
+        assert_eq!(now.with_window(id, window, Some(Side::Above)), then.get(id));
+        assert_ne!(now.with_window(id, "> 7", Some(Side::Above)), then.get(id));
+        assert_eq!(now.with_window(id, window, None), now.get(id));
     }
 
     #[test]

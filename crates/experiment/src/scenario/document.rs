@@ -39,6 +39,37 @@ pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     }
 }
 
+/// Replaces `controller = "turns"` of the network's queue or of a node's by `queues = "turns"` of the access points that
+/// have this queue.
+///
+/// # Errors
+/// The place of the value, where no access point has the queue.
+pub(super) fn name_turns<'s>(root: &mut DeTable<'s>) -> Result<(), Range<usize>> {
+    let taken = |table: &mut DeTable<'s>| {
+        let DeValue::Table(queue) = table.get_mut("queue")?.get_mut() else { return None };
+        let is_turns = queue.get("controller")?.get_ref().as_str() == Some("turns");
+        if is_turns { queue.remove_entry("controller") } else { None }
+    };
+    let shared = taken(root);
+    let mut missing = shared.as_ref().map(|(_, value)| value.span());
+    let nodes = root
+        .get_mut("node")
+        .and_then(|nodes| if let DeValue::Array(nodes) = nodes.get_mut() { Some(nodes) } else { None });
+    for node in nodes.into_iter().flat_map(|nodes| nodes.iter_mut()) {
+        let DeValue::Table(node) = node.get_mut() else { continue };
+        let own = taken(node);
+        let is_own = own.is_some();
+        let Some((key, value)) = own.or_else(|| shared.clone()) else { continue };
+        if node.get("role").and_then(|role| role.get_ref().as_str()) == Some("access-point") {
+            node.insert(Spanned::new(key.span(), Cow::Borrowed("queues")), value);
+            missing = None;
+        } else if is_own {
+            return Err(value.span());
+        }
+    }
+    missing.map_or(Ok(()), Err)
+}
+
 /// Gives the flows over TCP the keys of `[tcp]` that they do not set themselves.
 pub(super) fn inherit_tcp(root: &mut DeTable<'_>) {
     let Some((key, shared)) = root.get_key_value("tcp").map(|(key, value)| (key.clone(), value.clone())) else {

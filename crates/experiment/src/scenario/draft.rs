@@ -3,13 +3,14 @@
 use super::cases::{Case, Scenario, Wishes};
 use super::change::Change;
 use super::conventions::{self, Choice as ConventionsKey};
+use super::digest::Hashes;
 use super::document;
 use super::keys::{Head, LAB_KEYS, NETWORK_KEYS};
 use super::refusal::Refusal;
 use super::schema::Tables;
 use super::source::Source;
 use super::vary::{self, Vary};
-use super::{base, ceilings, conditions, digest, hints, variants};
+use super::{base, ceilings, conditions, hints, variants};
 use crate::claims;
 use crate::study::{Axis, Extent};
 use sim::config::Network;
@@ -179,7 +180,7 @@ impl<'s> Draft<'s> {
             set,
             axes: axes.collect(),
             conventions: self.conventions().to_owned(),
-            hashes: digest::of(&self.root, &self.network_with(&[])?),
+            hashes: Hashes::of(&self.root, &self.network_with(&[])?),
             seeds: self.vary.seeds.clone(),
             extent: if shorter { Extent::Reduced } else { self.extent },
             base,
@@ -187,6 +188,7 @@ impl<'s> Draft<'s> {
             left_out,
             claims: self.head.claim.clone(),
             rulings: self.head.rulings.clone(),
+            chosen_by: self.head.chosen_by.clone(),
             models: self.head.model.clone(),
             charts: self.head.chart.clone(),
             tables: self.head.table.clone(),
@@ -307,6 +309,11 @@ impl<'s> Draft<'s> {
                 change.apply(self.source, &mut network)?;
             }
         }
+        document::name_turns(&mut network).map_err(|place| {
+            let refusal =
+                self.source.refuse(place, "`turns` is no controller: an access point has it for its stations");
+            refusal.note("here no access point has this queue")
+        })?;
         document::inherit_queue(&mut network);
         Ok(network)
     }

@@ -102,6 +102,38 @@ pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Resu
     source.read_with(source.parse(source.own())?, || Cow::Owned(Tables::of(&schema::of::<T>())))
 }
 
+/// As [`parse`], but without the parts of table `of` that are wrong in themselves. Returns why of each, too; of a single one
+/// with its place.
+///
+/// # Errors
+/// The first fault, if there is one elsewhere, or no part is left.
+pub fn parse_parts<T, P>(name: &str, bytes: &[u8], of: &str) -> Result<(T, Vec<String>), Refusal>
+where
+    T: DeserializeOwned + JsonSchema,
+    P: DeserializeOwned,
+{
+    let refusal = match parse(name, bytes) {
+        Ok(whole) => return Ok((whole, Vec::new())),
+        Err(refusal) => refusal,
+    };
+    let without_wrong = || {
+        let mut table: toml::Table = std::str::from_utf8(bytes).ok()?.parse().ok()?;
+        let parts = table.get_mut(of)?.as_table_mut()?;
+        let mut wrong = Vec::new();
+        parts.retain(|part, value| {
+            let read = value.clone().try_into::<P>();
+            wrong.extend(read.as_ref().err().map(|why| format!("{of}.{part}: {}", why.message())));
+            read.is_ok()
+        });
+        if let [only] = &mut wrong[..] {
+            *only = refusal.to_string();
+        }
+        if parts.is_empty() { None } else { Some((table.try_into().ok()?, wrong)) }
+    };
+    let read = without_wrong();
+    read.ok_or(refusal)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

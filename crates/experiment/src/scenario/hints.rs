@@ -15,6 +15,10 @@ use toml::de::DeTable;
 /// Standards that are not modelled, whose names are nearest to that of an old one, and the newest that is.
 const NEWER: ([&str; 2], &str) = (["802.11be", "802.11bn"], "802.11ax");
 
+/// Why those standards are unknown.
+const NOT_SIMULATED: &str = "802.11ax is the newest standard that is simulated: links on several channels at once, \
+    320 MHz and 4096-QAM are not";
+
 /// Returns the name among `known` that `name` was most probably meant to be: of quantities the one that is nearest.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let name = if NEWER.0.contains(&name) { NEWER.1.to_owned() } else { plain(name) };
@@ -177,8 +181,9 @@ pub(super) fn explain(
                 (format!("unknown key `{name}`"), unknown_key(name, &home, known, written, tables))
             }
             Kind::Value => {
+                let why = if NEWER.0.contains(&name) { NOT_SIMULATED } else { "" };
                 let notes = [expected("one of", known.iter().copied()), did_you_mean(name, known.iter().copied())];
-                (format!("unknown value `{name}`"), notes.into())
+                (format!("unknown value `{name}`"), notes.into_iter().chain([why.to_owned()]).collect())
             }
         };
     }

@@ -3,6 +3,7 @@
 use crate::study::{Answer, Chart, Claim, Models, Rulings, Table};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// The keys of a scenario that are the lab's; all others are the network's.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,6 +30,10 @@ pub(crate) struct Head {
     /// Settings and neighbouring choices within which claims are ruled on.
     #[serde(default)]
     pub(super) rulings: Rulings,
+    /// Keys whose values were chosen to match printed numbers, each with the claims that follow from it: they are no
+    /// evidence, and their `statement` is not the document's.
+    #[serde(default)]
+    pub(super) chosen_by: BTreeMap<String, Vec<String>>,
     /// Analytic models beside every run.
     #[serde(default)]
     pub(super) model: Models,
@@ -46,14 +51,28 @@ impl Head {
         self.answer = Answer::default();
         self.claim.clear();
         self.rulings = Rulings::default();
+        self.chosen_by.clear();
         self.chart.clear();
         self.table.clear();
     }
 }
 
 /// The keys that [`Head`] reads, `vary` and `quick`.
-pub(super) const LAB_KEYS: [&str; 12] =
-    ["title", "id", "about", "base", "answer", "vary", "quick", "claim", "rulings", "model", "chart", "table"];
+pub(super) const LAB_KEYS: [&str; 13] = [
+    "title",
+    "id",
+    "about",
+    "base",
+    "answer",
+    "vary",
+    "quick",
+    "claim",
+    "rulings",
+    "chosen_by",
+    "model",
+    "chart",
+    "table",
+];
 
 /// The keys of the network. They are listed here so that a scenario without a fault is read without the schema, which
 /// takes longer to build than a short network takes to simulate.

@@ -43,7 +43,7 @@ impl Scenario {
     pub fn networks(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
         let sets = wishes.changes();
         let source = Source::alone(name, utf8(name, bytes)?, &sets);
-        let about_results = |key: &str| matches!(key, "claim" | "rulings" | "chart" | "table" | "answer");
+        let about_results = |key: &str| matches!(key, "claim" | "rulings" | "chosen_by" | "chart" | "table" | "answer");
         let root = base::parse(&source)?.into_iter().filter(|(key, _)| !about_results(key.get_ref())).collect();
         Draft::of(&source, root, wishes)?.scenario(name)
     }

@@ -18,6 +18,7 @@ mod idle;
 mod keys;
 mod load;
 mod refusal;
+mod remarks;
 pub mod schema;
 mod source;
 #[cfg(test)]
@@ -27,9 +28,9 @@ mod vary;
 
 pub use base::{Outline, outline};
 pub use cases::{Baseline, Case, Over, Scenario, Varied, Wishes};
-pub use digest::fingerprint;
+pub use digest::{Hashes, fingerprint};
 #[cfg(test)]
 pub(crate) use file::Beside;
-pub use file::{Files, opened, parse};
+pub use file::{Files, opened, parse, parse_parts};
 pub use hints::{nearest, told};
 pub use refusal::Refusal;

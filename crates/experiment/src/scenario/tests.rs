@@ -344,6 +344,7 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
     let over_schemes = "x = \"scheme\"\ny = [\"flows.*.delay_s.mean\"]";
     for over in [over_time, over_schemes] {
         wrong(&chart(&format!("{over}\ncompare = \"ratio\"")), "`compare` needs something to compare with");
+        wrong(&chart(&format!("{over}\ncompare = \"correlation\"")), "compare by `difference` or `ratio`");
         wrong(&chart(&format!("{over}\ndeadline = true")), "`deadline` has no effect: no flow that is shown");
         let fifo = "where.scheme = \"FIFO\"\ntarget = true";
         wrong(&chart(&format!("{over}\n{fifo}")), "`target` has no effect: no controller that is shown");
@@ -364,7 +365,9 @@ fn keys_of_charts_tables_and_claims_without_effect_are_refused() {
     wrong(&chart(&format!("{over_time}\nx_title = \"t (s)\"")), "`time` has a title of its own");
     wrong(&chart(&format!("{over_time}\nfront = {{ x = \"below\", y = \"above\" }}")), "it needs `x_title`");
     let cell = "{ title = \"d (s)\", measure = \"flows.*.delay_s.mean\", compare = \"ratio\" }";
-    wrong(&format!("[[table]]\ntitle = \"t\"\nrows = \"scheme\"\ncell = [{cell}]"), "`compare` needs something");
+    let table = |cell: &str| format!("[[table]]\ntitle = \"t\"\nrows = \"scheme\"\ncell = [{cell}]");
+    wrong(&table(cell), "`compare` needs something");
+    wrong(&table(&cell.replace("ratio", "rank-correlation")), "compare by `difference` or `ratio`");
     let claim = CHAIN.replace("statistic = \"max\"\nholds = \"<= 0.001\"", "holds = \"> 0\"\nseries.to = \"4 s\"");
     let claim = claim.replace("delay_s.mean", "delay_max_s");
     assert!(said(&claim).contains("the window ends after the run"));
@@ -388,4 +391,66 @@ fn models_name_nodes_and_their_results_can_be_asked_for() {
         .unwrap_err()
         .to_string();
     assert!(said.contains("nothing is called `model`"), "{said}");
+}
+
+/// An access point with turns, and two stations.
+const CELL: &str = "title = \"t\"\nduration = \"1 s\"\n[[node]]\nname = \"ap\"\nrole = \"access-point\"\nqueues = \"turns\"\n\
+    position = [\"0 m\", \"0 m\"]\n[[node]]\nname = \"sta\"\ncount = 2\nposition = [\"5 m\", \"0 m\"]\n[[flow]]\nname = \"f\"\n\
+    from = \"ap\"\nto = \"*\"\ntraffic = { kind = \"saturated\", packet = \"500 B\" }\n";
+
+#[test]
+fn turns_are_named_where_controllers_are() {
+    use sim::config::Queues::{Mac80211, Turns};
+    let queues = |text: &str, set: &str| parse(text, &wishes(&[set])).cases[0].network.node[0].queues;
+    let linux = CELL.replace("\"turns\"", "\"mac80211\"");
+    assert_eq!(queues(&linux, "queue.limit=50"), Some(Mac80211));
+    for set in ["queue.controller=turns", "node.ap.queue.controller=turns"] {
+        assert_eq!(queues(&linux, set), Some(Turns), "{set}");
+    }
+    let swept = format!("{linux}[vary]\nqueue.controller = [\"none\", \"turns\"]\n");
+    let cases = parse(&swept, &wishes(&[])).cases;
+    assert_eq!(cases.iter().map(|case| case.network.node[0].queues).collect::<Vec<_>>(), [Some(Mac80211), Some(Turns)]);
+    // In a network without an access point, and at a station.
+    let none = CELL.replace("role = \"access-point\"\nqueues = \"turns\"\n", "");
+    for (text, set) in [(none.as_str(), "queue.controller=turns"), (CELL, "node.sta.queue.controller=turns")] {
+        let said = refused(text, &wishes(&[set]));
+        assert!(said.contains("`turns` is no controller: an access point has it"), "{set}: {said}");
+    }
+}
+
+#[test]
+fn a_key_of_queues_that_reaches_no_access_point_is_said() {
+    let told = |set: &[&str]| {
+        let scenario = parse(CELL, &wishes(set));
+        scenario.remarks(&scenario.cases[0]).collect::<Vec<_>>()
+    };
+    for set in ["queue.discipline=fq-codel", "queue.controller=ebdp"] {
+        let said = told(&[set]);
+        let key = set.split('=').next().unwrap();
+        assert!(said.len() == 1 && said[0].starts_with(key) && said[0].contains("`ap`"), "{said:?}");
+        assert_eq!(told(&[set, "node.ap.queues=one"]), [""; 0]);
+    }
+    assert_eq!(told(&["mac.cw_min=31"]), [""; 0]);
+    // One case of a sweep that it reaches is enough.
+    let swept = format!("{CELL}[vary]\nnode.ap.queues = [\"one\", \"turns\"]\n");
+    let scenario = parse(&swept, &wishes(&["queue.discipline=codel"]));
+    assert!(scenario.cases.iter().all(|case| scenario.remarks(case).next().is_none()));
+}
+
+#[test]
+fn a_band_whose_rules_are_not_simulated_is_named() {
+    let told = |set: &[&str]| {
+        let scenario = parse(CELL, &wishes(set));
+        scenario.remarks(&scenario.cases[0]).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(told(&["radio.frequency=5.18 GHz"]), "");
+    assert!(told(&["radio.frequency=5.5 GHz"]).contains("radar (DFS)"));
+    assert!(told(&["radio.frequency=6.115 GHz", "radio.standard=802.11ac"]).contains("only 802.11ax"));
+    assert_eq!(told(&["radio.frequency=6.115 GHz", "radio.standard=802.11ax"]), "");
+}
+
+#[test]
+fn a_standard_that_is_too_new_is_refused_with_the_reason() {
+    let said = refused(CELL, &wishes(&["radio.standard=802.11be"]));
+    assert!(said.contains("did you mean `802.11ax`?") && said.contains("4096-QAM"), "{said}");
 }

@@ -204,6 +204,7 @@ impl MeasuredNode {
     fn node(self) -> Node {
         let queue = QueueResult {
             name: "be".into(),
+            scheduler: String::new(),
             controller: self.controller,
             arrived_packets: self.arrived,
             sent_packets: self.sent,

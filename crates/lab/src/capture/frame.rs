@@ -133,8 +133,9 @@ fn radiotap(
     let mimo_of = |format| mimo.filter(|mimo| mimo.format() == format);
     if let Some(mimo) = mimo_of(Format::Ht) {
         let (wide, short) = (mimo.width() == ChannelWidth::Mhz40, mimo.guard() == GuardInterval::Short);
-        // Known: bandwidth, MCS, guard interval, format (mixed).
-        bytes.raw(&[0x0f, u8::from(wide) | u8::from(short) << 2, mimo.mcs()]);
+        // Known: bandwidth, MCS, guard interval, format (mixed), code.
+        let ldpc = u8::from(mimo.has_ldpc()) << 4;
+        bytes.raw(&[0x1f, u8::from(wide) | u8::from(short) << 2 | ldpc, mimo.mcs()]);
     }
     if let Some(Part { reference, last }) = part {
         bytes.align(4);
@@ -166,12 +167,12 @@ fn vht(bytes: &mut Bytes, mimo: Mimo) {
         ChannelWidth::Mhz160 => 11,
     });
     bytes.raw(&[mimo.mcs() << 4 | mimo.streams(), 0, 0, 0]);
-    // Coding (BCC), group and partial AID.
-    bytes.raw(&[0; 4]);
+    // Code, group and partial AID.
+    bytes.raw(&[mimo.has_ldpc().into(), 0, 0, 0]);
 }
 
-/// Writes radiotap's HE field of an SU or ER SU PPDU, or of a part of an MU or TB one: MCS, bandwidth or RU, guard interval
-/// and LTFs are known, and of PPDUs with a packet extension for one user the fields about it.
+/// Writes radiotap's HE field of an SU or ER SU PPDU, or of a part of an MU or TB one: MCS, code, bandwidth or RU, guard
+/// interval and LTFs are known, and of PPDUs with a packet extension for one user the fields about it.
 fn he(bytes: &mut Bytes, mimo: Mimo, frame: &Frame, of_access_point: bool) {
     let (format, band) = match (mimo.ru(), mimo.extended_range()) {
         (None, None) => (0, mimo.width() as u16),
@@ -182,9 +183,9 @@ fn he(bytes: &mut Bytes, mimo: Mimo, frame: &Frame, of_access_point: bool) {
     let padding = mimo.padding_fields(frame.psdu).filter(|_| mimo.ru().is_none());
     let padded = padding.map_or(0, |(factor, unclear)| u16::from(factor % 4) << 12 | u16::from(unclear) << 15);
     bytes.align(2);
-    bytes.u16(0x4020 | format);
+    bytes.u16(0x40a0 | format);
     bytes.u16(0x0006 | if padding.is_some() { 0x0028 } else { 0 });
-    bytes.u16(u16::from(mimo.mcs()) << 8);
+    bytes.u16(u16::from(mimo.mcs()) << 8 | u16::from(mimo.has_ldpc()) << 13);
     bytes.u16(0);
     let (guard, size) = match mimo.guard() {
         GuardInterval::Short | GuardInterval::Long => (0, 2),
@@ -243,8 +244,10 @@ fn control(bytes: &mut Bytes, frame: &Frame) -> usize {
         Kind::Request { asked } => 8 + 2 + 1 + 6 * usize::from(asked.saturating_sub(1)),
         // What all do, and what each does (9.3.1.22).
         Kind::Trigger { asks, users } => 8 + usize::try_from(asks.user_length()).expect("bytes") * usize::from(users),
-        // For each station AID, TID and starting sequence number, and a bitmap.
-        Kind::MultiBlockAck { stations, long } => usize::from(stations) * if long { 36 } else { 12 },
+        // For each station AID and TID, and unless all has arrived a starting sequence number and a bitmap.
+        Kind::MultiBlockAck { stations, whole, long } => {
+            2 * usize::from(stations) + usize::from(stations - whole) * if long { 34 } else { 10 }
+        }
         _ => 0,
     };
     bytes.0.len() - start + unwritten + CHECK_SUM

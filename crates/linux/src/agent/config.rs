@@ -1,6 +1,7 @@
 //! The agent's configuration: which interfaces it governs, and how.
 
 use crate::admission::Settings as Admission;
+use crate::agent::patterns::is_pattern;
 use crate::device::wish::{Backend, Wish};
 use crate::device::wish::{Place, class, is_name};
 use crate::kernel::rtnetlink::ROOT;
@@ -17,7 +18,8 @@ use units::{Duration, Positive};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Interfaces by their names.
+    /// Interfaces by their names; `*wifi`: one of each radio, and `*`: these and all others whose drivers push back, also of
+    /// those that come later.
     #[serde(default)]
     pub interface: BTreeMap<String, Interface>,
     /// Metrics for Prometheus. Default: none.
@@ -106,48 +108,67 @@ impl Config {
         } else if self.interface.is_empty() {
             return Err("no interface is named: give at least one table [interface.NAME]".into());
         }
-        let wish = |(device, interface): (&String, &Interface)| {
-            named("interface", device)?;
-            let Interface {
-                queue: settings,
-                backend,
-                parent,
-                dry_run,
-                force,
-                replace,
-                gso_segments,
-                classes,
-                notes,
-                target_delay,
-                bulk_delay,
-                real_time,
-                record: _,
-            } = interface.clone();
-            if notes && dry_run {
-                return Err(format!("interface.{device}: a dry run exchanges no notes: leave out notes or dry_run"));
-            }
-            settings.build_controller(0).map_err(|why| format!("interface.{device}.queue: {why}"))?;
-            if let Some(settings) = &real_time {
-                settings.build_controller(0).map_err(|why| format!("interface.{device}.real_time: {why}"))?;
-            }
-            let place = Place { device: device.clone(), parent, state_folder: folder.into() };
-            Ok(Wish {
-                place,
-                settings,
-                backend,
-                dry_run,
-                force,
-                replace,
-                gso_segments,
-                classes,
-                notes,
-                target_delay,
-                bulk_delay,
-                real_time,
-            })
-        };
-        self.interface.iter().map(wish).collect()
+        self.interface.iter().map(|(device, interface)| wish(device, interface, folder)).collect()
     }
+
+    /// Takes out the interfaces whose settings no queue can have, and says why of each: the others are governed.
+    pub fn take_out_wrong(&mut self, folder: &Path) -> Vec<String> {
+        let before = self.interface.len();
+        let mut wrong = Vec::new();
+        self.interface.retain(|device, interface| match wish(device, interface, folder) {
+            Ok(_) => true,
+            Err(why) => {
+                wrong.push(why);
+                false
+            }
+        });
+        debug_assert_eq!(self.interface.len() + wrong.len(), before);
+        wrong
+    }
+}
+
+fn wish(device: &str, interface: &Interface, folder: &Path) -> Result<Wish, String> {
+    named("interface", device)?;
+    if is_pattern(device) && interface.record.is_some() {
+        return Err(format!("interface.{device}: a recording is of one interface: leave out record"));
+    }
+    let Interface {
+        queue: settings,
+        backend,
+        parent,
+        dry_run,
+        force,
+        replace,
+        gso_segments,
+        classes,
+        notes,
+        target_delay,
+        bulk_delay,
+        real_time,
+        record: _,
+    } = interface.clone();
+    if notes && dry_run {
+        return Err(format!("interface.{device}: a dry run exchanges no notes: leave out notes or dry_run"));
+    }
+    settings.build_controller(0).map_err(|why| format!("interface.{device}.queue: {why}"))?;
+    if let Some(settings) = &real_time {
+        settings.build_controller(0).map_err(|why| format!("interface.{device}.real_time: {why}"))?;
+    }
+    let place = Place { device: device.into(), parent, state_folder: folder.into() };
+    Ok(Wish {
+        place,
+        settings,
+        backend,
+        dry_run,
+        force,
+        replace,
+        gso_segments,
+        classes,
+        notes,
+        target_delay,
+        bulk_delay,
+        real_time,
+    })
 }
 
 /// Checks a name against the kernel's rules for interfaces.

@@ -7,6 +7,7 @@ use crate::agent::confine::{Opens, confine};
 use crate::agent::governor::{Done, Governor, Round};
 use crate::agent::links::Links;
 use crate::agent::manager::Manager;
+use crate::agent::patterns;
 use crate::agent::signals::{Signals, Told};
 use crate::agent::wakes::Wakes;
 use crate::device::contract::Keeps;
@@ -78,15 +79,19 @@ pub(super) struct Reload {
     /// Places that are new or have other settings.
     pub(super) touched: BTreeSet<Place>,
     pub(super) wanted: BTreeSet<Place>,
+    /// What is wanted, with the settings of several interfaces.
+    pub(super) all: Vec<Wish>,
 }
 
 pub(super) struct Agent {
+    /// What is wanted, with the settings of several interfaces.
+    pub(super) wanted: Vec<Wish>,
     pub(super) governors: Vec<Governor>,
     /// Clients, as servers number them.
     statuses: Vec<Status>,
     patience: Patience,
-    links: Links,
-    looks: Looks,
+    pub(super) links: Links,
+    pub(super) looks: Looks,
     wakes: Wakes,
     servers: Vec<Server>,
     /// Sockets that do not listen yet.
@@ -112,14 +117,17 @@ impl Agent {
         let now = now();
         let links = Links::open()?;
         let wakes = Wakes::new(signals, &links)?;
+        let looks = Looks::open()?;
         let new = |wish| Governor::new(wish, random()?, now);
-        let governors: Result<Vec<Governor>, Error> = wishes.into_iter().map(new).collect();
+        let spread = patterns::spread(&wishes, &links, &looks)?;
+        let governors: Result<Vec<Governor>, Error> = spread.into_iter().map(new).collect();
         Ok(Self {
+            wanted: wishes,
             governors: governors?,
             statuses: Vec::new(),
             patience,
             links,
-            looks: Looks::open()?,
+            looks,
             wakes,
             servers: Vec::new(),
             listeners: Vec::new(),
@@ -257,6 +265,28 @@ impl Agent {
         self.again = if failed { now() + TRIED_EVERY } else { Instant::NEVER };
     }
 
+    /// Wants queues of the interfaces that are there now, where settings are of several; not between two settings.
+    pub(super) fn spread(&mut self, host: &mut dyn Host) {
+        if self.reload.is_some() || !self.wanted.iter().any(|wish| patterns::is_pattern(&wish.place.device)) {
+            return;
+        }
+        let spread = match patterns::spread(&self.wanted, &self.links, &self.looks) {
+            Ok(spread) => spread,
+            Err(error) => return tell(host, "", AgentEventKind::Failed, error.to_string()),
+        };
+        self.keep_only(|place| spread.iter().any(|wish| wish.place == *place), host);
+        for wish in spread {
+            if self.governors.iter().any(|governor| governor.wish.place == wish.place) {
+                continue;
+            }
+            // The loop takes it up.
+            match random().and_then(|seed| Governor::new(wish, seed, now())) {
+                Ok(governor) => self.governors.push(governor),
+                Err(error) => tell(host, "", AgentEventKind::Failed, error.to_string()),
+            }
+        }
+    }
+
     /// Gives up what is no longer needed.
     fn confine(&mut self, host: &mut dyn Host) -> Result<(), Error> {
         let of_queues = self.governors.iter().map(Governor::keeps).max().unwrap_or(Keeps::Nothing);
@@ -292,6 +322,7 @@ impl Agent {
                 for at in 0..self.governors.len() {
                     self.check(at, host, Governor::follow)?;
                 }
+                self.spread(host);
             }
             if self.again <= now {
                 self.listen(host);

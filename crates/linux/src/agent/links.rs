@@ -49,6 +49,11 @@ impl Links {
         self.numbered(*self.named.get(name)?)
     }
 
+    /// All interfaces, in order of their numbers.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Link> {
+        self.numbered.values()
+    }
+
     /// Returns the interface with this number.
     pub(crate) fn numbered(&self, index: u32) -> Option<&Link> {
         self.numbered.get(&index)

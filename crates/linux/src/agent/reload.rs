@@ -7,6 +7,7 @@
 use crate::agent::Host;
 use crate::agent::govern::{Agent, Readiness, Reload, random, tell};
 use crate::agent::governor::Governor;
+use crate::agent::patterns;
 use crate::device::wish::{Place, Wish};
 use crate::error::Error;
 use crate::kernel::now;
@@ -29,16 +30,22 @@ impl Agent {
                 return true;
             }
         };
-        if let Err(error) = self.check_all(&wishes, host) {
-            self.refuse(&error.to_string(), host);
-            return true;
-        }
+        let all = wishes;
+        let checked = patterns::spread(&all, &self.links, &self.looks)
+            .and_then(|wishes| self.check_all(&wishes, host).map(|()| wishes));
+        let wishes = match checked {
+            Ok(wishes) => wishes,
+            Err(error) => {
+                self.refuse(&error.to_string(), host);
+                return true;
+            }
+        };
         let of = |governor: &Governor| (governor.wish.place.clone(), governor.wish.clone());
         let before: BTreeMap<Place, Wish> = self.governors.iter().map(of).collect();
         let is_touched = |wish: &&Wish| before.get(&wish.place) != Some(*wish);
         let touched = wishes.iter().filter(is_touched).map(|wish| wish.place.clone()).collect();
         let wanted = wishes.iter().map(|wish| wish.place.clone()).collect();
-        self.reload = Some(Reload { before, touched, wanted });
+        self.reload = Some(Reload { before, touched, wanted, all });
         for wish in wishes {
             let changed = match self.at(&wish.place) {
                 Some(at) => self.with(at, now(), host, |governor, round| governor.change(wish, round)),
@@ -74,9 +81,12 @@ impl Agent {
         if self.governors.iter().any(|one| reload.touched.contains(&one.wish.place) && !is_tried(one)) {
             return;
         }
-        let Some(Reload { wanted, .. }) = self.reload.take() else { return };
+        let Some(Reload { wanted, all, .. }) = self.reload.take() else { return };
         self.keep_only(|place| wanted.contains(place), host);
+        self.wanted = all;
         host.reloaded(true);
+        // Interfaces may have come meanwhile.
+        self.spread(host);
         if self.notes.is_none() && self.governors.iter().any(|governor| governor.wish.notes) {
             // As with admission, its sockets can no longer be made.
             tell(host, "", AgentEventKind::Failed, "notes take effect at the next start");
@@ -99,6 +109,7 @@ impl Agent {
             }
         }
         self.refuse(why, host);
+        self.spread(host);
     }
 
     fn refuse(&mut self, why: &str, host: &mut dyn Host) {
@@ -108,7 +119,7 @@ impl Agent {
     }
 
     /// Lets the queues go at all other places.
-    fn keep_only(&mut self, is_kept: impl Fn(&Place) -> bool, host: &mut dyn Host) {
+    pub(super) fn keep_only(&mut self, is_kept: impl Fn(&Place) -> bool, host: &mut dyn Host) {
         let manager = &mut self.manager;
         self.governors.retain_mut(|governor| {
             let stays = is_kept(&governor.wish.place);

@@ -69,6 +69,10 @@ fn choose(wish: &Wish, start: &Start, looks: &Looks) -> Result<Attached, Error> 
             Ok(device) => Ok(Attached { device, remarks: vec![GRADE_3.into()] }),
             Err(error) => Err(Unforced::Policy { name: wish.place.device.clone(), why: error.to_string() }.into()),
         },
+        Backend::Auto if !is_root && wish.is_unspecific() && !wish.force => {
+            let why = "the kernel takes no BPF queue in a class".into();
+            Err(Unforced::Policy { name: wish.place.device.clone(), why }.into())
+        }
         Backend::Auto => {
             let remarks = own()?;
             match bpf(wish, start, looks) {
@@ -229,7 +233,7 @@ mod tests {
             state_folder: folder.path().join("state"),
         };
         let take_up = |numbers: std::ops::Range<usize>, looks: &Looks| -> Vec<Attached> {
-            let wish = |number| Wish::new(place(number), Settings::default());
+            let wish = |number| Wish { force: true, ..Wish::new(place(number), Settings::default()) };
             let (orders, every) = (Limit::Packets(9).into(), Duration::from_millis(10));
             let (measures, late_after) = (Measures::default(), None);
             let (classes, marks, hops) = (false, false, false);

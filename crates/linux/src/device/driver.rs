@@ -2,6 +2,7 @@
 
 use crate::device::former::Former;
 use crate::device::looks::Looks;
+use crate::device::txq::{Holder, holder};
 use crate::device::wish::{Place, shown_place};
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route};
@@ -30,22 +31,26 @@ pub(crate) enum Driver {
 }
 
 impl Driver {
-    /// Returns the driver's behaviour for an interface with the users' disciplines `qdiscs`, and how it is known.
-    pub(crate) fn of(link: &Link, qdiscs: &[Qdisc]) -> (Self, String) {
-        let name = &link.name;
-        let (driver, module) = (linked(name, "device/driver"), linked(name, "device/driver/module"));
-        let called = driver.unwrap_or_else(|| "a driver without a name".into());
-        if Path::new("/sys/class/net").join(name).join("phy80211").exists() {
-            let held = |module: &String| Path::new("/sys/module/mac80211/holders").join(module).exists();
-            if module.as_ref().is_none_or(held) {
+    /// Returns the driver's behaviour for an interface whose packets `holder` has, with the users' disciplines `qdiscs`, and
+    /// how it is known.
+    pub(crate) fn of(link: &Link, holder: Holder, qdiscs: &[Qdisc]) -> (Self, String) {
+        let called = linked(&link.name, "device/driver").unwrap_or_else(|| "a driver without a name".into());
+        match holder {
+            Holder::NotWifi => {}
+            Holder::Mac80211 => {
                 let found = format!(
-                    "{called}, of mac80211 (phy80211 in /sys/class/net/{name}): it takes every packet at once, so that no \
-                     root queue ever fills by itself"
+                    "{called}, of mac80211, which holds its packets by nl80211: it takes every packet at once, so that no root \
+                     queue ever fills by itself"
                 );
                 return (Self::Mac80211, found);
             }
-            let found = format!("{called}, Wi-Fi with its MAC in the device: it pushes back as Ethernet does");
-            return (Self::PushesBack, found);
+            Holder::Driver => {
+                let found = format!(
+                    "{called}, Wi-Fi that keeps its packets from mac80211, as with its MAC in the device: it pushes back as \
+                     Ethernet does"
+                );
+                return (Self::PushesBack, found);
+            }
         }
         let kind = link.kind.as_deref().or((link.hardware == LOOPBACK).then_some("loopback"));
         match (takes_all(link, qdiscs), kind) {
@@ -138,7 +143,7 @@ pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> 
     let link = route.link(&place.device)?;
     let qdiscs = looks.users(link.index)?;
     has_class(&link, place.parent, &qdiscs, &mut route)?;
-    let (driver, how) = Driver::of(&link, &qdiscs);
+    let (driver, how) = Driver::of(&link, holder(link.index)?, &qdiscs);
     if driver == Driver::PushesBack || is_shaped(&qdiscs, place.parent) {
         return Ok(None);
     }
@@ -181,7 +186,7 @@ mod tests {
             (None, 1, "noop", none, Driver::PushesBack),
         ] {
             let link = Link { qdisc: root.into(), ..link(kind, hardware) };
-            assert_eq!(Driver::of(&link, qdiscs).0, expected, "{kind:?} {root:?}");
+            assert_eq!(Driver::of(&link, Holder::NotWifi, qdiscs).0, expected, "{kind:?} {root:?}");
         }
     }
 

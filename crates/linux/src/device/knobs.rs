@@ -80,7 +80,7 @@ impl Knobs {
             Err(error) => return state.forget().and(Err(error)),
         };
         let name = wireless.phy_name(phy.number)?.unwrap_or_default();
-        let (knobs, remarks) = settable(&phy, &name);
+        let (knobs, remarks) = settable(&phy, &Aql::of(&name));
         let former = Former::of_phy(&link, phy.number, limit).with_knobs(knobs);
         state.keep(&former)?;
         if let Some(FormerKnobs { before, ours, .. }) = &knobs
@@ -142,16 +142,16 @@ pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
     let Ok(mut wireless) = Wireless::open() else { return Ok(None) };
     let Some(phy) = wireless.phy_of(link.index)?.filter(|phy| phy.limit.is_some()) else { return Ok(None) };
     let name = wireless.phy_name(phy.number)?.unwrap_or_default();
-    Ok(Some(settable(&phy, &name).1))
+    Ok(Some(settable(&phy, &Aql::of(&name)).1))
 }
 
 /// Returns the settings of a phy beside its limit that can be changed, and remarks on those that cannot.
-fn settable(phy: &Phy, name: &str) -> (Option<FormerKnobs>, Vec<String>) {
+pub(crate) fn settable(phy: &Phy, aql: &Aql) -> (Option<FormerKnobs>, Vec<String>) {
     const LIMIT_ALONE: &str = "only the limit of all queues moves, and a round of many stations stays long";
     if !phy.has_aql {
         return (None, vec![format!("the driver has no airtime queue limits (AQL): {LIMIT_ALONE}")]);
     }
-    let before = match Aql::of(name).read() {
+    let before = match aql.read() {
         Ok(before) => before,
         Err(why) => return (None, vec![format!("airtime queue limits (AQL) stay as they are: {why}; {LIMIT_ALONE}")]),
     };

@@ -88,15 +88,45 @@ impl Txq {
     }
 }
 
+/// Who holds the packets of an interface. nl80211 alone says it: modules and folders of sysfs differ between drivers of
+/// mac80211.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// It is not Wi-Fi.
+    NotWifi,
+    /// mac80211, which has a limit for them.
+    Mac80211,
+    /// The driver, as on Ethernet: its MAC is in the device, or mac80211 gives it no queues (before Linux 6.2).
+    Driver,
+}
+
+impl Holder {
+    /// Of an interface with this phy.
+    pub(crate) fn of(phy: Option<&Phy>) -> Self {
+        match phy.map(|phy| phy.limit) {
+            None => Self::NotWifi,
+            Some(Some(_)) => Self::Mac80211,
+            Some(None) => Self::Driver,
+        }
+    }
+}
+
+/// Tells who holds the packets of the interface with this number.
+///
+/// # Errors
+/// The kernel does not answer.
+pub(crate) fn holder(index: u32) -> Result<Holder, Error> {
+    // Without nl80211 there is no Wi-Fi.
+    let Ok(mut wireless) = Wireless::open() else { return Ok(Holder::NotWifi) };
+    Ok(Holder::of(wireless.phy_of(index)?.as_ref()))
+}
+
 /// Tells whether mac80211 holds the packets of an interface, and has a limit for them.
 ///
 /// # Errors
 /// There is no such interface.
 pub(crate) fn holds(device: &str) -> Result<bool, Error> {
-    let link = Route::open()?.link(device)?;
-    // Without nl80211 there is no Wi-Fi.
-    let Ok(mut wireless) = Wireless::open() else { return Ok(false) };
-    Ok(wireless.phy_of(link.index)?.is_some_and(|phy| phy.limit.is_some()))
+    Ok(holder(Route::open()?.link(device)?.index)? == Holder::Mac80211)
 }
 
 /// Tells whether an interface is a mesh point (802.11s).

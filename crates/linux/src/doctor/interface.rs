@@ -3,7 +3,7 @@
 use crate::device::driver::{Driver, one_for_several};
 use crate::device::former::{Former, Obstacle};
 use crate::device::knobs;
-use crate::device::txq::is_mesh;
+use crate::device::txq::{Holder, is_mesh};
 use crate::device::wish::{quoted, shown_place};
 use crate::doctor::machine::Finding;
 use crate::error::Error;
@@ -20,7 +20,7 @@ const CONTROLLER: &str = "--controller NAME";
 const CLASSFUL: [&str; 11] = ["cbq", "drr", "ets", "hfsc", "htb", "mqprio", "multiq", "netem", "prio", "qfq", "tbf"];
 
 pub(super) fn findings(
-    link: &Link,
+    (link, holder): (&Link, Holder),
     parent: u32,
     route: &mut Route,
     qdiscs: &[Qdisc],
@@ -28,7 +28,7 @@ pub(super) fn findings(
 ) -> Result<Vec<Finding>, Error> {
     let own = qdiscs.iter().find(|qdisc| qdisc.parent == parent);
     let (_, obstacle) = Former::read(route, link, parent, qdiscs)?;
-    let (driver, how) = Driver::of(link, qdiscs);
+    let (driver, how) = Driver::of(link, holder, qdiscs);
     let waits = Finding::good("driver", how);
     let classes = if parent == ROOT { users_classes(link, route, qdiscs)? } else { None };
     let obstacle = obstacle.map(Obstacle::why);
@@ -131,7 +131,7 @@ fn stays(why: &str) -> Finding {
 
 /// Returns what `sluice attach` would do with this interface, and the command for it. `lost`: what the knobs of mac80211
 /// cannot set here; `None` if there are none.
-fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<&[String]>) -> Finding {
+pub(super) fn possible(link: &Link, driver: Driver, can_bpf: bool, lost: Option<&[String]>) -> Finding {
     const TOPIC: &str = "attach";
     let name = quoted(&link.name);
     let command = format!("sudo sluice attach {name} {CONTROLLER}");

@@ -1,5 +1,6 @@
 //! Findings about a Wi-Fi interface: how its driver and mac80211 share the airtime between stations.
 
+use crate::device::txq::Holder;
 use crate::doctor::machine::Finding;
 use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder};
@@ -11,13 +12,21 @@ use units::Duration;
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
+/// Of a driver whose packets mac80211 does not hold.
+const NOT_OF_MAC80211: &str =
+    "mac80211 holds none of its packets: the device shares the airtime between stations as it likes";
+
 /// Advice for a channel without a survey.
 const OTHER_CARD: &str = "use another driver or card to see the channel's time; wqm works without it if all stations count \
                           as equal: --set wqm.share=equal";
 
 /// Examines an interface: whether its driver reports airtime, and the state of its AQL. `module` is the driver's. Reads
 /// again for a second if AQL may be stuck.
-pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Finding>, Option<Stations>), Error> {
+pub(super) fn findings(
+    device: &str,
+    holder: Holder,
+    module: Option<&str>,
+) -> Result<(Vec<Finding>, Option<Stations>), Error> {
     let Some(first) = look(device)? else { return Ok((Vec::new(), None)) };
     let mut looks = vec![first];
     while looks.len() < LOOKS && stuck(&looks).is_some() {
@@ -28,9 +37,13 @@ pub(super) fn findings(device: &str, module: Option<&str>) -> Result<(Vec<Findin
         }
     }
     let first = &looks[0];
-    let found =
-        [network(first), airtime(first), aql(&looks, module), channel(first), link(device, first), aggregates()];
-    Ok((found.to_vec(), looks.pop()))
+    let shared = match holder {
+        Holder::Mac80211 => vec![airtime(first), aql(&looks, module)],
+        Holder::Driver | Holder::NotWifi => vec![Finding::good("airtime", NOT_OF_MAC80211)],
+    };
+    let rest = [channel(first), link(device, first), aggregates()];
+    let found = [network(first)].into_iter().chain(shared).chain(rest).collect();
+    Ok((found, looks.pop()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "two readings show whether something changes")]

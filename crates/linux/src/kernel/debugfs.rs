@@ -38,7 +38,12 @@ pub(crate) struct Aql {
 impl Aql {
     /// For the phy with this name.
     pub(crate) fn of(phy: &str) -> Self {
-        Self { folder: phy_folder(phy) }
+        Self::at(phy_folder(phy))
+    }
+
+    /// In the folder of a phy.
+    pub(crate) fn at(folder: PathBuf) -> Self {
+        Self { folder }
     }
 
     /// Reads the settings, or gives the reason why they are not available.

@@ -124,6 +124,67 @@ fn stations(handle: u32) -> Vec<UdpSocket> {
     sockets
 }
 
+/// What a link of this rate, in bytes per second, sends in the target fits into no flow of thousands.
+const LINK: u64 = 1_250_000;
+/// Most instructions of an enqueue that drops, with any number of flows: a hundred flows' cost before, 10,000 took 100,000.
+const MOST_OF_A_DROP: u64 = 6_000;
+
+/// Returns the mean time of a `send` to each of so many flows in turn, while more comes than leaves.
+fn flooded(flows: u16, packets: usize) -> u64 {
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    rustix::net::sockopt::set_socket_send_buffer_size(&socket, 200_000_000).unwrap();
+    let mut costs: Vec<Duration> = Vec::with_capacity(packets);
+    for number in 0..packets {
+        let port = 10_000 + u16::try_from(number % usize::from(flows)).unwrap();
+        let before: Instant = now();
+        // A full queue may refuse.
+        let _ = socket.send_to(&[0; 150], ("10.9.9.2", port));
+        costs.push(now().since(before));
+    }
+    let warm = costs.split_off(packets / 2);
+    warm.iter().map(|cost| cost.as_nanos()).sum::<u64>() / warm.len() as u64
+}
+
+#[test]
+#[ignore = "needs the guest and its clock 'instructions'"]
+fn an_enqueue_costs_the_same_however_many_flows_wait() {
+    shell("sysctl -qw kernel.bpf_stats_enabled=1 net.core.wmem_max=400000000; modprobe sch_fq_codel");
+    let flows = [1, 100, 1_000, 10_000_u16];
+    let mut most = 0;
+    for kind in ["pfifo limit 1000", "fq_codel limit 1000"] {
+        let link = SlowLink::new(LINK);
+        shell(&format!("tc qdisc replace dev sl0 root {kind}"));
+        for flows in flows {
+            println!("{kind}, {flows} flows: {} instructions a send", flooded(flows, 20_000));
+        }
+        link.end();
+    }
+    for target in [100, 1_000] {
+        let discipline = load();
+        let link = SlowLink::new(LINK);
+        let mut slot = discipline.free_slot(MECHANISM, Measures::default(), now()).unwrap();
+        let target = units::Positive::<Duration>::new(Duration::from_millis(target)).unwrap();
+        slot.set_order(Order::Turns(Turns { target, bulk: None, by_station: false })).unwrap();
+        install(&mut slot, "sl0");
+        for flows in flows {
+            let mut send = 0;
+            let (time, count) = calls("sluice_enqueue", || send = flooded(flows, 20_000));
+            let (each, waiting) = (time / count.max(1), slot.backlog().unwrap());
+            println!(
+                "turns, {} ms, {flows} flows: {send} instructions a send, {each} an enqueue; {} packets wait, {} B",
+                target.get().as_nanos() / 1_000_000,
+                waiting.packets,
+                waiting.bytes.count()
+            );
+            most = most.max(each);
+        }
+        link.end();
+        drop(slot);
+        discipline.unload().unwrap();
+    }
+    assert!(most <= MOST_OF_A_DROP, "{most}");
+}
+
 /// The largest hard limit, in packets.
 const ROOM: u32 = 65_536;
 /// Time for which a processor may receive without pause (`net.core.netdev_budget_usecs`), at one instruction per

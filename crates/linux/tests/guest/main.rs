@@ -25,6 +25,7 @@ mod overload;
 mod parallel;
 mod program;
 mod queues;
+mod radios;
 mod rate_steps;
 mod reload;
 mod rivals;

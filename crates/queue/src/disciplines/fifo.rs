@@ -19,7 +19,7 @@ pub enum End {
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo<P> {
     ring: VecDeque<Waiting<P>>,
-    overflow: End,
+    pub(crate) overflow: End,
     purge: Purge,
 }
 

@@ -37,6 +37,8 @@ pub struct Mac {
     pub first_access: FirstAccess,
     /// Condition for answering an RTS.
     pub answer_rts: AnswerRts,
+    /// When the contention window is the smallest again, besides after a success and after a frame that is given up.
+    pub window_reset: WindowReset,
     /// Selection of the mode of data frames.
     pub rate_control: RateControl,
     /// Depth of the hardware queues below the ports, with the frame being sent: "64 packets", "2
@@ -374,6 +376,18 @@ pub enum AnswerRts {
     UnlessReserved,
     /// As `unless-reserved`, and medium neither reserved nor busy when the CTS is due (ns-2).
     UnlessBusy,
+}
+
+/// When the contention window is the smallest again, besides after a success and after a frame that is given up (see
+/// `docs/mac-conventions.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WindowReset {
+    /// After one failure in a row more than `short_retry_limit` (standard).
+    #[default]
+    RetryLimit,
+    /// Then only (ns-3.37).
+    GivenUp,
 }
 
 /// Selection of the mode of data frames; see `docs/phy.md`.

@@ -39,6 +39,7 @@ pub use errors::{ErrorModel, Errors, Fading, FadingModel};
 pub use mac::{
     Access, Aggregation, AnswerRts, Bandwidth, Contention, Edca, Eifs, FirstAccess, HardwareQueue, HardwareQueuePer,
     Lifetime, Mac, MissedBlockAck, MostBytes, MuEdca, Ofdma, RateAlgorithm, RateControl, RtsThreshold, TimeoutDeferral,
+    WindowReset,
 };
 pub use marks::Marks;
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
@@ -48,7 +49,7 @@ pub use nodes::{
     TurnsScheduler,
 };
 pub use radio::{
-    BProtection, Capture, ChannelWidth, ExtendedRange, GuardInterval, PacketPadding, Preamble, Propagation, Radio,
+    BProtection, Capture, ChannelWidth, ExtendedRange, Fec, GuardInterval, PacketPadding, Preamble, Propagation, Radio,
     Standard,
 };
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};

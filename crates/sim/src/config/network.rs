@@ -75,6 +75,13 @@ impl Network {
         movements.into_iter().chain(recordings).collect()
     }
 
+    /// True if names that begin so may be those of nodes of which there are none: of a table with a count of 0.
+    pub(crate) fn may_have_none(&self, beginning: &str) -> bool {
+        let none = self.node.iter().filter(|node| node.count == Some(0)).map(|node| node.name.as_str());
+        let placed = self.nodes.as_ref().filter(|nodes| nodes.count == 0).map(|_| "n");
+        none.chain(placed).any(|name| name.starts_with(beginning) || beginning.starts_with(name))
+    }
+
     /// The access method: by default that of the standard's devices.
     pub fn access(&self) -> Access {
         self.mac.access.unwrap_or(if self.radio.standard.high_throughput() { Access::Edca } else { Access::Dcf })
@@ -126,4 +133,7 @@ pub struct Record {
     pub reception: Option<Length>,
     /// Packets by number of hops, with a routing protocol.
     pub hops: bool,
+    /// Packets that are on their way at the end count as lost, and pings whose reply is lost do not, as where a document
+    /// takes 1 - received / sent.
+    pub in_flight_lost: bool,
 }

@@ -1,7 +1,7 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
 use super::mobility::{Place, Waypoint, sides};
-use super::{Category, ChannelWidth, Class, Consumption, ExtendedRange, Marks, Standard};
+use super::{Category, ChannelWidth, Class, Consumption, ExtendedRange, Fec, Marks, Standard};
 use queue::Settings as Queue;
 use queue::turns::Rule;
 use schemars::JsonSchema;
@@ -83,6 +83,8 @@ pub struct Node {
     pub channel_width: Option<ChannelWidth>,
     /// Its spatial streams. Default: those of `[radio]`, with another `standard` 1.
     pub streams: Option<u8>,
+    /// LDPC, or only `bcc`: two nodes use LDPC if both have it. Default: that of `[radio]`, or of its standard.
+    pub coding: Option<Fec>,
     /// HE ER SU PPDUs from and to it. Default: that of `[radio]`.
     pub extended_range: Option<ExtendedRange>,
     /// Of an access point, for its stations too: its primary 20 MHz channel at 5 or 6 GHz, such as 36. Default: one for all.

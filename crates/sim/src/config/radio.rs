@@ -25,13 +25,16 @@ pub struct Radio {
     pub channel_width: ChannelWidth,
     /// 802.11n, ac and ax: guard interval of data frames. Default long.
     pub guard_interval: GuardInterval,
+    /// 802.11n, ac and ax: forward error correction of data frames, for `nist` and `yans`. Default: `ldpc` for 802.11ax,
+    /// else `bcc`.
+    pub coding: Option<Fec>,
     /// 802.11ax: longest packet extension that receivers ask for.
     pub packet_padding: PacketPadding,
     /// 802.11ax, 20 MHz: data in HE ER SU PPDUs (`docs/phy.md`), by default MCS 0.
     pub extended_range: Option<ExtendedRange>,
     /// Rate of ACK, CTS, RTS and broadcast frames: of 802.11b, or of 802.11a for all others. Default: the lowest;
-    /// with the preamble `data-rate` that of data frames; acknowledgements of 802.11ac and ax:
-    /// `docs/mac-conventions.md`.
+    /// with the preamble `data-rate` that of data frames; acknowledgements but of 802.11b: the highest of 6, 12 and 24 Mb/s
+    /// up to the data's.
     pub basic_rate: Option<Rate>,
     /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, smallest window 31, EIFS with an
     /// ACK at 1 Mb/s.
@@ -188,6 +191,16 @@ impl GuardInterval {
             Self::Quadruple => 3_200,
         }
     }
+}
+
+/// Forward error correction (FEC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fec {
+    /// Convolutional code.
+    Bcc,
+    /// Low-density parity-check code.
+    Ldpc,
 }
 
 /// Packet extension that gives receivers time to decode the end of a frame.

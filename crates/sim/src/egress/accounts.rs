@@ -1,6 +1,6 @@
 //! What waits in an egress, and what has passed it: results, and accounts that must balance.
 
-use super::Egress;
+use super::{Egress, Order};
 use crate::engine::PortId;
 use crate::mac::Conventions;
 use crate::results;
@@ -19,7 +19,17 @@ impl Egress {
 
     /// Results of a port in a run that ends now, without those of a wired link.
     pub(crate) fn result(&self, port: PortId, name: String, now: Instant) -> results::QueueResult {
-        self.ports[port].result(name, now, self.ports.len() > 1)
+        let result = self.ports[port].result(name, now, self.ports.len() > 1);
+        let scheduler = match self.order {
+            Order::Mac80211(_) => "mac80211",
+            Order::Turns(_) => "turns",
+            Order::RoundRobin(_) => return result,
+        };
+        if self.layout.wire(port).is_some() {
+            result
+        } else {
+            results::QueueResult { scheduler: scheduler.to_owned(), ..result }
+        }
     }
 
     /// Number of packets queued here.

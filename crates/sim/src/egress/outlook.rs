@@ -18,12 +18,12 @@ pub(crate) struct Outlook<'a> {
 }
 
 impl Outlook<'_> {
-    /// Returns the estimated airtime of a packet; where frames are aggregated, without the preamble that it will share.
+    /// Returns the estimated airtime of a packet; where frames are aggregated, its share of one.
     pub(super) fn airtime(self, packet: &Waiting) -> Duration {
         let Self { station, rules } = self;
         let mode = station.rates.mode_to(packet.to, &rules.timing);
-        let alone = rules.timing.duration(mode, rules.mpdu(msdu_bytes(packet.length)));
-        if rules.aggregates() { alone.saturating_sub(mode.header()) } else { alone }
+        let mpdu = rules.mpdu(msdu_bytes(packet.length));
+        if rules.aggregates() { mode.share(mpdu) } else { rules.timing.duration(mode, mpdu) }
     }
 
     /// Returns a turn of a station: the longest aggregate of full packets to it. Without aggregates a turn is one frame.
@@ -33,10 +33,9 @@ impl Outlook<'_> {
             return Turn { airtime: Duration::ZERO, packets: 1 };
         }
         let mode = station.rates.mode_to(to, &rules.timing);
-        let of = |length| rules.timing.duration(mode, length).saturating_sub(mode.header());
         let packets = station.packets_of_frame(to, msdu_bytes(PACKET), rules);
-        let packet = of(rules.mpdu(msdu_bytes(PACKET)));
-        let longest = of(station.largest_frame_to(to, category, rules)).min(packet * u64::from(packets));
+        let packet = mode.share(rules.mpdu(msdu_bytes(PACKET)));
+        let longest = mode.share(station.largest_frame_to(to, category, rules)).min(packet * u64::from(packets));
         Turn { airtime: longest.saturating_sub(packet).max(longest / 2), packets }
     }
 

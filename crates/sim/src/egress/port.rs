@@ -315,6 +315,7 @@ impl Port {
         let in_packets = matches!(queue.limit(), Limit::Packets(_));
         results::QueueResult {
             name,
+            scheduler: queue.discipline().as_str().to_owned(),
             controller: controller.name().as_str().to_owned(),
             arrived_packets: totals.arrived.packets,
             sent_packets: totals.sent.packets,

@@ -97,6 +97,13 @@ impl<T: Copy> Arena<T> {
         self.slots[handle.slot()]
     }
 
+    /// Returns the live values.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
+        let mut live = vec![true; self.slots.len()];
+        self.free.iter().for_each(|handle| live[handle.slot()] = false);
+        self.slots.iter().zip(live).filter_map(|(value, live)| live.then_some(value))
+    }
+
     /// Returns the number of live values.
     pub(crate) fn live(&self) -> usize {
         self.slots.len() - self.free.len()

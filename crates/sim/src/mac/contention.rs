@@ -4,7 +4,7 @@
 //! have passed are counted.
 
 use super::{Access, BROADCAST, CATEGORIES, Conventions};
-use crate::config::{Eifs, FirstAccess};
+use crate::config::{Eifs, FirstAccess, WindowReset};
 use crate::engine::Stream;
 use units::{Duration, Instant};
 
@@ -14,13 +14,15 @@ pub(super) struct Contender {
     /// Remaining back-off slots; `None`: no back-off is due.
     pub(super) backoff: Option<u16>,
     pub(super) cw: u16,
+    /// Failures in a row since the window was the smallest (QSRC).
+    failures: u8,
     /// Earliest moment from which its slots count.
     pub(super) earliest: Instant,
 }
 
 impl Contender {
     pub(super) fn new(access: &Access) -> Self {
-        Self { backoff: None, cw: access.cw_min, earliest: Instant::ZERO }
+        Self { backoff: None, cw: access.cw_min, failures: 0, earliest: Instant::ZERO }
     }
 
     /// Counts down `slots` after the medium has been idle for `idle` since they began to count. The DCF counts a slot
@@ -192,7 +194,19 @@ impl Contention {
             Some(u16::try_from(self.random.up_to(u64::from(cw))).expect("at most the window"));
     }
 
-    /// Doubles the window after a failure (10.3.3).
+    /// Widens the window after a failure, or resets it after more in a row than the retry limit (10.23.2.2 of 2020), whatever
+    /// frames they were of.
+    pub(super) fn fail(&mut self, category: usize, rules: &Conventions) {
+        let failures = &mut self.contenders[category].failures;
+        if *failures >= rules.short_retry_limit && rules.window_reset == WindowReset::RetryLimit {
+            return self.narrow(category);
+        }
+        *failures = failures.saturating_add(1);
+        self.widen(category);
+        debug_assert!(self.contenders[category].cw >= self.access[category].cw_min);
+    }
+
+    /// Doubles the window (10.3.3).
     pub(super) fn widen(&mut self, category: usize) {
         let contender = &mut self.contenders[category];
         contender.cw = contender.cw.saturating_mul(2).saturating_add(1).min(self.access[category].cw_max);
@@ -201,7 +215,8 @@ impl Contention {
 
     /// Resets the window to the smallest.
     pub(super) fn narrow(&mut self, category: usize) {
-        self.contenders[category].cw = self.access[category].cw_min;
+        let contender = &mut self.contenders[category];
+        (contender.cw, contender.failures) = (self.access[category].cw_min, 0);
         self.adopt(category);
     }
 

@@ -1,7 +1,7 @@
 //! Conventions shared by all stations of a network: the rules of access and the choices that the standard leaves open.
 
 use super::TmacRules;
-use crate::config::{AnswerRts, Bandwidth, Category, Eifs, FirstAccess, MissedBlockAck, Ofdma};
+use crate::config::{AnswerRts, Bandwidth, Category, Eifs, FirstAccess, MissedBlockAck, Ofdma, WindowReset};
 use crate::radio::{Format, Mode, Timing};
 use units::{Bytes, Duration};
 
@@ -135,6 +135,7 @@ pub(crate) struct Conventions {
     pub(crate) eifs: Eifs,
     pub(crate) first_access: FirstAccess,
     pub(crate) answer_rts: AnswerRts,
+    pub(crate) window_reset: WindowReset,
     /// Agreements by the older format of two stations: HT and before, VHT, HE.
     pub(crate) agreements: [Agreement; 3],
     /// Format of each station by address; empty if all have the newest one.

@@ -239,7 +239,7 @@ impl Station {
                 return;
             }
         }
-        self.contention.widen(category);
+        self.contention.fail(category, rules);
         self.contention.draw(category);
     }
 
@@ -292,7 +292,7 @@ impl Station {
         if gave_up {
             self.release(holder);
         } else {
-            self.contention.widen(holder);
+            self.contention.fail(holder, rules);
             self.contention.draw(holder);
             self.pause(holder);
         }

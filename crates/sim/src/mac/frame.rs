@@ -11,9 +11,10 @@ pub(crate) const BROADCAST: u32 = u32::MAX;
 const BLOCK_ACK_REQ: Bytes = Bytes::new(24);
 
 /// Length of a multi-STA BlockAck (IEEE 802.11ax-2021, 9.3.1.8.6): addresses, BA control and check sum, and for each station
-/// AID and TID, starting sequence number and a bitmap of 64 or, if `long`, 256 frames.
-pub(super) const fn multi_block_ack_length(stations: u64, long: bool) -> Bytes {
-    Bytes::new(22 + stations * if long { 36 } else { 12 })
+/// AID and TID, and but for those that are acknowledged `whole`, by the all-ack context, a starting sequence number and a
+/// bitmap of 64 or, if `long`, 256 frames.
+pub(super) const fn multi_block_ack_length(stations: u8, whole: u8, long: bool) -> Bytes {
+    Bytes::new(22 + 2 * stations as u64 + stations.saturating_sub(whole) as u64 * if long { 34 } else { 10 })
 }
 
 /// What a trigger frame asks its stations for.
@@ -74,8 +75,8 @@ pub(crate) enum Kind {
     /// Answer to a trigger for data or the size of the queue, in an HE TB PPDU: an A-MPDU, held like others, or a QoS Null
     /// frame, with no `frames`.
     Triggered { psdu: Bytes, frames: u16 },
-    /// Multi-STA `BlockAck` for that many stations, with bitmaps as in `BlockAck`s.
-    MultiBlockAck { stations: u8, long: bool },
+    /// Multi-STA `BlockAck` for that many stations, with bitmaps as in `BlockAck`s but for those of which all has arrived.
+    MultiBlockAck { stations: u8, whole: u8, long: bool },
     /// Asks this many stations for their grants, the receiver first; `then`: duration of the exchange that follows the
     /// grants.
     Request { asked: u8, then: Duration },
@@ -135,7 +136,7 @@ impl Frame {
             | Kind::MultiUser { psdu }
             | Kind::Triggered { psdu, .. } => psdu,
             Kind::Trigger { asks, users, .. } => asks.length(users.into()),
-            Kind::MultiBlockAck { stations, long } => multi_block_ack_length(stations.into(), long),
+            Kind::MultiBlockAck { stations, whole, long } => multi_block_ack_length(stations, whole, long),
             Kind::BlockAckReq { .. } => BLOCK_ACK_REQ,
             Kind::BlockAck { long: false } => BLOCK_ACK + key,
             Kind::BlockAck { long: true } => LONG_BLOCK_ACK + key,

@@ -2,7 +2,7 @@
 //! SIFS 10, slot 20, DIFS 50, EIFS 364, time-out 222, turn-around 5.
 
 use super::*;
-use crate::config::{AnswerRts, Eifs, FirstAccess, MissedBlockAck, Ofdma, Preamble, Radio};
+use crate::config::{AnswerRts, Eifs, FirstAccess, MissedBlockAck, Ofdma, Preamble, Radio, WindowReset};
 use crate::engine::{Arena, Handle, Purpose, Stream};
 use crate::radio::{DsssRate, Format, Mode, Timing};
 use units::{Bytes, Duration, Instant};
@@ -58,6 +58,7 @@ fn conventions() -> Conventions {
         eifs: Eifs::BadFrame,
         first_access: FirstAccess::Immediate,
         answer_rts: AnswerRts::UnlessReserved,
+        window_reset: WindowReset::RetryLimit,
         tmac: None,
         key: Bytes::new(0),
     }

@@ -45,8 +45,9 @@ pub(crate) struct Uplink {
     pub(crate) round: Option<Round>,
     /// The stations that its last frame is for: a trigger or a multi-STA BlockAck.
     pub(crate) users: Vec<u32>,
-    /// Those that have answered, with data or at all.
+    /// Those that have answered, with data, with data all of which have arrived, or at all.
     delivered: Vec<u32>,
+    whole: u8,
     answered: usize,
     /// When all answers are over.
     end: Instant,
@@ -130,7 +131,7 @@ impl Round {
             return Duration::ZERO;
         }
         let timing = &rules.timing;
-        let length = multi_block_ack_length(self.users.into(), rules.long_bitmaps());
+        let length = multi_block_ack_length(self.users, 0, rules.long_bitmaps());
         timing.sifs + timing.duration(timing.responses(self.response).mode, length)
     }
 
@@ -256,7 +257,7 @@ impl Uplink {
         }
         self.round = Some(round);
         self.delivered.clear();
-        self.answered = 0;
+        (self.whole, self.answered) = (0, 0);
         let reserves = rules.timing.sifs + round.lasts + round.acknowledgement(rules);
         debug_assert!(!cx.txop.bursts() || now + reserves <= cx.txop.end, "the exchange ends with the TXOP");
         let kind = Kind::Trigger { asks, users: round.users, response: round.response };
@@ -338,6 +339,12 @@ impl Uplink {
         Answer { takes: frames > 0, ..Answer::default() }
     }
 
+    /// All data of the answer that it has just received have arrived.
+    pub(crate) fn part_is_whole(&mut self) {
+        self.whole += 1;
+        debug_assert!(usize::from(self.whole) <= self.delivered.len(), "once for each answer with data");
+    }
+
     /// Handles the deadline of the answers: when none has begun, when all are over, and SIFS after the last good one.
     pub(super) fn due(&mut self, receiving: bool, cx: &Context) -> Act {
         let Some(round) = self.round else { return Act::On(Step::AwaitParts, Instant::NEVER, Due::Wait) };
@@ -353,7 +360,8 @@ impl Uplink {
         }
         std::mem::swap(&mut self.users, &mut self.delivered);
         let stations = u8::try_from(self.users.len()).unwrap_or(u8::MAX);
-        let kind = Kind::MultiBlockAck { stations, long: cx.rules.long_bitmaps() };
+        debug_assert!(self.whole <= stations, "of those that it acknowledges");
+        let kind = Kind::MultiBlockAck { stations, whole: self.whole, long: cx.rules.long_bitmaps() };
         let mode = cx.rules.timing.responses(round.response).mode;
         let frame = Frame { mode, ..cx.control(kind, BROADCAST, Duration::ZERO) };
         Act::On(Step::Sending, Instant::NEVER, Due::Send(frame))

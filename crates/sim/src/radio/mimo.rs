@@ -33,14 +33,14 @@ pub struct Mimo {
     coding: u8,
     streams: u8,
     width: ChannelWidth,
-    gaps: Gaps,
+    rest: Rest,
     extent: Extent,
 }
 
-/// Guard interval and packet padding in one byte. A [`Mode`](super::Mode) of eight bytes then has one for its discriminant, so
+/// Guard interval, packet padding and kind of code in one byte. A [`Mode`](super::Mode) of eight bytes then has one for its discriminant, so
 /// that modes are compared in a few instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Gaps(u8);
+struct Rest(u8);
 
 /// The tones of a frame, and what they make of its preamble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,9 +118,15 @@ impl Format {
     }
 }
 
-impl Gaps {
-    const fn new(guard: GuardInterval, padding: PacketPadding) -> Self {
-        Self(guard as u8 | (padding as u8) << 4)
+impl Rest {
+    const LDPC: u8 = 1 << 7;
+
+    const fn new(guard: GuardInterval, padding: PacketPadding, ldpc: bool) -> Self {
+        Self(guard as u8 | (padding as u8) << 4 | if ldpc { Self::LDPC } else { 0 })
+    }
+
+    const fn has_ldpc(self) -> bool {
+        self.0 & Self::LDPC != 0
     }
 
     const fn guard(self) -> GuardInterval {
@@ -133,7 +139,7 @@ impl Gaps {
     }
 
     const fn padding(self) -> PacketPadding {
-        match self.0 >> 4 {
+        match self.0 >> 4 & 3 {
             0 => PacketPadding::Us0,
             1 => PacketPadding::Us8,
             _ => PacketPadding::Us16,
@@ -145,24 +151,24 @@ impl Mimo {
     /// See [`Mode::key`](super::Mode::key).
     #[inline]
     pub(super) fn key(self) -> u64 {
-        let Self { format, coding, streams, width, gaps, extent } = self;
+        let Self { format, coding, streams, width, rest, extent } = self;
         let (tones, longer) = match extent {
             Extent::Channel => (0, 0),
             Extent::Part(ru, longer) => (1 + ru as u8, longer),
             Extent::Extended(tones) => (2 + Ru::T996 as u8 + tones as u8, 0),
         };
-        u64::from_le_bytes([format as u8, coding, streams, width as u8, gaps.0, tones, longer, 0])
+        u64::from_le_bytes([format as u8, coding, streams, width as u8, rest.0, tones, longer, 0])
     }
 
-    /// The mode of a scheme of one stream (`coding`) with this many streams, if the standard has it.
+    /// The mode of a scheme of one stream (`coding`) with this many streams and convolutional code, if the standard has it.
     pub fn new(format: Format, coding: u8, streams: u8, width: ChannelWidth, guard: GuardInterval) -> Option<Self> {
         let exists = coding <= format.highest()
             && (1..=format.most_streams()).contains(&streams)
             && format.widths().contains(&width)
             && format.guards().contains(&guard)
             && !(format == Format::Vht && EXCLUDED.contains(&(width, streams, coding)));
-        let (gaps, extent) = (Gaps::new(guard, PacketPadding::Us0), Extent::Channel);
-        exists.then_some(Self { format, coding, streams, width, gaps, extent })
+        let (rest, extent) = (Rest::new(guard, PacketPadding::Us0, false), Extent::Channel);
+        exists.then_some(Self { format, coding, streams, width, rest, extent })
     }
 
     /// The mode in which a station of this one sends to another, if each has all formats, widths and streams up to its own:
@@ -189,7 +195,7 @@ impl Mimo {
         }
         let narrow = |coding| Self::new(self.format, coding, self.streams, width, self.guard());
         let narrow = (0..=self.coding).rev().find_map(narrow).unwrap_or(self);
-        Self { extent: self.extent, gaps: self.gaps, ..narrow }
+        Self { extent: self.extent, rest: self.rest, ..narrow }
     }
 
     /// This HE mode within an RU, behind a preamble with `longer` more symbols of 4 us: in an HE MU PPDU those of HE-SIG-B
@@ -217,7 +223,19 @@ impl Mimo {
     /// The same with another guard interval, which its format has.
     #[must_use]
     pub(crate) const fn guarded(self, guard: GuardInterval) -> Self {
-        Self { gaps: Gaps::new(guard, self.gaps.padding()), ..self }
+        Self { rest: Rest::new(guard, self.rest.padding(), self.has_ldpc()), ..self }
+    }
+
+    /// The same with LDPC, or with the convolutional code.
+    #[must_use]
+    pub(crate) const fn coded(self, ldpc: bool) -> Self {
+        Self { rest: Rest::new(self.guard(), self.rest.padding(), ldpc), ..self }
+    }
+
+    /// True if it has LDPC, false if the convolutional code.
+    #[inline]
+    pub const fn has_ldpc(self) -> bool {
+        self.rest.has_ldpc()
     }
 
     /// The mode of a BlockAck in an HE TB PPDU for data of this mode: one stream, the code of the mandatory rate of other
@@ -285,7 +303,7 @@ impl Mimo {
 
     /// Guard interval before each symbol.
     pub const fn guard(self) -> GuardInterval {
-        self.gaps.guard()
+        self.rest.guard()
     }
 
     /// Coded bits of a symbol (NCBPS).
@@ -391,13 +409,18 @@ impl Mimo {
         let nanos = bits.div_ceil(self.bits_per_symbol()) * self.symbol();
         // 19.4.3, 21.4.3: short symbols fill up to a whole number of long ones.
         let data = if self.guard() == GuardInterval::Short { nanos.next_multiple_of(4_000) } else { nanos };
-        let extended = if self.gaps.padding() == PacketPadding::Us0 { data } else { data + self.extension_after(bits) };
+        let extended = if self.rest.padding() == PacketPadding::Us0 { data } else { data + self.extension_after(bits) };
         Duration::from_nanos(extended)
+    }
+
+    /// See [`Mode::share`](super::Mode::share).
+    pub(super) fn share(self, bytes: Bytes) -> Duration {
+        Duration::from_nanos((bytes.bits() * 12 * self.symbol()).div_ceil(self.twelfths()))
     }
 
     /// Data bits that fit in `nanos` after the header; below zero counts as none.
     pub(super) fn fits(self, nanos: u64) -> u64 {
-        if self.gaps.padding() != PacketPadding::Us0 {
+        if self.rest.padding() != PacketPadding::Us0 {
             return self.bits_before_extension(nanos).saturating_sub(self.around());
         }
         let whole = if self.guard() == GuardInterval::Short { nanos / 4_000 * 4_000 } else { nanos };

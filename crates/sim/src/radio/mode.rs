@@ -146,6 +146,15 @@ impl Mode {
         }
     }
 
+    /// Time that `bytes` take of a frame with others: to the bit, since the frame alone is rounded to whole symbols.
+    #[inline]
+    pub(crate) fn share(self, bytes: Bytes) -> Duration {
+        match self {
+            Self::Mimo(mimo) => mimo.share(bytes),
+            Self::Dsss { .. } | Self::Ofdm(_) | Self::Nominal { .. } => self.rate().time_for(bytes),
+        }
+    }
+
     /// The part of the [`payload`](Self::payload) in which the PSDU is sent, without the packet extension.
     pub(super) fn data(self, psdu: Bytes) -> Duration {
         let extension = if let Self::Mimo(mimo) = self { mimo.extension(psdu) } else { Duration::ZERO };
@@ -214,6 +223,17 @@ mod tests {
             let longest = mode.longest(time);
             prop_assert!(longest.count() == 0 || mode.payload(longest) <= time);
             prop_assert!(mode.payload(longest + Bytes::new(1)) > time);
+        }
+    }
+
+    proptest! {
+        /// What several take of a frame together is what it lasts, but for SERVICE and tails, and what fills the last symbols.
+        #[test]
+        fn shares_of_a_frame_add_up(mode in mimo(), lengths in prop::collection::vec(1_u64..3_000, 1..64)) {
+            let shares = lengths.iter().fold(Duration::ZERO, |sum, &bytes| sum + Mode::Mimo(mode).share(Bytes::new(bytes)));
+            let whole = mode.padded(PacketPadding::Us0).payload(Bytes::new(lengths.iter().sum()));
+            let most = Duration::from_nanos(2 * mode.symbol() + 4_000 + 100_000_000_000 / mode.rate().as_bps().max(1));
+            prop_assert!(shares <= whole + Duration::from_nanos(64) && whole <= shares + most, "{shares} {whole}");
         }
     }
 

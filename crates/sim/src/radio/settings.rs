@@ -3,7 +3,8 @@
 use super::mimo::{Format, Mimo};
 use super::mode::{DsssRate, Mode, OfdmRate};
 use crate::config::{
-    self, BProtection, ChannelWidth, ErrorModel, ExtendedRange, GuardInterval, PacketPadding, Preamble, Radio, Standard,
+    self, BProtection, ChannelWidth, ErrorModel, ExtendedRange, Fec, GuardInterval, PacketPadding, Preamble, Radio,
+    Standard,
 };
 use units::{Frequency, Rate};
 
@@ -17,6 +18,11 @@ pub(crate) struct Refusal {
 impl Refusal {
     pub(super) fn new(key: &'static str, why: impl Into<String>) -> Self {
         Self { key, why: why.into() }
+    }
+
+    /// A setting that no standard before 802.11n has.
+    fn of_802_11n(key: &'static str) -> Self {
+        Self::new(key, format!("`{key}` belongs to 802.11n; leave it out or write `standard = \"802.11n\"`"))
     }
 }
 
@@ -46,6 +52,16 @@ impl Radio {
             ErrorModel::None
         };
         self.errors.model.unwrap_or(by_default)
+    }
+
+    /// True if noise and interference cost frames according to their modulation and code.
+    fn is_by_ratio(&self) -> bool {
+        matches!(self.error_model(), ErrorModel::Nist | ErrorModel::Yans)
+    }
+
+    /// True if stations have LDPC.
+    fn has_ldpc(&self) -> bool {
+        self.coding.map_or(self.standard == Standard::Ax, |coding| coding == Fec::Ldpc)
     }
 
     /// Mode of data frames.
@@ -87,14 +103,21 @@ impl Radio {
     /// The radio of a node of its own generation; `None` if it is as all others.
     pub(crate) fn of_node(&self, node: &config::Node) -> Result<Option<Self>, Refusal> {
         let extends = node.extended_range.is_some();
-        if node.standard.is_none() && node.channel_width.is_none() && node.streams.is_none() && !extends {
+        let as_all = node.standard.is_none() && node.channel_width.is_none() && node.streams.is_none();
+        if as_all && node.coding.is_none() && !extends {
             return Ok(None);
         }
         let standard = node.standard.map_or(self.standard, Standard::from);
+        if node.coding.is_some() && !standard.high_throughput() {
+            return Err(Refusal::of_802_11n("coding"));
+        }
         if !standard.high_throughput() || standard > self.standard {
             let why =
                 "a node has the standard of `[radio]` or an older one from 802.11n on; write the newest in `[radio]`";
             return Err(Refusal::new("standard", why));
+        }
+        if self.is_by_ratio() {
+            node.marks.read("coding", ());
         }
         let format = Format::of(standard).expect("802.11n or later");
         let widest = *format.widths().last().expect("there are widths");
@@ -104,15 +127,17 @@ impl Radio {
             let why = format!("the channel of `[radio]` has {} MHz; write no more", self.channel_width.mhz());
             return Err(Refusal::new("channel_width", why));
         }
+        let keeps_streams = standard == self.standard && format != Format::Ht && !extends;
         let is_known = format.guards().contains(&self.guard_interval);
         let own = Self {
             standard,
             channel_width,
             guard_interval: if is_known { self.guard_interval } else { GuardInterval::Long },
-            streams: node.streams,
+            streams: node.streams.or(self.streams.filter(|_| keeps_streams)),
             data_rate: node.data_rate,
             mcs: node.mcs,
             nominal_rate: None,
+            coding: node.coding.or(self.coding),
             extended_range: node.extended_range.or(self.extended_range),
             ..self.clone()
         };
@@ -142,6 +167,7 @@ impl Radio {
             mcs: Some(mimo.mcs()),
             data_rate: None,
             nominal_rate: None,
+            coding: Some(if self.has_ldpc() && other.has_ldpc() { Fec::Ldpc } else { Fec::Bcc }),
             extended_range: self.extended_range.max(other.extended_range),
             ..self.clone()
         };
@@ -164,7 +190,7 @@ impl Radio {
     /// The mode of responses to HE ER SU PPDUs over these tones, which have the same format.
     pub(super) fn extended_response(&self, tones: ExtendedRange) -> Option<Mimo> {
         let slow = Mimo::new(Format::He, 0, 1, ChannelWidth::Mhz20, self.guard_interval)?;
-        slow.padded(self.packet_padding).extended(tones)
+        slow.padded(self.packet_padding).coded(self.has_ldpc()).extended(tones)
     }
 
     /// Modes between which rate control moves step by step, slowest first: those of the standard, or the codings of
@@ -283,7 +309,8 @@ impl Radio {
         width: ChannelWidth,
         guard: GuardInterval,
     ) -> Option<Mimo> {
-        let mimo = Mimo::new(format, coding, streams, width, guard)?.padded(self.packet_padding);
+        let mimo = Mimo::new(format, coding, streams, width, guard)?;
+        let mimo = mimo.padded(self.packet_padding).coded(self.has_ldpc());
         self.extended_range.map_or(Some(mimo), |tones| mimo.extended(tones))
     }
 
@@ -372,12 +399,10 @@ impl Radio {
                 ("guard_interval", self.guard_interval != GuardInterval::Long),
                 ("nominal_rate", self.nominal_rate.is_some()),
                 ("streams", self.streams.is_some()),
+                ("coding", self.coding.is_some()),
             ];
             return match keys.into_iter().find(|&(_, given)| given) {
-                Some((key, _)) => Err(Refusal::new(
-                    key,
-                    format!("`{key}` belongs to 802.11n; leave it out or write `standard = \"802.11n\"`"),
-                )),
+                Some((key, _)) => Err(Refusal::of_802_11n(key)),
                 None => Ok(()),
             };
         };

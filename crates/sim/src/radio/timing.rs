@@ -97,8 +97,7 @@ impl Timing {
             cw_min: if long_slot { 31 } else { 15 },
             cw_max: 1023,
         };
-        // Before 802.11ac all control frames have one rate here (`docs/mac-conventions.md`).
-        let by_rule = matches!(radio.standard, Standard::Ac | Standard::Ax) && radio.basic_rate.is_none();
+        let by_rule = !dsss && radio.basic_rate.is_none();
         let [slow, medium, fast] = MANDATORY.map(|rate| if by_rule { Mode::Ofdm(rate) } else { basic });
         let extended = |tones| radio.extended_response(tones).map_or(basic, Mode::Mimo);
         let modes = [slow, medium, fast, extended(ExtendedRange::All), extended(ExtendedRange::Upper)];
@@ -125,7 +124,7 @@ impl Timing {
         });
     }
 
-    /// Responses to data of this mode: at the basic rate, by the rule of 10.6.6.5.2, or in HE ER SU PPDUs as the data.
+    /// Responses to data of this mode: at the basic rate that is set, else by the rule of 10.6.6.5.2, or in HE ER SU PPDUs as the data.
     #[inline]
     pub fn responses(&self, mode: Mode) -> &Responses {
         &self.responses[mode.responses()]
@@ -172,6 +171,7 @@ impl Timing {
 mod tests {
     use super::*;
     use crate::config::{BProtection, PacketPadding, Preamble};
+    use crate::radio::OfdmRate;
     use units::{Frequency, Rate};
 
     fn radio(standard: Standard, data: u64, basic: u64) -> Radio {
@@ -302,7 +302,10 @@ mod tests {
     }
 
     #[test]
-    fn responses_of_802_11ax_have_the_mandatory_rate_below_that_of_the_data() {
+    fn responses_have_the_mandatory_rate_below_that_of_the_data() {
+        let a = Timing::new(&Radio { standard: Standard::A, ..Radio::default() }).expect("802.11a");
+        let ack = |rate| a.responses(Mode::Ofdm(rate)).ack;
+        assert_eq!([OfdmRate::M9, OfdmRate::M18, OfdmRate::M54].map(ack), [us(44), us(32), us(28)]);
         let ax = Radio { standard: Standard::Ax, ..Radio::default() };
         let of = |radio: &Radio, mcs| {
             let timing = Timing::new(radio).expect("a radio of the standard");
@@ -316,9 +319,11 @@ mod tests {
         for (mcs, class) in [(0, 0), (1, 1), (2, 1), (3, 2), (7, 2), (11, 2)] {
             assert_eq!(of(&ax, mcs), expected[class], "MCS {mcs}");
         }
-        // As set, and as of 802.11n.
         assert_eq!(of(&Radio { basic_rate: Some(Rate::mbps(6)), ..ax.clone() }, 11), slow);
-        assert_eq!(of(&Radio { standard: Standard::N, ..Radio::default() }, 7), slow);
+        let n = Radio { standard: Standard::N, ..Radio::default() };
+        for (mcs, class) in [(0, 0), (1, 1), (2, 1), (3, 2), (7, 2), (8, 0), (15, 2)] {
+            assert_eq!(of(&n, mcs), expected[class], "MCS {mcs}");
+        }
         // 6 us of signal extension at 2.4 GHz, SIFS 10.
         let low = Radio { frequency: Some(Frequency::hertz(2_437_000_000)), ..ax };
         assert_eq!(of(&low, 11), (24, us(34), us(38), us(46)));

@@ -54,6 +54,15 @@ impl Ledger {
     }
 }
 
+/// What became of the packets that a flow has sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fates {
+    pub(crate) in_flight: u64,
+    /// Those whose fate is known.
+    pub(crate) decided: u64,
+    pub(crate) lost: f64,
+}
+
 /// Description of a flow, for its results.
 #[derive(Debug)]
 pub(crate) struct Identity {
@@ -123,20 +132,31 @@ impl FlowRecord {
         self.ledger.lost - self.bare.lost
     }
 
-    /// Packets sent that were not received; of a broadcast the mean over the nodes that should receive them.
-    pub(crate) fn missing(&self) -> f64 {
-        let sent = self.sent as f64;
-        match &self.receptions {
-            Some(receptions) => sent * (1.0 - receptions.of_made(self.sent)),
-            None => self.sent.saturating_sub(self.received) as f64,
-        }
+    /// Fates of the packets sent, of which `older` that are on their way are none: they are from the warm-up.
+    pub(crate) fn fates(&self, older: u64) -> Fates {
+        let on_their_way = self.ledger.on_their_way() - self.bare.on_their_way();
+        debug_assert!(on_their_way >= older, "those of the warm-up are among them");
+        let in_flight = on_their_way - older;
+        Fates { in_flight, decided: self.sent.saturating_sub(in_flight), lost: self.missing(in_flight) }
+    }
+
+    /// The same where packets that are on their way count as lost.
+    pub(crate) fn fates_without_grace(&self, older: u64) -> Fates {
+        Fates { decided: self.sent, lost: self.missing(0), ..self.fates(older) }
+    }
+
+    /// Packets sent that were neither received nor are on their way; of a broadcast the mean over the nodes that should
+    /// receive them.
+    fn missing(&self, in_flight: u64) -> f64 {
+        let received = self.receptions.as_ref().map_or(self.received as f64, |receptions| receptions.packets());
+        (self.sent as f64 - in_flight as f64 - received).max(0.0)
     }
 
     /// Packets that were received within the deadline; of a broadcast the mean over the nodes that should receive them.
     pub(crate) fn in_time(&self) -> f64 {
         let in_time = self.received - self.late;
         match &self.receptions {
-            Some(_) => (self.sent as f64 - self.missing()) * ratio(in_time, self.received),
+            Some(receptions) => receptions.packets() * ratio(in_time, self.received),
             None => in_time as f64,
         }
     }
@@ -151,7 +171,7 @@ impl FlowRecord {
         *self = Self { ledger: self.ledger, bare: self.bare, transport, receptions, player, ..Self::default() };
     }
 
-    pub(crate) fn result(&self, identity: &Identity, covered: Duration) -> Flow {
+    pub(crate) fn result(&self, identity: &Identity, fates: Fates, covered: Duration) -> Flow {
         let delay_s = self.delay.times();
         let per_second = |volume: Bytes| volume.bits() as f64 / covered.as_secs_f64();
         let deadline_s = identity.deadline.map(Duration::as_secs_f64);
@@ -163,16 +183,16 @@ impl FlowRecord {
             class: identity.class,
             sent_packets: self.sent,
             received_packets: self.received,
-            in_flight_packets: self.ledger.on_their_way() - self.bare.on_their_way(),
+            in_flight_packets: fates.in_flight,
             offered_bps: identity.drawn.then(|| per_second(self.offered)),
             goodput_bps: per_second(self.bytes),
-            loss_ratio: share(self.missing(), self.sent),
+            loss_ratio: share(fates.lost, self.sent),
             reception_ratio: self.receptions.as_ref().map(|receptions| receptions.ratio()),
             delay_s,
             deadline_s,
             deadline_miss_ratio: ratio(self.late, self.received),
             deadline_use_ratio: deadline_s.map_or(0.0, |deadline| delay_s.max / deadline),
-            data_yield: share(self.in_time(), self.sent),
+            data_yield: share(self.in_time(), fates.decided),
             left_out: identity.left_out,
             ..Flow::default()
         };

@@ -14,7 +14,7 @@ mod summary;
 mod transport;
 
 pub(crate) use gauge::{Gauge, RealTime};
-pub(crate) use ledger::{FlowRecord, Identity, Ledger, NodeRecord, QueueRecord};
+pub(crate) use ledger::{Fates, FlowRecord, Identity, Ledger, NodeRecord, QueueRecord};
 pub(crate) use losses::Losses;
 pub(crate) use overflow::Overflows;
 pub(crate) use player::Player;

@@ -52,9 +52,9 @@ impl Receptions {
         ratio(self.received, self.expected)
     }
 
-    /// The same with the packets among those `made` that were not sent, which nobody received.
-    pub(crate) fn of_made(&self, made: u64) -> f64 {
-        ratio(self.sent, made) * self.ratio()
+    /// Packets received, as the mean over the nodes that should receive them.
+    pub(crate) fn packets(&self) -> f64 {
+        self.sent as f64 * self.ratio()
     }
 
     /// Receptions by distance, in classes of this width.

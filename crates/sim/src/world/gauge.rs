@@ -188,9 +188,9 @@ pub(super) mod tests {
     #[test]
     fn aggregates_count_once_with_their_mpdus_and_their_limit_is_the_tighter_one() {
         // 36 us of preamble, then 260 bits in each 4 us at MCS 7, of which 22 bits are for the scrambler and tail. Of a TXOP,
-        // SIFS and a BlockAck at 6 Mb/s are the receiver's.
+        // SIFS and a BlockAck at 24 Mb/s are the receiver's.
         let in_4_ms = (991 * 260 - 22) / 8;
-        let in_txop = ((2_528 - 16 - 68 - 36) / 4 * 260 - 22) / 8;
+        let in_txop = ((2_528 - 16 - 32 - 36) / 4 * 260 - 22) / 8;
         let none = "edca.background.txop_limit = \"0 s\"\n";
         let cases = [
             ("65535 B", 64, none, in_4_ms),

@@ -6,9 +6,10 @@ use super::routing::Routing;
 use super::state::World;
 use super::wired::Wire;
 use crate::egress::Port;
-use crate::engine::{FlowId, NodeId, PortId};
+use crate::engine::{FlowId, List, NodeId, PortId};
 use crate::mac::Reorder;
-use crate::record::{FlowRecord, ratio, share};
+use crate::net::Load;
+use crate::record::{Fates, FlowRecord, ratio, share};
 use crate::results::{Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
 use units::{Duration, Instant};
 
@@ -24,7 +25,9 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     }
     let covered = world.end.since(world.warmup);
     let told = || world.flows.iter().filter(|flow| flow.role.is_described());
-    let mut flows: Vec<_> = told().map(|flow| flow.record.result(&flow.identity, covered)).collect();
+    let fates = fates(&world);
+    let results = told().zip(&fates).map(|(flow, &fates)| flow.record.result(&flow.identity, fates, covered));
+    let mut flows: Vec<_> = results.collect();
     for (flow, result) in told().zip(&mut flows) {
         result.player = flow.record.player.as_ref().map(|player| player.result(world.end));
         result.admission = flow.admission.as_ref().map(|admission| admission.result(world.end));
@@ -41,7 +44,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         routing_packets = Some(counts.sum::<u64>());
         for (flow, result) in told().zip(&mut flows) {
             result.lost_packets = Some(flow.record.lost);
-            result.hops = Some(flow.record.hops.result(world.hop_counts));
+            result.hops = Some(flow.record.hops.result(world.record.hops));
         }
     }
     if world.wires.iter().any(|wire| wire.loss.is_some()) {
@@ -58,7 +61,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
     let sent = sum_of(|record| record.sent);
     let received = sum_of(|record| record.received);
     let late = sum_of(|record| record.late);
-    let parts_of = |of: fn(&FlowRecord) -> f64| told().map(|flow| of(&flow.record)).sum::<f64>();
+    let in_time = told().map(|flow| flow.record.in_time()).sum();
     let transmissions = sum_of(|record| record.transmissions);
     let useful = sum_of(|record| record.useful_transmissions);
     let totals = Totals {
@@ -66,18 +69,43 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         // Nothing received is shared equally.
         jain_index: if squares > 0.0 { sum * sum / (flows.len() as f64 * squares) } else { 1.0 },
         // Flow by flow: a broadcast that several receive makes up for no other flow's losses.
-        loss_ratio: share(parts_of(FlowRecord::missing), sent),
+        loss_ratio: share(fates.iter().map(|fates| fates.lost).sum(), sent),
         deadline_miss_ratio: ratio(late, received),
-        data_yield: share(parts_of(FlowRecord::in_time), sent),
+        data_yield: share(in_time, fates.iter().map(|fates| fates.decided).sum()),
         channel_busy_ratio: world.medium.on_air_time(world.end).as_secs_f64() / covered.as_secs_f64(),
         wasted_transmission_ratio: ratio(transmissions - useful, transmissions),
         routing_packets,
         routing_overhead: routing_packets.map(|packets| ratio(packets, received)),
     };
     let (warnings, simulated_s) = (warnings(&mut world), covered.as_secs_f64());
-    let distributions = world.distributions.then(|| distributions(&world));
+    let distributions = world.record.distributions.then(|| distributions(&world));
     let series = world.recorder.map(crate::record::Recorder::into_series);
     Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series, distributions }
+}
+
+/// Returns what became of the packets of each described flow.
+fn fates(world: &World) -> Vec<Fates> {
+    let mut older: List<FlowId, u64> = vec![0; world.flows.len()].into();
+    for packet in world.packets.iter().filter(|packet| packet.created < world.warmup && !packet.transit.accepted) {
+        let bare = packet.segment.is_some_and(|segment| !world.connections.has_data(segment));
+        if let (Load::Flow(flow), false) = (packet.load, bare) {
+            older[flow] += 1;
+        }
+    }
+    let of = |index: FlowId, flow: &Flow| {
+        let record = &flow.record;
+        if world.record.in_flight_lost {
+            return record.fates_without_grace(older[index]);
+        }
+        let fates = record.fates(older[index]);
+        let (Role::Request { back }, Some(transport)) = (flow.role, &record.transport) else { return fates };
+        // A ping is lost, too, if its reply is: one that is on its way is not.
+        let answers = transport.replies + world.flows[back].record.fates(older[back]).in_flight;
+        debug_assert!(answers <= record.received, "each request is answered once");
+        Fates { lost: fates.lost + (record.received - answers) as f64, ..fates }
+    };
+    let flows = world.flows.numbers().zip(world.flows.iter());
+    flows.filter(|(_, flow)| flow.role.is_described()).map(|(index, flow)| of(index, flow)).collect()
 }
 
 /// Returns the distributions of the times of flows and queues.

@@ -38,7 +38,9 @@ impl Scene<'_> {
                 (trace::Kind::BlockAck { start, bitmap: arrived, long }, Vec::new())
             }
             Kind::Trigger { asks, users, .. } => (trace::Kind::Trigger { asks, users }, Vec::new()),
-            Kind::MultiBlockAck { stations, long } => (trace::Kind::MultiBlockAck { stations, long }, Vec::new()),
+            Kind::MultiBlockAck { stations, whole, long } => {
+                (trace::Kind::MultiBlockAck { stations, whole, long }, Vec::new())
+            }
             Kind::Triggered { frames: 0, .. } => {
                 let bytes = self.nodes[NodeId::from(frame.from)].queued(frame.to, frame.category, self.rules);
                 let category = self.rules.category(frame.category);

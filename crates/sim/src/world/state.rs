@@ -11,6 +11,7 @@ use super::real::Arrival;
 use super::routing::Routing;
 use super::wired::Wire;
 use super::witness::{Watch, Witness};
+use crate::config::Record;
 use crate::engine::{Arena, EventQueue, FlowId, Handle, List, NodeId, WireId};
 use crate::mac::{Conventions, Finished, Frame};
 use crate::net::Packet;
@@ -45,10 +46,8 @@ pub struct World {
     pub(crate) arrivals: VecDeque<Arrival>,
     pub(crate) broadcasts_in_air: u64,
     pub(crate) recorder: Option<Recorder>,
-    /// True if results contain distributions of times.
-    pub(crate) distributions: bool,
-    /// True if results contain packets by their number of hops.
-    pub(crate) hop_counts: bool,
+    /// What results contain.
+    pub(crate) record: Record,
     /// How far nodes are apart, if receptions are recorded by distance.
     pub(crate) distances: Option<Box<Distances>>,
     /// Overflows of queues, if recorded.

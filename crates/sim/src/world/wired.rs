@@ -163,7 +163,7 @@ pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<V
             let message = "steps come one after another: each at a later `time` than the one before";
             return Err(BuildError::new(format!("wired.{table}.at"), message));
         }
-        for ends in pairs(wired, table, sites)? {
+        for ends in pairs(network, wired, table, sites)? {
             let [a, b] = ends.map(|end| &sites[end as usize]);
             if let Some(station) = [a, b].into_iter().find(|end| access && end.role == config::Role::Station) {
                 return refuse(format!(
@@ -182,7 +182,7 @@ pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<V
 }
 
 /// The pairs of nodes that a table joins.
-fn pairs(wired: &Wired, table: usize, sites: &[Site]) -> Result<Vec<[u32; 2]>, BuildError> {
+fn pairs(network: &Network, wired: &Wired, table: usize, sites: &[Site]) -> Result<Vec<[u32; 2]>, BuildError> {
     let path = || format!("wired.{table}.between");
     if wired.between.iter().all(|end| end.ends_with('*')) {
         return Err(BuildError::new(path(), "`*` stands for nodes at one end of links, not at both"));
@@ -193,7 +193,7 @@ fn pairs(wired: &Wired, table: usize, sites: &[Site]) -> Result<Vec<[u32; 2]>, B
             None => site.name == end,
         };
         let found: Vec<u32> = (0..).zip(sites).filter(|(_, site)| fits(site)).map(|(node, _)| node).collect();
-        if found.is_empty() && !end.ends_with('*') {
+        if found.is_empty() && end.strip_suffix('*').is_none_or(|beginning| !network.may_have_none(beginning)) {
             let known = sites.iter().map(|site| site.name.clone()).collect();
             return Err(BuildError::unknown_node(path(), end, known));
         }

@@ -10,6 +10,7 @@ pub(crate) const NETWORKS: &[(&str, &str)] = networks![
     "a-rts-poisson-5"
     "a-tmac-requests"
     "a-vehicles"
+    "ac-coding"
     "ac-static-bandwidth"
     "ax-dynamic-bandwidth"
     "ax-extended-range"

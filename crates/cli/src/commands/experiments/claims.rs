@@ -5,13 +5,14 @@ mod upkeep;
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::{Failure, HOLDS};
-use evidence::Row;
+use evidence::{Row, Text, Unstated};
 use experiment::scenario::{Wishes, nearest};
-use experiment::tables;
+use experiment::tables::{self, Columns};
 use lab::files;
 use lab::home::{by_id, home, under};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The rows of every document, by its name.
 type Records = BTreeMap<String, Vec<Row>>;
@@ -25,6 +26,9 @@ pub(super) fn claims(args: &args::Claims) -> Result<u8, Failure> {
     }
     if let Some(folder) = &args.pages {
         return upkeep::pages(folder).map(|()| HOLDS);
+    }
+    if args.unstated {
+        return print(&open_values(&texts()?, &args.targets)?).map(|()| HOLDS);
     }
     let records = records()?;
     if args.markdown {
@@ -63,6 +67,37 @@ fn markdown(records: &Records, targets: &[String], all: bool) -> Result<String, 
         chosen.insert(name.clone(), rows.clone());
     }
     Ok(evidence::markdown(if targets.is_empty() { records } else { &chosen }, all))
+}
+
+/// Formats the values that documents, or the named ones, do not state.
+fn open_values(texts: &[Text], targets: &[String]) -> Result<String, Failure> {
+    if let Some(other) = targets.iter().find(|name| evidence::sources(name).next().is_none()) {
+        return Err(Failure::wrong(format!("{other}: no document has this name")));
+    }
+    let meant = |text: &&Text| targets.is_empty() || targets.contains(&text.document);
+    let texts: Vec<Text> = texts.iter().filter(meant).cloned().collect();
+    let head = ["file", "key", "chosen", "tried", "rule, or why nothing else"];
+    let line = |one: Unstated| {
+        vec![format!("{}/{}", one.document, one.file), one.key, one.value, one.tried.join(", "), one.reason]
+    };
+    let lines: Vec<Vec<String>> = evidence::unstated(&texts).into_iter().map(line).collect();
+    Ok(tables::table(&head, &lines, &Columns { right: &[], prose: &[1, 2, 3, 4] }, width()))
+}
+
+/// Reads the scenarios of documents, bases included.
+fn texts() -> Result<Vec<Text>, Failure> {
+    let mut found = Vec::new();
+    for file in under(&home()?)? {
+        let folder = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+        if evidence::sources(&folder).next().is_none() {
+            continue;
+        }
+        let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", file.display()));
+        let text = fs::read_to_string(&file).map_err(unreadable)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        found.push(Text { document: folder, file: name, text });
+    }
+    Ok(found)
 }
 
 /// Returns the BibTeX entries of the documents that the arguments or their claims belong to, each once.

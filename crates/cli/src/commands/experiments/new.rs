@@ -26,20 +26,58 @@ pub(super) fn new(file: &Path, standard: &str) -> Result<(), Failure> {
     print(&format!("{shown}: a scenario with a comment for every part; try `sluice reproduce {shown}`\n"))
 }
 
-/// The example with the radio of a standard.
+/// The example with the radio of a standard. Over a fast one no TCP fills a queue within seconds, so that the load, the
+/// queue and the claims on it are others.
 fn scenario(standard: &str) -> String {
-    // Slow, so that a FIFO of 1000 packets is long, as in the claims.
-    let mcs = "mcs = 1                                 # or: rate_control = \"minstrel\"\n";
     let modes = match standard {
         "802.11b" => "data_rate = \"11 Mb/s\"\n".to_owned(),
-        "802.11n" => format!("channel_width = \"20 MHz\"                # or 40 MHz\n{mcs}"),
-        "802.11ac" | "802.11ax" => {
-            format!("channel_width = \"20 MHz\"                # 20, 40, 80, 160 MHz\nstreams = 1\n{mcs}")
-        }
+        // Slow, so that a FIFO of 1000 packets is long, as in the claims.
+        "802.11n" => "channel_width = \"20 MHz\"                # or 40 MHz\n\
+                      mcs = 1                                 # or: rate_control = \"minstrel-ht\"\n"
+            .to_owned(),
+        "802.11ac" => fast(9),
+        "802.11ax" => fast(11),
         _ => "data_rate = \"54 Mb/s\"                   # or: rate_control = \"minstrel\"\n".to_owned(),
     };
-    SCENARIO.replace(RADIO, &format!("standard = \"{standard}\"\n{modes}"))
+    let text = SCENARIO.replace(RADIO, &format!("standard = \"{standard}\"\n{modes}"));
+    if !matches!(standard, "802.11ac" | "802.11ax") {
+        return text;
+    }
+    FAST.iter().fold(text, |text, (slow, fast)| {
+        debug_assert!(text.contains(slow), "the example has {slow}");
+        text.replace(slow, fast)
+    })
 }
+
+fn fast(mcs: u8) -> String {
+    format!(
+        "channel_width = \"80 MHz\"                # 20, 40, 80, 160 MHz\n\
+         streams = 2                             # spatial streams: 1 to 8\n\
+         mcs = {mcs:<2}                                # or: rate_control = \"minstrel-ht\"\n"
+    )
+}
+
+/// The lines of the example that differ over a fast standard.
+const FAST: [(&str, &str); 12] = [
+    ("a download and a game", "a backup and a game"),
+    ("does a download do", "does a backup do"),
+    ("duration = \"40 s\"\nwarmup = \"10 s\" ", "duration = \"4 s\"\nwarmup = \"1 s\"  "),
+    ("rate = \"1 Gb/s\"\ndelay = \"20 ms\"", "rate = \"2.5 Gb/s\"\ndelay = \"2 ms\""),
+    (
+        "limit = 1000                            # packets, or a size: \"64 kB\"",
+        "limit = 10000                           # packets, or a size: \"8 MB\"",
+    ),
+    (
+        "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }           # as much as TCP can send",
+        "traffic = { kind = \"cbr\", rate = \"2 Gb/s\", packet = \"1472 B\" }   # over UDP, more than the radio carries",
+    ),
+    ("FIFO of 1000", "FIFO of 10000"),
+    ("nearly every packet", "most packets"),
+    ("holds = \">= 0.9\"", "holds = \">= 0.5\""),
+    ("1000 packets of 1500 B take half a second at 24 Mb/s", "10000 packets of 1500 B take 0.12 s at 1 Gb/s"),
+    ("download", "backup"),
+    ("series = \"500 ms\"", "series = \"100 ms\""),
+];
 
 #[cfg(test)]
 mod tests {
@@ -48,7 +86,11 @@ mod tests {
     #[test]
     fn the_example_has_the_lines_that_a_standard_replaces() {
         assert_eq!(scenario("802.11g").matches("54 Mb/s").count(), 1);
-        let wide = scenario("802.11ax");
-        assert!(wide.contains("standard = \"802.11ax\"\nchannel_width") && !wide.contains("data_rate"), "{wide}");
+        for (standard, mcs) in [("802.11ac", "mcs = 9 "), ("802.11ax", "mcs = 11 ")] {
+            let wide = scenario(standard);
+            assert!(wide.contains(&format!("standard = \"{standard}\"\nchannel_width = \"80 MHz\"")), "{wide}");
+            assert!(wide.contains("\nstreams = 2 ") && wide.contains(mcs) && !wide.contains("data_rate"), "{wide}");
+            assert!(!wide.contains("download") && !wide.contains("greedy"), "{wide}");
+        }
     }
 }

@@ -56,8 +56,10 @@ pub(super) fn read(path: &Path) -> Result<Vec<Decision>, Failure> {
 
 /// Returns the settings of each controller. Of several, only those with a target delay get one.
 fn policies(args: &args::Replay) -> Vec<args::Policy> {
-    let policy =
-        |controller: Option<Name>, target_delay| args::Policy { controller, target_delay, set: args.set.clone() };
+    let policy = |controller: Option<Name>, target_delay| {
+        let controller = controller.map(|name| args::Scheme(Some(name)));
+        args::Policy { controller, target_delay, set: args.set.clone() }
+    };
     match &args.controller[..] {
         [] => vec![policy(None, args.target_delay)],
         [one] => vec![policy(Some(*one), args.target_delay)],

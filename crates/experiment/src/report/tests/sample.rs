@@ -387,6 +387,7 @@ fn node_series(seed: u64, n: usize, governed: bool, delay: &dyn Fn(usize, usize)
 fn node(n: usize, target: Option<f64>) -> Node {
     let queue = QueueResult {
         name: "be".to_owned(),
+        scheduler: "drop-head".to_owned(),
         controller: "adth".to_owned(),
         arrived_packets: 16_875,
         sent_packets: 16_000,

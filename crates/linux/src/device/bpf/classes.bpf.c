@@ -3,6 +3,7 @@
 #include "kernel.h"
 #include "class.h"
 #include "hops.h"
+#include "lane.h"
 
 /* Set by the loader: the link's kind. */
 const volatile __u32 link = LINK_ETHERNET;
@@ -25,6 +26,12 @@ SEC("tc")
 int hops(struct __sk_buff *skb)
 {
 	return hops_of(skb, bpf_cast_to_kern_ctx(skb), link);
+}
+
+SEC("tc")
+int lane(struct __sk_buff *skb)
+{
+	return lane_of(bpf_cast_to_kern_ctx(skb));
 }
 
 char terms[] SEC("license") = "Dual MIT/GPL";

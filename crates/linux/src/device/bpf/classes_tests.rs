@@ -103,6 +103,29 @@ fn a_packet_has_the_discard_priority_of_its_drop_precedence() {
     }
 }
 
+/// As `cfg80211_classify8021d` of Linux 6.8 and later has it: all code points, and the simulator's table.
+#[test]
+fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
+    let Some(object) = load(None) else { return };
+    let (voice, video, best_effort, background) = (0, 1, 2, 3);
+    for dscp in 0..64_u8 {
+        let expected = match dscp {
+            10 | 12 | 14 | 16 | 18 | 20 | 22 => best_effort,
+            44 | 46 | 48.. => voice,
+            24 | 26 | 28 | 30 | 32..48 => video,
+            8..24 => background,
+            _ => best_effort,
+        };
+        for ecn in 0..4 {
+            assert_eq!(run(&object, "lane", &frame(&[], 0x0800, &ipv4(dscp, ecn))), expected, "{dscp}");
+            assert_eq!(run(&object, "lane", &frame(&[], 0x86dd, &ipv6(dscp, ecn, 17, 0))), expected, "{dscp}");
+        }
+    }
+    // ARP is best effort, and so is what stands behind a tag in the frame itself.
+    assert_eq!(run(&object, "lane", &frame(&[], 0x0806, &[0xff; 28])), best_effort);
+    assert_eq!(run(&object, "lane", &frame(&[0x8100], 0x0800, &ipv4(46, 0))), best_effort);
+}
+
 /// A packet in a session of PPP over Ethernet.
 fn in_session(protocol: u16, rest: &[u8]) -> Vec<u8> {
     [&[0x11, 0, 0, 1, 0, 30], &protocol.to_be_bytes()[..], rest].concat()

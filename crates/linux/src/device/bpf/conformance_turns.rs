@@ -12,8 +12,9 @@ use units::{Bytes, Duration, Instant, Positive, Within};
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/turns_conformance.bpf.o"));
 const STEPS: u32 = 6_000;
 const LANES: usize = 4;
-/// Flows of a port; few enough for their hashes to differ on both sides.
-const FLOWS: u64 = 6;
+/// Flows of a port; few enough for their hashes to differ on both sides: with more than a drop looks at, too.
+const FEW: u64 = 6;
+const MANY: u64 = 100;
 /// Buckets of flows in the kernel, see `flows.h`.
 const HASHED_FLOWS: u64 = 2_048 - 256;
 const ROOM: u32 = 4_096;
@@ -70,7 +71,7 @@ impl Ports for Asked<'_> {
 }
 
 fn queue(target: Positive<Duration>, limit: u32) -> Queue<Flowing> {
-    let turns = Some(Params { target_delay: target, flows: Within::<u32, 1, 65_536>::new(4_096).unwrap() });
+    let turns = Some(Params { target_delay: target, flows: Within::<u32, 1, 65_536>::new(65_536).unwrap() });
     let settings =
         Settings { discipline: DisciplineName::Turns, limit: Limit::Packets(limit), turns, ..Settings::default() };
     settings.build(1).unwrap().0
@@ -103,11 +104,11 @@ impl InRust {
 /// Target delay, and the longest round.
 type Times = (Positive<Duration>, Option<Positive<Duration>>);
 
-/// The law in the kernel.
-struct Turns(InKernel);
+/// The law in the kernel, and the number of flows of a port.
+struct Turns(InKernel, u64);
 
 impl Turns {
-    fn new(kind: u64, (target, bulk): Times, limit: u32, stations: &[Station]) -> Option<Self> {
+    fn new(kind: u64, (target, bulk): Times, limit: u32, stations: &[Station], flows: u64) -> Option<Self> {
         let hard = Limit::Packets(limit);
         let mechanism =
             Mechanism { hard, fallback: hard, overflow: End::Head, purge: Purge::Head, burst: queue::LONGEST_PACKET };
@@ -122,7 +123,7 @@ impl Turns {
         all.resize(kernel.map("stations").value_size() as usize, 0);
         kernel.map("stations").update(&0_u32.to_ne_bytes(), &all, MapFlags::ANY).unwrap();
         kernel.call([3, 0, 0, 0, 0, 0, 0, 0]);
-        Some(Self(kernel))
+        Some(Self(kernel, flows))
     }
 
     fn step(&self, call: [u64; 6]) -> Decision {
@@ -133,7 +134,7 @@ impl Turns {
     }
 
     fn comes(&self, now: Instant, port: usize, packet: Flowing) -> Decision {
-        let bucket = (port as u64 * FLOWS + packet.flow) % HASHED_FLOWS;
+        let bucket = (port as u64 * self.1 + packet.flow) % HASHED_FLOWS;
         let hash = ((bucket << 32) + (1 << 31)) / HASHED_FLOWS;
         self.step([1, now.as_nanos(), port as u64, hash, packet.len.count(), packet.number])
     }
@@ -149,13 +150,13 @@ impl Turns {
     }
 }
 
-fn packet(state: &mut u64, number: u64) -> Flowing {
+fn packet(state: &mut u64, number: u64, flows: u64) -> Flowing {
     let len = if draw(state, 3) == 0 { 40 + draw(state, 100) } else { 200 + draw(state, 1_301) };
-    Flowing { number, len: Bytes::new(len), flow: draw(state, FLOWS) }
+    Flowing { number, len: Bytes::new(len), flow: draw(state, flows) }
 }
 
 /// Returns how many packets left and were dropped; `None` if programs cannot be loaded.
-fn drive_stations(count: usize, times: Times, seed: u64) -> Option<(u64, u64)> {
+fn drive_stations((count, flows): (usize, u64), times: Times, seed: u64) -> Option<(u64, u64)> {
     let mut state = seed;
     let station = |number: u64, state: &mut u64| {
         // From 6 Mb/s without aggregates to 600 Mb/s.
@@ -164,7 +165,7 @@ fn drive_stations(count: usize, times: Times, seed: u64) -> Option<(u64, u64)> {
         Station { address: number + 1, per_byte, per_packet, turn, packets }
     };
     let stations: Vec<Station> = (0..count as u64).map(|number| station(number, &mut state)).collect();
-    let kernel = Turns::new(MANY_STATIONS, times, ROOM, &stations)?;
+    let kernel = Turns::new(MANY_STATIONS, times, ROOM, &stations, flows)?;
     let ports = count * LANES;
     let (target, bulk) = times;
     let queues = (0..ports).map(|_| queue(target, ROOM)).collect();
@@ -182,7 +183,7 @@ fn drive_stations(count: usize, times: Times, seed: u64) -> Option<(u64, u64)> {
                 // Best effort mostly.
                 let port = if draw(&mut state, 4) > 0 { port / LANES * LANES + 2 } else { port };
                 for burst in 0..=draw(&mut state, 3) {
-                    let packet = packet(&mut state, u64::from(step) * 8 + burst + 1);
+                    let packet = packet(&mut state, u64::from(step) * 8 + burst + 1, flows);
                     let (kept, dropped) = rust.comes(now, port, packet);
                     lost += dropped.len() as u64;
                     assert_eq!(kernel.comes(now, port, packet), (kept, dropped), "{context}");
@@ -211,8 +212,8 @@ fn drive_stations(count: usize, times: Times, seed: u64) -> Option<(u64, u64)> {
 }
 
 /// As [`drive_stations`], for the queue of one station, which measures how long a byte takes.
-fn drive_one(target: Positive<Duration>, limit: u32, seed: u64) -> Option<(u64, u64)> {
-    let kernel = Turns::new(ONE_STATION, (target, None), limit, &[])?;
+fn drive_one(target: Positive<Duration>, (limit, flows): (u32, u64), seed: u64) -> Option<(u64, u64)> {
+    let kernel = Turns::new(ONE_STATION, (target, None), limit, &[], flows)?;
     let mut rust = queue(target, limit);
     let (mut state, mut now, mut left, mut lost) = (seed, START, 0, 0);
     for step in 0..STEPS {
@@ -222,7 +223,7 @@ fn drive_one(target: Positive<Duration>, limit: u32, seed: u64) -> Option<(u64, 
         }
         let arrivals = if step / 200 % 2 == 0 { 60 } else { 40 };
         if draw(&mut state, 100) < arrivals {
-            let packet = packet(&mut state, u64::from(step) + 1);
+            let packet = packet(&mut state, u64::from(step) + 1, flows);
             let mut dropped = Vec::new();
             rust.enqueue(now, packet, &mut |packet: Flowing| dropped.push(packet.number));
             lost += dropped.len() as u64;
@@ -247,19 +248,21 @@ fn target(millis: u64) -> Positive<Duration> {
 fn the_law_in_c_decides_as_the_one_in_rust() {
     let mut all = (0, 0);
     // Stations, target, and the longest round: far below what the stations need, and near it.
-    for (seed, (count, of, round)) in (1..).zip([
-        (1, 100, None),
-        (2, 100, None),
-        (8, 100, None),
-        (8, 5, None),
-        (32, 100, None),
-        (64, 100, None),
-        (1, 100, Some(2)),
-        (8, 100, Some(10)),
-        (32, 20, Some(60)),
-        (64, 100, Some(100)),
+    for (seed, (count, flows, of, round)) in (1..).zip([
+        (1, FEW, 100, None),
+        (2, FEW, 100, None),
+        (8, FEW, 100, None),
+        (8, FEW, 5, None),
+        (32, FEW, 100, None),
+        (64, FEW, 100, None),
+        (1, FEW, 100, Some(2)),
+        (8, FEW, 100, Some(10)),
+        (32, FEW, 20, Some(60)),
+        (64, FEW, 100, Some(100)),
+        (1, MANY, 100, None),
+        (4, MANY, 20, None),
     ]) {
-        let Some((left, lost)) = drive_stations(count, (target(of), round.map(target)), seed) else {
+        let Some((left, lost)) = drive_stations((count, flows), (target(of), round.map(target)), seed) else {
             eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
             return;
         };
@@ -271,8 +274,10 @@ fn the_law_in_c_decides_as_the_one_in_rust() {
 #[test]
 fn the_queue_of_one_station_in_c_decides_as_the_one_in_rust() {
     let mut all = (0, 0);
-    for (seed, limit) in [(1, 1_000), (2, 1_000), (3, 20), (4, 1)] {
-        let Some((left, lost)) = drive_one(target(20 + 40 * (seed % 2)), limit, seed) else {
+    for (seed, limit, flows) in
+        [(1, 1_000, FEW), (2, 1_000, FEW), (3, 20, FEW), (4, 1, FEW), (5, 1_000, MANY), (6, 50, MANY)]
+    {
+        let Some((left, lost)) = drive_one(target(20 + 40 * (seed % 2)), (limit, flows), seed) else {
             eprintln!("skipped: to load a program into the kernel needs CAP_BPF");
             return;
         };

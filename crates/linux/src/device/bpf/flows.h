@@ -15,6 +15,8 @@
 #define QUANTUM 300
 /* Most steps from flow to flow in a call, so that it ends soon. */
 #define MOST_STEPS 1024
+/* Flows that are looked at for the fattest, so that a drop costs the same however many there are. */
+#define LOOKED_AT 16
 /* How many times longer than others flows of short packets may wait, and the longest ACK with options. */
 #define ACKS 10
 #define SHORT_BYTES 128
@@ -175,35 +177,69 @@ static ALWAYS_INLINE __u32 flow_of(struct turns *all, __u32 port, __u32 hash)
 	return number;
 }
 
-/* Takes the packet at the head of the longest flow of a port (the first of equals in order of their turns) out of it.
+/* Bytes of the flow of a port that is known as the longest. */
+static ALWAYS_INLINE __u64 known_bytes(struct turns *all, const struct port *port, __u32 at)
+{
+	const struct flow *flow = flow_at(all, port->fattest);
+
+	return port->fattest && flow->port == at ? flow->bytes : 0;
+}
+
+/* The flows of a port in order of their turns: the next one, and the first of the second line once the first has ended. */
+struct walk {
+	__u32 number, others;
+	/* The longest until now, the first of equals, and its bytes. */
+	__u32 fattest;
+	__u64 most;
+};
+
+/* Looks at one flow more. Returns whether there was none. */
+static ALWAYS_INLINE int look_at_next(struct turns *all, struct walk *walk)
+{
+	const struct flow *flow;
+
+	if (!walk->number) {
+		walk->number = walk->others;
+		walk->others = 0;
+	}
+	if (!walk->number)
+		return 1;
+	flow = flow_at(all, walk->number);
+	if (flow->bytes > walk->most) {
+		walk->most = flow->bytes;
+		walk->fattest = walk->number;
+	}
+	walk->number = all->next_flow[bounded(walk->number - 1, FLOWS)];
+	return 0;
+}
+
+/* Takes the packet at the head of the longest flow of a port out of it: the longest among the one that is known and the
+ * first LOOKED_AT in order of their turns (the first of equals); beyond those it visits flows only until one has packets.
  * Returns its place as a number; zero: no flow has any, or its packets are shorter than `least` on average. */
 VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 {
 	struct queue q = { .slot = slot };
 	struct turns *all = turns_of(q);
 	struct port *port = port_at(&all->law, at);
-	__u32 fattest = 0, number = port->new_flows.first, others = port->old_flows.first;
+	struct walk walk = { port->new_flows.first, port->old_flows.first, 0, 0 };
+	__u64 known = known_bytes(all, port, at);
 	struct entry *gone;
 	struct flow *flow;
-	__u64 most = 0;
+	__u32 number;
 
-	AT_MOST(MOST_STEPS) {
-		if (!number) {
-			number = others;
-			others = 0;
-		}
-		if (!number)
+	AT_MOST(LOOKED_AT)
+		if (look_at_next(all, &walk))
 			break;
-		flow = flow_at(all, number);
-		if (flow->bytes > most) {
-			most = flow->bytes;
-			fattest = number;
-		}
-		number = all->next_flow[bounded(number - 1, FLOWS)];
-	}
-	if (!fattest)
+	if (unlikely(!(walk.most | known)))
+		AT_MOST(MOST_STEPS)
+			if (look_at_next(all, &walk) || walk.most)
+				break;
+	if (known > walk.most)
+		walk.fattest = port->fattest;
+	if (!walk.fattest)
 		return 0;
-	flow = flow_at(all, fattest);
+	port->fattest = walk.fattest;
+	flow = flow_at(all, walk.fattest);
 	if (flow->bytes < (__u64)least * flow->packets)
 		return 0;
 	number = flow->first;
@@ -211,13 +247,17 @@ VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 	if (!gone)
 		return 0;
 	leaves_port(port, gone);
+	/* Where all are alike, the next one is as long, and those before it are empty. */
+	if (!flow->packets)
+		port->fattest = all->next_flow[bounded(walk.fattest - 1, FLOWS)];
 	return number;
 }
 
 /* Drops the packet at the head of the longest flow of a port, if that has any. */
 static ALWAYS_INLINE int shed(struct queue q, __u32 at, __u64 least, host_t host)
 {
-	__u32 number = take_of_fattest(q.slot, at, least);
+	const struct port *port = port_at(&turns_of(q)->law, at);
+	__u32 number = port->packets == port->thin ? 0 : take_of_fattest(q.slot, at, least);
 	struct entry *gone = number ? entry_at(q, number - 1) : 0;
 
 	if (!gone)
@@ -251,6 +291,8 @@ static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, 
 	chain(q, &flow->first, &flow->last, number, place);
 	flow->packets++;
 	flow->bytes += len;
+	if (flow->bytes > known_bytes(all, port, flow->port))
+		port->fattest = of;
 	if (!flow->listed) {
 		flow->listed = NEW_FLOW;
 		flow->deficit = QUANTUM;
@@ -289,6 +331,8 @@ static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, struc
 	is->arrived_bytes += len;
 	if (unlikely(!fits(0, 0, limit, len)))
 		goto refused;
+	if (is->discipline != MANY_STATIONS)
+		count_meter(&all->meter, q.set->target_delay, now);
 	of = flow_of(all, at, hash);
 	flow = flow_at(all, of);
 	thin = comes_thin(q, all, port, flow, len, now);
@@ -306,6 +350,8 @@ static ALWAYS_INLINE struct entry *join(struct queue q, struct turns *all, struc
 		goto refused;
 	if (is->discipline == MANY_STATIONS)
 		joined(&all->law, port, now, at, len, thin);
+	else if (thin)
+		spend(&all->meter, len);
 	is->backlog_packets++;
 	is->backlog_bytes += len;
 	raise_to(&is->backlog_max, is->backlog_packets);

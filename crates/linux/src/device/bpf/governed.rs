@@ -12,6 +12,7 @@ use crate::device::contract::{BIASED, Beside, Capabilities, Device, Keeps, Own, 
 use crate::device::former::Former;
 use crate::device::looks::Looks;
 use crate::device::state::State;
+use crate::device::txq::holds;
 use crate::device::wish::Place;
 use crate::device::wish::{Backend, Start, Wish};
 use crate::error::{Error, Unfit};
@@ -89,7 +90,7 @@ impl Governed {
         looks: &Looks,
         replace: bool,
     ) -> Result<Self, Error> {
-        let turns = Turns { target, bulk, by_station: never_pushes_back(&place.device) };
+        let turns = Turns { target, bulk, by_station: holds(&place.device)? };
         Self::attach_with(place, mechanism, Order::Turns(turns), start, looks, replace)
     }
 
@@ -126,7 +127,7 @@ impl Governed {
             // The lock may have made it. It stays if it is not empty.
             let _ = std::fs::remove_dir(folder);
         })?;
-        let credit = never_pushes_back(&link.name).then(|| order.credit());
+        let credit = holds(&link.name)?.then(|| order.credit());
         let plan = Plan { mechanism, order, credit, start, looks, replace };
         let installed = install(place, &mut route, &link, &discipline, &plan);
         match installed {
@@ -246,11 +247,6 @@ fn install(
 fn let_drain(mut is_empty: impl FnMut() -> Result<bool, Error>) {
     let patience = Patience::new(LONGEST_DRAIN, PAUSE);
     while !is_empty().unwrap_or(true) && patience.lasts() {}
-}
-
-/// Tells whether the interface belongs to mac80211, which takes every packet at once.
-fn never_pushes_back(device: &str) -> bool {
-    Path::new("/sys/class/net").join(device).join("phy80211").exists()
 }
 
 impl Device for Governed {

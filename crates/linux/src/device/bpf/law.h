@@ -55,6 +55,9 @@ struct port {
 	/* What waits: flows in order of their turns, places of thin packets, the number of those, and all. */
 	struct line new_flows, old_flows;
 	__u32 first, last;
+	/* The flow that was the longest when a packet last came or was dropped: others may have grown past it since, or it
+	 * may be another port's by now. */
+	__u64 fattest;
 	__u64 thin, packets, bytes;
 };
 
@@ -91,8 +94,11 @@ struct law {
 	__u32 next_turn[PORTS], next_first[PORTS];
 };
 
-/* How long a byte takes, for a queue of one station. */
+/* How long a byte takes, for a queue of one station, and what thin packets may use of its link. */
 struct meter {
+	/* Time on the link that thin packets may use, and when it was last counted. */
+	__s64 credit;
+	__u64 counted;
 	/* Wall time of a byte in picoseconds, averaged, plus one; zero before a packet behind another has left. */
 	__u64 per_byte;
 	/* When the last packet left, if others waited behind it. */
@@ -444,12 +450,30 @@ static ALWAYS_INLINE void released(struct law *law, struct port *port, __u64 now
 	}
 }
 
+/* Counts what half of the time since it was last counted is worth to thin packets: their share beside one station. */
+static ALWAYS_INLINE void count_meter(struct meter *meter, __u64 target, __u64 now)
+{
+	__s64 most = target / 2;
+
+	meter->credit += since(now, meter->counted) / 2;
+	meter->counted = now;
+	if (meter->credit > most)
+		meter->credit = most;
+}
+
+/* A thin packet of so many bytes joins the queue of one station. */
+static ALWAYS_INLINE void spend(struct meter *meter, __u64 len)
+{
+	if (meter->per_byte)
+		meter->credit -= (meter->per_byte - 1) * len / 1000;
+}
+
 /* As is_thin, with one station. */
 static ALWAYS_INLINE int is_thin_by(const struct meter *meter, __u64 len, __u64 gap)
 {
 	__u64 per_byte = meter->per_byte ? meter->per_byte - 1 : 0;
 
-	return gap >= OVERHEAD * 2 && gap >= (OVERHEAD + per_byte * len / 1000) * 2;
+	return meter->credit >= 0 && gap >= OVERHEAD * 2 && gap >= (OVERHEAD + per_byte * len / 1000) * 2;
 }
 
 /* As most_of, with one station. */

@@ -20,8 +20,8 @@ struct bpf_dynptr {
 } __attribute__((aligned(8)));
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct sk_buff {
-	unsigned int len, priority;
-	unsigned short protocol, network_header;
+	unsigned int len, priority, vlan_all;
+	unsigned short protocol, network_header, vlan_tci;
 	unsigned char *head, *data;
 	long long tstamp;
 	char cb[48];

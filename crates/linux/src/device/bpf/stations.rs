@@ -4,7 +4,7 @@ use super::maps::refused;
 use super::shared::{PROBES, STATIONS, Station};
 use crate::device::radio::largest;
 use crate::error::Error;
-use crate::kernel::nl80211::{Format, Peer, Wireless};
+use crate::kernel::nl80211::{Format, Interface, Peer, Role, Wireless};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::collections::{BTreeMap, VecDeque};
@@ -19,8 +19,12 @@ const FRAMING: Bytes = Bytes::new(50);
 const FULL: Bytes = Bytes::new(1_550);
 /// What a frame takes beside its bytes: access, preambles, ACK.
 const ACCESS: Duration = Duration::from_micros(250);
-/// Rate of receivers of which nothing is known: the lowest that all have.
+/// Rate of receivers of which nothing is known, and of groups: the lowest that all have; at 2.4 GHz that of groups is the
+/// lowest basic rate unless an access point has others.
 const LOWEST: Rate = Rate::mbps(6);
+const LOWEST_AT_2_4_GHZ: Rate = Rate::mbps(1);
+/// Of all groups.
+const GROUP: [u8; 6] = [0xff; 6];
 /// Fewest frames that tell how often each is sent.
 const TELLING: u32 = 10;
 /// Most times that a frame counts as sent.
@@ -79,7 +83,10 @@ impl Stations {
         let peers = self.wireless.peers(self.index)?;
         self.pass = peers.len() / LISTED;
         self.known.retain(|address, _| peers.iter().any(|peer| peer.address == *address));
-        let known: Vec<Station> = peers.iter().filter_map(|peer| self.station(peer)).collect();
+        let group = self.wireless.interface(self.index)?.and_then(|interface| group(&interface));
+        let peers: Vec<Station> = peers.iter().filter_map(|peer| self.station(peer)).collect();
+        let others = mean(&peers);
+        let known: Vec<Station> = group.into_iter().chain(peers).collect();
         let mut next = self.written;
         for kept in &mut next[1..] {
             *kept = known.iter().find(|station| station.address == kept.address).copied().unwrap_or_default();
@@ -92,7 +99,7 @@ impl Stations {
                 next[free] = *station;
             }
         }
-        next[0] = Station { address: self.key, ..mean(&known) };
+        next[0] = Station { address: self.key, ..others };
         if next == self.written { Ok(()) } else { self.write(&next) }
     }
 
@@ -165,6 +172,15 @@ fn station(address: u64, rate: Rate, format: Format, attempts: f64) -> Station {
     Station { address, per_byte, per_packet: takes(FRAMING), turn, packets }
 }
 
+/// Returns what stands for groups: they hear the lowest basic rate, without aggregates and repeats. A station's frames to
+/// them go to its access point.
+fn group(interface: &Interface) -> Option<Station> {
+    let is_sender = matches!(interface.role, Role::AccessPoint | Role::AdHoc | Role::MeshPoint);
+    let is_low = interface.channel.is_some_and(|channel| channel.band() == Some(0));
+    let rate = if is_low { LOWEST_AT_2_4_GHZ } else { LOWEST };
+    is_sender.then(|| station(name(GROUP), rate, Format::NonHt, 1.0))
+}
+
 /// Returns what stands for receivers that are not named: the mean of the others.
 fn mean(known: &[Station]) -> Station {
     let Some(count @ 1..) = u64::try_from(known.len()).ok() else {
@@ -183,6 +199,7 @@ fn mean(known: &[Station]) -> Station {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::nl80211::Channel;
 
     #[test]
     fn airtime_follows_from_rate_format_and_attempts() {
@@ -218,6 +235,21 @@ mod tests {
         let all = mean(&[station(1_000, 10, 64), station(3_000, 30, 256)]);
         assert_eq!(all, Station { address: 0, per_byte: 2_000, per_packet: 0, turn: 20, packets: 160 });
         assert_eq!(mean(&[]).per_packet, 250_000);
+    }
+
+    #[test]
+    fn groups_hear_the_lowest_rate_of_an_access_point() {
+        let on = |frequency, role| Interface {
+            role,
+            channel: Some(Channel { frequency, ..Channel::default() }),
+            ..Interface::default()
+        };
+        let of = |frequency| group(&on(frequency, Role::AccessPoint)).unwrap();
+        let Station { address, per_byte, per_packet, turn, packets } = of(2_412);
+        assert_eq!((address, per_byte, per_packet), (0x1_ffff_ffff_ffff, 8_000_000, 250_000));
+        assert_eq!((turn, packets), (0, 1));
+        assert_eq!([of(5_180), of(5_955)].map(|station| station.per_byte), [1_333_333; 2]);
+        assert_eq!(group(&on(2_412, Role::Station)), None, "they go to its access point");
     }
 
     #[test]

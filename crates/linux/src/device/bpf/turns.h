@@ -1,48 +1,9 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only
  * Queues with turns in a queue of the kernel: packets find their stations, and leave in the order of the law. */
 
-/* Any struct of the kernel with a word at its beginning, to read what is no struct. */
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
-struct timespec64 {
-	__s64 tv_sec;
-};
-#pragma clang attribute pop
-KERNEL(void *bpf_rdonly_cast(const void *address, __u32 type));
+#include "lane.h"
+
 KERNEL(__u32 bpf_skb_get_hash(struct sk_buff *skb));
-#define TYPE_IN_KERNEL 1
-
-/* Eight bytes of a packet, the first lowest. */
-static ALWAYS_INLINE __u64 bytes_at(const unsigned char *address)
-{
-	const struct timespec64 *word =
-		bpf_rdonly_cast(address, __builtin_btf_type_id(*(struct timespec64 *)0, TYPE_IN_KERNEL));
-
-	return word->tv_sec;
-}
-
-/* An address as the agent writes it. */
-#define SIX_BYTES 0xffffffffffff
-#define NAMED 0x1000000000000
-/* Access category by user priority (IEEE 802.11-2016, table 10-1), from the highest priority to 0: voice is 0, video 1,
- * best effort 2, background 3. */
-#define LANES_BY_PRIORITY 0x00112332
-
-/* Returns the access category of a packet, as mac80211 finds it: by what its sender asked for, or by its DSCP. */
-static ALWAYS_INLINE __u32 lane_of(const struct sk_buff *skb)
-{
-	__u32 priority = skb->priority - 256;
-	__u64 header;
-
-	if (priority > 7) {
-		priority = 0;
-		header = bytes_at(skb->head + skb->network_header);
-		if (skb->protocol == __builtin_bswap16(ETHERTYPE_IP))
-			priority = header >> 13 & 7;
-		else if (skb->protocol == __builtin_bswap16(ETHERTYPE_IPV6))
-			priority = header >> 1 & 7;
-	}
-	return LANES_BY_PRIORITY >> priority * 4 & 3;
-}
 
 /* Returns the port of a packet. */
 static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
@@ -52,7 +13,7 @@ static ALWAYS_INLINE __u32 port_of(struct queue q, const struct sk_buff *skb)
 	if (q.is->discipline != MANY_STATIONS)
 		return 0;
 	if (q.is->link == LINK_ETHERNET)
-		station = station_of(q.slot, (bytes_at(skb->data) & SIX_BYTES) | NAMED);
+		station = station_of(q.slot, receiver_of(bytes_at(skb->data)));
 	return station * LANES + lane_of(skb);
 }
 

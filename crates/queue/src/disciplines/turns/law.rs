@@ -28,6 +28,9 @@ const STATIONS_OVER: Duration = Duration::from_millis(100);
 const WINDOW: Duration = Duration::from_millis(20);
 /// Most that a station's credit for thin packets can be, if a turn is not longer.
 const CREDIT: Duration = Duration::from_millis(2);
+/// Longest that what a station has sent keeps its packets back, at the share of the time that it has then: what no packet
+/// of its own slows down would else keep the answers to it back for longer than it lasted.
+const PAID_WITHIN: Duration = Duration::from_secs(1);
 /// Time after a station's last packet for which it pays for airtime.
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Stretch below which, and above which no longer, the medium counts as the access point's own.
@@ -469,8 +472,11 @@ impl Law {
         }
         let share = &mut self.shares[port];
         share.count(now, &self.medium);
-        share.debt += airtime;
-        self.charge(now, port, airtime);
+        let before = share.debt;
+        share.debt = (before + airtime).min(self.medium.share_of(PAID_WITHIN).max(before));
+        let charged = share.debt.saturating_sub(before);
+        debug_assert!(charged <= airtime && share.debt >= before);
+        self.charge(now, port, charged);
     }
 
     /// When a port of a category may have its turn again that is only held back by what its station has sent.
@@ -542,12 +548,13 @@ impl Share {
     /// Counts what its share of the time since it was last counted is worth.
     fn count(&mut self, now: Instant, medium: &Medium) {
         debug_assert!(self.counted <= now, "time does not run back");
-        let past = now.since(self.counted).as_nanos().saturating_mul(ONE);
+        let past = now.since(self.counted);
         self.counted = now;
-        let earned = i64::try_from(past / (medium.stations + ONE)).unwrap_or(i64::MAX);
+        let earned = past.as_nanos().saturating_mul(ONE) / (medium.stations + ONE);
+        let earned = i64::try_from(earned).unwrap_or(i64::MAX);
         self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn.max(CREDIT)));
         debug_assert!(earned >= 0);
-        self.debt = self.debt.saturating_sub(Duration::from_nanos(past / medium.stations.max(ONE)));
+        self.debt = self.debt.saturating_sub(medium.share_of(past));
     }
 
     /// What a thin packet costs in airtime.
@@ -560,6 +567,11 @@ impl Medium {
     /// Time in which a station's share is worth so much airtime.
     fn time_for(&self, airtime: Duration) -> Duration {
         Duration::from_nanos(airtime.as_nanos().saturating_mul(self.stations.max(ONE)).div_ceil(ONE))
+    }
+
+    /// A station's share of a time.
+    fn share_of(&self, time: Duration) -> Duration {
+        Duration::from_nanos(time.as_nanos().saturating_mul(ONE) / self.stations.max(ONE))
     }
 
     /// Wall time in which each of so many senders, in 1024ths, at least one, sends for so long.

@@ -70,10 +70,13 @@ enum Bounds {
     Measured(Meter),
 }
 
-/// How long a byte takes.
+/// How long a byte takes, and what thin packets may use of the link.
 #[derive(Clone, Debug)]
 struct Meter {
     target: Duration,
+    /// Time on the link that thin packets may use, in nanoseconds, and when it was last counted.
+    credit: i64,
+    counted: Instant,
     /// Wall time of a byte in picoseconds, averaged; none before the first packet behind another has left.
     per_byte: Option<u64>,
     /// When the last packet left, if others waited behind it.
@@ -86,6 +89,8 @@ pub(crate) struct Turns<P> {
     bounds: Bounds,
     purges: bool,
     flows: Flows<P, Seen>,
+    /// The flow that was the longest when a packet last came or was dropped; others may have grown past it since.
+    fattest: Option<usize>,
     /// Thin packets, and those that go first by order: before all others.
     first: VecDeque<Waiting<P>>,
     /// Packets already scheduled because the host looked ahead.
@@ -100,9 +105,10 @@ impl<P: Packet> Discipline<P> for Turns<P> {
     fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
         let target = params.target_delay.get();
         Ok(Self {
-            bounds: Bounds::Measured(Meter { target, per_byte: None, busy_since: None }),
+            bounds: Bounds::Measured(Meter::new(target)),
             purges: setup.purge != Some(Purge::None),
             flows: Flows::new(params.flows.get(), QUANTUM, setup.seed, setup.room),
+            fattest: None,
             first: VecDeque::with_capacity(LOOK_AHEAD),
             passed: VecDeque::with_capacity(LOOK_AHEAD),
         })
@@ -115,7 +121,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         if !account.fits_alone(len) {
             return account.refuse(packet, dropped);
         }
-        let Pace { gap, most, longest, .. } = self.pace(packet.len());
+        let Pace { gap, most, longest, .. } = self.pace(now, packet.len());
         let index = self.flows.hash(&packet);
         let Flow { queue, state, .. } = self.flows.flow_mut(index);
         let before = state.last.replace(now);
@@ -132,8 +138,11 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         if is_thin {
             self.flows.flow_mut(index).state.ahead = 1;
             self.first.push_back(waiting);
+            if let Bounds::Measured(meter) = &mut self.bounds {
+                meter.spend(len);
+            }
         } else {
-            self.flows.append(index, waiting);
+            self.append(index, waiting);
         }
         account.joins(now, len);
         if longest.is_some() {
@@ -258,22 +267,40 @@ impl<P: Packet> Turns<P> {
     }
 
     /// The bounds for a packet of this length.
-    fn pace(&self, len: Bytes) -> Pace {
-        match &self.bounds {
+    fn pace(&mut self, now: Instant, len: Bytes) -> Pace {
+        match &mut self.bounds {
             Bounds::Ordered(pace) => *pace,
-            Bounds::Measured(meter) => meter.pace(len),
+            Bounds::Measured(meter) => {
+                meter.count(now);
+                meter.pace(len)
+            }
         }
     }
 
-    /// Drops the packet at the head of the longest flow. False if no flow has any, or its packets are shorter than
-    /// `least` on average.
+    /// Adds a packet at the end of a flow.
+    fn append(&mut self, index: usize, waiting: Waiting<P>) {
+        let bytes = |flows: &mut Flows<P, Seen>, index| flows.flow_mut(index).queue.bytes;
+        self.flows.append(index, waiting);
+        let most = self.fattest.map_or(0, |fattest| bytes(&mut self.flows, fattest));
+        if bytes(&mut self.flows, index) > most {
+            self.fattest = Some(index);
+        }
+    }
+
+    /// Drops the packet at the head of the longest flow of which is known. False if no flow has any, or its packets are
+    /// shorter than `least` on average.
     fn shed(&mut self, account: &mut Account, least: u64, dropped: &mut impl FnMut(P)) -> bool {
-        let Some(fattest) = self.flows.fattest_listed() else { return false };
+        let Some(fattest) = self.flows.fattest_listed(self.fattest) else { return false };
+        self.fattest = Some(fattest);
         let (flow, pool) = self.flows.flow_and_pool(fattest);
         if flow.queue.bytes < least * u64::from(flow.queue.packets) {
             return false;
         }
         let Some(waiting) = flow.queue.pop(pool) else { return false };
+        if flow.queue.packets == 0 {
+            // Where all are alike, the next one is as long, and those before it are empty.
+            self.fattest = self.flows.after(fattest);
+        }
         account.discard(waiting.packet, dropped);
         true
     }
@@ -302,6 +329,26 @@ impl Bounds {
 }
 
 impl Meter {
+    fn new(target: Duration) -> Self {
+        Self { target, credit: 0, counted: Instant::ZERO, per_byte: None, busy_since: None }
+    }
+
+    /// Counts what half of the time since it was last counted is worth to thin packets: their share beside one station.
+    fn count(&mut self, now: Instant) {
+        debug_assert!(self.counted <= now, "time does not run back");
+        let earned = i64::try_from(now.since(self.counted).as_nanos() / 2).unwrap_or(i64::MAX);
+        let most = i64::try_from(self.target.as_nanos() / 2).unwrap_or(i64::MAX);
+        self.credit = self.credit.saturating_add(earned).min(most);
+        self.counted = now;
+        debug_assert!(earned >= 0 && self.credit <= most);
+    }
+
+    /// A thin packet of so many bytes joins.
+    fn spend(&mut self, len: u64) {
+        let wall = self.per_byte.unwrap_or(0).saturating_mul(len) / 1_000;
+        self.credit = self.credit.saturating_sub(i64::try_from(wall).unwrap_or(i64::MAX));
+    }
+
     /// A packet leaves; `more`: others wait behind it.
     fn leaves(&mut self, now: Instant, len: Bytes, more: bool) {
         debug_assert!(self.busy_since.is_none_or(|since| since <= now), "time does not run back");
@@ -319,6 +366,7 @@ impl Meter {
         };
         let most = self.target.as_nanos().saturating_mul(1_000) / per_byte.max(1);
         let wall = Duration::from_nanos(per_byte.saturating_mul(len.count()) / 1_000);
-        Pace { gap: Some((OVERHEAD + wall) * 2), most: Bytes::new(most.max(KEPT)), longest: None, mark: None }
+        let gap = (self.credit >= 0).then(|| (OVERHEAD + wall) * 2);
+        Pace { gap, most: Bytes::new(most.max(KEPT)), longest: None, mark: None }
     }
 }

@@ -81,6 +81,29 @@ fn a_window_that_has_grown_stays_within_the_new_bounds_and_the_same_orders_again
 }
 
 #[test]
+fn the_window_is_the_smallest_again_after_more_failures_in_a_row_than_the_retry_limit() {
+    let windows = |rules: &Conventions| {
+        let mut station = Bench::new(rules.clone()).station;
+        [0; 9].map(|_| {
+            station.contention.fail(0, rules);
+            station.contention.contenders[0].cw
+        })
+    };
+    let rules = conventions();
+    assert_eq!(windows(&rules), [63, 127, 255, 511, 1023, 1023, 1023, 31, 63]);
+    let twice = Conventions { short_retry_limit: 2, ..conventions() };
+    assert_eq!(windows(&twice), [63, 127, 31, 63, 127, 31, 63, 127, 31]);
+    let kept = Conventions { window_reset: WindowReset::GivenUp, ..twice };
+    assert_eq!(windows(&kept)[2..], [255, 511, 1023, 1023, 1023, 1023, 1023]);
+    // A success in between counts from the beginning.
+    let mut station = Bench::new(rules.clone()).station;
+    (0..7).for_each(|_| station.contention.fail(0, &rules));
+    station.contention.narrow(0);
+    station.contention.fail(0, &rules);
+    assert_eq!(station.contention.contenders[0].cw, 63);
+}
+
+#[test]
 fn who_wins_for_a_trigger_that_is_no_longer_needed_takes_no_slots_from_the_other_categories() {
     let mut bench = Bench::new(Conventions { categories: 2, ..conventions() });
     bench.station.contention.wanting = 0b11;

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 const BEST_EFFORT: u8 = 2;
 
 pub(super) fn rules() -> Conventions {
-    let radio = Radio { standard: Standard::N, mcs: Some(7), ..Radio::default() };
+    let basic_rate = Some(units::Rate::mbps(6));
+    let radio = Radio { standard: Standard::N, mcs: Some(7), basic_rate, ..Radio::default() };
     let timing = Timing::new(&radio).expect("valid");
     let space = us(16 + 3 * 9);
     let none = Duration::ZERO;

@@ -5,7 +5,7 @@ use super::message::{Message, Reply, Request};
 use super::node::Aodv;
 use super::settings::HELLO_LIFETIME;
 use super::table::{Offer, State, newer, newest};
-use units::Duration;
+use units::{Duration, Instant};
 
 impl Aodv {
     /// Handles a message of a neighbour.
@@ -44,6 +44,7 @@ impl Aodv {
             request.ttl -= 1;
             let own = self.table.find(request.destination).and_then(|route| route.sequence);
             request.destination_sequence = newest(request.destination_sequence, own);
+            self.table.entry(request.originator, now).asks_for(request.destination);
             self.counts.requests_forwarded += 1;
             self.broadcast(Message::Request(request), cx);
         }
@@ -124,6 +125,7 @@ impl Aodv {
     /// Sends a reply, its own or another's, one hop towards its originator.
     fn send_reply(&mut self, mut reply: Reply, cx: &mut Context) {
         let Some(back) = self.table.valid(reply.originator, cx.now) else { return };
+        back.asked.retain(|&asked| asked != reply.destination);
         let to = back.next;
         reply.acknowledge = cx.settings.given.rrep_ack;
         if reply.acknowledge {
@@ -154,8 +156,10 @@ impl Aodv {
             next: from,
             until: now + reply.lifetime,
         };
-        let Some(forward) = self.table.learn(offer, now) else { return };
-        forward.expires = offer.until;
+        let taken = self.table.learn(offer, now).map(|forward| forward.expires = offer.until).is_some();
+        if !taken && (reply.originator == self.address || !self.replace(&mut reply, now)) {
+            return;
+        }
         if reply.originator == self.address {
             self.record_hop_time(reply.destination, reply.hops, now);
             return;
@@ -163,9 +167,26 @@ impl Aodv {
         let Some(back) = self.table.valid(reply.originator, now) else { return };
         back.extend(now + active);
         let to = back.next;
-        self.table.entry(reply.destination, now).add_precursor(to);
-        self.table.entry(from, now).add_precursor(to);
+        let forward = self.table.entry(reply.destination, now);
+        forward.add_precursor(to);
+        let next = forward.next;
+        self.table.entry(next, now).add_precursor(to);
         self.send_reply(reply, cx);
+    }
+
+    /// Replaces a reply that brings no better route by one with this node's own, as in 6.6.2, if that is valid and a request
+    /// still waits for it. By the letter of 6.7 the reply ends here, and its originator never hears of the route where all
+    /// nodes on the way know it already (van Glabbeek and others, 2016).
+    fn replace(&mut self, reply: &mut Reply, now: Instant) -> bool {
+        if !self.table.find(reply.originator).is_some_and(|origin| origin.asked.contains(&reply.destination)) {
+            return false;
+        }
+        let Some(own) = self.table.valid(reply.destination, now).filter(|own| own.known) else { return false };
+        let Some(sequence) = own.sequence else { return false };
+        debug_assert!(!newer(reply.destination_sequence, sequence), "a newer route is taken");
+        debug_assert!(own.expires > now, "a valid route has time left");
+        (reply.hops, reply.destination_sequence, reply.lifetime) = (own.hops, sequence, own.expires.since(now));
+        true
     }
 
     /// Handles a hello (6.9): the neighbour is there, with this sequence number.

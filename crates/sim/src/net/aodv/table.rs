@@ -45,6 +45,8 @@ pub(crate) struct Route {
     pub(crate) expires: Instant,
     /// Neighbours to be told when the route breaks.
     pub(crate) precursors: Vec<u32>,
+    /// Destinations of its requests that were passed on and have got no reply here.
+    pub(super) asked: Vec<u32>,
     /// Requests of this neighbour are ignored until then (6.8).
     pub(crate) blacklisted: Instant,
     /// Requests that it originated.
@@ -83,6 +85,7 @@ impl Route {
             known: false,
             expires: Instant::ZERO,
             precursors: Vec::new(),
+            asked: Vec::new(),
             blacklisted: Instant::ZERO,
             seen: Seen::default(),
             hop_times: HopTimes::default(),
@@ -117,6 +120,13 @@ impl Route {
             self.sequence = self.sequence.map(|own| own.wrapping_add(1));
         }
         self.known = false;
+    }
+
+    /// Records that a request of this node was passed on, which no reply has answered.
+    pub(super) fn asks_for(&mut self, destination: u32) {
+        if !self.asked.contains(&destination) {
+            self.asked.push(destination);
+        }
     }
 
     pub(super) fn add_precursor(&mut self, neighbour: u32) {

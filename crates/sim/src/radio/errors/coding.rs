@@ -1,4 +1,4 @@
-//! Convolutional coding of OFDM.
+//! Modulation and coding of OFDM.
 
 use crate::config::ExtendedRange;
 use crate::radio::mimo::Format;
@@ -41,6 +41,13 @@ pub(super) fn coded_rate(mode: Mode, coding: Coding) -> f64 {
     mode.rate().as_bps() as f64 / streams / coding.code.ratio()
 }
 
+/// The MCS of one stream of a mode with LDPC.
+#[inline]
+pub(super) fn ldpc(mode: Mode) -> Option<u8> {
+    if let Mode::Mimo(mimo) = mode { mimo.has_ldpc().then_some(mimo.coding()) } else { None }
+}
+
+/// Modulation and convolutional code, or with LDPC the modulation and code of the same rate.
 pub(super) fn coding(mode: Mode) -> Coding {
     use CodeRate::{FiveSixths, Half, ThreeQuarters, TwoThirds};
     let (points, code) = match mode {

@@ -1,10 +1,11 @@
 //! Error models: the probability that the bits of a frame survive noise and interference.
 //!
 //! `nist` and `yans` give the success probability of a chunk of bits at one SINR; a frame is cut where the SINR
-//! changes, and the chunks' probabilities are multiplied. `docs/phy.md` has the formulas.
+//! changes, and the chunks' probabilities are multiplied. DSSS, CCK and LDPC have one set of curves beside both. `docs/phy.md` has the formulas.
 
 mod coding;
 mod dsss;
+mod ldpc;
 mod model;
 mod nist;
 mod snr;

@@ -56,6 +56,7 @@ impl Errors {
             let why = "a nominal rate has no modulation; write `mcs`, or `model = \"fixed\"`";
             return Err(Refusal::new("errors.model", why));
         }
+        radio.marks.read("coding", ());
         let figure = radio.marks.read("errors.noise_figure", settings.noise_figure).unwrap_or(Decibels::new(7.0));
         if !(0.0..=50.0).contains(&figure.as_db()) {
             return Err(Refusal::new("errors.noise_figure", "a noise figure lies between 0 dB and 50 dB"));

@@ -1,6 +1,6 @@
 //! Noise, and the probability that bits survive an SINR, by the formulas.
 
-use super::coding::{UPPER, bandwidth, coded_rate, coding};
+use super::coding::{UPPER, bandwidth, coded_rate, coding, ldpc};
 use super::{dsss, nist, yans};
 use crate::radio::mode::{Mode, OfdmRate};
 
@@ -12,7 +12,7 @@ pub(crate) struct Snr {
     pub(super) density: f64,
 }
 
-/// Formulas for OFDM; DSSS and CCK have one set.
+/// Formulas for the convolutional code of OFDM; DSSS, CCK and LDPC have one set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Formula {
     Nist,
@@ -37,8 +37,11 @@ impl Snr {
     }
 
     /// -ln of the probability that a bit survives; a symbol's is shared by its bits. Infinite where the bound of a bit
-    /// error ratio reaches 1.
+    /// error ratio reaches 1, or LDPC's decoder fails.
     pub(super) fn failures(&self, mode: Mode, ratio: f64) -> f64 {
+        if let Some(mcs) = ldpc(mode) {
+            return super::ldpc::failures(mcs, ratio);
+        }
         let error = match mode {
             Mode::Dsss { rate, .. } => return dsss::failures(rate, ratio),
             Mode::Ofdm(_) | Mode::Mimo(_) | Mode::Nominal { .. } => {

@@ -5,7 +5,7 @@
 //! computed by the formula, by `libm` alone, when it is first needed. Between knots the curve is a straight line. No
 //! probability departs from the formula's by more than [`MOST_ERROR`], whatever the bits.
 
-use super::coding::{bandwidth, coded_rate, coding};
+use super::coding::{bandwidth, coded_rate, coding, ldpc};
 use super::snr::{Formula, Snr};
 use crate::radio::mode::{DsssRate, Mode};
 
@@ -26,13 +26,15 @@ const SHIFT: u32 = 52 - PARTS;
 /// The first knot is at a ratio of 2^-28 (-84 dB), the last at 2^15 (45 dB).
 const FIRST: u64 = (1023 - 28) << PARTS;
 const CELLS: usize = 43 << PARTS;
+/// Divisor of LDPC's squared ratios, by which the knots lie around them.
+const LDPC_SCALE: f64 = 1024.0;
 
 /// Curves of a model.
 #[derive(Clone, Debug)]
 pub(in crate::radio) struct Tables {
     model: Snr,
     /// By [`curve`]; empty until used, its knots NaN until computed.
-    curves: [Vec<f64>; 17],
+    curves: [Vec<f64>; 29],
 }
 
 impl Tables {
@@ -67,16 +69,24 @@ impl Tables {
             let middle = usize::midpoint(lost, certain);
             *(if self.knot(mode, curve, middle) <= LN_CERTAIN { &mut certain } else { &mut lost }) = middle;
         }
-        f64::from_bits((FIRST + certain as u64) << SHIFT) / self.over(mode, 1.0)
+        self.ratio(mode, certain)
     }
 
-    /// Argument of a curve: the SINR, or the ratio of a coded bit's energy to the noise density.
+    /// Argument of a curve: the SINR, for LDPC its square, or the ratio of a coded bit's energy to the noise density.
     #[inline]
     fn over(&self, mode: Mode, ratio: f64) -> f64 {
         match (mode, self.model.formula) {
+            // Its curves are the steepest: cells half as wide, from -27 to 37 dB.
+            _ if ldpc(mode).is_some() => ratio * ratio / LDPC_SCALE,
             (Mode::Dsss { .. }, _) | (_, Formula::Nist) => ratio,
             (_, Formula::Yans) => ratio * bandwidth(mode) / coded_rate(mode, coding(mode)),
         }
+    }
+
+    /// The SINR at a knot.
+    fn ratio(&self, mode: Mode, index: usize) -> f64 {
+        let over = f64::from_bits((FIRST + index as u64) << SHIFT);
+        if ldpc(mode).is_some() { libm::sqrt(over * LDPC_SCALE) } else { over / self.over(mode, 1.0) }
     }
 
     #[inline]
@@ -89,8 +99,7 @@ impl Tables {
 
     #[cold]
     fn compute(&mut self, mode: Mode, curve: usize, index: usize) -> f64 {
-        let over = f64::from_bits((FIRST + index as u64) << SHIFT);
-        let ratio = over / self.over(mode, 1.0);
+        let ratio = self.ratio(mode, index);
         let knots = &mut self.curves[curve];
         if knots.is_empty() {
             knots.resize(CELLS + 1, f64::NAN);
@@ -114,7 +123,7 @@ fn cell(ratio: f64) -> (usize, f64) {
     }
 }
 
-/// Curve of a mode: DSSS by its rate, OFDM by modulation and code.
+/// Curve of a mode: DSSS by its rate, OFDM by modulation and code, LDPC by its MCS.
 #[inline]
 fn curve(mode: Mode) -> usize {
     match mode {
@@ -123,6 +132,7 @@ fn curve(mode: Mode) -> usize {
         Mode::Dsss { rate: DsssRate::K5500, .. } => 2,
         Mode::Dsss { rate: DsssRate::K11000, .. } => 3,
         Mode::Ofdm(rate) => 4 + rate as usize,
+        Mode::Mimo(mimo) if mimo.has_ldpc() => 17 + usize::from(mimo.coding()),
         // As those of OFDM, without BPSK 3/4, and what is beyond.
         Mode::Mimo(mimo) => [4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16][usize::from(mimo.coding())],
         Mode::Nominal { .. } => unreachable!("a nominal rate has no modulation"),
@@ -142,9 +152,11 @@ mod tests {
 
     #[test]
     fn modes_with_one_modulation_and_code_share_a_curve() {
-        let modes = || OfdmRate::ALL.map(Mode::Ofdm).into_iter().chain(Mimo::all().into_iter().map(Mode::Mimo));
+        let mimo = || Mimo::all().into_iter().flat_map(|mimo| [false, true].map(|ldpc| mimo.coded(ldpc)));
+        let modes = || OfdmRate::ALL.map(Mode::Ofdm).into_iter().chain(mimo().map(Mode::Mimo));
+        let same = |one, other| (coding(one), ldpc(one)) == (coding(other), ldpc(other));
         for mode in modes() {
-            assert!(modes().all(|other| (curve(mode) == curve(other)) == (coding(mode) == coding(other))), "{mode:?}");
+            assert!(modes().all(|other| (curve(mode) == curve(other)) == same(mode, other)), "{mode:?}");
         }
     }
 

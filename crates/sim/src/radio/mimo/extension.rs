@@ -3,7 +3,7 @@
 //! The last symbol is filled with data by a quarter at a time (27.3.12.5); its duration follows from how many quarters hold
 //! data, the pre-FEC padding factor, and from what receivers ask for. Of several users the longest one decides for all.
 
-use super::{Gaps, Mimo};
+use super::{Mimo, Rest};
 use crate::config::{ChannelWidth, ExtendedRange, PacketPadding};
 use crate::radio::ru::Ru;
 use units::{Bytes, Duration};
@@ -33,7 +33,10 @@ impl Mimo {
     /// The same with the packet extension that receivers ask for; only HE PPDUs have one.
     #[must_use]
     pub(crate) fn padded(self, padding: PacketPadding) -> Self {
-        if self.format == super::Format::He { Self { gaps: Gaps::new(self.guard(), padding), ..self } } else { self }
+        if self.format != super::Format::He {
+            return self;
+        }
+        Self { rest: Rest::new(self.guard(), padding, self.has_ldpc()), ..self }
     }
 
     /// Duration of the packet extension after `psdu` bytes.
@@ -44,7 +47,7 @@ impl Mimo {
     /// What HE-SIG-A says of the end of a frame of one user with `psdu` bytes, if receivers ask for a packet extension: the
     /// pre-FEC padding factor, 1 to 4, and if, by the length in L-SIG, there might be a symbol more (PE Disambiguity).
     pub fn padding_fields(self, psdu: Bytes) -> Option<(u8, bool)> {
-        if self.gaps.padding() == PacketPadding::Us0 {
+        if self.rest.padding() == PacketPadding::Us0 {
             return None;
         }
         let bits = psdu.bits() + self.around();
@@ -84,7 +87,7 @@ impl Mimo {
     /// Nominal duration of the packet extension in nanoseconds.
     const fn nominal(self, quarters: u64) -> u64 {
         4_000
-            * match self.gaps.padding() {
+            * match self.rest.padding() {
                 PacketPadding::Us0 => 0,
                 PacketPadding::Us8 => quarters.saturating_sub(2),
                 PacketPadding::Us16 => quarters,

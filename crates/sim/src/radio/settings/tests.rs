@@ -63,7 +63,8 @@ fn a_node_of_an_older_generation_has_its_own_modes() {
     assert_eq!(own(of(NodeStandard::N, None)), mode(Format::Ht, 7, 1, ChannelWidth::Mhz40, long));
     assert_eq!(own(of(NodeStandard::Ac, Some(2))), mode(Format::Vht, 7, 2, ChannelWidth::Mhz80, long));
     let narrow = config::Node { channel_width: Some(ChannelWidth::Mhz20), ..config::Node::default() };
-    assert_eq!(own(narrow), mode(Format::He, 11, 2, ChannelWidth::Mhz20, double));
+    let he = mode(Format::He, 11, 2, ChannelWidth::Mhz20, double);
+    assert_eq!(own(narrow), he.map(|mode| mode.map(|mode| mode.coded(true))));
     let wide = config::Node { channel_width: Some(ChannelWidth::Mhz160), ..config::Node::default() };
     assert_eq!(radio.of_node(&wide).expect_err("too wide").key, "channel_width");
     let old = Radio { standard: Standard::N, ..Radio::default() };
@@ -85,7 +86,7 @@ fn two_nodes_have_extended_range_if_one_of_them_has() {
     let own = |node: config::Node| radio.of_node(&node).expect("it exists").unwrap_or(radio.clone());
     let far = own(config::Node { extended_range: Some(ExtendedRange::All), ..config::Node::default() });
     let mode = |coding, tones: Option<ExtendedRange>| {
-        let mode = Mimo::new(Format::He, coding, 1, ChannelWidth::Mhz20, GuardInterval::Long)?;
+        let mode = Mimo::new(Format::He, coding, 1, ChannelWidth::Mhz20, GuardInterval::Long)?.coded(true);
         tones.map_or(Some(mode), |tones| mode.extended(tones)).map(|mode| mode.padded(PacketPadding::Us8))
     };
     let slow = mode(0, Some(ExtendedRange::All));
@@ -101,12 +102,64 @@ fn two_nodes_have_extended_range_if_one_of_them_has() {
     assert_eq!(mimo(&older).padded(PacketPadding::Us8), mimo(&older));
 }
 
+/// 802.11ac-2013, 22.3.10.5 and 802.11ax-2021, 27.3.12.5: what HT and VHT stations may announce, HE stations have.
+#[test]
+fn two_nodes_have_ldpc_if_both_have_it() {
+    use Fec::{Bcc, Ldpc};
+    let ldpc = |standard, coding| mimo(&Radio { standard, coding, ..Radio::default() }).has_ldpc();
+    assert_eq!([Standard::N, Standard::Ac, Standard::Ax].map(|standard| ldpc(standard, None)), [false, false, true]);
+    assert!(ldpc(Standard::N, Some(Ldpc)) && ldpc(Standard::Ac, Some(Ldpc)) && !ldpc(Standard::Ax, Some(Bcc)));
+    let radio = Radio { standard: Standard::Ax, guard_interval: GuardInterval::Double, ..Radio::default() };
+    let own = |standard, coding| {
+        let node = config::Node { standard, coding, ..config::Node::default() };
+        radio.of_node(&node).expect("it exists").unwrap_or(radio.clone())
+    };
+    let (ax, plain) = (own(None, None), own(None, Some(Bcc)));
+    let [old, new] = [None, Some(Ldpc)].map(|coding| own(Some(NodeStandard::Ac), coding));
+    let common = |one: &Radio, other: &Radio| {
+        let found = [one.common(other), other.common(one)].map(|common| mimo(&common).has_ldpc());
+        assert_eq!(found[0], found[1]);
+        found[0]
+    };
+    assert_eq!([&ax, &plain, &old, &new].map(|other| common(&ax, other)), [true, false, false, true]);
+    assert_eq!([&plain, &old, &new].map(|other| common(&plain, other)), [false; 3]);
+    // Every mode of rate control, and those that are made of a mode.
+    let all = |radio: &Radio| radio.all_modes().into_iter().chain(radio.ladder());
+    assert!(all(&ax).all(|mode| matches!(mode, Mode::Mimo(mimo) if mimo.has_ldpc())));
+    assert!(all(&plain).all(|mode| matches!(mode, Mode::Mimo(mimo) if !mimo.has_ldpc())));
+    let ru = crate::radio::ru::Ru::T106;
+    let wide = mimo(&Radio { channel_width: ChannelWidth::Mhz80, ..ax });
+    let made = [
+        wide.within(ru, 1),
+        wide.response(ru),
+        wide.at_most(ChannelWidth::Mhz20),
+        wide.guarded(GuardInterval::Long),
+        wide.padded(PacketPadding::Us16),
+    ];
+    assert!(made.into_iter().all(Mimo::has_ldpc));
+    let b = config::Node { coding: Some(Ldpc), ..config::Node::default() };
+    assert_eq!(Radio::default().of_node(&b).expect_err("802.11b has none").key, "coding");
+}
+
+/// A node that sets another key of its own keeps the streams of `[radio]`.
+#[test]
+fn a_node_of_the_same_standard_has_the_streams_of_the_radio() {
+    let of = |standard, mcs| {
+        let radio = Radio { standard, streams: Some(2), ..Radio::default() };
+        let node = config::Node { mcs, coding: Some(Fec::Ldpc), ..config::Node::default() };
+        mimo(&radio.of_node(&node).expect("it exists").expect("it differs"))
+    };
+    assert_eq!((of(Standard::Ac, Some(5)).streams(), of(Standard::Ac, None).streams()), (2, 2));
+    assert_eq!((of(Standard::Ax, Some(5)).streams(), of(Standard::N, Some(5)).streams()), (2, 1));
+}
+
 #[test]
 fn what_the_standard_lacks_is_refused_by_its_key() {
     let b = Radio::default;
     let cases = [
         (Radio { data_rate: Some(Rate::mbps(54)), ..b() }, "data_rate"),
         (Radio { standard: Standard::A, preamble: Preamble::Short, ..b() }, "preamble"),
+        (Radio { standard: Standard::G, coding: Some(Fec::Ldpc), ..b() }, "coding"),
         (Radio { standard: Standard::G, preamble: Preamble::DataRate, ..b() }, "preamble"),
         (Radio { mcs: Some(3), ..b() }, "mcs"),
         (Radio { channel_width: ChannelWidth::Mhz40, ..b() }, "channel_width"),

@@ -26,6 +26,7 @@ pub(crate) struct End {
 
 /// Description of the sources and destinations of flows.
 pub(crate) struct Ends<'a> {
+    network: &'a Network,
     names: &'a [String],
     infrastructure: &'a Infrastructure,
     /// By node: hops to each other node at the start of the run; none if no path leads there. Only if ends are drawn.
@@ -35,7 +36,7 @@ pub(crate) struct Ends<'a> {
 
 impl<'a> Ends<'a> {
     pub(crate) fn new(
-        network: &Network,
+        network: &'a Network,
         names: &'a [String],
         infrastructure: &'a Infrastructure,
         medium: &Medium<Frame>,
@@ -47,7 +48,7 @@ impl<'a> Ends<'a> {
         } else {
             Vec::new()
         };
-        Self { names, infrastructure, distances, seed }
+        Self { network, names, infrastructure, distances, seed }
     }
 
     /// The flows that one table describes.
@@ -85,14 +86,14 @@ impl<'a> Ends<'a> {
             }
             (None, None) => refuse("to", "`*` stands for all in `from` or in `to`, not both"),
             (Some(one), None) | (None, Some(one)) => {
-                let pattern = if from.is_some() { &described.to } else { &described.from };
-                let beginning = pattern.trim_end_matches('*');
+                let (key, pattern) = if from.is_some() { ("to", &described.to) } else { ("from", &described.from) };
+                let called = self.called(described, pattern, key)?;
                 let wanted = |(other, _): &(u32, &String)| *other != one;
                 let flow = |(other, name): (u32, &String)| {
                     let (from, to) = if from.is_some() { (one, other) } else { (other, one) };
                     End { name: format!("{}-{name}", described.name), from, to }
                 };
-                Ok(self.called(beginning).filter(wanted).map(flow).collect())
+                Ok(called.into_iter().filter(wanted).map(flow).collect())
             }
         }
     }
@@ -111,23 +112,31 @@ impl<'a> Ends<'a> {
         (0..).zip(self.names).filter(|(node, _)| infrastructure.is_station(*node))
     }
 
-    /// Nodes that a star after this prefix stands for: stations, and with a non-empty prefix also nodes without a
-    /// radio.
-    fn called(&self, beginning: &str) -> impl Iterator<Item = (u32, &'a String)> {
+    /// Nodes that a pattern with a star at its end stands for: stations, and with a prefix also nodes without a radio.
+    ///
+    /// # Errors
+    /// It stands for none, and there is no table of nodes with a count of 0 that it means.
+    fn called(&self, described: &config::Flow, pattern: &str, key: &str) -> Result<Vec<(u32, &'a String)>, BuildError> {
+        let beginning = pattern.strip_suffix('*').unwrap_or(pattern);
         let infrastructure = self.infrastructure;
-        let wanted =
-            move |node| infrastructure.is_station(node) || !beginning.is_empty() && !infrastructure.has_radio(node);
-        (0..).zip(self.names).filter(move |(node, name)| wanted(*node) && name.starts_with(beginning))
+        let wanted = |node| infrastructure.is_station(node) || !beginning.is_empty() && !infrastructure.has_radio(node);
+        let found = (0..).zip(self.names).filter(|(node, name)| wanted(*node) && name.starts_with(beginning));
+        let found: Vec<_> = found.collect();
+        if found.is_empty() && !self.network.may_have_none(beginning) {
+            let known = (0..).zip(self.names).filter(|(node, _)| wanted(*node)).map(|(_, name)| name.clone()).collect();
+            return Err(BuildError::unknown_node(format!("flow.{}.{key}", described.name), pattern, known));
+        }
+        Ok(found)
     }
 
     /// Flows in a ring, from every node to the next.
     fn ring(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse = |message: String| Err(BuildError::new(format!("flow.{}.to", described.name), message));
-        let (Some(beginning), None) = (described.from.strip_suffix('*'), described.count) else {
+        let (true, None) = (described.from.ends_with('*'), described.count) else {
             let message = "`next` is the next of all that `from` stands for: write `from = \"up*\"` or `from = \"*\"`, without `count`";
             return refuse(message.to_owned());
         };
-        let nodes: Vec<(u32, &String)> = self.called(beginning).collect();
+        let nodes = self.called(described, &described.from, "from")?;
         if let [(_, alone)] = nodes[..] {
             return refuse(format!("`{alone}` has no next: a ring takes two nodes"));
         }

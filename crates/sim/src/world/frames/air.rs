@@ -437,7 +437,8 @@ impl World {
         }
         if self.nodes[node].station.uplink.is_some() && frame.to == u32::from(node) && self.nodes[node].access_point {
             let told = self.nodes[frame.from.into()].tells_backlog(frame, &self.rules);
-            self.nodes[node].learn_backlog(frame, told, self.now, &self.rules);
+            let intact = self.medium.intact(whole);
+            self.nodes[node].learn_backlog(frame, told, &intact, self.now, &self.rules);
         }
         if frame.to == u32::from(node) && matches!(frame.kind, Kind::Data { .. } | Kind::Aggregate { .. }) {
             let airtime = || self.rules.timing.duration(frame.mode, frame.psdu(self.rules.key));

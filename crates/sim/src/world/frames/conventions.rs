@@ -69,6 +69,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         eifs: mac.eifs,
         first_access: mac.first_access,
         answer_rts: mac.answer_rts,
+        window_reset: mac.window_reset,
         tmac: None,
         key: Bytes::new(0),
     }

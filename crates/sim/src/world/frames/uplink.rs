@@ -1,6 +1,6 @@
 //! Frames of several stations at once: what their access point knows of them, and the packets in their parts.
 
-use crate::engine::NodeId;
+use crate::engine::{Bitmap, NodeId};
 use crate::mac::{Asks, Conventions, Frame, Kind, NotNow};
 use crate::radio::{Mimo, Mode};
 use crate::world::nodes::Node;
@@ -28,19 +28,25 @@ impl Node {
         Some((mode, self.queued(frame.to, frame.category, rules)))
     }
 
-    /// An access point reads what a station [tells](Self::tells_backlog) it.
+    /// An access point reads what a station [tells](Self::tells_backlog) it in a frame whose MPDUs are `intact` or not.
     #[inline(never)]
     pub(super) fn learn_backlog(
         &mut self,
         frame: &Frame,
         told: Option<(Mimo, Bytes)>,
+        intact: &Bitmap,
         now: Instant,
         rules: &Conventions,
     ) {
         let Self { station, egress, .. } = self;
         let polled = matches!(frame.kind, Kind::Triggered { frames: 0, .. });
-        if let Kind::Triggered { frames: 1.., .. } = frame.kind {
-            let round = station.uplink.as_ref().and_then(|uplink| uplink.round);
+        if let Kind::Triggered { frames: frames @ 1.., .. } = frame.kind
+            && let Some(uplink) = &mut station.uplink
+        {
+            if (0..usize::from(frames)).all(|index| intact.has(index)) {
+                uplink.part_is_whole();
+            }
+            let round = uplink.round;
             let share = round.map_or(Duration::ZERO, |round| round.lasts / u64::from(round.users));
             egress.on_air(now, frame.from, frame.category, true, || share);
         }

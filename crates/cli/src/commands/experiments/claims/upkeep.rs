@@ -25,6 +25,7 @@ pub(super) fn check(folders: &[PathBuf]) -> Result<u8, Failure> {
     let others = with_other_conventions(&scenarios, &records)?;
     let named: Vec<Named> = scenarios.into_iter().map(|(_, named)| named).collect();
     found.extend(evidence::problems(&named, &others, &records));
+    found.extend(evidence::untried(&evidence::unstated(&super::texts()?)));
     for folder in of_studies(folders) {
         let ran = Ran::read(&folder)?;
         let rows: Vec<Row> = records.values().flatten().cloned().collect();

@@ -11,7 +11,7 @@ struct Drawn {
     links: Vec<(u32, u32)>,
     steps: Vec<(u8, u32, u32, u16)>,
     loss: u8,
-    options: [bool; 8],
+    options: [bool; 9],
 }
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -22,7 +22,7 @@ fn drawn() -> impl Strategy<Value = Drawn> {
             prop::collection::vec(pair, 2..20),
             prop::collection::vec(step, 1..60),
             prop_oneof![Just(0_u8), 0_u8..160],
-            any::<[bool; 8]>(),
+            any::<[bool; 9]>(),
         )
             .prop_map(move |(links, steps, loss, options)| Drawn { nodes, links, steps, loss, options })
     })
@@ -30,12 +30,14 @@ fn drawn() -> impl Strategy<Value = Drawn> {
 
 impl Drawn {
     fn net(&self) -> Net {
-        let [hello, local_repair, gratuitous_rrep, rrep_ack, fast, repairs, holds, tells] = self.options;
+        let [hello, local_repair, gratuitous_rrep, rrep_ack, fast, repairs, holds, tells, destination_only] =
+            self.options;
         let given = config::Aodv {
             hello,
             local_repair,
             gratuitous_rrep,
             rrep_ack,
+            destination_only,
             // Routes that expire while others still use them.
             active_route_timeout: Duration::from_millis(if fast { 50 } else { 3000 }),
             repair_within: if repairs { RepairWithin::NearerHalf } else { RepairWithin::MaxRepairTtl },

@@ -3,6 +3,7 @@
 
 mod conventions;
 mod graphs;
+mod second_flow;
 mod traces;
 
 use super::action::ALL;

@@ -1,0 +1,48 @@
+//! Rows whose window alone has changed are ruled on again, from the value and the interval on record.
+
+use super::{Row, word};
+use experiment::claims;
+use experiment::scenario::Scenario;
+use experiment::study::{Claim, Ruling, Side};
+
+/// Returns a row by the scenario's present window. A row stays as it is, and stale, if anything else has changed, or if
+/// its value does not decide by the new window.
+pub(super) fn ruled(row: Row, claim: &Claim, scenario: &Scenario) -> Row {
+    let Some(hash) = scenario.hashes.get(&claim.id).filter(|hash| *hash != row.hash) else { return row };
+    let of = |better| scenario.hashes.with_window(&claim.id, &row.window, better).as_deref() == Some(&row.hash);
+    if ![None, Some(Side::Below), Some(Side::Above)].into_iter().any(of) {
+        return row;
+    }
+    let verdict = match row.verdict {
+        // Every value on the better side differs where no side is better, and the same one lies farthest outside.
+        Ruling::Better if row.window == claim.holds && claim.better.is_none() => Some(Ruling::Differs),
+        _ => claims::again(claim, row.ours, row.low, row.high),
+    };
+    let neighbours = neighbours(&row, claim);
+    let (Some(verdict), Some(neighbours)) = (verdict, neighbours) else { return row };
+    let other = |told: &&str| told.rsplit_once(' ').is_some_and(|(_, ruling)| ruling != word(&verdict));
+    let of = |told: &str| {
+        let label = told.rsplit_once(": ").map_or("", |(label, _)| label);
+        scenario.rulings.neighbour.iter().find(|neighbour| neighbour.instead.iter().any(|one| one == label))
+    };
+    let parameters = neighbours.split("; ").filter(other).filter_map(of).map(|neighbour| neighbour.parameter.as_str());
+    let mut depends_on: Vec<&str> = Vec::new();
+    for parameter in parameters {
+        if !depends_on.contains(&parameter) {
+            depends_on.push(parameter);
+        }
+    }
+    Row { verdict, depends_on: depends_on.join(", "), neighbours, window: claim.holds.clone(), hash, ..row }
+}
+
+/// Returns the neighbouring choices by the present window. Their intervals are not on record: `None` unless only the
+/// better side has gone.
+fn neighbours(row: &Row, claim: &Claim) -> Option<String> {
+    let is_same = row.window == claim.holds && claim.better.is_none();
+    let of = |told: &str| match told.strip_suffix(&word(&Ruling::Better)) {
+        Some(value) => value.to_owned() + &word(&Ruling::Differs),
+        None => told.to_owned(),
+    };
+    let told = || row.neighbours.split("; ").map(of).collect::<Vec<_>>().join("; ");
+    (is_same || row.neighbours.is_empty()).then(told)
+}

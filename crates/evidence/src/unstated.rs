@@ -1,0 +1,170 @@
+//! The values that documents do not state, as the comments of their scenarios mark them, and those that were tried instead.
+
+use std::collections::BTreeSet;
+
+/// The mark in the comment of a key.
+const MARK: &str = "not stated";
+
+/// A scenario's file, or a base: the document, the file's name and its text.
+#[derive(Clone, Debug)]
+pub struct Text {
+    /// The document: `adth`, the name of the file's folder.
+    pub document: String,
+    /// The file's name: `s5.toml`.
+    pub file: String,
+    /// Its contents.
+    pub text: String,
+}
+
+/// A value that a document does not state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unstated {
+    /// The document.
+    pub document: String,
+    /// The file's name.
+    pub file: String,
+    /// Dotted path of the key or table: `radio.basic_rate`.
+    pub key: String,
+    /// The value that was chosen, as it is written; empty for a table.
+    pub value: String,
+    /// Other values that scenarios of the document set, as they are written, each once.
+    pub tried: Vec<String>,
+    /// What the comment says beside the mark: the rule of the choice, or why nothing else was tried.
+    pub reason: String,
+}
+
+/// Returns the values that documents do not state, in the order of the files.
+pub fn unstated(texts: &[Text]) -> Vec<Unstated> {
+    let mut found = Vec::new();
+    for text in texts {
+        let beside = || texts.iter().filter(|other| other.document == text.document);
+        let set: Vec<(Vec<String>, String)> = beside().flat_map(|other| settings(&other.text)).collect();
+        for (key, value, reason) in marked(&text.text) {
+            let path: Vec<String> = key.split('.').map(str::to_owned).collect();
+            let mut seen = BTreeSet::from([value.clone()]);
+            let under = set.iter().filter(|(other, _)| is_under(other, &path)).map(|(_, value)| value);
+            let tried = under.filter(|value| seen.insert((*value).clone())).cloned().collect();
+            let (document, file) = (text.document.clone(), text.file.clone());
+            found.push(Unstated { document, file, key, value, tried, reason });
+        }
+    }
+    found
+}
+
+/// Returns the faults: values that were neither tried otherwise nor have a reason.
+pub fn untried(all: &[Unstated]) -> Vec<String> {
+    let bare = all.iter().filter(|one| one.tried.is_empty() && one.reason.is_empty());
+    bare.map(|one| format!("{}/{}: `{}` is not stated: try others, or say why not", one.document, one.file, one.key))
+        .collect()
+}
+
+/// True for a key that sets `path` or something in it; `*` stands for any name.
+fn is_under(key: &[String], path: &[String]) -> bool {
+    let alike = |(one, other): (&String, &String)| one == other || one == "*" || other == "*";
+    key.len() >= path.len() && key.iter().zip(path).all(alike)
+}
+
+/// Returns the keys and tables of a text whose comments have the mark: path, value and what else the comment says.
+fn marked(text: &str) -> Vec<(String, String, String)> {
+    let mut found = Vec::new();
+    let (mut table, mut is_list) = (String::new(), false);
+    for line in text.lines() {
+        let (code, comment) = line.split_once(" #").map_or((line, ""), |(code, comment)| (code, comment));
+        let code = code.trim();
+        if let Some(header) = code.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            is_list = header.starts_with('[');
+            header.trim_matches(['[', ']']).clone_into(&mut table);
+        } else if let Some(("name", value)) = code.split_once(" = ").filter(|_| is_list) {
+            table = format!("{}.{}", table.split('.').next().unwrap_or_default(), value.trim_matches('"'));
+        }
+        let Some((before, after)) = comment.split_once(MARK) else { continue };
+        let told = [before, after].map(|part| part.trim_matches([' ', ':', ';', ',', '.', '(', ')']));
+        let reason = told.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+        match code.split_once(" = ") {
+            Some((key, value)) if table.is_empty() => found.push((unquoted(key), value.to_owned(), reason)),
+            Some((key, value)) => found.push((format!("{table}.{}", unquoted(key)), value.to_owned(), reason)),
+            None if code.starts_with('[') => found.push((table.clone(), String::new(), reason)),
+            None => {}
+        }
+    }
+    found
+}
+
+fn unquoted(key: &str) -> String {
+    key.trim().replace('"', "")
+}
+
+/// Returns the keys that a text sets in a sweep, split at their dots, with their values as they are written.
+fn settings(text: &str) -> Vec<(Vec<String>, String)> {
+    let mut found = Vec::new();
+    for line in text.lines() {
+        let mut rest = line.split(" #").next().unwrap_or_default();
+        while let Some((key, after)) = quoted(rest) {
+            let Some(value) = after.strip_prefix(" = ") else {
+                rest = after;
+                continue;
+            };
+            let path: Vec<String> = key.split('.').map(str::to_owned).collect();
+            let (values, after) = match value.strip_prefix('[') {
+                Some(list) => list.split_once(']').unwrap_or((list, "")),
+                None => (scalar(value), &value[scalar(value).len()..]),
+            };
+            let each = values.split(", ").map(str::trim).filter(|value| !value.is_empty() && path.len() > 1);
+            found.extend(each.map(|value| (path.clone(), value.to_owned())));
+            rest = after;
+        }
+    }
+    found
+}
+
+/// Returns the next text in quotes, and what follows it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    text.split_once('"')?.1.split_once('"')
+}
+
+/// Returns the value at the beginning of a text: one in quotes, or a word.
+fn scalar(text: &str) -> &str {
+    let end = match text.strip_prefix('"') {
+        Some(quoted) => quoted.find('"').map_or(text.len(), |end| end + 2),
+        None => text.find([',', ' ', '}']).unwrap_or(text.len()),
+    };
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: &str = "duration = \"9 s\"  # not stated\n[radio]\nrange = \"30 m\"\nbasic_rate = \"1 Mb/s\"   # not stated: the lowest\n\
+        [tcp]  # not stated\nsegment = \"512 B\"\n[[flow]]\nname = \"up\"\nrate = \"2 Mb/s\"  # as printed; not stated for down\n";
+    const SWEEP: &str = "base = \"base.toml\"\n[vary]\n\"radio.range\" = [\"30 m\", \"60 m\"]\nx = [\n  { label = \"a\", set = { \
+        \"radio.basic_rate\" = \"2 Mb/s\", \"tcp.segment\" = \"1 kB\", \"flow.*.rate\" = 3 } },\n]\n";
+
+    fn texts() -> Vec<Text> {
+        let of = |document: &str, file: &str, text: &str| Text {
+            document: document.to_owned(),
+            file: file.to_owned(),
+            text: text.to_owned(),
+        };
+        let other = SWEEP.replace("2 Mb/s", "5 Mb/s");
+        vec![of("a", "base.toml", BASE), of("a", "sweep.toml", SWEEP), of("b", "sweep.toml", &other)]
+    }
+
+    #[test]
+    fn each_marked_key_has_the_values_that_its_document_tries() {
+        let found = unstated(&texts());
+        let told: Vec<_> =
+            found.iter().map(|one| (one.key.as_str(), one.tried.join(" "), one.reason.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                ("duration", String::new(), ""),
+                ("radio.basic_rate", "\"2 Mb/s\"".to_owned(), "the lowest"),
+                ("tcp", "\"1 kB\"".to_owned(), ""),
+                ("flow.up.rate", "3".to_owned(), "as printed; for down"),
+            ]
+        );
+        let faults = untried(&found);
+        assert!(faults.len() == 1 && faults[0].starts_with("a/base.toml: `duration`"), "{faults:?}");
+    }
+}

@@ -1,0 +1,49 @@
+//! Warnings about a case that its network cannot give: they are about what was asked for.
+
+use super::cases::{Case, Scenario};
+use sim::config::{Network, Node, Queues, Role, Standard};
+
+impl Scenario {
+    /// Warns of settings of a case that do less than they seem to.
+    pub(crate) fn remarks(&self, case: &Case) -> impl Iterator<Item = String> {
+        self.missed(case).into_iter().chain(band(&case.network))
+    }
+
+    /// Says which keys of `[queue]` that are set differently from the file reach no access point in any case.
+    fn missed(&self, case: &Case) -> Option<String> {
+        let is_scheduled = |node: &Node| matches!(node.queues, Some(Queues::Mac80211 | Queues::Turns));
+        let misses = |network: &Network| {
+            let mut nodes = network.node.iter().filter(|node| node.role == Role::AccessPoint).peekable();
+            nodes.peek().is_some() && nodes.all(is_scheduled)
+        };
+        let is_missed = |key: &&String| {
+            let mut with = self.cases.iter().filter(|case| case.set.contains_key(*key));
+            key.starts_with("queue.") && with.all(|case| misses(&case.network))
+        };
+        let keys: Vec<&str> = case.set.keys().filter(is_missed).map(String::as_str).collect();
+        let name = &case.network.node.iter().find(|node| is_scheduled(node))?.name;
+        (!keys.is_empty()).then(|| {
+            format!(
+                "{}: does not reach what `{name}` sends by radio, which its own `queues` hold; with `--set \
+                 node.{name}.queues=one` it does",
+                keys.join(", ")
+            )
+        })
+    }
+}
+
+/// Says of a frequency that is set which rules of its band are not simulated.
+fn band(network: &Network) -> Option<String> {
+    let frequency = network.radio.frequency?;
+    let told = match frequency.as_hertz() / 1_000_000 {
+        5925..=7125 if network.radio.standard != Standard::Ax => {
+            "the 6 GHz band, where of these standards only 802.11ax may send"
+        }
+        5250..=5350 | 5470..=5725 => {
+            "a band with radar (DFS): that access points listen for it before they send, and leave the channel when they \
+             hear it, is not simulated"
+        }
+        _ => return None,
+    };
+    Some(format!("radio.frequency: {frequency} is in {told}"))
+}

@@ -1,0 +1,129 @@
+//! Settings of several interfaces at once: `*wifi`, of each radio, and `*`, of each interface in which packets wait. They hold
+//! for interfaces that come later, too.
+
+use crate::agent::links::Links;
+use crate::device::driver::Driver;
+use crate::device::looks::Looks;
+use crate::device::txq::Holder;
+use crate::device::wish::Wish;
+use crate::error::Error;
+use crate::kernel::nl80211::{Role, Wireless};
+use std::collections::BTreeSet;
+
+/// One interface of each phy: they share its queues and its air.
+const EACH_RADIO: &str = "*wifi";
+/// One of each phy, and all others whose drivers push back.
+const ALL: &str = "*";
+
+/// Tells whether settings are of several interfaces.
+pub(super) fn is_pattern(device: &str) -> bool {
+    matches!(device, EACH_RADIO | ALL)
+}
+
+/// An interface, as far as patterns go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) name: String,
+    /// Its phy if it is Wi-Fi and carries a network.
+    pub(crate) phy: Option<u32>,
+    /// Whether it is no Wi-Fi and its driver pushes back.
+    pub(crate) is_wired: bool,
+}
+
+/// Returns the queues that are wanted on the interfaces that there are now: those with a name, and those of patterns that
+/// have none.
+///
+/// # Errors
+/// The kernel does not answer.
+pub(super) fn spread(wishes: &[Wish], links: &Links, looks: &Looks) -> Result<Vec<Wish>, Error> {
+    let has_patterns = wishes.iter().any(|wish| is_pattern(&wish.place.device));
+    let known = if has_patterns { known(links, looks)? } else { Vec::new() };
+    Ok(over(wishes, &known))
+}
+
+/// The interfaces in order of their numbers, so that a later one takes nothing from an earlier one.
+fn known(links: &Links, looks: &Looks) -> Result<Vec<Known>, Error> {
+    let mut wireless = Wireless::open().ok();
+    let mut all = Vec::new();
+    for link in links.all() {
+        let of_air = match &mut wireless {
+            Some(wireless) => wireless.interface(link.index)?,
+            None => None,
+        };
+        let phy = of_air.filter(|it| it.role != Role::Other).map(|it| it.phy);
+        let is_wired =
+            of_air.is_none() && Driver::of(link, Holder::NotWifi, &looks.users(link.index)?).0 == Driver::PushesBack;
+        all.push(Known { name: link.name.clone(), phy, is_wired });
+    }
+    Ok(all)
+}
+
+pub(crate) fn over(wishes: &[Wish], known: &[Known]) -> Vec<Wish> {
+    let (patterns, named): (Vec<&Wish>, Vec<&Wish>) = wishes.iter().partition(|wish| is_pattern(&wish.place.device));
+    let mut all: Vec<Wish> = named.into_iter().cloned().collect();
+    let phy_of = |name: &str| known.iter().find(|it| it.name == name).and_then(|it| it.phy);
+    let mut phys: BTreeSet<u32> = all.iter().filter_map(|wish| phy_of(&wish.place.device)).collect();
+    // The narrower pattern comes first.
+    for pattern in [EACH_RADIO, ALL] {
+        for wish in patterns.iter().filter(|wish| wish.place.device == pattern) {
+            for Known { name, phy, is_wired } in known {
+                let is_new = phy.map_or(*is_wired && pattern == ALL, |phy| phys.insert(phy));
+                if is_new && all.iter().all(|other| other.place.device != *name) {
+                    let mut one = (*wish).clone();
+                    one.place.device.clone_from(name);
+                    all.push(one);
+                }
+            }
+        }
+    }
+    debug_assert!(all.iter().all(|wish| !is_pattern(&wish.place.device)), "each has the name of an interface");
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Place;
+    use crate::device::wish::Backend;
+    use crate::kernel::rtnetlink::ROOT;
+    use queue::Settings;
+
+    fn wish(device: &str, backend: Backend) -> Wish {
+        let place = Place { device: device.into(), parent: ROOT, state_folder: "/run".into() };
+        Wish { backend, ..Wish::new(place, Settings::default()) }
+    }
+
+    fn wifi(name: &str, phy: u32) -> Known {
+        Known { name: name.into(), phy: Some(phy), is_wired: false }
+    }
+
+    fn other(name: &str, is_wired: bool) -> Known {
+        Known { name: name.into(), phy: None, is_wired }
+    }
+
+    fn names(wishes: &[Wish], known: &[Known]) -> Vec<(String, Backend)> {
+        over(wishes, known).into_iter().map(|wish| (wish.place.device, wish.backend)).collect()
+    }
+
+    #[test]
+    fn a_pattern_is_one_interface_of_each_radio_and_what_is_named_comes_before_it() {
+        let all = wish(EACH_RADIO, Backend::Knobs);
+        assert!(names(std::slice::from_ref(&all), &[other("lo", false), other("eth0", true)]).is_empty());
+        // Two phys on one device, as MT7915 DBDC, MT7981 and MT7986 have; the first also has a guests' network.
+        let two = [other("eth0", true), wifi("phy0-ap0", 0), wifi("phy1-ap0", 1), wifi("phy0-ap1", 0)];
+        let of = |name: &str, backend| (name.to_owned(), backend);
+        let both = [of("phy0-ap0", Backend::Knobs), of("phy1-ap0", Backend::Knobs)];
+        assert_eq!(names(std::slice::from_ref(&all), &two), both);
+        let wan = wish("wan", Backend::Auto);
+        assert_eq!(names(&[all.clone(), wan.clone()], &two), [&[of("wan", Backend::Auto)], &both[..]].concat());
+        // Another interface of a radio that is named keeps the radio's others from the pattern.
+        let guests = wish("phy0-ap1", Backend::Bpf);
+        let expected = [of("phy0-ap1", Backend::Bpf), of("phy1-ap0", Backend::Knobs)];
+        assert_eq!(names(&[all.clone(), guests], &two), expected);
+        let every = wish(ALL, Backend::Auto);
+        let expected = [&both[..], &[of("eth0", Backend::Auto)]].concat();
+        assert_eq!(names(&[every.clone(), all], &two), expected);
+        let expected = ["eth0", "phy0-ap0", "phy1-ap0"].map(|name| of(name, Backend::Auto));
+        assert_eq!(names(&[every], &two), expected);
+    }
+}
