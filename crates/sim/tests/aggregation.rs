@@ -155,10 +155,10 @@ fn hidden_senders_of_aggregates_need_more_than_seven_attempts() {
 }
 
 /// Three saturated stations of 802.11ax that cannot sense each other, in aggregates that are tried for 500 ms. Where only a frame
-/// that is given up resets the window, who has won keeps the medium from the others, whose windows are the largest.
+/// that is given up resets the window, windows stay larger and less collides (ns-3.37 beside ns-3.44: 110 and 97 Mb/s).
 #[test]
-fn hidden_senders_share_more_evenly_where_failures_in_a_row_reset_the_window() {
-    let shares = |mac: &str| {
+fn hidden_senders_collide_more_where_failures_in_a_row_reset_the_window() {
+    let together = |mac: &str| {
         let node =
             |name: &str, x: i32, y: i32| format!("[[node]]\nname = \"{name}\"\nposition = [\"{x} m\", \"{y} m\"]\n");
         let text = format!(
@@ -171,18 +171,10 @@ fn hidden_senders_share_more_evenly_where_failures_in_a_row_reset_the_window() {
             node("n2", 30, 30),
             node("n3", 30, -30),
         );
-        let outcome = run(&text, 1);
-        let mut shares: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput_bps / 1e6).collect();
-        shares.sort_by(f64::total_cmp);
-        println!("{mac}: {shares:?}");
-        shares
+        (1..=3).map(|seed| run(&text, seed).totals.goodput_bps).sum::<f64>()
     };
-    let (standard, given_up) = (shares(""), shares("window_reset = \"given-up\""));
-    let jain = |shares: &[f64]| {
-        let sum: f64 = shares.iter().sum();
-        sum * sum / 3.0 / shares.iter().map(|share| share * share).sum::<f64>()
-    };
-    assert!(jain(&standard) > jain(&given_up) + 0.1, "{standard:?} {given_up:?}");
+    let (standard, given_up) = (together(""), together("window_reset = \"given-up\""));
+    assert!(standard < 0.97 * given_up, "{standard} {given_up}");
 }
 
 proptest! {

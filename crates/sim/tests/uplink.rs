@@ -98,7 +98,8 @@ fn who_sent_more_than_has_arrived_is_told_by_a_bitmap() {
         };
         lossy(flows).into_iter().filter_map(of).collect::<Vec<_>>()
     };
-    let all = answers(UP);
+    // But for the first exchange, in which a station may have had a single packet.
+    let all = answers(UP).split_off(1);
     assert!(!all.is_empty() && all.iter().all(|&(_, whole, _)| whole == 0), "{all:?}");
     let some = answers(&UP.replace("kind = \"saturated\"", "kind = \"poisson\", rate = \"4 Mb/s\""));
     assert!(some.iter().any(|&(_, whole, _)| whole > 0), "{some:?}");

@@ -173,8 +173,8 @@ impl Station {
             Step::Cleared => Due::Begin(self.held.holder),
             // 10.3.2.9: a frame that has begun within the time-out may be the ACK; its end decides.
             Step::AwaitParts => {
-                let (_, Some(uplink), cx) = self.several(now, rules) else { return Due::Wait };
-                let act = uplink.due(receiving, &cx);
+                let (_, Some(uplink), mut cx) = self.several(now, rules) else { return Due::Wait };
+                let act = uplink.due(receiving, &mut cx);
                 self.act(now, act, rules)
             }
             Step::AwaitCts | Step::AwaitBlockAck if !self.held.users.is_empty() => {

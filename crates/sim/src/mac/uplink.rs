@@ -346,7 +346,7 @@ impl Uplink {
     }
 
     /// Handles the deadline of the answers: when none has begun, when all are over, and SIFS after the last good one.
-    pub(super) fn due(&mut self, receiving: bool, cx: &Context) -> Act {
+    pub(super) fn due(&mut self, receiving: bool, cx: &mut Context) -> Act {
         let Some(round) = self.round else { return Act::On(Step::AwaitParts, Instant::NEVER, Due::Wait) };
         if receiving && cx.now < self.end {
             return Act::On(Step::AwaitParts, self.end, Due::Wait);
@@ -359,6 +359,9 @@ impl Uplink {
             return Act::Over { answered: self.answered > 0, answer: Answer::default() };
         }
         std::mem::swap(&mut self.users, &mut self.delivered);
+        // It has reserved the medium for bitmaps. Who did not answer waits for that long even if none is needed, and would never
+        // win the medium from an access point that did not.
+        cx.contention.nav = cx.contention.nav.max(self.end + round.acknowledgement(cx.rules));
         let stations = u8::try_from(self.users.len()).unwrap_or(u8::MAX);
         debug_assert!(self.whole <= stations, "of those that it acknowledges");
         let kind = Kind::MultiBlockAck { stations, whole: self.whole, long: cx.rules.long_bitmaps() };
