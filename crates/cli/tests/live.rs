@@ -34,10 +34,7 @@ pub(crate) fn queues() -> String {
 pub(crate) fn attach(folder: &Path, more: &[&str]) -> (Child, BufReader<std::process::ChildStdout>) {
     let before = queues();
     let mut command = sluice(folder);
-    command.args(["attach", "v0", "--json", "--state", "state"]).args(more);
-    if !more.contains(&"--parent") {
-        command.arg("--force");
-    }
+    command.args(["attach", "v0", "--force", "--json", "--state", "state"]).args(more);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the machine plays along");
     let lines = BufReader::new(child.stdout.take().expect("the machine plays along"));
     while queues() == before || !queues().contains("\"handle\":\"51") {
@@ -400,7 +397,7 @@ fn inner_refusals() {
         missing.args(command.split(' ')).args(["--parent", "1:20"]);
         refused(&mut missing, 2, "no class 1:20 at v0; it has 1:10");
     }
-    refused(&mut with("attach v0 --parent 1:10"), 2, "there is no queue with a handle in that class");
+    refused(&mut with("attach v0 --force --parent 1:10"), 2, "there is no queue with a handle in that class");
     refused(&mut with("attach v0"), 2, "htb cannot be created again from what the kernel shows of it");
 }
 

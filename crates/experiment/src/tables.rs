@@ -275,9 +275,11 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
                 queue.limit_packets.or(queue.limit_bytes).map_or_else(|| "-".to_owned(), |level| number(level.mean));
             // A queue's name is needed only if the node has several.
             let name = if node.queues.len() == 1 { node.name.clone() } else { format!("{} {}", node.name, queue.name) };
-            let mut row = vec![name, queue.scheduler.clone()];
-            row.extend(governed.then(|| queue.controller.clone()));
-            row.extend([
+            let is_governed = queue.controller != control::Name::None.as_str();
+            let controller = if is_governed { format!(", {}", queue.controller) } else { String::new() };
+            rows.push(vec![
+                name,
+                queue.scheduler.clone() + &controller,
                 queue.arrived_packets.to_string(),
                 queue.dropped_packets.to_string(),
                 limit,
@@ -285,13 +287,12 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
                 time(queue.nodal_delay_s.mean),
                 time(queue.nodal_delay_s.max),
             ]);
-            rows.push(row);
         }
     }
-    let first: &[&str] = if governed { &["node", "scheduler", "controller"] } else { &["node", "scheduler"] };
+    let serves = if governed { "scheduler, controller" } else { "scheduler" };
     let figures = ["packets in", "dropped", "limit mean", "backlog mean", "nodal delay mean", "nodal delay max"];
-    let right: Vec<usize> = (first.len()..first.len() + figures.len()).collect();
-    table(&[first, &figures].concat(), &rows, &Columns { right: &right, prose: FIGURES.prose }, width)
+    let right: Vec<usize> = (2..2 + figures.len()).collect();
+    table(&[&["node", serves], &figures[..]].concat(), &rows, &Columns { right: &right, prose: FIGURES.prose }, width)
 }
 
 /// Formats a table that a scenario asks for: its title, the names of the figures in a cell, and the means over the

@@ -353,8 +353,6 @@ impl Future<'_, '_> {
     }
 
     fn check_compare(&self, at: &str, how: Compare, against: &BTreeMap<String, Labels>) -> Result<(), Refusal> {
-        let value_by_value = matches!(how, Compare::Difference | Compare::Ratio);
-        self.require(value_by_value, at, "a table and a chart compare by `difference` or `ratio`")?;
         let has_other = how == Compare::default() || !against.is_empty();
         self.require(has_other, at, "`compare` needs something to compare with: `against`")
     }

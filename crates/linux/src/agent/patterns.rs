@@ -58,8 +58,11 @@ fn known(links: &Links, looks: &Looks) -> Result<Vec<Known>, Error> {
     Ok(all)
 }
 
+/// An interface that is called like a pattern is that one.
 pub(crate) fn over(wishes: &[Wish], known: &[Known]) -> Vec<Wish> {
-    let (patterns, named): (Vec<&Wish>, Vec<&Wish>) = wishes.iter().partition(|wish| is_pattern(&wish.place.device));
+    let is_there = |name: &str| known.iter().any(|it| it.name == name);
+    let (patterns, named): (Vec<&Wish>, Vec<&Wish>) =
+        wishes.iter().partition(|wish| is_pattern(&wish.place.device) && !is_there(&wish.place.device));
     let mut all: Vec<Wish> = named.into_iter().cloned().collect();
     let phy_of = |name: &str| known.iter().find(|it| it.name == name).and_then(|it| it.phy);
     let mut phys: BTreeSet<u32> = all.iter().filter_map(|wish| phy_of(&wish.place.device)).collect();
@@ -76,7 +79,6 @@ pub(crate) fn over(wishes: &[Wish], known: &[Known]) -> Vec<Wish> {
             }
         }
     }
-    debug_assert!(all.iter().all(|wish| !is_pattern(&wish.place.device)), "each has the name of an interface");
     all
 }
 

@@ -203,7 +203,6 @@ impl Contention {
         }
         *failures = failures.saturating_add(1);
         self.widen(category);
-        debug_assert!(self.contenders[category].cw >= self.access[category].cw_min);
     }
 
     /// Doubles the window (10.3.3).

@@ -10,7 +10,7 @@ use experiment::scenario::{Wishes, nearest};
 use experiment::tables::{self, Columns};
 use lab::files;
 use lab::home::{by_id, home, under};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -87,15 +87,23 @@ fn open_values(texts: &[Text], targets: &[String]) -> Result<String, Failure> {
 /// Reads the scenarios of documents, bases included.
 fn texts() -> Result<Vec<Text>, Failure> {
     let mut found = Vec::new();
-    for file in under(&home()?)? {
-        let folder = file.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
-        if evidence::sources(&folder).next().is_none() {
+    let scenarios = under(&home()?)?;
+    let folders: BTreeSet<&Path> = scenarios.iter().filter_map(|file| file.parent()).collect();
+    for folder in folders {
+        let document = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if evidence::sources(&document).next().is_none() {
             continue;
         }
-        let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", file.display()));
-        let text = fs::read_to_string(&file).map_err(unreadable)?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        found.push(Text { document: folder, file: name, text });
+        let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", folder.display()));
+        let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(unreadable)?;
+        let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+        files.sort();
+        for file in files {
+            let text = fs::read_to_string(&file).map_err(unreadable)?;
+            let file = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            found.push(Text { document: document.clone(), file, text });
+        }
     }
     Ok(found)
 }
