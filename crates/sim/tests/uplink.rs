@@ -101,7 +101,7 @@ fn who_sent_more_than_has_arrived_is_told_by_a_bitmap() {
     // But for the first exchange, in which a station may have had a single packet.
     let all = answers(UP).split_off(1);
     assert!(!all.is_empty() && all.iter().all(|&(_, whole, _)| whole == 0), "{all:?}");
-    let some = answers(&UP.replace("kind = \"saturated\"", "kind = \"poisson\", rate = \"4 Mb/s\""));
+    let some = answers(&UP.replace("kind = \"saturated\"", "kind = \"poisson\", rate = \"40 Mb/s\""));
     assert!(some.iter().any(|&(_, whole, _)| whole > 0), "{some:?}");
     for (stations, whole, length) in all.into_iter().chain(some) {
         let bits = 22 + 8 * (22 + 2 * u64::from(stations) + 34 * u64::from(stations - whole));
@@ -118,7 +118,8 @@ fn a_saturated_cell_carries_what_the_closed_form_says() {
         let room = ((4_000_000 - 56_000) / 14_400 * bits - 22) / 8;
         let mpdus = ((room + 2) / 1_072).min(256);
         let trigger = 20_000 + 4_000 * (22 + 8 * (28 + 6 * stations)).div_ceil(24);
-        let response = 20_000 + 4_000 * (22 + 8 * (22 + 2 * stations)).div_ceil(96);
+        // Nobody contends before the time that is reserved for bitmaps is over.
+        let response = 20_000 + 4_000 * (22 + 8 * (22 + 36 * stations)).div_ceil(96);
         let cycle = 43_000 + 67_500 + trigger + 16_000 + 4_000_000 + 16_000 + response;
         let expected = (stations * mpdus * 8_000) as f64 * 1e9 / cycle as f64;
         let text = cell(usize::try_from(stations).expect("few"), MANAGED, UP);
