@@ -311,7 +311,10 @@ fn inner_elsewhere() {
     let elsewhere = detach(&[]);
     assert_eq!(elsewhere.status.code(), Some(2));
     assert!(stderr(&elsewhere).contains("`sluice detach v0 --parent 1:10` ends that"), "{}", stderr(&elsewhere));
-    let twice = sluice(folder.path()).args(["attach", "v0", "--parent", "1:10", "--state", "state"]).output().unwrap();
+    let twice = sluice(folder.path())
+        .args(["attach", "v0", "--force", "--parent", "1:10", "--state", "state"])
+        .output()
+        .unwrap();
     assert!(stderr(&twice).contains("`sluice detach v0 --parent 1:10` ends that"), "{}", stderr(&twice));
     assert_eq!(stdout(&detach(&["--parent", "1:10"])), "v0 has its former queue back\n");
     assert_eq!(child.wait().unwrap().code(), Some(0));

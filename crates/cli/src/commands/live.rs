@@ -42,11 +42,6 @@ pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
     let bulk_delay = args.bulk_delay.map(|bulk| above_zero("--bulk-delay", bulk)).transpose()?;
     controller(&settings, 0)?;
     let (place, dry_run) = (place(&args.queue), args.dry_run);
-    if place.device.starts_with('*') && !Path::new("/sys/class/net").join(&place.device).exists() {
-        let why =
-            "names several interfaces, which an agent governs: write it in a configuration, see `sluice agent --help`";
-        return Err(Failure::wrong(format!("{} {why}", place.device)));
-    }
     let folder = place.state_folder.clone();
     let mut host = Attaching::new(args.json, dry_run)?;
     host.rows = Some(Outlet::stdout().map_err(|error| unwritable("to standard output", &error))?);

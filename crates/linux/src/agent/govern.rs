@@ -119,7 +119,9 @@ impl Agent {
         let wakes = Wakes::new(signals, &links)?;
         let looks = Looks::open()?;
         let new = |wish| Governor::new(wish, random()?, now);
-        let spread = patterns::spread(&wishes, &links, &looks)?;
+        // Whoever governs one interface means the one of that name.
+        let is_one = patience == Patience::End;
+        let spread = if is_one { wishes.clone() } else { patterns::spread(&wishes, &links, &looks)? };
         let governors: Result<Vec<Governor>, Error> = spread.into_iter().map(new).collect();
         Ok(Self {
             wanted: wishes,
@@ -267,7 +269,10 @@ impl Agent {
 
     /// Wants queues of the interfaces that are there now, where settings are of several; not between two settings.
     pub(super) fn spread(&mut self, host: &mut dyn Host) {
-        if self.reload.is_some() || !self.wanted.iter().any(|wish| patterns::is_pattern(&wish.place.device)) {
+        if self.reload.is_some()
+            || self.patience == Patience::End
+            || !self.wanted.iter().any(|wish| patterns::is_pattern(&wish.place.device))
+        {
             return;
         }
         let spread = match patterns::spread(&self.wanted, &self.links, &self.looks) {
