@@ -65,7 +65,9 @@ impl World {
                     let begun = self.nodes[node].station.assemble(self.now, &self.rules);
                     let assembly = begun.map(|begun| self.filled_up(node, begun));
                     let (downlink, _, mut cx) = self.nodes[node].station.several(now, &self.rules);
-                    downlink.into_iter().for_each(|downlink| downlink.join(assembly, &mut cx));
+                    if let Some(downlink) = downlink {
+                        downlink.join(assembly, &mut cx);
+                    }
                 }
             }
         }

@@ -53,7 +53,9 @@ impl Node {
             }
             Kind::MultiUser { .. } => return (Sort::Parts, Some(self.count_parts(frame, now, rules))),
         };
-        count.into_iter().for_each(|count| *count += 1);
+        if let Some(count) = count {
+            *count += 1;
+        }
         (sort, None)
     }
 
