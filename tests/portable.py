@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 OF_UNIX = re.compile(r"\b(?:std::os::(?:unix|linux|fd)|rustix::|nix::|libc::|linux::)")
 MODULE = re.compile(r'#\[cfg\(target_os = "linux"\)\]\s*(?:pub )?mod (\w+);')
 # An item behind `cfg(unix)` or `cfg(target_os = "linux")`: to the brace that closes it in its column, or to its semicolon.
-BEHIND = re.compile(r'^([ \t]*)#\[cfg\((?:unix|target_os = "linux")\)\]\n(?:.*?;\n(?!\1[ \t])|.*?^\1}\n)', re.MULTILINE | re.DOTALL)
+BEHIND = re.compile(r'^([ \t]*)#\[cfg\((?:unix|target_os = "linux")\)\]\n(?:(?:(?!^\1}\n).)*?;\n(?!\1[ \t])|.*?^\1}\n)', re.MULTILINE | re.DOTALL)
 TESTS = re.compile(r"^#\[cfg\(test\)\]\n.*", re.MULTILINE | re.DOTALL)
 
 
