@@ -13,7 +13,7 @@ OF_UNIX = re.compile(r"\b(?:std::os::(?:unix|linux|fd)|rustix::|nix::|libc::|lin
 MODULE = re.compile(r'#\[cfg\(target_os = "linux"\)\]\s*(?:pub )?mod (\w+);')
 # An item behind `cfg(unix)` or `cfg(target_os = "linux")`: to the brace that closes it in its column, or to its semicolon.
 BEHIND = re.compile(r'^([ \t]*)#\[cfg\((?:unix|target_os = "linux")\)\]\n(?:(?:(?!^\1}\n).)*?;\n(?!\1[ \t])|.*?^\1}\n)', re.MULTILINE | re.DOTALL)
-TESTS = re.compile(r"^#\[cfg\(test\)\]\n.*", re.MULTILINE | re.DOTALL)
+TESTS = re.compile(r"^#\[cfg\((?:all\()?test\b[^\n]*\n.*", re.MULTILINE | re.DOTALL)
 
 
 def of_linux(crate):
