@@ -47,7 +47,7 @@ UNITS = {"_s": "s", "_bps": "bit/s", "_bytes": "B", "_packets": "packets", "_rat
 
 
 def plot_result(heading: str, series: Mapping[str, Table], totals: Mapping[str, Table], y: str | None) -> altair.Chart:
-    """Draw a column of a run's tables, by what their rows are of: over time where it is one of a series, else as bars."""
+    """Draw a column of a run's tables by what their rows are of: over time where it is of a series, else as bars."""
     alt = _altair()
     if y is None:
         y = "delay_mean_s" if len(series["flow"]) else "delay_s.max"
