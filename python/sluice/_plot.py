@@ -80,9 +80,7 @@ def _over_time(alt: Any, table: Table, name: str, y: str, heading: str) -> altai
     return chart
 
 
-def plot_runs(
-    columns: Table, axes: Mapping[str, list[str]], x: str, y: str, colour: str | None
-) -> altair.LayerChart:
+def plot_runs(columns: Table, axes: Mapping[str, list[str]], x: str, y: str, colour: str | None) -> altair.LayerChart:
     """Draw mean and 95 % interval over the seeds, by the labels of an axis."""
     alt = _altair()
     rows = _summary(columns, x, y, colour)
