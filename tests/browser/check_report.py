@@ -367,7 +367,7 @@ def still(browser: Browser) -> list[str]:
         texts = len(nodes("text", pictures[0]))
         marks = nodes("path[class^=stroke], g[class^=stroke] circle", pictures[0])
         colours = {styles(mark)["stroke"] for mark in marks[:20]}
-        if corners["width"] < 300 or corners["height"] < 150 or texts < 4 or not marks or colours & {"none", "rgb(0, 0, 0)"}:
+        if corners["width"] < 300 or corners["height"] < 120 or texts < 4 or not marks or colours & {"none", "rgb(0, 0, 0)"}:
             found.append(f"panel {number}: {corners['width']} x {corners['height']}, {texts} texts, {len(marks)} marks, {colours}")
     for line in nodes(".legend line"):
         if styles(line)["stroke"] in ("none", "rgb(0, 0, 0)"):
