@@ -5,6 +5,8 @@
 //! medium (a *thin* packet) goes before all turns, as far as its station has credit for it. What waits for a station is
 //! bounded by the time in which it will be sent. `docs/turns.md` describes the law and what each part is worth.
 //!
+//! The file is longer than most, since the law in C is read beside it.
+//!
 //! Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds: all numbers are integers, as in the
 //! kernel.
 
