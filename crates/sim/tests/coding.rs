@@ -68,4 +68,6 @@ fn rate_control_finds_the_modes_that_ldpc_opens() {
     let found = goodput("802.11ax", 11, 25.0, "", control);
     let plain = (0..12).map(|mcs| goodput("802.11ax", mcs, 25.0, "coding = \"bcc\"", "")).fold(0.0, f64::max);
     assert!(found > 1.05 * plain && plain > 60.0, "{found} Mb/s, {plain} with the convolutional code");
+    let best = (0..12).map(|mcs| goodput("802.11ax", mcs, 25.0, "", "")).fold(0.0, f64::max);
+    assert!(found > 0.85 * best, "{found} of {best} Mb/s");
 }
