@@ -7,7 +7,7 @@ pub use iw::{is_interface, read};
 
 pub use sim::config::GuardInterval;
 pub use sim::radio::Format;
-use sim::radio::TWELFTHS;
+use sim::radio::{Mimo, TWELFTHS};
 use std::fmt::{self, Write as _};
 
 /// The name of a generation, the highest MCS, the most streams and the widest channel that it has in a scenario.
@@ -50,6 +50,18 @@ impl Bitrate {
             return Err(format!("{name} has no channels of {width} MHz"));
         }
         Ok(Self { generation, mcs: mcs.min(fastest), streams, width, guard })
+    }
+
+    /// What its rate is proportional to, but for the guard interval.
+    fn bits(self) -> u64 {
+        TWELFTHS[usize::from(self.mcs)] * u64::from(self.streams) * u64::from(self.width)
+    }
+
+    /// True if the standard has it: 802.11ac lacks some combinations with MCS 6 and 9.
+    fn exists(self) -> bool {
+        let width = self.generation.widths().iter().find(|width| width.mhz() == self.width);
+        let mimo = |width| Mimo::new(self.generation, self.mcs, self.streams, width, self.generation.guards()[0]);
+        width.copied().and_then(mimo).is_some()
     }
 }
 
@@ -116,6 +128,11 @@ pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static s
 }
 
 impl Interface {
+    /// Number of stations without a bitrate that tells an MCS: of 802.11a, b or g, or idle.
+    pub fn left_out(&self) -> usize {
+        self.stations.len() - self.modes().count()
+    }
+
     /// True at 2.4 GHz, which 802.11ac and channels above 40 MHz have not.
     fn is_low(&self) -> bool {
         self.frequency.is_some_and(|mhz| mhz < 4_000)
@@ -224,12 +241,9 @@ fn write_scenario(text: &mut String, interface: &Interface, about: &str) -> fmt:
 /// MCS index with which a station that has the streams and width of `own` is about as fast as at this bitrate, and no faster:
 /// a node has one number of streams and one width.
 fn index(bitrate: Bitrate, own: Bitrate) -> u8 {
-    let bits = |mcs: u8, of: Bitrate| TWELFTHS[usize::from(mcs)] * u64::from(of.streams) * u64::from(of.width);
-    let is_same = (bitrate.streams, bitrate.width) == (own.streams, own.width);
-    // Of 802.11ac some combinations with MCS 6 and 9 are missing.
-    let exists = |mcs: &u8| is_same || own.generation != Format::Vht || ![6, 9].contains(mcs);
-    let mut slower = (0..=limits(own.generation).1).rev().filter(exists);
-    let mcs = slower.find(|&mcs| bits(mcs, own) <= bits(bitrate.mcs, bitrate)).unwrap_or(0);
+    let slower = (0..=limits(own.generation).1).rev().map(|mcs| Bitrate { mcs, ..own });
+    let mode = slower.filter(|mode| mode.exists()).find(|mode| mode.bits() <= bitrate.bits());
+    let mcs = mode.map_or(0, |mode| mode.mcs);
     if own.generation == Format::Ht { 8 * (own.streams - 1) + mcs } else { mcs }
 }
 
@@ -249,7 +263,7 @@ mod tests {
                       \trx bitrate:\t286.7 MBit/s HE-MCS 11 HE-NSS 2 HE-GI 0 HE-DCM 0\n\texpected throughput:\t70Mbps\n";
 
     fn scenario_of(text: &str) -> Result<String, String> {
-        Ok(scenario(&read(text)?, "What iw said.")?)
+        Ok(scenario(&read(text, None)?, "What iw said.")?)
     }
 
     fn described(text: &str) -> String {
@@ -357,8 +371,8 @@ mod tests {
             ("Interface w\nStation 02:00:00:00:00 (on w)\n", 2, "is no address"),
             ("Interface w\n\tchannel 1 (2412 MHz), width: 30 MHz\n", 2, "20, 40, 80"),
             ("Interface w\n\ttx bitrate:\t6.0 MBit/s\n", 2, "after the line `Station ADDRESS`"),
-            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 12 HE-NSS 1\n", 2, "up to 11, not by `12`"),
-            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS\n", 2, "up to 9, not by ``"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 14 HE-NSS 1\n", 2, "up to 13, not by `14`"),
+            ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS\n", 2, "up to 11, not by ``"),
             ("Station 02:00:00:00:00:01\n\n\ttx bitrate:\t1 MBit/s MCS 3 80MHz\n", 3, "no channels of 80 MHz"),
             ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s VHT-MCS 3 60MHz\n", 2, "`60MHz` is no width"),
             ("Station 02:00:00:00:00:01\n\ttx bitrate:\t1 MBit/s HE-MCS 3 HE-GI 3\n", 2, "up to 2, not by `3`"),
@@ -369,6 +383,70 @@ mod tests {
             assert!(error.contains(why), "{error}");
         }
         assert!(scenario_of(INFO).unwrap_err().contains("station dump"));
+    }
+
+    /// Of several links the widest carries the copy, and of a station's links the fastest: another may be idle.
+    #[test]
+    fn an_access_point_with_several_links_is_copied_with_its_widest() {
+        let links = "Interface ap0\n\ttype AP\n\tMLD with links:\n\t - link ID  0 link addr 02:00:00:00:10:00\n\
+            \t   channel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz\n\t - link ID  1 link addr 02:00:00:00:10:01\n\
+            \t   channel 6 (2437 MHz), width: 20 MHz, center1: 2437 MHz\n\
+            Station 02:00:00:00:00:01 (on ap0)\n\ttx bitrate:\t1441.1 MBit/s 80MHz EHT-MCS 13 EHT-NSS 2 EHT-GI 0\n\
+            \trx bitrate:\t6.0 MBit/s\n\tLink 1:\n\t\ttx bitrate:\t6.0 MBit/s\n\
+            \t\trx bitrate:\t17.2 MBit/s HE-MCS 1 HE-NSS 1 HE-GI 0 HE-DCM 0\n";
+        let text = described(links);
+        assert!(text.contains("frequency = \"5180 MHz\"") && text.contains("channel_width = \"80 MHz\""), "{text}");
+        assert!(text.contains("mcs = 0\ndownlink_mcs = 11\n"), "{text}");
+    }
+
+    #[test]
+    fn interfaces_on_several_channels_are_chosen_by_name() {
+        let radio = |name: &str, channel: &str, width: u32, station: u8| {
+            format!(
+                "phy#0\n\tInterface {name}\n\t\ttype AP\n\t\tchannel {channel}, width: {width} MHz, center1: 1 MHz\n\
+                 Station 02:00:00:00:00:{station:02x} (on {name})\n\ttx bitrate:\t65.0 MBit/s MCS 7\n"
+            )
+        };
+        let two = radio("wlan1", "6 (2437 MHz)", 20, 2) + &radio("wlan0", "36 (5180 MHz)", 80, 1);
+        let error = scenario_of(&two).unwrap_err();
+        assert!(error.contains("(wlan1, wlan0): choose one with `--interface`"), "{error}");
+        let low = read(&two, Some("wlan1")).unwrap();
+        assert_eq!((low.frequency, low.stations.len()), (Some(2_437), 1));
+        assert!(read(&two, Some("wlan2")).unwrap_err().contains("but wlan1, wlan0"));
+        // A second network on one channel shares its air; one that has no stations is passed over.
+        let shared = two.replace("6 (2437 MHz), width: 20", "36 (5180 MHz), width: 80");
+        assert_eq!(read(&shared, None).unwrap().stations.len(), 2);
+        let low = radio("wlan1", "6 (2437 MHz)", 20, 2);
+        let (empty, _) = low.split_once("Station").expect("a station");
+        let alone = (empty.to_owned() + &radio("wlan0", "36 (5180 MHz)", 80, 1)).replace('\n', "\n    ");
+        assert_eq!(read(&alone, None).unwrap().frequency, Some(5_180));
+        assert!(is_interface(&alone));
+    }
+
+    /// What `iw dev wlan0 link` says to a station of its access point.
+    #[test]
+    fn a_stations_link_is_copied() {
+        let link = "Connected to 02:00:00:00:10:00 (on wlan0)\n\tfreq: 5180.0\n\
+            \trx bitrate: 720.6 MBit/s 80MHz HE-MCS 7 HE-NSS 2 HE-GI 0 HE-DCM 0\n\
+            \ttx bitrate: 960.7 MBit/s 80MHz HE-MCS 9 HE-NSS 2 HE-GI 0 HE-DCM 0\n";
+        let text = described(link);
+        assert!(text.contains("frequency = \"5180 MHz\"") && text.contains("mcs = 9\ndownlink_mcs = 7\n"), "{text}");
+        assert!(scenario_of("Not connected.\n").unwrap_err().contains("no interface"));
+    }
+
+    /// Drivers tell combinations that 802.11ac lacks, and makers' own indices.
+    #[test]
+    fn every_mode_of_802_11ac_becomes_one_that_a_scenario_has() {
+        for (width, streams, mcs) in [20, 40, 80, 160]
+            .into_iter()
+            .flat_map(|width| (1..=8).flat_map(move |streams| (0..=11).map(move |mcs| (width, streams, mcs))))
+        {
+            let width_of = if width == 20 { String::new() } else { format!("{width}MHz ") };
+            described(&format!(
+                "Interface w\n\ttype AP\n\tchannel 36 (5180 MHz), width: {width} MHz, center1: 5210 MHz\n\
+                 Station 02:00:00:00:00:01 (on w)\n\ttx bitrate:\t1 MBit/s VHT-MCS {mcs} {width_of}VHT-NSS {streams}\n"
+            ));
+        }
     }
 
     proptest::proptest! {

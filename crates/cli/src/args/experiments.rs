@@ -435,6 +435,9 @@ The load of a recording consists of the packets that arrived during the recordin
 pub(crate) struct ScenarioFrom {
     /// The recording, the output of `iw dev DEV info` and `iw dev DEV station dump`, or (Linux) a Wi-Fi interface.
     pub(crate) source: PathBuf,
+    /// Of the output of `iw`, the interface [default: the one that has stations].
+    #[arg(long, value_name = "DEV")]
+    pub(crate) interface: Option<String>,
     /// The file to write [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

@@ -1,52 +1,111 @@
-//! Reads the output of `iw dev DEV info` and `iw dev DEV station dump`, in one text and in any order.
+//! Reads the output of `iw dev`, `iw dev DEV info`, `link` and `station dump`, in one text and in any order.
 
 use super::{Bitrate, Interface, Role, Station, is_of_wifi};
 use sim::config::GuardInterval;
 use sim::radio::Format;
 
-/// True if a text looks like the output of `iw`.
+/// True if a text looks like the output of `iw`, also where it was pasted with an indent.
 pub fn is_interface(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with("Interface ") || line.starts_with("Station "))
+    let begins = ["Interface ", "Station ", "Connected to ", "Not connected", "phy#"];
+    text.lines().any(|line| begins.iter().any(|begin| line.trim_start().starts_with(begin)))
 }
 
-/// Reads an interface from the output of `iw`.
+/// Reads an interface from the output of `iw`: that of this name, or the one that has stations. Interfaces on one channel
+/// share its air, and are one.
 ///
 /// # Errors
-/// A line is not as `iw` writes it.
-pub fn read(text: &str) -> Result<Interface, String> {
-    let mut interface = Interface::default();
+/// A line is not as `iw` writes it; no interface has this name; without a name, several channels have stations.
+pub fn read(text: &str, name: Option<&str>) -> Result<Interface, String> {
+    let all = interfaces(text)?;
+    let names = |of: &[&Interface]| of.iter().filter_map(|it| it.name.clone()).collect::<Vec<_>>().join(", ");
+    let with_stations = all.iter().filter(|it| !it.stations.is_empty()).collect::<Vec<_>>();
+    let chosen = match name {
+        Some(name) => all
+            .iter()
+            .find(|it| it.name.as_deref() == Some(name))
+            .ok_or_else(|| format!("no interface is named `{name}`, but {}", names(&all.iter().collect::<Vec<_>>())))?,
+        None => with_stations.first().copied().or(all.first()).ok_or("it has no interface")?,
+    };
+    let shares = |it: &&Interface| it.frequency == chosen.frequency && it.role == chosen.role;
+    if name.is_none() && !with_stations.iter().all(shares) {
+        let names = names(&with_stations);
+        return Err(format!("interfaces on several channels have stations ({names}): choose one with `--interface`"));
+    }
+    let stations = all.iter().filter(shares).flat_map(|it| it.stations.clone()).collect();
+    Ok(Interface { stations, ..chosen.clone() })
+}
+
+/// All interfaces of a text.
+fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
+    let mut all: Vec<Interface> = Vec::new();
+    // That of the last line which named one.
+    let mut of = 0;
     for (line, number) in text.lines().zip(1..) {
         let refuse = |why: String| format!("line {number}: {why}");
         let (words, line) = (line.split_whitespace().collect::<Vec<_>>(), line.trim());
         match words.as_slice() {
-            ["Interface", name, ..] => interface.name = Some((*name).to_owned()),
-            ["Station", address, ..] => {
-                let bytes = address.split(':').collect::<Vec<_>>();
-                if bytes.len() != 6 || bytes.iter().any(|byte| byte.len() != 2 || u8::from_str_radix(byte, 16).is_err())
-                {
-                    return Err(refuse(format!("`{address}` is no address such as 02:00:00:00:01:00")));
+            ["Interface", name, ..] => of = place(&mut all, Some(name)),
+            ["Station", address, on @ ..] | ["Connected", "to", address, on @ ..] => {
+                let last = all.get(of).and_then(|it| it.name.clone());
+                let name = on.get(1).map(|name| name.trim_end_matches(')'));
+                of = place(&mut all, name.or(last.as_deref()));
+                if words[0] == "Connected" {
+                    all[of].role = Role::Station;
                 }
-                interface.stations.push(Station { address: address.to_lowercase(), sent: None, received: None });
+                let address = read_address(address).map_err(refuse)?;
+                all[of].stations.push(Station { address, sent: None, received: None });
             }
-            ["type", "AP" | "AP/VLAN" | "P2P-GO", ..] => interface.role = Role::AccessPoint,
-            ["type", "managed" | "P2P-client", ..] => interface.role = Role::Station,
-            ["type", ..] => interface.role = Role::Other,
-            ["channel", _, rest @ ..] => {
-                let frequency = rest.first().and_then(|word| word.strip_prefix('('));
-                interface.frequency = frequency.and_then(|mhz| mhz.parse().ok()).filter(is_of_wifi);
-                interface.width = Some(channel_width(line).map_err(refuse)?);
+            [first @ ("type" | "channel" | "freq:"), rest @ ..] if !all.is_empty() => {
+                let interface = &mut all[of];
+                match (*first, rest) {
+                    ("type", ["AP" | "AP/VLAN" | "P2P-GO", ..]) => interface.role = Role::AccessPoint,
+                    ("type", ["managed" | "P2P-client", ..]) => interface.role = Role::Station,
+                    ("type", _) => interface.role = Role::Other,
+                    ("freq:", _) => interface.frequency = rest.first().and_then(|word| frequency(word)),
+                    _ => {
+                        let width = channel_width(line).map_err(refuse)?;
+                        // Of an access point with several links the widest counts.
+                        if interface.width.is_none_or(|before| before < width) {
+                            interface.width = Some(width);
+                            interface.frequency = rest.get(1).and_then(|word| frequency(word.trim_start_matches('(')));
+                        }
+                    }
+                }
             }
             [way @ ("tx" | "rx"), "bitrate:", rest @ ..] => {
-                let Some(station) = interface.stations.last_mut() else {
+                let Some(station) = all.get_mut(of).and_then(|it| it.stations.last_mut()) else {
                     return Err(refuse("a bitrate comes after the line `Station ADDRESS`".to_owned()));
                 };
                 let bitrate = bitrate(rest).map_err(refuse)?;
-                *(if *way == "tx" { &mut station.sent } else { &mut station.received }) = bitrate;
+                let known = if *way == "tx" { &mut station.sent } else { &mut station.received };
+                // Of a station with several links the fastest counts: others may be idle.
+                *known = [*known, bitrate].into_iter().flatten().max_by_key(|mode| mode.bits());
             }
             _ => {}
         }
     }
-    Ok(interface)
+    Ok(all)
+}
+
+/// The place of the interface with this name, which is new if no line has named it before.
+fn place(all: &mut Vec<Interface>, name: Option<&str>) -> usize {
+    all.iter().position(|it| it.name.as_deref() == name).unwrap_or_else(|| {
+        all.push(Interface { name: name.map(str::to_owned), ..Interface::default() });
+        all.len() - 1
+    })
+}
+
+fn read_address(address: &str) -> Result<String, String> {
+    let bytes = address.split(':').collect::<Vec<_>>();
+    if bytes.len() != 6 || bytes.iter().any(|byte| byte.len() != 2 || u8::from_str_radix(byte, 16).is_err()) {
+        return Err(format!("`{address}` is no address such as 02:00:00:00:01:00"));
+    }
+    Ok(address.to_lowercase())
+}
+
+/// The frequency in a word such as `5180` or `5180.0`, if Wi-Fi has it.
+fn frequency(word: &str) -> Option<u32> {
+    word.split('.').next()?.parse().ok().filter(is_of_wifi)
 }
 
 /// The width in a line such as `channel 36 (5180 MHz), width: 80 MHz, center1: 5210 MHz`.
@@ -75,8 +134,9 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
         match word {
             // Its MCS counts the streams.
             "MCS" => (generation, mcs) = (Some(Format::Ht), number(31)?),
-            "VHT-MCS" => (generation, mcs) = (Some(Format::Vht), number(9)?),
-            "HE-MCS" => (generation, mcs) = (Some(Format::He), number(11)?),
+            // 10 and 11 of 802.11ac, 12 and 13 of 802.11ax are some makers' own: as fast as the standard allows.
+            "VHT-MCS" => (generation, mcs) = (Some(Format::Vht), number(11)?),
+            "HE-MCS" => (generation, mcs) = (Some(Format::He), number(13)?),
             // 802.11be is not simulated: as fast as 802.11ax allows.
             "EHT-MCS" => (generation, mcs) = (Some(Format::He), number(15)?),
             "VHT-NSS" | "HE-NSS" | "EHT-NSS" => streams = number(8)?,

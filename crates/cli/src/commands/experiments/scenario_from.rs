@@ -2,7 +2,7 @@
 
 use super::replay::read;
 use crate::args;
-use crate::console::print;
+use crate::console::{complain, print};
 use crate::failure::Failure;
 use lab::store::write_whole;
 use lab::{interface, recorded};
@@ -13,16 +13,15 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     // What cannot be read as text is refused as a recording.
     let text = std::fs::read_to_string(&args.source).unwrap_or_default();
     if interface::is_interface(&text) {
-        let seen = interface::read(&text).map_err(|why| unusable(&why))?;
+        let seen = interface::read(&text, args.interface.as_deref()).map_err(|why| unusable(&why))?;
         let of = seen.name.as_deref().unwrap_or("an interface");
         let about = format!("What iw said of {of}, from {name}.");
-        return finish(args, &interface::scenario(&seen, &about).map_err(|why| unusable(&why))?);
+        return finish(args, &copied(&seen, &about).map_err(|why| unusable(&why))?);
     }
     #[cfg(target_os = "linux")]
     if let Some(air) = of_this_machine(&args.source)? {
         let about = format!("What the kernel said of {name}: {}.", air.network().unwrap_or_default());
-        let scenario = interface::scenario(&seen(&name.to_string(), &air), &about).map_err(|why| unusable(&why))?;
-        return finish(args, &scenario);
+        return finish(args, &copied(&seen(&name.to_string(), &air), &about).map_err(|why| unusable(&why))?);
     }
     if !args.source.exists() {
         return Err(Failure::wrong(format!(
@@ -32,6 +31,18 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     let recording = read(&args.source)?;
     let text = recorded::scenario(&recording, &name.to_string()).map_err(|why| unusable(&why))?;
     finish(args, &text)
+}
+
+/// The scenario of an interface. Stations that it leaves out are counted on standard error.
+fn copied(seen: &interface::Interface, about: &str) -> Result<String, &'static str> {
+    let scenario = interface::scenario(seen, about)?;
+    let (count, all) = (seen.left_out(), seen.stations.len());
+    if count > 0 {
+        complain(format_args!(
+            "note: {count} of {all} stations are left out, whose bitrates tell no MCS: 802.11a, b or g, or idle"
+        ));
+    }
+    Ok(scenario)
 }
 
 fn finish(args: &args::ScenarioFrom, text: &str) -> Result<(), Failure> {
@@ -141,7 +152,7 @@ mod tests {
             Station 02:00:00:00:00:03 (on wlan0)\n\ttx bitrate:\t1 MBit/s MCS 11 40MHz\n\
             Station 02:00:00:00:00:04 (on wlan0)\n\ttx bitrate:\t1 MBit/s 320MHz EHT-MCS 13 EHT-NSS 1 EHT-GI 2\n\
             Station 02:00:00:00:00:05 (on wlan0)\n";
-        assert_eq!(seen("wlan0", &air), interface::read(iw).unwrap());
+        assert_eq!(seen("wlan0", &air), interface::read(iw, None).unwrap());
         let text = interface::scenario(&seen("wlan0", &air), "About.").unwrap();
         assert!(text.contains("guard_interval = \"1.6 us\"\nfrequency = \"5180 MHz\""), "{text}");
     }
