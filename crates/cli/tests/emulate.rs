@@ -183,6 +183,46 @@ fn the_status_of_the_command_is_passed_on() {
     assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(0), 2));
 }
 
+/// A program in a node sees the node's devices and all nodes' names, asks no name server of the machine, and enters other
+/// nodes.
+#[test]
+fn a_program_in_a_node_sees_the_node() {
+    if !is_allowed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "ls /sys/class/net; grep sight-server /etc/hosts; wc -c < /etc/resolv.conf; \
+         {} enter sight-server -- grep -c {SERVER} /proc/net/fib_trie",
+        env!("CARGO_BIN_EXE_sluice")
+    );
+    let output = emulate(folder.path(), "sight", &["sh", "-c", &script]).output().unwrap();
+    let told = stdout(&output);
+    let lines: Vec<&str> = told.lines().collect();
+    let four = format!("{SERVER} sight-server");
+    let expected = ["air0", "lo", &four, "fd73:6c75:6963::5 sight-server", "0"];
+    assert_eq!(lines[..5], expected, "{told}{}", stderr(&output));
+    assert_ne!(lines[5], "0", "{told}{}", stderr(&output));
+}
+
+/// A run whose packets come late says so, and what helps; its time is the real one.
+#[test]
+fn late_packets_are_told() {
+    if !is_allowed() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    scenario(folder.path(), &home("late"));
+    let told = |late: &str| {
+        let mut command = sluice(folder.path());
+        command.args(["emulate", "chain.toml", "--late", late, "--"]).arg(current_exe().unwrap());
+        stderr(&command.args(["--ignored", "--exact", "emulate::ping"]).output().unwrap())
+    };
+    let (strict, patient) = (told("1 ns"), told("10 s"));
+    assert!(strict.contains("try `--fifo`"), "{strict}");
+    assert!(!patient.contains("--fifo"), "{patient}");
+}
+
 #[test]
 fn what_cannot_be_emulated_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,9 +4,9 @@ use super::tun::{self, Site};
 use super::unavailable::Unavailable;
 use crate::medium::Medium;
 use linux::kernel::routes;
-use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::OwnedFd;
+use std::{fs, io};
 
 /// Its name.
 const NAME: &str = "sluice0";
@@ -16,12 +16,21 @@ const NAME: &str = "sluice0";
 #[derive(Debug)]
 pub struct Host(pub(super) OwnedFd);
 
+/// A node whose address hides a host of the network that is on this device of the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The address.
+    pub address: Ipv4Addr,
+    /// Name of the device.
+    pub device: String,
+}
+
 /// Makes the device, with routes to the real nodes of `medium`, or takes the one that is there for this user, with the
-/// routes that it has. True if it was made.
+/// routes that it has. The nodes' addresses that hide others are returned if it was made.
 ///
 /// # Errors
 /// The kernel refuses, as it does without `CAP_NET_ADMIN`.
-pub fn host(medium: &Medium) -> Result<(Host, bool), Unavailable> {
+pub fn host(medium: &Medium) -> Result<(Host, Option<Vec<Hidden>>), Unavailable> {
     let gateway = medium.gateway();
     let behind: Vec<[IpAddr; 2]> =
         medium.nodes().filter(|&node| Some(node) != gateway).filter_map(|node| medium.addresses(node)).collect();
@@ -31,10 +40,27 @@ pub fn host(medium: &Medium) -> Result<(Host, bool), Unavailable> {
     };
     let is_there = tun::index(NAME).is_ok();
     let device = tun::make(NAME).map_err(refused)?;
-    if !is_there {
-        set_up(&behind).map_err(refused)?;
+    if is_there {
+        return Ok((Host(device), None));
     }
-    Ok((Host(device), !is_there))
+    let routes = fs::read_to_string("/proc/net/route").unwrap_or_default();
+    set_up(&behind).map_err(refused)?;
+    let hidden = behind.iter().filter_map(|[four, _]| hidden(*four, &routes));
+    Ok((Host(device), Some(hidden.collect())))
+}
+
+/// What a node's address hides, by `/proc/net/route`: a network without a router, whose addresses have its first bits.
+fn hidden(address: IpAddr, routes: &str) -> Option<Hidden> {
+    let IpAddr::V4(address) = address else { return None };
+    let number = |word: &str| Some(Ipv4Addr::from(u32::from_str_radix(word, 16).ok()?.to_ne_bytes()).to_bits());
+    let device = routes.lines().skip(1).find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let &[device, network, router, _, _, _, _, mask, ..] = &words[..] else { return None };
+        let mask = number(mask)?;
+        let is_on = mask != 0 && number(router)? == 0 && address.to_bits() & mask == number(network)?;
+        is_on.then(|| device.to_owned())
+    })?;
+    Some(Hidden { address, device })
 }
 
 fn set_up(behind: &[[IpAddr; 2]]) -> io::Result<()> {
@@ -47,4 +73,23 @@ fn set_up(behind: &[[IpAddr; 2]]) -> io::Result<()> {
         let _ = routes::add(*six, 128, index);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_without_a_router_is_hidden_and_the_default_route_is_not() {
+        let routes = format!(
+            "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n\
+             eth0 00000000 {router:08X} 0003 0 0 0 00000000 0 0 0\nlan {network:08X} 00000000 0001 0 0 0 {mask:08X} 0 0 0\n",
+            router = u32::from_ne_bytes([10, 0, 0, 1]),
+            network = u32::from_ne_bytes([10, 0, 0, 0]),
+            mask = u32::from_ne_bytes([255, 255, 255, 0]),
+        );
+        let of = |address: [u8; 4]| hidden(Ipv4Addr::from(address).into(), &routes);
+        assert_eq!(of([10, 0, 0, 2]), Some(Hidden { address: Ipv4Addr::new(10, 0, 0, 2), device: "lan".to_owned() }));
+        assert_eq!(of([10, 0, 1, 2]), None);
+    }
 }

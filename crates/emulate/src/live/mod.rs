@@ -9,11 +9,12 @@ mod namespaces;
 mod node;
 mod pace;
 mod priority;
+mod sight;
 mod tun;
 mod unavailable;
 mod visit;
 
-pub use host::{Host, host};
+pub use host::{Hidden, Host, host};
 pub use namespaces::{Inside, again, inside};
 pub use pace::{Ended, NotRun, Ready, Report, Rules, run};
 pub use priority::raise;

@@ -1,5 +1,7 @@
 //! A real node: a thread that stays in the node's network namespace and starts commands there.
 
+use super::pace::Ready;
+use super::sight::narrow;
 use super::tun::{self, Site};
 use super::unavailable::{Unavailable, failed};
 use linux::kernel::routes;
@@ -35,13 +37,16 @@ enum Ask {
 }
 
 impl Node {
-    /// Makes the namespace and the device of the `place`-th real node. `leads`: all other addresses are behind the
-    /// device, too.
-    pub(super) fn new(place: usize, name: &str, site: Site, leads: bool) -> Result<Self, Unavailable> {
+    /// Makes the namespaces and the device of the `place`-th of all real nodes. `leads`: all other addresses are behind
+    /// the device, too; `named`: names are looked up there.
+    pub(super) fn new(place: usize, all: &[Ready], site: Site, leads: bool, named: bool) -> Result<Self, Unavailable> {
+        let (name, nodes) = (all[place].name.clone(), all.to_vec());
         let (tell, told) = channel();
         let (asks, asked) = channel();
         let keep = move || {
             let made = device(site, leads);
+            let own = unshare(CloneFlags::CLONE_NEWNS).map_err(io::Error::from);
+            let _ = own.and_then(|()| narrow(&nodes, named));
             let is_made = made.is_ok();
             if tell.send(made).is_ok() && is_made {
                 answer(&asked);
@@ -51,10 +56,10 @@ impl Node {
         let device = match told.recv() {
             Ok(Ok(device)) => device,
             Ok(Err(NoDevice::Tun(error))) => return Err(Unavailable::Tun(error)),
-            Ok(Err(NoDevice::SetUp(error))) => return Err(Unavailable::Node { node: name.to_owned(), error }),
+            Ok(Err(NoDevice::SetUp(error))) => return Err(Unavailable::Node { node: name, error }),
             Err(_) => return Err(failed("start a thread")(io::Error::from(io::ErrorKind::BrokenPipe))),
         };
-        Ok(Self { name: name.to_owned(), device, asks })
+        Ok(Self { name, device, asks })
     }
 
     /// Starts a command in the node's namespace.
@@ -73,7 +78,7 @@ impl Node {
     }
 }
 
-/// Makes the namespace of this thread, and its device.
+/// Makes the network namespace of this thread, and its device.
 fn device(site: Site, leads: bool) -> Result<OwnedFd, NoDevice> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|errno| NoDevice::SetUp(errno.into()))?;
     let device = tun::make(tun::NAME).map_err(NoDevice::Tun)?;

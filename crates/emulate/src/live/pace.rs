@@ -60,6 +60,8 @@ pub struct Report {
     pub emulation: Emulation,
     /// How late they were over time, if that was wanted.
     pub series: Option<EmulationSeries>,
+    /// Time that it took, real and not simulated.
+    pub wall: Duration,
     /// Processor time of this process.
     pub cpu: Duration,
 }
@@ -67,7 +69,7 @@ pub struct Report {
 impl Report {
     fn new(rules: Rules) -> Self {
         let emulation = Emulation { late_after_s: rules.late.as_secs_f64(), ..Emulation::default() };
-        Self { emulation, series: rules.step.map(|_| EmulationSeries::default()), cpu: Duration::ZERO }
+        Self { emulation, series: rules.step.map(|_| EmulationSeries::default()), ..Self::default() }
     }
 
     /// Counts a packet that was due at `at` and delivered this much later.
@@ -135,13 +137,14 @@ pub fn run(
     late: &mut dyn FnMut(Duration),
 ) -> Result<(Report, Ended), NotRun> {
     let signals = Signals::take_over().map_err(|error| failed("take over signals")(io::Error::other(error)))?;
+    let of_node = |name: &str| Some(Ready { name: name.to_owned(), addresses: medium.addresses(name)? });
+    let told: Vec<Ready> = medium.nodes().filter_map(of_node).collect();
     let mut nodes = Vec::new();
-    let mut told = Vec::new();
-    for (place, name) in medium.nodes().enumerate() {
-        let Some([IpAddr::V4(v4), IpAddr::V6(v6)]) = medium.addresses(name) else { continue };
+    for (place, Ready { name, addresses }) in told.iter().enumerate() {
+        let [IpAddr::V4(v4), IpAddr::V6(v6)] = *addresses else { continue };
         let leads = medium.gateway().is_some_and(|gateway| gateway != name);
-        nodes.push(Node::new(place, name, Site { v4: (v4, PREFIX_V4), v6: (v6, PREFIX_V6) }, leads)?);
-        told.push(Ready { name: name.to_owned(), addresses: [v4.into(), v6.into()] });
+        let site = Site { v4: (v4, PREFIX_V4), v6: (v6, PREFIX_V6) };
+        nodes.push(Node::new(place, &told, site, leads, medium.gateway().is_some())?);
     }
     let gateway = told.iter().find(|ready| medium.gateway() == Some(&ready.name)).cloned();
     let host = inside.0.as_ref().map(|Host(device)| device).zip(gateway);
@@ -168,6 +171,7 @@ pub fn run(
     {
         end(child)?;
     }
+    let wall = state.elapsed();
     let Loop { medium, nodes, mut report, .. } = state;
     let Emulation { packets, late_packets, in_time_ratio, refused_packets, .. } = &mut report.emulation;
     refused_packets.device_full = nodes.iter().map(Node::dropped).sum();
@@ -176,7 +180,7 @@ pub fn run(
         let steps = medium.now().as_nanos().div_ceil(step.as_nanos().max(1));
         series.reach(usize::try_from(steps).unwrap_or(usize::MAX).saturating_sub(1));
     }
-    report.cpu = clock(ClockId::ProcessCPUTime);
+    (report.wall, report.cpu) = (wall, clock(ClockId::ProcessCPUTime));
     Ok((report, ended))
 }
 

@@ -86,7 +86,7 @@ impl Emulation {
         let own = format!("{THREAD}{place}");
         let node = thread(&self.process, |name| name == own).ok_or(io::ErrorKind::NotFound)?;
         let spaces = [
-            (within(&self.process, "ns/mnt"), CloneFlags::CLONE_NEWNS),
+            (node.join("ns/mnt"), CloneFlags::CLONE_NEWNS),
             (within(&self.process, "ns/pid"), CloneFlags::CLONE_NEWPID),
             (node.join("ns/net"), CloneFlags::CLONE_NEWNET),
         ];
@@ -98,7 +98,9 @@ impl Emulation {
         };
         let spaces = spaces.into_iter().map(checked).collect::<io::Result<Vec<_>>>()?;
         let folder = env::current_dir();
-        setns(&self.user, CloneFlags::CLONE_NEWUSER)?;
+        if !is_same(&self.user, &File::open("/proc/self/ns/user")?)? {
+            setns(&self.user, CloneFlags::CLONE_NEWUSER)?;
+        }
         for (space, kind) in spaces {
             setns(space, kind)?;
         }
@@ -129,8 +131,14 @@ fn is_own(status: &str) -> bool {
 }
 
 /// Whether this user made the user namespace `space`, out of the one in which this process is. One made within another
-/// is not his, though its maker may have his number: users of a container are other users.
+/// is not his, though its maker may have his number: users of a container are other users. Programs in a node are in the
+/// emulation's own, which has one user.
 fn is_made_here(space: &File) -> io::Result<bool> {
+    let here = File::open("/proc/self/ns/user")?;
+    if is_same(space, &here)? {
+        let map = fs::read_to_string("/proc/self/uid_map")?;
+        return Ok(map.lines().count() == 1 && map.split_whitespace().nth(2) == Some("1"));
+    }
     let mut owner: libc::uid_t = 0;
     // SAFETY: the kernel writes one user id to the place that it is given, which outlives the call.
     #[expect(unsafe_code, reason = "no crate of ours has a safe call")]
@@ -138,8 +146,7 @@ fn is_made_here(space: &File) -> io::Result<bool> {
     if done < 0 {
         return Err(io::Error::last_os_error());
     }
-    Ok(owner == geteuid().as_raw()
-        && is_same(&related(space, libc::NS_GET_PARENT)?, &File::open("/proc/self/ns/user")?)?)
+    Ok(owner == geteuid().as_raw() && is_same(&related(space, libc::NS_GET_PARENT)?, &here)?)
 }
 
 /// The user namespace that `what` names: the owner of `space`, or its parent.

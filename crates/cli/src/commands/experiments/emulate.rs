@@ -6,7 +6,7 @@ use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{CANNOT_RUN, Failure, HOLDS, INTERRUPTED, LATE, NOT_FOUND};
 use crate::progress::warn;
-use ::emulate::live::{self, Ended, NoVisit, NotRun, Ready, Report, Rules, Unavailable};
+use ::emulate::live::{self, Ended, Hidden, NoVisit, NotRun, Ready, Report, Rules, Unavailable};
 use ::emulate::{Medium, NotLoaded};
 use experiment::jobs;
 use experiment::scenario::Wishes;
@@ -24,6 +24,9 @@ use std::net::IpAddr;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
+
+/// Share of late packets above which a run without `--most-late` warns.
+const LATE_BY_DEFAULT: f64 = 0.01;
 
 pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
     let inside = live::inside()?;
@@ -52,17 +55,20 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
     };
     let rules = Rules { late, step };
     let done = live::run(&inside, &mut medium, command(&args.command), rules, &mut begin, &mut first_late);
-    let (Report { emulation, series, cpu }, ended) = done.map_err(|error| match error {
+    let (Report { emulation, series, wall, cpu }, ended) = done.map_err(|error| match error {
         NotRun::Unavailable(error) => error.into(),
         NotRun::Command(error) => not_run(&args.command, &error),
     })?;
     medium.end_capture()?;
     let lateness = emulation.lateness();
     let too_late = args.most_late.is_some_and(|most| 100.0 * (1.0 - emulation.in_time_ratio) > most);
-    let wall_s = medium.now().as_secs_f64();
+    let wall_s = wall.as_secs_f64();
     let mut outcome = medium.finish();
     if too_late {
         outcome.warnings.push(format!("emulation: {lateness}: the results are not to be trusted"));
+    } else if args.most_late.is_none() && 1.0 - emulation.in_time_ratio > LATE_BY_DEFAULT {
+        let remedy = if args.fifo { "this machine is too busy or too slow" } else { "try `--fifo`" };
+        outcome.warnings.push(format!("emulation: {lateness}: {remedy}"));
     }
     if let Some(all) = &mut outcome.series {
         all.emulation = series;
@@ -99,9 +105,14 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
 /// Makes what has to be made outside of the namespaces, and runs the rest within them.
 fn outside(args: &args::Emulate, medium: Medium) -> Result<u8, Failure> {
     let host = args.gateway.is_some().then(|| live::host(&medium)).transpose()?;
-    let host = host.map(|(host, is_new)| {
-        if is_new {
+    let host = host.map(|(host, hidden)| {
+        if let Some(hidden) = hidden {
             ready("this machine", Medium::host());
+            for Hidden { address, device } in hidden {
+                complain(format_args!(
+                    "warning: {address} is a node now: a host of {device} with this address is hidden"
+                ));
+            }
         }
         host
     });

@@ -1,0 +1,32 @@
+//! What programs in a node see of the machine: devices and names of the node instead of the machine's.
+
+use super::pace::Ready;
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
+use std::fmt::Write as _;
+use std::{fs, io};
+
+/// Gives this thread, in its own namespaces, a `/sys` with the node's devices and an `/etc/hosts` with the names of all
+/// nodes. Unless a gateway leads to name servers, none is asked, since it would be asked over the air in vain.
+///
+/// # Errors
+/// A container refuses what shows more than it shows itself. Most programs do without.
+pub(super) fn narrow(nodes: &[Ready], leads: bool) -> io::Result<()> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let mut hosts = "127.0.0.1 localhost\n::1 localhost\n".to_owned();
+    for Ready { name, addresses: [four, six] } in nodes {
+        let _ = writeln!(hosts, "{four} {name}\n{six} {name}");
+    }
+    // The files lie in memory, which stays as long as they are mounted elsewhere.
+    mount("tmpfs", "/sys", "tmpfs", flags, None)?;
+    let named = place("hosts", &hosts);
+    let unasked = if leads { Ok(()) } else { place("resolv.conf", "") };
+    unmount("/sys", UnmountFlags::DETACH)?;
+    mount("sysfs", "/sys", "sysfs", flags, None)?;
+    named.and(unasked)
+}
+
+fn place(name: &str, text: &str) -> io::Result<()> {
+    let own = format!("/sys/{name}");
+    fs::write(&own, text)?;
+    Ok(mount_bind(own, format!("/etc/{name}"))?)
+}
