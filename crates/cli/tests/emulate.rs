@@ -7,7 +7,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketType, ipproto, recv
 use std::env::current_exe;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -216,11 +216,21 @@ fn late_packets_are_told() {
     let told = |late: &str| {
         let mut command = sluice(folder.path());
         command.args(["emulate", "chain.toml", "--late", late, "--"]).arg(current_exe().unwrap());
-        stderr(&command.args(["--ignored", "--exact", "emulate::ping"]).output().unwrap())
+        stderr(&command.args(["--ignored", "--exact", "emulate::send"]).output().unwrap())
     };
     let (strict, patient) = (told("1 ns"), told("10 s"));
     assert!(strict.contains("try `--fifo`"), "{strict}");
     assert!(!patient.contains("--fifo"), "{patient}");
+}
+
+#[test]
+#[ignore = "runs in a node"]
+fn send() {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
+    for _ in 0..10 {
+        socket.send_to(b"x", (SERVER, PORT)).unwrap();
+        wait(Duration::from_millis(20));
+    }
 }
 
 #[test]
