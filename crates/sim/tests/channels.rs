@@ -202,7 +202,8 @@ fn what_is_given_up_while_a_txop_waits_is_accounted_for() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Cells without a common channel have the same results as alone, bit by bit.
+    /// Cells without a common channel have the same results as alone, bit by bit, and cost what they cost alone; also where one
+    /// has a neighbour on its channel.
     #[test]
     fn cells_without_a_common_channel_do_not_disturb_one_another(
         seed in 1_u64..1_000,
@@ -212,10 +213,17 @@ proptest! {
     ) {
         let keys = if is_static { format!("[mac]\nbandwidth = \"static\"\n{RADIO}") } else { RADIO.to_owned() };
         let (first, second) = (("one", first.0, first.1, 0), ("two", second.0, second.1, 2));
-        let both = goodputs(&cells(&[first, second], &keys), seed);
-        prop_assert!(both.iter().all(|&goodput| goodput > 1e6));
-        prop_assert_eq!(&both[..1], &goodputs(&cells(&[first], &keys), seed)[..]);
-        prop_assert_eq!(&both[1..], &goodputs(&cells(&[second], &keys), seed)[..]);
+        let near = ("near", first.1, 20, 4);
+        let outcome = |of: &[Cell]| {
+            let outcome = run(&cells(of, &keys), seed);
+            (outcome.flows.iter().map(|flow| flow.goodput_bps).collect::<Vec<_>>(), outcome.events)
+        };
+        let (all, events) = outcome(&[first, near, second]);
+        prop_assert!(all.iter().all(|&goodput| goodput > 1e6));
+        let ((pair, of_pair), (alone, of_one)) = (outcome(&[first, near]), outcome(&[second]));
+        prop_assert_eq!(&all[..2], &pair[..]);
+        prop_assert_eq!(&all[2..], &alone[..]);
+        prop_assert!(events <= of_pair + of_one, "{} events, {} and {} alone", events, of_pair, of_one);
     }
 }
 

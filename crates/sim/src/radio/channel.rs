@@ -1,5 +1,6 @@
 //! Channel effects besides path loss: bit errors, fading and shadowing.
 
+use super::band::Band;
 use super::errors::{Errors, Tables};
 use super::fading::{Fading, Shadowing};
 use super::settings::Refusal;
@@ -18,6 +19,8 @@ pub(crate) struct Channel {
     pub(super) shadowing: Option<Shadowing>,
     /// True if frames of extended range are sent.
     pub(super) extended: bool,
+    /// The 20 MHz channels of each node, bit by bit; empty if all share one.
+    tuned: Vec<u64>,
 }
 
 impl Channel {
@@ -33,12 +36,22 @@ impl Channel {
             }
             Errors::None | Errors::Fixed { .. } => (f64::INFINITY, 0.0),
         };
-        Ok(Self { errors, certain, needed, fading, shadowing: Shadowing::new(radio, names, seed), extended: false })
+        Ok(Self { errors, certain, needed, fading, shadowing: Shadowing::new(radio, names, seed), extended: false, tuned: Vec::new() })
     }
 
     /// The same, with frames of extended range or without.
     pub(crate) fn extended(self, extended: bool) -> Self {
         Self { extended, ..self }
+    }
+
+    /// The same between nodes on channels of their own.
+    pub(crate) fn tuned(self, bands: &[Band]) -> Self {
+        Self { tuned: bands.iter().map(|band| band.all()).collect(), ..self }
+    }
+
+    /// True if nodes listen where the other one sends.
+    pub(super) fn joins(&self, a: u32, b: u32) -> bool {
+        self.tuned.is_empty() || self.tuned[a as usize] & self.tuned[b as usize] != 0
     }
 
     /// A channel with the effect of distance only.
@@ -51,6 +64,7 @@ impl Channel {
             fading: None,
             shadowing: None,
             extended: false,
+            tuned: Vec::new(),
         }
     }
 

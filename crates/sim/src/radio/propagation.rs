@@ -245,6 +245,9 @@ impl Model {
         from: u32,
         to: u32,
     ) -> Option<Link> {
+        if !self.channel.joins(from, to) {
+            return None;
+        }
         let (power, decodable) = if self.propagation == Propagation::Range {
             let within = |range: f64| metres <= range * (1.0 + ROUNDING);
             (u64::from(within(self.sense_range.max(self.range))), within(self.range))

@@ -41,6 +41,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let bands = channels::bands(network, &sites, &infrastructure, &generations)?;
     let extended = generations.extend(network);
     let channel = radio::channel(&network.radio, &names, seed)?.extended(extended);
+    let channel = channel.tuned(bands.as_deref().unwrap_or_default());
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
