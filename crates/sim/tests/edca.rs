@@ -99,3 +99,43 @@ fn queues_of_categories_need_categories() {
     let error = World::new(&network(&text), 1).err().expect("it is refused");
     assert_eq!(error.path(), Some("category_queue.video.adth.phi_min"));
 }
+
+/// What each node has is as if all had it, and of one node alone it moves that node's access.
+#[test]
+fn a_node_has_contention_parameters_of_its_own() {
+    let set = "best_effort = { aifsn = 5, cw_min = 31, cw_max = 127, txop_limit = \"1 ms\" }";
+    let one = |name: &str| format!("[[node]]\nname = \"{name}\"\nedca.{set}\n");
+    let each: String = (0..7).map(|node| one(&format!("n{node}"))).collect();
+    let of_all = run(&cell(&format!("[mac.edca]\n{set}")), 1);
+    let of_each = run(&(cell("") + &each), 1);
+    assert_eq!(of_each.totals, of_all.totals);
+    let voice = |outcome: &Outcome, node: usize| outcome.nodes[node].queues[0].sent_packets;
+    let (before, slow) = (run(&cell(""), 1), run(&(cell("") + &one("n1").replace("best_effort", "voice")), 1));
+    assert!(voice(&slow, 1) * 2 < voice(&before, 1), "{} of {}", voice(&slow, 1), voice(&before, 1));
+    assert!(voice(&slow, 2) > voice(&before, 2));
+}
+
+/// An access point may begin one slot before its stations can; they, and nodes without categories, may not.
+#[test]
+fn only_an_access_point_has_an_aifsn_of_one() {
+    let text = |ap: u8, station: u8, access: &str| {
+        format!(
+            "duration = \"3 s\"\n[radio]\nstandard = \"802.11a\"\n[mac]\naccess = \"{access}\"\n\
+             [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
+             edca.best_effort.aifsn = {ap}\n[[node]]\nname = \"s\"\nposition = [\"5 m\", \"0 m\"]\n\
+             edca.best_effort.aifsn = {station}\n\
+             [[flow]]\nname = \"down\"\nfrom = \"ap\"\nto = \"s\"\ntraffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n\
+             [[flow]]\nname = \"up\"\nfrom = \"s\"\nto = \"ap\"\ntraffic = {{ kind = \"saturated\", packet = \"1000 B\" }}\n"
+        )
+    };
+    let refused = |text: &str| World::new(&network(text), 1).err().expect("it is refused");
+    assert_eq!(refused(&text(1, 1, "edca")).path(), Some("node.s.edca.best_effort.aifsn"));
+    assert_eq!(refused(&text(0, 2, "edca")).path(), Some("node.ap.edca.best_effort.aifsn"));
+    assert_eq!(refused(&text(2, 2, "dcf")).path(), Some("node.ap.edca"));
+    let shares = |ap: u8| {
+        let outcome = run(&text(ap, 3, "edca").replace("aifsn", "txop_limit = \"0 s\"\nedca.best_effort.aifsn"), 1);
+        outcome.flows[0].goodput_bps / outcome.flows[1].goodput_bps
+    };
+    assert!(shares(1) > shares(2) && shares(2) > shares(3), "{} {} {}", shares(1), shares(2), shares(3));
+    assert!((0.9..1.1).contains(&shares(3)), "{}", shares(3));
+}

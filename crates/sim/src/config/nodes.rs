@@ -1,7 +1,7 @@
 //! The `[nodes]` and `[[node]]` tables: who takes part, and where.
 
 use super::mobility::{Place, Waypoint, sides};
-use super::{Category, ChannelWidth, Class, Consumption, ExtendedRange, Fec, Marks, Standard};
+use super::{Category, ChannelWidth, Class, Consumption, Edca, ExtendedRange, Fec, Marks, Standard};
 use queue::Settings as Queue;
 use queue::turns::Rule;
 use schemars::JsonSchema;
@@ -89,6 +89,8 @@ pub struct Node {
     pub extended_range: Option<ExtendedRange>,
     /// Of an access point, for its stations too: its primary 20 MHz channel at 5 or 6 GHz, such as 36. Default: one for all.
     pub channel: Option<u8>,
+    /// Overrides of `[mac.edca]`, which is then what the others use: an access point's own set, with AIFSN 1 if it likes.
+    pub edca: Option<Edca>,
     /// Overrides of `[queue]`.
     pub queue: Option<Queue>,
     /// Overrides of `[category_queue]`.

@@ -62,8 +62,9 @@ pub(crate) struct Contention {
     pub(super) txop_holder: u32,
     /// Time at which a response was last given up.
     pub(super) timed_out: Instant,
-    /// Contention parameters of its categories.
+    /// Contention parameters of its categories, and those as configured.
     pub(super) access: [Access; CATEGORIES],
+    pub(super) configured: [Access; CATEGORIES],
     /// New contention parameters, from the back-off after the next attempt on.
     ordered: Vec<(usize, Access)>,
     pub(super) contenders: [Contender; CATEGORIES],
@@ -87,6 +88,7 @@ impl Contention {
             txop_holder: BROADCAST,
             timed_out: Instant::ZERO,
             access: conventions.access,
+            configured: conventions.access,
             ordered: Vec::new(),
             contenders: conventions.access.map(|access| Contender::new(&access)),
             random,
@@ -99,10 +101,21 @@ impl Contention {
         (!self.wanting | self.soliciting) & self.categories
     }
 
-    /// Sets a category's contention parameters from the back-off after its next attempt on; at once, if it has nothing
+    /// Sets what is configured, before the start.
+    pub(crate) fn configure(&mut self, access: [Access; CATEGORIES]) {
+        (self.access, self.configured) = (access, access);
+        self.contenders = access.map(|access| Contender::new(&access));
+    }
+
+    pub(crate) fn txop_limit(&self, category: usize) -> Duration {
+        self.access[category].txop_limit
+    }
+
+    /// Sets a category's contention parameters, as they follow from the configured ones, from the back-off after its next attempt on; at once, if it has nothing
     /// to send and no back-off is due.
-    pub(crate) fn set_access(&mut self, category: u8, access: Access) {
+    pub(crate) fn set_access(&mut self, category: u8, access: impl FnOnce(Access) -> Access) {
         let index = usize::from(category);
+        let access = access(self.configured[index]);
         self.ordered.retain(|&(other, _)| other != index);
         self.ordered.push((index, access));
         if self.contenders[index].backoff.is_none() && self.wanting & 1 << category == 0 {

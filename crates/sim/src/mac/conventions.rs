@@ -148,6 +148,14 @@ pub(crate) struct Conventions {
     pub(crate) key: Bytes,
 }
 
+impl Access {
+    /// The same with at least this smallest window.
+    pub(crate) fn with_window(self, window: Option<u16>) -> Self {
+        let cw_min = self.cw_min.max(window.unwrap_or_default());
+        Self { cw_min, cw_max: self.cw_max.max(cw_min), ..self }
+    }
+}
+
 impl Conventions {
     /// True under EDCA, with four categories; false under the DCF.
     #[inline]
@@ -247,21 +255,13 @@ impl Conventions {
         self.edca().then(|| CATEGORIES[usize::from(index)])
     }
 
-    /// Contention parameters of a category under these orders; without orders as configured. An AIFSN of zero counts as
-    /// one, and a largest window below the smallest as the smallest.
-    pub(crate) fn ordered(&self, category: u8, orders: Option<control::Access>) -> Access {
-        let configured = self.access[usize::from(category)];
+    /// Contention parameters under these orders; without orders as configured. An AIFSN of zero counts as one, and a
+    /// largest window below the smallest as the smallest.
+    pub(crate) fn ordered(&self, configured: Access, orders: Option<control::Access>) -> Access {
         let Some(control::Access { aifsn, cw_min, cw_max, txop }) = orders else { return configured };
         let space = self.timing.sifs + self.timing.slot * u64::from(aifsn.max(1));
         let after_timeout = if configured.after_timeout.is_zero() { Duration::ZERO } else { space };
         Access { space, cw_min, cw_max: cw_max.max(cw_min), after_timeout, txop_limit: txop }
-    }
-
-    /// Contention parameters of a category with at least this smallest window; without one as configured.
-    pub(crate) fn with_window(&self, category: u8, window: Option<u16>) -> Access {
-        let configured = self.access[usize::from(category)];
-        let cw_min = window.map_or(configured.cw_min, |window| configured.cw_min.max(window));
-        Access { cw_min, cw_max: configured.cw_max.max(cw_min), ..configured }
     }
 
     /// Name of a category's queue in the results.

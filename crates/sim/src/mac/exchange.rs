@@ -218,7 +218,7 @@ impl Station {
         }
         self.held.holder = u8::try_from(holder).expect("there are four categories");
         if let Some(uplink) = &mut self.uplink {
-            uplink.end_managed(now, holder, &mut self.contention, rules);
+            uplink.end_managed(now, holder, &mut self.contention);
         }
         self.txop.begin(now, self.contention.access[holder].txop_limit);
     }

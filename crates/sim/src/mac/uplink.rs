@@ -448,16 +448,10 @@ impl Uplink {
     }
 
     /// It has won the medium by itself: parameters of MU EDCA whose time is over are its own again.
-    pub(super) fn end_managed(
-        &mut self,
-        now: Instant,
-        holder: usize,
-        contention: &mut Contention,
-        rules: &Conventions,
-    ) {
+    pub(super) fn end_managed(&mut self, now: Instant, holder: usize, contention: &mut Contention) {
         if self.managed[holder].is_some_and(|until| now >= until) {
             self.managed[holder] = None;
-            contention.access[holder] = rules.access[holder];
+            contention.access[holder] = contention.configured[holder];
         }
     }
 }

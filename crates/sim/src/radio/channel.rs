@@ -36,7 +36,15 @@ impl Channel {
             }
             Errors::None | Errors::Fixed { .. } => (f64::INFINITY, 0.0),
         };
-        Ok(Self { errors, certain, needed, fading, shadowing: Shadowing::new(radio, names, seed), extended: false, tuned: Vec::new() })
+        Ok(Self {
+            errors,
+            certain,
+            needed,
+            fading,
+            shadowing: Shadowing::new(radio, names, seed),
+            extended: false,
+            tuned: Vec::new(),
+        })
     }
 
     /// The same, with frames of extended range or without.

@@ -5,7 +5,7 @@ use super::*;
 /// Contention parameters: a space of 110 us, windows from 15 to 63.
 fn other(rules: &Conventions) -> Access {
     let orders = control::Access { aifsn: 5, cw_min: 15, cw_max: 63, txop: us(3_000) };
-    rules.ordered(0, Some(orders))
+    rules.ordered(rules.access[0], Some(orders))
 }
 
 #[test]
@@ -14,9 +14,9 @@ fn orders_are_told_in_slots_and_what_cannot_be_is_made_to_fit() {
     let Access { space, cw_min, cw_max, after_timeout, txop_limit } = other(&rules);
     assert_eq!([space, after_timeout, txop_limit], [us(110), us(0), us(3_000)]);
     assert_eq!([cw_min, cw_max], [15, 63]);
-    let wrong = rules.ordered(0, Some(control::Access { aifsn: 0, cw_min: 15, cw_max: 7, txop: us(0) }));
+    let wrong = rules.ordered(rules.access[0], Some(control::Access { aifsn: 0, cw_min: 15, cw_max: 7, txop: us(0) }));
     assert_eq!((wrong.space, wrong.cw_min, wrong.cw_max), (us(30), 15, 15));
-    assert_eq!(rules.ordered(0, None), rules.access[0]);
+    assert_eq!(rules.ordered(rules.access[0], None), rules.access[0]);
     // Where slots count from a space after a time-out, it is the space that holds.
     let mut rules = conventions();
     rules.access[0].after_timeout = us(50);
@@ -27,7 +27,7 @@ fn orders_are_told_in_slots_and_what_cannot_be_is_made_to_fit() {
 fn a_category_with_nothing_to_do_contends_otherwise_at_once() {
     let mut bench = Bench::new(without_backoff());
     let access = Access { cw_min: 0, cw_max: 0, ..other(&bench.rules) };
-    bench.station.contention.set_access(0, access);
+    bench.station.contention.set_access(0, |_| access);
     bench.busy(0);
     bench.idle(1_000);
     bench.offer(1_000);
@@ -42,7 +42,7 @@ fn a_back_off_that_is_due_ends_as_it_began() {
     bench.idle(1_000);
     let before = bench.deadline();
     let access = other(&bench.rules);
-    bench.station.contention.set_access(0, access);
+    bench.station.contention.set_access(0, |_| access);
     bench.busy(1_010);
     bench.idle(2_010);
     assert_eq!(bench.deadline(), before + 1_010);
@@ -61,21 +61,21 @@ fn a_window_that_has_grown_stays_within_the_new_bounds_and_the_same_orders_again
         station.contention.contenders[0].backoff = Some(1);
         (0..failures).for_each(|_| station.contention.widen(0));
         let access = Access { cw_min, cw_max: 400, ..other(&conventions()) };
-        station.contention.set_access(0, access);
+        station.contention.set_access(0, |_| access);
         station.contention.widen(0);
         assert_eq!(
             (station.contention.contenders[0].cw, station.contention.access[0]),
             (cw, access),
             "after {failures} failures"
         );
-        station.contention.set_access(0, access);
+        station.contention.set_access(0, |_| access);
         station.contention.widen(0);
         assert_eq!(station.contention.contenders[0].cw, (2 * cw + 1).min(400));
     }
     let mut station = Bench::new(conventions()).station;
     station.contention.contenders[0].backoff = Some(1);
     station.contention.widen(0);
-    station.contention.set_access(0, other(&conventions()));
+    station.contention.set_access(0, |_| other(&conventions()));
     station.contention.narrow(0);
     assert_eq!(station.contention.contenders[0].cw, 15);
 }

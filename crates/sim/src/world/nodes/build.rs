@@ -81,7 +81,11 @@ pub(crate) fn nodes(
         }
         let count = ports.len();
         let has_levels = ports.iter().any(|port| port.needs().sets.contains(Sets::LEVEL));
-        site.marks.read_where(&[(consumption.is_some(), &["consumption"]), (has_levels, &["consumption.low"])]);
+        site.marks.read_where(&[
+            (consumption.is_some(), &["consumption"]),
+            (has_levels, &["consumption.low"]),
+            (site.role != Role::Wired, &["edca"]),
+        ]);
         network.marks.read_where(&[(has_levels, &["consumption.low"])]);
         let needs = || ports.iter().map(Port::needs);
         let looking = ports.numbers().zip(needs()).map(|(port, needs)| (port, needs.reads, needs.late_after));
@@ -91,6 +95,11 @@ pub(crate) fn nodes(
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
         let rates = rates(address, site, network, generations, rules, low, seed)?;
         let mut station = Station::new(address, rates, rules, random);
+        if site.edca.is_some() {
+            station
+                .contention
+                .configure(crate::world::frames::conventions::access(network, Some(site), &rules.timing)?.0);
+        }
         let mut egress = Egress::new(ports, layout, order, &network.mac);
         let sleeps = |&station: &u32| sites[station as usize].power_save.is_some();
         if infrastructure.stations(address).any(|station| sleeps(&station)) {

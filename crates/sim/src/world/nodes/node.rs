@@ -170,7 +170,7 @@ impl Node {
     /// Sets the contention parameters of a port's category as its controller orders.
     pub(crate) fn order_access(&mut self, port: PortId, orders: &Orders, rules: &Conventions) {
         let category = self.egress.category(port);
-        self.station.contention.set_access(category, rules.ordered(category, orders.access));
+        self.station.contention.set_access(category, |configured| rules.ordered(configured, orders.access));
     }
 
     /// Sets the contention window of a category whose scheduler asks for another one.
@@ -178,7 +178,7 @@ impl Node {
         if rules.edca()
             && let Some((category, window)) = self.egress.window()
         {
-            self.station.contention.set_access(category, rules.with_window(category, window));
+            self.station.contention.set_access(category, |configured| configured.with_window(window));
         }
     }
 

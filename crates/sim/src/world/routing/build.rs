@@ -256,7 +256,7 @@ pub(crate) fn check_txop(
         for node in senders.chain((0..).take(all)) {
             let psdu = rules.mpdu(msdu_bytes(length));
             let needs = nodes[node.into()].station.rates.exchange_of_one(flow.to, psdu, rules);
-            let limit = |category: usize| rules.access[category].txop_limit;
+            let limit = |category: usize| nodes[node.into()].station.contention.txop_limit(category);
             let too_short = |&category: &usize| !limit(category).is_zero() && needs > limit(category);
             let Some(category) = categories.clone().find(too_short) else { continue };
             let (limit, key) = (limit(category), ["voice", "video", "best_effort", "background"][category]);
