@@ -37,40 +37,20 @@ const ABOUT: &str = if cfg!(feature = "simulator") {
     "Govern queues of this machine's interfaces by controllers (without the simulator)"
 };
 
-const AFTER_HELP: &str = if cfg!(feature = "simulator") {
-    "\
-Examples:
-  sluice list                          the experiments that can be reproduced
-  sluice reproduce adth-s1a            run an experiment, judge its claims,
-                                       write a report
-  sluice run scenarios/adth/s1a.toml   run a scenario's network once
-  sluice report results                write the report again
-  sluice doctor eth0                   what is possible on an interface (Linux)
-  sudo sluice attach eth0 --controller ebdp
-                                       govern its queue until Ctrl-C (Linux)
+/// What is said after the options of each command, below a line with its name: examples, exit status.
+const HELP: &str = include_str!("args/help.txt");
 
-Exit status:
-  0    done, and all claims hold
-  1    done, and a claim differs or is not confirmed
-  2    wrong use, a wrong scenario, or a folder that cannot be written to
-  3    failed while running, or not permitted
-  130  interrupted"
-} else {
-    "\
-Examples:
-  sluice doctor eth0                   what is possible on an interface
-  sluice attach eth0 --controller ebdp
-                                       govern its queue until Ctrl-C
+/// The name of its part on `sluice` as a whole.
+const WHOLE: &str = if cfg!(feature = "simulator") { "sluice" } else { "sluice without the simulator" };
 
-Exit status:
-  0    done
-  2    wrong use, a wrong configuration, or a folder that cannot be
-       written to
-  3    failed while running, or not permitted"
-};
+/// The part of such a text on a command.
+fn section(help: &'static str, command: &str) -> &'static str {
+    let (_, below) = help.split_once(&format!("==== {command}\n")).expect("each command has one");
+    below.split("\n==== ").next().unwrap_or_default().trim_end()
+}
 
 #[derive(Debug, Parser)]
-#[command(name = "sluice", version, about = ABOUT, after_help = AFTER_HELP)]
+#[command(name = "sluice", version, about = ABOUT, after_help = section(HELP, WHOLE))]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -85,18 +65,13 @@ pub(crate) enum Command {
     #[command(flatten)]
     Live(Live),
     /// Print shell completions.
-    #[command(after_help = "\
-Example:
-  sluice completions bash > ~/.local/share/bash-completion/completions/sluice")]
+    #[command(after_help = section(HELP, "completions"))]
     Completions {
         /// The shell.
         shell: Shell,
     },
     /// Print the manual page, or write the pages of all commands to a folder.
-    #[command(after_help = "\
-Examples:
-  sluice man | man -l -
-  sluice man ~/.local/share/man/man1")]
+    #[command(after_help = section(HELP, "man"))]
     Man {
         /// The folder to which the pages of all commands are written.
         folder: Option<PathBuf>,

@@ -10,7 +10,6 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     write(&printable::lines(text))
 }
 
-/// Prints JSON to standard output.
 pub(crate) fn print_json(json: &str) -> Result<(), Failure> {
     write(&printable::json(json))
 }

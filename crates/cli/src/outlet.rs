@@ -22,13 +22,11 @@ const AT_ONCE: usize = 4_096;
 const LAST_WAITS: usize = 10;
 const LAST_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// An output.
 #[derive(Debug)]
 pub(crate) struct Outlet {
     to: OwnedFd,
     kind: Kind,
     queue: Vec<u8>,
-    /// Lines that were dropped.
     dropped: u64,
     /// Whether the service manager's journal reads it, which takes a priority before each line.
     is_journal: bool,
@@ -46,12 +44,10 @@ enum Kind {
 }
 
 impl Outlet {
-    /// Returns standard output.
     pub(crate) fn stdout() -> io::Result<Self> {
         Self::new(io::stdout().as_fd().try_clone_to_owned()?)
     }
 
-    /// Returns standard error.
     pub(crate) fn stderr() -> io::Result<Self> {
         let mut to = Self::new(io::stderr().as_fd().try_clone_to_owned()?)?;
         if let Some(journal) = std::env::var_os("JOURNAL_STREAM").and_then(|journal| journal.into_string().ok()) {
@@ -84,7 +80,6 @@ impl Outlet {
         of(self).is_some_and(|one| of(other) == Some(one))
     }
 
-    /// Tells whether it is a file that holds something.
     pub(crate) fn holds_something(&self) -> bool {
         fstat(&self.to).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_file() && stat.st_size > 0)
     }

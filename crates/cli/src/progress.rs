@@ -56,7 +56,6 @@ impl Console {
         self.bar.set_message(name.to_owned());
     }
 
-    /// Removes the bar.
     pub(crate) fn end(&self) {
         self.bar.finish_and_clear();
     }

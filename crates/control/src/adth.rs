@@ -17,8 +17,7 @@ use units::{Bytes, Duration, Positive};
 
 /// Parameters of ADTH.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Adth"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Adth"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Target of the time in queue and MAC (`D`). Default 200 ms.

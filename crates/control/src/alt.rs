@@ -15,8 +15,7 @@ use units::{Duration, Positive};
 
 /// Parameters of ALT.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Alt"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Alt"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Growth of the limit in packets per idle second (`a_1`); from `10 + b1` on it may oscillate (equation (9)).

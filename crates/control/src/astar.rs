@@ -12,8 +12,7 @@ use units::Duration;
 
 /// Parameters of the two parts of A*.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Astar"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Astar"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Service time.

@@ -30,8 +30,7 @@ const MOST: f64 = 4_096.0;
 
 /// Parameters of DNB. The queue's `limit` is the upper bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Dnb"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Dnb"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Round-trip time outside the collision domain, without queues (part of `RTT`). Default 0 s: the mesh alone.
@@ -69,8 +68,7 @@ impl Default for Params {
 
 /// The cost of a drop. The document says only that it grows with the hops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "DnbCost"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DnbCost"))]
 #[serde(rename_all = "snake_case")]
 pub enum Cost {
     /// Most hops of a packet at this node, including the next.

@@ -15,8 +15,7 @@ use units::{Duration, Positive, Share};
 
 /// Parameters of eBDP. The queue's `limit` is the upper bound (`Q_max_eBDP`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Ebdp"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Ebdp"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Longest wait (`T_max`). Default 200 ms: about the longest round trip of most flows in the Internet.

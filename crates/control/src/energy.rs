@@ -26,8 +26,7 @@ const SAFE: f64 = 0.9;
 
 /// Parameters of the energy scheme (`docs/energy.md`). Needs `[consumption.low]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "EnergyThreshold"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "EnergyThreshold"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Fixed threshold (`theta`): packets at the node, the MAC's included, up to which the low level sends. Default:

@@ -22,8 +22,7 @@ pub type Factors = List<List<f64, MOST_BINS>, MOST_BINS>;
 
 /// Parameters of a learned policy. The first bin lies below the first edge, the last from the last edge on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Learned"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Learned"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Unit of the delay's edges. Default 200 ms.
@@ -43,8 +42,7 @@ pub struct Params {
 
 /// Delay statistic of an interval, by its name in `sluice.learn.OBSERVATION`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "LearnedDelay"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "LearnedDelay"))]
 #[serde(rename_all = "snake_case")]
 pub enum Delay {
     /// Largest nodal delay.

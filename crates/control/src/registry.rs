@@ -11,8 +11,7 @@ macro_rules! controllers {
         /// The controllers that there are. Written as their parameter tables are called: `adth`.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[derive(serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[cfg_attr(feature = "schema", schemars(rename = "ControllerName"))]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ControllerName"))]
         #[serde(rename_all = "snake_case")]
         pub enum Name {
             /// Fixed limit.

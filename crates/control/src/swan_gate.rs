@@ -16,8 +16,7 @@ use units::{Duration, Instant, Positive, Rate};
 
 /// Parameters of SWAN's admission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "SwanGate"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanGate"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Wait for an answer. Default 500 ms: more than twice the one-way delay that voice may have (ITU-T G.114).

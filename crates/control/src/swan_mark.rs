@@ -19,8 +19,7 @@ use units::{Bytes, Duration, Positive, Rate};
 
 /// Parameters of SWAN's regulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "SwanMark"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanMark"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Real-time traffic in range (IP bytes) up to which flows are admitted, and below which marking ends (`B_adm`).

@@ -18,8 +18,7 @@ use units::{Duration, Positive, Rate, Share};
 
 /// Parameters of SWAN's rate control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "SwanRate"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "SwanRate"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Control period (`T`), at least 100 us. Default 1 s: the only one for which both printed units of `c` agree (S5).

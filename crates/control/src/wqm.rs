@@ -29,8 +29,7 @@ const FULL: f64 = 1_500.0;
 
 /// Parameters of WQM. The queue's `limit` is the upper bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Wqm"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Wqm"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Drain time of a full queue below which it grows (`T_min`), at most `t_max`. Default 5 ms, reconstructed.
@@ -73,8 +72,7 @@ impl Default for Params {
 
 /// Readings of `F(N)`, which the document does not spell out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "WqmShare"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WqmShare"))]
 #[serde(rename_all = "snake_case")]
 pub enum Shares {
     /// Time in which others did not keep the channel busy; at least the equal share.
@@ -86,8 +84,7 @@ pub enum Shares {
 
 /// Change of the size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "WqmStep"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WqmStep"))]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
     /// Down by what takes longer than `t_max` to drain, at most by half; up by half of the gap to `t_min`.
@@ -112,7 +109,6 @@ pub struct Wqm {
     idle: Duration,
 }
 
-/// Estimates of the link.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     /// `R`, in bit/s.

@@ -319,7 +319,6 @@ pub(crate) fn is_group(to: IpAddr) -> bool {
     to.is_multicast() || to == Ipv4Addr::BROADCAST || to == BROADCAST
 }
 
-/// The addresses of a node by its index.
 fn addresses(node: u32) -> [IpAddr; 2] {
     let [_, b, c, d] = (node + 1).to_be_bytes();
     let [high, low] = [u16::from_be_bytes([0, b]), u16::from_be_bytes([c, d])];

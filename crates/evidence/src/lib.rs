@@ -77,7 +77,6 @@ pub struct Row {
     pub hash: String,
 }
 
-/// The names of the columns.
 const COLUMNS: &str = "id,setting,conventions,headline,kind,statement,source,document,ours,low,high,unit,at,window,verdict,\
     neighbours,depends_on,cause,date,command,hash";
 

@@ -3,10 +3,8 @@
 use crate::quantity::short_quantity;
 use crate::study::{Ruling, Study, Verdict};
 
-/// A part of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part<T> {
-    /// Words.
     Text(T),
     /// The measured value of a claim with its unit; before it is known, the claim, by its id or by the part after the
     /// experiment's id.

@@ -10,11 +10,9 @@ pub(crate) struct Scale {
     pub(crate) title: String,
     /// The position of each label.
     pub(crate) at: Vec<f64>,
-    /// The text at each position.
     pub(crate) labels: Vec<String>,
     /// True if `at` holds ranks: distances mean nothing, so no line joins the points.
     pub(crate) ordinal: bool,
-    /// True for a logarithmic axis.
     pub(crate) log: bool,
 }
 

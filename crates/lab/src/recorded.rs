@@ -134,7 +134,6 @@ fn begin(decision: &Decision) -> Duration {
     decision.at.saturating_sub(decision.seen.length)
 }
 
-/// Returns the scenario as TOML.
 fn text(copy: &Copy) -> String {
     let Copy { of, duration, payload, cut, link, load, limit } = copy;
     let title = Value::String(format!("A copy of the link recorded in {of}"));
@@ -173,7 +172,6 @@ fn works_on_a_wire(name: Name) -> bool {
     built.is_ok_and(|controller| !controller.needs().reads.any_of(Reads::RADIO.and(Reads::NOTES).and(Reads::LEVELS)))
 }
 
-/// The charts of the scenario.
 const CHARTS: &str = include_str!("recorded/charts.toml");
 
 /// Returns the variations and charts of the scenario.

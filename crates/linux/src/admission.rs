@@ -27,8 +27,7 @@ pub const SOCKET: &str = "admission.sock";
 
 /// The table `[admission]`: the agent answers and forwards probes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Admission"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Admission"))]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Names of the interfaces at which neighbours' agents are heard.
@@ -38,7 +37,6 @@ pub struct Settings {
     pub port: NonZeroU16,
     /// Upper bound on the sum of the flows that this node admits, in network-layer bytes, beside that of its
     /// controllers. Default: none.
-    #[serde(default)]
     pub at_most: Option<Rate>,
 }
 

@@ -5,8 +5,8 @@ use crate::table::{Table, Writer};
 use experiment::study::{Axis, Run, Verdict};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use sim::results::{Flow, FlowSeries, Hop, Node, NodeSeries, QueueResult, Totals};
 
@@ -62,7 +62,7 @@ fn named<T: Serialize>(entries: &[T], name: impl Fn(&T) -> &String) -> Named {
     entries.iter().map(|entry| (json!(name(entry)), json!(entry))).collect()
 }
 
-fn series_columns<T: DeserializeOwned>() -> Vec<Column> {
+fn series_columns<T: JsonSchema>() -> Vec<Column> {
     columns::<T>().into_iter().filter(|column| column.list).collect()
 }
 
@@ -204,6 +204,6 @@ fn is_numeric(axis: &Axis) -> bool {
     axis.labels.iter().all(|label| label.parse::<f64>().is_ok())
 }
 
-fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
+fn at<'v>(value: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, key| value.get(key))
 }

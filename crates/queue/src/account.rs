@@ -10,7 +10,6 @@ use units::{Bytes, Duration, Instant};
 /// The hard limit of any queue, in packets.
 pub const MOST_PACKETS: u32 = 1_000_000;
 
-/// A packet in the queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting<P> {
     pub(crate) packet: P,
@@ -93,7 +92,6 @@ impl Account {
         }
     }
 
-    /// True if intervals are taken.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.watched

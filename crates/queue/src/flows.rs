@@ -6,12 +6,10 @@ use crate::packet::Packet;
 use crate::pool::{Chain, Pool};
 use control::mix;
 
-/// No flow.
 const NONE: u32 = u32::MAX;
 /// Flows that are looked at for the fattest, so that a drop costs the same however many there are.
 const LOOKED_AT: usize = 16;
 
-/// The list that a flow is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listed {
     No,
@@ -27,7 +25,6 @@ pub(crate) struct Flow<S> {
     /// Bytes that the flow may still send in this turn.
     deficit: i64,
     listed: Listed,
-    /// The next flow in its list.
     next: u32,
 }
 
@@ -64,14 +61,12 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// The queue of a packet's flow.
     pub(crate) fn hash(&self, packet: &P) -> usize {
         let hash = mix(packet.flow() ^ self.perturbation);
         let index = (u128::from(hash) * self.buckets.len() as u128) >> 64;
         usize::try_from(index).expect("below the number of flows")
     }
 
-    /// One of its flows.
     pub(crate) fn flow_mut(&mut self, index: usize) -> &mut Flow<S> {
         &mut self.buckets[index]
     }
@@ -197,7 +192,6 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// Adds a flow at the end of a list.
     fn put(&mut self, index: usize, to: Listed) {
         debug_assert!(self.buckets[index].listed == Listed::No && to != Listed::No, "in one list at a time");
         debug_assert_eq!(self.buckets[index].next, NONE);

@@ -3,10 +3,8 @@
 use crate::Packet;
 use crate::account::{Account, Waiting};
 
-/// No slot.
 const NONE: u32 = u32::MAX;
 
-/// Memory for one packet.
 #[derive(Clone, Debug)]
 struct Slot<P> {
     /// The packet; none if the slot is free.
@@ -18,7 +16,6 @@ struct Slot<P> {
 /// Largest number of slots that are reserved at the start.
 const RESERVED: usize = 1_024;
 
-/// The slots of all chains.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool<P> {
     slots: Vec<Slot<P>>,
@@ -57,7 +54,6 @@ pub(crate) struct Chain {
 impl Chain {
     pub(crate) const EMPTY: Self = Self { first: NONE, last: NONE, packets: 0, bytes: 0 };
 
-    /// Adds a packet at the end.
     pub(crate) fn push<P: Packet>(&mut self, pool: &mut Pool<P>, waiting: Waiting<P>) {
         let slot = pool.place(waiting);
         match pool.slots.get_mut(self.last as usize) {
@@ -70,7 +66,6 @@ impl Chain {
         debug_assert!(self.first != NONE && pool.slots[slot as usize].next == NONE, "it is the last");
     }
 
-    /// The first packet.
     pub(crate) fn first<'p, P: Packet>(&self, pool: &'p Pool<P>) -> Option<&'p Waiting<P>> {
         pool.slots.get(self.first as usize)?.waiting.as_ref()
     }

@@ -18,8 +18,7 @@ macro_rules! disciplines {
     ) => {
         /// The disciplines that there are.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[cfg_attr(feature = "schema", schemars(rename = "Discipline"))]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Discipline"))]
         pub enum DisciplineName {
             /// FIFO that drops arriving packets at the limit.
             #[default]
@@ -94,7 +93,6 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The plain queue, if this is one.
             pub(crate) fn plain(&self) -> Option<&fifo::Fifo<P>> {
                 if let Self::Fifo(fifo) = self { Some(fifo) } else { None }
             }

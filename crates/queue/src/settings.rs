@@ -23,8 +23,7 @@ macro_rules! with_tables {
     ) => {
         /// A queue: discipline, hard limit, and the controller that sets a limit below it.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-        #[cfg_attr(feature = "schema", schemars(rename = "Queue"))]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Queue"))]
         #[serde(default, deny_unknown_fields)]
         pub struct Settings {
             /// Order of service and drops. Default `drop-tail`.

@@ -2,7 +2,6 @@
 
 use units::{Bytes, Duration, Instant, Rate};
 
-/// A second in nanoseconds.
 const SECOND: u128 = 1_000_000_000;
 
 /// A leaky bucket: departing packets fill it, it drains at a rate, and no packet leaves while it holds more than a

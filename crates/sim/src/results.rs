@@ -8,6 +8,7 @@ pub use distributions::{Distributions, FlowDistribution, NodeDistribution, share
 pub use series::{EmulationSeries, FlowSeries, NodeSeries, Series};
 
 use crate::config::Class;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of one run.
@@ -35,7 +36,7 @@ pub struct Outcome {
 }
 
 /// The distribution of a time, in seconds. All zero where nothing was measured. Percentiles are exact to 0.1 %; mean and max exact.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
     /// Arithmetic mean.
     pub mean: f64,
@@ -54,7 +55,7 @@ pub struct Times {
 }
 
 /// A level over time, each value weighted by how long it stood.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Level {
     /// Mean over time.
     pub mean: f64,
@@ -67,7 +68,7 @@ pub struct Level {
 }
 
 /// What became of a flow.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
     /// The flow's name.
     pub name: String,
@@ -184,7 +185,7 @@ pub struct Flow {
 }
 
 /// Frames of a recording that are not replayed, by reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     /// Without an IP packet: ARP, spanning tree.
     pub not_ip: u64,
@@ -209,7 +210,7 @@ pub struct LeftOut {
 }
 
 /// Receptions of a flow's packets at nodes of a distance class. Nodes out of range count, too.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DistanceClass {
     /// Its upper end: `50 m`.
     pub name: String,
@@ -226,7 +227,7 @@ pub struct DistanceClass {
 }
 
 /// How a receiver got on that plays a stream, over the whole run. Waiting to begin is no stall.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Played {
     /// How often it ran dry.
     pub stalls: u64,
@@ -235,7 +236,7 @@ pub struct Played {
 }
 
 /// Packets of a flow that were lost, by cause.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Lost {
     /// Discarded by a queue: on arrival or by a shrinking limit.
     pub queue: u64,
@@ -255,7 +256,7 @@ pub struct Lost {
 }
 
 /// Over how many hops the packets of a flow have come. All zero where none was received.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowHops {
     /// Mean over the packets.
     pub mean: f64,
@@ -269,7 +270,7 @@ pub struct FlowHops {
 }
 
 /// Lost packets of a TCP flow that were sent again, by what lost them and by what the receiver had made of what was missing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Judged {
     /// Those that a queue dropped.
     pub queue: Verdicts,
@@ -278,7 +279,7 @@ pub struct Judged {
 }
 
 /// How many lost packets the receiver held for what.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdicts {
     /// For lost by congestion.
     pub congestion: u64,
@@ -289,7 +290,7 @@ pub struct Verdicts {
 }
 
 /// What became of the admission of a flow, over the whole run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Admission {
     /// Was it admitted at the end?
     pub admitted: bool,
@@ -300,11 +301,9 @@ pub struct Admission {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_s: Option<f64>,
     /// The end of the run where it is admitted then, else `refused_s`: by this, who lasted longer can be asked of all flows.
-    #[serde(default)]
     pub until_s: Option<f64>,
     /// The random time that it waited before it probed, when it was first asked to regulate (SWAN-1); absent where it did
     /// not wait.
-    #[serde(default)]
     pub waited_s: Option<f64>,
     /// Probes sent.
     pub probes: u64,
@@ -317,7 +316,7 @@ pub struct Admission {
 }
 
 /// What a node did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// The node's name.
     pub name: String,
@@ -341,7 +340,7 @@ pub struct Node {
 }
 
 /// What a node's radio drew, by what it did. The times add up to the time that the results cover.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Energy {
     /// In all states together.
     pub total_j: f64,
@@ -375,7 +374,7 @@ pub struct Energy {
 }
 
 /// What a node served at one transmission level. All zero where nothing was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnergyLevel {
     /// Packets that the MAC was done with, whatever became of them.
     pub packets: u64,
@@ -386,7 +385,7 @@ pub struct EnergyLevel {
 }
 
 /// How often the queues of a node overflowed, and whom that hit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overflows {
     /// How often.
     pub count: u64,
@@ -399,7 +398,7 @@ pub struct Overflows {
 }
 
 /// What a node sent by radio to one neighbour.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hop {
     /// The neighbour.
     pub name: String,
@@ -424,7 +423,7 @@ pub struct Hop {
 }
 
 /// What a node's routing protocol did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Routing {
     /// Messages handed to the queue, of every kind.
     pub packets: u64,
@@ -464,7 +463,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// What a queue did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueResult {
     /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one queue. Of
     /// a station at its access point: `s1`, or `s1-be` where it has several. Of a wired link: `wired-to-ap`.
@@ -513,7 +512,7 @@ pub struct QueueResult {
 }
 
 /// What a medium access did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mac {
     /// From the hand-over to the MAC until its ACK or final failure.
     pub service_s: Times,
@@ -559,7 +558,7 @@ pub struct Mac {
 }
 
 /// Frames to or of several stations at once (OFDMA). Each part with data counts as one of its sender's `attempts`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MultiUser {
     /// How many.
     pub ppdus: u64,
@@ -572,7 +571,7 @@ pub struct MultiUser {
 }
 
 /// The network as a whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Sum of the flows' goodputs.
     pub goodput_bps: f64,

@@ -7,7 +7,6 @@ use core::str::FromStr;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// A quantity with a text form.
 pub(crate) trait Text: FromStr<Err = ParseError> {
     const KIND: &'static Kind;
     /// True where values below zero make sense.

@@ -3,7 +3,6 @@
 use crate::Duration;
 use crate::saturating::saturating;
 
-/// A second in nanoseconds.
 const NANOS: u64 = 1_000_000_000;
 
 /// A size in whole bytes.

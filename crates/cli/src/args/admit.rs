@@ -1,5 +1,6 @@
 //! The arguments of `sluice admit`.
 
+use super::{HELP, section};
 use clap::{Args as Group, ValueEnum};
 use std::ffi::OsString;
 use std::net::Ipv4Addr;
@@ -9,24 +10,7 @@ use units::{Duration, Positive, Rate};
 
 /// Ask the path to a destination whether it can carry a real-time flow, then run a command whose packets are real time.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice admit --rate 200kb/s --to 10.0.0.7 -- gst-launch-1.0 ...
-  sluice admit --rate 85kb/s --to 10.0.0.7:5004 --refused best-effort -- baresip
-
-Needs no privilege, but `sluice agent` with [admission] on this machine and on every node of the path \
-(docs/live-admission.md). Every TCP and UDP socket that the command opens is ECN-capable and gets DSCP 47, and DSCP 46 \
-after --new-for, so the command should serve this one flow. If the destination receives marked packets and asks to \
-regulate, the path is probed again.
-
-Exit status:
-  the command's, or 128 and the number of the signal that ended it, and:
-  2    wrong use
-  3    failed, or the kernel does not allow supervising a command
-  10   refused: the path cannot carry the flow
-  11   no answer: an agent is missing, or no route leads there
-  126  the command cannot be run
-  127  the command was not found")]
+#[command(after_help = section(HELP, "admit"))]
 pub(crate) struct Admit {
     /// The rate of the flow, with UDP and IP headers: "200 kb/s".
     #[arg(long, value_name = "RATE", value_parser = rate)]

@@ -1,8 +1,12 @@
 //! The arguments of the commands that simulate.
 
+use super::section;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, Subcommand};
 use std::path::PathBuf;
+
+/// As [`HELP`](super::HELP), on the commands here.
+const EXAMPLES: &str = include_str!("experiments.txt");
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Experiment {
@@ -22,12 +26,7 @@ pub(crate) enum Experiment {
     Replay(Replay),
     ScenarioFrom(ScenarioFrom),
     /// Print the JSON Schema of scenario files, for editors.
-    #[command(after_help = "\
-Example:
-  sluice schema > scenario.schema.json
-
-Name the file in a scenario's first line, and an editor that knows TOML checks the scenario as you type:
-  #:schema scenario.schema.json")]
+    #[command(after_help = section(EXAMPLES, "schema"))]
     Schema,
     /// Write the reference of scenario files (scenario/*.md, scenario.schema.json) to a folder.
     #[command(hide = true)]
@@ -40,12 +39,7 @@ Name the file in a scenario's first line, and an editor that knows TOML checks t
 
 /// Write an example scenario with a comment for every part.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Example:
-  sluice new my.toml
-  sluice new --standard 802.11ax mine.toml
-  sluice scenario-from wlan0 -o my.toml          a copy of this machine's network instead
-  sluice reproduce my.toml")]
+#[command(after_help = section(EXAMPLES, "new"))]
 pub(crate) struct New {
     /// The file to write. An existing file is not overwritten.
     #[arg(value_name = "FILE")]
@@ -57,14 +51,7 @@ pub(crate) struct New {
 
 /// Check scenarios without running them: every key, every network, every claim and chart.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice check my.toml
-  sluice check scenarios/adth
-  sluice check --expand scenarios/adth/s1b.toml
-
-Exit status: 0 if all are correct, 2 if one is not; the message names the line, the expected values, and the \
-nearest right name.")]
+#[command(after_help = section(EXAMPLES, "check"))]
 pub(crate) struct Check {
     /// Scenario files, folders of them, or ids of experiments.
     #[arg(value_name = "FILE|DIR|ID", required = true)]
@@ -76,21 +63,7 @@ pub(crate) struct Check {
 
 /// Run a scenario's network once, without its variations.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice run scenarios/adth/s1a.toml
-  sluice run scenarios/adth/s1a.toml --seed 3 --json
-  sluice run scenarios/adth/s1a.toml --set queue.controller=none
-  sluice run scenarios/adth/s1a.toml --set mac.cw_min=63 --set 'duration=50 s'
-  sluice run scenarios/adth/s1a.toml --set 'flow.*.deadline=400 ms' --out out
-  sluice run scenarios/adth/s1a.toml --set 'duration=2 s' --pcap frames --node n1
-  tshark -r frames/n1.pcap
-  sluice run scenarios/adth/s1a.toml --case scheme=ADTH-DF --case target=1s \
-      --trace events.jsonl --flow forward --event delivered
-  sluice run scenarios/adth/s1a.toml --record-intervals n1.jsonl --node n1
-
-With `--json` one object is printed; its keys are explained in docs/results.md. Times are in seconds, rates in bit/s.
-Claims are judged only if the scenario varies nothing.")]
+#[command(after_help = section(EXAMPLES, "run"))]
 pub(crate) struct Run {
     /// The scenario's file, or its id.
     #[arg(value_name = "FILE|ID")]
@@ -134,17 +107,7 @@ pub(crate) struct Run {
 /// Run real programs over a scenario's network, in real time.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice emulate scenarios/emulate/home.toml -- ping -c 5 10.0.0.43
-  sluice emulate home.toml                      until Ctrl-C or the end of the scenario
-  sluice enter server -- python3 -m http.server 80     in another terminal
-
-Each node with `real = true` has a network namespace with the device `air0`; its addresses are printed. COMMAND runs in \
-the first of them, and its exit status is passed on. Needs no root where the kernel allows namespaces to users. \
-See docs/emulation.md.
-
-Exit status: COMMAND's if it is not 0; 12 if more packets were late than --most-late allows; 130 after Ctrl-C.")]
+#[command(after_help = section(EXAMPLES, "emulate"))]
 pub(crate) struct Emulate {
     /// The scenario's file, or its id.
     #[arg(value_name = "FILE|ID")]
@@ -185,7 +148,6 @@ pub(crate) struct Emulate {
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
-/// Parses a percentage.
 #[cfg(target_os = "linux")]
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim_end().parse();
@@ -195,9 +157,7 @@ fn percent(text: &str) -> Result<f64, String> {
 /// Run a command in a real node of an emulation that runs.
 #[cfg(target_os = "linux")]
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Example:
-  sluice enter server -- iperf3 -s")]
+#[command(after_help = section(EXAMPLES, "enter"))]
 pub(crate) struct Enter {
     /// The node.
     #[arg(value_name = "NODE")]
@@ -228,25 +188,7 @@ impl From<Chosen> for lab::capture::Filter {
 
 /// Run whole experiments, judge their claims and write a report.
 #[derive(Debug, Default, Group)]
-#[command(after_help = "\
-Examples:
-  sluice reproduce adth-s1a           one experiment, by its id
-  sluice reproduce scenarios/adth     every experiment in a folder
-  sluice reproduce buffer-sizing      the same, by the folder's name in scenarios
-  sluice reproduce                    every experiment
-  sluice reproduce adth-s1a --quick   three seeds instead of all
-  sluice reproduce adth-s1a --all     and print every claim
-  sluice reproduce my.toml --seeds 30 --out /tmp/my
-  sluice reproduce my.toml --seeds 1 --trace events --event delivered
-  sluice reproduce adth-s1a --interactive    a report whose reader can run it anew
-
-Ids and folders are looked for in ./scenarios or, if there is no such folder, among the scenarios that are \
-built into the command.
-
-Results are written to results/ID. With --out a single experiment is written to DIR itself, several to DIR/ID each, \
-with one report for all in DIR. A folder that holds other experiments' results is refused.
-
-Runs are kept as they finish: after an interruption the same command continues from there.")]
+#[command(after_help = section(EXAMPLES, "reproduce"))]
 pub(crate) struct Reproduce {
     /// Ids of experiments, scenario files, or folders of them [default: all there are].
     #[arg(value_name = "ID|FILE|DIR")]
@@ -288,13 +230,7 @@ pub(crate) struct Reproduce {
 
 /// Compare today's queues, published schemes and `turns` in every hazard, and write a report.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice arena --quick    three seeds: minutes
-  sluice arena            the seeds of the record
-
-The same as `sluice reproduce arena`, which takes more options. Each hazard is a network in scenarios/arena; its line \
-has today's default beside `turns`. The report has all schemes: delay against goodput, who is on the front, and losses.")]
+#[command(after_help = section(EXAMPLES, "arena"))]
 pub(crate) struct Arena {
     /// Run three seeds per case.
     #[arg(long)]
@@ -317,19 +253,7 @@ impl From<Arena> for Reproduce {
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[cfg(feature = "evidence")]
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice claims                  the documents, with the counts of verdicts
-  sluice claims adth             the headline claims of one document
-  sluice claims adth --all       every claim of the document
-  sluice claims adth-s1a         the claims of one experiment
-  sluice claims adth-s1a.3       one claim: interval, reason, and the command that measures it
-  sluice claims adth --csv > adth.csv
-  sluice claims --bibtex         the documents themselves, for a list of references
-  sluice claims --unstated swan  the values that a document leaves open, and what was tried instead
-
-`sluice reproduce ID` repeats the measurements on record. The columns of --csv and keys of --json are explained in \
-docs/results.md.")]
+#[command(after_help = section(EXAMPLES, "claims"))]
 pub(crate) struct Claims {
     /// Documents, experiments or claims [default: all documents].
     #[arg(value_name = "DOCUMENT|ID")]
@@ -365,10 +289,7 @@ pub(crate) struct Claims {
 
 /// List experiments: id, runs, claims and title.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice list
-  sluice list scenarios/adth")]
+#[command(after_help = section(EXAMPLES, "list"))]
 pub(crate) struct List {
     /// Scenario files, or folders of them [default: ./scenarios, or those built into the command].
     #[arg(value_name = "FILE|DIR")]
@@ -377,10 +298,7 @@ pub(crate) struct List {
 
 /// Write the report of finished experiments: one HTML file that works offline.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice report results/adth-s1a
-  sluice report results --out report.html")]
+#[command(after_help = section(EXAMPLES, "report"))]
 pub(crate) struct Report {
     /// The folder of an experiment's results, or one with several of them.
     pub(crate) folder: PathBuf,
@@ -391,14 +309,7 @@ pub(crate) struct Report {
 
 /// Show what controllers decide for a recording.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice replay eth0.jsonl --controller adth --target-delay 50ms
-  sluice replay eth0.jsonl --controller adth --controller alt --report eth0.html
-  sluice replay eth0.jsonl --controller alt --json
-
-The limits that are shown have no effect on the recorded queue. To compare their effects, turn the recording into \
-a scenario: `sluice scenario-from`.")]
+#[command(after_help = section(EXAMPLES, "replay"))]
 pub(crate) struct Replay {
     /// The recording.
     pub(crate) file: PathBuf,
@@ -422,16 +333,7 @@ pub(crate) struct Replay {
 /// Turn a recording into a scenario, a link as fast as the measured one with the load that was offered to it; or a Wi-Fi
 /// interface, or what iw says of one: its channel, and the modes of its stations.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice scenario-from eth0.jsonl -o eth0.toml
-  sluice run eth0.toml --set wired.0.queue.controller=adth
-  sluice reproduce eth0.toml          every controller, and a report
-  sluice scenario-from wlan0 -o wlan0.toml
-  (iw dev wlan0 info; iw dev wlan0 station dump) > router.txt     on a machine without sluice
-  sluice scenario-from router.txt -o router.toml
-
-The load of a recording consists of the packets that arrived during the recording; unlike TCP, it does not respond to the queue.")]
+#[command(after_help = section(EXAMPLES, "scenario-from"))]
 pub(crate) struct ScenarioFrom {
     /// The recording, the output of `iw dev DEV info` and `iw dev DEV station dump`, or (Linux) a Wi-Fi interface.
     pub(crate) source: PathBuf,

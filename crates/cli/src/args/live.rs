@@ -1,6 +1,6 @@
 //! The arguments of the commands that work on interfaces.
 
-use super::Policy;
+use super::{HELP, Policy, section};
 use clap::Args as Group;
 use std::path::PathBuf;
 
@@ -20,16 +20,7 @@ pub(crate) struct QueueArgs {
 /// Let a controller govern an interface's queue until Ctrl-C, which restores the former queue. Without options packets take
 /// turns, in the best way that kernel and interface allow.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sudo sluice attach wlan0
-  sluice attach eth0 --controller ebdp --dry-run
-  sudo sluice attach eth0 --controller ebdp --set limit=500 --record eth0.jsonl
-  sudo sluice attach eth0 --parent 1:10 --controller alt
-
-The keys of --set are those of a scenario's [queue] (docs/scenario/queue.md). The kernel's FIFO is pfifo (discipline \
-drop-tail; bfifo if the limit is a size) or pfifo_head_drop (drop-head). It holds packets only where the driver \
-pushes back: see `sluice doctor`.")]
+#[command(after_help = section(HELP, "attach"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Attach {
     #[command(flatten)]
@@ -76,16 +67,7 @@ pub(crate) struct Attach {
 
 /// Govern the queues of many interfaces as a service until SIGTERM, which restores the former queues.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sudo sluice agent --config /etc/sluice/agent.toml
-  sudo kill -HUP $(pidof sluice)       read the file again; no waiting packet is lost
-
-The file names interfaces, each with the keys of a scenario's [queue]:
-  [interface.eth0.queue]
-  controller = \"ebdp\"
-
-If an interface disappears, the agent waits and governs the next interface of that name. docs/live.md has all keys.")]
+#[command(after_help = section(HELP, "agent"))]
 pub(crate) struct Agent {
     /// The configuration file: the interfaces, with the settings of each.
     #[arg(long, value_name = "FILE")]
@@ -100,9 +82,7 @@ pub(crate) struct Agent {
 
 /// Restore the queue that an interface had before `sluice attach`, even after a kill.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Example:
-  sudo sluice detach eth0")]
+#[command(after_help = section(HELP, "detach"))]
 pub(crate) struct Detach {
     #[command(flatten)]
     pub(crate) queue: QueueArgs,
@@ -110,13 +90,7 @@ pub(crate) struct Detach {
 
 /// Record what happens in an interface's queue until Ctrl-C. Changes nothing and needs no privilege.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice record eth0 eth0.jsonl
-  sluice record eth0 eth0.jsonl --controller ebdp
-
-The intervals are those at which the controller would be called, with the measurements that it asks \
-for; without a controller there is one per second.")]
+#[command(after_help = section(HELP, "record"))]
 pub(crate) struct Record {
     #[command(flatten)]
     pub(crate) queue: QueueArgs,
@@ -128,10 +102,7 @@ pub(crate) struct Record {
 
 /// Show what is possible on this machine or on an interface, why not more, and what would change that.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sluice doctor
-  sluice doctor eth0 --json")]
+#[command(after_help = section(HELP, "doctor"))]
 pub(crate) struct Doctor {
     /// The interface [default: all].
     pub(crate) device: Option<String>,

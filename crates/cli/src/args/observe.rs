@@ -1,5 +1,6 @@
 //! The arguments of the commands that show running agents.
 
+use super::{HELP, section};
 use clap::Args as Group;
 use std::path::PathBuf;
 
@@ -13,13 +14,7 @@ pub(crate) struct Agents {
 
 /// Show what the running agents govern: limit, backlog, delay against its target, drops.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sudo sluice status
-  sudo sluice status wlan0
-  sudo sluice status --json | jq '.[] | {device, limit_packets, delay_s: .last.sojourn_s.mean}'
-
-Agents answer their own user and group. If none runs, the exit status is 3.")]
+#[command(after_help = section(HELP, "status"))]
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) agents: Agents,
@@ -32,14 +27,7 @@ pub(crate) struct Status {
 
 /// Watch the queues of the running agents live, until q or Ctrl-C.
 #[derive(Debug, Group)]
-#[command(after_help = "\
-Examples:
-  sudo sluice watch
-  sudo sluice watch wlan0
-  sudo sluice watch wlan0 | tee wlan0.log
-
-If the output is a pipe or a file, it prints one line for each reported interval, at most twenty per second and \
-agent.")]
+#[command(after_help = section(HELP, "watch"))]
 pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) agents: Agents,

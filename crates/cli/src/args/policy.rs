@@ -33,7 +33,6 @@ fn schemes() -> impl TypedValueParser<Value = Scheme> {
 }
 
 impl Policy {
-    /// The controller, if one is named.
     pub(crate) fn controller(&self) -> Option<Name> {
         self.controller.and_then(|scheme| scheme.0)
     }

@@ -94,7 +94,6 @@ fn metrics(config: &Config) -> Option<Address> {
     config.metrics.as_ref().map(|metrics| metrics.listen.clone())
 }
 
-/// The agent as a service.
 struct Serving<'a> {
     args: &'a args::Agent,
     /// The address that serves metrics; it is fixed at the start.

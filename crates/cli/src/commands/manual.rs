@@ -31,7 +31,6 @@ pub(super) fn man(folder: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Formats the manual page of a command.
 fn page(command: &Command) -> Result<String, Failure> {
     let man = Man::new(command.clone());
     let mut text = Vec::new();

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Recordings by interface.
 #[derive(Debug, Default)]
 pub(super) struct Recordings(BTreeMap<String, Recording>);
 

@@ -7,8 +7,7 @@ use units::{Bytes, Duration};
 
 /// Parameters of the probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Probe"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Probe"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Time between two decisions, at least 100 us. Default 100 ms.

@@ -13,8 +13,7 @@ use units::{Instant, Within};
 
 /// Parameters of random drop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "RandomDrop"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "RandomDrop"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Number of packets at the head that are never dropped: 0 to 1000. Default 1.

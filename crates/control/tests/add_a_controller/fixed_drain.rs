@@ -9,8 +9,7 @@ use units::{Bytes, Duration, Positive};
 
 /// Parameters of fixed drain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "FixedDrain"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FixedDrain"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Time in which a full queue drains. Default 100 ms.

@@ -8,7 +8,6 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::OwnedFd;
 use std::{fs, io};
 
-/// Its name.
 const NAME: &str = "sluice0";
 
 /// The device: packets for nodes come from it, packets for this machine and what is behind it go to it. It is gone with

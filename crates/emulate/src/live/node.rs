@@ -23,7 +23,6 @@ pub(super) struct Node {
     asks: Sender<Ask>,
 }
 
-/// Why a node has no device.
 enum NoDevice {
     /// `/dev/net/tun` cannot be used.
     Tun(io::Error),
@@ -62,7 +61,6 @@ impl Node {
         Ok(Self { name, device, asks })
     }
 
-    /// Starts a command in the node's namespace.
     pub(super) fn start(&self, command: Command) -> io::Result<Child> {
         let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
         let (tell, told) = channel();

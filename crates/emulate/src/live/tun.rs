@@ -63,7 +63,6 @@ pub(super) fn set_up(name: &str, site: Site) -> io::Result<()> {
     ask(&six, libc::SIOCSIFADDR, &mut address)
 }
 
-/// Starts a device.
 pub(super) fn start(name: &str) -> io::Result<()> {
     let mut of_device = request(name);
     #[expect(clippy::cast_possible_truncation, reason = "these flags have 16 bits")]

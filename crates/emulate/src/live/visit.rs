@@ -62,7 +62,6 @@ struct Emulation {
     process: File,
     /// Its user namespace, which this user made.
     user: File,
-    /// Names of its nodes.
     nodes: Vec<String>,
 }
 

@@ -4,7 +4,6 @@
 use super::Condition;
 use crate::study::{Choose, Claim, Compare, OverSeeds, Side, Statistic, Take, Window};
 
-/// A rule on the keys of a claim.
 pub(crate) struct Rule {
     /// The key that breaks the rule, within the claim: `series.take`.
     pub(crate) key: &'static str,
@@ -156,7 +155,6 @@ fn is_zero(claim: &Claim) -> bool {
     claim.holds.parse() == Ok(Condition::Zero)
 }
 
-/// Returns the first rule that a claim breaks.
 pub(crate) fn broken(claim: &Claim) -> Option<&'static Rule> {
     RULES.iter().find(|rule| (rule.is_broken)(claim))
 }

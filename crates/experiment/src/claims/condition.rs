@@ -4,7 +4,6 @@ use super::quantity::quantity;
 use crate::study::{Ruling, Side, Unit};
 use std::str::FromStr;
 
-/// A condition on a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Condition {
     /// A range. One of its ends may be infinite. With `open` its ends are not part of it.

@@ -36,7 +36,6 @@ pub(crate) enum Function {
     Before,
 }
 
-/// Functions by name.
 const FUNCTIONS: [(&str, Function); 7] = [
     ("sum", Function::Sum),
     ("mean", Function::Mean),
@@ -63,7 +62,6 @@ impl Expression {
         if parser.tokens.is_empty() { Ok(expression) } else { Err(parser.wrong()) }
     }
 
-    /// Returns the paths of the results that it needs.
     pub(crate) fn paths(&self) -> BTreeSet<&str> {
         match self {
             Self::Number(_) => BTreeSet::new(),

@@ -45,7 +45,6 @@ impl<'r> Results<'r> {
         Self { cases, seeds, runs: &[], read, known }
     }
 
-    /// Answers a question.
     pub(crate) fn answer(&self, question: &Question) -> Answer {
         let pairs = question.pairs(&self.cases);
         let of_seed = |seed: usize| question.rows(&Seed { results: self, seed }, &pairs);
@@ -58,12 +57,10 @@ impl<'r> Results<'r> {
         Answer { cases, before, by_seed }
     }
 
-    /// Returns the labels of the cases.
     pub(super) fn cases(&self) -> &[&'r Case] {
         &self.cases
     }
 
-    /// Returns the number of seeds of every case.
     pub(super) fn seeds(&self) -> usize {
         self.seeds
     }
@@ -85,7 +82,6 @@ impl<'r> Seed<'r> {
         &self.results.cases
     }
 
-    /// Returns the run of a case.
     pub(super) fn run(&self, case: usize) -> &'r Run {
         &self.results.runs[self.place(case)]
     }

@@ -9,7 +9,6 @@ use crate::statistics::interval;
 use crate::study::{Claim, Compare, Extent, OverSeeds, Reported, Ruling, Statistic, Take, Unit, Verdict};
 use std::collections::BTreeSet;
 
-/// Returns the verdict on a claim by these results.
 pub(super) fn verdict(claim: &Claim, results: &Results, sweep: &Sweep) -> Verdict {
     let question = Question::from(claim);
     let answer = results.answer(&question);

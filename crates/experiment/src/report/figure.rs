@@ -6,7 +6,6 @@ use super::text::{Escaped, number};
 use crate::tables::blocks;
 use std::fmt::{self, Write as _};
 
-/// Digits of numbers in tables.
 pub(super) const DIGITS: usize = 4;
 
 /// Writes a chart with its title and a remark, or the reason why there is none.

@@ -99,7 +99,6 @@ pub(super) struct Style {
     pub(super) dash: usize,
 }
 
-/// One line of a panel.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Line {
     /// Index into the picture's legend.

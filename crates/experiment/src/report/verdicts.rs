@@ -6,7 +6,6 @@ use crate::study::{Origin, Reported, Ruling, Study, Verdict};
 use crate::tables::{by_origin, counted};
 use std::fmt::{self, Write as _};
 
-/// Columns of the table of claims.
 const COLUMNS: [&str; 4] = ["Statement", "Document", "Ours", "Verdict"];
 
 /// Writes the counts of verdicts, each a button that filters the claims: one line per origin of the statements.

@@ -41,7 +41,6 @@ pub(super) fn parse(source: &Source) -> Result<DeTable<'_>, Refusal> {
     Ok(root)
 }
 
-/// Reads the base that a file names.
 fn read(source: &Source, files: &dyn Files) -> Result<Option<Base>, Refusal> {
     let Some(named) = named(&source.text[source.own()]) else { return Ok(None) };
     let path = Path::new(named.get_ref());

@@ -102,7 +102,6 @@ fn names(draft: &Draft) -> Result<(), Refusal> {
 struct Blank {
     outcome: Outcome,
     model: Option<Modelled>,
-    /// Names and roles of the nodes.
     roles: Vec<(String, Role)>,
     /// Their tree, made when first used: a file without claims, charts and tables needs none.
     tree: OnceCell<Value>,

@@ -11,7 +11,6 @@ use std::sync::LazyLock;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// The key's name.
 pub(super) const KEY: &str = "conventions";
 
 /// The table of rules: by key, the value that each simulator has.

@@ -5,7 +5,6 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-/// A value of the tree.
 pub(super) type Value<'s> = Spanned<DeValue<'s>>;
 
 /// Tables with a queue per kind of packet: per access category, per service class.
@@ -88,7 +87,6 @@ pub(super) fn table<'d, 's>(parent: &'d DeTable<'s>, key: &str) -> Option<&'d De
     parent.get(key)?.get_ref().as_table()
 }
 
-/// Fills every table in a table.
 fn fill_each<'s>(tables: Option<&mut Value<'s>>, below: &DeTable<'s>) {
     let Some(DeValue::Table(tables)) = tables.map(Spanned::get_mut) else { return };
     for (_, above) in tables.iter_mut() {

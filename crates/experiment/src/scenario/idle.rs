@@ -209,7 +209,6 @@ impl<'s> Seen<'s> {
     }
 }
 
-/// Returns the tables of a list.
 fn entries<'d, 's>(value: &'d Value<'s>) -> impl Iterator<Item = (&'d Value<'s>, &'d DeTable<'s>)> {
     let elements = value.get_ref().as_array().into_iter().flat_map(|array| array.iter());
     elements.filter_map(|element| Some((element, element.get_ref().as_table()?)))

@@ -41,7 +41,6 @@ impl Refusal {
         Self::at(Place::File(name.to_owned()), message)
     }
 
-    /// Creates a refusal of a place in a line.
     pub(super) fn line(line: Line, message: impl Into<String>) -> Self {
         let content = printable(&line.content);
         Self::at(Place::Line(Line { content, ..line }), message)

@@ -15,7 +15,6 @@ use toml::de::DeTable;
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) text: String,
-    /// The file's name.
     pub(super) name: String,
     /// The base's name and the end of its text.
     base: Option<(String, usize)>,
@@ -96,7 +95,6 @@ impl Source {
         }
     }
 
-    /// Creates a refusal of the file as a whole.
     pub(super) fn refuse_file(&self, message: impl Into<String>) -> Refusal {
         Refusal::file(&self.name, message)
     }

@@ -69,7 +69,6 @@ impl Axis<'_> {
     }
 }
 
-/// One value of an axis.
 #[derive(Debug)]
 pub(super) struct Choice<'s> {
     pub(super) label: String,

@@ -34,7 +34,7 @@ pub struct Neighbour {
 }
 
 /// The verdict on a claim.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// The claim's id.
     pub id: String,
@@ -110,7 +110,7 @@ impl Verdict {
 }
 
 /// The result of a claim with a neighbouring choice in the place of the one that is ruled on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Beside {
     /// The parameter: `T`.
     pub parameter: String,
@@ -158,7 +158,7 @@ fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
 }
 
 /// The ruling on a claim, or the reason why there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ruling {
     /// The measured value lies in the window.

@@ -2,12 +2,10 @@
 
 use sim::trace::{DsrMessage, Frame, Owner, Packet, Protocol};
 
-/// An Ethernet address.
 pub(super) type Mac = [u8; 6];
 /// An IPv4 address.
 pub(super) type Ip = [u8; 4];
 
-/// The broadcast address.
 const EVERYBODY: Mac = [0xff; 6];
 /// The network's own address where there is no access point (an IBSS).
 const IBSS: Mac = [0x02, 0x5b, 0, 0, 0, 0];
@@ -26,7 +24,6 @@ const EPHEMERAL: u32 = 16_384;
 pub(super) struct Addresses {
     /// The ends of every flow of the roster (`None`: broadcast), and the protocol of its packets.
     pub(super) flows: Vec<(u32, Option<u32>, Protocol)>,
-    /// True for nodes that are access points.
     pub(super) access_points: Vec<bool>,
     /// The carrier frequency in MHz.
     pub(super) channel: u16,

@@ -7,7 +7,6 @@ use sim::trace::{
 };
 use std::io::{self, Write};
 
-/// Names of events.
 pub(super) const EVENTS: [&str; 15] = [
     "sends",
     "hears",
@@ -26,7 +25,6 @@ pub(super) const EVENTS: [&str; 15] = [
     "note",
 ];
 
-/// Returns the name of an event.
 pub(super) fn name_of(what: &TraceEventKind) -> &'static str {
     let place = match what {
         TraceEventKind::Sends(_) => 0,

@@ -22,7 +22,6 @@ const HE: u32 = 1 << 23;
 const SHORT_PREAMBLE: u8 = 0x02;
 const CHECK_SUM_INCLUDED: u8 = 0x10;
 const BAD_CHECK_SUM: u8 = 0x40;
-/// Length of the check sum.
 const CHECK_SUM: usize = 4;
 
 /// Reception of a frame; there is none for a frame that the node itself sent.

@@ -9,7 +9,6 @@ use rustix::net::SocketFlags;
 use rustix::process::Pid;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
-/// A request for a socket.
 pub(super) struct Wanted {
     /// Number of the request, from the kernel.
     id: u64,

@@ -13,7 +13,6 @@ pub(super) const PROBED_FOR: Duration = Duration::from_secs(3);
 /// A program, or a flow, is forgotten after this much silence. Its program says that it is there three times in that time.
 pub(crate) const FORGOTTEN_AFTER: Duration = Duration::from_secs(30);
 
-/// The flows.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger(Vec<Entry>);
 

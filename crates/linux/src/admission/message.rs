@@ -177,9 +177,7 @@ fn part<const N: usize>(bytes: &[u8; LENGTH], at: usize) -> [u8; N] {
 /// The other end of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A program of this machine.
     Program(Program),
-    /// A node on the link.
     Neighbour(Neighbour),
 }
 
@@ -192,7 +190,6 @@ pub(crate) struct Program {
     pub(crate) user: u32,
 }
 
-/// A node on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Neighbour {
     /// Number of the interface.

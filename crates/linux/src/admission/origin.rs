@@ -47,7 +47,6 @@ impl Origin {
     }
 }
 
-/// Returns the process of a thread.
 pub(super) fn process_of(thread: Pid) -> Option<Pid> {
     let status = read_to_string(format!("/proc/{}/status", thread.as_raw_nonzero())).ok()?;
     let group = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?;

@@ -29,7 +29,6 @@ impl Owners {
         Self(ranges.lines().filter_map(range).collect())
     }
 
-    /// The user who has the id.
     pub(super) fn user(&self, id: u32) -> u32 {
         let range =
             self.0.iter().find(|(first, length, _)| id.checked_sub(*first).is_some_and(|place| place < *length));

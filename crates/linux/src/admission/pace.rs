@@ -23,7 +23,6 @@ pub(crate) fn next_turn(now: Instant) -> Instant {
     now + BETWEEN_TURNS
 }
 
-/// A message's standing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// It belongs to a flow that is admitted, or answers a probe that is under way.
@@ -33,7 +32,6 @@ pub(crate) enum Standing {
     Stranger,
 }
 
-/// Who sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sender {
     /// A user of this machine, however many programs he runs.

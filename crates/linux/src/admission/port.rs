@@ -245,7 +245,6 @@ impl Port {
     }
 }
 
-/// Returns the name of a program's socket.
 pub(crate) fn program_name(number: u64) -> String {
     format!("{PROGRAM}{number:016x}")
 }

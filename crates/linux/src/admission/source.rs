@@ -83,7 +83,6 @@ pub enum Why {
 pub struct Source {
     wanted: Wanted,
     socket: OwnedFd,
-    /// Number of the flow.
     flow: u64,
     /// Whether the socket is connected to an agent that lives, as far as is known.
     has_agent: bool,

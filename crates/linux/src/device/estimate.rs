@@ -63,7 +63,6 @@ impl Estimator {
         }
     }
 
-    /// Changes what is measured.
     pub(crate) fn measure(&mut self, measures: Measures) {
         self.measures = measures;
     }

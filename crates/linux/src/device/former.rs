@@ -24,7 +24,6 @@ pub(crate) enum Obstacle {
 }
 
 impl Obstacle {
-    /// Returns it in words.
     pub(crate) fn why(self) -> String {
         match self {
             Self::Lost(why) | Self::Shapes(why) => why,
@@ -45,16 +44,13 @@ pub(crate) struct Former {
     /// Handle of our discipline.
     ours: u32,
     /// Former largest number of segments in a packet, if the agent changed it.
-    #[serde(default)]
     segments: Option<u32>,
     /// Whether the transmit queue had length 0, which the kernel changes when a discipline is installed.
     #[serde(default)]
     zero_length: bool,
     /// Former limit, if no discipline is replaced.
-    #[serde(default)]
     phy: Option<FormerPhy>,
     /// Former settings of the phy's scheduler, if they were changed.
-    #[serde(default)]
     knobs: Option<FormerKnobs>,
 }
 

@@ -4,25 +4,21 @@
 //! All of it belongs to a phy: stations of all of its interfaces have their turns in the same rounds. mac80211 keeps its
 //! queues, a `FQ-CoDel` for each station and traffic identifier. It also forwards in a mesh, which no discipline sees.
 
-use crate::device::claim::put_back;
 use crate::device::contract::{Capabilities, Device, Own};
-use crate::device::estimate::{ESTIMATED, Estimator};
-use crate::device::former::{Former, FormerKnobs};
-use crate::device::lock::PhyLock;
-use crate::device::state::State;
-use crate::device::txq::{ALL_ESTIMATES, HEADER, at_root, claim, packets};
+use crate::device::estimate::Estimator;
+use crate::device::former::FormerKnobs;
+use crate::device::txq::{self, HEADER, Queues, at_root, packets};
 use crate::device::wish::{Backend, Place, Start, Wish};
 use crate::error::Error;
 use crate::kernel::Counters;
 use crate::kernel::debugfs::Aql;
 use crate::kernel::nl80211::{Peer, Phy, TxqCounts, Wireless, counters};
-use crate::kernel::rtnetlink::{Link, ROOT, Route};
+use crate::kernel::rtnetlink::Route;
 use control::knobs::{HIGH, Knobs as Law, LOW, Station, TARGET, THRESHOLD};
-use control::{Interval, Orders, Reads, Sets};
+use control::{Interval, Orders};
 use std::collections::BTreeMap;
 use units::{Bytes, Duration, Instant, Positive};
 
-/// Name of the device.
 pub(crate) const KIND: &str = "knobs";
 /// Best effort and background, whose packets come in bulk, in mac80211's order of categories.
 const BULK: [usize; 2] = [2, 3];
@@ -32,18 +28,9 @@ const LOOKED_AT: Duration = Duration::from_secs(1);
 /// An interface whose phy's scheduler is set.
 #[derive(Debug)]
 pub struct Knobs {
-    wireless: Wireless,
-    route: Route,
-    link: Link,
+    queues: Queues,
     law: Law,
-    /// The limit that was set last.
-    limit: u32,
-    former: Former,
-    state: Option<State>,
-    /// Lock of the phy: only one of its interfaces is governed.
-    _lock: PhyLock,
     estimator: Estimator,
-    phy: Phy,
     /// Numbers of the phy's interfaces.
     interfaces: Vec<u32>,
     /// When the phy itself is looked at next.
@@ -67,68 +54,35 @@ impl Knobs {
         start: &Start,
     ) -> Result<(Self, Vec<String>), Error> {
         at_root(place.parent)?;
-        let mut route = Route::open()?;
-        let link = route.link(&place.device)?;
-        let mut wireless = Wireless::open()?;
-        let (mut state, left) = State::lock(&place.state_folder, &place.device, ROOT)?;
-        if let Some(left) = left {
-            put_back(&state, &left.former, &mut route)?;
-        }
-        let claimed = claim(&mut wireless, &link, &place.state_folder);
-        let (phy, limit, lock) = match claimed {
-            Ok(claimed) => claimed,
-            Err(error) => return state.forget().and(Err(error)),
-        };
-        let name = wireless.phy_name(phy.number)?.unwrap_or_default();
-        let (knobs, remarks) = settable(&phy, &Aql::of(&name));
-        let former = Former::of_phy(&link, phy.number, limit).with_knobs(knobs);
-        state.keep(&former)?;
-        if let Some(FormerKnobs { before, ours, .. }) = &knobs
-            && let Err(error) = Aql::of(&name).change(before, ours)
+        let (mut set, mut remarks) = (None, Vec::new());
+        let mut queues = Queues::take(place, |wireless, phy| {
+            let aql = Aql::of(&wireless.phy_name(phy.number)?.unwrap_or_default());
+            let (knobs, said) = settable(phy, &aql);
+            (set, remarks) = (knobs.map(|knobs| (aql, knobs)), said);
+            Ok(knobs)
+        })?;
+        if let Some((aql, FormerKnobs { before, ours, .. })) = &set
+            && let Err(error) = aql.change(before, ours)
         {
             // Some of it may be written.
-            return state.end(&former, &mut route).and(Err(error));
+            return queues.restore().and(Err(error));
         }
         let estimator = Estimator::new(start.measures, HEADER, false, start.at, Counters::default());
-        let law = Law::new(target.unwrap_or(TARGET), bulk, limit);
-        let (state, next, before) = (Some(state), Instant::ZERO, BTreeMap::new());
-        let (interfaces, stations) = (Vec::new(), Vec::new());
-        let mut knobs = Self {
-            wireless,
-            route,
-            link,
-            law,
-            limit,
-            former,
-            state,
-            _lock: lock,
-            estimator,
-            phy,
-            interfaces,
-            next,
-            before,
-            stations,
-        };
+        let law = Law::new(target.unwrap_or(TARGET), bulk, queues.limit);
+        let (interfaces, next, before, stations) = (Vec::new(), Instant::ZERO, BTreeMap::new(), Vec::new());
+        let mut knobs = Self { queues, law, estimator, interfaces, next, before, stations };
         // What was counted before is none of ours.
         knobs.look(start.at)?;
         knobs.estimator.take();
         Ok((knobs, remarks))
     }
 
-    fn gone(&self) -> Error {
-        Error::Gone { name: self.link.name.clone() }
-    }
-
     /// Reads the phy's own state.
     fn look_at_phy(&mut self) -> Result<(), Error> {
-        let phy = self.wireless.phy(self.phy.number)?.ok_or_else(|| self.gone())?;
-        if phy.limit != Some(self.limit) {
-            let found = phy.limit.map_or_else(|| "unlimited".into(), |limit| format!("of {limit} packets"));
-            return Err(Error::Replaced { name: self.link.name.clone(), found });
-        }
-        self.interfaces = self.wireless.interfaces(phy.number)?;
-        self.phy = phy;
-        if self.interfaces.contains(&self.link.index) { Ok(()) } else { Err(self.gone()) }
+        let queues = &mut self.queues;
+        queues.look()?;
+        self.interfaces = queues.wireless.interfaces(queues.phy.number)?;
+        if self.interfaces.contains(&queues.link.index) { Ok(()) } else { Err(queues.gone()) }
     }
 }
 
@@ -179,7 +133,7 @@ fn served(peer: &Peer, before: Option<&TxqCounts>) -> Station {
 
 impl Device for Knobs {
     fn name(&self) -> &str {
-        &self.link.name
+        &self.queues.link.name
     }
 
     fn look(&mut self, now: Instant) -> Result<(), Error> {
@@ -190,10 +144,12 @@ impl Device for Knobs {
         let (mut all, mut after) = (TxqCounts::default(), BTreeMap::new());
         self.stations.clear();
         for index in std::mem::take(&mut self.interfaces) {
-            let peers = match self.wireless.peers(index) {
+            let queues = &mut self.queues;
+            let peers = match queues.wireless.peers(index) {
                 Ok(peers) => peers,
-                Err(_) if index != self.link.index => continue,
-                Err(error) => return Err(if self.route.link(&self.link.name).is_err() { self.gone() } else { error }),
+                Err(_) if index != queues.link.index => continue,
+                Err(_) if queues.route.link(&queues.link.name).is_err() => return Err(queues.gone()),
+                Err(error) => return Err(error),
             };
             self.interfaces.push(index);
             for peer in &peers {
@@ -204,7 +160,7 @@ impl Device for Knobs {
             }
         }
         self.before = after;
-        self.estimator.look(now, counters(&self.phy, &all));
+        self.estimator.look(now, counters(&self.queues.phy, &all));
         Ok(())
     }
 
@@ -222,15 +178,11 @@ impl Device for Knobs {
 
     fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
         self.capabilities().allow(orders)?;
-        let limit = packets(orders.limit)?;
-        self.wireless.set_limit(self.phy.number, limit)?;
-        self.limit = limit;
-        Ok(())
+        self.queues.set_limit(packets(orders.limit)?)
     }
 
     fn restore(&mut self) -> Result<(), Error> {
-        let Some(state) = self.state.take() else { return Ok(()) };
-        state.end(&self.former, &mut self.route)
+        self.queues.restore()
     }
 
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
@@ -243,20 +195,6 @@ impl Device for Knobs {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            kind: KIND,
-            purges: true,
-            look_every: Some(self.law.every()),
-            reads: ESTIMATED.and(Reads::COUNTS),
-            estimates: &ALL_ESTIMATES,
-            sets: Sets::LIMIT,
-        }
-    }
-}
-
-impl Drop for Knobs {
-    fn drop(&mut self) {
-        // No caller is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
-        let _ = self.restore();
+        txq::capabilities(KIND, self.law.every())
     }
 }

@@ -60,7 +60,6 @@ impl PhyLock {
         }
     }
 
-    /// Returns the name of its file.
     pub(crate) fn path(folder: &Path, number: u32) -> PathBuf {
         folder.join(format!("phy{number}.lock"))
     }

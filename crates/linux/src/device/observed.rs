@@ -32,7 +32,6 @@ impl Watched {
         Ok(())
     }
 
-    /// Changes what is measured.
     pub(crate) fn measure(&mut self, start: &Start) {
         self.every = start.every;
         self.estimator.measure(start.measures);

@@ -22,7 +22,6 @@ const LONGEST_FRAME: Duration = Duration::from_millis(4);
 /// Bytes of each MPDU in an aggregate beside what mac80211 counts: checksum and delimiter.
 const FRAMING: u64 = 8;
 
-/// The radio of an interface.
 #[derive(Debug)]
 pub(crate) struct Radiometer {
     wireless: Wireless,

@@ -42,14 +42,11 @@ pub(crate) struct State {
     is_kept: bool,
 }
 
-/// Contents of a state file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kept {
-    /// The agent's process.
     pub(crate) process: u32,
     /// Start time of the process, in the kernel's ticks since boot, because process numbers are reused.
-    #[serde(default)]
     started: Option<u64>,
     pub(crate) former: Former,
 }
@@ -154,7 +151,6 @@ impl State {
         route.set_segments(link.index, if noted.is_some() { limit.min(now) } else { limit })
     }
 
-    /// Returns the folder in which it is.
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
@@ -228,7 +224,6 @@ impl Restorer {
 /// A process that governs a place, from its state file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AgentProcess {
-    /// Number of the process.
     pub(crate) process: u32,
     started: Option<u64>,
     /// Whether it governs the queues of a phy and no discipline.

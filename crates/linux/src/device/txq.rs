@@ -8,11 +8,10 @@
 use crate::device::claim::put_back;
 use crate::device::contract::{Capabilities, Device};
 use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
-use crate::device::former::Former;
+use crate::device::former::{Former, FormerKnobs};
 use crate::device::lock::PhyLock;
 use crate::device::state::State;
-use crate::device::wish::Place;
-use crate::device::wish::{Backend, Start, Wish};
+use crate::device::wish::{Backend, Place, Start, Wish};
 use crate::error::{Error, Unfit, Unsupported};
 use crate::kernel::nl80211::{Phy, Role, Wireless, counters};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
@@ -20,13 +19,12 @@ use control::{Interval, Limit, Orders, Reads, Sets};
 use std::path::Path;
 use units::{Duration, Instant};
 
-/// Name of the device.
 pub(crate) const KIND: &str = "txq";
 /// Bytes of a frame beside the packet: the header of a QoS data frame (IEEE Std 802.11-2020, 9.3.2.1) and LLC.
 pub(super) const HEADER: u64 = 34;
 
 /// How counts are read, too.
-pub(super) const ALL_ESTIMATES: [(Reads, &str); 1 + ESTIMATES.len()] = {
+const ALL_ESTIMATES: [(Reads, &str); 1 + ESTIMATES.len()] = {
     let counts = (Reads::COUNTS, "sent: to this interface's stations; waiting and dropped: of its whole phy");
     let [sojourn, gap, occupancy] = ESTIMATES;
     [counts, sojourn, gap, occupancy]
@@ -35,16 +33,7 @@ pub(super) const ALL_ESTIMATES: [(Reads, &str); 1 + ESTIMATES.len()] = {
 /// An interface whose phy's queues are limited.
 #[derive(Debug)]
 pub struct Txq {
-    wireless: Wireless,
-    route: Route,
-    link: Link,
-    phy: u32,
-    /// The limit that was set last.
-    limit: u32,
-    former: Former,
-    state: Option<State>,
-    /// Lock of the phy: only one of its interfaces is governed.
-    _lock: PhyLock,
+    queues: Queues,
     estimator: Estimator,
     every: Duration,
 }
@@ -57,34 +46,85 @@ impl Txq {
     /// There is no such interface, or it is not Wi-Fi; its driver does not leave its queues to mac80211; the privilege
     /// is missing; another agent is there, or governs another interface of the phy; the limit is in bytes.
     pub fn attach(place: &Place, start: &Start) -> Result<Self, Error> {
-        let Place { device, parent, state_folder } = place;
-        at_root(*parent)?;
+        at_root(place.parent)?;
         let limit = packets(start.orders.limit)?;
+        let mut queues = Queues::take(place, |_, _| Ok(None))?;
+        if let Err(error) = queues.set_limit(limit) {
+            return queues.state.take().map_or(Ok(()), State::forget).and(Err(error));
+        }
+        let first = counters(&queues.phy, &queues.wireless.stations(queues.link.index)?);
+        let estimator = Estimator::new(start.measures, HEADER, false, start.at, first);
+        Ok(Self { queues, estimator, every: start.every })
+    }
+}
+
+/// The queues of a phy, taken for one of its interfaces, and what is to be restored when this is dropped.
+#[derive(Debug)]
+pub(super) struct Queues {
+    pub(super) wireless: Wireless,
+    pub(super) route: Route,
+    pub(super) link: Link,
+    pub(super) phy: Phy,
+    /// The limit that was set last.
+    pub(super) limit: u32,
+    former: Former,
+    state: Option<State>,
+    /// Lock of the phy: only one of its interfaces is governed.
+    _lock: PhyLock,
+}
+
+impl Queues {
+    /// Takes them, and writes down their limit with those of `knobs`. First restores what a killed agent left.
+    pub(super) fn take(
+        place: &Place,
+        knobs: impl FnOnce(&mut Wireless, &Phy) -> Result<Option<FormerKnobs>, Error>,
+    ) -> Result<Self, Error> {
         let mut route = Route::open()?;
-        let link = route.link(device)?;
+        let link = route.link(&place.device)?;
         let mut wireless = Wireless::open()?;
-        let (mut state, left) = State::lock(state_folder, device, ROOT)?;
+        let (mut state, left) = State::lock(&place.state_folder, &place.device, ROOT)?;
         if let Some(left) = left {
             put_back(&state, &left.former, &mut route)?;
         }
-        let claimed = claim(&mut wireless, &link, state_folder);
-        let (phy, before, lock) = match claimed {
+        let (phy, limit, lock) = match claim(&mut wireless, &link, &place.state_folder) {
             Ok(claimed) => claimed,
             Err(error) => return state.forget().and(Err(error)),
         };
-        let former = Former::of_phy(&link, phy.number, before);
+        let former = Former::of_phy(&link, phy.number, limit).with_knobs(knobs(&mut wireless, &phy)?);
         state.keep(&former)?;
-        if let Err(error) = wireless.set_limit(phy.number, limit) {
-            return state.forget().and(Err(error));
-        }
-        let first = counters(&phy, &wireless.stations(link.index)?);
-        let estimator = Estimator::new(start.measures, HEADER, false, start.at, first);
-        let (phy, state, every) = (phy.number, Some(state), start.every);
-        Ok(Self { wireless, route, link, phy, limit, former, state, _lock: lock, estimator, every })
+        Ok(Self { wireless, route, link, phy, limit, former, state: Some(state), _lock: lock })
     }
 
-    fn gone(&self) -> Error {
+    pub(super) fn gone(&self) -> Error {
         Error::Gone { name: self.link.name.clone() }
+    }
+
+    /// Reads the phy's own state, and checks that the limit is the one that was set last.
+    pub(super) fn look(&mut self) -> Result<(), Error> {
+        self.phy = self.wireless.phy(self.phy.number)?.ok_or_else(|| self.gone())?;
+        if self.phy.limit == Some(self.limit) {
+            return Ok(());
+        }
+        let found = self.phy.limit.map_or_else(|| "unlimited".into(), |limit| format!("of {limit} packets"));
+        Err(Error::Replaced { name: self.link.name.clone(), found })
+    }
+
+    pub(super) fn set_limit(&mut self, limit: u32) -> Result<(), Error> {
+        self.wireless.set_limit(self.phy.number, limit)?;
+        self.limit = limit;
+        Ok(())
+    }
+
+    pub(super) fn restore(&mut self) -> Result<(), Error> {
+        let Some(state) = self.state.take() else { return Ok(()) };
+        state.end(&self.former, &mut self.route)
+    }
+}
+
+impl Drop for Queues {
+    fn drop(&mut self) {
+        // No caller is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
+        let _ = self.restore();
     }
 }
 
@@ -92,7 +132,6 @@ impl Txq {
 /// mac80211.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holder {
-    /// It is not Wi-Fi.
     NotWifi,
     /// mac80211, which has a limit for them.
     Mac80211,
@@ -101,7 +140,6 @@ pub(crate) enum Holder {
 }
 
 impl Holder {
-    /// Of an interface with this phy.
     pub(crate) fn of(phy: Option<&Phy>) -> Self {
         match phy.map(|phy| phy.limit) {
             None => Self::NotWifi,
@@ -147,7 +185,7 @@ pub(super) fn at_root(parent: u32) -> Result<(), Error> {
 }
 
 /// Returns the phy, its limit, and the lock that only one of its interfaces can have.
-pub(super) fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, PhyLock), Error> {
+fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, PhyLock), Error> {
     let name = || link.name.clone();
     let phy = wireless.phy_of(link.index)?.ok_or_else(|| Unsupported::NotWifi { name: name() })?;
     let limit = phy.limit.ok_or_else(|| Unsupported::NoTxq { name: name() })?;
@@ -165,17 +203,13 @@ pub(super) fn packets(limit: Limit) -> Result<u32, Error> {
 
 impl Device for Txq {
     fn name(&self) -> &str {
-        &self.link.name
+        &self.queues.link.name
     }
 
     fn look(&mut self, now: Instant) -> Result<(), Error> {
-        let phy = self.wireless.phy(self.phy)?.ok_or_else(|| self.gone())?;
-        if phy.limit != Some(self.limit) {
-            let found = phy.limit.map_or_else(|| "unlimited".into(), |limit| format!("of {limit} packets"));
-            return Err(Error::Replaced { name: self.link.name.clone(), found });
-        }
-        let stations = self.wireless.stations(self.link.index)?;
-        self.estimator.look(now, counters(&phy, &stations));
+        self.queues.look()?;
+        let stations = self.queues.wireless.stations(self.queues.link.index)?;
+        self.estimator.look(now, counters(&self.queues.phy, &stations));
         Ok(())
     }
 
@@ -186,15 +220,11 @@ impl Device for Txq {
 
     fn apply(&mut self, orders: &Orders) -> Result<(), Error> {
         self.capabilities().allow(orders)?;
-        let limit = packets(orders.limit)?;
-        self.wireless.set_limit(self.phy, limit)?;
-        self.limit = limit;
-        Ok(())
+        self.queues.set_limit(packets(orders.limit)?)
     }
 
     fn restore(&mut self) -> Result<(), Error> {
-        let Some(state) = self.state.take() else { return Ok(()) };
-        state.end(&self.former, &mut self.route)
+        self.queues.restore()
     }
 
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
@@ -207,20 +237,18 @@ impl Device for Txq {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            kind: KIND,
-            purges: true,
-            look_every: Some(self.every),
-            reads: ESTIMATED.and(Reads::COUNTS),
-            estimates: &ALL_ESTIMATES,
-            sets: Sets::LIMIT,
-        }
+        capabilities(KIND, self.every)
     }
 }
 
-impl Drop for Txq {
-    fn drop(&mut self) {
-        // No caller is left to be told; the state file stays, and the next agent or `sluice detach` tries again.
-        let _ = self.restore();
+/// What a device of these queues can do that is looked at this often.
+pub(super) fn capabilities(kind: &'static str, every: Duration) -> Capabilities {
+    Capabilities {
+        kind,
+        purges: true,
+        look_every: Some(every),
+        reads: ESTIMATED.and(Reads::COUNTS),
+        estimates: &ALL_ESTIMATES,
+        sets: Sets::LIMIT,
     }
 }

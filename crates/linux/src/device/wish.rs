@@ -34,22 +34,12 @@ pub enum Backend {
 impl Backend {
     /// All choices.
     pub const ALL: [Self; 5] = [Self::Auto, Self::Bpf, Self::Fifo, Self::Txq, Self::Knobs];
-
-    /// Name in a configuration.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Bpf => "bpf",
-            Self::Fifo => "fifo",
-            Self::Txq => "txq",
-            Self::Knobs => "knobs",
-        }
-    }
 }
 
+/// Writes the name in a configuration.
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+        self.serialize(f)
     }
 }
 
@@ -57,8 +47,8 @@ impl FromStr for Backend {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|backend| backend.as_str() == text);
-        found.ok_or_else(|| format!("expected {}", Self::ALL.map(Self::as_str).join(", ")))
+        let found = Self::ALL.into_iter().find(|backend| backend.to_string() == text);
+        found.ok_or_else(|| format!("expected {}", Self::ALL.map(|backend| backend.to_string()).join(", ")))
     }
 }
 

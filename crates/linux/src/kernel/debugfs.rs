@@ -36,12 +36,10 @@ pub(crate) struct Aql {
 }
 
 impl Aql {
-    /// For the phy with this name.
     pub(crate) fn of(phy: &str) -> Self {
         Self::at(phy_folder(phy))
     }
 
-    /// In the folder of a phy.
     pub(crate) fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
@@ -81,7 +79,6 @@ impl Aql {
     }
 }
 
-/// Returns the folder of the phy with this name.
 pub(crate) fn phy_folder(phy: &str) -> PathBuf {
     Path::new(DEBUGFS).join("ieee80211").join(phy)
 }

@@ -44,14 +44,12 @@ pub fn add(to: IpAddr, prefix: u8, interface: u32) -> Result<(), Error> {
     Connection::open(None)?.ask(request, |_| {}).map_err(|errno| failed("add a route", errno))
 }
 
-/// First hop of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextHop {
     /// The packet is for this machine.
     Here,
     /// Over a link.
     Via {
-        /// Number of the interface.
         index: u32,
         /// Next router; `None` if the address itself is on the link.
         gateway: Option<Ipv4Addr>,

@@ -11,7 +11,6 @@ const ALIGN: usize = 4;
 /// Flags of an attribute's type: nested, and in network byte order.
 const TYPE_FLAGS: u16 = 0xc000;
 
-/// A received message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Message<'a> {
     pub(crate) kind: u16,
@@ -20,7 +19,6 @@ pub(crate) struct Message<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// Returns the messages of a datagram.
 pub(crate) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
     std::iter::from_fn(move || {
         let length = u32_at(bytes, 0)? as usize;
@@ -64,7 +62,6 @@ fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-/// A message to send.
 #[derive(Clone, Debug)]
 pub(crate) struct Request(Vec<u8>);
 

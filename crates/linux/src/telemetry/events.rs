@@ -52,28 +52,6 @@ pub enum AgentEventKind {
     Notes,
 }
 
-impl AgentEventKind {
-    /// As JSON has it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Attached => "attached",
-            Self::Gone => "gone",
-            Self::Renamed => "renamed",
-            Self::Replaced => "replaced",
-            Self::Waiting => "waiting",
-            Self::Measured => "measured",
-            Self::Starving => "starving",
-            Self::Changed => "changed",
-            Self::Resumed => "resumed",
-            Self::Failed => "failed",
-            Self::Restored => "restored",
-            Self::Listening => "listening",
-            Self::Admission => "admission",
-            Self::Notes => "notes",
-        }
-    }
-}
-
 impl AgentEvent {
     /// Makes an event at `millis` milliseconds after the beginning of 1970 (UTC), see [`clock`].
     pub fn new(millis: u64, device: impl Into<String>, what: AgentEventKind, words: impl Into<String>) -> Self {
@@ -85,7 +63,10 @@ impl AgentEvent {
 impl fmt::Display for AgentEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, device, what, words } = self;
-        write!(f, "{at} {device} {}: {words}", what.as_str())
+        write!(f, "{at} {device} ")?;
+        // As JSON has it.
+        what.serialize(&mut *f)?;
+        write!(f, ": {words}")
     }
 }
 

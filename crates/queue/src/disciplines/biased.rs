@@ -15,7 +15,6 @@ use control::Invalid;
 use serde::{Deserialize, Serialize};
 use units::Instant;
 
-/// No slot.
 const NONE: u32 = u32::MAX;
 
 /// Number of discard priorities: 0 (discarded first) to 6, and one for packets without a priority.
@@ -23,8 +22,7 @@ const PRIORITIES: usize = 8;
 
 /// Biased queue management has no parameters: when it acts follows from the queue's limit, whom it spares from the packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Biased"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Biased"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {}
 
@@ -39,7 +37,6 @@ struct Link {
 
 const ALONE: Link = Link { before: NONE, behind: NONE };
 
-/// Memory for one packet.
 #[derive(Clone, Debug)]
 struct Slot<P> {
     /// The packet; none if the slot is free.
@@ -60,7 +57,6 @@ pub(crate) struct Biased<P> {
     purge: Option<Purge>,
 }
 
-/// One of the two chains of a slot.
 #[derive(Clone, Copy)]
 enum Chain {
     Order,
@@ -167,7 +163,6 @@ impl<P: Packet> Biased<P> {
     }
 }
 
-/// Index of a packet's priority.
 fn priority<P: Packet>(packet: &P) -> usize {
     packet.discard_priority().map_or(PRIORITIES - 1, usize::from).min(PRIORITIES - 1)
 }

@@ -11,8 +11,7 @@ use units::{Bytes, Duration, Instant, Positive};
 
 /// CoDel (RFC 8289), under its names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Codel"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Codel"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Acceptable standing wait (TARGET). Default 5 ms.
@@ -36,7 +35,6 @@ impl Default for Params {
     }
 }
 
-/// State of CoDel for one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
     /// Packets dropped since the dropping state began; determines the time to the next drop.
@@ -69,7 +67,6 @@ pub(crate) trait Source<P> {
     fn marked(&mut self, packet: &P);
 }
 
-/// CoDel with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
     target: Duration,

@@ -17,8 +17,7 @@ use units::{Duration, Instant, Positive, Share, Within};
 
 /// `DualPI2` (RFC 9332), under the names of `tc`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "DualPi2"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "DualPi2"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Reference wait. Default 15 ms.
@@ -57,7 +56,6 @@ impl Default for Params {
 /// Length of a full packet. The probability counts only while at least two of them wait behind a packet.
 const MTU: u64 = 1_514;
 
-/// State of the controller.
 #[derive(Clone, Copy, Debug)]
 struct Controller {
     /// p'.

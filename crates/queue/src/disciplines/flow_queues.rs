@@ -15,13 +15,11 @@ use units::Instant;
 pub(crate) trait FlowLaw: Sized {
     /// Its parameter table in a scenario, with defaults.
     type Params: Default;
-    /// What it keeps of a flow.
     type State: Clone + Debug + Default;
 
     /// The law at the start of the run; its random numbers follow from `seed`.
     fn new(params: &Self::Params, seed: u64) -> Self;
 
-    /// The flow queues that it asks for.
     fn shape(params: &Self::Params) -> Shape;
 
     /// Returns the next packet of a flow that is not dropped.

@@ -15,8 +15,7 @@ use units::{Duration, Instant, Positive};
 
 /// FQ-COBALT.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "FqCobalt"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCobalt"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// CoDel's interval, and twenty times its target. Default 100 ms.
@@ -38,7 +37,6 @@ const DECREASE: f64 = 1.0 / 4096.0;
 /// Packets by flow, with a COBALT for each flow.
 pub(crate) type FqCobalt<P> = FlowQueues<P, Cobalt>;
 
-/// COBALT with its parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Cobalt {
     target: Duration,
@@ -46,7 +44,6 @@ pub(crate) struct Cobalt {
     random: Random,
 }
 
-/// State of COBALT for one flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct State {
     /// Drops and marks of the schedule; determines the time to the next one.

@@ -10,8 +10,7 @@ use units::{Bytes, Duration, Instant, Positive, Within};
 
 /// FQ-CoDel (RFC 8290), under its names. The packet limit is `limit`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "FqCodel"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "FqCodel"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Acceptable standing wait per flow (TARGET). Default 5 ms.

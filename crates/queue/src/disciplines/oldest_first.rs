@@ -15,8 +15,7 @@ use units::Instant;
 
 /// Oldest first has no parameters: its order is that of the stamps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "OldestFirst"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "OldestFirst"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {}
 

@@ -12,8 +12,7 @@ use units::{Bytes, Duration, Instant, Positive, Share, Within};
 
 /// PIE (RFC 8033), under its names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Pie"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Pie"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Reference wait (`QDELAY_REF`). Default 15 ms.
@@ -55,7 +54,6 @@ impl Default for Params {
     }
 }
 
-/// State that an update changes.
 #[derive(Clone, Copy, Debug)]
 struct State {
     drop_prob: f64,
@@ -64,7 +62,6 @@ struct State {
     burst_allowance: Duration,
 }
 
-/// PIE with its parameters and its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Pie {
     params: Params,

@@ -10,8 +10,7 @@ use units::{Bytes, Duration, Instant, Positive, Rate, Share};
 
 /// Adaptive RED; missing parameters follow from bandwidth and target delay (section 5).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "Red"))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Red"))]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
     /// Link rate, for derived parameters and the idle average. Default 10 Mb/s.
@@ -57,7 +56,6 @@ impl Default for Params {
     }
 }
 
-/// RED with its parameters and its state.
 #[derive(Clone, Debug)]
 pub(crate) struct Red {
     min_th: f64,

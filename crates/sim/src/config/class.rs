@@ -15,7 +15,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// Is it the default?
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
     pub(crate) fn is_best_effort(&self) -> bool {
         *self == Self::BestEffort
@@ -48,7 +47,6 @@ impl Dscp {
         Self::DISCARD_PRIORITIES[usize::from(priority).min(3)]
     }
 
-    /// The discard priority, if it has one.
     pub(crate) fn discard_priority(self) -> Option<u8> {
         (0..).zip(Self::DISCARD_PRIORITIES).find(|(_, of)| *of == self).map(|(priority, _)| priority)
     }
@@ -87,7 +85,6 @@ impl Dscp {
         if self.0 < Self::SIGNALLING.0 { Class::BestEffort } else { Class::RealTime }
     }
 
-    /// Is it traffic of real-time flows?
     #[inline]
     pub(crate) fn is_real_time(self) -> bool {
         self == Self::REAL_TIME || self == Self::REAL_TIME_NEW

@@ -131,7 +131,6 @@ impl CategoryQueues {
         }
     }
 
-    /// The queues that are described.
     pub(super) fn described(&mut self) -> impl Iterator<Item = &mut Queue> {
         [&mut self.voice, &mut self.video, &mut self.best_effort, &mut self.background].into_iter().flatten()
     }
@@ -161,7 +160,6 @@ impl ClassQueues {
         }
     }
 
-    /// The queues that are described.
     pub(super) fn described(&mut self) -> impl Iterator<Item = &mut Queue> {
         [&mut self.real_time, &mut self.best_effort].into_iter().flatten()
     }

@@ -32,7 +32,6 @@ impl<T> Default for Beside<T> {
 }
 
 impl<T: Copy> Beside<T> {
-    /// Sets what belongs to a value.
     pub(crate) fn set(&mut self, handle: Handle, value: T) {
         let slot = handle.slot();
         if slot >= self.slots.len() {
@@ -61,7 +60,6 @@ impl<T> Default for Arena<T> {
 }
 
 impl<T: Copy> Arena<T> {
-    /// Stores a value.
     #[inline]
     pub(crate) fn insert(&mut self, value: T) -> Handle {
         if let Some(handle) = self.free.pop() {

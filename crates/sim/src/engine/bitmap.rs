@@ -5,10 +5,8 @@
 pub struct Bitmap([u64; Self::WORDS]);
 
 impl Bitmap {
-    /// Number of bits.
     pub(crate) const BITS: u16 = 256;
     const WORDS: usize = 4;
-    /// All bits set.
     pub(crate) const ALL: Self = Self([u64::MAX; Self::WORDS]);
 
     /// Bits 0 to 63 of each word, the lowest first.
@@ -51,7 +49,6 @@ impl Bitmap {
         }
     }
 
-    /// True if no bit is set.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0 == [0; Self::WORDS]

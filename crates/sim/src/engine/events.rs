@@ -52,7 +52,6 @@ impl EventKey {
     }
 }
 
-/// A pending event.
 #[derive(Clone, Copy, Debug)]
 struct Pending<E> {
     key: EventKey,

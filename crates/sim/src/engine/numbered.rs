@@ -5,10 +5,8 @@ use std::ops::{Index, IndexMut};
 
 /// The number of a thing in a [`List`]: its index, from 0.
 pub(crate) trait Number: Copy {
-    /// The number at this index.
     fn at(place: usize) -> Self;
 
-    /// Its index.
     fn place(self) -> usize;
 }
 
@@ -78,18 +76,15 @@ impl<N, T> From<Vec<T>> for List<N, T> {
 }
 
 impl<N: Number, T> List<N, T> {
-    /// Adds a thing and returns its number.
     pub(crate) fn push(&mut self, thing: T) -> N {
         self.things.push(thing);
         N::at(self.things.len() - 1)
     }
 
-    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.things.len()
     }
 
-    /// The thing with this number, if there is one.
     #[inline]
     pub(crate) fn get_mut(&mut self, number: N) -> Option<&mut T> {
         self.things.get_mut(number.place())

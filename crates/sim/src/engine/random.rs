@@ -4,7 +4,6 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Purpose of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// Back-off of a node.
@@ -17,15 +16,11 @@ pub(crate) enum Purpose {
     Queues,
     /// Source and destination of a flow.
     Ends,
-    /// Admission of a flow.
     Admission,
-    /// Routing protocol of a node.
     Routing,
-    /// Movement of a node.
     Motion,
     /// Bit errors at a receiver.
     Reception,
-    /// Fading at a receiver.
     Fading,
     /// Shadowing between two nodes.
     Shadowing,

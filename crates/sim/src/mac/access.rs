@@ -51,7 +51,6 @@ impl Station {
         self.schedule(now, rules);
     }
 
-    /// Handles the medium turning busy.
     #[inline]
     pub(crate) fn turned_busy(&mut self, now: Instant, rules: &Conventions) {
         self.contention.busy = true;
@@ -72,7 +71,6 @@ impl Station {
         self.deadline = Instant::NEVER;
     }
 
-    /// Handles the medium turning idle.
     #[inline]
     pub(crate) fn turned_idle(&mut self, now: Instant, rules: &Conventions) {
         self.contention.busy = false;

@@ -2,7 +2,6 @@
 
 use units::Duration;
 
-/// Airtime by station.
 #[derive(Debug, Default)]
 pub(super) struct UsedAirtime {
     by_station: Vec<(u32, Duration)>,

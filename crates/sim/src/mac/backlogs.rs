@@ -19,7 +19,6 @@ pub(super) struct Backlogs {
     pub(super) next_poll: Instant,
 }
 
-/// What is known of a station in a category.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) station: u32,
@@ -85,7 +84,6 @@ impl Default for Backlogs {
 }
 
 impl Backlogs {
-    /// What is known of a station.
     pub(super) fn of(&self, station: u32, category: u8) -> Option<&Known> {
         self.known.iter().find(|known| (known.station, known.category) == (station, category))
     }

@@ -75,7 +75,6 @@ impl Station {
     }
 }
 
-/// The width of a frame in a mode.
 fn width_of(mode: Mode) -> ChannelWidth {
     if let Mode::Mimo(mimo) = mode { mimo.width() } else { ChannelWidth::Mhz20 }
 }

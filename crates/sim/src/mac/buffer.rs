@@ -33,7 +33,6 @@ pub(crate) struct Mpdu {
     pub(super) short_failures: u8,
     /// Failed attempts after RTS and CTS.
     pub(super) long_failures: u8,
-    /// Whether it has been sent.
     pub(super) sent: bool,
     /// Whether an attempt at it has failed: the frame, or the RTS that announced it.
     pub(super) tried: bool,
@@ -67,7 +66,6 @@ impl Mpdu {
         self.is_expired(now)
     }
 
-    /// Is its lifetime over?
     pub(super) fn is_expired(&self, now: Instant) -> bool {
         now >= self.expiry
     }
@@ -93,7 +91,6 @@ pub(super) struct Buffer {
     pub(super) request: Option<Request>,
 }
 
-/// A BlockAckReq to be sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) to: u32,
@@ -159,7 +156,6 @@ impl Limits {
 pub(crate) struct Assembly {
     /// Receiver.
     pub(crate) to: u32,
-    /// Access category.
     pub(crate) category: u8,
     /// True if packets may join only up to the first for another receiver: repetitions must not hold others back for
     /// ever.
@@ -172,7 +168,6 @@ pub(crate) struct Assembly {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
     pub(super) joins: Joins,
-    /// Size of the frame with the packet.
     pub(super) size: Size,
 }
 
@@ -181,7 +176,6 @@ pub(crate) struct Room {
 pub(super) enum Joins {
     /// As part of the last MPDU (A-MSDU).
     Part,
-    /// As an MPDU of its own.
     Mpdu,
 }
 

@@ -31,7 +31,6 @@ pub(crate) struct Access {
     pub(crate) txop_limit: Duration,
 }
 
-/// Limits of aggregation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aggregation {
     /// Longest A-MPDU; none: no A-MPDUs.
@@ -194,7 +193,6 @@ impl Conventions {
         Self { agreements, ..self }
     }
 
-    /// The agreement of two stations.
     #[inline]
     pub(crate) fn agreement(&self, one: u32, other: u32) -> &Agreement {
         if self.formats.is_empty() {
@@ -237,7 +235,6 @@ impl Conventions {
         self.mpdu(Bytes::new(0)) + Bytes::new(DELIMITER)
     }
 
-    /// Index of a category.
     pub(crate) fn index(&self, category: Category) -> u8 {
         match category {
             _ if !self.edca() => 0,

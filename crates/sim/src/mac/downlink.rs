@@ -25,7 +25,6 @@ pub(crate) struct Downlink {
     /// How the channel is split among the stations of the PPDU that is being put together or under way.
     split: Option<Split>,
     stage: Stage,
-    /// Number of stations that have answered.
     answered: usize,
     /// When all responses are over.
     end: Instant,
@@ -41,7 +40,6 @@ enum Stage {
     Gathers,
     /// The MU-RTS has been sent, and no CTS has answered it.
     Announced,
-    /// The PPDU has been sent.
     Sent,
 }
 
@@ -62,7 +60,6 @@ struct Split {
     before: Duration,
     /// From the end of the PPDU to that of the responses.
     after: Duration,
-    /// The longest PPDU.
     longest: Duration,
 }
 
@@ -172,7 +169,6 @@ impl Downlink {
         Some(Frame { mode: timing.announcing, ..cx.control(kind, BROADCAST, reserves) })
     }
 
-    /// The PPDU.
     fn ppdu(&mut self, cx: &mut Context) -> Option<Frame> {
         let share = self.share(cx.held, cx.rules);
         let split = self.split?;

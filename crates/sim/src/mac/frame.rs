@@ -47,7 +47,6 @@ impl Asks {
     }
 }
 
-/// Purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Request to send.
@@ -84,13 +83,11 @@ pub(crate) enum Kind {
     Grant,
 }
 
-/// A frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// Mode of transmission.
     pub(crate) mode: Mode,
     /// Access category of a data frame.
     pub(crate) category: u8,

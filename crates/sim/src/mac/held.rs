@@ -87,19 +87,16 @@ impl Held {
         self.holder.into()
     }
 
-    /// The frames of the present exchange.
     #[inline]
     pub(super) fn present(&self) -> &Buffer {
         &self.buffers[self.category()]
     }
 
-    /// The same, to be changed.
     #[inline]
     pub(super) fn present_mut(&mut self) -> &mut Buffer {
         &mut self.buffers[usize::from(self.holder)]
     }
 
-    /// All frames.
     pub(crate) fn mpdus(&self) -> impl Iterator<Item = &Mpdu> {
         self.mpdus_but(0)
     }
@@ -142,7 +139,6 @@ impl Held {
         })
     }
 
-    /// The part of a station.
     pub(crate) fn part(&self, to: u32) -> Option<(Mode, Bytes)> {
         self.users.iter().find(|user| user.buffer.to == to).map(|user| (user.mode, user.psdu))
     }
@@ -222,7 +218,6 @@ impl Held {
         self.peers.scoreboard(to, category)
     }
 
-    /// Reordering of frames from all stations.
     pub(crate) fn reorders(&self) -> impl Iterator<Item = &Reorder> {
         self.peers.reorders()
     }
@@ -273,7 +268,6 @@ impl Held {
         self.aside.iter_mut().filter(|(_, buffer)| buffer.to == to).for_each(|(category, _)| *category &= !SUSPENDED);
     }
 
-    /// True if its category holds frames.
     pub(crate) fn holds(&self, category: u8) -> bool {
         !self.buffers[usize::from(category)].is_empty()
     }

@@ -12,7 +12,6 @@ pub(crate) struct Peers {
     known: Vec<Peer>,
 }
 
-/// Another station.
 #[derive(Debug)]
 struct Peer {
     address: u32,
@@ -49,7 +48,6 @@ impl Peers {
         self.peer(address).next[category] = next;
     }
 
-    /// Number that the next frame will have.
     pub(super) fn next_number(&mut self, address: u32, category: usize) -> u16 {
         self.peer(address).next[category]
     }
@@ -83,7 +81,6 @@ impl Peers {
         reorder.map(|reorder| reorder.scoreboard()).unwrap_or_default()
     }
 
-    /// Reordering of frames from all stations.
     pub(super) fn reorders(&self) -> impl Iterator<Item = &Reorder> {
         self.known.iter().flat_map(|peer| peer.reorders.iter().flatten().map(|reorder| &**reorder))
     }

@@ -32,7 +32,6 @@ pub(crate) struct Scoreboard {
 /// State of a frame after the start of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
-    /// It has not arrived.
     Missing,
     /// It has arrived; its packet waits (the first of several).
     Waits(Handle),

@@ -10,7 +10,6 @@ pub(crate) struct Finished {
     /// First packet in the frame.
     pub(crate) packet: Handle,
     pub(crate) to: u32,
-    /// Its access category.
     pub(crate) category: u8,
     /// True if acknowledged or a broadcast; false if given up.
     pub(crate) delivered: bool,
@@ -35,7 +34,6 @@ pub(crate) struct Answer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announced {
     pub(crate) to: u32,
-    /// The access category.
     pub(crate) category: u8,
     /// Airtime of the data frame.
     pub(crate) airtime: Duration,
@@ -63,7 +61,6 @@ pub(crate) struct Report {
 /// Action of a station at its deadline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Due {
-    /// Send a frame.
     Send(Frame),
     /// Send data of this category: the host adds packets that share the frame (see
     /// [`Station::assemble`](super::Station::assemble)), then [`Station::begin`](super::Station::begin) makes it.

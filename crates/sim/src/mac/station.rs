@@ -16,7 +16,6 @@ use crate::config::AnswerRts;
 use crate::engine::Stream;
 use units::{Duration, Instant};
 
-/// A station.
 #[derive(Debug)]
 pub(crate) struct Station {
     pub(super) address: u32,
@@ -118,7 +117,6 @@ impl Station {
         }
     }
 
-    /// True while it sends a broadcast.
     pub(crate) fn broadcasts(&self) -> bool {
         let buffer = self.held.present();
         self.step == Step::Sending && buffer.to == BROADCAST && !buffer.mpdus.is_empty()
@@ -208,7 +206,6 @@ impl Station {
         self.step.awaits_response() || self.step == Step::AwaitGrants
     }
 
-    /// True if this is the BlockAck that it awaits.
     #[inline]
     pub(crate) fn awaits_block_ack(&self, frame: &Frame) -> bool {
         let reports = matches!(frame.kind, Kind::BlockAck { .. } | Kind::MultiBlockAck { .. });

@@ -14,13 +14,10 @@ pub(super) enum Step {
     Responding,
     /// The end of its own frame.
     Sending,
-    /// CTS.
     AwaitCts,
     /// SIFS: after a CTS, or after an exchange in a TXOP that goes on.
     Cleared,
-    /// ACK.
     AwaitAck,
-    /// BlockAck.
     AwaitBlockAck,
     /// Answers of several stations to its trigger for data or the size of their queues.
     AwaitParts,
@@ -29,7 +26,6 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// True if a response is awaited.
     #[inline]
     pub(super) fn awaits_response(self) -> bool {
         matches!(self, Self::AwaitAck | Self::AwaitCts | Self::AwaitBlockAck | Self::AwaitParts)
@@ -48,7 +44,6 @@ pub(super) enum Act {
 /// How the data of an exchange were announced to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleared {
-    /// Not announced.
     No,
     /// By a CTS to self, or by an earlier frame of this TXOP.
     Yes,

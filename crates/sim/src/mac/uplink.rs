@@ -66,7 +66,6 @@ struct Turns {
 }
 
 impl Turns {
-    /// Is it the uplink's turn?
     fn is_uplinks(&mut self, down_waits: bool, up_waits: bool) -> bool {
         if !down_waits {
             self.down = self.down.max(self.up);

@@ -19,7 +19,6 @@ struct Wrong(String);
 const DEGREES: &str = "the positions are degrees of longitude and latitude: export them in metres, without \
     `--fcd-output.geo`";
 
-/// Reads the movements of all that appears.
 pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
     let mut xml = Reader::from_reader(bytes);
     let mut file = File::default();
@@ -232,7 +231,6 @@ impl File {
     }
 }
 
-/// The value of an attribute.
 fn attribute(element: &BytesStart, name: &str) -> Result<Option<String>, Wrong> {
     let wrong = |error: &dyn std::fmt::Display| Wrong(format!("`{name}` cannot be read: {error}"));
     let Some(found) = element.try_get_attribute(name).map_err(|error| wrong(&error))? else { return Ok(None) };

@@ -70,7 +70,6 @@ impl Walk {
         Self { presence, ..self }
     }
 
-    /// Moves by random waypoint.
     pub(crate) fn random(mut walk: RandomWaypoint, start: WalkStart) -> Self {
         let leg = walk.first(start);
         let corners = Corners::of(Position::default()).with(walk.area());
@@ -100,7 +99,6 @@ impl Corners {
     }
 }
 
-/// Movement of all nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Motion {
     legs: Vec<Leg>,
@@ -134,7 +132,6 @@ impl Motion {
         motion
     }
 
-    /// Number of nodes.
     pub(crate) fn nodes(&self) -> usize {
         self.legs.len()
     }
@@ -164,7 +161,6 @@ impl Motion {
         self.presence.get(node as usize)
     }
 
-    /// Is a node on the air?
     #[inline]
     pub(crate) fn is_present(&self, node: u32, now: Instant) -> bool {
         self.presence.get(node as usize).is_none_or(|presence| presence.at(now))

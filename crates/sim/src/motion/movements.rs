@@ -25,7 +25,6 @@ impl Movements {
     }
 }
 
-/// Movement of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Movement {
     pub(crate) start: Position,

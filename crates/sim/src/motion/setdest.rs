@@ -86,7 +86,6 @@ struct Wrong {
     message: String,
 }
 
-/// Reads a line.
 fn line(drafts: &mut Drafts, number: usize, text: &str) -> Result<(), Wrong> {
     const KNOWN: &str = "`$node_(...)`, `$ns_ at ...` or a comment (`#`)";
     let mut words = Words { text, at: 0 };

@@ -24,7 +24,6 @@ pub(crate) const MTU: Bytes = Bytes::new(1_500);
 /// Initial TTL of a data packet (64, as RFC 1700 recommends).
 pub(crate) const TTL: u8 = 64;
 
-/// Payload of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Load {
     /// Data of this flow.
@@ -63,7 +62,6 @@ pub enum LossCause {
     Damage,
 }
 
-/// An IP packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) load: Load,

@@ -2,7 +2,6 @@
 
 use crate::engine::{FlowId, List};
 
-/// Why there is no route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RouteError {
     /// No chain of links within range leads there.
@@ -92,7 +91,6 @@ impl Routes {
         distances
     }
 
-    /// Checks a given path.
     pub(crate) fn check(neighbours: &[Vec<u32>], path: &[u32]) -> Result<(), RouteError> {
         // The next hop follows from the node alone: a packet would go round for ever.
         if let Some((_, &node)) = path.iter().enumerate().find(|&(index, node)| path[..index].contains(node)) {

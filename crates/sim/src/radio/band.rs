@@ -67,17 +67,14 @@ impl Band {
         ((1 << all) - 1) << (self.primary / all * all)
     }
 
-    /// All of its channels.
     pub(crate) const fn all(self) -> u64 {
         self.channels(self.width)
     }
 
-    /// The primary channel.
     pub(crate) const fn primary(self) -> u64 {
         1 << self.primary
     }
 
-    /// The lowest of its channels.
     pub(crate) const fn first(self) -> u32 {
         self.all().trailing_zeros()
     }

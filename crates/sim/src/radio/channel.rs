@@ -7,7 +7,6 @@ use super::settings::Refusal;
 use crate::config::Radio;
 use units::Decibels;
 
-/// The channel between all nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
     pub(super) errors: Errors,

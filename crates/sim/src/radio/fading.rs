@@ -10,7 +10,6 @@ use crate::engine::{Purpose, Stream};
 pub(crate) enum Fading {
     /// Shape 1: an exponential distribution.
     Rayleigh,
-    /// Nakagami's m.
     Nakagami(f64),
 }
 

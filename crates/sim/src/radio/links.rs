@@ -134,7 +134,6 @@ impl Links {
         self.reception
     }
 
-    /// True if any node moves.
     pub(crate) fn are_moving(&self) -> bool {
         self.moving.is_some()
     }

@@ -257,7 +257,6 @@ impl Mimo {
         if let Extent::Part(ru, _) = self.extent { Some(ru) } else { None }
     }
 
-    /// Every mode.
     #[cfg(test)]
     pub(super) fn all() -> Vec<Self> {
         let mut all = Vec::new();

@@ -52,7 +52,6 @@ pub enum OfdmRate {
     M54,
 }
 
-/// The mandatory OFDM rates.
 pub(super) const MANDATORY: [OfdmRate; 3] = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24];
 
 impl DsssRate {

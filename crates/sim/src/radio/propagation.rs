@@ -27,7 +27,6 @@ pub(crate) struct Reception {
     pub(crate) order: Capture,
 }
 
-/// A link from a sender to a listener.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     /// Listener.

@@ -17,7 +17,6 @@ pub(crate) struct Shape {
     pub(crate) mode: Mode,
     /// Length of everything after the PHY header.
     pub(crate) psdu: Bytes,
-    /// Duration.
     pub(crate) duration: Duration,
     /// True if it has several MPDUs, each with its own check sum.
     pub(crate) aggregate: bool,
@@ -32,7 +31,6 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// No node.
     pub(crate) const NOBODY: u32 = u32::MAX;
 
     /// The power by which a receiver finds the preamble of a frame of this power.
@@ -51,7 +49,6 @@ impl Shape {
     }
 }
 
-/// An MPDU within a PSDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mpdu {
     /// Its offset in the PSDU in bytes.
@@ -171,7 +168,6 @@ impl Judge {
         self.errors == Errors::None
     }
 
-    /// True if powers fade.
     #[inline]
     pub(super) fn fades(&self) -> bool {
         self.fading.is_some()
@@ -198,7 +194,6 @@ impl Judge {
         self.tables.is_none() && self.fading.is_none()
     }
 
-    /// The bounds of a mode.
     #[expect(clippy::inline_always, reason = "once a frame")]
     #[inline(always)]
     pub(super) fn bounds(&mut self, mode: Mode) -> Bounds {

@@ -49,7 +49,6 @@ impl Ru {
         Self::ALL.into_iter().find(|ru| ru.count(width) <= users).filter(|ru| ru.count(width) > 1)
     }
 
-    /// The widest in a channel.
     pub(crate) fn widest(width: ChannelWidth) -> Self {
         Self::ALL.into_iter().rfind(|ru| ru.count(width) > 0).unwrap_or(Self::T242)
     }

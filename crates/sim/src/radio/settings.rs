@@ -59,12 +59,10 @@ impl Radio {
         matches!(self.error_model(), ErrorModel::Nist | ErrorModel::Yans)
     }
 
-    /// True if stations have LDPC.
     fn has_ldpc(&self) -> bool {
         self.coding.map_or(self.standard == Standard::Ax, |coding| coding == Fec::Ldpc)
     }
 
-    /// Mode of data frames.
     pub(crate) fn data_mode(&self) -> Result<Mode, Refusal> {
         self.check_standard()?;
         self.check_he()?;

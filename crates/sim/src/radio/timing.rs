@@ -71,7 +71,6 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Timing of a scenario's radio.
     pub(crate) fn new(radio: &Radio) -> Result<Self, Refusal> {
         let dsss = radio.standard == Standard::B;
         let low_band = radio.is_low_band();

@@ -13,7 +13,6 @@ const FEW: usize = 32;
 /// Bins per page: a cache line of counts.
 const PAGE: u32 = 16;
 
-/// Counts by bin.
 #[derive(Clone, Debug)]
 pub(super) enum Histogram {
     /// (bin, count), by bin.
@@ -42,7 +41,6 @@ impl Histogram {
         self.add(bin(number), times);
     }
 
-    /// Adds several numbers to a bin.
     #[expect(clippy::inline_always, reason = "once a packet, where times differ: the call costs a download 0.5 %")]
     #[inline(always)]
     pub(super) fn add(&mut self, bin: u32, times: u32) {
@@ -97,7 +95,6 @@ impl Pages {
         pages
     }
 
-    /// Counts numbers of a bin.
     #[inline]
     fn add(&mut self, bin: u32, numbers: u32) {
         let page = bin / PAGE;
@@ -107,7 +104,6 @@ impl Pages {
         *count = count.saturating_add(numbers);
     }
 
-    /// Creates a page.
     #[cold]
     fn place(&mut self, page: u32) -> NonZeroU16 {
         if self.places.is_empty() {

@@ -5,7 +5,6 @@ use crate::results::Hop;
 use queue::Completion;
 use units::Duration;
 
-/// Counts for one neighbour.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct HopRecord {
     pub(crate) attempts: u64,
@@ -50,7 +49,6 @@ pub(crate) struct Hops {
 }
 
 impl Hops {
-    /// The counts for a neighbour.
     #[inline]
     pub(crate) fn to(&mut self, neighbour: u32) -> &mut HopRecord {
         if self.of.get(self.last).is_none_or(|&(to, _)| to != neighbour) {

@@ -79,7 +79,6 @@ pub(crate) struct Identity {
 }
 
 impl FlowRecord {
-    /// Distributions of its times.
     pub(crate) fn distribution(&self, name: &str, shares: &[f64]) -> FlowDistribution {
         let of = |summary: fn(&TransportRecord) -> &Summary| {
             self.transport.as_ref().map_or_else(Vec::new, |transport| summary(transport).quantiles(shares))
@@ -241,9 +240,7 @@ pub(crate) struct NodeRecord {
     pub(crate) rts_attempts: u64,
     pub(crate) unanswered_data: u64,
     pub(crate) unanswered_rts: u64,
-    /// Requests of T-MAC.
     pub(crate) requests: u64,
-    /// Grants of T-MAC.
     pub(crate) grants: u64,
     pub(crate) delivered: u64,
     pub(crate) given_up: u64,
@@ -382,12 +379,10 @@ impl QueueRecord {
         ratio(self.above_target, self.completed)
     }
 
-    /// Service time.
     pub(crate) fn service(&self) -> Times {
         self.service.times()
     }
 
-    /// Distributions of the same.
     pub(crate) fn distribution(&self, name: String, shares: &[f64]) -> NodeDistribution {
         NodeDistribution {
             name,

@@ -17,7 +17,6 @@ pub(crate) struct Overflows {
 struct Of {
     /// Time at which the current one began, or the last one.
     began: Option<Instant>,
-    /// The flows that it has hit.
     hit: Vec<Hit>,
     counts: results::Overflows,
 }
@@ -60,7 +59,6 @@ impl Overflows {
         self.nodes[node].counts
     }
 
-    /// Restarts the counts.
     pub(crate) fn restart(&mut self) {
         self.nodes.iter_mut().for_each(|of| *of = Of::default());
     }

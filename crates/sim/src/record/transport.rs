@@ -24,7 +24,6 @@ pub(crate) struct TransportRecord {
     pub(crate) srtt_max: Duration,
     /// Data that arrived, in order or not, each byte once.
     pub(crate) carried: Bytes,
-    /// Counts of the senders.
     pub(crate) counts: Counts,
     pub(crate) transfers: u64,
     pub(crate) completed: u64,
@@ -62,7 +61,6 @@ impl TransportRecord {
         *halvings += now.halvings - before.halvings;
     }
 
-    /// Restarts the counts.
     pub(crate) fn restart(&mut self) {
         let mut losses = self.losses.take();
         losses.iter_mut().for_each(Losses::restart);

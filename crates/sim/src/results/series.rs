@@ -1,9 +1,10 @@
 //! Time series of a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Time series with one value a step; step `k` covers the time from `k * step_s` to `(k + 1) * step_s`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Length of a step.
     pub step_s: f64,
@@ -17,7 +18,7 @@ pub struct Series {
 }
 
 /// How late the packets of real programs were delivered over time: real minus simulated time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EmulationSeries {
     /// Packets of the step that were later than the bound: its other values are not to be trusted if there are any.
     pub late_packets: Vec<u64>,
@@ -35,7 +36,7 @@ impl EmulationSeries {
 }
 
 /// A flow over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FlowSeries {
     /// The flow's name.
     pub name: String,
@@ -68,7 +69,7 @@ pub struct FlowSeries {
 }
 
 /// A queue over time.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeSeries {
     /// The node's name; under EDCA followed by the queue's: `n0 be`.
     pub name: String,

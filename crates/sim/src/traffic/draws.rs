@@ -75,7 +75,6 @@ impl Pareto {
 /// Random times with a known mean.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Times {
-    /// Exponential, with this mean.
     Exponential(Duration),
     /// Pareto, in seconds.
     Pareto(Pareto),

@@ -5,7 +5,6 @@ use crate::engine::Stream;
 use std::ops::Range;
 use units::{Bytes, Duration, Instant};
 
-/// Source of requests.
 #[derive(Debug)]
 pub(crate) struct Ping {
     payload: Bytes,

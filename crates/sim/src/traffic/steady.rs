@@ -14,7 +14,6 @@ pub(crate) struct Segment {
     pub(crate) rate: Rate,
 }
 
-/// Rate over time.
 #[derive(Debug)]
 pub(crate) enum RateSchedule {
     /// In these segments. With even gaps each segment begins with a packet.

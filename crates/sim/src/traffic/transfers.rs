@@ -8,10 +8,8 @@ use units::{Duration, Instant};
 /// Largest transfer in bytes: no run could carry more, and sequence numbers stay far from their end.
 const MOST: u64 = 1 << 62;
 
-/// Size of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Volume {
-    /// Unlimited.
     Endless,
     /// This many bytes.
     Bytes(u64),
@@ -22,7 +20,6 @@ pub(crate) enum Volume {
 /// Time at which the next transfer begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recurrence {
-    /// No further transfer.
     Once,
     /// This long after the start of the last one.
     Every(Duration),

@@ -52,7 +52,6 @@ impl Accounts<'_> {
         }
     }
 
-    /// Counts a packet as lost.
     pub(crate) fn lose(&mut self, packet: &Packet, why: LossCause) {
         self.witness.saw(|| TraceEventKind::Dropped(self.connections.picture(packet), why));
         match (packet.load, &mut *self.routing) {

@@ -1,5 +1,6 @@
 //! Builds a runnable network from its description, and rejects invalid ones.
 
+use super::basis::Basis;
 use super::error::BuildError;
 use super::flows::connections::Connections;
 use super::flows::{self, Supply};
@@ -38,7 +39,9 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let infrastructure = Infrastructure::new(network, &sites)?;
     let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
-    let bands = channels::bands(network, &sites, &infrastructure, &generations)?;
+    let (infrastructure, generations) = (&infrastructure, &generations);
+    let basis = Basis { network, sites: &sites, names: &names, infrastructure, generations, rules: &rules, seed };
+    let bands = channels::bands(&basis)?;
     let extended = generations.extend(network);
     let channel = radio::channel(&network.radio, &names, seed)?.extended(extended);
     let channel = channel.tuned(bands.as_deref().unwrap_or_default());
@@ -54,17 +57,16 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         medium.extend_range();
     }
     if let Some(bands) = bands {
-        let reuse = channels::reuse(network, &infrastructure, &generations)?;
+        let reuse = channels::reuse(&basis)?;
         medium.tune(bands, rules.timing.sifs + rules.timing.slot, reuse);
     }
-    infrastructure.check_range(&names, &medium, &generations, network)?;
-    let nodes = nodes::build::nodes(network, &sites, &infrastructure, &generations, &rules, seed)?;
+    infrastructure.check_range(&names, &medium, generations, network)?;
+    let nodes = nodes::build::nodes(&basis)?;
     if rules.shares_downlink() {
-        conventions::check_sharing(&nodes, &infrastructure, &rules)?;
+        conventions::check_sharing(&nodes, &basis)?;
     }
-    let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
-    let flows = flows::build::flows(network, &names, &real, &infrastructure, &medium, &rules, seed)?;
-    let routing = routing::build::routing(network, &nodes, &infrastructure, &flows, &medium, &rules, seed)?;
+    let flows = flows::build::flows(&basis, &medium)?;
+    let routing = routing::build::routing(&basis, &nodes, &flows, &medium)?;
     routing::build::check_txop(&flows, &nodes, &routing, &rules)?;
     let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {

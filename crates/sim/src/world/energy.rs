@@ -191,7 +191,6 @@ impl EnergyAccount {
         since(levels.served, told)
     }
 
-    /// Restarts the statistics.
     pub(crate) fn restart(&mut self, now: Instant, busy: Duration) {
         self.before = self.spent(now, busy);
         if let Some(levels) = &mut self.levels {

@@ -7,6 +7,7 @@
 //! `power_save`. They know no network.
 
 mod accounts;
+mod basis;
 mod build;
 mod control;
 mod delivery;

@@ -66,7 +66,6 @@ impl Posted {
         Waiting { packet, to, length, flow: u32::MAX, dscp, ecn: Ecn::NotEct, created }
     }
 
-    /// What a note says.
     pub(crate) fn content(&self, content: Handle) -> Note {
         self.contents.get(content)
     }

@@ -13,7 +13,6 @@ use crate::record::{Fates, FlowRecord, ratio, share};
 use crate::results::{Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
 use units::{Duration, Instant};
 
-/// Results of a world at its end.
 pub(super) fn outcome(mut world: World) -> Outcome {
     if world.now > world.last_step {
         world.end_step();

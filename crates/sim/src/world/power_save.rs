@@ -13,7 +13,6 @@ use units::{Duration, Instant};
 /// Time after which a station that could not say that it sleeps tries again.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Power save of a station.
 #[derive(Debug)]
 pub(crate) struct PowerSave {
     rules: config::PowerSave,
@@ -67,7 +66,6 @@ impl PowerSave {
         self.due
     }
 
-    /// True while it sleeps.
     pub(crate) fn is_asleep(&self) -> bool {
         self.state == State::Asleep
     }
@@ -90,7 +88,6 @@ impl PowerSave {
         Instant::ZERO + every * (now.since(Instant::ZERO).div_floor(every) + 1)
     }
 
-    /// Learns something.
     pub(crate) fn learn(&mut self, now: Instant, cue: Cue) -> Next {
         debug_assert!(self.active <= now, "time does not run back");
         let next = match cue {

@@ -12,7 +12,6 @@ const FASTEST_WIRE: Rate = Rate::mbps(800_000);
 /// Largest amount of data under way on a wired link: two seconds at 1 Gb/s.
 const MOST_UNDER_WAY: Bytes = Bytes::new(250_000_000);
 
-/// A wired link.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) ends: [u32; 2],

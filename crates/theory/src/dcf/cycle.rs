@@ -1,6 +1,5 @@
 //! One cycle under the standard's convention: the next transmitter and its time.
 
-/// Parameters of a cycle.
 pub(super) struct Contention {
     pub(super) stations: usize,
     pub(super) cw_min: u32,
@@ -30,7 +29,6 @@ pub(super) struct Cycle {
 const NEGLIGIBLE: f64 = 1e-13;
 
 impl Contention {
-    /// The cycle after a success.
     pub(super) fn after_success(&self) -> Cycle {
         let zero = self.winner_draws_zero();
         let mut next = binomial(self.stations, self.tau);

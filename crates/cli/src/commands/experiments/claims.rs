@@ -197,7 +197,6 @@ fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<
     targets.iter().map(one).collect()
 }
 
-/// Reads the record of every document.
 fn records() -> Result<Records, Failure> {
     let mut records = Records::new();
     let unreadable = |error| Failure::wrong(format!("cannot read {}: {error}", evidence::FOLDER));

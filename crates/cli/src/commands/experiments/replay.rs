@@ -20,7 +20,6 @@ use units::Duration;
 
 /// The decisions of a controller.
 struct Replayed {
-    /// The controller's name.
     name: String,
     target: Option<Duration>,
     decided: Vec<Decision>,

@@ -1,7 +1,7 @@
 //! The reference of the scenario's format: an index and a page for each group of tables, `docs/scenario/*.md`.
 
+use super::Tables;
 use super::tables::{Key, Table};
-use super::{Tables, claim};
 use std::fmt::Write as _;
 
 /// A page of the reference.
@@ -26,71 +26,12 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("report", &["answer", "chart", "table", "record", "model"]),
 ];
 
-const PREFACE: &str = "\
-A scenario is one TOML file: a network, its traffic and queues, parameters to vary, and claims about the results.
-`sluice run FILE` runs the network once; `sluice reproduce FILE` runs the sweep and rules on the claims.
-
-- A quantity is a string with a number and a unit: `\"100 ms\"`, `\"1.8 Mb/s\"`, `\"1000 B\"`, `\"30 m\"`, `\"15 dBm\"`.
-- A key is listed with its default, and with the kind of its value if the default does not show it. Its choices follow;
-  a linked key is a table. Every key that is not required can be left out.
-- Unknown keys, keys without effect and values that do not fit are refused with their line and the nearest right name.
-- An editor completes keys with `#:schema <path of what sluice schema prints>` in the first line.
-
-## Paths of keys
-
-`--set KEY=VALUE`, `[vary]` and `[quick]` name a key by its dotted path, with the names of nodes and flows, or `*` for
-all: `queue.adth.target_delay`, `flow.forward.traffic.rate`, `flow.*.deadline`. A table is merged key by key; any other
-value replaces the file's. On the command line words and quantities need no inner quotes:
-`--set 'queue.adth.target_delay=200 ms'`.
-
-## `base`
-
-`base = \"other.toml\"` inherits from a file, relative to this one, in the same way; a list of tables such as `[[flow]]`
-replaces the base's. A base has no base, its `id` is not inherited, and a scenario without `id` is not an experiment.
-`sluice check --expand FILE` prints both as one.
-
-## `[vary]`
-
-`seeds` is the number of seeds (`10` means 1 to 10) or a list of them. Every other key is an axis: a dotted path with
-a list of values, or a name of your choice with a list of labelled sets. The sweep is the cross product of the axes,
-in the file's order, times the seeds. `sluice run` ignores `[vary]`.
-
-```toml
-[vary]
-seeds = 10
-\"queue.adth.target_delay\" = [\"200 ms\", \"400 ms\"]
-rate = [
-    { label = \"light\", set = { \"flow.forward.traffic.rate\" = \"0.5 Mb/s\" } },
-    { label = \"heavy\", set = { \"flow.forward.traffic.rate\" = \"2.5 Mb/s\" } },
-]
-scheme = [
-    { label = \"FIFO\", set = { \"queue.controller\" = \"none\" } },
-    { label = \"ADTH\", only = { rate = \"light\" }, set = { \"queue.adth.phi_max\" = 1.0 } },
-    { label = \"ADTH\", only = { rate = \"heavy\" }, set = { \"queue.adth.phi_max\" = 2.0 } },
-]
-```
-
-`only` restricts a set to cases with these labels of other axes (one, or a list); the same label can have several sets.
-Claims skip cases without a counterpart (`against`, `steps`), and tables show `-` there. Claims and charts refer to axes
-by name and to values by label; a plain value is its own label. `only = { conventions = \"ns-2\" }` leaves a value, and
-claims and charts that name no other, out of the scenario with other conventions.
-
-## `[quick]`
-
-Values for `sluice reproduce --quick`, by path: `duration = \"60 s\"`. `vary.AXIS = [labels]` keeps only these labels,
-`vary.seeds = 2` so many seeds (3).
-
-";
-
-const ABOUT_CONVENTIONS: &str = "\
-`conventions` sets the keys below that the file, `--set` and `[vary]` leave out: `--set conventions=ns-2`, or an axis
-`conventions = [\"standard\", \"ns-3\", \"ns-2\"]`. Each is written as for `--set`. Effects:
-[MAC conventions](../mac-conventions.md), [routing](../routing.md), [TCP](../tcp.md).
-";
-
-const ABOUT_REPORTS: &str = "\
-`where`, `together`, `against` and `compare` are those of [a claim](claim.md), with `choose = \"largest\"`.
-";
+/// What stands before the tables of a page: of the index, of claims, and of the list of conventions.
+const PREFACE: &str = include_str!("preface.txt");
+const ABOUT_CLAIMS: &str = include_str!("claims.txt");
+const ABOUT_CONVENTIONS: &str = include_str!("conventions.txt");
+const ABOUT_REPORTS: &str =
+    "`where`, `together`, `against` and `compare` are those of [a claim](claim.md), with `choose = \"largest\"`.";
 
 /// Returns the reference: the index, and the other pages in the order of their first tables.
 pub fn pages() -> Vec<Page> {
@@ -102,7 +43,7 @@ pub fn pages() -> Vec<Page> {
             names.push(name);
         }
     }
-    let mut pages = vec![page(INDEX, "The scenario file", &format!("{PREFACE}{}", sections(tables, INDEX)))];
+    let mut pages = vec![page(INDEX, "The scenario file", &format!("{PREFACE}\n{}", sections(tables, INDEX)))];
     pages.extend(names.into_iter().map(|name| page(name, &title(tables, name), &sections(tables, name))));
     pages
 }
@@ -111,7 +52,6 @@ fn page(name: &str, title: &str, text: &str) -> Page {
     Page { file: format!("{name}.md"), text: format!("# {title}\n\n{MARK}\n\n{}\n", text.trim_end()) }
 }
 
-/// Returns the page of a table.
 fn page_of(table: &Table) -> &str {
     let outermost = table.path.split('.').next().unwrap_or_default();
     match GROUPS.iter().find(|(_, tables)| tables.contains(&outermost)) {
@@ -129,8 +69,8 @@ fn title(tables: &Tables, page: &str) -> String {
 
 fn sections(tables: &Tables, page: &str) -> String {
     let mut text = match page {
-        "claim" => claim::ABOUT.to_owned(),
-        "report" => format!("{ABOUT_REPORTS}\n"),
+        "claim" => format!("{ABOUT_CLAIMS}\n"),
+        "report" => format!("{ABOUT_REPORTS}\n\n"),
         _ => String::new(),
     };
     for table in tables.iter().filter(|table| page_of(table) == page) {

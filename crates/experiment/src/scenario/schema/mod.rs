@@ -1,7 +1,6 @@
 //! The scenario's format, derived from the structs that read it: as a JSON Schema for editors, as tables of keys for
 //! hints, and as the reference `docs/scenario`.
 
-mod claim;
 mod markdown;
 mod tables;
 

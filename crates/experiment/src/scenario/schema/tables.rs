@@ -26,7 +26,6 @@ pub(crate) struct Table {
     pub(crate) keys: Vec<Key>,
 }
 
-/// A key of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     pub(crate) name: String,
@@ -94,12 +93,10 @@ impl Tables {
         self.all.iter()
     }
 
-    /// Returns the tables that have a key of this name.
     pub(crate) fn with_key<'t>(&'t self, name: &'t str) -> impl Iterator<Item = &'t Table> {
         self.all.iter().filter(move |table| table.keys.iter().any(|key| key.name == name))
     }
 
-    /// Returns every key with its table.
     pub(crate) fn all_keys(&self) -> impl Iterator<Item = (&str, &Table)> {
         self.all.iter().flat_map(|table| table.keys.iter().map(move |key| (key.name.as_str(), table)))
     }

@@ -28,7 +28,6 @@ const EHT_UNIT: u16 = 22;
 /// 802.11bn: its other attributes are those of EHT.
 const UHR_MCS: u16 = 30;
 
-/// Unit of bitrates.
 const BITRATE_UNIT: u64 = 100_000;
 /// Streams of 802.11n are counted by its MCS, eight each, up to this one.
 const LAST_HT_MCS: u8 = 31;

@@ -147,17 +147,14 @@ pub(super) fn body(payload: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     attributes(payload.get(GENERIC_BODY..).unwrap_or_default())
 }
 
-/// Returns the number of the interface that a message is about.
 pub(super) fn interface_number(payload: &[u8]) -> Option<u32> {
     body(payload).find(|(kind, _)| *kind == ATTR_IFINDEX).and_then(|(_, value)| u32_at(value, 0))
 }
 
-/// Returns the name of the phy that a message is about.
 pub(super) fn phy_name(payload: &[u8]) -> Option<String> {
     body(payload).find(|(kind, _)| *kind == ATTR_WIPHY_NAME).map(|(_, value)| text(value))
 }
 
-/// Returns the number of the phy that a message is about.
 pub(super) fn phy_number(payload: &[u8]) -> Option<u32> {
     body(payload).find(|(kind, _)| *kind == ATTR_WIPHY).and_then(|(_, value)| u32_at(value, 0))
 }

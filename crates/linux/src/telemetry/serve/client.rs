@@ -14,7 +14,6 @@ pub const WATCH_EVERY: Duration = Duration::from_millis(50);
 /// Longest time for a client's request, for reading its answer, and for closing.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Progress of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The request is not complete.
@@ -70,7 +69,6 @@ impl Client {
         (self.phase != Phase::Watching).then_some(self.number)
     }
 
-    /// Returns the events to wait for.
     pub(super) fn interest(&self) -> EventFlags {
         let mut interest = if self.silent { EventFlags::empty() } else { EventFlags::IN };
         if self.sent < self.output.len() {

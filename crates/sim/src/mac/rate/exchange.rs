@@ -7,7 +7,6 @@ use crate::radio::{Format, Mimo, Mode};
 use units::{Bytes, Duration};
 
 impl Rates {
-    /// The agreement with another station.
     #[inline]
     pub(crate) fn agreement<'a>(&self, to: u32, rules: &'a Conventions) -> &'a Agreement {
         rules.agreement(self.own, to)

@@ -33,7 +33,6 @@ pub(crate) struct Costs {
     timing: Timing,
 }
 
-/// A mode with its cost.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     /// Airtime of the reference payload, in nanoseconds.
@@ -85,7 +84,6 @@ fn bits(mpdus_a_nanosecond: f64) -> f64 {
     mpdus_a_nanosecond * REFERENCE.bits() as f64 * 1e9
 }
 
-/// Statistics of a mode.
 #[derive(Debug)]
 struct Statistics {
     candidate: Candidate,
@@ -94,9 +92,7 @@ struct Statistics {
     successes: u32,
     /// Moving average of the success ratio; before the first attempt the best of the faster modes of its group.
     ratio: f64,
-    /// Whether it has been attempted.
     known: bool,
-    /// Its group's number.
     group: usize,
 }
 

@@ -18,7 +18,6 @@ pub(crate) use minstrel::Costs;
 use minstrel::{Candidate, Minstrel};
 use units::Instant;
 
-/// A rate control algorithm.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Algorithm {
     Arf,

@@ -45,9 +45,7 @@ pub(crate) struct Table {
 pub(crate) enum Sign {
     /// It responds to another frame.
     Responds,
-    /// It asks for its turn.
     Asks,
-    /// It sends data.
     Sends,
 }
 

@@ -24,7 +24,6 @@ pub(crate) struct TmacRules {
     pub(crate) neighbours: usize,
 }
 
-/// State of a station.
 #[derive(Debug)]
 pub(crate) struct TmacState {
     pub(in crate::mac) rules: TmacRules,
@@ -77,7 +76,6 @@ impl TmacState {
         self.asked.iter().position(|&asked| asked == neighbour)
     }
 
-    /// Records a grant.
     pub(in crate::mac) fn granted(&mut self, from: u32) {
         self.grants += 1;
         self.granted_by_receiver |= self.asked.first() == Some(&from);

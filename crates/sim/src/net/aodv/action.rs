@@ -9,7 +9,6 @@ use units::{Duration, Instant};
 /// Receiver address of a message for all neighbours.
 pub(crate) const ALL: u32 = crate::mac::BROADCAST;
 
-/// An action that a node asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Send a message after a delay, to a neighbour or to [`ALL`].

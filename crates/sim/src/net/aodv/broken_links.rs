@@ -177,7 +177,6 @@ impl Aodv {
     }
 }
 
-/// Starts a route error.
 fn begin_error(cx: &mut Context) {
     cx.out.unreachable.clear();
     cx.out.precursors.clear();

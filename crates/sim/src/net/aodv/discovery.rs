@@ -115,7 +115,6 @@ impl Aodv {
         }
     }
 
-    /// Continues the searches that are due.
     pub(super) fn check_searches(&mut self, cx: &mut Context) {
         let mut at = 0;
         while at < self.searches.len() {

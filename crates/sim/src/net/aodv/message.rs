@@ -34,7 +34,6 @@ pub(crate) struct Reply {
     pub(crate) acknowledge: bool,
 }
 
-/// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Request(Request),
@@ -96,7 +95,6 @@ impl Lists {
         List(slot)
     }
 
-    /// The destinations of a list.
     pub(crate) fn get(&self, list: List) -> &[Unreachable] {
         &self.lists[list.0 as usize]
     }

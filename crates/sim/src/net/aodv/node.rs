@@ -12,7 +12,6 @@ use crate::results::Routing as Counts;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// A node.
 #[derive(Debug)]
 pub(crate) struct Aodv {
     pub(super) address: u32,
@@ -100,7 +99,6 @@ impl Aodv {
         self.rearm();
     }
 
-    /// Handles the deadline.
     pub(crate) fn timer(&mut self, cx: &mut Context) {
         self.check_searches(cx);
         self.check_links(cx);

@@ -8,7 +8,6 @@ use super::table::{Offer, State, newer, newest};
 use units::{Duration, Instant};
 
 impl Aodv {
-    /// Handles a message of a neighbour.
     pub(crate) fn receive(&mut self, message: Message, from: u32, cx: &mut Context) {
         self.heard(from, cx);
         match message {

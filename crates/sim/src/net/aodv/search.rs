@@ -7,7 +7,6 @@ use crate::net::LossCause;
 use std::collections::VecDeque;
 use units::{Duration, Instant};
 
-/// A search for a destination.
 #[derive(Debug)]
 pub(super) struct Search {
     pub(super) destination: u32,

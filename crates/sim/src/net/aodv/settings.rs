@@ -16,7 +16,6 @@ pub(super) const TTL_INCREMENT: u8 = 2;
 /// TTL above which a request is network-wide.
 const TTL_THRESHOLD: u8 = 7;
 
-/// Settings shared by all nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(super) given: config::Aodv,

@@ -19,7 +19,6 @@ pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     }
 }
 
-/// State of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Packets use it until it expires.
@@ -172,7 +171,6 @@ impl Seen {
     }
 }
 
-/// A route that a message offers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     pub(super) destination: u32,
@@ -183,7 +181,6 @@ pub(super) struct Offer {
     pub(super) until: Instant,
 }
 
-/// Routing table of a node.
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     /// Destinations and their indices in `routes`, sorted by destination.
@@ -198,7 +195,6 @@ impl Table {
         self.position(node).map(|at| &self.routes[at])
     }
 
-    /// All entries.
     pub(super) fn routes(&mut self) -> &mut [Route] {
         &mut self.routes
     }
@@ -219,7 +215,6 @@ impl Table {
         route
     }
 
-    /// Route to a node, if there is one that is valid now.
     #[inline]
     pub(super) fn valid(&mut self, node: u32, now: Instant) -> Option<&mut Route> {
         let at = self.position(node)?;

@@ -6,7 +6,6 @@ use crate::engine::Handle;
 use crate::net::LossCause;
 use units::{Duration, Instant};
 
-/// An action that a node asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Send a message after a delay: a request to all neighbours, another to the next hop of its header.

@@ -8,7 +8,6 @@ use super::route::Route;
 use super::settings::{RouteCache, Settings};
 use units::Instant;
 
-/// Route cache of a node.
 #[derive(Debug)]
 pub(crate) enum Cache {
     Links(Links),
@@ -47,7 +46,6 @@ impl Cache {
         }
     }
 
-    /// Removes a link.
     pub(super) fn remove(&mut self, broken: Broken) {
         match self {
             Self::Links(links) => links.remove(broken),

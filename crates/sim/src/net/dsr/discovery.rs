@@ -60,7 +60,6 @@ impl Dsr {
         self.send(Message { header: Header::new(route), content }, cx.given.jitter, cx);
     }
 
-    /// Continues the searches that are due.
     pub(super) fn check_searches(&mut self, cx: &mut Context) {
         for index in 0..self.searches.len() {
             self.continue_search(index, cx);

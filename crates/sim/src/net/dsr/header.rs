@@ -34,12 +34,10 @@ impl Header {
         Self { route, ..Self::NONE }
     }
 
-    /// Node that sends it.
     pub(crate) fn sender(&self) -> Option<u32> {
         self.route.at(self.at)
     }
 
-    /// Next hop.
     pub(crate) fn next(&self) -> Option<u32> {
         self.route.at(self.at.saturating_add(1))
     }
@@ -65,7 +63,6 @@ pub(crate) struct Broken {
     pub(crate) to: u32,
 }
 
-/// Content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A route request (6.2). The route of the header has the nodes that it came by, its initiator first.

@@ -4,7 +4,6 @@ use super::header::Broken;
 use super::route::{MOST_NODES, Route};
 use units::Instant;
 
-/// A link known to a node.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     from: u32,

@@ -9,7 +9,6 @@ use crate::engine::{Handle, Stream};
 use crate::results::Routing as Counts;
 use units::{Duration, Instant};
 
-/// A node.
 #[derive(Debug)]
 pub(crate) struct Dsr {
     pub(super) address: u32,
@@ -79,7 +78,6 @@ impl Dsr {
         self.search(destination, own, cx);
     }
 
-    /// Handles the deadline.
     pub(crate) fn timer(&mut self, cx: &mut Context) {
         self.buffer.expire(cx);
         let period = cx.given.buffer_check;

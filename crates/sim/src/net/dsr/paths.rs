@@ -67,7 +67,6 @@ impl Part {
     }
 }
 
-/// Path cache of a node.
 #[derive(Debug)]
 pub(crate) struct Paths {
     wanted: Part,

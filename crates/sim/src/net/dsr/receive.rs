@@ -8,7 +8,6 @@ use super::route::Route;
 use units::Duration;
 
 impl Dsr {
-    /// Handles a message of a neighbour.
     pub(crate) fn receive(&mut self, mut message: Message, cx: &mut Context) {
         if let Content::Request { id, target, hops_left, broken } = message.content {
             if let Some(broken) = broken {

@@ -17,7 +17,6 @@ impl std::fmt::Debug for Route {
 }
 
 impl Route {
-    /// No node.
     pub(crate) const EMPTY: Self = Self { nodes: [0; MOST_NODES], length: 0 };
 
     /// A route of these nodes; none if one comes twice or they are too many.
@@ -41,7 +40,6 @@ impl Route {
         &self.nodes[..usize::from(self.length)]
     }
 
-    /// Node at an index.
     pub(crate) fn at(&self, index: u8) -> Option<u32> {
         self.nodes().get(usize::from(index)).copied()
     }
@@ -54,7 +52,6 @@ impl Route {
         self.nodes().contains(&node)
     }
 
-    /// Index of a node.
     pub(crate) fn position(&self, node: u32) -> Option<u8> {
         (0..self.length).find(|&index| self.nodes[usize::from(index)] == node)
     }

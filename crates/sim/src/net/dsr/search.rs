@@ -19,7 +19,6 @@ pub(super) struct Search {
     pub(super) due: Instant,
     /// Time from the beginning of this try to the next.
     pub(super) wait: Duration,
-    /// When this try began.
     pub(super) began: Instant,
 }
 

@@ -21,7 +21,6 @@ pub(crate) enum NearRequest {
     Each,
 }
 
-/// Settings shared by all nodes.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of the RFC or a rule in which others differ")]
 pub(crate) struct Settings {

@@ -12,7 +12,6 @@ const TEMPERATURE: f64 = 290.0;
 /// Errors of frames other than collisions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Errors {
-    /// No errors.
     None,
     /// Independent errors, whatever the power.
     Fixed {
@@ -23,7 +22,6 @@ pub(crate) enum Errors {
         /// True if ACK, CTS, RTS and block acknowledgements are lost too.
         control: bool,
     },
-    /// By SINR.
     Snr(Snr),
 }
 

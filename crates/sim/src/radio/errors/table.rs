@@ -29,7 +29,6 @@ const CELLS: usize = 43 << PARTS;
 /// Divisor of LDPC's squared ratios, by which the knots lie around them.
 const LDPC_SCALE: f64 = 1024.0;
 
-/// Curves of a model.
 #[derive(Clone, Debug)]
 pub(in crate::radio) struct Tables {
     model: Snr,

@@ -13,7 +13,6 @@ use crate::radio::reception::{Judge, Shape};
 use crate::radio::{Link, Links};
 use units::{Duration, Instant};
 
-/// The medium between all nodes.
 pub(crate) struct Medium<F> {
     pub(super) links: Links,
     pub(super) receivers: Receivers,
@@ -26,7 +25,6 @@ pub(crate) struct Medium<F> {
 }
 
 impl<F: Copy> Medium<F> {
-    /// A silent medium.
     pub(crate) fn new(links: Links, judge: Judge) -> Self {
         Self {
             receivers: Receivers::new(links.nodes(), links.reception(), judge),
@@ -54,7 +52,6 @@ impl<F: Copy> Medium<F> {
         self.receivers.tune(Bands::new(bands, pifs, reuse));
     }
 
-    /// A node has gained a TXOP.
     pub(crate) fn begin_txop(&mut self, node: u32) {
         if let Some(reuse) = self.receivers.bands.as_mut().and_then(|bands| bands.reuse.as_mut()) {
             reuse.begin_txop(node);
@@ -99,7 +96,6 @@ impl<F: Copy> Medium<F> {
         self.receivers.bands.is_some()
     }
 
-    /// Width of a node's channel.
     pub(crate) fn width(&self, node: u32) -> ChannelWidth {
         self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz160, |bands| bands.band(node).width())
     }
@@ -183,7 +179,6 @@ impl<F: Copy> Medium<F> {
         if whole { Bitmap::ALL } else { self.receivers.intact }
     }
 
-    /// A frame that is in the air.
     pub(crate) fn frame(&self, of: Handle) -> F {
         self.air.get_ref(of).frame
     }
@@ -265,7 +260,6 @@ impl<F: Copy> Medium<F> {
         self.on_air_time + running
     }
 
-    /// Restarts the statistics.
     pub(crate) fn restart_statistics(&mut self, now: Instant) {
         self.on_air_time = Duration::ZERO;
         self.on_air_since = now;

@@ -17,7 +17,6 @@ use units::{Duration, Instant};
 /// 802.11-2020, 21.3.18.5.4).
 const BUSY: [u64; 3] = [63_095_734, 63_095_734, 125_892_541];
 
-/// The channels of all nodes.
 pub(super) struct Bands {
     pub(super) of: Vec<Tuned>,
     /// Time for which a secondary channel has to be idle before a frame.
@@ -77,7 +76,6 @@ impl Tuned {
         Self { band, energy: [0; 8], counted, usable, before: narrow, heard: narrow, answerable: narrow }
     }
 
-    /// Power in these channels.
     pub(super) fn energy_in(&self, channels: u64) -> u64 {
         let channels = channels >> self.band.first();
         (0..8).filter(|place| channels >> place & 1 == 1).map(|place| self.energy[place]).sum()

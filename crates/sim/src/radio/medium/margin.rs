@@ -6,12 +6,10 @@
 /// A verdict is near the threshold if it would change with a threshold 1 dB higher or lower.
 const NEAR: f64 = 1.258_925_411_794_167_2;
 
-/// Verdicts of a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Margins {
     /// All verdicts, including those on undisturbed frames.
     pub(crate) verdicts: u64,
-    /// Verdicts near the threshold.
     pub(crate) near: u64,
     /// Power of the frame over that of all others, in the nearest verdict.
     pub(crate) nearest: Option<f64>,

@@ -24,7 +24,6 @@ pub(super) struct Lock {
     pub(super) answers: u32,
 }
 
-/// State of the PHY header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
     /// Read so far, or for good once it is over.
@@ -36,7 +35,6 @@ pub(super) enum Header {
     Unsought,
 }
 
-/// A node's receiver.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Receiver {
     /// Sum of the powers of all frames here now.

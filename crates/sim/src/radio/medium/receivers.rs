@@ -10,7 +10,6 @@ use crate::radio::reception::{History, Judge, Mpdu};
 use crate::radio::{Link, Reception};
 use units::Instant;
 
-/// The receivers of all nodes.
 pub(crate) struct Receivers {
     pub(super) reception: Reception,
     pub(super) judge: Judge,
@@ -37,7 +36,6 @@ pub(crate) struct Receivers {
 }
 
 impl Receivers {
-    /// Idle receivers.
     pub(super) fn new(nodes: usize, reception: Reception, judge: Judge) -> Self {
         Self {
             fast: !judge.fades() && reception.carrier_sense > 0,

@@ -15,7 +15,6 @@ use units::{Decibels, Duration, Instant, Power};
 /// more than two streams 25 dBm, else 21 dBm (26.10.2.4).
 const LOWEST: f64 = -82.0;
 
-/// Rules of spatial reuse.
 pub(crate) struct Reuse {
     /// Power in 20 MHz below which frames of other cells are ignored, in attowatts.
     below: u64,
@@ -35,7 +34,6 @@ pub(super) enum Limited {
     No,
     /// It has ignored a frame: until the end of its next TXOP.
     UntilTxop,
-    /// In this TXOP.
     InTxop,
 }
 
@@ -64,7 +62,6 @@ impl Reuse {
         self.nodes[node as usize].limited == limited
     }
 
-    /// A node has gained a TXOP.
     pub(super) fn begin_txop(&mut self, node: u32) {
         let limited = &mut self.nodes[node as usize].limited;
         *limited = if *limited == Limited::UntilTxop { Limited::InTxop } else { Limited::No };

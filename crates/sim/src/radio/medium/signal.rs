@@ -17,7 +17,6 @@ pub(crate) struct Transmission<F> {
     pub(super) bounds: Bounds,
 }
 
-/// The frames in the air.
 pub(super) type Air<F> = Arena<Transmission<F>>;
 
 /// A frame on its way past its listeners.
@@ -35,7 +34,6 @@ pub(crate) struct Heard {
     /// Received power in attowatts.
     pub(crate) power: u64,
     pub(crate) what: Signal,
-    /// True if the medium turned from busy to idle.
     pub(crate) turned_idle: bool,
 }
 

@@ -8,11 +8,9 @@ use crate::config::{ChannelWidth, ExtendedRange, PacketPadding};
 use crate::radio::ru::Ru;
 use units::{Bytes, Duration};
 
-/// Quarters of a symbol.
 const QUARTERS: u64 = 4;
 
 impl ExtendedRange {
-    /// Number of tones.
     pub(crate) const fn tones(self) -> u32 {
         match self {
             Self::All => 242,
@@ -20,7 +18,6 @@ impl ExtendedRange {
         }
     }
 
-    /// The highest MCS.
     pub(crate) const fn highest(self) -> u8 {
         match self {
             Self::All => 2,

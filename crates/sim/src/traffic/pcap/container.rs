@@ -2,7 +2,6 @@
 
 use super::error::PcapError;
 
-/// A recorded packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Record<'f> {
     /// Number, from 1.

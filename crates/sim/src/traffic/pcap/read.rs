@@ -16,7 +16,6 @@ pub(crate) struct Pcap {
     left_out: LeftOut,
 }
 
-/// A packet of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PcapPacket {
     /// Time since the first packet.

@@ -257,7 +257,6 @@ impl Rack {
         debug_assert!(self.sent.front().is_none_or(|first| first.state != State::Flying), "the first is lost");
     }
 
-    /// Ends a recovery.
     pub(super) fn recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {

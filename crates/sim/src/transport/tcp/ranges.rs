@@ -79,22 +79,18 @@ impl Ranges {
         })
     }
 
-    /// The lowest range.
     pub(super) fn first(&self) -> Option<Block> {
         self.0.front().copied()
     }
 
-    /// The ranges from the highest down.
     pub(super) fn descending(&self) -> impl Iterator<Item = Block> + '_ {
         self.0.iter().rev().copied()
     }
 
-    /// Empties the set.
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    /// True if the set is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -53,7 +53,6 @@ impl LossRecovery {
         Self { flavour, phase: Phase::Open, duplicates: 0, recover: 0 }
     }
 
-    /// In fast recovery.
     pub(super) fn is_fast(&self) -> bool {
         matches!(self.phase, Phase::Fast { .. })
     }

@@ -31,7 +31,6 @@ impl Rto {
         self.srtt
     }
 
-    /// The present timeout.
     pub(super) fn timeout(&self) -> Duration {
         self.backoff.stretch(self.base)
     }

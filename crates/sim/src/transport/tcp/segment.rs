@@ -58,7 +58,6 @@ impl Sacks {
         }
     }
 
-    /// The blocks in their order.
     pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks[..usize::from(self.count)]
     }

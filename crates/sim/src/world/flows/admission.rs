@@ -44,14 +44,11 @@ pub(crate) enum Cue {
     Marked,
 }
 
-/// Standing of a flow that asks for admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// No request yet.
     NotYet,
     /// Waiting for the first answer; sends nothing.
     Waiting,
-    /// Admitted.
     RealTime,
     /// Refused; sends as best effort.
     BestEffort,
@@ -69,7 +66,6 @@ pub(crate) struct Probe {
     pub(crate) bottleneck: Rate,
 }
 
-/// Outcome of the admission, for the results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AdmissionRecord {
     pub(crate) probes: u64,
@@ -193,7 +189,6 @@ impl Admission {
         self.standing == Standing::RealTime
     }
 
-    /// Its results in a run that ends now.
     pub(crate) fn result(&self, now: Instant) -> results::Admission {
         let AdmissionRecord { probes, unanswered, regulations, marked, admitted, refused, waited } = self.record;
         let seconds = |at: Instant| at.since(Instant::ZERO).as_secs_f64();

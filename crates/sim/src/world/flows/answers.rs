@@ -1,14 +1,13 @@
 //! Builds the transport of flows: UDP, TCP or echo requests; rejects settings that contradict each other.
 
 use super::{Flow, Role, Supply};
-use crate::config::{
-    self, Category, Class, Congestion, LossDetection, Marks, Network, Recovery, Tcp, TrafficKind, Transport,
-};
+use crate::config::{self, Category, Class, Congestion, LossDetection, Marks, Recovery, Tcp, TrafficKind, Transport};
 use crate::engine::FlowId;
 use crate::mac::Conventions;
 use crate::net::{MOST_SEGMENT, ip_bytes};
 use crate::record::{Identity, Losses, Service, TransportRecord};
 use crate::transport::tcp::{Segment, Settings, bqm};
+use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use units::{Bytes, Duration, Instant};
 
@@ -23,7 +22,6 @@ const LONGEST_HEADER: Bytes = Bytes::new(60);
 #[derive(Clone, Copy)]
 pub(crate) struct Answered {
     pub(crate) service: Service,
-    /// Settings of TCP.
     pub(crate) settings: Option<Settings>,
     /// Access category of the answers, where it differs from the flow's.
     pub(crate) category: Option<Category>,
@@ -33,11 +31,8 @@ pub(crate) struct Answered {
 ///
 /// # Errors
 /// A kind of traffic that its transport does not have, an answer to a broadcast, or settings of TCP that cannot be used.
-pub(crate) fn answered(
-    flow: &config::Flow,
-    network: &Network,
-    rules: &Conventions,
-) -> Result<Option<Answered>, BuildError> {
+pub(crate) fn answered(flow: &config::Flow, basis: &Basis) -> Result<Option<Answered>, BuildError> {
+    let Basis { network, rules, .. } = *basis;
     check_kind(flow)?;
     let kind = flow.traffic.kind;
     let tcp = flow.transport == Transport::Tcp;

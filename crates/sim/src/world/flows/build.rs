@@ -5,35 +5,28 @@ use super::asking;
 use super::ends::{End, Ends, MOST, too_many};
 use super::supply::Traffic;
 use super::{Flow, Role, Supply};
-use crate::config::{self, Class, Dscp, Network};
+use crate::config::{self, Class, Dscp};
 use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::radio::Medium;
 use crate::record::{FlowRecord, Identity, Player};
+use crate::world::basis::Basis;
 use crate::world::error::BuildError;
-use crate::world::nodes::infrastructure::Infrastructure;
 use std::collections::BTreeSet;
 use units::{Instant, Rate};
 
-pub(crate) fn flows(
-    network: &Network,
-    names: &[String],
-    real: &[u32],
-    infrastructure: &Infrastructure,
-    medium: &Medium<Frame>,
-    rules: &Conventions,
-    seed: u64,
-) -> Result<Vec<Flow>, BuildError> {
+pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, BuildError> {
+    let Basis { network, names, infrastructure, rules, seed, .. } = *basis;
     let mut flows: Vec<Flow> = Vec::new();
     let mut answers: Vec<Option<Answered>> = Vec::new();
     let mut asking: Vec<Option<(&config::Admission, Rate)>> = Vec::new();
-    let ends = Ends::new(network, names, infrastructure, medium, seed);
+    let ends = Ends::new(basis, medium);
     for described in &network.flow {
         if described.category.is_some() && !rules.edca() {
             let message = "the DCF has no categories; set `access = \"edca\"` in `[mac]`, or leave `category` out";
             return Err(BuildError::new(format!("flow.{}.category", described.name), message));
         }
-        let answered = answers::answered(described, network, rules)?;
+        let answered = answers::answered(described, basis)?;
         let traffic = Traffic::new(described, network.duration)?;
         let rate = asking::check(described, &traffic)?;
         check_player(described, answered.is_some())?;
@@ -53,7 +46,7 @@ pub(crate) fn flows(
             asking.push(described.admission.as_ref().zip(rate));
         }
     }
-    add_real(&mut flows, real, names, rules)?;
+    add_real(&mut flows, basis)?;
     let mut known = BTreeSet::new();
     for Flow { identity: Identity { name, .. }, .. } in &flows {
         if !known.insert(name) {
@@ -116,9 +109,11 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
 ///
 /// # Errors
 /// A real node without another, or too many flows.
-fn add_real(flows: &mut Vec<Flow>, real: &[u32], names: &[String], rules: &Conventions) -> Result<(), BuildError> {
+fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
+    let Basis { sites, names, rules, .. } = *basis;
+    let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
     let path = |node: u32| format!("node.{}.real", names[node as usize]);
-    if let &[alone] = real {
+    if let &[alone] = &real[..] {
         let message = format!("`{}` is the only real node: give another one `real = true`", names[alone as usize]);
         return Err(BuildError::new(path(alone), message));
     }
@@ -128,7 +123,7 @@ fn add_real(flows: &mut Vec<Flow>, real: &[u32], names: &[String], rules: &Conve
         let message = format!("more than {MOST} flows, one from each real node to every other among them");
         return Err(BuildError::new(path(first), message));
     }
-    for &from in real {
+    for &from in &real {
         for &to in real.iter().filter(|&&to| to != from) {
             let [sender, receiver] = [from, to].map(|node| names[node as usize].clone());
             let identity = Identity {

@@ -23,7 +23,6 @@ pub(crate) struct Connections {
     carried: Arena<Carried>,
 }
 
-/// One end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Sender,
@@ -39,7 +38,6 @@ pub(crate) struct Context<'a> {
     pub(crate) events: &'a mut EventQueue<Event>,
 }
 
-/// Both ends of a connection.
 #[derive(Debug)]
 struct Connection {
     /// The flow whose data it carries.
@@ -346,7 +344,6 @@ impl Connections {
         }
     }
 
-    /// Connection and segment of a packet.
     fn carried(&self, segment: Handle) -> (Slot, Segment) {
         let Carried { connection, segment, .. } = self.carried.get(segment);
         (connection, segment)
@@ -358,7 +355,6 @@ impl Connections {
         (self.slots[slot].number, segment.start)
     }
 
-    /// Does a segment carry data?
     pub(crate) fn has_data(&self, segment: Handle) -> bool {
         self.carried.get(segment).segment.length > 0
     }

@@ -1,12 +1,12 @@
 //! Sources and destinations of flows: by name, at all stations, or drawn at random.
 
-use crate::config::{self, HopRange, Network};
+use crate::config::{self, HopRange};
 use crate::engine::{Purpose, Stream};
 use crate::mac::{BROADCAST, Frame};
 use crate::net::Routes;
 use crate::radio::Medium;
+use crate::world::basis::Basis;
 use crate::world::error::BuildError;
-use crate::world::nodes::infrastructure::Infrastructure;
 
 /// Largest number of flows: a mistake should not take minutes to build.
 pub(crate) const MOST: usize = 10_000;
@@ -18,7 +18,6 @@ const NEXT: &str = "next";
 
 /// Source and destination of a flow.
 pub(crate) struct End {
-    /// Name of the flow.
     pub(crate) name: String,
     pub(crate) from: u32,
     pub(crate) to: u32,
@@ -26,29 +25,20 @@ pub(crate) struct End {
 
 /// Description of the sources and destinations of flows.
 pub(crate) struct Ends<'a> {
-    network: &'a Network,
-    names: &'a [String],
-    infrastructure: &'a Infrastructure,
+    basis: Basis<'a>,
     /// By node: hops to each other node at the start of the run; none if no path leads there. Only if ends are drawn.
     distances: Vec<Vec<Option<u32>>>,
-    seed: u64,
 }
 
 impl<'a> Ends<'a> {
-    pub(crate) fn new(
-        network: &'a Network,
-        names: &'a [String],
-        infrastructure: &'a Infrastructure,
-        medium: &Medium<Frame>,
-        seed: u64,
-    ) -> Self {
-        let distances = if network.flow.iter().any(are_drawn) {
-            let neighbours = infrastructure.neighbours(medium);
+    pub(crate) fn new(basis: &Basis<'a>, medium: &Medium<Frame>) -> Self {
+        let distances = if basis.network.flow.iter().any(are_drawn) {
+            let neighbours = basis.infrastructure.neighbours(medium);
             (0..).zip(&neighbours).map(|(node, _)| Routes::distances(&neighbours, node)).collect()
         } else {
             Vec::new()
         };
-        Self { network, names, infrastructure, distances, seed }
+        Self { basis: *basis, distances }
     }
 
     /// The flows that one table describes.
@@ -101,15 +91,15 @@ impl<'a> Ends<'a> {
     fn find(&self, described: &config::Flow, name: &str, key: &str) -> Result<u32, BuildError> {
         let unknown = || {
             let path = format!("flow.{}.{key}", described.name);
-            BuildError::unknown_node(path, name, self.names.to_vec())
+            BuildError::unknown_node(path, name, self.basis.names.to_vec())
         };
-        let index = self.names.iter().position(|known| known == name).ok_or_else(unknown)?;
+        let index = self.basis.names.iter().position(|known| known == name).ok_or_else(unknown)?;
         Ok(u32::try_from(index).expect("nodes were counted before"))
     }
 
     fn stations(&self) -> impl Iterator<Item = (u32, &'a String)> {
-        let infrastructure = self.infrastructure;
-        (0..).zip(self.names).filter(|(node, _)| infrastructure.is_station(*node))
+        let infrastructure = self.basis.infrastructure;
+        (0..).zip(self.basis.names).filter(|(node, _)| infrastructure.is_station(*node))
     }
 
     /// Nodes that a pattern with a star at its end stands for: stations, and with a prefix also nodes without a radio.
@@ -118,12 +108,13 @@ impl<'a> Ends<'a> {
     /// It stands for none, and there is no table of nodes with a count of 0 that it means.
     fn called(&self, described: &config::Flow, pattern: &str, key: &str) -> Result<Vec<(u32, &'a String)>, BuildError> {
         let beginning = pattern.strip_suffix('*').unwrap_or(pattern);
-        let infrastructure = self.infrastructure;
+        let infrastructure = self.basis.infrastructure;
         let wanted = |node| infrastructure.is_station(node) || !beginning.is_empty() && !infrastructure.has_radio(node);
-        let found = (0..).zip(self.names).filter(|(node, name)| wanted(*node) && name.starts_with(beginning));
+        let found = (0..).zip(self.basis.names).filter(|(node, name)| wanted(*node) && name.starts_with(beginning));
         let found: Vec<_> = found.collect();
-        if found.is_empty() && !self.network.may_have_none(beginning) {
-            let known = (0..).zip(self.names).filter(|(node, _)| wanted(*node)).map(|(_, name)| name.clone()).collect();
+        if found.is_empty() && !self.basis.network.may_have_none(beginning) {
+            let known =
+                (0..).zip(self.basis.names).filter(|(node, _)| wanted(*node)).map(|(_, name)| name.clone()).collect();
             return Err(BuildError::unknown_node(format!("flow.{}.{key}", described.name), pattern, known));
         }
         Ok(found)
@@ -179,7 +170,7 @@ impl<'a> Ends<'a> {
             };
         };
         let draw = |name: String| {
-            let drawn = Stream::new(self.seed, &name, Purpose::Ends).up_to(last as u64);
+            let drawn = Stream::new(self.basis.seed, &name, Purpose::Ends).up_to(last as u64);
             let (from, to) = pairs[usize::try_from(drawn).expect("there are fewer pairs")];
             End { name, from, to }
         };
@@ -192,7 +183,6 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// True if an end of this flow is drawn.
 fn are_drawn(flow: &config::Flow) -> bool {
     flow.from == ANY || flow.to == ANY
 }

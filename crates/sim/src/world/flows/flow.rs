@@ -14,7 +14,6 @@ use crate::transport::tcp::{Segment, Settings};
 use queue::Ecn;
 use units::{Bytes, Instant};
 
-/// A flow: its supply, and its record.
 pub(crate) struct Flow {
     pub(crate) identity: Identity,
     pub(crate) from: NodeId,
@@ -173,7 +172,6 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// The flow that it answers, if it does.
     pub(crate) fn answers(self) -> Option<FlowId> {
         match self {
             Self::Data | Self::Outside | Self::Request { .. } | Self::Stream { .. } | Self::Probe { .. } => None,

@@ -15,7 +15,6 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// A row that begins with this packet.
     pub(crate) fn of(flow: FlowId, packet: &Packet) -> Self {
         Self { like: Some((flow, *packet)), packets: 1 }
     }

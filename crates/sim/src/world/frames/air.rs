@@ -101,7 +101,6 @@ impl World {
         true
     }
 
-    /// Starts the transmission of a frame.
     fn send(&mut self, node: NodeId, frame: &Frame) {
         let psdu = frame.psdu(self.rules.key);
         let (sort, lasts) = self.nodes[node].begins(frame, self.now, &self.rules);

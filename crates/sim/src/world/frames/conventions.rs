@@ -7,10 +7,10 @@ use crate::config::{
 use crate::engine::{List, NodeId};
 use crate::mac::{Access, Aggregation, Agreement, Conventions, MuEdca};
 use crate::radio::{Format, Mimo, Mode, Timing};
+use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use crate::world::nodes::Node;
 use crate::world::nodes::channels;
-use crate::world::nodes::infrastructure::Infrastructure;
 use crate::world::nodes::sites::Site;
 use crate::world::radio;
 use units::{Bytes, Duration};
@@ -143,11 +143,8 @@ fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
 }
 
 /// Refuses OFDMA where no access point has two stations that could share a frame: it would have no effect.
-pub(crate) fn check_sharing(
-    nodes: &List<NodeId, Node>,
-    infrastructure: &Infrastructure,
-    rules: &Conventions,
-) -> Result<(), BuildError> {
+pub(crate) fn check_sharing(nodes: &List<NodeId, Node>, basis: &Basis) -> Result<(), BuildError> {
+    let Basis { infrastructure, rules, .. } = *basis;
     let mut most = 0;
     for (node, place) in nodes.iter().zip(0..) {
         let stations = || infrastructure.stations(place);

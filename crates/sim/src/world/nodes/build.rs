@@ -1,15 +1,14 @@
 //! Builds nodes, each with its ports and its station.
 
 use super::Node;
-use super::generations::Generations;
-use super::infrastructure::Infrastructure;
 use super::sites::Site;
 use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
-use crate::mac::{Algorithm, Conventions, Costs, Rates, Station, Uplink};
+use crate::mac::{Algorithm, Costs, Rates, Station, Uplink};
 use crate::radio::Mode;
 use crate::record::{Gauge, NodeRecord};
+use crate::world::basis::Basis;
 use crate::world::energy::{self, EnergyAccount, low_mode};
 use crate::world::error::BuildError;
 use crate::world::notes::Notes;
@@ -21,19 +20,13 @@ use queue::turns::Rule;
 use units::Instant;
 
 /// All nodes with their ports and stations.
-pub(crate) fn nodes(
-    network: &Network,
-    sites: &[Site],
-    infrastructure: &Infrastructure,
-    generations: &Generations,
-    rules: &Conventions,
-    seed: u64,
-) -> Result<List<NodeId, Node>, BuildError> {
+pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
+    let Basis { network, sites, infrastructure, rules, seed, .. } = *basis;
     let mut nodes = List::default();
     let mut ports_before = 0;
     for (index, site) in sites.iter().enumerate() {
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
-        let layout = layout(network, site, address, infrastructure, rules)?;
+        let layout = layout(site, address, basis)?;
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
         let order = match site.queues {
             Some(Queues::Mac80211) => {
@@ -93,7 +86,7 @@ pub(crate) fn nodes(
         let tells = needs().any(|needs| needs.reads.contains(Reads::NOTES) || needs.sets.contains(Sets::NOTE));
         let neighbours = tells.then(|| Box::new(Notes::new(Stream::new(seed, &site.name, Purpose::Notes))));
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
-        let rates = rates(address, site, network, generations, rules, low, seed)?;
+        let rates = rates(address, site, low, basis)?;
         let mut station = Station::new(address, rates, rules, random);
         if site.edca.is_some() {
             station
@@ -131,7 +124,7 @@ pub(crate) fn nodes(
                 .as_ref()
                 .map(|described| Box::new(EnergyAccount::new(described, site.power_save.is_some()))),
             neighbours,
-            power_save: power_save(site, address, infrastructure, rules)?,
+            power_save: power_save(site, address, basis)?,
         });
         ports_before += count;
     }
@@ -139,17 +132,12 @@ pub(crate) fn nodes(
 }
 
 /// Returns a node's power save, if it sleeps.
-fn power_save(
-    site: &Site,
-    node: u32,
-    infrastructure: &Infrastructure,
-    rules: &Conventions,
-) -> Result<Option<Box<PowerSave>>, BuildError> {
+fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerSave>>, BuildError> {
     let Some(described) = site.power_save else { return Ok(None) };
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
-    match infrastructure.access_point(node) {
+    match basis.infrastructure.access_point(node) {
         None => refuse(format!("`{}` has no access point that could keep its packets: only stations sleep", site.name)),
-        Some(_) if rules.shares_downlink() => {
+        Some(_) if basis.rules.shares_downlink() => {
             refuse("stations that share frames do not sleep in the model: leave `mac.ofdma` out".to_owned())
         }
         Some(access_point) => Ok(Some(Box::new(PowerSave::new(described, access_point.into())))),
@@ -157,13 +145,8 @@ fn power_save(
 }
 
 /// Returns the layout of a node's ports.
-fn layout(
-    network: &Network,
-    site: &Site,
-    node: u32,
-    infrastructure: &Infrastructure,
-    rules: &Conventions,
-) -> Result<Layout, BuildError> {
+fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
+    let Basis { network, infrastructure, rules, .. } = *basis;
     let refuse = |key: String, message: &str| Err(BuildError::new(key, message));
     let of_node = format!("node.{}.class_queue", site.name);
     let mut layout = match network.class_queue {
@@ -254,15 +237,8 @@ fn built(
 }
 
 /// Modes of a node: a fixed one, one of two levels, or those of rate control.
-fn rates(
-    address: u32,
-    site: &Site,
-    network: &Network,
-    generations: &Generations,
-    rules: &Conventions,
-    low: Option<&LowLevel>,
-    seed: u64,
-) -> Result<Rates, BuildError> {
+fn rates(address: u32, site: &Site, low: Option<&LowLevel>, basis: &Basis) -> Result<Rates, BuildError> {
+    let Basis { network, generations, rules, seed, .. } = *basis;
     let mode = radio::mode(site, &network.radio)?;
     if let Some(low) = low {
         return Ok(Rates::of_two(mode, low_mode(site, network, rules, low)?));

@@ -1,10 +1,8 @@
 //! The channel of each node: its access point's, as far as it is wide enough.
 
-use super::generations::Generations;
-use super::infrastructure::Infrastructure;
-use super::sites::Site;
 use crate::config::{Capture, Network, Radio, Role, Standard};
 use crate::radio::{Band, Reuse, USUAL_POWER};
+use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use units::{Frequency, Power};
 
@@ -32,12 +30,8 @@ pub(crate) fn radio(network: &Network) -> Radio {
 }
 
 /// The nodes' channels, by address; none if all share one.
-pub(crate) fn bands(
-    network: &Network,
-    sites: &[Site],
-    infrastructure: &Infrastructure,
-    generations: &Generations,
-) -> Result<Option<Vec<Band>>, BuildError> {
+pub(crate) fn bands(basis: &Basis) -> Result<Option<Vec<Band>>, BuildError> {
+    let Basis { network, sites, infrastructure, generations, .. } = *basis;
     if !are_given(network) {
         let nodes = 0..infrastructure.radios();
         let same = nodes.map(|node| Band::only(generations.width(node, network)));
@@ -87,11 +81,8 @@ pub(crate) fn bands(
 }
 
 /// The rules of spatial reuse, if there are any.
-pub(crate) fn reuse(
-    network: &Network,
-    infrastructure: &Infrastructure,
-    generations: &Generations,
-) -> Result<Option<Reuse>, BuildError> {
+pub(crate) fn reuse(basis: &Basis) -> Result<Option<Reuse>, BuildError> {
+    let Basis { network, infrastructure, generations, .. } = *basis;
     let Some(level) = network.mac.obss_pd else { return Ok(None) };
     let radio = &network.radio;
     let access_points = network.node.iter().filter(|node| node.role == Role::AccessPoint).count();

@@ -74,7 +74,6 @@ impl Generations {
         Radio { mcs: self.downlink[to].or(common.mcs), ..common }
     }
 
-    /// Width of a node's channel.
     pub(crate) fn width(&self, node: u32, network: &Network) -> ChannelWidth {
         self.radios.get(node as usize).unwrap_or(&network.radio).channel_width
     }

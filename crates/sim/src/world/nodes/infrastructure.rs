@@ -13,7 +13,6 @@ use crate::world::wired::{self, Link, Wire};
 /// Connections of nodes beyond their radio range. Nodes with a radio come first, wired ones after them.
 #[derive(Debug)]
 pub(crate) struct Infrastructure {
-    /// Number of nodes with a radio.
     radios: usize,
     /// True if there is an access point.
     access: bool,
@@ -97,17 +96,14 @@ impl Infrastructure {
         self.has_radio(node) && (!self.access || self.access_point[node as usize].is_some())
     }
 
-    /// The nodes that have a radio.
     pub(crate) fn with_radio<'s>(&self, sites: &'s [Site]) -> &'s [Site] {
         &sites[..self.radios]
     }
 
-    /// Number of nodes with a radio.
     pub(crate) fn radios(&self) -> u32 {
         u32::try_from(self.radios).expect("nodes were counted before")
     }
 
-    /// True if the node has a radio.
     pub(crate) fn has_radio(&self, node: u32) -> bool {
         (node as usize) < self.radios
     }
@@ -117,7 +113,6 @@ impl Infrastructure {
         (0..).zip(&self.access_point).filter(move |(_, of)| **of == Some(access_point)).map(|(station, _)| station)
     }
 
-    /// The access point of a station.
     pub(crate) fn access_point(&self, node: u32) -> Option<u32> {
         self.access_point[node as usize]
     }
@@ -153,7 +148,6 @@ impl Infrastructure {
     }
 }
 
-/// The access point of a node, if it has one.
 fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> {
     let path = || format!("node.{}.access_point", site.name);
     let refuse = |message: String| Err(BuildError::new(path(), message));

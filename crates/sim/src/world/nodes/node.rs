@@ -42,7 +42,6 @@ pub(crate) struct Node {
     pub(crate) energy: Option<Box<EnergyAccount>>,
     /// Notes, if a controller orders or reads them.
     pub(crate) neighbours: Option<Box<Notes>>,
-    /// Power save, at a station that sleeps.
     pub(crate) power_save: Option<Box<PowerSave>>,
 }
 

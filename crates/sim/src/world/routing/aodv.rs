@@ -7,7 +7,6 @@ use crate::net::aodv::{Action, Aodv, Context, Ends, Message, Output, Settings};
 use crate::net::{LossCause, network_bytes};
 use units::{Duration, Instant};
 
-/// A network that routes by AODV.
 pub(super) struct Mesh {
     settings: Settings,
     pub(super) nodes: List<NodeId, Aodv>,

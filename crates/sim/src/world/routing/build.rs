@@ -10,25 +10,22 @@ use crate::net::aodv::{self, Settings};
 use crate::net::dsr;
 use crate::net::{RouteError, Routes, msdu_bytes};
 use crate::radio::{Medium, Timing};
+use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use crate::world::flows::{Flow, Role};
 use crate::world::nodes::Node;
-use crate::world::nodes::infrastructure::Infrastructure;
 use units::Duration;
 
 pub(crate) fn routing(
-    network: &Network,
+    basis: &Basis,
     nodes: &List<NodeId, Node>,
-    infrastructure: &Infrastructure,
     flows: &[Flow],
     medium: &Medium<Frame>,
-    rules: &Conventions,
-    seed: u64,
 ) -> Result<Routing, BuildError> {
-    let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
+    let Basis { network, names, infrastructure, rules, .. } = *basis;
     match network.routing.protocol {
         Protocol::Static => {
-            let routes = routes(network, &names, flows, &infrastructure.neighbours(medium))?;
+            let routes = routes(network, names, flows, &infrastructure.neighbours(medium))?;
             if medium.is_moving() {
                 check_reach(medium, &rules.timing)?;
             } else {
@@ -38,16 +35,17 @@ pub(crate) fn routing(
         }
         Protocol::Aodv => {
             check_reach(medium, &rules.timing)?;
-            mesh(network, &names, rules, seed).map(|mesh| Routing::Found(Box::new(mesh)))
+            mesh(basis).map(|mesh| Routing::Found(Box::new(mesh)))
         }
         Protocol::Dsr => {
             check_reach(medium, &rules.timing)?;
-            sourced(network, &names, flows, rules, seed).map(|mesh| Routing::Found(Box::new(mesh)))
+            sourced(basis, flows).map(|mesh| Routing::Found(Box::new(mesh)))
         }
     }
 }
 
-fn mesh(network: &Network, names: &[String], rules: &Conventions, seed: u64) -> Result<Found, BuildError> {
+fn mesh(basis: &Basis) -> Result<Found, BuildError> {
+    let Basis { network, names, rules, seed, .. } = *basis;
     refuse_paths(network)?;
     let given = network.routing.aodv(rules.edca());
     check_aodv(given)?;
@@ -68,13 +66,8 @@ fn refuse_paths(network: &Network) -> Result<(), BuildError> {
     Err(BuildError::new("routing.route", message))
 }
 
-fn sourced(
-    network: &Network,
-    names: &[String],
-    flows: &[Flow],
-    rules: &Conventions,
-    seed: u64,
-) -> Result<Found, BuildError> {
+fn sourced(basis: &Basis, flows: &[Flow]) -> Result<Found, BuildError> {
+    let Basis { network, names, rules, seed, .. } = *basis;
     refuse_paths(network)?;
     let room = LONGEST_MSDU - dsr::longest_header();
     let too_long = |flow: &&Flow| flow.supply.first().is_some_and(|length| msdu_bytes(length) > room);
@@ -195,7 +188,6 @@ fn check_hops(
     Ok(())
 }
 
-/// Radio hops of a flow.
 pub(crate) fn radio_hops(
     nodes: &List<NodeId, Node>,
     routes: &Routes,

@@ -50,7 +50,6 @@ impl Found {
         }
     }
 
-    /// Restarts the counts of all nodes.
     pub(crate) fn restart_counts(&mut self) {
         match &mut self.protocol {
             Protocol::Aodv(mesh) => mesh.nodes.iter_mut().for_each(|node| node.counts = results::Routing::default()),
@@ -130,7 +129,6 @@ impl Found {
         }
     }
 
-    /// Takes a message.
     pub(crate) fn receive(&mut self, from: u32, (message, to_all): (Handle, bool), desk: &mut Desk) {
         let Self { protocol, plane } = self;
         plane.ledger.finished += u64::from(!to_all);

@@ -28,7 +28,6 @@ pub(crate) struct Desk<'a> {
 pub(crate) struct Plane {
     /// By node: when the earliest pending `Route` event fires; later ones are stale.
     pub(super) armed: List<NodeId, Instant>,
-    /// Counts of messages.
     pub(crate) ledger: Ledger,
     /// Number of packets that wait for their delay to end.
     pub(super) delayed: u64,

@@ -34,7 +34,6 @@ fn command(args: &args::Replay, out: &Path) -> String {
     words.join(" ")
 }
 
-/// The unit of limits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Packets,

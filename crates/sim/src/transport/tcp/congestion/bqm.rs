@@ -21,7 +21,6 @@ const WHOLE: u64 = 16;
 /// `alpha` if the path is overloaded by everything that was sent.
 const LEAST: u64 = 4;
 
-/// Reaction of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reaction {
     pub(super) cwnd: u64,
