@@ -131,7 +131,8 @@ pub(crate) struct Record {
 #[command(after_help = "\
 Examples:
   sluice doctor
-  sluice doctor eth0 --json")]
+  sluice doctor eth0 --json
+  sudo sluice doctor --bundle my-router.json")]
 pub(crate) struct Doctor {
     /// The interface [default: all].
     pub(crate) device: Option<String>,
@@ -141,4 +142,7 @@ pub(crate) struct Doctor {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write to a file what of this machine decides (sysfs, nl80211, debugfs), without names and addresses, for a report.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["device", "json"])]
+    pub(crate) bundle: Option<PathBuf>,
 }

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder};
 use crate::kernel::nl80211::Survey;
 use crate::telemetry::stations::{Stations, look};
+use std::fs;
 use units::Duration;
 
 /// Number and spacing of readings before AQL is called stuck: a second is many times what it allows to be pending.
@@ -42,8 +43,32 @@ pub(super) fn findings(
         Holder::Driver | Holder::NotWifi => vec![Finding::good("airtime", NOT_OF_MAC80211)],
     };
     let rest = [channel(first), link(device, first), aggregates()];
-    let found = [network(first)].into_iter().chain(shared).chain(rest).collect();
+    let past = past_queues(&wed(module), &fs::read_to_string("/proc/net/nf_conntrack").unwrap_or_default());
+    let found = [network(first)].into_iter().chain(past).chain(shared).chain(rest).collect();
     Ok((found, looks.pop()))
+}
+
+/// Whether MediaTek's driver lets a router's switch forward to the radio (Wireless Ethernet Dispatch), as its module says.
+fn wed(module: Option<&str>) -> String {
+    let file = |module| format!("/sys/module/{module}/parameters/wed_enable");
+    module.and_then(|module| fs::read_to_string(file(module)).ok()).unwrap_or_default()
+}
+
+/// Returns what goes past mac80211's queues and those above: nothing can govern that. `flows`: the kernel's list of
+/// connections, which only root may read.
+fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
+    let offloaded = flows.matches("[HW_OFFLOAD]").count();
+    if !wed.starts_with('Y') && offloaded == 0 {
+        return None;
+    }
+    let found = format!(
+        "packets of flows that hardware forwards go past all queues that can be governed: WED is {}, and hardware forwards \
+         {offloaded} connections now",
+        if wed.starts_with('Y') { "on" } else { "off or not there" }
+    );
+    let fix = "switch it off where delay matters: flow_offloading_hw '0' in /etc/config/firewall, and the driver's module option \
+               wed_enable=N";
+    Some(Finding::bad("hardware offload", found, fix))
 }
 
 #[expect(clippy::disallowed_methods, reason = "two readings show whether something changes")]
@@ -225,6 +250,19 @@ mod tests {
         let finding = aql(&off, None);
         assert!(!finding.good && finding.found.contains("switched off"), "{finding:?}");
         assert_eq!(stuck(&[]), None);
+    }
+
+    #[test]
+    fn what_hardware_forwards_is_said_to_pass_the_queues_by() {
+        let flow = "ipv4 2 tcp 6 src=192.0.2.1 dst=192.0.2.2 sport=1 dport=2";
+        assert!(past_queues("", "").is_none() && past_queues("N\n", &format!("{flow} [OFFLOAD] use=2\n")).is_none());
+        let by_hardware = format!("{flow} [HW_OFFLOAD] use=2\n{flow} [ASSURED] use=2\n");
+        for (wed, flows, says) in
+            [("Y\n", "", "WED is on, and hardware forwards 0"), ("N\n", &by_hardware, "forwards 1")]
+        {
+            let finding = past_queues(wed, flows).unwrap();
+            assert!(!finding.good && finding.found.contains(says) && finding.fix.is_some(), "{finding:?}");
+        }
     }
 
     #[test]
