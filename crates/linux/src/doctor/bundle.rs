@@ -11,21 +11,19 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 
-/// A machine: the release of its kernel, its interfaces in order of their numbers, and its phys.
+/// A machine: the release of its kernel, its interfaces in order, and its phys by their numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     pub(super) kernel: String,
     pub(super) interfaces: Vec<Interface>,
-    pub(super) phys: Vec<Radio>,
+    pub(super) phys: BTreeMap<u32, Radio>,
 }
 
 /// An interface, but for those that carry no network. Its name is in no other file: `if3`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Interface {
     pub(super) name: String,
-    /// Place of its phy.
-    pub(super) phy: Option<usize>,
+    pub(super) phy: Option<u32>,
     // As in `Link`.
     pub(super) kind: Option<String>,
     pub(super) hardware: u16,
@@ -38,7 +36,6 @@ pub(super) struct Interface {
 /// A phy: what nl80211 answers, by the numbers of attributes in hexadecimal digits, and its files in debugfs; those that may
 /// not be read are null.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Radio {
     pub(super) attributes: BTreeMap<u16, String>,
     pub(super) debugfs: BTreeMap<String, Option<String>>,
@@ -50,27 +47,21 @@ pub(super) struct Radio {
 /// The kernel does not answer.
 pub fn bundle() -> Result<Machine, Error> {
     let mut wireless = Wireless::open().ok();
-    let (mut numbers, mut phys, mut interfaces) = (Vec::new(), Vec::new(), Vec::new());
-    for link in Route::open()?.links()? {
-        let mut phy = None;
-        if let Some(wireless) = &mut wireless
-            && let Some(found) = wireless.interface(link.index)?
-        {
-            if found.role == Role::Other {
-                continue;
-            }
-            if !numbers.contains(&found.phy) {
-                phys.push(radio(wireless, found.phy)?);
-                numbers.push(found.phy);
-            }
-            phy = numbers.iter().position(|number| *number == found.phy);
+    let (mut phys, mut interfaces) = (BTreeMap::new(), Vec::new());
+    for Link { index, name, kind, hardware, qdisc, tx_queues, .. } in Route::open()?.links()? {
+        let found = wireless.as_mut().map_or(Ok(None), |wireless| wireless.interface(index))?;
+        if found.is_some_and(|it| it.role == Role::Other) {
+            continue;
         }
-        let (name, module) = (format!("if{}", interfaces.len()), linked(&link.name, "device/driver/module"));
-        let Link { kind, hardware, qdisc, tx_queues, .. } = link;
+        let (phy, module) = (found.map(|it| it.phy), linked(&name, "device/driver/module"));
+        if let (Some(wireless), Some(number)) = (&mut wireless, phy) {
+            phys.insert(number, radio(wireless, number)?);
+        }
+        let name = format!("if{}", interfaces.len());
         interfaces.push(Interface { name, phy, kind, hardware, qdisc, tx_queues, module });
     }
-    debug_assert!(interfaces.iter().all(|it| it.phy.is_none_or(|phy| phy < phys.len())));
-    let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
+    // Whoever built it may have named it.
+    let kernel = rustix::system::uname().release().to_string_lossy().split('-').next().unwrap_or_default().to_owned();
     Ok(Machine { kernel, interfaces, phys })
 }
 

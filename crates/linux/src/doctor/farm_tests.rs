@@ -44,10 +44,10 @@ struct Expected {
 }
 
 /// What nl80211 answers about a phy, as parsed.
-fn answer(number: usize, radio: &Radio) -> Phy {
+fn answer(number: u32, radio: &Radio) -> Phy {
     let byte = |hex: &str, at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
     let value = |hex: &str| -> Vec<u8> { (0..hex.len()).step_by(2).map(|at| byte(hex, at)).collect() };
-    let request = Request::new(28, 0, &[3, 1, 0, 0]).with(1, &u32::try_from(number).unwrap().to_ne_bytes());
+    let request = Request::new(28, 0, &[3, 1, 0, 0]).with(1, &number.to_ne_bytes());
     let request = radio.attributes.iter().fold(request, |all, (kind, hex)| all.with(*kind, &value(hex)));
     told(&request.finish(1)).phy
 }
@@ -73,16 +73,16 @@ fn every_machine_of_the_farm_is_decided_on_as_its_driver_needs() {
         for interface in &machine.interfaces {
             let link = link(interface);
             let context = format!("{name}, Linux {}: {}", machine.kernel, link.name);
-            let Some(place) = interface.phy else {
+            let Some(number) = interface.phy else {
                 let is_wired = Driver::of(&link, Holder::NotWifi, &[]).0 == Driver::PushesBack;
                 known.push(Known { name: link.name, phy: None, is_wired });
                 continue;
             };
-            let (radio, folder) = (&machine.phys[place], tempfile::tempdir().unwrap());
+            let (radio, folder) = (&machine.phys[&number], tempfile::tempdir().unwrap());
             for (file, text) in &radio.debugfs {
                 std::fs::write(folder.path().join(file), text.as_deref().unwrap_or_default()).unwrap();
             }
-            let phy = answer(place, radio);
+            let phy = answer(number, radio);
             let holder = Holder::of(Some(&phy));
             assert_eq!(format!("{holder:?}"), expected.holder, "{context}");
             let (knobs, remarks) = settable(&phy, &Aql::at(folder.path().into()));

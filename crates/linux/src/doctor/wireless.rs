@@ -43,32 +43,23 @@ pub(super) fn findings(
         Holder::Driver | Holder::NotWifi => vec![Finding::good("airtime", NOT_OF_MAC80211)],
     };
     let rest = [channel(first), link(device, first), aggregates()];
-    let past = past_queues(&wed(module), &fs::read_to_string("/proc/net/nf_conntrack").unwrap_or_default());
+    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
+    let wed = read(&format!("/sys/module/{}/parameters/wed_enable", module.unwrap_or_default()));
+    let past = past_queues(&wed, &read("/proc/net/nf_conntrack"));
     let found = [network(first)].into_iter().chain(past).chain(shared).chain(rest).collect();
     Ok((found, looks.pop()))
 }
 
-/// Whether MediaTek's driver lets a router's switch forward to the radio (Wireless Ethernet Dispatch), as its module says.
-fn wed(module: Option<&str>) -> String {
-    let file = |module| format!("/sys/module/{module}/parameters/wed_enable");
-    module.and_then(|module| fs::read_to_string(file(module)).ok()).unwrap_or_default()
-}
-
-/// Returns what goes past mac80211's queues and those above: nothing can govern that. `flows`: the kernel's list of
-/// connections, which only root may read.
+/// Returns what goes past mac80211's queues and those above, which nothing can govern. `wed`: whether MediaTek's driver lets
+/// the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of connections, for root.
 fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
-    let offloaded = flows.matches("[HW_OFFLOAD]").count();
-    if !wed.starts_with('Y') && offloaded == 0 {
-        return None;
-    }
-    let found = format!(
-        "packets of flows that hardware forwards go past all queues that can be governed: WED is {}, and hardware forwards \
-         {offloaded} connections now",
-        if wed.starts_with('Y') { "on" } else { "off or not there" }
-    );
-    let fix = "switch it off where delay matters: flow_offloading_hw '0' in /etc/config/firewall, and the driver's module option \
-               wed_enable=N";
-    Some(Finding::bad("hardware offload", found, fix))
+    const FIX: &str =
+        "where delay matters: flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
+    let (is_on, offloaded) = (wed.starts_with('Y'), flows.matches("[HW_OFFLOAD]").count());
+    let wed = if is_on { "WED is on" } else { "WED is off" };
+    let found =
+        format!("packets that hardware forwards pass all queues by: {wed}, {offloaded} connections are forwarded so");
+    (is_on || offloaded > 0).then(|| Finding::bad("hardware offload", found, FIX))
 }
 
 #[expect(clippy::disallowed_methods, reason = "two readings show whether something changes")]
@@ -258,7 +249,7 @@ mod tests {
         assert!(past_queues("", "").is_none() && past_queues("N\n", &format!("{flow} [OFFLOAD] use=2\n")).is_none());
         let by_hardware = format!("{flow} [HW_OFFLOAD] use=2\n{flow} [ASSURED] use=2\n");
         for (wed, flows, says) in
-            [("Y\n", "", "WED is on, and hardware forwards 0"), ("N\n", &by_hardware, "forwards 1")]
+            [("Y\n", "", "WED is on, 0 connections"), ("N\n", &by_hardware, "WED is off, 1 connections")]
         {
             let finding = past_queues(wed, flows).unwrap();
             assert!(!finding.good && finding.found.contains(says) && finding.fix.is_some(), "{finding:?}");

@@ -92,15 +92,12 @@ impl Wireless {
     /// # Errors
     /// The kernel does not answer.
     pub fn phy(&mut self, number: u32) -> Result<Option<Phy>, Error> {
-        let (mut phy, mut found) = (Phy::default(), false);
+        let mut phy = None;
         self.dump_phy(number, |payload| match payload {
-            None => (phy, found) = (Phy::default(), false),
-            Some(payload) => {
-                add_phy(&mut phy, payload);
-                found = true;
-            }
+            None => phy = None,
+            Some(payload) => add_phy(phy.get_or_insert_default(), payload),
         })?;
-        Ok(found.then_some(phy))
+        Ok(phy)
     }
 
     /// Returns the attributes of a phy that decide how it is governed; none is a name or an address.

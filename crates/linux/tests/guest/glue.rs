@@ -10,6 +10,7 @@ use queue::{Departure, DisciplineName, Ecn, Packet, Queue, Settings};
 use std::net::UdpSocket;
 use units::{Bytes, Duration, Positive, Within};
 
+#[derive(Clone, Copy)]
 struct Sent {
     len: Bytes,
     flow: u64,
