@@ -71,7 +71,7 @@ fn radio(wireless: &mut Wireless, number: u32) -> Result<Radio, Error> {
         Err(error) if error.kind() != ErrorKind::PermissionDenied => None,
         read => Some((file.to_owned(), read.ok())),
     };
-    let hex = |bytes: Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = |bytes: Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let attributes = wireless.deciding(number)?.into_iter().map(|(kind, value)| (kind, hex(value))).collect();
     Ok(Radio { attributes, debugfs: AQL_FILES.iter().filter_map(|file| read(file)).collect() })
 }

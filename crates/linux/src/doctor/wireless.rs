@@ -50,7 +50,7 @@ pub(super) fn findings(
     Ok((found, looks.pop()))
 }
 
-/// Returns what goes past mac80211's queues and those above, which nothing can govern. `wed`: whether MediaTek's driver lets
+/// Returns what goes past mac80211's queues and those above, which nothing can govern. `wed`: whether mt76 lets
 /// the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of connections, for root.
 fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
     const FIX: &str =

@@ -106,8 +106,8 @@ fn a_packet_has_the_discard_priority_of_its_drop_precedence() {
 /// As `cfg80211_classify8021d` of Linux 6.8 and later has it; a test of the simulator reads the same table.
 #[test]
 fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
-    let Some(object) = load(None) else { return };
     const BY_NAME: [&str; 4] = ["voice", "video", "best-effort", "background"];
+    let Some(object) = load(None) else { return };
     let (voice, best_effort) = (0, 2);
     for (dscp, line) in (0..64_u8).zip(include_str!("../../../tests/lanes.csv").lines().skip(1)) {
         let expected = BY_NAME.iter().position(|name| line == format!("{dscp},{name}")).unwrap();
