@@ -227,16 +227,16 @@ fn longest_calls(order: Option<Order>) -> [u64; 3] {
     install(&mut slot, "sl0");
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     rustix::net::sockopt::set_socket_send_buffer_size(&socket, 200_000_000).unwrap();
-    let mut sent = 0;
+    let mut number = 0;
     let mut send = || {
-        sent += 1;
+        number += 1;
         // A full queue may refuse.
-        let _ = socket.send_to(&[0; 20], ("10.9.9.2", 10_000 + sent % FLOWS));
+        let _ = socket.send_to(&[0; 20], ("10.9.9.2", 10_000 + number % FLOWS));
     };
-    let full = u64::from(ROOM) - 1_000;
+    let enough = u64::from(ROOM) - 1_000;
     let mut fill = |slot: &mut Slot| {
         slot.set_limit(many).unwrap();
-        while slot.backlog().unwrap().packets < full {
+        while slot.backlog().unwrap().packets < enough {
             (0..1_000).for_each(|_| send());
         }
         slot.set_limit(Limit::Packets(10)).unwrap();
