@@ -131,8 +131,7 @@ pub(crate) struct Record {
 #[command(after_help = "\
 Examples:
   sluice doctor
-  sluice doctor eth0 --json
-  sudo sluice doctor --bundle my-router.json")]
+  sluice doctor eth0 --json")]
 pub(crate) struct Doctor {
     /// The interface [default: all].
     pub(crate) device: Option<String>,

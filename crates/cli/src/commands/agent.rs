@@ -121,10 +121,8 @@ impl Serving<'_> {
 
     /// Says which tables are wrong: the others apply.
     fn leave_out(&mut self, wrong: &[String]) {
-        for why in wrong {
-            let words = format!("{why}; this interface is left out");
-            self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
-        }
+        let words = wrong.iter().map(|why| format!("{why}; this interface is left out"));
+        words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));
     }
 
     /// Writes the rest, and says which recordings are not whole.

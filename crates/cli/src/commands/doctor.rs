@@ -9,16 +9,18 @@ use linux::{Diagnosis, Finding};
 
 pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
     if let Some(file) = &args.bundle {
-        let text =
-            serde_json::to_string_pretty(&linux::bundle()?).map_err(|error| Failure::failed(error.to_string()))?;
-        return std::fs::write(file, text + "\n").map_err(|error| unwritable(&file.display().to_string(), &error));
+        let text = json(&linux::bundle()?)?;
+        return std::fs::write(file, text).map_err(|error| unwritable(&file.display().to_string(), &error));
     }
     let diagnosis = linux::diagnose(args.device.as_deref(), args.parent)?;
     if args.json {
-        let text = serde_json::to_string(&diagnosis).map_err(|error| Failure::failed(error.to_string()))?;
-        return print_json(&(text + "\n"));
+        return print_json(&json(&diagnosis)?);
     }
     print(&text(&diagnosis))
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
+    Ok(serde_json::to_string(value).map_err(|error| Failure::failed(error.to_string()))? + "\n")
 }
 
 fn text(diagnosis: &Diagnosis) -> String {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 
-/// A machine: the release of its kernel, its interfaces in order, and its phys by their numbers.
+/// A machine: the version of its kernel, its interfaces in order, and its phys by their numbers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     pub(super) kernel: String,
@@ -19,12 +19,11 @@ pub struct Machine {
     pub(super) phys: BTreeMap<u32, Radio>,
 }
 
-/// An interface, but for those that carry no network. Its name is in no other file: `if3`.
+/// An interface, but for those that carry no network, as its link is. Its name is in no other file: `if3`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Interface {
     pub(super) name: String,
     pub(super) phy: Option<u32>,
-    // As in `Link`.
     pub(super) kind: Option<String>,
     pub(super) hardware: u16,
     pub(super) qdisc: String,
@@ -60,7 +59,6 @@ pub fn bundle() -> Result<Machine, Error> {
         let name = format!("if{}", interfaces.len());
         interfaces.push(Interface { name, phy, kind, hardware, qdisc, tx_queues, module });
     }
-    // Whoever built it may have named it.
     let kernel = rustix::system::uname().release().to_string_lossy().split('-').next().unwrap_or_default().to_owned();
     Ok(Machine { kernel, interfaces, phys })
 }

@@ -17,6 +17,10 @@ const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 const NOT_OF_MAC80211: &str =
     "mac80211 holds none of its packets: the device shares the airtime between stations as it likes";
 
+/// Of the size of aggregates.
+const AGGREGATES: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
+                          4 ms allow, and count only the stations of this interface";
+
 /// Advice for a channel without a survey.
 const OTHER_CARD: &str = "use another driver or card to see the channel's time; wqm works without it if all stations count \
                           as equal: --set wqm.share=equal";
@@ -42,7 +46,7 @@ pub(super) fn findings(
         Holder::Mac80211 => vec![airtime(first), aql(&looks, module)],
         Holder::Driver | Holder::NotWifi => vec![Finding::good("airtime", NOT_OF_MAC80211)],
     };
-    let rest = [channel(first), link(device, first), aggregates()];
+    let rest = [channel(first), link(device, first), Finding::good("aggregates", AGGREGATES)];
     let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
     let wed = read(&format!("/sys/module/{}/parameters/wed_enable", module.unwrap_or_default()));
     let past = past_queues(&wed, &read("/proc/net/nf_conntrack"));
@@ -120,12 +124,6 @@ fn link(device: &str, stations: &Stations) -> Finding {
         format!("the bitrate is known for none of {all} stations: wqm and dnb are refused"),
         "send a frame to a station; if that does not help, use another driver or card",
     )
-}
-
-fn aggregates() -> Finding {
-    const SIZE: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
-                        4 ms allow, and count only the stations of this interface";
-    Finding::good("aggregates", SIZE)
 }
 
 fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
