@@ -1,5 +1,6 @@
 //! `sluice doctor`.
 
+use super::decisions::line;
 use super::live::unwritable;
 use super::stations;
 use crate::args;
@@ -9,18 +10,14 @@ use linux::{Diagnosis, Finding};
 
 pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
     if let Some(file) = &args.bundle {
-        let text = json(&linux::bundle()?)?;
+        let text = line(&linux::bundle()?)?;
         return std::fs::write(file, text).map_err(|error| unwritable(&file.display().to_string(), &error));
     }
     let diagnosis = linux::diagnose(args.device.as_deref(), args.parent)?;
     if args.json {
-        return print_json(&json(&diagnosis)?);
+        return print_json(&line(&diagnosis)?);
     }
     print(&text(&diagnosis))
-}
-
-fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
-    Ok(serde_json::to_string(value).map_err(|error| Failure::failed(error.to_string()))? + "\n")
 }
 
 fn text(diagnosis: &Diagnosis) -> String {

@@ -229,9 +229,9 @@ fn longest_calls(order: Option<Order>) -> [u64; 3] {
     rustix::net::sockopt::set_socket_send_buffer_size(&socket, 200_000_000).unwrap();
     let mut number = 0;
     let mut send = || {
-        number += 1;
+        number = (number + 1) % FLOWS;
         // A full queue may refuse.
-        let _ = socket.send_to(&[0; 20], ("10.9.9.2", 10_000 + number % FLOWS));
+        let _ = socket.send_to(&[0; 20], ("10.9.9.2", 10_000 + number));
     };
     let enough = u64::from(ROOM) - 1_000;
     let mut fill = |slot: &mut Slot| {
