@@ -524,6 +524,61 @@ fn inner_regulate() {
     }
 }
 
+/// Sends 3,000 copies of a message a second, in the name of each of these addresses and ports, for four seconds; every second
+/// copy with another flow.
+const FORGER: &str = "
+import socket, struct, sys, time
+message, names = bytes.fromhex(sys.argv[1]), sys.argv[2:]
+def total(b):
+    s = sum(struct.unpack('>%dH' % (len(b) // 2), b))
+    return (s & 0xffff) + (s >> 16)
+def packet(name, payload):
+    udp = struct.pack('>HHHH', 9478, 9478, 8 + len(payload), 0) + payload
+    ip = struct.pack('>BBHHHBBH', 0x45, 0, 20 + len(udp), 1, 0, 255, 17, 0)
+    ip += socket.inet_aton(name) + socket.inet_aton('10.9.1.1')
+    return ip[:10] + struct.pack('>H', ~total(ip) & 0xffff) + ip[12:] + udp
+s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+begun, sent = time.time(), 0
+while time.time() - begun < 4:
+    while sent < (time.time() - begun) * 3000:
+        flow = sent.to_bytes(8, 'big') if sent % 2 else message[60:68]
+        s.sendto(packet(names[sent % len(names)], message[:60] + flow + message[68:]), ('10.9.1.1', 0))
+        sent += 1
+    time.sleep(0.001)
+print(sent)
+";
+
+/// A neighbour on the link asks to regulate in the name of the next hop and of the peer, which he does not hear.
+#[test]
+fn a_neighbour_who_floods_requests_to_regulate_ends_no_call() {
+    in_namespace("admission::inner_flooded");
+}
+
+#[test]
+#[ignore = "runs in a namespace"]
+fn inner_flooded() {
+    let Some(chain) = Chain::new() else { return };
+    let _agents = chain.agents(["", "", ""]);
+    let mut call = chain.admit("--rate 100kb/s --to 10.9.2.2:5004 --json", &["sleep", "60"]);
+    let mut call = call.stderr(Stdio::piped()).spawn().unwrap();
+    let mut steps = BufReader::new(call.stderr.take().unwrap()).lines();
+    for expected in ["probe", "admit"] {
+        assert!(steps.next().unwrap().unwrap().contains(expected));
+    }
+    let to_a = Message { kind: Kind::Regulate, hops: 1, source: Ipv4Addr::new(10, 9, 1, 1).into(), ..probe(1, C) };
+    let hex: String = Message { port: 5_004, ..to_a }.write().iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut forger = chain.within(Some(chain.b.id()), "python3");
+    let forged = forger.args(["-c", FORGER, &hex, "10.9.1.2", "10.9.2.2", "10.9.1.77"]).output().unwrap();
+    assert!(stdout(&forged).trim().parse::<u32>().unwrap() > 4_000, "{}", stderr(&forged));
+    assert!(call.try_wait().unwrap().is_none(), "the call has ended");
+    // The agent answers others as before.
+    let (code, said) = chain.admitted("--rate 100kb/s --to 10.9.2.2:5006", &["true"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(end(&mut call, "TERM"), Some(128 + 15));
+    let told: Vec<String> = steps.map_while(Result::ok).collect();
+    assert!(told.iter().all(|step| !step.contains("regulate") && !step.contains("refuse")), "{told:?}");
+}
+
 #[test]
 fn flows_together_get_no_more_than_at_most_and_one_that_ends_makes_room() {
     in_namespace("admission::inner_sum");

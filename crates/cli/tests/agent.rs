@@ -245,10 +245,25 @@ fn inner_sections() {
     }
     agent.until("i0", "attached");
     assert!(governed("i0", 300));
-    // While the agent runs all settings apply, or none.
+    // As at the start, when the file is read again: the others apply, and what is wrong now is let go.
+    let other = good.replace("300", "200");
+    std::fs::write(&config, format!("{wrong}[interface.v0]\n{other}[interface.i0]\nbackend = \"bfp\"\n")).unwrap();
+    run(&format!("kill -HUP {}", agent.child.id()));
+    for _ in 0..3 {
+        let words = agent.until("", "failed");
+        assert!(words.ends_with("this interface is left out"), "{words}");
+    }
+    agent.until("i0", "restored");
+    assert!(governed("v0", 200) && !governed("i0", 300));
+    // None is right: nothing is changed.
+    std::fs::write(&config, wrong).unwrap();
     run(&format!("kill -HUP {}", agent.child.id()));
     let words = agent.until("", "failed");
     assert!(words.starts_with("nothing is changed: ") && words.contains("did you mean `bpf`?"), "{words}");
+    assert!(governed("v0", 200));
+    std::fs::write(&config, format!("[interface.v0]\n{good}[interface.\"*\"]\n{good}")).unwrap();
+    run(&format!("kill -HUP {}", agent.child.id()));
+    agent.until("i0", "attached");
     std::fs::write(&config, format!("[interface.v0]\n{good}")).unwrap();
     run(&format!("kill -HUP {}", agent.child.id()));
     agent.until("i0", "restored");
@@ -435,7 +450,7 @@ config_load() { :; }
 config_get_bool() { case $2.$3 in main.enabled) v=1 ;; *) v=$4 ;; esac; eval "$1=$v"; }
 config_get() {
 	case $2.$3 in
-		wifi.device) v='*wifi eth0' ;; wifi.backend) v=knobs ;; wifi.target_delay) v='100 ms' ;;
+		wifi.device) v='*wifi eth0' ;; wifi.backend) v=knobs ;; wifi.target_delay) v=$DELAY ;;
 		wan.device) v='* wan eth0' ;; wan.parent) v=1:10 ;; wan.limit) v=1000 ;; wan.controller) v=ebdp ;;
 		main.metrics) v=127.0.0.1:9477 ;; *) v=${4-} ;;
 	esac
@@ -453,7 +468,17 @@ fn openwrt_settings_become_a_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/openwrt/sluice/files/sluice.init");
     let made = folder.path().join("etc/sluice.toml");
-    let run = format!("{UCI}\n. {script:?}\nCONFIG={made:?}\nstart_service");
+    // As a person writes it: a number is of milliseconds.
+    for delay in ["100", "100ms", "0.1 s"] {
+        let run = format!("DELAY='{delay}'\n{UCI}\n. {script:?}\nCONFIG={made:?}\nstart_service");
+        let output = Command::new("sh").args(["-euc", &run]).current_dir("/").output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        let config: linux::agent::config::Config = lab::files::config(&made).unwrap();
+        let wishes = config.wishes(Path::new("/run/sluice")).unwrap();
+        let delay = wishes.iter().find_map(|wish| wish.target_delay).unwrap();
+        assert_eq!(delay.get(), units::Duration::from_millis(100));
+    }
+    let run = format!("DELAY='100 ms'\n{UCI}\n. {script:?}\nCONFIG={made:?}\nstart_service");
     let output = Command::new("sh").args(["-euc", &run]).current_dir("/").output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     let config: linux::agent::config::Config = lab::files::config(&made).unwrap();

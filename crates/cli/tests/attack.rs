@@ -446,10 +446,16 @@ fn inner_reload() {
     let lines = || std::fs::read_to_string(&recording).unwrap().lines().count();
     let (old_v0, old_v1) = (queue("v0"), queue("v1"));
     let unwritable = interface("v0", "record = \"/nonexistent/v0.jsonl\"");
-    // A controller that this device cannot serve; a recording that cannot be written; a limit that the present queue
-    // cannot hold; a queue that cannot be taken up, beside changes that could be made; and nonsense.
+    let held = folder.path().join("held.jsonl");
+    std::fs::write(&held, "held before\n").unwrap();
+    let over = |queue: &str| interface("v0", &format!("record = {held:?}\nqueue = {queue}"));
+    // A controller that this device cannot serve, also with a recording that is there; the other's recording; one that cannot
+    // be written; a limit that the present queue cannot hold; a queue that cannot be taken up, beside changes that could be
+    // made; and nonsense.
     for refused in [
         v0("{ limit = 60, controller = \"wqm\" }") + &v1,
+        over("{ limit = 60, controller = \"wqm\" }") + &v1,
+        interface("v0", &format!("record = {recording:?}")) + &v1,
         unwritable + &v1,
         v0("{ limit = \"60 kB\", discipline = \"drop-head\" }") + &v1,
         v0("{ limit = 33 }") + &v1.replace("70", "71") + "[interface.lo]\nbackend = \"fifo\"\n",
@@ -467,6 +473,7 @@ fn inner_reload() {
         };
         assert!(ready.contains("STATUS=governs 2 of 2 queues; the last reload changed nothing: "), "{ready}");
         assert_eq!((queue("v0"), queue("v1")), (old_v0.clone(), old_v1.clone()), "{refused}");
+        assert_eq!(std::fs::read_to_string(&held).unwrap(), "held before\n", "{refused}");
         let before = lines();
         while lines() == before {
             wait_a_bit();

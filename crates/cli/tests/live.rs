@@ -489,6 +489,18 @@ fn inner_in_vain() {
     run("tc qdisc add dev v0 parent 1:10 handle 10: pfifo limit 1000");
     let (mut child, _lines) = attach(folder.path(), &["--parent", "1:10"]);
     assert_eq!(end(&mut child, "TERM"), Some(0));
+    // As at the root, without turns it takes a controller or a setting there: nothing is governed by none.
+    let before = queues();
+    let output = with("attach v0 --parent 1:10").output().unwrap();
+    let said = stderr(&output);
+    assert!(output.status.code() == Some(2) && said.contains("--controller"), "{said}");
+    assert_eq!(queues(), before);
+    for setting in ["--force", "--set limit=70"] {
+        let mut child = with(&format!("attach v0 --parent 1:10 {setting}")).spawn().unwrap();
+        let first = BufReader::new(child.stderr.take().unwrap()).lines().next().unwrap().unwrap();
+        assert!(child.try_wait().unwrap().is_none(), "{setting}: {first}");
+        assert_eq!(end(&mut child, "TERM"), Some(0));
+    }
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Findings about this machine and its interfaces: what is possible, why not more, and what would change that. Reads
 //! only.
 
+mod bundle;
 #[cfg(test)]
 mod farm_tests;
 mod interface;
 mod machine;
 mod wireless;
 
+pub use bundle::{Machine, bundle};
 pub use machine::Finding;
 
 use crate::device::driver::{has_class, linked};

@@ -29,5 +29,5 @@ pub use device::state::{Restorer, STATE_FOLDER, make_state_folder};
 pub use device::txq::Txq;
 pub use device::wish::{Backend, Start, Wish};
 pub use device::wish::{Place, class, shown_place};
-pub use doctor::{Diagnosis, Finding, diagnose};
+pub use doctor::{Diagnosis, Finding, Machine, bundle, diagnose};
 pub use error::{Error, Taken, Unfit, Unforced, Unsupported};

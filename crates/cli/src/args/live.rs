@@ -112,4 +112,7 @@ pub(crate) struct Doctor {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write to a file what of this machine decides (sysfs, nl80211, debugfs), without names and addresses, for a report.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["device", "json"])]
+    pub(crate) bundle: Option<PathBuf>,
 }

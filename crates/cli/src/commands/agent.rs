@@ -41,10 +41,7 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
         taken: Vec::new(),
         next: None,
     };
-    for why in wrong {
-        let words = format!("{why}; this interface is left out");
-        serving.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words));
-    }
+    serving.leave_out(&wrong);
     let recordings = serving.recordings.opened(&config).map_err(Failure::wrong)?;
     serving.record(&config, recordings);
     // The queues come first: without the privilege for them the folder cannot be made either.
@@ -121,6 +118,12 @@ impl Serving<'_> {
         let _ = self.log.line(text);
     }
 
+    /// Says which tables are wrong: the others apply.
+    fn leave_out(&mut self, wrong: &[String]) {
+        let words = wrong.iter().map(|why| format!("{why}; this interface is left out"));
+        words.for_each(|words| self.happened(&AgentEvent::new(clock(), "", AgentEventKind::Failed, words)));
+    }
+
     /// Writes the rest, and says which recordings are not whole.
     fn finish(&mut self) {
         for lacking in self.recordings.finish() {
@@ -159,10 +162,8 @@ impl Host for Serving<'_> {
     }
 
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
-        let (config, wishes) = match read(&self.args.config, &self.args.state) {
-            // All applies, or nothing.
-            Ok((.., wrong)) if !wrong.is_empty() => return Some(Err(wrong.join("; "))),
-            Ok((config, wishes, _)) => (config, wishes),
+        let (config, wishes, wrong) = match read(&self.args.config, &self.args.state) {
+            Ok(read) => read,
             Err(why) => return Some(Err(why)),
         };
         let recordings = match self.recordings.opened(&config) {
@@ -172,6 +173,7 @@ impl Host for Serving<'_> {
         let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
         restore_on_panic(self.places.iter().chain(&places).chain(&self.taken).cloned().collect());
         self.next = Some(Next { config, recordings, places });
+        self.leave_out(&wrong);
         Some(Ok(wishes))
     }
 

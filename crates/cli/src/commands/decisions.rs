@@ -44,8 +44,8 @@ pub(super) fn row(decision: &Decision) -> String {
     )
 }
 
-/// Formats a decision as a line of a recording.
-pub(super) fn line(decision: &Decision) -> Result<String, Failure> {
-    let line = serde_json::to_string(decision).map_err(|error| Failure::failed(error.to_string()))?;
+/// Formats a decision as a line of a recording, or another value as a line of JSON.
+pub(super) fn line(value: &impl serde::Serialize) -> Result<String, Failure> {
+    let line = serde_json::to_string(value).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(line + "\n")
 }

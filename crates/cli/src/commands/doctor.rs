@@ -1,5 +1,7 @@
 //! `sluice doctor`.
 
+use super::decisions::line;
+use super::live::unwritable;
 use super::stations;
 use crate::args;
 use crate::console::{print, print_json, width};
@@ -7,10 +9,13 @@ use crate::failure::Failure;
 use linux::{Diagnosis, Finding};
 
 pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
+    if let Some(file) = &args.bundle {
+        let text = line(&linux::bundle()?)?;
+        return std::fs::write(file, text).map_err(|error| unwritable(&file.display().to_string(), &error));
+    }
     let diagnosis = linux::diagnose(args.device.as_deref(), args.parent)?;
     if args.json {
-        let text = serde_json::to_string(&diagnosis).map_err(|error| Failure::failed(error.to_string()))?;
-        return print_json(&(text + "\n"));
+        return print_json(&line(&diagnosis)?);
     }
     print(&text(&diagnosis))
 }

@@ -1,5 +1,6 @@
 //! `sluice status`.
 
+use super::decisions::line;
 use super::stations::{self, milliseconds, plain};
 use crate::args;
 use crate::console::{print, print_json, width};
@@ -28,8 +29,7 @@ pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
     if args.json {
         let statuses: Vec<WithStations> =
             statuses.iter().map(|status| WithStations { status, wireless: wireless.get(&status.device) }).collect();
-        let text = serde_json::to_string(&statuses).map_err(|error| Failure::failed(error.to_string()))?;
-        print_json(&(text + "\n"))?;
+        print_json(&line(&statuses)?)?;
     } else if running {
         let mut text = text(&statuses, width());
         let stations = stations::text(&wireless, width());

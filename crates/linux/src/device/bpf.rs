@@ -32,6 +32,8 @@ mod conformance_biased;
 #[cfg(test)]
 mod conformance_credit;
 #[cfg(test)]
+mod conformance_glue;
+#[cfg(test)]
 mod conformance_many;
 #[cfg(test)]
 mod conformance_shaper;

@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::kernel::debugfs::{CATEGORIES, phy_folder};
 use crate::kernel::nl80211::Survey;
 use crate::telemetry::stations::{Stations, look};
+use std::fs;
 use units::Duration;
 
 /// Number and spacing of readings before AQL is called stuck: a second is many times what it allows to be pending.
@@ -15,6 +16,10 @@ const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 /// Of a driver whose packets mac80211 does not hold.
 const NOT_OF_MAC80211: &str =
     "mac80211 holds none of its packets: the device shares the airtime between stations as it likes";
+
+/// Of the size of aggregates.
+const AGGREGATES: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
+                          4 ms allow, and count only the stations of this interface";
 
 /// Advice for a channel without a survey.
 const OTHER_CARD: &str = "use another driver or card to see the channel's time; wqm works without it if all stations count \
@@ -41,9 +46,24 @@ pub(super) fn findings(
         Holder::Mac80211 => vec![airtime(first), aql(&looks, module)],
         Holder::Driver | Holder::NotWifi => vec![Finding::good("airtime", NOT_OF_MAC80211)],
     };
-    let rest = [channel(first), link(device, first), aggregates()];
-    let found = [network(first)].into_iter().chain(shared).chain(rest).collect();
+    let rest = [channel(first), link(device, first), Finding::good("aggregates", AGGREGATES)];
+    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
+    let wed = read(&format!("/sys/module/{}/parameters/wed_enable", module.unwrap_or_default()));
+    let past = past_queues(&wed, &read("/proc/net/nf_conntrack"));
+    let found = [network(first)].into_iter().chain(past).chain(shared).chain(rest).collect();
     Ok((found, looks.pop()))
+}
+
+/// Returns what goes past mac80211's queues and those above, which nothing can govern. `wed`: whether mt76 lets
+/// the switch forward to the radio (Wireless Ethernet Dispatch); `flows`: the kernel's list of connections, for root.
+fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
+    const FIX: &str =
+        "where delay matters: flow_offloading_hw '0' in the firewall's settings, and wed_enable=N for the module";
+    let (is_on, offloaded) = (wed.starts_with('Y'), flows.matches("[HW_OFFLOAD]").count());
+    let wed = if is_on { "WED is on" } else { "WED is off" };
+    let found =
+        format!("packets that hardware forwards pass all queues by: {wed}, {offloaded} connections are forwarded so");
+    (is_on || offloaded > 0).then(|| Finding::bad("hardware offload", found, FIX))
 }
 
 #[expect(clippy::disallowed_methods, reason = "two readings show whether something changes")]
@@ -104,12 +124,6 @@ fn link(device: &str, stations: &Stations) -> Finding {
         format!("the bitrate is known for none of {all} stations: wqm and dnb are refused"),
         "send a frame to a station; if that does not help, use another driver or card",
     )
-}
-
-fn aggregates() -> Finding {
-    const SIZE: &str = "drivers do not report their size: wqm and dnb assume that they are as large as the frames' format and \
-                        4 ms allow, and count only the stations of this interface";
-    Finding::good("aggregates", SIZE)
 }
 
 fn aql(looks: &[Stations], module: Option<&str>) -> Finding {
@@ -225,6 +239,19 @@ mod tests {
         let finding = aql(&off, None);
         assert!(!finding.good && finding.found.contains("switched off"), "{finding:?}");
         assert_eq!(stuck(&[]), None);
+    }
+
+    #[test]
+    fn what_hardware_forwards_is_said_to_pass_the_queues_by() {
+        let flow = "ipv4 2 tcp 6 src=192.0.2.1 dst=192.0.2.2 sport=1 dport=2";
+        assert!(past_queues("", "").is_none() && past_queues("N\n", &format!("{flow} [OFFLOAD] use=2\n")).is_none());
+        let by_hardware = format!("{flow} [HW_OFFLOAD] use=2\n{flow} [ASSURED] use=2\n");
+        for (wed, flows, says) in
+            [("Y\n", "", "WED is on, 0 connections"), ("N\n", &by_hardware, "WED is off, 1 connections")]
+        {
+            let finding = past_queues(wed, flows).unwrap();
+            assert!(!finding.good && finding.found.contains(says) && finding.fix.is_some(), "{finding:?}");
+        }
     }
 
     #[test]

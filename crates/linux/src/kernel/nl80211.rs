@@ -20,11 +20,12 @@ use crate::kernel::netlink::{Connection, F_ACK, F_DUMP, F_REQUEST, failed};
 use crate::kernel::wire::{Request, messages, u16_at};
 use interface::interface;
 use reading::{
-    ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy, add_station, body, interface_number,
-    peer, phy_name, phy_number,
+    ATTR_EXT_FEATURES, ATTR_IFINDEX, ATTR_SPLIT_WIPHY_DUMP, ATTR_TXQ_LIMIT, ATTR_WIPHY, add_phy, add_station, body,
+    interface_number, peer, phy_name, phy_number,
 };
 use rustix::io::Errno;
 use rustix::net::netlink::GENERIC;
+use std::collections::BTreeMap;
 use survey::survey;
 
 /// `GENL_ID_CTRL` (`linux/genetlink.h`): it knows the numbers of families.
@@ -91,20 +92,34 @@ impl Wireless {
     /// # Errors
     /// The kernel does not answer.
     pub fn phy(&mut self, number: u32) -> Result<Option<Phy>, Error> {
-        // One phy takes several messages.
+        let mut phy = None;
+        self.dump_phy(number, |payload| match payload {
+            None => phy = None,
+            Some(payload) => add_phy(phy.get_or_insert_default(), payload),
+        })?;
+        Ok(phy)
+    }
+
+    /// Returns the attributes of a phy that decide how it is governed; none is a name or an address.
+    pub(crate) fn deciding(&mut self, number: u32) -> Result<BTreeMap<u16, Vec<u8>>, Error> {
+        let mut all = BTreeMap::new();
+        let decides = |(kind, _): &(u16, &[u8])| matches!(*kind, ATTR_TXQ_LIMIT | ATTR_EXT_FEATURES);
+        self.dump_phy(number, |payload| {
+            let told = body(payload.unwrap_or_default()).filter(decides);
+            all.extend(told.map(|(kind, value)| (kind, value.to_vec())));
+        })?;
+        Ok(all)
+    }
+
+    /// Reads a phy, which takes several messages; none begins anew.
+    fn dump_phy(&mut self, number: u32, mut take: impl FnMut(Option<&[u8]>)) -> Result<(), Error> {
         let request = self.request(GET_WIPHY, F_DUMP, ATTR_WIPHY, number).with(ATTR_SPLIT_WIPHY_DUMP, &[]);
-        let (mut phy, mut found) = (Phy::default(), false);
-        let asked = self.connection.dump(&request, |message| match message {
-            None => (phy, found) = (Phy::default(), false),
-            Some(message) if phy_number(message.payload) == Some(number) => {
-                add_phy(&mut phy, message.payload);
-                found = true;
-            }
-            Some(_) => {}
+        let asked = self.connection.dump(&request, |message| match message.map(|message| message.payload) {
+            Some(payload) if phy_number(payload) != Some(number) => {}
+            payload => take(payload),
         });
         match asked {
-            Ok(()) => Ok(found.then_some(phy)),
-            Err(Errno::NODEV | Errno::INVAL) => Ok(None),
+            Ok(()) | Err(Errno::NODEV | Errno::INVAL) => Ok(()),
             Err(errno) => Err(failed("read the queues of its phy", errno)),
         }
     }

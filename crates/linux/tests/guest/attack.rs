@@ -228,7 +228,9 @@ fn two_places_of_one_interface_share_its_limit_of_segments_and_the_last_gives_it
     let before = shell(LIMIT);
     assert_ne!(before.trim(), "gso_max_segs 1");
     let attach = |class: &str| {
-        let line = format!("/tmp/sluice attach one --parent 1:{class} --gso-segments 1 > /dev/null 2>&1 & echo $!");
+        let line = format!(
+            "/tmp/sluice attach one --parent 1:{class} --backend fifo --gso-segments 1 > /dev/null 2>&1 & echo $!"
+        );
         let process = shell(&line).trim().to_string();
         shell(&format!("until tc qdisc show dev one | grep -q ' parent 1:{class} limit 1000p'; do sleep 0.1; done"));
         process

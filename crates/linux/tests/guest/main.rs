@@ -9,6 +9,7 @@ mod chain;
 mod classes;
 mod downloads;
 mod forged;
+mod glue;
 mod governor;
 mod ground;
 mod holder;

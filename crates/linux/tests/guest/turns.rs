@@ -66,6 +66,77 @@ fn without_any_option_a_driver_that_pushes_back_has_turns() {
     nothing_is_left();
 }
 
+/// Bytes that wait at the root of the link.
+fn waiting() -> u64 {
+    let shown = shell("tc -j -s qdisc show dev sl0 root");
+    shown.split("\"backlog\":").nth(1).unwrap().split([',', '}']).next().unwrap().parse().unwrap()
+}
+
+/// Without an agent the law goes on: no more waits than is sent in the target.
+#[test]
+#[ignore = "needs the guest"]
+fn after_a_kill_no_more_waits_than_is_sent_in_the_target() {
+    let link = SlowLink::new(LINK);
+    let before = queue("sl0");
+    let program = Program::attached("attach sl0 --target-delay 400ms", "sl0");
+    offer(now() + Duration::from_secs(3), || ());
+    let governed = waiting();
+    program.kill();
+    let (killed, mut most) = (now(), 0);
+    let mut next = killed + Duration::from_secs(1);
+    offer(killed + Duration::from_secs(8), || {
+        if now() >= next {
+            next += Duration::from_secs(1);
+            most = most.max(waiting());
+        }
+    });
+    println!("{governed} B wait with an agent, at most {most} B in 8 s after its kill");
+    // The rate is measured to a tenth.
+    assert!(governed > LINK / 5 && most <= LINK * 4 / 10 * 11 / 10, "{governed} and {most} B");
+    assert_eq!(run("detach sl0"), Some(0), "{}", said());
+    assert_eq!(queue("sl0"), before);
+    nothing_is_left();
+    assert!(link.end().packets > 12_000);
+}
+
+/// Of so many flows, each of which sends less than its share, together twice what the link carries.
+#[test]
+#[ignore = "needs the guest"]
+fn however_many_flows_send_no_more_waits_than_is_sent_in_the_target() {
+    const MANY: u16 = 1_700;
+    const PAYLOAD: usize = 1_400 - HEADERS;
+    let link = SlowLink::new(LINK);
+    let program = Program::attached("attach sl0", "sl0");
+    let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
+    rustix::net::sockopt::set_socket_send_buffer_size(&socket, 16_000_000).unwrap();
+    let every = Duration::from_nanos(1_400 * 1_000_000_000 / LINK / 2);
+    let (start, mut most, mut number) = (now(), 0, 0_u16);
+    let mut next = start;
+    while now() < start + Duration::from_secs(6) {
+        let _ = socket.send_to(&stamped::<PAYLOAD>(), ("10.9.9.2", 10_000 + number % MANY));
+        number = (number + 1) % (MANY * 8);
+        if number % 500 == 0 && now() > start + WARM_UP {
+            most = most.max(waiting());
+        }
+        next += every;
+        pause_until(next);
+    }
+    pause_until(now() + Duration::from_secs(1));
+    program.signal("TERM");
+    assert_eq!(program.end(), Some(0), "{}", said());
+    let mut delays: Vec<Duration> =
+        link.end().delays.into_iter().filter(|(sent, _)| *sent > start + WARM_UP).map(|(_, delay)| delay).collect();
+    delays.sort_unstable();
+    let below = Duration::from_nanos((BELOW_THE_QUEUE + 2_000) * 1_000_000_000 / LINK);
+    let late = delays.iter().filter(|delay| **delay > Duration::from_millis(200) + below).count();
+    let (all, middle) = (delays.len(), delays[delays.len() / 2]);
+    println!(
+        "{MANY} flows: at most {most} B wait; of {all} packets {late} wait longer than twice the target, half {middle:?}"
+    );
+    assert!(most <= LINK / 10 * 11 / 10, "{most} B");
+    assert!(all > 2_000 && middle < Duration::from_millis(100) + below, "{all} packets, {middle:?}");
+}
+
 /// An access point and its stations, which are in namespaces of their own.
 pub(super) struct Cell {
     medium: Medium,
@@ -137,6 +208,11 @@ impl Cell {
 
     /// Offers all stations more than the air carries, and probes the first.
     fn run(&self, length: Duration) -> Outcome {
+        self.run_with(length, 0)
+    }
+
+    /// As [`run`](Self::run); what is offered to the first station has this type of service.
+    fn run_with(&self, length: Duration, tos: u8) -> Outcome {
         for setting in ["wmem_default", "rmem_default"] {
             std::fs::write(format!("/proc/sys/net/core/{setting}"), "16777216").unwrap();
         }
@@ -154,6 +230,7 @@ impl Cell {
             socket
         };
         let bulk: Vec<UdpSocket> = (1..=self.stations).map(|station| to(station, BULK)).collect();
+        rustix::net::sockopt::set_ip_tos(&bulk[0], tos).unwrap();
         let probe = to(1, PROBE);
         let every = Duration::from_nanos(1_000_000_000 / OFFERED);
         let (mut next, mut next_probe, mut sent) = (now(), start, 0);
@@ -347,4 +424,19 @@ fn two_networks_of_a_radio_wait_no_longer_than_one() {
     // A frame of 1000 B takes 1.3 ms.
     assert!(two.p99() <= one.p99() + 3.0, "{} and {} ms", one.p99(), two.p99());
     assert!(two.mbps() > 0.95 * one.mbps() && two.jain() > 0.98, "{} Mb/s, {}", two.mbps(), two.jain());
+}
+
+/// AF11 and AF21, which Linux takes for best effort, and which three bits of the code point alone would not.
+#[test]
+#[ignore = "needs the guest"]
+fn a_code_point_of_best_effort_gets_no_more_than_its_share() {
+    let cell = Cell::new(2, 1);
+    let program = attached("", "grade 2");
+    for tos in [10 << 2, 18 << 2] {
+        let outcome = cell.run_with(Duration::from_secs(setting("SECONDS", 3)), tos);
+        outcome.show(&format!("TOS {tos}"), 2);
+        assert!(outcome.p99() < 30.0 && outcome.jain() > 0.98, "{tos}");
+    }
+    ends(program);
+    cell.end();
 }

@@ -124,3 +124,24 @@ impl From<Class> for Category {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A test of the live qdisc reads the same table.
+    #[test]
+    fn a_code_point_has_the_category_that_the_live_queue_gives_it() {
+        let table = include_str!("../../../linux/tests/lanes.csv");
+        assert_eq!(table.lines().count(), 65);
+        for (number, line) in (0..64).zip(table.lines().skip(1)) {
+            let name = match Dscp::new(number).category() {
+                Category::Voice => "voice",
+                Category::Video => "video",
+                Category::BestEffort => "best-effort",
+                Category::Background => "background",
+            };
+            assert_eq!(line, format!("{number},{name}"));
+        }
+    }
+}

@@ -103,19 +103,15 @@ fn a_packet_has_the_discard_priority_of_its_drop_precedence() {
     }
 }
 
-/// As `cfg80211_classify8021d` of Linux 6.8 and later has it: all code points, and the simulator's table.
+/// As `cfg80211_classify8021d` of Linux 6.8 and later has it; a test of the simulator reads the same table.
 #[test]
 fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
+    const BY_NAME: [&str; 4] = ["voice", "video", "best-effort", "background"];
     let Some(object) = load(None) else { return };
-    let (voice, video, best_effort, background) = (0, 1, 2, 3);
-    for dscp in 0..64_u8 {
-        let expected = match dscp {
-            10 | 12 | 14 | 16 | 18 | 20 | 22 => best_effort,
-            44 | 46 | 48.. => voice,
-            24 | 26 | 28 | 30 | 32..48 => video,
-            8..24 => background,
-            _ => best_effort,
-        };
+    let (voice, best_effort) = (0, 2);
+    for (dscp, line) in (0..64_u8).zip(include_str!("../../../tests/lanes.csv").lines().skip(1)) {
+        let expected = BY_NAME.iter().position(|name| line == format!("{dscp},{name}")).unwrap();
+        let expected = u32::try_from(expected).unwrap();
         for ecn in 0..4 {
             assert_eq!(run(&object, "lane", &frame(&[], 0x0800, &ipv4(dscp, ecn))), expected, "{dscp}");
             assert_eq!(run(&object, "lane", &frame(&[], 0x86dd, &ipv6(dscp, ecn, 17, 0))), expected, "{dscp}");
@@ -124,6 +120,14 @@ fn a_packet_has_the_access_category_that_linux_gives_its_code_point() {
     // ARP is best effort, and so is what stands behind a tag in the frame itself.
     assert_eq!(run(&object, "lane", &frame(&[], 0x0806, &[0xff; 28])), best_effort);
     assert_eq!(run(&object, "lane", &frame(&[0x8100], 0x0800, &ipv4(46, 0))), best_effort);
+    // The class of a label goes by the table of priorities; handover between media has the highest.
+    for (class, lane) in [2, 3, 3, 2, 1, 1, 0, 0].into_iter().enumerate() {
+        let label = [0xff, 0xff, 0xf1 | u8::try_from(class << 1).unwrap(), 64];
+        for protocol in [0x8847, 0x8848] {
+            assert_eq!(run(&object, "lane", &frame(&[], protocol, &[&label[..], &[0; 28]].concat())), lane, "{class}");
+        }
+    }
+    assert_eq!(run(&object, "lane", &frame(&[], 0x8917, &[0; 28])), voice);
 }
 
 /// A packet in a session of PPP over Ethernet.

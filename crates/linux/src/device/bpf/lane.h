@@ -41,8 +41,8 @@ static ALWAYS_INLINE __u64 receiver_of(__u64 bytes)
 	return (bytes & OF_GROUP ? SIX_BYTES : bytes & SIX_BYTES) | NAMED;
 }
 
-/* Returns the access category of a packet, as mac80211 finds it: by what its sender asked for, by its tag's priority, or
- * by its DSCP. */
+/* Returns the access category of a packet, as mac80211 finds it: by what its sender asked for, by its tag's priority, by
+ * its DSCP, or by the class of its first label (MPLS). */
 static ALWAYS_INLINE __u32 lane_of(const struct sk_buff *skb)
 {
 	__u32 priority = skb->priority - 256, dscp;
@@ -57,7 +57,10 @@ static ALWAYS_INLINE __u32 lane_of(const struct sk_buff *skb)
 		dscp = header >> 10 & 63;
 	else if (skb->protocol == __builtin_bswap16(ETHERTYPE_IPV6))
 		dscp = (header & 15) << 2 | (header >> 14 & 3);
+	else if (skb->protocol == __builtin_bswap16(ETHERTYPE_MPLS) || skb->protocol == __builtin_bswap16(ETHERTYPE_MPLS_GROUP))
+		return LANES_BY_PRIORITY >> (header >> 17 & 7) * 4 & 3;
 	else
-		dscp = 0;
+		/* Handover between media (802.21) has the highest priority. */
+		dscp = skb->protocol == __builtin_bswap16(ETHERTYPE_HANDOVER) ? 63 : 0;
 	return (LANES_OF_DSCP_LOW >> dscp & 1) | (LANES_OF_DSCP_HIGH >> dscp & 1) << 1;
 }

@@ -140,7 +140,7 @@ impl Known {
 }
 
 /// Returns an address as `shared.h` has it.
-fn name(address: [u8; 6]) -> u64 {
+pub(super) fn name(address: [u8; 6]) -> u64 {
     address.iter().rev().fold(1, |name, byte| name << 8 | u64::from(*byte))
 }
 
@@ -153,7 +153,7 @@ fn key() -> Result<u64, Error> {
 }
 
 /// Returns the places in which the discipline looks for an address. Place zero is never among them: it is nobody's.
-fn places(key: u64, address: u64) -> impl Iterator<Item = usize> {
+pub(super) fn places(key: u64, address: u64) -> impl Iterator<Item = usize> {
     let first = address.wrapping_mul(key) >> 58;
     (first..first + PROBES).map(|place| (place % STATIONS) as usize).filter(|place| *place != 0)
 }

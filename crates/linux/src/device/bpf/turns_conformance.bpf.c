@@ -8,6 +8,18 @@
 #include "conformance.h"
 #include "flows.h"
 #include "stations.h"
+#include "lane.h"
+
+KERNEL(void *bpf_cast_to_kern_ctx(void *context));
+
+/* The port of a made-up packet of Ethernet. */
+SEC("tc")
+int port(struct __sk_buff *context)
+{
+	const struct sk_buff *skb = bpf_cast_to_kern_ctx(context);
+
+	return station_of(0, receiver_of(bytes_at(skb->data))) * LANES + lane_of(skb);
+}
 
 static ALWAYS_INLINE void arrives(struct queue q, struct turns *all, struct step *step, host_t host)
 {
