@@ -5,7 +5,7 @@ use sim::World;
 use sim::results::Outcome;
 use sim::trace::{Kind, TraceEventKind};
 use std::fmt::Write as _;
-use theory::tmac::{Hop, rate};
+use theory::tmac::{Hop, rate, tcp};
 use units::{Duration, Instant};
 
 const SATURATED: &str = "{ kind = \"saturated\", packet = \"1000 B\" }";
@@ -61,7 +61,11 @@ fn shared(sources: usize, hop: impl Fn(usize) -> f64) -> f64 {
 
 /// DIFS 34 and 7.5 slots of 9 us on average, data of 1072 B (1000, UDP, IP, LLC, MAC header, key), SIFS 16, an ACK of 22 B.
 fn exchange() -> f64 {
-    (34.0 + 67.5 + 16.0) * 1e-6 + symbols(1_072, 216) + symbols(22, 24)
+    exchange_of(1_072)
+}
+
+fn exchange_of(bytes: u32) -> f64 {
+    (34.0 + 67.5 + 16.0) * 1e-6 + symbols(bytes, 216) + symbols(22, 24)
 }
 
 #[test]
@@ -78,6 +82,35 @@ fn in_one_domain_all_flows_have_the_rate_of_one_fifo() {
         assert_eq!(dropped, 0);
         let plain = run(&parking_lot(sources, ""), 1);
         assert!(jain(&goodputs(&plain)) < 0.55 && collisions(&plain) > 1_000, "{sources}: {:?}", goodputs(&plain));
+    }
+}
+
+/// TCP of segments of 1000 B in frames of 1084 B, acknowledgements in frames of 84 B: rates are as windows, not as hops, and
+/// with equal windows all have that of one FIFO, whether every packet is acknowledged or every second one.
+#[test]
+fn transfers_share_one_fifo_as_their_windows_do() {
+    let hop = Hop { data_s: exchange_of(1_084), ack_s: exchange_of(84) };
+    for (windows, delayed) in [(&[8, 8][..], false), (&[8, 8, 8], false), (&[4, 12], false), (&[12, 8, 4], true)] {
+        let mut text = parking_lot(windows.len(), TABLE)
+            + "[tcp]\nsegment = \"1000 B\"\ntimestamps = false\ncongestion = \"reno\"\n"
+            + if delayed { "" } else { "delayed_ack = \"0 s\"\n" };
+        for (source, window) in (1..).zip(windows) {
+            let via: Vec<String> = (1..source).map(|node| format!("\"n{node}\"")).collect();
+            let back = format!("[[routing.route]]\nfrom = \"n0\"\nto = \"n{source}\"\nvia = [{}]\n", via.join(", "));
+            let udp = format!("from = \"n{source}\"\nto = \"n0\"\ntraffic = {SATURATED}\n");
+            let greedy = format!(
+                "from = \"n{source}\"\nto = \"n0\"\ntransport = \"tcp\"\ntcp.advertised_window = \"{window}000 B\"\n\
+                 traffic = {{ kind = \"greedy\" }}\n{back}"
+            );
+            text = text.replace(&udp, &greedy);
+        }
+        let outcome = run(&text, 1);
+        let hops = vec![hop; windows.len()];
+        let flows: Vec<(u32, &[Hop])> = (1..).zip(windows).map(|(far, window)| (*window, &hops[..far])).collect();
+        let expected = tcp(&flows, if delayed { 2.0 } else { 1.0 }).expect("flows with hops");
+        for (found, expected) in goodputs(&outcome).iter().zip(expected.iter().map(|rate| rate * 8_000.0)) {
+            assert!((found / expected - 1.0).abs() < 0.02, "{windows:?}: {:?}, {expected}", goodputs(&outcome));
+        }
     }
 }
 
