@@ -201,7 +201,7 @@ mod tests {
             let closed = Node { weight: 0.0, ..*node }.cost(threshold).expect("a stable node");
             assert!((closed - length).abs() < 1e-9, "{threshold}: {closed}, {length}");
         }
-        assert_eq!(nodes.map(|node| node.best()), [5, 4, 2].map(Ok));
+        assert_eq!(nodes.map(|node| node.best()), [3, 2, 2].map(Ok));
     }
 
     /// All at one rate: M/M/1 with a load of a third, 1/2 packets on average, busy a third of the time.
