@@ -155,7 +155,7 @@ fn two_paths_last_as_long_as_their_three_nodes_hold_packets() {
     let last = wait(2, rates[0] + rates[1]);
     for (place, flow) in found.flows.iter().enumerate() {
         let expected = wait(place, rates[place]) + last;
-        let measured = flow.delay_s.mean.expect("packets arrive");
+        let measured = flow.delay_s.mean;
         assert!((measured / expected - 1.0).abs() < 0.05, "{}: {measured}, {expected} by the closed form", flow.name);
     }
 }
