@@ -63,7 +63,9 @@ pub fn untried(all: &[Unstated]) -> Vec<String> {
     let bare = all.iter().filter(|one| one.range.is_empty() && !spans_a_decade(&one.value, &one.tried));
     let told = |one: &Unstated| {
         let (document, file, key) = (&one.document, &one.file, &one.key);
-        format!("{document}/{file}: `{key}` is not stated: try a tenth and ten times as much, or say `{RANGE}` and why not")
+        format!(
+            "{document}/{file}: `{key}` is not stated: try a tenth and ten times as much, or say `{RANGE}` and why not"
+        )
     };
     bare.map(told).collect()
 }
@@ -195,7 +197,8 @@ mod tests {
         assert_eq!(faulty(&found), ["duration", "tcp", "flow.up.rate", "queue.limit"]);
         // A decade each way needs no word; a value of another kind is none.
         let other = texts().map(|mut text| {
-            text.text = text.text.replace("[20, 50, 500]", "[5, 50, 500]").replace("rate\" = 3", "rate\" = [\"20 Mb/s\", 0.2]");
+            text.text =
+                text.text.replace("[20, 50, 500]", "[5, 50, 500]").replace("rate\" = 3", "rate\" = [\"20 Mb/s\", 0.2]");
             text
         });
         assert_eq!(faulty(&unstated(&other)), ["duration", "tcp", "flow.up.rate"]);

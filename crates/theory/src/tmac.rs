@@ -6,9 +6,9 @@
 //! `x = 1 / sum over flows, sum over a flow's hops in the domain, of (t_data + t_ack / b)`,
 //!
 //! with the channel times of a data packet and of an acknowledgement on that hop, and `b` packets for each acknowledgement.
-//! Under TCP a packet passes all of its hops before any younger one, its acknowledgement too, and then its successor is the
-//! youngest of all: in a round every packet of every window is served once as data and once as acknowledgement ([`tcp`]), so
-//! that rates are as windows, whatever the hops, and as above where windows are equal.
+//! Under TCP a packet passes all of its hops before any younger one, and its acknowledgement, too; its successor is the youngest
+//! of all. So in a round every packet of every window is served once as data and once as acknowledgement, and rates are as windows
+//! ([`tcp`]). In the simulator a relay's MAC sends the packet that it holds before an older one, which favours those nearby.
 //!
 //! Under plain contention each node that holds a packet is as likely to send next as any other: rates then depend on which
 //! queues are empty, and there is no product form. `tests/contention.rs` solves the chain numerically for small windows.
