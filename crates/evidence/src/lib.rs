@@ -21,7 +21,8 @@ use experiment::claims;
 use experiment::csv;
 use experiment::scenario::{Case, Scenario};
 use experiment::study::{Cause, Claim, Extent, Origin, Reported, Ruling, Run, Study, Unit, Verdict};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -47,13 +48,13 @@ pub struct Row {
     /// The document's value: a number in the unit of the row, or words.
     pub document: Option<Reported>,
     /// Our value; NaN if there is none.
-    #[serde(deserialize_with = "number_or_nan")]
+    #[serde(serialize_with = "as_written", deserialize_with = "number_or_nan")]
     pub ours: f64,
     /// Lower end of its 95 % interval, or the smallest value of the seeds.
-    #[serde(deserialize_with = "number_or_nan")]
+    #[serde(serialize_with = "as_written", deserialize_with = "number_or_nan")]
     pub low: f64,
     /// Upper end, or the largest.
-    #[serde(deserialize_with = "number_or_nan")]
+    #[serde(serialize_with = "as_written", deserialize_with = "number_or_nan")]
     pub high: f64,
     /// The unit of these values.
     pub unit: Unit,
@@ -150,8 +151,8 @@ impl Row {
         let value = |name: &str, cell: String| match name {
             "headline" => Value::Bool(!cell.is_empty()),
             "kind" if cell == DOCUMENTS_OWN => Value::Null,
-            "kind" | "document" | "cause" | "ours" | "low" | "high" if cell.is_empty() => Value::Null,
-            "document" | "ours" | "low" | "high" => cell.parse::<f64>().map_or(Value::String(cell), Value::from),
+            "kind" | "document" | "cause" if cell.is_empty() => Value::Null,
+            "document" => cell.parse::<f64>().map_or(Value::String(cell), Value::from),
             _ => Value::String(cell),
         };
         let is_whole = cells.len() == COLUMNS.split(',').count();
@@ -189,8 +190,14 @@ fn word(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
+/// Reads a number as [`number`] writes it: JSON's own numbers know no infinity.
 fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
+    let text = String::deserialize(deserializer)?;
+    if text.is_empty() { Ok(f64::NAN) } else { text.parse().map_err(D::Error::custom) }
+}
+
+fn as_written<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&number(*value))
 }
 
 /// Rounds to six significant digits.

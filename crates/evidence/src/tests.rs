@@ -68,6 +68,10 @@ fn a_record_is_read_as_it_was_written() {
         (again[0].experiment(), again[1].command.as_str()),
         ("chain", "sluice reproduce chain --set conventions=ns-2")
     );
+    let endless = Row { high: f64::INFINITY, low: f64::NEG_INFINITY, ..rows[1].clone() };
+    let kept = read(&write(&[endless])).unwrap();
+    assert!(kept[0].high == f64::INFINITY && kept[0].low == f64::NEG_INFINITY, "{kept:?}");
+    assert!(read(&written.replace(",2,2,", ",2,many,")).is_err(), "{written}");
     assert!(read("a,b\n").is_err() && read(&written.replace("better", "bettr")).unwrap_err().contains("row 1"));
     assert!(read(&written[..written.len() - 5]).is_err());
 }

@@ -1,9 +1,12 @@
 //! The values that documents do not state, as the comments of their scenarios mark them, and those that were tried instead.
 
+use experiment::claims;
 use std::collections::BTreeSet;
 
 /// The mark in the comment of a key.
 const MARK: &str = "not stated";
+/// What follows it says over which range others were tried, or why not.
+const RANGE: &str = "range:";
 
 /// A scenario's file, or a base: the document, the file's name and its text.
 #[derive(Clone, Debug)]
@@ -29,8 +32,10 @@ pub struct Unstated {
     pub value: String,
     /// Other values that scenarios of the document set, as they are written, each once.
     pub tried: Vec<String>,
-    /// What the comment says beside the mark: the rule of the choice, or why nothing else was tried.
+    /// What the comment says beside the mark: the rule of the choice.
     pub reason: String,
+    /// What it says of the range: what is possible at all, or why no decade each way was tried.
+    pub range: String,
 }
 
 /// Returns the values that documents do not state, in the order of the files.
@@ -45,17 +50,32 @@ pub fn unstated(texts: &[Text]) -> Vec<Unstated> {
             let under = set.iter().filter(|(other, _)| is_under(other, &path)).map(|(_, value)| value);
             let tried = under.filter(|value| seen.insert((*value).clone())).cloned().collect();
             let (document, file) = (text.document.clone(), text.file.clone());
-            found.push(Unstated { document, file, key, value, tried, reason });
+            let (reason, range) = reason.split_once(RANGE).unwrap_or((&reason, ""));
+            let [reason, range] = [reason, range].map(|part| part.trim_matches([' ', ';']).to_owned());
+            found.push(Unstated { document, file, key, value, tried, reason, range });
         }
     }
     found
 }
 
-/// Returns the faults: values that were neither tried otherwise nor have a reason.
+/// Returns the faults: values without a tenth and ten times as much among the others, and without a word on their range.
 pub fn untried(all: &[Unstated]) -> Vec<String> {
-    let bare = all.iter().filter(|one| one.tried.is_empty() && one.reason.is_empty());
-    bare.map(|one| format!("{}/{}: `{}` is not stated: try others, or say why not", one.document, one.file, one.key))
-        .collect()
+    let bare = all.iter().filter(|one| one.range.is_empty() && !spans_a_decade(&one.value, &one.tried));
+    let told = |one: &Unstated| {
+        let (document, file, key) = (&one.document, &one.file, &one.key);
+        format!(
+            "{document}/{file}: `{key}` is not stated: try a tenth and ten times as much, or say `{RANGE}` and why not"
+        )
+    };
+    bare.map(told).collect()
+}
+
+/// True if values of the same kind as `value` lie a decade below and above it.
+fn spans_a_decade(value: &str, tried: &[String]) -> bool {
+    let read = |text: &str| claims::quantity(text.trim_matches('"'));
+    let Some((chosen, unit)) = read(value) else { return false };
+    let others = || tried.iter().filter_map(|text| read(text).filter(|(_, other)| *other == unit));
+    others().any(|(other, _)| other * 10.0 <= chosen) && others().any(|(other, _)| other >= chosen * 10.0)
 }
 
 /// True for a key that sets `path` or something in it; `*` stands for any name.
@@ -77,7 +97,8 @@ fn marked(text: &str) -> Vec<(String, String, String)> {
         } else if let Some(("name", value)) = code.split_once(" = ").filter(|_| is_list) {
             table = format!("{}.{}", table.split('.').next().unwrap_or_default(), value.trim_matches('"'));
         }
-        let Some((before, after)) = comment.split_once(MARK) else { continue };
+        // The window of a claim is no value of a network.
+        let Some((before, after)) = comment.split_once(MARK).filter(|_| table != "claim") else { continue };
         let told = [before, after].map(|part| part.trim_matches([' ', ':', ';', ',', '.', '(', ')']));
         let reason = told.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         match code.split_once(" = ") {
@@ -135,36 +156,51 @@ fn scalar(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    const BASE: &str = "duration = \"9 s\"  # not stated\n[radio]\nrange = \"30 m\"\nbasic_rate = \"1 Mb/s\"   # not stated: the lowest\n\
-        [tcp]  # not stated\nsegment = \"512 B\"\n[[flow]]\nname = \"up\"\nrate = \"2 Mb/s\"  # as printed; not stated for down\n";
+    const BASE: &str = "duration = \"9 s\"  # not stated\n[radio]\nrange = \"30 m\"\nbasic_rate = \"1 Mb/s\"   # not stated: the lowest; range: there are two\n\
+        [tcp]  # not stated\nsegment = \"512 B\"\n[[flow]]\nname = \"up\"\nrate = \"2 Mb/s\"  # as printed; not stated for down\n\
+        [queue]\nlimit = 50  # not stated: 20 to 500\n[[claim]]\nholds = \"< 1\"  # not stated\n";
     const SWEEP: &str = "base = \"base.toml\"\n[vary]\n\"radio.range\" = [\"30 m\", \"60 m\"]\nx = [\n  { label = \"a\", set = { \
-        \"radio.basic_rate\" = \"2 Mb/s\", \"tcp.segment\" = \"1 kB\", \"flow.*.rate\" = 3 } },\n]\n";
+        \"radio.basic_rate\" = \"2 Mb/s\", \"tcp.segment\" = \"1 kB\", \"flow.*.rate\" = 3 } },\n]\n\
+        \"queue.limit\" = [20, 50, 500]\n";
 
-    fn texts() -> Vec<Text> {
+    fn texts() -> [Text; 3] {
         let of = |document: &str, file: &str, text: &str| Text {
             document: document.to_owned(),
             file: file.to_owned(),
             text: text.to_owned(),
         };
         let other = SWEEP.replace("2 Mb/s", "5 Mb/s");
-        vec![of("a", "base.toml", BASE), of("a", "sweep.toml", SWEEP), of("b", "sweep.toml", &other)]
+        [of("a", "base.toml", BASE), of("a", "sweep.toml", SWEEP), of("b", "sweep.toml", &other)]
     }
 
     #[test]
     fn each_marked_key_has_the_values_that_its_document_tries() {
         let found = unstated(&texts());
-        let told: Vec<_> =
-            found.iter().map(|one| (one.key.as_str(), one.tried.join(" "), one.reason.as_str())).collect();
+        let told: Vec<_> = found
+            .iter()
+            .map(|one| (one.key.as_str(), one.tried.join(" "), one.reason.as_str(), one.range.as_str()))
+            .collect();
         assert_eq!(
             told,
             [
-                ("duration", String::new(), ""),
-                ("radio.basic_rate", "\"2 Mb/s\"".to_owned(), "the lowest"),
-                ("tcp", "\"1 kB\"".to_owned(), ""),
-                ("flow.up.rate", "3".to_owned(), "as printed; for down"),
+                ("duration", String::new(), "", ""),
+                ("radio.basic_rate", "\"2 Mb/s\"".to_owned(), "the lowest", "there are two"),
+                ("tcp", "\"1 kB\"".to_owned(), "", ""),
+                ("flow.up.rate", "3".to_owned(), "as printed; for down", ""),
+                ("queue.limit", "20 500".to_owned(), "20 to 500", ""),
             ]
         );
-        let faults = untried(&found);
-        assert!(faults.len() == 1 && faults[0].starts_with("a/base.toml: `duration`"), "{faults:?}");
+        let faulty = |found: &[Unstated]| -> Vec<String> {
+            let key = |fault: String| fault.split('`').nth(1).unwrap_or_default().to_owned();
+            untried(found).into_iter().map(key).collect()
+        };
+        assert_eq!(faulty(&found), ["duration", "tcp", "flow.up.rate", "queue.limit"]);
+        // A decade each way needs no word; a value of another kind is none.
+        let other = texts().map(|mut text| {
+            text.text =
+                text.text.replace("[20, 50, 500]", "[5, 50, 500]").replace("rate\" = 3", "rate\" = [\"20 Mb/s\", 0.2]");
+            text
+        });
+        assert_eq!(faulty(&unstated(&other)), ["duration", "tcp", "flow.up.rate"]);
     }
 }

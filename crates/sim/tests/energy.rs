@@ -3,6 +3,8 @@
 use crate::networks::{chain, network, one_packet, run};
 use sim::World;
 use sim::results::{Energy, Outcome};
+use std::fmt::Write as _;
+use theory::energy::Node;
 
 /// 1000 B of payload: 1064 B of MAC frame at 11 Mb/s, in whole microseconds, behind 192 us of preamble.
 const DATA_S: f64 = 966e-6;
@@ -12,6 +14,10 @@ const SLOW_DATA_S: f64 = 4_448e-6;
 const ACK_S: f64 = 304e-6;
 /// SIFS, and 30 m there and back in whole nanoseconds.
 const GAP_S: f64 = 10.2e-6;
+
+/// Lengths at the middles of sixteen equally likely parts of an exponential distribution.
+const EXPONENTIAL: &str = "\"21 B\", \"64 B\", \"110 B\", \"160 B\", \"215 B\", \"274 B\", \"339 B\", \"411 B\", \"492 B\", \"586 B\", \
+    \"694 B\", \"825 B\", \"988 B\", \"1207 B\", \"1539 B\", \"2253 B\"";
 
 fn energy(outcome: &Outcome, node: usize) -> Energy {
     outcome.nodes[node].energy.expect("joules are counted")
@@ -104,6 +110,54 @@ fn the_low_level_serves_up_to_the_threshold_and_is_drawn_apart() {
         // Above listening.
         let above = (watts - 0.3135) * data + (0.33 - 0.3135) * ACK_S;
         assert!((used.power_w - above / service).abs() < 1e-6, "{used:?}");
+    }
+}
+
+/// Two paths to `d`, from `a` and from `b`, join at `c`; no radio hears those of another hop. Each of the three nodes serves by a
+/// threshold of its own, and the delays of the paths are the sums of `L / lambda` of `theory::energy`, with the services measured, to
+/// a tenth: a packet keeps its length from node to node, where the closed form draws each service anew.
+#[test]
+fn two_paths_last_as_long_as_their_three_nodes_hold_packets() {
+    let mut text = String::from(
+        "duration = \"200 s\"\n[radio]\nstandard = \"802.11a\"\ndata_rate = \"24 Mb/s\"\npropagation = \"range\"\nrange = \"30 m\"\n\
+         errors.model = \"none\"\n[consumption]\n[consumption.low]\ndata_rate = \"6 Mb/s\"\ntransmit = \"0.9 W\"\n",
+    );
+    let thresholds = [("a", 5), ("b", 4), ("c", 2)];
+    for (place, (sender, receiver)) in [("a", "x"), ("b", "y"), ("c", "d")].into_iter().enumerate() {
+        let threshold = thresholds[place].1;
+        let role = "role = \"access-point\"".to_owned();
+        let [sends, hears] = if sender == "c" {
+            [role, "access_point = \"c\"".to_owned()]
+        } else {
+            [format!("access_point = \"{receiver}\""), role]
+        };
+        let _ = write!(
+            text,
+            "[[node]]\nname = \"{sender}\"\n{sends}\nposition = [\"{place}000 m\", \"0 m\"]\nqueue.controller = \"energy\"\n\
+             queue.energy.threshold = {threshold}\nqueue.limit = 400\n\
+             [[node]]\nname = \"{receiver}\"\n{hears}\nposition = [\"{place}005 m\", \"0 m\"]\n"
+        );
+    }
+    for (from, relay, rate) in [("a", "x", "1.9 Mb/s"), ("b", "y", "1.26 Mb/s")] {
+        let _ = write!(
+            text,
+            "[[wired]]\nbetween = [\"{relay}\", \"c\"]\nrate = \"1 Gb/s\"\n[[flow]]\nname = \"{from}\"\nfrom = \"{from}\"\nto = \"d\"\n\
+             traffic = {{ kind = \"poisson\", rate = \"{rate}\", packet = [{EXPONENTIAL}] }}\n"
+        );
+    }
+    let found = run(&text, 1);
+    let rates = [&found.flows[0], &found.flows[1]].map(|flow| flow.received_packets as f64 / 200.0);
+    let wait = |place: usize, arrivals: f64| {
+        let levels = energy(&found, 2 * place);
+        let [low, high] = [levels.low, levels.high].map(|level| 1.0 / level.expect("two levels").service_mean_s);
+        let node = Node { arrivals, low, high, power_low: 0.0, power_high: 0.0, weight: 0.0 };
+        node.cost(thresholds[place].1).expect("a stable node") / arrivals
+    };
+    let last = wait(2, rates[0] + rates[1]);
+    for (place, flow) in found.flows.iter().enumerate() {
+        let expected = wait(place, rates[place]) + last;
+        let measured = flow.delay_s.mean;
+        assert!((measured / expected - 1.0).abs() < 0.1, "{}: {measured}, {expected} by the closed form", flow.name);
     }
 }
 

@@ -5,7 +5,7 @@ use sim::World;
 use sim::results::Outcome;
 use sim::trace::{Kind, TraceEventKind};
 use std::fmt::Write as _;
-use theory::tmac::{Hop, rate};
+use theory::tmac::{Hop, rate, tcp};
 use units::{Duration, Instant};
 
 const SATURATED: &str = "{ kind = \"saturated\", packet = \"1000 B\" }";
@@ -61,7 +61,11 @@ fn shared(sources: usize, hop: impl Fn(usize) -> f64) -> f64 {
 
 /// DIFS 34 and 7.5 slots of 9 us on average, data of 1072 B (1000, UDP, IP, LLC, MAC header, key), SIFS 16, an ACK of 22 B.
 fn exchange() -> f64 {
-    (34.0 + 67.5 + 16.0) * 1e-6 + symbols(1_072, 216) + symbols(22, 24)
+    exchange_of(1_072)
+}
+
+fn exchange_of(bytes: u32) -> f64 {
+    (34.0 + 67.5 + 16.0) * 1e-6 + symbols(bytes, 216) + symbols(22, 24)
 }
 
 #[test]
@@ -78,6 +82,57 @@ fn in_one_domain_all_flows_have_the_rate_of_one_fifo() {
         assert_eq!(dropped, 0);
         let plain = run(&parking_lot(sources, ""), 1);
         assert!(jain(&goodputs(&plain)) < 0.55 && collisions(&plain) > 1_000, "{sources}: {:?}", goodputs(&plain));
+    }
+}
+
+/// Transfers to the gateway over as many hops as the number says, each with a window in segments of 1000 B.
+fn transfers(flows: &[(usize, u32)], delayed: bool) -> String {
+    let nodes = flows.len().max(flows.iter().map(|(hops, _)| *hops).max().unwrap_or_default());
+    let mut text = parking_lot(0, TABLE).replace("count = 1", &format!("count = {}", nodes + 1))
+        + "[tcp]\nsegment = \"1000 B\"\ntimestamps = false\ncongestion = \"reno\"\n"
+        + if delayed { "" } else { "delayed_ack = \"0 s\"\n" };
+    for (source, (hops, window)) in (1..).zip(flows) {
+        let via: Vec<String> = (1..*hops).map(|node| format!("\"n{node}\"")).collect();
+        let there: Vec<&str> = via.iter().rev().map(String::as_str).collect();
+        let _ = write!(
+            text,
+            "[[routing.route]]\nfrom = \"n{source}\"\nto = \"n0\"\nvia = [{}]\n\
+             [[routing.route]]\nfrom = \"n0\"\nto = \"n{source}\"\nvia = [{}]\n\
+             [[flow]]\nname = \"f{source}\"\nfrom = \"n{source}\"\nto = \"n0\"\ntransport = \"tcp\"\n\
+             tcp.advertised_window = \"{window}000 B\"\ntraffic = {{ kind = \"greedy\" }}\n",
+            there.join(", "),
+            via.join(", ")
+        );
+    }
+    text
+}
+
+/// Frames of 1084 B with segments and of 84 B with acknowledgements. Over one hop rates are as windows, whether every packet is
+/// acknowledged or every second one. Over more the domain is as full, but relays favour their own: before an acknowledgement
+/// for another node `n1` sends the segment that its MAC holds, twice for each packet of its neighbour.
+#[test]
+fn transfers_share_one_fifo_as_their_windows_do() {
+    let hop = Hop { data_s: exchange_of(1_084), ack_s: exchange_of(84) };
+    for (flows, delayed) in [
+        (&[(1, 8), (1, 8)][..], false),
+        (&[(1, 4), (1, 12), (1, 8)], false),
+        (&[(1, 12), (1, 4), (1, 8)], true),
+        (&[(1, 8), (2, 8)], false),
+        (&[(1, 8), (2, 8), (3, 8)], false),
+        (&[(1, 12), (2, 4), (3, 8)], true),
+    ] {
+        let rates: Vec<f64> = goodputs(&run(&transfers(flows, delayed), 1)).iter().map(|rate| rate / 8_000.0).collect();
+        let hops = [hop; 3];
+        let windows: Vec<(u32, &[Hop])> = flows.iter().map(|(far, window)| (*window, &hops[..*far])).collect();
+        let expected = tcp(&windows, if delayed { 2.0 } else { 1.0 }).expect("flows with hops");
+        let time = |rates: &[f64]| rates.iter().zip(flows).map(|(rate, (hops, _))| rate * *hops as f64).sum::<f64>();
+        assert!((time(&rates) / time(&expected) - 1.0).abs() < 0.02, "{flows:?}: {rates:?}, {expected:?}");
+        if flows.iter().all(|(hops, _)| *hops == 1) {
+            let close = |(found, expected): (&f64, &f64)| (found / expected - 1.0).abs() < 0.02;
+            assert!(rates.iter().zip(&expected).all(close), "{flows:?}: {rates:?}, {expected:?}");
+        } else {
+            assert!(rates[0] > 1.2 * expected[0], "{flows:?}: {rates:?}, {expected:?}");
+        }
     }
 }
 

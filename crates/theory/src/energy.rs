@@ -7,6 +7,9 @@
 //!
 //! `L = [sum of n a^n, n = 0 to theta, + a^theta (theta b / (1 - b) + b / (1 - b)^2)] / G`,
 //! `eta = L + w (p_lo (A - 1) / G + p_hi T / G)`.
+//!
+//! Served so, a node sends on packets as they come to it, at `lambda`: several of them on several paths, whose services do not
+//! hinder each other, have each its own numbers of packets, cost and best threshold (Jackson), and a path lasts `sum of L / lambda`.
 
 use crate::Error;
 
@@ -157,6 +160,48 @@ mod tests {
                 rates[slot] = kept;
             }
         }
+    }
+
+    /// Packets at 0.2 and at 0.3 pass a node each and then a third: three rates of service by a threshold, 0, 1 and 2. In every state
+    /// what comes in by arrivals and services is what goes out, with the product of the nodes' own probabilities.
+    #[test]
+    fn three_nodes_of_two_paths_are_each_as_if_alone() {
+        let arrivals = [0.2, 0.3];
+        let node = |arrivals: f64| Node { arrivals, ..node(4.0) };
+        let nodes = [node(0.2), node(0.3), node(0.5)];
+        let rate = |place: usize, held: u32| match held {
+            0 => 0.0,
+            held if held as usize <= place => nodes[place].low,
+            _ => nodes[place].high,
+        };
+        let alone =
+            |place: usize, held: u32| (1..=held).map(|n| nodes[place].arrivals / rate(place, n)).product::<f64>();
+        let together = |held: [u32; 3]| (0..3).map(|place| alone(place, held[place])).product::<f64>();
+        for state in (0..216_u32).map(|state| [state % 6, state / 6 % 6, state / 36]) {
+            let [a, b, c] = state;
+            let out: f64 = arrivals.iter().sum::<f64>() + (0..3).map(|place| rate(place, state[place])).sum::<f64>();
+            let mut into = together([a, b, c + 1]) * rate(2, c + 1);
+            if a > 0 {
+                into += together([a - 1, b, c]) * arrivals[0];
+            }
+            if b > 0 {
+                into += together([a, b - 1, c]) * arrivals[1];
+            }
+            if c > 0 {
+                into += together([a + 1, b, c - 1]) * rate(0, a + 1) + together([a, b + 1, c - 1]) * rate(1, b + 1);
+            }
+            assert!((into / (together(state) * out) - 1.0).abs() < 1e-12, "{state:?}");
+        }
+        // The closed form has the mean of these probabilities, and with it a path's time.
+        let lengths = [0, 1, 2].map(|place| {
+            let held = |n: u32| alone(place, n);
+            (1..200).map(|n| f64::from(n) * held(n)).sum::<f64>() / (0..200).map(held).sum::<f64>()
+        });
+        for (threshold, (node, length)) in (0..).zip(nodes.iter().zip(lengths)) {
+            let closed = Node { weight: 0.0, ..*node }.cost(threshold).expect("a stable node");
+            assert!((closed - length).abs() < 1e-9, "{threshold}: {closed}, {length}");
+        }
+        assert_eq!(nodes.map(|node| node.best()), [3, 2, 2].map(Ok));
     }
 
     /// All at one rate: M/M/1 with a load of a third, 1/2 packets on average, busy a third of the time.

@@ -6,7 +6,9 @@
 //! `x = 1 / sum over flows, sum over a flow's hops in the domain, of (t_data + t_ack / b)`,
 //!
 //! with the channel times of a data packet and of an acknowledgement on that hop, and `b` packets for each acknowledgement.
-//! A window of `W` packets bounds a flow by `W / RTT` besides.
+//! Under TCP a packet passes all of its hops before any younger one, and its acknowledgement, too; its successor is the youngest
+//! of all. So in a round every packet of every window is served once as data and once as acknowledgement, and rates are as windows
+//! ([`tcp`]). In the simulator a relay's MAC sends the packet that it holds before an older one, which favours those nearby.
 //!
 //! Under plain contention each node that holds a packet is as likely to send next as any other: rates then depend on which
 //! queues are empty, and there is no product form. `tests/contention.rs` solves the chain numerically for small windows.
@@ -40,9 +42,20 @@ pub fn rate(flows: &[&[Hop]], packets_per_ack: f64) -> Result<f64, Error> {
     Ok(1.0 / hops().map(|hop| hop.data_s + hop.ack_s / packets_per_ack).sum::<f64>())
 }
 
-/// The rate of a flow with a window: [`rate`], but at most `window` packets per round trip.
-pub fn windowed(rate: f64, window: u32, round_trip_s: f64) -> f64 {
-    rate.min(f64::from(window) / round_trip_s)
+/// The rates of TCP flows in packets per second, `x_f = W_f / sum of W_g c_g`, if each keeps its window of `W` packets on the
+/// way in the domain: `c_g` is what a packet of flow `g` and its part of an acknowledgement take on all hops.
+///
+/// # Errors
+/// As [`rate`]; [`Error::Stations`] for a window of nothing, too.
+pub fn tcp(flows: &[(u32, &[Hop])], packets_per_ack: f64) -> Result<Vec<f64>, Error> {
+    if flows.is_empty() || flows.iter().any(|(window, _)| *window == 0) {
+        return Err(Error::Stations);
+    }
+    let mut round_s = 0.0;
+    for (window, hops) in flows {
+        round_s += f64::from(*window) / rate(&[hops], packets_per_ack)?;
+    }
+    Ok(flows.iter().map(|(window, _)| f64::from(*window) / round_s).collect())
 }
 
 /// Returns the share of each source of a parking lot, in packets per slot: `2 / (K (K + 1))`. `K` sources stand 1 to
@@ -76,19 +89,26 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_take_their_time_and_a_window_bounds() {
+    fn acknowledgements_take_their_time_and_windows_share() {
         // Two flows of one and two hops, 2 ms for data and 1 ms for an acknowledgement of every second packet: 3 * 2.5 ms.
         let hop = Hop { data_s: 0.002, ack_s: 0.001 };
         let shared = rate(&[&[hop], &[hop, hop]], 2.0).expect("flows");
         assert!((shared - 1.0 / 0.0075).abs() < 1e-9);
-        assert!((windowed(shared, 4, 0.1) - 40.0).abs() < 1e-12);
-        assert!((windowed(shared, 40, 0.1) - shared).abs() < 1e-12);
+        let windows = |one, two| tcp(&[(one, &[hop]), (two, &[hop, hop])], 2.0).expect("flows");
+        assert!(windows(8, 8).iter().all(|rate| (rate / shared - 1.0).abs() < 1e-12));
+        // A round of 6 packets over one hop and of 2 over two: 10 * 2.5 ms.
+        let [one, two] = windows(6, 2)[..] else { panic!("two flows") };
+        assert!((one - 240.0).abs() < 1e-9 && (two - 80.0).abs() < 1e-9, "{one}, {two}");
     }
 
     #[test]
     fn what_has_no_rate_is_refused() {
         assert_eq!(rate(&[], 1.0), Err(Error::Stations));
         assert_eq!(rate(&[&[]], 1.0), Err(Error::Stations));
+        assert_eq!(tcp(&[], 1.0), Err(Error::Stations));
+        assert_eq!(tcp(&[(1, &[SLOT]), (0, &[SLOT])], 1.0), Err(Error::Stations));
+        assert_eq!(tcp(&[(1, &[SLOT]), (1, &[])], 1.0), Err(Error::Stations));
+        assert_eq!(tcp(&[(1, &[SLOT])], 0.5), Err(Error::Times));
         assert_eq!(rate(&[&[SLOT]], 0.5), Err(Error::Times));
         assert_eq!(rate(&[&[SLOT]], f64::NAN), Err(Error::Times));
         assert_eq!(rate(&[&[Hop { data_s: 0.0, ..SLOT }]], 1.0), Err(Error::Times));

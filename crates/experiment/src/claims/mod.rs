@@ -17,6 +17,7 @@ mod window;
 pub(crate) use combinations::broken;
 pub(crate) use condition::{Condition, in_unit};
 pub(crate) use expression::Expression;
+pub use quantity::quantity;
 pub(crate) use question::Question;
 pub(crate) use results::Results;
 pub(crate) use settings::settings;

@@ -45,7 +45,7 @@ impl Unit {
 }
 
 /// Returns the number that `text` means, in its SI unit.
-pub(crate) fn quantity(text: &str) -> Option<(f64, Unit)> {
+pub fn quantity(text: &str) -> Option<(f64, Unit)> {
     let text = text.trim();
     if let Ok(value) = text.parse::<f64>() {
         return value.is_finite().then_some((value, Unit::Number));

@@ -76,12 +76,13 @@ fn open_values(texts: &[Text], targets: &[String]) -> Result<String, Failure> {
     }
     let meant = |text: &&Text| targets.is_empty() || targets.contains(&text.document);
     let texts: Vec<Text> = texts.iter().filter(meant).cloned().collect();
-    let head = ["file", "key", "chosen", "tried", "rule, or why nothing else"];
+    let head = ["file", "key", "chosen", "tried", "rule", "range, or why no more"];
     let line = |one: Unstated| {
-        vec![format!("{}/{}", one.document, one.file), one.key, one.value, one.tried.join(", "), one.reason]
+        let file = format!("{}/{}", one.document, one.file);
+        vec![file, one.key, one.value, one.tried.join(", "), one.reason, one.range]
     };
     let lines: Vec<Vec<String>> = evidence::unstated(&texts).into_iter().map(line).collect();
-    Ok(tables::table(&head, &lines, &Columns { right: &[], prose: &[1, 2, 3, 4] }, width()))
+    Ok(tables::table(&head, &lines, &Columns { right: &[], prose: &[1, 2, 3, 4, 5] }, width()))
 }
 
 /// Reads the scenarios of documents, bases included.

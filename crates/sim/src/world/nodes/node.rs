@@ -11,7 +11,7 @@ use crate::world::energy::EnergyAccount;
 use crate::world::event::Event;
 use crate::world::notes::{Notes, Posted};
 use crate::world::power_save::PowerSave;
-use control::{Note, Orders, Radio, Reads};
+use control::{Note, Orders, Radio, Reads, Sets};
 use queue::Completion;
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -153,7 +153,10 @@ impl Node {
         if self.egress.ports()[port].orders_access() {
             self.order_access(port, orders, rules);
         }
-        if let Some(energy) = &mut self.energy {
+        // Queues of wires order nothing of the radio, whose threshold they would take back.
+        if let Some(energy) = &mut self.energy
+            && self.egress.ports()[port].needs().sets.contains(Sets::LEVEL)
+        {
             energy.order(now, orders.low_up_to);
         }
         let notes = self.neighbours.as_mut()?;
