@@ -55,6 +55,7 @@ pub fn studied(scenario: &Scenario, runs: Vec<Run>, claims: Vec<Verdict>, comman
         runs,
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),
+        spreads: Vec::new(),
         answer: scenario.answer.clone(),
     }
 }

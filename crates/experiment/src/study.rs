@@ -37,6 +37,9 @@ pub struct Study {
     /// The tables that the scenario asks for.
     #[serde(default)]
     pub tables: Vec<Table>,
+    /// Distributions over cases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spreads: Vec<Spread>,
     /// First sentences of report and terminal.
     #[serde(default)]
     pub answer: Answer,
@@ -64,6 +67,19 @@ impl Study {
 /// Returns the warnings of runs, each once.
 pub fn warnings(runs: &[Run]) -> BTreeSet<&str> {
     runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect()
+}
+
+/// A picture of how values are distributed over cases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Title.
+    pub title: String,
+    /// Remark.
+    pub about: String,
+    /// Title of the axis of values, which is logarithmic.
+    pub x_title: String,
+    /// Panels with their titles; of each the lines, each with its name and its sorted values.
+    pub panels: Vec<(String, Vec<(String, Vec<f64>)>)>,
 }
 
 /// An axis of the sweep.

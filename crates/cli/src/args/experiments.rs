@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, Subcommand};
+use experiment::homes::ARMS;
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -286,29 +287,56 @@ pub(crate) struct Reproduce {
     pub(crate) chosen: Chosen,
 }
 
-/// Compare today's queues, published schemes and `turns` in every hazard, and write a report.
+/// Compare today's queues, published schemes and `turns` in every hazard, or in random homes, and write a report.
 #[derive(Debug, Group)]
 #[command(after_help = "\
 Examples:
-  sluice arena --quick    three seeds: minutes
-  sluice arena            the seeds of the record
+  sluice arena --quick            three seeds: minutes
+  sluice arena                    the seeds of the record
+  sluice arena --homes 100        100 random homes: 25 minutes on two cores
+  sluice arena --homes 1 --first 7 --write .    the seventh home as a scenario: sluice run home-7.toml
 
-The same as `sluice reproduce arena`, which takes more options. Each hazard is a network in scenarios/arena; its line \
-has today's default beside `turns`. The report has all schemes: delay against goodput, who is on the front, and losses.")]
+Without --homes the same as `sluice reproduce arena`, which takes more options. Each hazard is a network in \
+scenarios/arena; its line has today's default beside `turns`. The report has all schemes: delay against goodput, who is on \
+the front, and losses.
+
+A home is drawn by its number. What people in it feel is compared with mac80211: by turns, by mac80211 with the knobs of \
+turns' grade 1, and by the null control, mac80211 with another airtime weight, which shows what chance does. Runs are kept \
+as they finish: after an interruption the same command continues from there.
+
+Exit status: 1 if turns misses a bound in the homes.")]
 pub(crate) struct Arena {
     /// Run three seeds per case.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "homes")]
     pub(crate) quick: bool,
+    /// Draw this number of random homes, instead of the hazards.
+    #[arg(long, value_name = "N", value_parser = homes, allow_negative_numbers = true)]
+    pub(crate) homes: Option<usize>,
+    /// The number of the first home.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seed, requires = "homes", allow_negative_numbers = true)]
+    pub(crate) first: u64,
+    /// Run this number of seeds per home [default: 1].
+    #[arg(long, value_name = "N", value_parser = seeds, requires = "homes", allow_negative_numbers = true)]
+    pub(crate) seeds: Option<usize>,
+    /// The schemes that are compared with mac80211.
+    #[arg(long, value_name = "ARM", value_delimiter = ',', num_args = 1.., requires = "homes", default_values = &ARMS[1..], value_parser = PossibleValuesParser::new(&ARMS[1..]))]
+    pub(crate) arms: Vec<String>,
+    /// Run nothing: write the homes as scenarios to this folder.
+    #[arg(long, value_name = "DIR", requires = "homes", conflicts_with_all = ["out", "json", "threads"])]
+    pub(crate) write: Option<PathBuf>,
+    /// Print one JSON object with every ratio and verdict.
+    #[arg(long, requires = "homes")]
+    pub(crate) json: bool,
     /// The number of threads [default: one for each core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
-    /// Keep the results in DIR/ID [default: results/ID].
+    /// Keep the results in DIR/ID [default: results/ID]; of homes in DIR itself.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
 impl From<Arena> for Reproduce {
-    fn from(Arena { quick, threads, out }: Arena) -> Self {
+    fn from(Arena { quick, threads, out, .. }: Arena) -> Self {
         Self { targets: vec![PathBuf::from("arena")], quick, threads, out, ..Self::default() }
     }
 }
@@ -457,6 +485,10 @@ fn setting(text: &str) -> Result<String, String> {
 }
 
 fn seeds(text: &str) -> Result<usize, String> {
+    count(text, 10_000)
+}
+
+fn homes(text: &str) -> Result<usize, String> {
     count(text, 10_000)
 }
 

@@ -1,9 +1,10 @@
-//! Charts with `x = "cdf"`: distributions of runs as curves over a common axis of values.
+//! Charts with `x = "cdf"`: distributions of runs as curves over a common axis of values. And distributions over cases.
 
+use super::picture::{Data, Line, Panel, Picture, Style, Track, Y};
 use super::text::readable_unit;
 use super::words::words;
 use crate::measure;
-use crate::study::{Chart, Run, Spacing};
+use crate::study::{Chart, Run, Spacing, Spread};
 use serde::Serialize;
 use sim::results::shares;
 
@@ -11,6 +12,8 @@ use sim::results::shares;
 const PLACES: u32 = 500;
 /// Share of the slowest line at which a linear axis ends; the last few packets would take most of its width.
 const ALMOST_ALL: f64 = 0.999;
+/// Ends of the axis of a spread, beyond which values are rare.
+const ENDS: [f64; 2] = [0.1, 10.0];
 
 /// The x axis of a chart of distributions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -91,6 +94,38 @@ fn up_to(quantiles: &[f64], shares: &[f64], value: f64) -> f64 {
     let Some(&next) = quantiles.get(after) else { return 1.0 };
     let part = (value - quantiles[before]) / (next - quantiles[before]);
     shares[before] + part * (shares[after] - shares[before])
+}
+
+/// Makes the picture of a spread: the share of cases up to each value. All panels have the same lines, in one order.
+pub(super) fn picture(spread: &Spread, id: String, data: &mut Data) -> Result<Picture, String> {
+    let all = || spread.panels.iter().flat_map(|(_, lines)| lines).flat_map(|(_, values)| values).copied();
+    let drawn = || all().filter(|value| *value > 0.0).map(|value| value.clamp(ENDS[0], ENDS[1]));
+    let (low, high) = drawn().fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    if high <= 0.0 {
+        return Err("Nothing of this was measured.".to_owned());
+    }
+    let at = |place: u32| low * (high / low).powf(f64::from(place) / f64::from(PLACES - 1));
+    let at: Vec<f64> = (0..PLACES).map(at).collect();
+    let (mut panels, mut legend) = (Vec::new(), Vec::new());
+    for (title, curves) in
+        spread.panels.iter().filter(|(_, curves)| curves.iter().any(|(_, values)| !values.is_empty()))
+    {
+        let mut lines = Vec::new();
+        for (key, (name, values)) in curves.iter().enumerate() {
+            debug_assert!(values.is_sorted_by(|a, b| a <= b), "shares are counted from the smallest");
+            if legend.len() == key {
+                legend.push(Style { name: name.clone(), colour: key, dash: 0 });
+            }
+            let below = |place: &f64| values.partition_point(|value| value <= place) as f64 / values.len() as f64;
+            let shares = at.iter().map(|place| Some(below(place)).filter(|share| share.is_finite())).collect();
+            data.series.push(Track { step: 0.0, values: shares });
+            lines.push(Line { key, series: Some(data.series.len() - 1), ..Line::default() });
+        }
+        panels.push(Panel { title: Some(title.clone()), lines, rules: Vec::new(), scatter: None });
+    }
+    let values = Values { title: spread.x_title.clone(), unit: String::new(), factor: 1.0, log: true, at };
+    let y = Y { title: "share".to_owned(), factor: 1.0, log: false, domain: [0.0, 1.0] };
+    Ok(Picture { id, x: None, values: Some(values), y, panels, notes: Vec::new(), legend })
 }
 
 #[cfg(test)]

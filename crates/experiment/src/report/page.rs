@@ -3,7 +3,7 @@
 use super::figure::{self, DIGITS, cell, figure, room, wide};
 use super::picture::{Data, Tracks};
 use super::text::{Escaped, count, json_in_script, marked, number, ranges};
-use super::{Simulator, lines, verdicts};
+use super::{Simulator, distribution, lines, verdicts};
 use crate::answer::{self, Part};
 use crate::grid::Grid;
 use crate::label::short;
@@ -192,6 +192,10 @@ fn section(
     if !answered {
         paragraphs(out, &study.about)?;
     }
+    for (k, spread) in study.spreads.iter().enumerate() {
+        let picture = distribution::picture(spread, format!("spread-{n}-{k}"), data);
+        figure(out, &spread.title, &spread.about, picture, data)?;
+    }
     let first = study.charts.iter().position(|chart| chart.first).unwrap_or(0);
     let mut chart = |out: &mut String, k| drawn(out, (n, k), study, data, tracks);
     if !study.charts.is_empty() {
@@ -341,7 +345,7 @@ pub(super) fn command(line: &str) -> String {
 
 /// Writes the command that repeats the first run of each case.
 fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
-    if cases.len() < 2 && study.seeds.len() < 2 {
+    if study.file.is_empty() || cases.len() < 2 && study.seeds.len() < 2 {
         return Ok(());
     }
     write!(

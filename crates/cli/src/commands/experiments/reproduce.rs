@@ -68,7 +68,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         .ok();
     if args.json {
         for (study, experiment) in studies.iter().zip(&experiments) {
-            print_json(&object(study, &experiment.folder, report.as_deref()))?;
+            print_json(&format!("{}\n", object(study, &experiment.folder, report.as_deref())))?;
         }
     } else if let Some(out) = report {
         print(&format!("report: {}\n", out.display()))?;
@@ -122,7 +122,7 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
 }
 
 /// Turns the error of a sweep into a failure; after an interruption it says how to continue.
-fn told(error: SweepError, folder: &Path) -> Failure {
+pub(super) fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {
             Failure::interrupted(format!("{error} in {}; the same command continues from there", folder.display()))
@@ -131,8 +131,8 @@ fn told(error: SweepError, folder: &Path) -> Failure {
     }
 }
 
-fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
-    let object = json!({
+pub(super) fn object(study: &Study, folder: &Path, report: Option<&Path>) -> serde_json::Value {
+    json!({
         "scenario": study.id,
         "title": study.title,
         "version": study.version,
@@ -142,8 +142,7 @@ fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
         "report": report.map(|report| report.display().to_string()),
         "tables": tables::json(study),
         "claims": study.claims,
-    });
-    format!("{object}\n")
+    })
 }
 
 /// Returns the command that repeats the runs of one experiment.
