@@ -1,15 +1,16 @@
 //! Random homes: the number of a home says all about it, and its scenario has the same bytes on every machine.
 //!
 //! An access point with 1 to 25 stations, each with something to do, walls that shadow, a line to the servers that may be
-//! slower than the air, and perhaps a neighbour on the channel; `parts.toml` has them. [`judge`] compares the schemes of its
+//! slower than the air, and perhaps a neighbour on the channel; `parts.toml` has them. `judge` compares the schemes of its
 //! access point.
 
-pub mod judge;
+mod judge;
+
+pub(crate) use judge::judge;
 
 use crate::scenario::{Refusal, Scenario, Wishes};
 use crate::study::Axis;
 use control::{Random, mix};
-use std::fmt::Write as _;
 
 const PARTS: &str = include_str!("homes/parts.toml");
 /// Schemes of the access point: today's default, ours, today's default with the knobs of grade 1 of `turns`, and the null
@@ -18,12 +19,6 @@ pub const ARMS: [&str; 4] = ["mac80211", "turns", "knobs", "null"];
 /// Id of the experiment of many homes, and its axis.
 pub const ID: &str = "arena-homes";
 const AXIS: &str = "home";
-/// Ranges of the number of stations, in each as many homes.
-const STATIONS: [(u8, u8); 8] = [(1, 1), (2, 2), (3, 3), (4, 5), (6, 8), (9, 12), (13, 17), (18, 25)];
-/// Largest number of stations of a home with few, and smallest of one with many.
-const FEW: u8 = 4;
-const MANY: u8 = 9;
-
 /// A home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
@@ -38,67 +33,52 @@ pub struct Home {
 impl Home {
     /// Draws the home of a number.
     pub fn draw(number: u64) -> Self {
-        let mut draw = Draw(Random::new(mix(number)));
-        let (radio, neighbour) = (draw.part("radio"), draw.part("neighbour"));
+        let mut draw = Draw { random: Random::new(mix(number)), traits: Vec::new() };
+        let [radio, neighbour, stations, line, walk, home, station] =
+            ["radio", "neighbour", "stations", "line", "walk", "home", "station"].map(|kind| draw.part(kind));
         let (own, older) = radio.body.split_once("\n#- older stations\n").unwrap_or((radio.body, ""));
-        let (least, most) = *draw.pick(&STATIONS);
-        let count = least + draw.0.below(most - least + 1);
+        let [count, line] = [stations, line].map(|part| draw.filled(part.body, &[]).trim().to_owned());
         let radius = *draw.pick(&[6, 10, 15, 20]);
-        let walker = if draw.0.below(100) < 15 { draw.0.below(count) } else { count };
         let category = *draw.pick(&["best-effort", "best-effort", "best-effort", "voice"]);
-        let (number_told, count_told) = (number.to_string(), count.to_string());
-        let [standard, film, video, rates] = [2, 3, 4, 5].map(|word| radio.words[word]);
-        let of_home = [
-            ("number", &*number_told),
-            ("count", &*count_told),
-            ("standard", standard),
-            ("radio", own),
-            ("rates", rates),
-            ("neighbour", neighbour.words[2]),
-        ];
-        let home = draw.part("home");
+        let [standard, film, video] = [2, 3, 4].map(|word| radio.words[word]);
+        let (number_told, theirs) = (number.to_string(), neighbour.words[2]);
+        let of_home = [("number", &*number_told), ("count", &count), ("standard", standard), ("radio", own)];
+        let of_home = [&of_home[..], &[("line", &line), ("neighbour", theirs)]].concat();
         let mut text = draw.filled(home.body, &of_home);
-        let mut traits = vec![standard, neighbour.words[2]];
-        for station in 0..count {
+        let count: u8 = count.parse().expect("a number of stations");
+        for number in 1..=count {
             // Three homes of four have a download.
-            let role = if station == 0 && draw.0.below(4) > 0 { parts("role").next() } else { Some(draw.part("role")) };
-            let role = role.expect("there are roles");
-            let name = format!("s{}", station + 1);
+            let is_download = number == 1 && draw.random.below(4) > 0;
+            let role = if is_download { parts("role").next() } else { None }.unwrap_or_else(|| draw.part("role"));
+            draw.traits.push(role.words[2]);
             let (x, y) = draw.place();
-            let at = |times: i32| [x, y].map(|part| format!("{} m", f64::from(part * radius * times) / 100.0));
-            let _ = write!(text, "\n[[node]]\nname = \"{name}\"\naccess_point = \"ap\"\nposition = {:?}\n", at(1));
-            if station == walker {
-                let leg = |time: &str, to: [String; 2]| {
-                    format!("{{ time = \"{time}\", position = {to:?}, speed = \"10 m/s\" }}")
-                };
-                let _ = writeln!(text, "waypoints = [{}, {}]", leg("5 s", at(3)), leg("9500 ms", at(1)));
-            }
-            let is_pinged = role.words[2] == "download" && !text.contains("ping busy");
-            let busy = is_pinged.then(|| draw.part("busy").body).unwrap_or_default();
+            let place = [x, y, 3 * x, 3 * y].map(|part| (f64::from(part * radius) / 100.0).to_string());
+            let name = format!("s{number}");
             let of_station = [("name", &*name), ("film", film), ("video", video), ("category", category)];
-            for body in [older, role.body, busy] {
-                text += &draw.filled(body, &of_station);
+            let of_place = ["x", "y", "farx", "fary"].into_iter().zip(place.iter().map(String::as_str));
+            let words: Vec<(&str, &str)> = of_station.into_iter().chain(of_place).collect();
+            let is_pinged = role.words[2] == "download" && !text.contains("ping busy");
+            let walk = if number == count { walk.body } else { "" };
+            let busy = if is_pinged { draw.part("busy").body } else { "" };
+            text.push('\n');
+            for body in [station.body, walk, older, role.body, busy].into_iter().filter(|body| !body.is_empty()) {
+                text += &draw.filled(body, &words);
             }
-            traits.push(role.words[2]);
         }
         if !neighbour.body.is_empty() {
-            for part in [draw.part("cell"), neighbour] {
-                text += &draw.filled(part.body, &[]);
-            }
+            let cell = draw.part("cell");
+            text += &format!("\n{}{}", draw.filled(cell.body, &[]), draw.filled(neighbour.body, &[]));
+        }
+        if text.contains("\"tcp\"") {
+            let tcp = draw.part("tcp");
+            text += &format!("\n{}", draw.filled(tcp.body, &[]));
         }
         debug_assert!(!text.contains(['$', '<', '|']), "every word is filled in, and every choice is made");
-        let marks = [
-            ("power_save", "sleeper"),
-            ("waypoints", "walker"),
-            ("\"20 Mb/s\"", "slow line"),
-            ("\"50 Mb/s\"", "slow line"),
-            ("rts_threshold", "RTS"),
-        ];
-        traits.extend(marks.iter().filter(|(mark, _)| text.contains(mark)).map(|(_, told)| *told));
-        traits.extend((count <= FEW).then_some("few stations").or((count >= MANY).then_some("many stations")));
+        let mut traits = draw.traits;
+        traits.extend(text.contains("power_save").then_some("sleeper"));
         traits.sort_unstable();
         traits.dedup();
-        Self { number, text, traits }
+        Self { number, text: text.replace("\n\n\n", "\n\n"), traits }
     }
 }
 
@@ -117,30 +97,35 @@ fn parts(kind: &str) -> impl Iterator<Item = Part> {
     PARTS.split("\n#: ").skip(1).map(part).filter(move |part| part.words[0] == kind)
 }
 
-/// The draws of a home.
-struct Draw(Random);
+/// The draws of a home, and the traits of its parts.
+struct Draw {
+    random: Random,
+    traits: Vec<&'static str>,
+}
 
 impl Draw {
     fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
-        &of[usize::from(self.0.below(u8::try_from(of.len()).expect("few choices")))]
+        &of[usize::from(self.random.below(u8::try_from(of.len()).expect("few choices")))]
     }
 
     /// Draws a part of a kind by its weight.
     fn part(&mut self, kind: &str) -> Part {
-        let mut left = self.0.below(100);
+        let mut left = self.random.below(100);
         let mut chosen = |part: &Part| {
             let weight = part.words[1].parse().unwrap_or(0);
             let is_here = left < weight;
             left = left.saturating_sub(weight);
             is_here
         };
-        parts(kind).find(|part| chosen(part)).expect("the weights of a kind are 100 together")
+        let part = parts(kind).find(|part| chosen(part)).expect("the weights of a kind are 100 together");
+        self.traits.extend(part.words.get(2));
+        part
     }
 
     /// Draws a place on a disc, in percent of its radius, and not on the access point.
     fn place(&mut self) -> (i32, i32) {
         loop {
-            let [x, y] = [(); 2].map(|()| i32::from(self.0.below(201)) - 100);
+            let [x, y] = [(); 2].map(|()| i32::from(self.random.below(201)) - 100);
             if (300..=10_000).contains(&(x * x + y * y)) {
                 return (x, y);
             }
@@ -169,13 +154,14 @@ impl Draw {
 ///
 /// # Errors
 /// The fault of a home, which is one of this module.
-pub fn scenario(homes: &[Home], arms: &[String], seeds: Option<usize>) -> Result<Scenario, Refusal> {
+pub fn scenario(homes: Vec<Home>, arms: &[String], seeds: Option<usize>) -> Result<Scenario, Refusal> {
     let read = |home: &Home| {
         let name = format!("home-{}.toml", home.number);
         let mut one = Scenario::parse(&name, home.text.as_bytes(), &Wishes { seeds, ..Wishes::default() })?;
         one.cases.retain_mut(|case| {
             case.labels.insert(AXIS.to_owned(), home.number.to_string());
-            arms.contains(&case.labels["scheme"])
+            let scheme = &case.labels["scheme"];
+            scheme == ARMS[0] || arms.contains(scheme)
         });
         Ok(one)
     };
@@ -187,6 +173,54 @@ pub fn scenario(homes: &[Home], arms: &[String], seeds: Option<usize>) -> Result
     whole.id = ID.to_owned();
     whole.title = format!("{} random homes, from {} on", homes.len(), homes[0].number);
     (whole.file, whole.text) = (String::new(), String::new());
+    whole.homes = homes;
     whole.alone = "# `sluice arena --homes N --write DIR` writes the homes as scenarios.\n".to_owned();
     Ok(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::fingerprint;
+    use std::collections::BTreeSet;
+
+    fn drawn(numbers: std::ops::RangeInclusive<u64>) -> Vec<Home> {
+        numbers.map(Home::draw).collect()
+    }
+
+    /// A second generator, in another language, has written the same.
+    #[test]
+    fn a_number_is_the_same_home_everywhere() {
+        let texts: String = drawn(1..=100).into_iter().map(|home| home.text).collect();
+        assert_eq!(format!("{:032x}", fingerprint(texts.as_bytes())), "3e54e32703c9b5600a502e849892f6b8");
+    }
+
+    #[test]
+    fn every_part_occurs() {
+        let seen: BTreeSet<&str> = drawn(1..=60).iter().flat_map(|home| home.traits.clone()).collect();
+        for kind in ["radio", "role", "neighbour", "stations", "line", "walk"] {
+            let missing: Vec<&str> =
+                parts(kind).filter_map(|part| part.words.get(2).copied()).filter(|what| !seen.contains(what)).collect();
+            assert!(missing.is_empty(), "{missing:?}");
+            assert_eq!(parts(kind).map(|part| part.words[1].parse::<u8>().unwrap()).sum::<u8>(), 100, "{kind}");
+        }
+        for what in ["few stations", "many stations", "walker", "sleeper", "slow line"] {
+            assert!(seen.contains(what), "{what}");
+        }
+    }
+
+    #[test]
+    fn the_null_control_differs_by_four_microseconds_alone() {
+        let homes = drawn(1..=20);
+        let whole = scenario(homes, &ARMS.map(str::to_owned), Some(2)).unwrap();
+        assert_eq!(
+            (whole.cases.len(), whole.seeds.len(), whole.axes[1].labels.as_slice()),
+            (80, 2, &ARMS.map(str::to_owned)[..])
+        );
+        for cases in whole.cases.chunks(4) {
+            assert!(cases[0].set.is_empty());
+            let set: Vec<(&str, &str)> = cases[3].set.iter().map(|(key, value)| (&**key, &**value)).collect();
+            assert_eq!(set, [("node.ap.mac80211.airtime_weight", "\"260 us\"")]);
+        }
+    }
 }

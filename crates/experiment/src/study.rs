@@ -37,8 +37,11 @@ pub struct Study {
     /// The tables that the scenario asks for.
     #[serde(default)]
     pub tables: Vec<Table>,
+    /// Tables of an experiment's own judge.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
     /// Distributions over cases.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub spreads: Vec<Spread>,
     /// First sentences of report and terminal.
     #[serde(default)]
@@ -69,17 +72,24 @@ pub fn warnings(runs: &[Run]) -> BTreeSet<&str> {
     runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect()
 }
 
-/// A picture of how values are distributed over cases.
+/// A table of texts: rows of labels and figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
+pub struct Finding {
     /// Title.
     pub title: String,
-    /// Remark.
-    pub about: String,
-    /// Title of the axis of values, which is logarithmic.
-    pub x_title: String,
-    /// Panels with their titles; of each the lines, each with its name and its sorted values.
-    pub panels: Vec<(String, Vec<(String, Vec<f64>)>)>,
+    /// Titles of the columns.
+    pub head: Vec<String>,
+    /// Rows, each with its label.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A distribution over cases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Title of its panel.
+    pub title: String,
+    /// Lines, each with its name and its values by case, in order of the values.
+    pub lines: Vec<(String, Vec<(String, f64)>)>,
 }
 
 /// An axis of the sweep.

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, Subcommand};
-use experiment::homes::ARMS;
+use experiment::homes::{ARMS, Home};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -285,6 +285,9 @@ pub(crate) struct Reproduce {
     pub(crate) node: Vec<String>,
     #[command(flatten)]
     pub(crate) chosen: Chosen,
+    /// Random homes and the arms to run in them, instead of targets: `sluice arena --homes`.
+    #[arg(skip)]
+    pub(crate) homes: Option<(Vec<Home>, Vec<String>)>,
 }
 
 /// Compare today's queues, published schemes and `turns` in every hazard, or in random homes, and write a report.
@@ -324,7 +327,7 @@ pub(crate) struct Arena {
     /// Run nothing: write the homes as scenarios to this folder.
     #[arg(long, value_name = "DIR", requires = "homes", conflicts_with_all = ["out", "json", "threads"])]
     pub(crate) write: Option<PathBuf>,
-    /// Print one JSON object with every ratio and verdict.
+    /// Print one JSON object, with every ratio and verdict.
     #[arg(long, requires = "homes")]
     pub(crate) json: bool,
     /// The number of threads [default: one for each core]. Results do not depend on it.
@@ -335,9 +338,19 @@ pub(crate) struct Arena {
     pub(crate) out: Option<PathBuf>,
 }
 
+impl Arena {
+    /// Draws the homes, if homes are meant.
+    pub(crate) fn drawn(&self) -> Option<Vec<Home>> {
+        Some((self.first..=u64::MAX).take(self.homes?).map(Home::draw).collect())
+    }
+}
+
 impl From<Arena> for Reproduce {
-    fn from(Arena { quick, threads, out, .. }: Arena) -> Self {
-        Self { targets: vec![PathBuf::from("arena")], quick, threads, out, ..Self::default() }
+    fn from(args: Arena) -> Self {
+        let homes = args.drawn();
+        let Arena { quick, seeds, arms, json, threads, out, .. } = args;
+        let (targets, homes) = (vec![PathBuf::from("arena")], homes.map(|homes| (homes, arms)));
+        Self { targets, quick, seeds, homes, json, threads, out, ..Self::default() }
     }
 }
 

@@ -1,9 +1,7 @@
 //! Judges schemes by what people in random homes feel, as ratios to today's default.
 
 use super::{ARMS, AXIS, Home, ID};
-use crate::study::{Origin, OverSeeds, Ruling, Run, Spread, Study, Unit, Verdict};
-use crate::tables::{Columns, table};
-use serde::Serialize;
+use crate::study::{Finding, Origin, OverSeeds, Ruling, Run, Spread, Study, Unit, Verdict};
 use sim::results::{Flow, Outcome};
 use std::collections::BTreeMap;
 
@@ -11,7 +9,7 @@ use std::collections::BTreeMap;
 /// to reach: in each group, and in all homes.
 const FELT: [(&str, &str, bool, f64, f64); 9] = [
     ("own goodput", "", true, 0.99, 0.99),
-    ("worst bulk station", "", true, 1.0, 1.0),
+    ("worst bulk", "", true, 1.0, 1.0),
     ("page", "page", false, 1.0, 1.0),
     ("film", "film", false, 1.0, 1.0),
     ("call", "call", false, 1.0, 1.0),
@@ -29,26 +27,30 @@ const CHANCE: &str = ARMS[3];
 const LOST: f64 = 0.02;
 
 /// A home's ratios to today's default, by arm and by what is felt: only what somebody in the home does.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    home: u64,
-    traits: Vec<&'static str>,
+struct Row<'h> {
+    home: &'h Home,
     arms: BTreeMap<&'static str, BTreeMap<&'static str, f64>>,
 }
 
+impl Row<'_> {
+    fn is_in(&self, group: &str) -> bool {
+        group == ALL || self.home.traits.contains(&group)
+    }
+}
+
 /// Returns the ratios of all homes.
-pub fn rows(homes: &[Home], runs: &[Run]) -> Vec<Row> {
-    let row = |home: &Home| {
+fn rows<'h>(homes: &'h [Home], runs: &[Run]) -> Vec<Row<'h>> {
+    let row = |home: &'h Home| {
         let number = home.number.to_string();
         let own: Vec<&Run> = runs.iter().filter(|run| run.case[AXIS] == number).collect();
         let felt = |arm: &str, what: &str| -> Option<f64> {
             let seeds = own.iter().filter(|run| run.case["scheme"] == arm);
-            seeds.map(|run| felt(&run.outcome, what)).sum::<Option<f64>>()
+            seeds.map(|run| felt(&run.outcome, what)).sum()
         };
         let ratio = |arm: &str, what| Some((what, felt(arm, what)? / felt(ARMS[0], what).filter(|base| *base > 0.0)?));
         let arms = ARMS[1..].iter().filter(|arm| own.iter().any(|run| run.case["scheme"] == **arm));
         let arms = arms.map(|&arm| (arm, FELT.iter().filter_map(|(what, ..)| ratio(arm, *what)).collect()));
-        Row { home: home.number, traits: home.traits.clone(), arms: arms.collect() }
+        Row { home, arms: arms.collect() }
     };
     homes.iter().map(row).collect()
 }
@@ -63,7 +65,7 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
             let own = outcome.totals.cells.iter().find(|cell| cell.name == "ap");
             Some(own.map_or(outcome.totals.goodput_bps, |cell| cell.goodput_bps))
         }
-        "worst bulk station" => {
+        "worst bulk" => {
             let mut stations: BTreeMap<&str, f64> = BTreeMap::new();
             for flow in flows {
                 let ends = [("download", &flow.to), ("upload", &flow.from)];
@@ -88,121 +90,185 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
 
 /// An arm in a group of homes.
 struct Found<'r> {
-    /// Sorted.
-    ratios: Vec<f64>,
+    /// Homes with their ratios, from the smallest.
+    ratios: Vec<(&'r Row<'r>, f64)>,
     /// In hundredths, as it is shown.
     median: f64,
     /// Homes that are worse by a tenth.
-    worse: Vec<&'r Row>,
-    rows: Vec<&'r Row>,
+    worse: Vec<&'r Row<'r>>,
 }
 
 /// Returns how an arm does; `None` if no home of the group has such a ratio.
 fn found<'r>(rows: &'r [Row], arm: &str, what: &str, group: &str) -> Option<Found<'r>> {
-    let of_group = rows.iter().filter(|row| group == ALL || row.traits.contains(&group));
-    let of_arm = of_group.filter_map(|row| Some((*row.arms.get(arm)?.get(what)?, row)));
-    let (mut ratios, rows): (Vec<f64>, Vec<&Row>) = of_arm.unzip();
+    let of_group = rows.iter().filter(|row| row.is_in(group));
+    let mut ratios: Vec<(&Row, f64)> = of_group.filter_map(|row| Some((row, *row.arms.get(arm)?.get(what)?))).collect();
     let (_, _, more, ..) = FELT.iter().find(|(felt, ..)| *felt == what)?;
     let is_worse = |ratio: f64| if *more { ratio < 0.9 } else { ratio > 1.1 };
-    let worse = ratios.iter().zip(&rows).filter(|(ratio, _)| is_worse(**ratio)).map(|(_, row)| *row).collect();
-    ratios.sort_by(f64::total_cmp);
-    let middle = f64::midpoint(*ratios.get(ratios.len().checked_sub(1)? / 2)?, ratios[ratios.len() / 2]);
-    Some(Found { median: (middle * 100.0).round() / 100.0, ratios, worse, rows })
+    let worse = ratios.iter().filter(|(_, ratio)| is_worse(*ratio)).map(|(row, _)| *row).collect();
+    ratios.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let last = ratios.len().checked_sub(1)?;
+    let middle = f64::midpoint(ratios[last / 2].1, ratios[last.div_ceil(2)].1);
+    Some(Found { median: (middle * 100.0).round() / 100.0, ratios, worse })
 }
 
-/// Rules on `turns`, and draws the distributions of all arms.
-pub fn judge(study: &mut Study, rows: &[Row]) {
-    debug_assert!(study.id == ID && study.claims.is_empty(), "an experiment of homes has no claims but these");
-    let mut claims = Vec::new();
-    let mut claim = |part: &str, group: &str, says: &str, measured: f64, more: bool, bound: f64| {
-        let holds = if more { measured >= bound } else { measured <= bound };
-        claims.push(Verdict {
-            id: format!("{ID}.{}", part.replace(' ', "-")),
-            setting: Some(group.to_owned()),
-            says: says.to_owned(),
-            source: "our own bound".to_owned(),
-            reported: None,
-            holds: format!("{} {bound}", if more { ">=" } else { "<=" }),
-            measured,
-            low: measured,
-            high: measured,
-            unit: Unit::Number,
-            seeds: OverSeeds::Mean,
-            at: String::new(),
-            verdict: if holds { Ruling::Holds } else { Ruling::Differs },
-            headline: true,
-            statement: Some(Origin::Ours),
-            why: None,
-            cause: None,
-            neighbours: Vec::new(),
-            depends_on: Vec::new(),
-        });
-    };
+/// Rules on `turns` by the median homes of groups and beside the null control, and adds the ratios of all arms.
+pub(crate) fn judge(study: &mut Study, homes: &[Home]) {
+    debug_assert!(study.claims.is_empty(), "an experiment of homes has no claims but these");
+    let rows = rows(homes, &study.runs);
+    let rows = rows.as_slice();
     for (what, _, more, in_group, in_all) in FELT {
         for group in GROUPS {
             let Some(ours) = found(rows, OURS, what, group) else { continue };
             let says = format!("{what}: median ratio of {OURS} to {}", ARMS[0]);
-            claim(what, group, &says, ours.median, more, if group == ALL { in_all } else { in_group });
+            let bound = if group == ALL { in_all } else { in_group };
+            study.claims.push(verdict(what, group, says, ours.median, (more, bound)));
         }
         if let (Some(ours), Some(chance)) = (found(rows, OURS, what, ALL), found(rows, CHANCE, what, ALL)) {
-            let says = format!("{what}: homes worse by 10 %, at most as many as by chance");
+            let says = format!("{what}: homes worse by 10 % are at most as many as by chance");
             let [ours, chance] = [ours, chance].map(|found| found.worse.len() as f64);
-            claim(&format!("{what} worse"), ALL, &says, ours, false, chance);
+            study.claims.push(verdict(&format!("{what} worse"), ALL, says, ours, (false, chance)));
+        }
+        let line = |arm: &str| {
+            let ratios = found(rows, arm, what, ALL).map_or_else(Vec::new, |found| found.ratios);
+            let named = ratios.into_iter().map(|(row, ratio)| (row.home.number.to_string(), ratio));
+            (arm.to_owned(), named.collect::<Vec<_>>())
+        };
+        let lines: Vec<_> = ARMS[1..].iter().map(|arm| line(arm)).collect();
+        if lines.iter().any(|(_, values)| !values.is_empty()) {
+            study.spreads.push(Spread { title: what.to_owned(), lines });
         }
     }
-    study.claims = claims;
-    let line = |arm: &str, what: &str| {
-        (arm.to_owned(), found(rows, arm, what, ALL).map_or_else(Vec::new, |found| found.ratios))
-    };
-    let panel = |what: &str| (what.to_owned(), ARMS[1..].iter().map(|arm| line(arm, what)).collect());
-    study.spreads = vec![Spread {
-        title: "Ratios in all homes".to_owned(),
-        about: format!("Share of homes with at most this ratio to {}", ARMS[0]),
-        x_title: "ratio".to_owned(),
-        panels: FELT.iter().map(|(what, ..)| panel(what)).collect(),
-    }];
-    let told = |[what, homes, shared]: [String; 3]| format!("{what} worse by 10 %: homes {homes}; {shared}.\n\n");
-    study.about = losers(rows).into_iter().map(told).collect();
+    study.findings = ARMS[1..].iter().filter_map(|arm| medians(rows, arm)).chain(losers(rows)).collect();
 }
 
-/// Returns what is felt, the homes in which only `turns` is worse by a tenth and not the null control, and the trait by which
-/// they differ most from the others.
-fn losers(rows: &[Row]) -> Vec<[String; 3]> {
-    let of = |what: &str| {
+/// Returns the verdict on a value, which has to be at least (`bound.0`) or at most a bound.
+fn verdict(part: &str, group: &str, says: String, measured: f64, bound: (bool, f64)) -> Verdict {
+    let (sign, holds) = if bound.0 { (">=", measured >= bound.1) } else { ("<=", measured <= bound.1) };
+    Verdict {
+        id: format!("{ID}.{}", part.replace(' ', "-")),
+        setting: Some(group.to_owned()),
+        says,
+        source: "our own bound".to_owned(),
+        reported: None,
+        holds: format!("{sign} {}", bound.1),
+        measured,
+        low: measured,
+        high: measured,
+        unit: Unit::Number,
+        seeds: OverSeeds::Mean,
+        at: String::new(),
+        verdict: if holds { Ruling::Holds } else { Ruling::Differs },
+        headline: true,
+        statement: Some(Origin::Ours),
+        why: None,
+        cause: None,
+        neighbours: Vec::new(),
+        depends_on: Vec::new(),
+    }
+}
+
+/// Returns the medians of an arm by group, with the numbers of homes worse by a tenth; `None` for an arm that was not run.
+fn medians(rows: &[Row], arm: &str) -> Option<Finding> {
+    rows.iter().find(|row| row.arms.contains_key(arm))?;
+    let count = |group: &&str| format!("{group} {}", rows.iter().filter(|row| row.is_in(group)).count());
+    let cell = |what: &str, group: &str| {
+        let told = |found: Found| format!("{:.2}\u{a0}({})", found.median, found.worse.len());
+        found(rows, arm, what, group).map_or_else(|| "-".to_owned(), told)
+    };
+    let row = |what: &str| [what.to_owned()].into_iter().chain(GROUPS.iter().map(|group| cell(what, group))).collect();
+    Some(Finding {
+        title: format!("{arm} to {}, median ratio of homes (homes worse by 10 %)", ARMS[0]),
+        head: [arm.to_owned()].into_iter().chain(GROUPS.iter().map(count)).collect(),
+        rows: FELT.iter().map(|(what, ..)| row(what)).collect(),
+    })
+}
+
+/// Returns the homes in which `turns` is worse by a tenth and the null control is not, and the trait by which they differ
+/// most from all homes.
+fn losers(rows: &[Row]) -> Option<Finding> {
+    let row = |what: &str| {
         let ours = found(rows, OURS, what, ALL)?;
         let chance = found(rows, CHANCE, what, ALL).map_or_else(Vec::new, |found| found.worse);
         let is_ours = |row: &&Row| chance.iter().all(|other| other.home != row.home);
         let lost: Vec<&Row> = ours.worse.into_iter().filter(is_ours).collect();
-        let count = |rows: &[&Row], what: &str| rows.iter().filter(|row| row.traits.contains(&what)).count();
+        let all: Vec<&Row> = ours.ratios.into_iter().map(|(row, _)| row).collect();
+        let count = |rows: &[&Row], what: &str| rows.iter().filter(|row| row.is_in(what)).count();
         let share = |rows: &[&Row], what: &str| count(rows, what) as f64 / rows.len() as f64;
-        let more_often = |what: &str| share(&lost, what) - share(&ours.rows, what);
-        let traits = lost.iter().flat_map(|row| &row.traits);
+        let more_often = |what: &str| share(&lost, what) - share(&all, what);
+        let traits = lost.iter().flat_map(|row| &row.home.traits);
         let shared = traits.max_by(|a, b| more_often(a).total_cmp(&more_often(b)).then(b.cmp(a)))?;
-        let [of_lost, of_all] = [&lost, &ours.rows].map(|rows| format!("{} of {}", count(rows, shared), rows.len()));
-        let homes = lost.iter().map(|row| row.home.to_string()).collect::<Vec<_>>().join(" ");
-        Some([what.to_owned(), homes, format!("{shared}: {of_lost}, in all {of_all}")])
+        let [of_lost, of_all] = [&lost, &all].map(|rows| format!("{} of {}", count(rows, shared), rows.len()));
+        let homes = lost.iter().map(|row| row.home.number.to_string()).collect::<Vec<_>>().join(" ");
+        Some(vec![what.to_owned(), homes, format!("{shared}: {of_lost}, in all {of_all}")])
     };
-    FELT.iter().filter_map(|(what, ..)| of(what)).collect()
+    let rows: Vec<Vec<String>> = FELT.iter().filter_map(|(what, ..)| row(what)).collect();
+    let head = [OURS, "homes", "what they share"].map(str::to_owned).to_vec();
+    (!rows.is_empty()).then(|| Finding { title: "Homes worse by 10 %, but not by chance".to_owned(), head, rows })
 }
 
-/// Formats the medians of each arm by group with the numbers of homes worse by a tenth, and the homes that lose.
-pub fn text(rows: &[Row], width: usize) -> String {
-    let mut text = format!("Median ratio to {} (homes worse by 10 %)\n", ARMS[0]);
-    for arm in ARMS[1..].iter().filter(|arm| rows.iter().any(|row| row.arms.contains_key(**arm))) {
-        let in_group = |group: &str| rows.iter().filter(|row| group == ALL || row.traits.contains(&group)).count();
-        let head = GROUPS.iter().map(|group| format!("{group}: {}", in_group(group)));
-        let cell = |what: &str, group: &str| {
-            let told = |found: Found| format!("{:.2} ({})", found.median, found.worse.len());
-            found(rows, arm, what, group).map_or_else(|| "-".to_owned(), told)
-        };
-        let line = |what: &str| -> Vec<String> {
-            [what.to_owned()].into_iter().chain(GROUPS.iter().map(|group| cell(what, group))).collect()
-        };
-        let head: Vec<String> = [(*arm).to_owned()].into_iter().chain(head).collect();
-        let lines: Vec<Vec<String>> = FELT.iter().map(|(what, ..)| line(what)).collect();
-        text += &format!("\n{}", table(&head, &lines, &Columns { right: &[1, 2, 3, 4, 5, 6], prose: &[] }, width));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sim::results::{CellTotals, Times};
+
+    fn home(number: u64, traits: &[&'static str]) -> Home {
+        Home { number, text: String::new(), traits: traits.to_vec() }
     }
-    let (lost, columns) = (losers(rows), Columns { right: &[], prose: &[1, 2] });
-    let head = ["worse by 10 %", "homes, without those of the null control", "what they share most"];
-    if lost.is_empty() { text } else { text + "\n" + &table(&head, &lost, &columns, width) }
+
+    #[test]
+    fn what_is_worse_by_chance_is_no_loss_and_what_losers_share_is_told() {
+        let homes =
+            [home(1, &["heavy neighbour"]), home(2, &["heavy neighbour"]), home(3, &["film"]), home(4, &["film"])];
+        let goodputs = [(0.5, 1.0), (0.8, 0.85), (1.0, 1.0), (1.1, 1.0)];
+        let ratio = |value| BTreeMap::from([("own goodput", value)]);
+        let row =
+            |(home, (ours, chance))| Row { home, arms: BTreeMap::from([(OURS, ratio(ours)), (CHANCE, ratio(chance))]) };
+        let rows: Vec<Row> = homes.iter().zip(goodputs).map(row).collect();
+        let all = found(&rows, OURS, "own goodput", ALL).unwrap();
+        assert!((all.median - 0.9).abs() < 1e-9, "{}", all.median);
+        assert_eq!(all.worse.iter().map(|row| row.home.number).collect::<Vec<_>>(), [1, 2]);
+        assert!((found(&rows, OURS, "own goodput", "heavy neighbour").unwrap().median - 0.65).abs() < 1e-9);
+        assert!(found(&rows, OURS, "page", ALL).is_none() && found(&rows, OURS, "own goodput", "walker").is_none());
+        let lost = losers(&rows).unwrap().rows;
+        assert_eq!(lost, [["own goodput", "1", "heavy neighbour: 1 of 1, in all 2 of 4"].map(str::to_owned)]);
+        assert!(medians(&rows, "knobs").is_none());
+        assert_eq!(medians(&rows, CHANCE).unwrap().rows[0][1], "1.00\u{a0}(1)");
+    }
+
+    /// The sum over both cells was the fault of the arena's first table.
+    #[test]
+    fn own_goodput_is_that_of_the_own_cell_and_lost_packets_are_late() {
+        let flow = |name: &str, to: &str, goodput_bps: f64, loss_ratio: f64| Flow {
+            name: name.to_owned(),
+            to: to.to_owned(),
+            goodput_bps,
+            loss_ratio,
+            delay_s: Times { p99: 0.05, ..Times::default() },
+            ..Flow::default()
+        };
+        let text = Home::draw(1).text;
+        let network = crate::scenario::Scenario::parse("home.toml", text.as_bytes(), &Default::default()).unwrap().base;
+        let mut outcome = sim::World::new(&network, 1).unwrap().names();
+        outcome.flows = vec![
+            flow("download s1-1", "s1", 3.0, 0.0),
+            flow("download s1-2", "s1", 2.0, 0.0),
+            flow("download s2", "s2", 4.0, 0.0),
+            flow("call s3", "s3", 1.0, 0.03),
+            flow("foreign", "guest", 9.0, 0.0),
+        ];
+        outcome.totals.goodput_bps = 19.0;
+        outcome.totals.cells.clear();
+        let told = |outcome: &Outcome, what: &str, value: f64| {
+            let found = felt(outcome, what).unwrap();
+            assert!((found - value).abs() < 1e-9, "{what}: {found}");
+        };
+        told(&outcome, "own goodput", 19.0);
+        outcome.totals.cells = vec![CellTotals { name: "ap".to_owned(), goodput_bps: 10.0 }];
+        told(&outcome, "own goodput", 10.0);
+        told(&outcome, "worst bulk", 4.0);
+        told(&outcome, "call", 0.05 + 10.0 * 0.01);
+        assert_eq!(felt(&outcome, "page"), None);
+        outcome.flows[0].name = "page s1".to_owned();
+        told(&outcome, "page", outcome.simulated_s);
+    }
 }

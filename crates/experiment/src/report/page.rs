@@ -9,7 +9,7 @@ use crate::grid::Grid;
 use crate::label::short;
 use crate::shell;
 use crate::statistics::Interval;
-use crate::study::{Run, Study, Table, Verdict};
+use crate::study::{Finding, Run, Study, Table, Verdict};
 use crate::tables::blocks;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
@@ -192,9 +192,15 @@ fn section(
     if !answered {
         paragraphs(out, &study.about)?;
     }
-    for (k, spread) in study.spreads.iter().enumerate() {
-        let picture = distribution::picture(spread, format!("spread-{n}-{k}"), data);
-        figure(out, &spread.title, &spread.about, picture, data)?;
+    if !study.spreads.is_empty() {
+        let picture = distribution::picture(&study.spreads, format!("spreads-{n}"), data);
+        figure(out, "Ratios of all cases", "Share of cases with at most this ratio", picture, data)?;
+    }
+    for Finding { title, head, rows } in &study.findings {
+        let head: String = head.iter().map(|title| format!("<th scope=\"col\">{}</th>", Escaped(title))).collect();
+        let rows = rows.iter().map(|row| (row[0].as_str(), row[1..].iter().map(|cell| Escaped(cell).to_string())));
+        writeln!(out, "<{sub}>{}</{sub}>", Escaped(title))?;
+        figure::table(out, title, &format!("<tr>{head}</tr>"), rows)?;
     }
     let first = study.charts.iter().position(|chart| chart.first).unwrap_or(0);
     let mut chart = |out: &mut String, k| drawn(out, (n, k), study, data, tracks);

@@ -5,6 +5,7 @@ use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
+use experiment::homes;
 use experiment::jobs;
 use experiment::report::Simulator;
 use experiment::scenario::{self, Scenario, Wishes};
@@ -68,7 +69,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
         .ok();
     if args.json {
         for (study, experiment) in studies.iter().zip(&experiments) {
-            print_json(&format!("{}\n", object(study, &experiment.folder, report.as_deref())))?;
+            print_json(&object(study, &experiment.folder, report.as_deref()))?;
         }
     } else if let Some(out) = report {
         print(&format!("report: {}\n", out.display()))?;
@@ -79,6 +80,15 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
 
 /// Reads all scenarios, before any is run.
 fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
+    if let Some((homes, arms)) = &args.homes {
+        let scenario = homes::scenario(homes.clone(), arms, args.seeds);
+        let scenario = scenario.map_err(|fault| Failure::failed(fault.to_string()))?;
+        let folder = args.out.clone().unwrap_or_else(|| Path::new("results").join(&scenario.id));
+        let seeds = args.seeds.map_or_else(String::new, |seeds| format!(" --seeds {seeds}"));
+        let (count, first, arms) = (homes.len(), homes[0].number, arms.join(","));
+        let command = format!("sluice arena --homes {count} --first {first}{seeds} --arms {arms}");
+        return Ok(vec![Experiment { scenario, folder, command }]);
+    }
     let files = targets::files(&args.targets)?;
     if let Some(out) = &args.out
         && files.len() > 1
@@ -122,7 +132,7 @@ fn report_path(args: &args::Reproduce, experiments: &[Experiment]) -> PathBuf {
 }
 
 /// Turns the error of a sweep into a failure; after an interruption it says how to continue.
-pub(super) fn told(error: SweepError, folder: &Path) -> Failure {
+fn told(error: SweepError, folder: &Path) -> Failure {
     match error {
         SweepError::Stopped { .. } => {
             Failure::interrupted(format!("{error} in {}; the same command continues from there", folder.display()))
@@ -131,8 +141,8 @@ pub(super) fn told(error: SweepError, folder: &Path) -> Failure {
     }
 }
 
-pub(super) fn object(study: &Study, folder: &Path, report: Option<&Path>) -> serde_json::Value {
-    json!({
+fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
+    let object = json!({
         "scenario": study.id,
         "title": study.title,
         "version": study.version,
@@ -141,8 +151,10 @@ pub(super) fn object(study: &Study, folder: &Path, report: Option<&Path>) -> ser
         "results": folder.display().to_string(),
         "report": report.map(|report| report.display().to_string()),
         "tables": tables::json(study),
+        "spreads": study.spreads,
         "claims": study.claims,
-    })
+    });
+    format!("{object}\n")
 }
 
 /// Returns the command that repeats the runs of one experiment.

@@ -221,6 +221,7 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
         claims: Vec::new(),
         charts: Vec::new(),
         tables: Vec::new(),
+        findings: Vec::new(),
         spreads: Vec::new(),
         answer: Answer::default(),
     }
