@@ -59,7 +59,7 @@ fn random_homes_are_judged_alike_on_any_threads_and_can_be_looked_at() {
     let folder = tempfile::tempdir().unwrap();
     let judged = |threads: &str| {
         let arms =
-            ["arena", "--homes", "2", "--first", "4", "--arms", "turns,null", "--threads", threads, "--out", threads];
+            ["arena", "--homes", "2", "--first", "18", "--arms", "turns,null", "--threads", threads, "--out", threads];
         let output = sluice(folder.path()).args(arms).arg("--json").output().unwrap();
         assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
         let object: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -76,8 +76,8 @@ fn random_homes_are_judged_alike_on_any_threads_and_can_be_looked_at() {
     assert!(fs::read_to_string(folder.path().join("1/report.html")).unwrap().contains("Ratios of all cases"));
     // A kept run is not made again, and the home is a scenario like any other.
     let told =
-        sluice(folder.path()).args(["arena", "--homes", "1", "--first", "4", "--write", "homes"]).output().unwrap();
-    assert_eq!(stdout(&told), format!("{}\n", Path::new("homes").join("home-4.toml").display()));
+        sluice(folder.path()).args(["arena", "--homes", "1", "--first", "18", "--write", "homes"]).output().unwrap();
+    assert_eq!(stdout(&told), format!("{}\n", Path::new("homes").join("home-18.toml").display()));
     let checked = sluice(folder.path()).args(["check", "homes"]).output().unwrap();
     assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
     let refused = sluice(folder.path()).args(["arena", "--first", "4"]).output().unwrap();

@@ -19,6 +19,7 @@ pub const ARMS: [&str; 4] = ["mac80211", "turns", "knobs", "null"];
 /// Id of the experiment of many homes, and its axis.
 pub const ID: &str = "arena-homes";
 const AXIS: &str = "home";
+
 /// A home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
@@ -32,6 +33,9 @@ pub struct Home {
 
 impl Home {
     /// Draws the home of a number.
+    ///
+    /// # Panics
+    /// Never.
     pub fn draw(number: u64) -> Self {
         let mut draw = Draw { random: Random::new(mix(number)), traits: Vec::new() };
         let [radio, neighbour, stations, line, walk, home, station] =
@@ -42,8 +46,9 @@ impl Home {
         let category = *draw.pick(&["best-effort", "best-effort", "best-effort", "voice"]);
         let [standard, film, video] = [2, 3, 4].map(|word| radio.words[word]);
         let (number_told, theirs) = (number.to_string(), neighbour.words[2]);
-        let of_home = [("number", &*number_told), ("count", &count), ("standard", standard), ("radio", own)];
-        let of_home = [&of_home[..], &[("line", &line), ("neighbour", theirs)]].concat();
+        let own = [("standard", standard), ("radio", own), ("neighbour", theirs)];
+        let of_home: Vec<(&str, &str)> =
+            own.into_iter().chain([("number", &*number_told), ("count", &*count), ("line", &*line)]).collect();
         let mut text = draw.filled(home.body, &of_home);
         let count: u8 = count.parse().expect("a number of stations");
         for number in 1..=count {
@@ -192,7 +197,7 @@ mod tests {
     #[test]
     fn a_number_is_the_same_home_everywhere() {
         let texts: String = drawn(1..=100).into_iter().map(|home| home.text).collect();
-        assert_eq!(format!("{:032x}", fingerprint(texts.as_bytes())), "3e54e32703c9b5600a502e849892f6b8");
+        assert_eq!(format!("{:032x}", fingerprint(texts.as_bytes())), "d0048adbb72d301fa3b33e620c72e378");
     }
 
     #[test]

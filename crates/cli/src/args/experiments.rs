@@ -322,7 +322,7 @@ pub(crate) struct Arena {
     #[arg(long, value_name = "N", value_parser = seeds, requires = "homes", allow_negative_numbers = true)]
     pub(crate) seeds: Option<usize>,
     /// The schemes that are compared with mac80211.
-    #[arg(long, value_name = "ARM", value_delimiter = ',', num_args = 1.., requires = "homes", default_values = &ARMS[1..], value_parser = PossibleValuesParser::new(&ARMS[1..]))]
+    #[arg(long, value_name = "ARM", value_delimiter = ',', requires = "homes", default_values = arms(), value_parser = PossibleValuesParser::new(arms()))]
     pub(crate) arms: Vec<String>,
     /// Run nothing: write the homes as scenarios to this folder.
     #[arg(long, value_name = "DIR", requires = "homes", conflicts_with_all = ["out", "json", "threads"])]
@@ -499,6 +499,11 @@ fn setting(text: &str) -> Result<String, String> {
 
 fn seeds(text: &str) -> Result<usize, String> {
     count(text, 10_000)
+}
+
+/// The arms beside the first, with which they are compared.
+fn arms() -> impl Iterator<Item = &'static str> {
+    ARMS.into_iter().skip(1)
 }
 
 fn homes(text: &str) -> Result<usize, String> {

@@ -69,7 +69,7 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
             let mut stations: BTreeMap<&str, f64> = BTreeMap::new();
             for flow in flows {
                 let ends = [("download", &flow.to), ("upload", &flow.from)];
-                if let Some((_, station)) = ends.iter().find(|(kind, _)| flow.name.starts_with(kind)) {
+                if let Some(&(_, station)) = ends.iter().find(|(kind, _)| flow.name.starts_with(kind)) {
                     *stations.entry(station).or_default() += flow.goodput_bps;
                 }
             }
@@ -77,8 +77,10 @@ fn felt(outcome: &Outcome, what: &str) -> Option<f64> {
         }
         "page" | "film" => {
             // None in time is no better than the whole run.
-            let mean = |flow: &&Flow| flow.completion_s.map_or(0.0, |times| times.mean);
-            let mean = |flow| Some(mean(flow)).filter(|mean| *mean > 0.0).unwrap_or(outcome.simulated_s);
+            let mean = |flow: &&Flow| {
+                let times = flow.completion_s.filter(|times| times.mean > 0.0);
+                times.map_or(outcome.simulated_s, |times| times.mean)
+            };
             (!flows.is_empty()).then(|| flows.iter().map(mean).sum::<f64>() / flows.len() as f64)
         }
         _ => {
@@ -247,7 +249,10 @@ mod tests {
             ..Flow::default()
         };
         let text = Home::draw(1).text;
-        let network = crate::scenario::Scenario::parse("home.toml", text.as_bytes(), &Default::default()).unwrap().base;
+        let network =
+            crate::scenario::Scenario::parse("home.toml", text.as_bytes(), &crate::scenario::Wishes::default())
+                .unwrap()
+                .base;
         let mut outcome = sim::World::new(&network, 1).unwrap().names();
         outcome.flows = vec![
             flow("download s1-1", "s1", 3.0, 0.0),
