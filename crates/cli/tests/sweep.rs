@@ -55,6 +55,36 @@ fn a_real_experiment_has_the_same_results_on_any_threads() {
 }
 
 #[test]
+fn random_homes_are_judged_alike_on_any_threads_and_can_be_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let judged = |threads: &str| {
+        let arms =
+            ["arena", "--homes", "2", "--first", "18", "--arms", "turns,null", "--threads", threads, "--out", threads];
+        let output = sluice(folder.path()).args(arms).arg("--json").output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{}", stderr(&output));
+        let object: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        (results(folder.path(), threads), object["spreads"].clone(), object["claims"].clone())
+    };
+    let (results, spreads, claims) = judged("1");
+    assert_eq!((results.clone(), spreads.clone(), claims.clone()), judged("2"));
+    assert_eq!(results.lines().count(), 6, "two homes with mac80211, turns and the null control");
+    assert_eq!(spreads[0]["title"], "own goodput");
+    let of_arms: Vec<_> =
+        spreads[0]["lines"].as_array().unwrap().iter().map(|line| line[1].as_array().unwrap().len()).collect();
+    assert_eq!(of_arms, [2, 0, 2], "turns, knobs that were not run, null");
+    assert_eq!(claims[0]["id"], "arena-homes.own-goodput");
+    assert!(fs::read_to_string(folder.path().join("1/report.html")).unwrap().contains("Ratios of all cases"));
+    // A kept run is not made again, and the home is a scenario like any other.
+    let told =
+        sluice(folder.path()).args(["arena", "--homes", "1", "--first", "18", "--write", "homes"]).output().unwrap();
+    assert_eq!(stdout(&told), format!("{}\n", Path::new("homes").join("home-18.toml").display()));
+    let checked = sluice(folder.path()).args(["check", "homes"]).output().unwrap();
+    assert_eq!(checked.status.code(), Some(0), "{}", stderr(&checked));
+    let refused = sluice(folder.path()).args(["arena", "--first", "4"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "a number of a home without homes");
+}
+
+#[test]
 fn threads_do_not_change_results() {
     let folder = tempfile::tempdir().unwrap();
     scenario(folder.path(), CHAIN);

@@ -1,6 +1,7 @@
 //! The runs that a sweep consists of, each with the name of its results, and the study that they make together.
 
 use crate::claims;
+use crate::homes;
 use crate::model;
 use crate::scenario::{Case, Scenario, fingerprint};
 use crate::study::{Axis, Models, Run, Study, Verdict};
@@ -35,7 +36,11 @@ pub fn study(scenario: &Scenario, runs: Vec<Run>, command: &str) -> Study {
     let judged =
         claims::Sweep { seeds: &scenario.seeds, runs: own, extent: scenario.extent, left_out: &scenario.left_out };
     let verdicts = claims::judge(&scenario.claims, &scenario.rulings, &judged);
-    studied(scenario, runs, verdicts, command)
+    let mut study = studied(scenario, runs, verdicts, command);
+    if !scenario.homes.is_empty() {
+        homes::judge(&mut study, &scenario.homes);
+    }
+    study
 }
 
 /// Returns the study of these runs, with the verdicts on its claims.
@@ -55,6 +60,8 @@ pub fn studied(scenario: &Scenario, runs: Vec<Run>, claims: Vec<Verdict>, comman
         runs,
         charts: scenario.charts.clone(),
         tables: scenario.tables.clone(),
+        findings: Vec::new(),
+        spreads: Vec::new(),
         answer: scenario.answer.clone(),
     }
 }

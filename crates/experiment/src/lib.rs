@@ -8,6 +8,7 @@ mod answer;
 pub mod claims;
 pub mod csv;
 mod grid;
+pub mod homes;
 pub mod jobs;
 mod label;
 pub mod measure;

@@ -37,6 +37,12 @@ pub struct Study {
     /// The tables that the scenario asks for.
     #[serde(default)]
     pub tables: Vec<Table>,
+    /// Tables of an experiment's own judge.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// Distributions over cases.
+    #[serde(default)]
+    pub spreads: Vec<Spread>,
     /// First sentences of report and terminal.
     #[serde(default)]
     pub answer: Answer,
@@ -64,6 +70,26 @@ impl Study {
 /// Returns the warnings of runs, each once.
 pub fn warnings(runs: &[Run]) -> BTreeSet<&str> {
     runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect()
+}
+
+/// A table of texts: rows of labels and figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Title.
+    pub title: String,
+    /// Titles of the columns.
+    pub head: Vec<String>,
+    /// Rows, each with its label.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A distribution over cases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Title of its panel.
+    pub title: String,
+    /// Lines, each with its name and its values by case, in order of the values.
+    pub lines: Vec<(String, Vec<(String, f64)>)>,
 }
 
 /// An axis of the sweep.

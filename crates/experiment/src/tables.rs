@@ -8,7 +8,7 @@ use crate::grid::Grid;
 use crate::label::short;
 use crate::quantity::{number, quantity, short_quantity};
 use crate::statistics::Interval;
-use crate::study::{Cell, Origin, Reported, Ruling, Study, Table, Unit, Verdict};
+use crate::study::{Cell, Finding, Origin, Reported, Ruling, Study, Table, Unit, Verdict};
 pub(crate) use layout::blocks;
 pub use layout::{Columns, table, wrapped};
 use layout::{longest_word, width};
@@ -29,6 +29,9 @@ pub fn study(study: &Study, width: usize, all: bool) -> String {
     }
     for table in study.tables.iter().filter(|table| !table.report_only) {
         let _ = write!(text, "\n{}", asked(study, table, width));
+    }
+    for Finding { title, head, rows } in &study.findings {
+        let _ = write!(text, "\n{title}\n{}", table(head, rows, &Columns { right: &[], prose: &[1, 2] }, width));
     }
     if all && !study.claims.is_empty() {
         let _ = write!(text, "\n{}{}", claims(&study.claims, width), reasons(study, width));

@@ -73,7 +73,8 @@ struct Rows<'a, R> {
 
 impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
     fn by_run(&mut self) -> PyResult<Table> {
-        let totals = columns::<Totals>();
+        let mut totals = columns::<Totals>();
+        totals.retain(|column| !column.list);
         let mut writer = self.writer(&[]);
         writer.add("simulated_s".to_owned(), Kind::Number);
         writer.add("events".to_owned(), Kind::Count);

@@ -594,4 +594,16 @@ pub struct Totals {
     /// The same / data packets received. Zero where none was received; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_overhead: Option<f64>,
+    /// Those of each access point's flows; only where there are several access points.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<CellTotals>,
+}
+
+/// The flows that pass one access point: those from and to it and its stations.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellTotals {
+    /// The access point.
+    pub name: String,
+    /// Sum of these flows' goodputs.
+    pub goodput_bps: f64,
 }

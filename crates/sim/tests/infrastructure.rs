@@ -474,3 +474,29 @@ fn a_star_joins_and_starts_flows_at_all_nodes_whose_names_begin_so() {
     assert!(refused(&text.replace("\"router\"]", "\"r*\"]")).contains("not at both"));
     assert!(refused(&text.replace("\"router\"]", "\"router2\"]")).contains("router2"));
 }
+
+/// A sum over both cells does not show which of them has lost.
+#[test]
+fn each_of_several_access_points_has_the_totals_of_the_flows_that_pass_it() {
+    let cbr = |rate: &str| format!("kind = \"cbr\", rate = \"{rate}\", packet = \"1000 B\"");
+    let station = |name: &str, of: &str| {
+        format!("[[node]]\nname = \"{name}\"\naccess_point = \"{of}\"\nposition = [\"20 m\", \"0 m\"]\n")
+    };
+    let own = station("s1", "ap")
+        + &station("s2", "ap")
+        + &flow("down", "server", "s1", &cbr("800 kb/s"))
+        + &flow("up", "s2", "server", &cbr("400 kb/s"))
+        + &flow("across", "s1", "s2", &cbr("200 kb/s"));
+    let other = "[[node]]\nname = \"other\"\nrole = \"access-point\"\nposition = [\"0 m\", \"5 m\"]\n".to_owned()
+        + &station("guest", "other")
+        + &flow("foreign", "other", "guest", &cbr("1600 kb/s"));
+    let alone = run(&access_point(0, "", &own), 1);
+    assert!(alone.totals.cells.is_empty(), "one cell is the network");
+    let both = run(&access_point(0, "", &(own + &other)), 1);
+    let sum = |names: &[&str]| -> f64 {
+        both.flows.iter().filter(|flow| names.contains(&&*flow.name)).map(|flow| flow.goodput_bps).sum()
+    };
+    let cells: Vec<(&str, f64)> = both.totals.cells.iter().map(|cell| (&*cell.name, cell.goodput_bps)).collect();
+    assert_eq!(cells, [("ap", sum(&["down", "up", "across"])), ("other", sum(&["foreign"]))]);
+    assert!(cells[0].1 > 1e6 && cells[1].1 > 1e6, "{cells:?}");
+}

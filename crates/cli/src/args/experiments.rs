@@ -3,6 +3,7 @@
 use super::section;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, Subcommand};
+use experiment::homes::{ARMS, Home};
 use std::path::PathBuf;
 
 /// As [`HELP`](super::HELP), on the commands here.
@@ -226,26 +227,57 @@ pub(crate) struct Reproduce {
     pub(crate) node: Vec<String>,
     #[command(flatten)]
     pub(crate) chosen: Chosen,
+    /// Random homes and the arms to run in them, instead of targets: `sluice arena --homes`.
+    #[arg(skip)]
+    pub(crate) homes: Option<(Vec<Home>, Vec<String>)>,
 }
 
-/// Compare today's queues, published schemes and `turns` in every hazard, and write a report.
+/// Compare today's queues, published schemes and `turns` in every hazard, or in random homes, and write a report.
 #[derive(Debug, Group)]
 #[command(after_help = section(EXAMPLES, "arena"))]
 pub(crate) struct Arena {
     /// Run three seeds per case.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "homes")]
     pub(crate) quick: bool,
+    /// Draw this number of random homes, instead of the hazards.
+    #[arg(long, value_name = "N", value_parser = homes, allow_negative_numbers = true)]
+    pub(crate) homes: Option<usize>,
+    /// The number of the first home.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seed, requires = "homes", allow_negative_numbers = true)]
+    pub(crate) first: u64,
+    /// Run this number of seeds per home [default: 1].
+    #[arg(long, value_name = "N", value_parser = seeds, requires = "homes", allow_negative_numbers = true)]
+    pub(crate) seeds: Option<usize>,
+    /// The schemes that are compared with mac80211.
+    #[arg(long, value_name = "ARM", value_delimiter = ',', requires = "homes", default_values = arms(), value_parser = PossibleValuesParser::new(arms()))]
+    pub(crate) arms: Vec<String>,
+    /// Run nothing: write the homes as scenarios to this folder.
+    #[arg(long, value_name = "DIR", requires = "homes", conflicts_with_all = ["out", "json", "threads"])]
+    pub(crate) write: Option<PathBuf>,
+    /// Print one JSON object, with every ratio and verdict.
+    #[arg(long, requires = "homes")]
+    pub(crate) json: bool,
     /// The number of threads [default: one for each core]. Results do not depend on it.
     #[arg(long, value_name = "N", value_parser = threads, allow_negative_numbers = true)]
     pub(crate) threads: Option<usize>,
-    /// Keep the results in DIR/ID [default: results/ID].
+    /// Keep the results in DIR/ID [default: results/ID]; of homes in DIR itself.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
 
+impl Arena {
+    /// Draws the homes, if homes are meant.
+    pub(crate) fn drawn(&self) -> Option<Vec<Home>> {
+        Some((self.first..=u64::MAX).take(self.homes?).map(Home::draw).collect())
+    }
+}
+
 impl From<Arena> for Reproduce {
-    fn from(Arena { quick, threads, out }: Arena) -> Self {
-        Self { targets: vec![PathBuf::from("arena")], quick, threads, out, ..Self::default() }
+    fn from(args: Arena) -> Self {
+        let homes = args.drawn();
+        let Arena { quick, seeds, arms, json, threads, out, .. } = args;
+        let (targets, homes) = (vec![PathBuf::from("arena")], homes.map(|homes| (homes, arms)));
+        Self { targets, quick, seeds, homes, json, threads, out, ..Self::default() }
     }
 }
 
@@ -362,6 +394,15 @@ fn setting(text: &str) -> Result<String, String> {
 }
 
 fn seeds(text: &str) -> Result<usize, String> {
+    count(text, 10_000)
+}
+
+/// The arms beside the first, with which they are compared.
+fn arms() -> impl Iterator<Item = &'static str> {
+    ARMS.into_iter().skip(1)
+}
+
+fn homes(text: &str) -> Result<usize, String> {
     count(text, 10_000)
 }
 

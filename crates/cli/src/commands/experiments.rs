@@ -1,5 +1,6 @@
 //! The commands that simulate.
 
+mod arena;
 mod check;
 #[cfg(feature = "evidence")]
 mod claims;
@@ -30,7 +31,7 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
         #[cfg(target_os = "linux")]
         Experiment::Enter(args) => emulate::enter(&args),
         Experiment::Reproduce(args) => reproduce::reproduce(args),
-        Experiment::Arena(args) => reproduce::reproduce(args.into()),
+        Experiment::Arena(args) => arena::arena(args),
         Experiment::New(args) => new::new(&args.file, &args.standard).map(|()| HOLDS),
         Experiment::Check(args) => check::check(&args).map(|()| HOLDS),
         #[cfg(feature = "evidence")]

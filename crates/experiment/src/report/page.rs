@@ -3,13 +3,13 @@
 use super::figure::{self, DIGITS, cell, figure, room, wide};
 use super::picture::{Data, Tracks};
 use super::text::{Escaped, count, json_in_script, marked, number, ranges};
-use super::{Simulator, lines, verdicts};
+use super::{Simulator, distribution, lines, verdicts};
 use crate::answer::{self, Part};
 use crate::grid::Grid;
 use crate::label::short;
 use crate::shell;
 use crate::statistics::Interval;
-use crate::study::{Run, Study, Table, Verdict};
+use crate::study::{Finding, Run, Study, Table, Verdict};
 use crate::tables::blocks;
 use serde::Serialize;
 use std::fmt::{self, Write as _};
@@ -192,6 +192,16 @@ fn section(
     if !answered {
         paragraphs(out, &study.about)?;
     }
+    if !study.spreads.is_empty() {
+        let picture = distribution::picture(&study.spreads, format!("spreads-{n}"), data);
+        figure(out, "Ratios of all cases", "Share of cases with at most this ratio", picture, data)?;
+    }
+    for Finding { title, head, rows } in &study.findings {
+        let head: String = head.iter().map(|title| format!("<th scope=\"col\">{}</th>", Escaped(title))).collect();
+        let rows = rows.iter().map(|row| (row[0].as_str(), row[1..].iter().map(|cell| Escaped(cell).to_string())));
+        writeln!(out, "<{sub}>{}</{sub}>", Escaped(title))?;
+        figure::table(out, title, &format!("<tr>{head}</tr>"), rows)?;
+    }
     let first = study.charts.iter().position(|chart| chart.first).unwrap_or(0);
     let mut chart = |out: &mut String, k| drawn(out, (n, k), study, data, tracks);
     if !study.charts.is_empty() {
@@ -341,7 +351,7 @@ pub(super) fn command(line: &str) -> String {
 
 /// Writes the command that repeats the first run of each case.
 fn replays(out: &mut String, study: &Study, cases: &[&Run]) -> fmt::Result {
-    if cases.len() < 2 && study.seeds.len() < 2 {
+    if study.file.is_empty() || cases.len() < 2 && study.seeds.len() < 2 {
         return Ok(());
     }
     write!(

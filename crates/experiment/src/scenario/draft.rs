@@ -193,6 +193,7 @@ impl<'s> Draft<'s> {
             charts: self.head.chart.clone(),
             tables: self.head.table.clone(),
             answer: self.head.answer.clone(),
+            homes: Vec::new(),
         })
     }
 

@@ -154,6 +154,7 @@ impl Measured {
             wasted_transmission_ratio: 0.0,
             routing_packets: None,
             routing_overhead: None,
+            cells: Vec::new(),
         };
         let flow = |flow: MeasuredFlow| Flow {
             name: flow.name,

@@ -10,7 +10,7 @@ use crate::engine::{FlowId, List, NodeId, PortId};
 use crate::mac::Reorder;
 use crate::net::Load;
 use crate::record::{Fates, FlowRecord, ratio, share};
-use crate::results::{Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
+use crate::results::{self, CellTotals, Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
 use units::{Duration, Instant};
 
 pub(super) fn outcome(mut world: World) -> Outcome {
@@ -75,11 +75,27 @@ pub(super) fn outcome(mut world: World) -> Outcome {
         wasted_transmission_ratio: ratio(transmissions - useful, transmissions),
         routing_packets,
         routing_overhead: routing_packets.map(|packets| ratio(packets, received)),
+        cells: cells(&world, &flows),
     };
     let (warnings, simulated_s) = (warnings(&mut world), covered.as_secs_f64());
     let distributions = world.record.distributions.then(|| distributions(&world));
     let series = world.recorder.map(crate::record::Recorder::into_series);
     Outcome { simulated_s, events: world.handled, warnings, flows, nodes, totals, series, distributions }
+}
+
+/// Returns the totals of each access point's flows, if there are several.
+fn cells(world: &World, flows: &[results::Flow]) -> Vec<CellTotals> {
+    let access_points: Vec<NodeId> = world.nodes.numbers().filter(|&node| world.nodes[node].access_point).collect();
+    let Routing::Static(routes) = &world.routing else { return Vec::new() };
+    if access_points.len() < 2 {
+        return Vec::new();
+    }
+    let cell = |at: NodeId| {
+        let told = world.flows.numbers().filter(|&flow| world.flows[flow].role.is_described()).zip(flows);
+        let own = told.filter(|&(flow, _)| routes.hops(flow).iter().any(|&(from, to)| [from, to].contains(&at.into())));
+        CellTotals { name: world.nodes[at].name.clone(), goodput_bps: own.map(|(_, flow)| flow.goodput_bps).sum() }
+    };
+    access_points.into_iter().map(cell).collect()
 }
 
 /// Returns what became of the packets of each described flow.

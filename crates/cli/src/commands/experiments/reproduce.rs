@@ -5,6 +5,7 @@ use crate::args;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
+use experiment::homes;
 use experiment::jobs;
 use experiment::report::Simulator;
 use experiment::scenario::{self, Scenario, Wishes};
@@ -79,6 +80,15 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
 
 /// Reads all scenarios, before any is run.
 fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
+    if let Some((homes, arms)) = &args.homes {
+        let scenario = homes::scenario(homes.clone(), arms, args.seeds);
+        let scenario = scenario.map_err(|fault| Failure::failed(fault.to_string()))?;
+        let folder = args.out.clone().unwrap_or_else(|| Path::new("results").join(&scenario.id));
+        let seeds = args.seeds.map_or_else(String::new, |seeds| format!(" --seeds {seeds}"));
+        let (count, first, arms) = (homes.len(), homes[0].number, arms.join(","));
+        let command = format!("sluice arena --homes {count} --first {first}{seeds} --arms {arms}");
+        return Ok(vec![Experiment { scenario, folder, command }]);
+    }
     let files = targets::files(&args.targets)?;
     if let Some(out) = &args.out
         && files.len() > 1
@@ -141,6 +151,7 @@ fn object(study: &Study, folder: &Path, report: Option<&Path>) -> String {
         "results": folder.display().to_string(),
         "report": report.map(|report| report.display().to_string()),
         "tables": tables::json(study),
+        "spreads": study.spreads,
         "claims": study.claims,
     });
     format!("{object}\n")

@@ -221,6 +221,8 @@ fn study(id: &str, title: &str, axes: &[Axis]) -> Study {
         claims: Vec::new(),
         charts: Vec::new(),
         tables: Vec::new(),
+        findings: Vec::new(),
+        spreads: Vec::new(),
         answer: Answer::default(),
     }
 }
@@ -328,6 +330,7 @@ fn outcome(seed: u64, bound: Option<f64>, target: f64, with_series: bool) -> Out
             deadline_miss_ratio: 0.0,
             data_yield: 0.95,
             wasted_transmission_ratio: 0.1,
+            cells: Vec::new(),
         },
         series: with_series.then_some(series),
         distributions: Some(Distributions {
