@@ -36,6 +36,11 @@ pub(crate) struct Flow<S> {
 struct List {
     first: u32,
     last: u32,
+    count: u32,
+}
+
+impl List {
+    const EMPTY: Self = Self { first: NONE, last: NONE, count: 0 };
 }
 
 /// Packets by flow.
@@ -58,8 +63,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
             perturbation: mix(seed),
             buckets: vec![idle; flows as usize],
-            new: List { first: NONE, last: NONE },
-            old: List { first: NONE, last: NONE },
+            new: List::EMPTY,
+            old: List::EMPTY,
             pool: Pool::new(room),
         }
     }
@@ -157,6 +162,11 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         if of_known > most { known } else { fattest }
     }
 
+    /// Number of flows that wait for their turns.
+    pub(crate) fn listed(&self) -> u32 {
+        self.new.count + self.old.count
+    }
+
     /// The next flow in a flow's list.
     pub(crate) fn after(&self, index: usize) -> Option<usize> {
         let next = self.buckets[index].next;
@@ -189,6 +199,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         let next = std::mem::replace(&mut flow.next, NONE);
         let list = self.list(from);
         list.first = next;
+        list.count -= 1;
         if next == NONE {
             list.last = NONE;
         }
@@ -203,7 +214,9 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         debug_assert_eq!(self.buckets[index].next, NONE);
         self.buckets[index].listed = to;
         let number = u32::try_from(index).expect("at most 65536 flows");
-        let last = std::mem::replace(&mut self.list(to).last, number);
+        let list = self.list(to);
+        list.count += 1;
+        let last = std::mem::replace(&mut list.last, number);
         match self.buckets.get_mut(last as usize) {
             Some(before) => before.next = number,
             None => self.list(to).first = number,

@@ -541,6 +541,14 @@ impl Egress {
         self.ports[port].completed(now, completion);
     }
 
+    /// The station of a port has answered a frame.
+    #[inline]
+    pub(crate) fn answered(&mut self, port: PortId) {
+        if let Order::Turns(turns) = &mut self.order {
+            turns.answered(port);
+        }
+    }
+
     /// Records the airtime of a frame that was sent to a station, or `received` from it.
     #[inline]
     pub(crate) fn on_air(
