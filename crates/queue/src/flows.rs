@@ -36,11 +36,6 @@ pub(crate) struct Flow<S> {
 struct List {
     first: u32,
     last: u32,
-    count: u32,
-}
-
-impl List {
-    const EMPTY: Self = Self { first: NONE, last: NONE, count: 0 };
 }
 
 /// Packets by flow.
@@ -52,6 +47,8 @@ pub(crate) struct Flows<P, S> {
     buckets: Vec<Flow<S>>,
     new: List,
     old: List,
+    /// Number of flows in the lists.
+    pub(crate) listed: u32,
     pool: Pool<P>,
 }
 
@@ -63,8 +60,9 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
             perturbation: mix(seed),
             buckets: vec![idle; flows as usize],
-            new: List::EMPTY,
-            old: List::EMPTY,
+            new: List { first: NONE, last: NONE },
+            old: List { first: NONE, last: NONE },
+            listed: 0,
             pool: Pool::new(room),
         }
     }
@@ -93,6 +91,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         flow.queue.push(pool, waiting);
         if flow.listed == Listed::No {
             flow.deficit = *quantum;
+            self.listed += 1;
             self.put(index, Listed::New);
         }
         debug_assert!(self.buckets[index].listed != Listed::No, "who has packets gets turns");
@@ -162,11 +161,6 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         if of_known > most { known } else { fattest }
     }
 
-    /// Number of flows that wait for their turns.
-    pub(crate) fn listed(&self) -> u32 {
-        self.new.count + self.old.count
-    }
-
     /// The next flow in a flow's list.
     pub(crate) fn after(&self, index: usize) -> Option<usize> {
         let next = self.buckets[index].next;
@@ -199,12 +193,13 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         let next = std::mem::replace(&mut flow.next, NONE);
         let list = self.list(from);
         list.first = next;
-        list.count -= 1;
         if next == NONE {
             list.last = NONE;
         }
         if to != Listed::No {
             self.put(index as usize, to);
+        } else {
+            self.listed -= 1;
         }
     }
 
@@ -214,9 +209,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         debug_assert_eq!(self.buckets[index].next, NONE);
         self.buckets[index].listed = to;
         let number = u32::try_from(index).expect("at most 65536 flows");
-        let list = self.list(to);
-        list.count += 1;
-        let last = std::mem::replace(&mut list.last, number);
+        let last = std::mem::replace(&mut self.list(to).last, number);
         match self.buckets.get_mut(last as usize) {
             Some(before) => before.next = number,
             None => self.list(to).first = number,

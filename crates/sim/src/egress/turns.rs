@@ -191,22 +191,19 @@ impl Turns {
         None
     }
 
-    /// The MAC has finished with packets of a port for which so much airtime was estimated together.
-    pub(super) fn completed(&mut self, now: Instant, port: PortId, estimated: Duration) {
+    /// The MAC has finished with packets of a port for which so much airtime was estimated together, if their station
+    /// `answered`.
+    pub(super) fn completed(&mut self, now: Instant, port: PortId, estimated: Duration, answered: bool) {
         if port.place() >= self.law.ports() {
             return;
+        }
+        if answered {
+            self.law.answered(port.place());
         }
         self.law.completed(now, port.place(), estimated);
         if port.place() >= self.stations {
             // The MAC reports no air of broadcasts. Each of the stations has its part in one: together they have half.
             self.law.charge(now, port.place(), self.law.share_of(estimated));
-        }
-    }
-
-    /// The station of a port has answered.
-    pub(super) fn answered(&mut self, port: PortId) {
-        if port.place() < self.law.ports() {
-            self.law.answered(port.place());
         }
     }
 

@@ -9,7 +9,7 @@
 //! kernel.
 
 use super::mark::Mark;
-use super::medium::{Failures, Medium, ONE, TURN};
+use super::medium::{Medium, ONE, SURE, TURN};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
@@ -26,6 +26,8 @@ pub(super) const SPARSE: Duration = Duration::from_millis(10);
 const PAID_WITHIN: Duration = Duration::from_secs(1);
 /// Time after a station's last packet for which it pays for airtime.
 const ACTIVE: Duration = Duration::from_millis(100);
+/// The least part of frames that is taken to fail: after three without an answer a station is absent then.
+const FAILS: u64 = SURE / 33;
 /// Part of a turn below which what a station has in flight is little.
 const LITTLE: u64 = 4;
 
@@ -116,8 +118,7 @@ struct Share {
     pending: Duration,
     /// True if its last frame has no answer yet.
     asked: bool,
-    /// Of its frames while it answers, and the chance of as many in a row as now, in 1024ths of 1024ths.
-    fails: Failures,
+    /// Chance that a station that is there leaves as many frames in a row without an answer, in 1024ths of 1024ths.
     chance: u64,
     /// True if it was its turn since its last frame, and its station did not answer.
     due: bool,
@@ -160,8 +161,7 @@ impl Law {
             deficit: 0,
             pending: Duration::ZERO,
             asked: false,
-            fails: Failures::UNKNOWN,
-            chance: Failures::ALL,
+            chance: SURE,
             due: false,
             active: Instant::ZERO,
             credit: nanos(TURN),
@@ -420,10 +420,9 @@ impl Law {
         if !share.answers() {
             categories[port % *lanes].pending += share.pending;
         } else if share.asked {
-            share.fails.count(false);
-            medium.fails.count(false);
+            medium.fails -= medium.fails / 64;
         }
-        (share.asked, share.chance) = (false, Failures::ALL);
+        (share.asked, share.chance) = (false, SURE);
         debug_assert!(share.answers() && !share.asked);
     }
 
@@ -432,22 +431,18 @@ impl Law {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
         share.due = false;
-        let mut charged = airtime;
-        if !share.answers() {
-            // Each trial is a turn.
-            charged = charged.max(medium.turn);
-        } else if !share.pending.is_zero() && std::mem::replace(&mut share.asked, true) {
-            // The frame before it had no answer. Without a packet there is nothing to answer but requests for block ACKs.
-            share.chance = share.fails.once_more(medium.fails, share.chance);
-            share.fails.count(true);
-            medium.fails.count(true);
+        // Without a packet there is nothing to answer but requests for block ACKs.
+        let has_failed = !share.pending.is_zero() && std::mem::replace(&mut share.asked, true);
+        if has_failed && share.answers() {
+            share.chance = share.chance * medium.fails.max(FAILS) / SURE;
+            medium.fails += (SURE - medium.fails) / 64;
             if !share.answers() {
                 let pending = &mut categories[port % *lanes].pending;
                 debug_assert!(*pending >= share.pending, "it was counted in");
                 *pending = pending.saturating_sub(share.pending);
             }
         }
-        self.charge(now, port, charged);
+        self.charge(now, port, airtime);
     }
 
     /// At an access point, a frame from a station was on the air for so long. What it sends is slowed by its own packets,

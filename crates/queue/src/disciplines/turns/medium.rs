@@ -5,6 +5,8 @@ use units::{Duration, Instant};
 
 /// One, as a ratio.
 pub(super) const ONE: u64 = 1_024;
+/// One, as a chance.
+pub(super) const SURE: u64 = ONE * ONE;
 /// Time over which the number of busy stations is averaged.
 const STATIONS_OVER: Duration = Duration::from_millis(100);
 /// Length of the windows in which the stretch is measured.
@@ -28,8 +30,8 @@ pub(super) struct Medium {
     pub(super) stretch: u64,
     /// Length of a turn (a), averaged.
     pub(super) turn: Duration,
-    /// Of the frames to stations that answer.
-    pub(super) fails: Failures,
+    /// Part of the frames to stations that answer that have no answer, averaged over 64, in 1024ths of 1024ths.
+    pub(super) fails: u64,
     /// Airtime that is in flight in all categories.
     pub(super) pending: Duration,
     /// Since when, if any is.
@@ -50,7 +52,7 @@ impl Medium {
             counted: Instant::ZERO,
             stretch: STRETCH,
             turn: TURN,
-            fails: Failures::UNKNOWN,
+            fails: SURE / 10,
             pending: Duration::ZERO,
             since: Instant::ZERO,
             wall: Duration::ZERO,
@@ -115,29 +117,5 @@ impl Medium {
         let ratio = self.all_wall.as_nanos().saturating_mul(ONE) / self.all_done.as_nanos().max(1);
         self.stretch = ratio.clamp(ONE, STRETCHED);
         debug_assert!(self.wall.is_zero() && self.done.is_zero());
-    }
-}
-
-/// Part of frames that have no answer, averaged over 64, in 1024ths of 1024ths.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Failures(u64);
-
-impl Failures {
-    /// All.
-    pub(super) const ALL: u64 = ONE * ONE;
-    /// Before any frame was sent.
-    pub(super) const UNKNOWN: Self = Self(Self::ALL / 10);
-    /// The least: after three frames without an answer a station is absent then.
-    const LEAST: u64 = Self::ALL / 33;
-
-    pub(super) fn count(&mut self, failed: bool) {
-        self.0 = self.0 - self.0 / 64 + if failed { Self::ALL / 64 } else { 0 };
-        debug_assert!(self.0 <= Self::ALL + 64);
-    }
-
-    /// The chance of a failure, here or there, after some of such a `chance` together.
-    pub(super) fn once_more(self, other: Self, chance: u64) -> u64 {
-        debug_assert!(chance <= Self::ALL);
-        chance * self.0.max(other.0).max(Self::LEAST) / Self::ALL
     }
 }

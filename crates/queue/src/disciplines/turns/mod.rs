@@ -126,7 +126,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             return account.refuse(packet, dropped);
         }
         let Pace { gap, most, patience, longest, .. } = self.pace(now, packet.len());
-        let waiting = u64::from(self.flows.listed()).max(1);
+        let waiting = u64::from(self.flows.listed).max(1);
         let gap = gap.map(|gap| (gap.min(SPARSE) * waiting).min(SPARSE).max(gap));
         let index = self.flows.hash(&packet);
         let Flow { queue, state, .. } = self.flows.flow_mut(index);
@@ -154,13 +154,12 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         if longest.is_some() {
             return account.settle(now);
         }
-        if let Some((stays, time)) = patience {
-            // The least that has waited since the packet before it came.
-            if account.backlog().bytes.count() - len <= stays.count()
-                || now.since(self.full_since) >= time && self.shed(account, SHORT, dropped)
-            {
-                self.full_since = now;
-            }
+        // The least that has waited since the packet before it came.
+        let before = account.backlog().bytes.count().saturating_sub(len);
+        if patience.is_some_and(|(stays, time)| {
+            before <= stays.count() || now.since(self.full_since) >= time && self.shed(account, SHORT, dropped)
+        }) {
+            self.full_since = now;
         }
         // ACKs are short. Their wait is how a station pays for what it sends, and their loss would slow nobody.
         for (times, least) in [(1, SHORT), (ACKS, 0)] {
@@ -376,13 +375,8 @@ impl Meter {
     /// The law with one station.
     fn pace(&self, len: Bytes) -> Pace {
         let Some(per_byte) = self.per_byte else {
-            return Pace {
-                gap: Some(OVERHEAD * 2),
-                most: Bytes::new(u64::MAX),
-                patience: None,
-                longest: None,
-                mark: None,
-            };
+            let most = Bytes::new(u64::MAX);
+            return Pace { gap: Some(OVERHEAD * 2), most, patience: None, longest: None, mark: None };
         };
         let most = self.target.as_nanos().saturating_mul(1_000) / per_byte.max(1);
         let wall = Duration::from_nanos(per_byte.saturating_mul(len.count()) / 1_000);
