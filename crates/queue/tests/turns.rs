@@ -231,7 +231,8 @@ fn a_shorter_round_makes_shorter_turns_and_bounds_what_waits() {
         let released = host.release(&mut law, later);
         assert!(released.iter().take_while(|&&port| port == released[0]).count() == packets, "{released:?}");
         if bulk == 1_000_000 {
-            assert!(law.pace(later, 0, LONG).most.count().abs_diff(24_000) < 100);
+            // A round takes 276 ms: both turns stay.
+            assert!(law.pace(later, 0, LONG).most.count().abs_diff(2 * 24_000) < 100);
             continue;
         }
         // Until turns have become shorter, what one of them sends stays.

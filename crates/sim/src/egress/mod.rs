@@ -535,9 +535,9 @@ impl Egress {
         port: PortId,
         completion: &Completion,
         expected: Duration,
-        (to, load, delivered): (u32, u64, bool),
+        of: (u32, u64, bool),
     ) {
-        self.relieve(now, port, to, expected * u64::from(completion.packets), (load, delivered));
+        self.relieve(now, port, expected * u64::from(completion.packets), of);
         self.ports[port].completed(now, completion);
     }
 

@@ -252,15 +252,22 @@ struct bounds {
 static ALWAYS_INLINE struct bounds bounds_of(const struct medium *medium, const struct port *port, __u64 target,
 					     __u64 bulk)
 {
-	__u64 per_byte = port->per_byte ? port->per_byte : 1, air = target, each, sent, stays;
+	__u64 per_byte = port->per_byte ? port->per_byte : 1, air = target, turns = medium->turn * 2, each, sent, stays;
 
 	/* What others send meanwhile makes nothing late. */
-	if (unlikely(bulk) && air > air_of(medium, bulk))
-		air = air_of(medium, bulk);
+	if (unlikely(bulk)) {
+		if (air > air_of(medium, bulk))
+			air = air_of(medium, bulk);
+		/* As many turns as a round of this length leaves. */
+		if (turns > turn_for(medium, bulk))
+			turns = turn_for(medium, bulk);
+		if (turns < medium->turn)
+			turns = medium->turn;
+	}
 	/* So many bytes of this station are sent in it, if all busy stations have turns. */
 	each = per_byte * (medium->stations > ONE ? medium->stations : ONE) / ONE;
 	sent = air * 1000 / each;
-	stays = medium->turn * 1000 / per_byte * (bulk ? 1 : 2);
+	stays = turns * 1000 / per_byte;
 	if (stays < KEPT)
 		stays = KEPT;
 	return (struct bounds){ sent > stays ? sent : stays, stays, wall_of(medium, air, ONE) };

@@ -221,10 +221,12 @@ impl Law {
         let per_byte = share.per_byte.max(1);
         let each = per_byte.saturating_mul(medium.stations.max(ONE)) / ONE;
         let sent = air.as_nanos().saturating_mul(1_000) / each.max(1);
-        let turn = medium.turn.as_nanos().saturating_mul(1_000) / per_byte;
-        let stays = if bulk.is_none() && has(Rule::TwoTurns) { turn.saturating_mul(2) } else { turn };
-        let stays = Bytes::new(stays.max(KEPT));
-        let mark = ecn.then(|| Mark { target: wall, turn: Bytes::new(turn.max(KEPT)) });
+        // Two turns, or as many as a round of this length leaves.
+        let turns = if has(Rule::TwoTurns) { medium.turn * 2 } else { medium.turn };
+        let turns = bulk.map_or(turns, |bulk| turns.min(medium.share_of(medium.air_of(bulk))).max(medium.turn));
+        let [turn, stays] =
+            [medium.turn, turns].map(|air| Bytes::new((air.as_nanos().saturating_mul(1_000) / per_byte).max(KEPT)));
+        let mark = ecn.then_some(Mark { target: wall, turn });
         if !has(Rule::Prediction) {
             return Pace { gap, most: stays, patience: None, longest: Some(wall), mark };
         }

@@ -294,7 +294,7 @@ impl Node {
             while let Some(handle) = next {
                 let Packet { transit, dscp, .. } = packets.get_mut(handle);
                 let (expected, load) = (std::mem::take(&mut transit.expected), std::mem::take(&mut transit.load));
-                egress.relieve(now, egress.port_to(to, category, dscp.class()), to, expected, (load.into(), false));
+                egress.relieve(now, egress.port_to(to, category, dscp.class()), expected, (to, load.into(), false));
                 next = transit.next;
             }
         }
