@@ -44,6 +44,8 @@ pub(crate) struct Flows<P, S> {
     buckets: Vec<Flow<S>>,
     new: List,
     old: List,
+    /// Number of flows in the lists.
+    pub(crate) listed: u32,
     pool: Pool<P>,
 }
 
@@ -57,6 +59,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             buckets: vec![idle; flows as usize],
             new: List { first: NONE, last: NONE },
             old: List { first: NONE, last: NONE },
+            listed: 0,
             pool: Pool::new(room),
         }
     }
@@ -83,6 +86,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         flow.queue.push(pool, waiting);
         if flow.listed == Listed::No {
             flow.deficit = *quantum;
+            self.listed += 1;
             self.put(index, Listed::New);
         }
         debug_assert!(self.buckets[index].listed != Listed::No, "who has packets gets turns");
@@ -189,6 +193,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
         if to != Listed::No {
             self.put(index as usize, to);
+        } else {
+            self.listed -= 1;
         }
     }
 

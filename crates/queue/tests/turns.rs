@@ -103,15 +103,16 @@ fn short_packets_make_no_turn_longer_than_an_aggregate_and_the_turns_of_others_n
         assert!(turns.iter().all(|turn| turn.len() % if turn[0] == 0 { ROOM as usize } else { 18 } == 0), "{turns:?}");
         for port in released {
             law.sent(now, port, host.airtime[port]);
+            law.answered(port);
             law.completed(now, port, host.airtime[port]);
         }
     }
-    // Two rounds of one station whose packets are long.
+    // Two turns of one station whose packets are long.
     let pace = law.pace(Instant::ZERO, 1, LONG);
     assert!(pace.most.count() > 7_000_000_000 / 150_000, "{pace:?}");
 }
 
-/// A turn that short packets end early counts with what was left of it: two rounds of turns bound the packets of others.
+/// A turn that short packets end early counts with what was left of it: two turns bound the packets of others.
 #[test]
 fn short_packets_make_no_bound_smaller() {
     let bound = |airtime: u64| {
@@ -120,6 +121,7 @@ fn short_packets_make_no_bound_smaller() {
         for _ in 0..100 {
             for port in host.release(&mut law, Instant::ZERO) {
                 law.sent(Instant::ZERO, port, host.airtime[port]);
+                law.answered(port);
                 law.completed(Instant::ZERO, port, host.airtime[port]);
             }
         }
@@ -156,6 +158,7 @@ fn stations_of_unlike_rates_get_equal_airtime() {
         now += us(airtime[port]);
         used[port] += airtime[port];
         law.sent(now, port, us(airtime[port]));
+        law.answered(port);
         law.completed(now, port, us(airtime[port]));
     }
     let (sum, squares) = used.iter().fold((0.0, 0.0), |(sum, squares), &used| {
@@ -179,15 +182,42 @@ fn a_thin_packet_goes_before_all_turns_and_while_two_are_in_flight() {
 }
 
 #[test]
-fn what_a_station_may_have_waiting_is_what_it_sends_in_the_target() {
+fn what_a_station_may_have_waiting_is_what_it_sends_in_the_target_of_own_air() {
     // Before anything was measured: 150 ns a byte, a stretch of 1.2 (1228 of 1024), one station, turns of 3.6 ms.
     let pace = law(us(50_000), 1).pace(Instant::ZERO, 0, LONG);
-    assert_eq!(pace.most.count(), 50_000_000 * 1_000 / (150_000 * 1_228 / 1_024));
+    assert_eq!(pace.most.count(), 50_000_000 * 1_000 / 150_000);
+    // More than two turns may wait for no longer, in wall time.
+    let (stays, wall) = pace.patience.expect("it loses its patience");
+    assert_eq!((stays.count(), wall), (2 * 24_000, Duration::from_nanos(50_000_000 * 1_228 / 1_024)));
     // (300 us + 225 us) x 1.2 x 2, since a second station would have its turn.
     assert_eq!(pace.gap, Some(Duration::from_nanos(525_000 * 1_228 / 1_024 * 2)));
-    // A target below two rounds: two rounds, which are twice what a station sends in one turn.
-    let pace = law(us(1), 1).pace(Instant::ZERO, 0, LONG);
-    assert!(pace.most.count().abs_diff(7_200_000_000 / 150_000) < 100, "{pace:?}");
+    // A target below two turns: two turns, of which each is a full packet at least.
+    let mut law = law(us(1), 1);
+    assert_eq!(law.pace(Instant::ZERO, 0, LONG).most.count(), 2 * 24_000);
+    for step in 0..100 {
+        law.released(Instant::ZERO + us(step), 0, LONG, us(40_000), false);
+        law.completed(Instant::ZERO + us(step), 0, us(40_000));
+    }
+    assert_eq!(law.pace(Instant::ZERO + us(100), 0, LONG).most.count(), 3_000, "it takes 40 ms for a packet");
+}
+
+/// The bound of a station beside strangers is the one that it has without them: what they send makes nothing late.
+#[test]
+fn strangers_on_the_air_take_no_packets_of_a_station() {
+    let bounds = |wall: u64, rule| {
+        let mut law = law(us(100_000), 1).without(rule);
+        for step in 1..1_000 {
+            law.released(Instant::ZERO + us((step - 1) * wall), 0, LONG, us(1_000), false);
+            law.completed(Instant::ZERO + us(step * wall), 0, us(1_000));
+        }
+        let pace = law.pace(Instant::ZERO + us(1_000 * wall), 0, LONG);
+        (pace.most.count(), pace.patience.map(|(_, time)| time.as_nanos() / 1_000_000))
+    };
+    let (alone, beside) = (bounds(1_000, None), bounds(5_000, None));
+    assert!(alone.0.abs_diff(beside.0) < 50 && alone.1 == Some(100) && beside.1 == Some(500), "{alone:?} {beside:?}");
+    let (alone, beside) = (bounds(1_000, Some(Rule::OwnAir)), bounds(5_000, Some(Rule::OwnAir)));
+    assert!(alone.0 > 4 * beside.0 && alone.1 == beside.1, "{alone:?} {beside:?}");
+    assert_eq!(bounds(1_000, Some(Rule::Patience)).1, None);
 }
 
 #[test]
@@ -201,7 +231,7 @@ fn a_shorter_round_makes_shorter_turns_and_bounds_what_waits() {
         let released = host.release(&mut law, later);
         assert!(released.iter().take_while(|&&port| port == released[0]).count() == packets, "{released:?}");
         if bulk == 1_000_000 {
-            // Two rounds of 64 turns of 3.6 ms and a stretch of 1.2 are half of it.
+            // A round takes 276 ms: both turns stay.
             assert!(law.pace(later, 0, LONG).most.count().abs_diff(2 * 24_000) < 100);
             continue;
         }
@@ -214,9 +244,10 @@ fn a_shorter_round_makes_shorter_turns_and_bounds_what_waits() {
 #[test]
 fn packets_are_marked_where_more_than_a_turn_waits_and_by_their_senders_reaction() {
     let mark = |ecn| law(us(50_000), 1).with_ecn(ecn).pace(Instant::ZERO, 0, LONG).mark;
-    // 3.6 ms at 150 ns a byte.
-    assert_eq!((mark(false), mark(true)), (None, Some(Mark { target: us(50_000), turn: Bytes::new(24_000) })));
-    let mark = mark(true).expect("it marks");
+    // 3.6 ms at 150 ns a byte; 50 ms of own air.
+    let target = Duration::from_nanos(50_000_000 * 1_228 / 1_024);
+    assert_eq!((mark(false), mark(true)), (None, Some(Mark { target, turn: Bytes::new(24_000) })));
+    let mark = Mark { target: us(50_000), ..mark(true).expect("it marks") };
     let hits = |ecn, micros, bytes| mark.hits(ecn, us(micros), Bytes::new(bytes));
     // L4S: half of the target and a turn.
     assert!(hits(Ecn::Ect1, 25_001, 24_001));
@@ -232,7 +263,7 @@ fn packets_are_marked_where_more_than_a_turn_waits_and_by_their_senders_reaction
 fn what_is_behind_a_packet_and_its_own_wait_decide_about_its_mark() {
     let mut queue = queue();
     let mark = Some(Mark { target: us(8_000), turn: Bytes::new(3_000) });
-    queue.set_pace(Pace { gap: None, most: Bytes::new(100_000), longest: None, mark });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(100_000), patience: None, longest: None, mark });
     let fields = [Ecn::Ect1, Ecn::Ect0, Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ect1, Ecn::Ce, Ecn::Ect1];
     for (number, ecn) in (0..).zip(fields) {
         queue.enqueue(at(0), Piece { ecn, ..piece(7, number) }, &mut |_| panic!("dropped"));
@@ -248,10 +279,11 @@ fn what_is_behind_a_packet_and_its_own_wait_decide_about_its_mark() {
 fn a_rule_can_be_left_out() {
     let without = |rule| law(us(50_000), 3).without(Some(rule));
     let pace = |mut law: Law| law.pace(Instant::ZERO, 0, LONG);
-    let (full, kept) = (pace(law(us(50_000), 3)), Bytes::new(3_600_000_000 / 150_000));
+    let (full, two) = (pace(law(us(50_000), 3)), Bytes::new(2 * 3_600_000_000 / 150_000));
+    let wall = full.patience.map(|(_, wall)| wall);
     assert_eq!(pace(without(Rule::ThinFirst)), Pace { gap: None, ..full });
-    assert_eq!(pace(without(Rule::Prediction)), Pace { most: kept, longest: Some(us(50_000)), ..full });
-    assert_eq!(pace(law(us(1), 3).without(Some(Rule::TwoRounds))).most, kept);
+    assert_eq!(pace(without(Rule::Prediction)), Pace { most: two, patience: None, longest: wall, ..full });
+    assert_eq!(pace(law(us(1), 3).without(Some(Rule::TwoTurns))).most.count(), two.count() / 2);
     assert!(law(us(50_000), 3).owns_medium() && !without(Rule::WideWindow).owns_medium());
 
     // Half of a turn is done: the next turn sends what another half allows, and thin packets go all the same.
@@ -278,7 +310,7 @@ fn a_rule_can_be_left_out() {
 fn thin_packets_of_a_station_get_its_share_of_the_air_and_no_more() {
     let mut law = law(us(50_000), 1);
     let mut thin = 0_u64;
-    // 200 packets of 1500 B in each 10 ms for 10 s: 525 us each, and at most half of the air, beside one other station.
+    // 200 packets of 1500 B in each 10 ms for 10 s: 525 us each, and at most half of the own air, beside one other station.
     for packet in 0..200_000_u64 {
         let now = Instant::ZERO + us(packet * 50);
         if law.pace(now, 0, LONG).gap.is_some() {
@@ -286,7 +318,7 @@ fn thin_packets_of_a_station_get_its_share_of_the_air_and_no_more() {
             thin += 1;
         }
     }
-    let share = thin as f64 * 525e-6 / 10.0;
+    let share = thin as f64 * 525e-6 / 10.0 * 1_228.0 / 1_024.0;
     assert!((share - 0.5).abs() < 0.005, "{share}");
 }
 
@@ -339,6 +371,7 @@ fn answered(law: &mut Law, host: &mut Host, now: Instant) -> Vec<usize> {
     let released = host.release(law, now);
     for &port in &released {
         law.sent(now, port, us(200));
+        law.answered(port);
         law.completed(now, port, us(200));
     }
     released
@@ -367,19 +400,116 @@ fn what_a_station_has_sent_keeps_its_packets_back_for_a_second_at_most() {
     }
 }
 
-#[test]
-fn a_station_that_does_not_answer_has_no_precedence() {
+/// So many frames to a station that fail before it counts as absent, if this part of the frames to others fails.
+fn frames_until_absent(fail_of_ten: u64) -> usize {
     let mut law = law(us(50_000), 2);
     let mut host = Host::busy(&mut law, &[200, 200]);
     host.release(&mut law, Instant::ZERO);
-    (0..3).for_each(|_| law.sent(Instant::ZERO, 1, us(4_000)));
+    for step in 0..2_000 {
+        law.sent(Instant::ZERO, 0, us(200));
+        if step % 10 >= fail_of_ten {
+            law.answered(0);
+        }
+    }
+    let is_absent = |law: &mut Law| {
+        law.sent(Instant::ZERO, 1, us(200));
+        !law.may_repeat(1)
+    };
+    1 + std::iter::repeat_with(|| is_absent(&mut law)).take_while(|absent| !absent).count()
+}
+
+#[test]
+fn a_station_is_absent_when_so_many_failures_are_no_chance() {
+    let frames = [0, 1, 5].map(frames_until_absent);
+    // A chance below 1 in 1024, and the frame whose answer may still come.
+    assert!(frames[0] <= 4 && frames[0] < frames[1] && frames[1] < 6 && (8..=14).contains(&frames[2]), "{frames:?}");
+}
+
+#[test]
+fn a_station_that_does_not_answer_has_no_precedence_and_a_packet_a_turn() {
+    let mut law = law(us(50_000), 2);
+    let mut host = Host::busy(&mut law, &[200, 200]);
+    host.release(&mut law, Instant::ZERO);
+    (0..9).for_each(|_| law.sent(Instant::ZERO, 1, us(4_000)));
     assert_eq!((law.may_repeat(0), law.may_repeat(1)), (true, false));
     host.thin = vec![1, 1];
     (0..2).for_each(|port| law.joined(Instant::ZERO, port, LONG, true));
     assert_eq!(host.release(&mut law, Instant::ZERO), [0]);
-    law.completed(Instant::ZERO, 1, us(200));
+    // Given up: once it has paid for the frames before, a packet is tried for each turn of the other.
+    law.answered(0);
+    (0..19).for_each(|_| law.completed(Instant::ZERO, 0, us(200)));
+    (0..18).for_each(|_| law.completed(Instant::ZERO, 1, us(200)));
+    let mut tried = [0; 2];
+    for round in 0..60 {
+        let now = Instant::ZERO + us(round * 4_000);
+        for port in host.release(&mut law, now) {
+            tried[port] += 1;
+            law.sent(now, port, us(200));
+            if port == 0 {
+                law.answered(0);
+            }
+            law.completed(now, port, us(200));
+        }
+    }
+    assert!(tried[1] >= 20 && (18..=54).contains(&(tried[0] / tried[1])), "{tried:?} packets");
+    law.answered(1);
     assert!(law.may_repeat(1));
-    assert_eq!(host.release(&mut law, Instant::ZERO), [1]);
+    assert!(
+        (0..2).any(
+            |_| host.release(&mut law, Instant::ZERO + us(400_000)).iter().filter(|&&port| port == 1).count() >= 18
+        )
+    );
+}
+
+#[test]
+fn of_what_has_waited_for_all_of_its_time_one_packet_is_dropped_and_short_ones_stay() {
+    let drops = |bytes: u64, leaves: u64| {
+        let mut queue = queue();
+        let patience = Some((Bytes::new(3_000), us(50_000)));
+        queue.set_pace(Pace { gap: None, most: Bytes::new(100_000), patience, longest: None, mark: None });
+        let mut gone = Vec::new();
+        for tick in 0..200 {
+            let packet = Piece { bytes, ..piece(7, tick) };
+            queue.enqueue(at(tick.into()), packet, &mut |_| gone.push(u64::from(tick)));
+            // From the tenth tick on as many leave as come.
+            while tick >= 10 && queue.backlog().packets > leaves {
+                queue.take(at(tick.into()), 0, &mut |_| ());
+            }
+        }
+        gone
+    };
+    // From the fourth tick on more than 3000 B wait: one packet goes each 50 ms. Three packets are no more.
+    assert_eq!(drops(1_000, 9), [53, 103, 153]);
+    assert_eq!(drops(1_000, 3), [0; 0]);
+    assert_eq!(drops(100, 60), [0; 0], "ACKs");
+}
+
+#[test]
+fn a_flow_is_thin_by_its_part_of_what_its_station_sends() {
+    let thin = |flows: u64, gap: u64| {
+        let mut queue = queue();
+        queue.set_pace(Pace {
+            gap: Some(us(2_000)),
+            most: Bytes::new(1_000_000),
+            patience: None,
+            longest: None,
+            mark: None,
+        });
+        let put = |queue: &mut Queue<Piece>, millis, flow| queue.enqueue(at(millis), piece(flow, 0), &mut |_| ());
+        // Two packets of each: the first is thin, the second waits.
+        (0..2).for_each(|_| (0..flows).for_each(|flow| put(&mut queue, 0, 10 + flow)));
+        put(&mut queue, 0, 7);
+        while queue.thin_packets() > 0 {
+            queue.take(at(0), 0, &mut |_| ());
+        }
+        put(&mut queue, gap, 7);
+        queue.thin_packets() > 0
+    };
+    // 2 ms, 6 ms, and 10 ms at most.
+    assert_eq!(
+        [(1, 1), (1, 2), (3, 5), (3, 6), (9, 9), (9, 10)].map(|(flows, gap)| thin(flows, gap)),
+        [false, true, false, true, false, true]
+    );
 }
 
 #[test]
@@ -532,7 +662,7 @@ fn however_many_flows_send_less_than_their_share_no_more_waits_than_is_sent_in_t
 #[test]
 fn the_bound_takes_from_the_longest_of_many_flows() {
     let mut queue = queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(540_000), longest: None, mark: None });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(540_000), patience: None, longest: None, mark: None });
     // The longest comes last in the order of turns.
     let all = (0..500).chain([777; 40]).chain(0..30);
     let mut gone = Vec::new();
@@ -549,7 +679,7 @@ fn the_bound_takes_from_the_longest_of_many_flows() {
 #[test]
 fn the_bound_takes_from_the_longest_flow() {
     let mut queue = queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), longest: None, mark: None });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), patience: None, longest: None, mark: None });
     let mut gone = Vec::new();
     for number in 0..9 {
         queue.enqueue(Instant::ZERO, piece(7, number), &mut |packet| gone.push((packet.flow, packet.number)));
@@ -561,7 +691,7 @@ fn the_bound_takes_from_the_longest_flow() {
     assert_eq!(queue.backlog().packets, 10);
     // Without prediction nothing is dropped on arrival, and on departure what has waited longer, while more bytes wait.
     let mut queue = self::queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), longest: Some(us(20_000)), mark: None });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), patience: None, longest: Some(us(20_000)), mark: None });
     (0..20).for_each(|number| queue.enqueue(at(u64::from(number)), piece(7, number), &mut |_| panic!("dropped")));
     let mut gone = Vec::new();
     let mut take = |now| queue.take(at(now), 0, &mut |packet: Piece| gone.push(packet.number)).unwrap().packet.number;
@@ -569,7 +699,7 @@ fn the_bound_takes_from_the_longest_flow() {
     assert_eq!(gone, [1, 2, 3, 4, 6, 7, 8, 9]);
     // ACKs may wait ten times as long.
     let mut queue = self::queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(520), longest: None, mark: None });
+    queue.set_pace(Pace { gap: None, most: Bytes::new(520), patience: None, longest: None, mark: None });
     let mut acks = 0;
     for number in 0..500 {
         queue.enqueue(at(0), Piece { bytes: 52, ..piece(7, number) }, &mut |_| acks += 1);

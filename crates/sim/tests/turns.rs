@@ -166,6 +166,75 @@ fn broadcasts_have_turns_of_their_own() {
     assert!(of(&outcome, "loud").received_packets > 0 && of(&outcome, "bulk-busy1").goodput_bps > 5e6);
 }
 
+/// What is for all has as much of the air as all of them together.
+#[test]
+fn multicast_at_the_basic_rate_loses_no_more_than_with_linux() {
+    let loud = "[[flow]]\nname = \"loud\"\nfrom = \"ap\"\nto = \"broadcast\"\n\
+                traffic = { kind = \"cbr\", rate = \"1 Mb/s\", packet = \"1316 B\" }\n";
+    let with = |queues: &str| {
+        let outcome = run(&(cell(queues, 9) + &downloads() + loud + &ping("idle")), 1);
+        (of(&outcome, "loud").loss_ratio, outcome.totals.goodput_bps, of(&outcome, "ping").delay_s.p99)
+    };
+    let [linux, turns] = ["mac80211", "turns"].map(with);
+    assert!(turns.0 < linux.0 + 0.02 && turns.1 > 0.97 * linux.1 && turns.2 < 0.025, "{linux:?} {turns:?}");
+}
+
+/// A gap is thin by a flow's part of its station's share: of a link that is too short for 20 equal ones, and behind an access
+/// point at MCS 7.
+#[test]
+fn equal_streams_of_one_station_get_equal_parts() {
+    let streams = |rate: &str, to: &str| {
+        flow("stream", to, &format!("kind = \"cbr\", rate = \"{rate}\", packet = \"1000 B\""))
+            + "count = 20\nphase_jitter = \"200 ms\"\n"
+    };
+    let wire = "duration = \"5 s\"\nwarmup = \"1 s\"\n[[node]]\nname = \"server\"\nrole = \"wired\"\n[[node]]\nname = \"b\"\n\
+                role = \"wired\"\n[[wired]]\nbetween = [\"server\", \"b\"]\nrate = \"100 Mb/s\"\ndelay = \"1 ms\"\n\
+                queue = { discipline = \"turns\", turns = { flows = 65536 } }\n";
+    for text in [wire.to_owned() + &streams("10 Mb/s", "b"), cell("turns", 1) + &streams("7 Mb/s", "busy")] {
+        let outcome = run(&text, 1);
+        let goodput: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput_bps).collect();
+        let (sum, squares) = (goodput.iter().sum::<f64>(), goodput.iter().map(|rate| rate * rate).sum::<f64>());
+        assert!(sum * sum / (20.0 * squares) > 0.98, "{goodput:?}");
+    }
+}
+
+/// Beside two senders of a neighbour that always send: many frames collide, and no station is away for that, nor late.
+#[test]
+fn a_game_and_downloads_keep_what_linux_gives_them_beside_saturated_senders() {
+    let theirs = "[[node]]\nname = \"other\"\nrole = \"access-point\"\nposition = [\"5 m\", \"20 m\"]\n\
+                  [[node]]\nname = \"theirs\"\ncount = 2\nposition = [\"5 m\", \"25 m\"]\naccess_point = \"other\"\n\
+                  [[flow]]\nname = \"foreign\"\nfrom = \"theirs*\"\nto = \"other\"\n\
+                  traffic = { kind = \"saturated\", packet = \"1400 B\" }\n";
+    let with = |queues: &str| {
+        let own = cell(queues, 5)
+            .replace("position = [\"10 m\", \"0 m\"]", "position = [\"10 m\", \"0 m\"]\naccess_point = \"ap\"")
+            .replace("position = [\"0 m\", \"10 m\"]", "position = [\"0 m\", \"10 m\"]\naccess_point = \"ap\"");
+        let game = flow("game", "idle", "kind = \"cbr\", rate = \"76.8 kb/s\", packet = \"160 B\"");
+        let outcome = run(&(own + theirs + &downloads() + &game), 1);
+        let bulk = outcome.flows.iter().filter(|flow| flow.name.starts_with("bulk")).map(|flow| flow.goodput_bps);
+        (of(&outcome, "game").delay_s.p99, bulk.sum::<f64>())
+    };
+    let [linux, turns] = ["mac80211", "turns"].map(with);
+    assert!(turns.0 < linux.0 && turns.1 > 0.95 * linux.1, "{linux:?} {turns:?}");
+}
+
+/// Ten stations with thin flows are gone: each is tried with a packet in its turns.
+#[test]
+fn stations_that_are_gone_cost_the_others_little() {
+    let with = |gone: u32| {
+        let away = format!(
+            "[[node]]\nname = \"gone\"\ncount = {gone}\nposition = [\"10 m\", \"0 m\"]\n\
+             waypoints = [{{ time = \"2 s\", position = [\"10000 m\", \"0 m\"], speed = \"100000 m/s\" }}]\n[[node]]\nname = \"server\""
+        );
+        let text = cell("turns", 9).replace("[[node]]\nname = \"server\"", &away) + &downloads();
+        let text =
+            if gone == 0 { cell("turns", 9) + &downloads() } else { text + &flow("call", "gone*", "kind = \"voice\"") };
+        run(&text, 1).totals.goodput_bps
+    };
+    let [none, ten] = [0, 10].map(with);
+    assert!(ten > 0.7 * none, "{none} {ten}");
+}
+
 #[test]
 fn where_it_cannot_be_is_refused() {
     for (from, to, path, says) in [

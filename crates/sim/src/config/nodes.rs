@@ -226,7 +226,7 @@ pub enum Queues {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TurnsScheduler {
-    /// Longest wait of packets (D): at least two rounds of turns. Default 100 ms.
+    /// Longest wait of packets (D), in the node's own air: beside others' frames it is longer. Default 100 ms.
     pub target_delay: Positive<Duration>,
     /// Longest round of turns, at least `target_delay`. Default: none.
     pub bulk_delay: Option<Positive<Duration>>,

@@ -84,12 +84,12 @@ impl Order {
         }
     }
 
-    /// The MAC has finished with packets of a port of which this airtime was expected together.
-    fn completed(&mut self, now: Instant, port: PortId, expected: Duration) {
+    /// The MAC has finished with packets of a port of which this airtime was expected together, if their station `answered`.
+    fn completed(&mut self, now: Instant, port: PortId, expected: Duration, answered: bool) {
         match self {
             Self::RoundRobin(_) => {}
             Self::Mac80211(scheduler) => scheduler.completed(port, expected),
-            Self::Turns(turns) => turns.completed(now, port, expected),
+            Self::Turns(turns) => turns.completed(now, port, expected, answered),
         }
     }
 
@@ -528,16 +528,16 @@ impl Egress {
     }
 
     /// Reports packets of a port that the MAC, or a wired link, is done with. The scheduler `expected` this airtime of
-    /// each ([`Taken::expected`]). What came through a hardware queue: its receiver, and the load of all packets together.
+    /// each ([`Taken::expected`]). What came through a hardware queue: its receiver, the load of all packets together, and if they arrived.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
         port: PortId,
         completion: &Completion,
         expected: Duration,
-        (to, load): (u32, u64),
+        of: (u32, u64, bool),
     ) {
-        self.relieve(now, port, to, expected * u64::from(completion.packets), load);
+        self.relieve(now, port, expected * u64::from(completion.packets), of);
         self.ports[port].completed(now, completion);
     }
 

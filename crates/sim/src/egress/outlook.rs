@@ -2,7 +2,7 @@
 
 use super::hardware::AGGREGATE;
 use crate::config::HardwareQueue;
-use crate::mac::{BROADCAST, Conventions, Costs, Station};
+use crate::mac::{Conventions, Costs, Station};
 use crate::net::{Waiting, msdu_bytes};
 use queue::turns::Turn;
 use units::{Bytes, Duration};
@@ -29,7 +29,7 @@ impl Outlook<'_> {
     /// Returns a turn of a station: the longest aggregate of full packets to it. Without aggregates a turn is one frame.
     pub(super) fn turn(self, to: u32, category: u8) -> Turn {
         let Self { station, rules } = self;
-        if to == BROADCAST || !rules.aggregates() {
+        if !rules.aggregates() {
             return Turn { airtime: Duration::ZERO, packets: 1 };
         }
         let mode = station.rates.mode_to(to, &rules.timing);

@@ -223,20 +223,22 @@ impl Egress {
         let Taken { packet, expected, load, left, .. } = taken;
         let port = self.layout.port(packet.to, category, packet.dscp.class());
         if left.is_none() {
-            self.relieve(now, port, packet.to, expected, load);
+            self.relieve(now, port, expected, (packet.to, load.into(), false));
         }
         self.sleepers.keep_passed(category, Taken { left: Some(port), ..taken }, dropped);
     }
 
-    /// Packets that were handed over do not count in the hardware queues, nor in the scheduler, any more.
-    pub(crate) fn relieve(&mut self, now: Instant, port: PortId, to: u32, expected: Duration, load: impl Into<u64>) {
+    /// Packets that were handed over do not count in the hardware queues, nor in the scheduler, any more. `of`: their
+    /// receiver, their load, and if it has answered.
+    pub(crate) fn relieve(&mut self, now: Instant, port: PortId, expected: Duration, of: (u32, u64, bool)) {
+        let (to, load, answered) = of;
         if let Some(hardware) = &mut self.hardware
             && port.place() < self.layout.radio_ports()
         {
-            hardware.completed(self.layout.category(port), to, load.into());
+            hardware.completed(self.layout.category(port), to, load);
             self.moved = true;
         }
-        self.order.completed(now, port, expected);
+        self.order.completed(now, port, expected, answered);
     }
 
     /// True if packets for a station wait in front of the MAC.

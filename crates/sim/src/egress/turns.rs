@@ -45,6 +45,8 @@ struct Asked<'a> {
     hardware: &'a Hardware,
     sleepers: &'a Sleepers,
     outlook: Outlook<'a>,
+    /// The mean length of a turn.
+    turn: Duration,
 }
 
 impl Asked<'_> {
@@ -71,7 +73,10 @@ impl Ports for Asked<'_> {
     }
 
     fn turn(&self, port: usize) -> Turn {
-        self.outlook.turn(self.to(port), self.category)
+        match self.to(port) {
+            BROADCAST => Turn { airtime: self.turn, packets: u32::MAX },
+            to => self.outlook.turn(to, self.category),
+        }
     }
 }
 
@@ -148,7 +153,7 @@ impl Turns {
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<(PortId, Departure<Waiting>, Duration)> {
-        let asked = Asked { category, layout, ports, hardware, sleepers, outlook };
+        let asked = Asked { category, layout, ports, hardware, sleepers, outlook, turn: self.law.turn() };
         let place = self.law.next(now, category.into(), &asked)?;
         let port = &mut ports[PortId::at(place)];
         let thin = port.queue().thin_packets() > 0;
@@ -186,15 +191,19 @@ impl Turns {
         None
     }
 
-    /// The MAC has finished with packets of a port for which so much airtime was estimated together.
-    pub(super) fn completed(&mut self, now: Instant, port: PortId, estimated: Duration) {
+    /// The MAC has finished with packets of a port for which so much airtime was estimated together, if their station
+    /// `answered`.
+    pub(super) fn completed(&mut self, now: Instant, port: PortId, estimated: Duration, answered: bool) {
         if port.place() >= self.law.ports() {
             return;
         }
+        if answered {
+            self.law.answered(port.place());
+        }
         self.law.completed(now, port.place(), estimated);
         if port.place() >= self.stations {
-            // The air of broadcasts is charged to no station.
-            self.law.charge(now, port.place(), estimated);
+            // The MAC reports no air of broadcasts. Each of the stations has its part in one: together they have half.
+            self.law.charge(now, port.place(), self.law.share_of(estimated));
         }
     }
 

@@ -94,7 +94,7 @@ impl World {
                     let link = &mut self.wires[wire];
                     let (from, port) = (link.from, link.port);
                     if let Some(completion) = link.passes_on(wire, now, &mut self.events) {
-                        let no_hardware = (Duration::ZERO, from.into(), 0);
+                        let no_hardware = (Duration::ZERO, from.into(), 0, true);
                         self.nodes[from].completed(now, port, &completion, no_hardware, &mut self.recorder);
                         self.transmit(wire, None);
                     }

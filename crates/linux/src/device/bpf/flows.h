@@ -311,7 +311,7 @@ static ALWAYS_INLINE int comes_thin(struct queue q, const struct turns *all, con
 	if (flow->packets || flow->ahead)
 		return 0;
 	return q.is->discipline == MANY_STATIONS ? is_thin(&all->law.medium, port, len, gap) :
-						   is_thin_by(&all->meter, len, gap);
+						   is_thin_by(&all->meter, port, len, gap);
 }
 
 /* A packet arrives at a port. Returns the place where the host must put it, or null: then the host drops it. */
@@ -365,20 +365,29 @@ refused:
 
 /* Drops what would wait for too long in a port, once the host has put the packet into its place. ACKs are short. Their
  * wait is how a station pays for what it sends, and their loss would slow nobody. */
-static ALWAYS_INLINE void bound(struct queue q, struct turns *all, struct port *port, __u32 at, __u64 now, host_t host)
+static ALWAYS_INLINE void bound(struct queue q, struct turns *all, struct port *port, __u32 at, __u32 len, __u64 now,
+				host_t host)
 {
 	const struct sluice_settings *set = q.set;
-	__u64 times = 1, least = SHORT_BYTES, most;
+	__u64 times = 1, least = SHORT_BYTES;
+	struct bounds bounds;
 
 	if (port->bytes <= KEPT)
 		return;
-	most = q.is->discipline == MANY_STATIONS ?
-		       most_of(&all->law.medium, port, set->target_delay, set->bulk_delay) :
-		       most_by(&all->meter, set->target_delay);
-	if (likely(port->bytes <= most))
+	bounds = q.is->discipline == MANY_STATIONS ?
+			 bounds_of(&all->law.medium, port, set->target_delay, set->bulk_delay) :
+			 bounds_by(&all->meter, set->target_delay);
+	/* The least that has waited since the packet before it came. */
+	if (port->bytes - len <= bounds.stays) {
+		port->full_since = now;
+	} else if (unlikely(since(now, port->full_since) >= bounds.time) && shed(q, at, SHORT_BYTES, host)) {
+		port->full_since = now;
+		settle(q, now);
+	}
+	if (likely(port->bytes <= bounds.most))
 		return;
 	AT_MOST(discards_at_once) {
-		if (port->bytes / times > most && shed(q, at, least, host))
+		if (port->bytes / times > bounds.most && shed(q, at, least, host))
 			continue;
 		if (times == ACKS)
 			break;

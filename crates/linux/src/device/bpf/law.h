@@ -11,19 +11,18 @@
 #define ONE 1024ull
 /* What a frame of a thin packet costs beside the packet's own airtime: access, preambles, ACK. */
 #define OVERHEAD 300000ull
-/* Bytes of a station that are never dropped for the time that they will wait. */
+/* Two full packets, in bytes: two turns are never less. */
 #define KEPT 3000ull
-/* Time after a flow's last packet after which the next may be thin however many stations are busy. */
+/* Time after a flow's last packet after which the next may be thin however many stations or flows are busy. */
 #define SPARSE 10000000ull
 /* Time over which the number of busy stations is averaged. */
 #define STATIONS_OVER 100000000ull
 /* Length of the windows in which the stretch is measured. */
 #define WINDOW 20000000ull
-/* Most that a station's credit for thin packets can be, if a turn is not longer. */
-#define THIN_CREDIT 2000000ll
 /* Time after a station's last packet for which it pays for airtime. */
 #define ACTIVE 100000000ull
-/* The stretch before anything was measured, and its most. */
+/* The length of a turn and the stretch before anything was measured, and the most of the latter. */
+#define TURN 3600000ull
 #define STRETCH (ONE * 6 / 5)
 #define STRETCHED (100 * ONE)
 /* Most rounds of stations in a call. After one round the first is out of debt. */
@@ -59,6 +58,8 @@ struct port {
 	 * may be another port's by now. */
 	__u64 fattest;
 	__u64 thin, packets, bytes;
+	/* Since when more than two turns wait. */
+	__u64 full_since;
 };
 
 /* An access category. */
@@ -173,7 +174,7 @@ static ALWAYS_INLINE void begin_law(struct law *law)
 	law->medium = (struct medium){
 		.stations = ONE,
 		.stretch = STRETCH,
-		.turn = 3600000,
+		.turn = TURN,
 		.all_wall = WINDOW,
 		.all_done = WINDOW * ONE / STRETCH,
 	};
@@ -181,7 +182,7 @@ static ALWAYS_INLINE void begin_law(struct law *law)
 		law->categories[category] = (struct category){};
 	bpf_iter_num_new(&number, 0, PORTS);
 	while ((at = bpf_iter_num_next(&number)))
-		*port_at(law, *at) = (struct port){ .credit = THIN_CREDIT, .per_byte = 150000 };
+		*port_at(law, *at) = (struct port){ .credit = TURN, .per_byte = 150000 };
 	bpf_iter_num_destroy(&number);
 }
 
@@ -195,14 +196,15 @@ static ALWAYS_INLINE __u64 wall_of(const struct medium *medium, __u64 airtime, _
 static ALWAYS_INLINE void count_share(struct port *port, const struct medium *medium, __u64 now)
 {
 	__u64 past = since(now, port->counted);
-	__s64 most = (__s64)medium->turn > THIN_CREDIT ? (__s64)medium->turn : THIN_CREDIT;
+	__s64 most = medium->turn;
 
 	if (past > LONGEST_COUNT)
 		past = LONGEST_COUNT;
 	port->counted = now;
 	/* Mostly it is full already, and a division is saved. */
 	if (port->credit < most)
-		port->credit += past * ONE / (medium->stations + ONE);
+		/* Of the medium's own air, in which packets are charged. */
+		port->credit += past * (ONE * ONE) / ((medium->stations + ONE) * medium->stretch);
 	if (port->credit > most)
 		port->credit = most;
 }
@@ -213,10 +215,23 @@ static ALWAYS_INLINE __u64 cost_of(const struct port *port, __u64 len)
 	return OVERHEAD + port->per_byte * len / 1000;
 }
 
+/* Own airtime in so much wall time. */
+static ALWAYS_INLINE __u64 air_of(const struct medium *medium, __u64 wall)
+{
+	return wall * ONE / medium->stretch;
+}
+
 /* Airtime of a turn if a round of all busy stations takes this wall time. */
 static ALWAYS_INLINE __u64 turn_for(const struct medium *medium, __u64 round)
 {
-	return round * ONE / medium->stretch * ONE / (medium->stations > ONE ? medium->stations : ONE);
+	return air_of(medium, round) * ONE / (medium->stations > ONE ? medium->stations : ONE);
+}
+
+static ALWAYS_INLINE __u64 flows_of(const struct port *port)
+{
+	__u64 flows = port->new_flows.count + port->old_flows.count;
+
+	return flows ? flows : 1;
 }
 
 /* Whether a packet of so many bytes of a port is thin if it comes so long after the one before of its flow. */
@@ -225,27 +240,37 @@ static ALWAYS_INLINE int is_thin(const struct medium *medium, const struct port 
 	/* Mostly plain without a division: the stretch is at least one. */
 	if (port->credit < 0 || gap < OVERHEAD)
 		return 0;
-	return gap >= SPARSE || gap >= wall_of(medium, cost_of(port, len), medium->stations + ONE);
+	return gap >= SPARSE || gap >= wall_of(medium, cost_of(port, len), medium->stations + ONE) * flows_of(port);
 }
 
-/* Most bytes that may wait in a port. `bulk`: how long a round may take; zero, any time. */
-static ALWAYS_INLINE __u64 most_of(const struct medium *medium, const struct port *port, __u64 target, __u64 bulk)
-{
-	__u64 per_byte, late, each, sent, kept;
+/* What may wait in a port: most bytes, and so many for less than this time. */
+struct bounds {
+	__u64 most, stays, time;
+};
 
-	late = wall_of(medium, medium->turn * 2, medium->stations);
-	if (late < target)
-		late = target;
-	if (unlikely(bulk) && late > bulk)
-		late = bulk;
-	/* So many bytes of this station are sent meanwhile, if all busy stations have turns. */
-	per_byte = port->per_byte ? port->per_byte : 1;
-	each = per_byte * medium->stretch / ONE * (medium->stations > ONE ? medium->stations : ONE) / ONE;
-	sent = late * 1000 / (each ? each : 1);
-	kept = medium->turn * 1000 / per_byte;
-	if (kept < KEPT)
-		kept = KEPT;
-	return sent > kept ? sent : kept;
+/* `bulk`: how long a round may take; zero, any time. */
+static ALWAYS_INLINE struct bounds bounds_of(const struct medium *medium, const struct port *port, __u64 target,
+					     __u64 bulk)
+{
+	__u64 per_byte = port->per_byte ? port->per_byte : 1, air = target, turns = medium->turn * 2, each, sent, stays;
+
+	/* What others send meanwhile makes nothing late. */
+	if (unlikely(bulk)) {
+		if (air > air_of(medium, bulk))
+			air = air_of(medium, bulk);
+		/* As many turns as a round of this length leaves. */
+		if (turns > turn_for(medium, bulk))
+			turns = turn_for(medium, bulk);
+		if (turns < medium->turn)
+			turns = medium->turn;
+	}
+	/* So many bytes of this station are sent in it, if all busy stations have turns. */
+	each = per_byte * (medium->stations > ONE ? medium->stations : ONE) / ONE;
+	sent = air * 1000 / each;
+	stays = turns * 1000 / per_byte;
+	if (stays < KEPT)
+		stays = KEPT;
+	return (struct bounds){ sent > stays ? sent : stays, stays, wall_of(medium, air, ONE) };
 }
 
 /* A packet of so many bytes has joined a port. */
@@ -436,7 +461,8 @@ static ALWAYS_INLINE void released(struct law *law, struct port *port, __u64 now
 		/* One packet of each station in turn. */
 		if (category->first.first == number + 1)
 			rotate(&category->first, law->next_first, PORTS);
-		return;
+		if (!category->current)
+			return;
 	}
 	category->last += estimated;
 	if (!category->current)
@@ -469,22 +495,22 @@ static ALWAYS_INLINE void spend(struct meter *meter, __u64 len)
 }
 
 /* As is_thin, with one station. */
-static ALWAYS_INLINE int is_thin_by(const struct meter *meter, __u64 len, __u64 gap)
+static ALWAYS_INLINE int is_thin_by(const struct meter *meter, const struct port *port, __u64 len, __u64 gap)
 {
-	__u64 per_byte = meter->per_byte ? meter->per_byte - 1 : 0;
+	__u64 per_byte = meter->per_byte ? meter->per_byte - 1 : 0, least = (OVERHEAD + per_byte * len / 1000) * 2;
 
-	return meter->credit >= 0 && gap >= OVERHEAD * 2 && gap >= (OVERHEAD + per_byte * len / 1000) * 2;
+	return meter->credit >= 0 && gap >= least && (gap >= SPARSE || gap >= least * flows_of(port));
 }
 
-/* As most_of, with one station. */
-static ALWAYS_INLINE __u64 most_by(const struct meter *meter, __u64 target)
+/* As bounds_of, with one station. */
+static ALWAYS_INLINE struct bounds bounds_by(const struct meter *meter, __u64 target)
 {
-	__u64 per_byte = meter->per_byte - 1, most;
+	__u64 per_byte = meter->per_byte - 1, never = 0xffffffffffffffff, most;
 
 	if (!meter->per_byte)
-		return 0xffffffffffffffff;
+		return (struct bounds){ never, never, never };
 	most = target * 1000 / (per_byte ? per_byte : 1);
-	return most > KEPT ? most : KEPT;
+	return (struct bounds){ most > KEPT ? most : KEPT, never, never };
 }
 
 /* A packet leaves the queue of one station; `more`: others wait behind it. */

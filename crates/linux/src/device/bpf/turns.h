@@ -39,7 +39,7 @@ static ALWAYS_INLINE int enqueue_turns(struct queue q, struct sk_buff *skb, host
 		return NET_XMIT_DROP;
 	}
 	keep(place, skb, all, host);
-	bound(q, turns, port, number, now, host);
+	bound(q, turns, port, number, len, now, host);
 	return q.is->dropped_packets == dropped ? NET_XMIT_SUCCESS : NET_XMIT_CN;
 }
 

@@ -30,7 +30,7 @@ static ALWAYS_INLINE void arrives(struct queue q, struct turns *all, struct step
 		return;
 	step->answer = 1;
 	place->packet = step->packet;
-	bound(q, all, port, step->beside, step->now, host);
+	bound(q, all, port, step->beside, step->len, step->now, host);
 }
 
 static ALWAYS_INLINE void goes(struct queue q, struct turns *all, struct step *step)

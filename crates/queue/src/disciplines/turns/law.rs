@@ -5,46 +5,31 @@
 //! medium (a *thin* packet) goes before all turns, as far as its station has credit for it. What waits for a station is
 //! bounded by the time in which it will be sent. `docs/turns.md` describes the law and what each part is worth.
 //!
-//! The file is longer than most, since the law in C is read beside it.
-//!
 //! Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds: all numbers are integers, as in the
 //! kernel.
 
 use super::mark::Mark;
+use super::medium::{Medium, ONE, SURE, TURN};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
 
-/// One, as a ratio.
-const ONE: u64 = 1_024;
 /// What a frame of a thin packet costs beside the packet's own airtime: access, preambles, ACK.
 pub(super) const OVERHEAD: Duration = Duration::from_micros(300);
-/// Bytes of a station that are never dropped for the time that they will wait.
+/// Two full packets, in bytes: two turns are never less.
 pub(super) const KEPT: u64 = 3_000;
-/// Time after a flow's last packet after which the next may be thin however many stations are busy: calls send every
-/// 20 ms, of which queues and other hops may take half.
-const SPARSE: Duration = Duration::from_millis(10);
-/// Time over which the number of busy stations is averaged.
-const STATIONS_OVER: Duration = Duration::from_millis(100);
-/// Length of the windows in which the stretch is measured.
-const WINDOW: Duration = Duration::from_millis(20);
-/// Most that a station's credit for thin packets can be, if a turn is not longer.
-const CREDIT: Duration = Duration::from_millis(2);
+/// Time after a flow's last packet after which the next may be thin however many stations or flows are busy: calls send
+/// every 20 ms, of which queues and other hops may take half.
+pub(super) const SPARSE: Duration = Duration::from_millis(10);
 /// Longest that what a station has sent keeps its packets back, at the share of the time that it has then: what no packet
 /// of its own slows down would else keep the answers to it back for longer than it lasted.
 const PAID_WITHIN: Duration = Duration::from_secs(1);
 /// Time after a station's last packet for which it pays for airtime.
 const ACTIVE: Duration = Duration::from_millis(100);
-/// Stretch below which, and above which no longer, the medium counts as the access point's own.
-const OWN: (u64, u64) = (ONE * 3 / 2, ONE * 9 / 5);
-/// Frames without an answer after which what is for a station no longer goes before what is for others.
-const UNANSWERED: u32 = 3;
+/// The least part of frames that is taken to fail: after three without an answer a station is absent then.
+const FAILS: u64 = SURE / 33;
 /// Part of a turn below which what a station has in flight is little.
 const LITTLE: u64 = 4;
-/// The stretch before anything was measured.
-const STRETCH: u64 = ONE * 6 / 5;
-/// The most that the stretch can be.
-const STRETCHED: u64 = 100 * ONE;
 
 /// What a host says of a port: one station's packets in one access category.
 pub trait Ports {
@@ -78,8 +63,12 @@ pub enum Rule {
     ThinFirst,
     /// Turns pass whole.
     WholeTurns,
-    /// A bound of at least two rounds.
-    TwoRounds,
+    /// The bound in own air, else in wall time.
+    OwnAir,
+    /// Two turns always stay, else one.
+    TwoTurns,
+    /// A packet is dropped where more than two turns have waited for all of the target.
+    Patience,
     /// Drops on arrival, else on departure.
     Prediction,
     /// The bound, else FQ-CoDel per station.
@@ -93,11 +82,13 @@ pub enum Rule {
 /// Bounds for the packets of a port that arrive from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// A packet of a flow of which none waits is thin if the one before it came so long ago. None while the station has
-    /// no credit: then none is thin.
+    /// A packet of a flow of which none waits is thin if the one before it came so long ago, times the number of the
+    /// station's flows that wait. None while the station has no credit: then none is thin.
     pub gap: Option<Duration>,
     /// Most bytes that may wait.
     pub most: Bytes,
+    /// If more than so many bytes have waited for all of this time, a packet is dropped.
+    pub patience: Option<(Bytes, Duration)>,
     /// Where packets are dropped on departure: the longest that one may have waited if more bytes wait than `most`.
     pub longest: Option<Duration>,
     /// By which packets that can be marked are marked on departure.
@@ -125,8 +116,10 @@ struct Share {
     deficit: i64,
     /// Airtime estimated for its released packets that are not finished.
     pending: Duration,
-    /// Number of its frames since one was answered, or given up.
-    unanswered: u32,
+    /// True if its last frame has no answer yet.
+    asked: bool,
+    /// Chance that a station that is there leaves as many frames in a row without an answer, in 1024ths of 1024ths.
+    chance: u64,
     /// True if it was its turn since its last frame, and its station did not answer.
     due: bool,
     /// When it last had a packet that waited.
@@ -160,30 +153,6 @@ struct Category {
     pending: Duration,
 }
 
-/// What is measured of the medium.
-#[derive(Clone, Debug)]
-struct Medium {
-    /// Number of stations with packets (n), averaged, in 1024ths, and when they were last counted.
-    stations: u64,
-    counted: Instant,
-    /// Wall time per estimated airtime while something is in flight (f), in 1024ths: what contention, preambles, other
-    /// senders and repeats add.
-    stretch: u64,
-    /// Length of a turn (a), averaged.
-    turn: Duration,
-    /// Airtime that is in flight in all categories.
-    pending: Duration,
-    /// Since when, if any is.
-    since: Instant,
-    /// Wall time and airtime of this window, and averages over the windows before.
-    wall: Duration,
-    done: Duration,
-    all_wall: Duration,
-    all_done: Duration,
-    /// True if the medium counts as this sender's own.
-    own: bool,
-}
-
 impl Law {
     /// For so many ports, `lanes` of each station: one per access category. `target`: how long packets may wait (D).
     pub fn new(target: Positive<Duration>, ports: usize, lanes: usize) -> Self {
@@ -191,27 +160,15 @@ impl Law {
             listed: false,
             deficit: 0,
             pending: Duration::ZERO,
-            unanswered: 0,
+            asked: false,
+            chance: SURE,
             due: false,
             active: Instant::ZERO,
-            credit: nanos(CREDIT),
+            credit: nanos(TURN),
             debt: Duration::ZERO,
             counted: Instant::ZERO,
             hurries: false,
             per_byte: 150_000,
-        };
-        let medium = Medium {
-            stations: ONE,
-            counted: Instant::ZERO,
-            stretch: STRETCH,
-            turn: Duration::from_micros(3_600),
-            pending: Duration::ZERO,
-            since: Instant::ZERO,
-            wall: Duration::ZERO,
-            done: Duration::ZERO,
-            all_wall: WINDOW,
-            all_done: WINDOW * ONE / STRETCH,
-            own: false,
         };
         Self {
             target: target.get(),
@@ -221,7 +178,7 @@ impl Law {
             lanes,
             shares: vec![share; ports],
             categories: vec![Category::default(); lanes],
-            medium,
+            medium: Medium::new(),
         }
     }
 
@@ -251,22 +208,30 @@ impl Law {
     /// Bounds for a packet of so many bytes that arrives at a port.
     pub fn pace(&mut self, now: Instant, port: usize, len: Bytes) -> Pace {
         let Self { target, bulk, ecn, without, shares, medium, .. } = self;
+        let has = |rule| *without != Some(rule);
         let share = &mut shares[port];
         share.count(now, medium);
-        let may_be_thin = share.credit >= 0 && *without != Some(Rule::ThinFirst);
+        let may_be_thin = share.credit >= 0 && has(Rule::ThinFirst);
         let gap = may_be_thin.then(|| medium.wall_of(share.cost(len), medium.stations + ONE).min(SPARSE));
-        let rounds = medium.wall_of(medium.turn * 2, medium.stations);
-        let late = if *without == Some(Rule::TwoRounds) { *target } else { rounds.max(*target) };
-        let late = bulk.map_or(late, |bulk| late.min(bulk));
-        // So many bytes of this station are sent meanwhile, if all busy stations have turns.
-        let each = share.per_byte.max(1).saturating_mul(medium.stretch) / ONE * medium.stations.max(ONE) / ONE;
-        let sent = late.as_nanos().saturating_mul(1_000) / each.max(1);
-        let kept = (medium.turn.as_nanos().saturating_mul(1_000) / share.per_byte.max(1)).max(KEPT);
-        let mark = ecn.then(|| Mark { target: *target, turn: Bytes::new(kept) });
-        if *without == Some(Rule::Prediction) {
-            return Pace { gap, most: Bytes::new(kept), longest: Some(late), mark };
+        // What others send meanwhile makes nothing late.
+        let air = if has(Rule::OwnAir) { *target } else { medium.air_of(*target) };
+        let air = bulk.map_or(air, |bulk| air.min(medium.air_of(bulk)));
+        let wall = medium.wall_of(air, ONE);
+        // So many bytes of this station are sent in it, if all busy stations have turns.
+        let per_byte = share.per_byte.max(1);
+        let each = per_byte.saturating_mul(medium.stations.max(ONE)) / ONE;
+        let sent = air.as_nanos().saturating_mul(1_000) / each.max(1);
+        // Two turns, or as many as a round of this length leaves.
+        let turns = if has(Rule::TwoTurns) { medium.turn * 2 } else { medium.turn };
+        let turns = bulk.map_or(turns, |bulk| turns.min(medium.share_of(medium.air_of(bulk))).max(medium.turn));
+        let [turn, stays] =
+            [medium.turn, turns].map(|air| Bytes::new((air.as_nanos().saturating_mul(1_000) / per_byte).max(KEPT)));
+        let mark = ecn.then_some(Mark { target: wall, turn });
+        if !has(Rule::Prediction) {
+            return Pace { gap, most: stays, patience: None, longest: Some(wall), mark };
         }
-        Pace { gap, most: Bytes::new(sent.max(kept)), longest: None, mark }
+        let patience = has(Rule::Patience).then_some((stays, wall));
+        Pace { gap, most: stays.max(Bytes::new(sent)), patience, longest: None, mark }
     }
 
     /// A packet of so many bytes has joined a port; a `thin` one goes before all turns.
@@ -285,6 +250,7 @@ impl Law {
     /// Packets of a port wait again after the host has said that none does, since their station slept; `thin` ones among
     /// them.
     pub fn joins_again(&mut self, port: usize, thin: bool) {
+        self.answered(port);
         let Self { lanes, shares, categories, .. } = self;
         shares[port].list(port, thin, &mut categories[port % *lanes]);
     }
@@ -309,8 +275,10 @@ impl Law {
                 return None;
             }
             let port = self.begin(now, category, ports)?;
-            let longest = self.bulk.map_or(Duration::MAX, |round| self.medium.turn_for(round));
+            let longest = self.bulk.map_or(Duration::MAX, |round| self.medium.share_of(self.medium.air_of(round)));
             let Turn { airtime, packets } = ports.turn(port);
+            // One that does not answer is tried with a packet.
+            let packets = if self.shares[port].answers() { packets } else { 1 };
             let turn = Turn { airtime: airtime.min(longest).max(Duration::from_nanos(1)), packets };
             if self.is_full(category, turn.airtime) {
                 return None;
@@ -370,7 +338,7 @@ impl Law {
                     if waits && held.is_none_or(|(_, at)| paid_at < at) {
                         *held = Some((port, paid_at));
                     }
-                } else if owed <= 0 && share.answers() && ports.has_room(port) {
+                } else if owed <= 0 && (share.answers() || share.pending.is_zero()) && ports.has_room(port) {
                     // It stays at the front until its turns have put it into debt.
                     return Some(port);
                 }
@@ -412,11 +380,11 @@ impl Law {
         share.active = now;
         let seen = estimated.as_nanos().saturating_mul(1_000) / len.count().max(1);
         share.per_byte = share.per_byte - share.per_byte / 10 + seen / 10;
-        if thin {
+        if thin && first.front() == Some(&port) {
             // One packet of each station in turn.
-            if first.front() == Some(&port) {
-                first.rotate_left(1);
-            }
+            first.rotate_left(1);
+        }
+        if thin && current.is_none_or(|(turn, _)| turn != port) {
             return;
         }
         *last += estimated;
@@ -438,30 +406,43 @@ impl Law {
         medium.completed(now, estimated);
         let share = &mut shares[port];
         let pending = &mut categories[port % *lanes].pending;
-        if !share.answers() {
-            *pending += share.pending;
-        }
-        share.unanswered = 0;
-        debug_assert!(share.pending >= estimated && *pending >= share.pending, "it was in flight");
-        debug_assert!(medium.pending >= *pending);
-        for pending in [&mut share.pending, pending, &mut medium.pending] {
+        debug_assert!(share.pending >= estimated && medium.pending >= share.pending, "it was in flight");
+        share.pending = share.pending.saturating_sub(estimated);
+        medium.pending = medium.pending.saturating_sub(estimated);
+        if share.answers() {
+            debug_assert!(*pending >= estimated, "it was counted in");
             *pending = pending.saturating_sub(estimated);
         }
     }
 
+    /// The station of a port has answered a frame.
+    pub fn answered(&mut self, port: usize) {
+        let Self { lanes, shares, categories, medium, .. } = self;
+        let share = &mut shares[port];
+        if !share.answers() {
+            categories[port % *lanes].pending += share.pending;
+        } else if share.asked {
+            medium.fails -= medium.fails / 64;
+        }
+        (share.asked, share.chance) = (false, SURE);
+        debug_assert!(share.answers() && !share.asked);
+    }
+
     /// A frame to a station was on the air for so long.
     pub fn sent(&mut self, now: Instant, port: usize, airtime: Duration) {
-        let Self { lanes, shares, categories, .. } = self;
+        let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
         share.due = false;
         // Without a packet there is nothing to answer but requests for block ACKs.
-        if !share.pending.is_zero() {
-            share.unanswered = share.unanswered.saturating_add(1);
-        }
-        if share.unanswered == UNANSWERED {
-            let pending = &mut categories[port % *lanes].pending;
-            debug_assert!(*pending >= share.pending, "it was counted in");
-            *pending = pending.saturating_sub(share.pending);
+        let has_failed = !share.pending.is_zero() && std::mem::replace(&mut share.asked, true);
+        if has_failed && share.answers() {
+            share.chance = share.chance * medium.fails.max(FAILS) / SURE;
+            medium.fails += (SURE - medium.fails) / 64;
+            if !share.answers() {
+                let pending = &mut categories[port % *lanes].pending;
+                debug_assert!(*pending >= share.pending, "it was counted in");
+                *pending = pending.saturating_sub(share.pending);
+            }
         }
         self.charge(now, port, airtime);
     }
@@ -497,9 +478,17 @@ impl Law {
     /// True if the medium is this sender's own, so that a larger contention window costs it little and saves collisions
     /// with the stations' answers.
     pub fn owns_medium(&mut self) -> bool {
-        let Medium { stretch, own, .. } = &mut self.medium;
-        *own = *stretch < if *own { OWN.1 } else { OWN.0 } && self.without != Some(Rule::WideWindow);
-        *own
+        self.medium.is_own(self.without != Some(Rule::WideWindow))
+    }
+
+    /// Length of a turn, averaged.
+    pub fn turn(&self) -> Duration {
+        self.medium.turn
+    }
+
+    /// Part of a time that one of the busy stations has.
+    pub fn share_of(&self, time: Duration) -> Duration {
+        self.medium.share_of(time)
     }
 
     /// Airtime estimated for all released packets that are not finished.
@@ -520,13 +509,8 @@ impl Law {
 
     /// Counts the stations with packets.
     fn count(&mut self, now: Instant) {
-        let listed = self.categories.iter().map(|category| category.turns.len()).max().unwrap_or(0) as u64 * ONE;
-        let Medium { stations, counted, .. } = &mut self.medium;
-        debug_assert!(*counted <= now, "time does not run back");
-        let past = now.since(*counted).min(STATIONS_OVER).as_nanos();
-        *counted = now;
-        let step = listed.abs_diff(*stations).saturating_mul(past) / STATIONS_OVER.as_nanos();
-        *stations = if listed > *stations { *stations + step } else { *stations - step };
+        let listed = self.categories.iter().map(|category| category.turns.len()).max().unwrap_or(0) as u64;
+        self.medium.count(now, listed * ONE);
     }
 }
 
@@ -542,9 +526,9 @@ impl Share {
         debug_assert_eq!(category.turns.iter().filter(|&&other| other == port).count(), 1, "listed once");
     }
 
-    /// False if many frames of its station have failed one after the other.
+    /// False if so many of its frames have failed one after the other that its station is not there.
     fn answers(&self) -> bool {
-        self.unanswered < UNANSWERED
+        self.chance >= ONE
     }
 
     /// Counts what its share of the time since it was last counted is worth.
@@ -552,9 +536,10 @@ impl Share {
         debug_assert!(self.counted <= now, "time does not run back");
         let past = now.since(self.counted);
         self.counted = now;
-        let earned = past.as_nanos().saturating_mul(ONE) / (medium.stations + ONE);
+        // Of the medium's own air, in which packets are charged.
+        let earned = past.as_nanos().saturating_mul(ONE * ONE) / ((medium.stations + ONE) * medium.stretch);
         let earned = i64::try_from(earned).unwrap_or(i64::MAX);
-        self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn.max(CREDIT)));
+        self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn));
         debug_assert!(earned >= 0);
         self.debt = self.debt.saturating_sub(medium.share_of(past));
     }
@@ -562,49 +547,6 @@ impl Share {
     /// What a thin packet costs in airtime.
     fn cost(&self, len: Bytes) -> Duration {
         OVERHEAD + Duration::from_nanos(self.per_byte.saturating_mul(len.count()) / 1_000)
-    }
-}
-
-impl Medium {
-    /// Time in which a station's share is worth so much airtime.
-    fn time_for(&self, airtime: Duration) -> Duration {
-        Duration::from_nanos(airtime.as_nanos().saturating_mul(self.stations.max(ONE)).div_ceil(ONE))
-    }
-
-    /// A station's share of a time.
-    fn share_of(&self, time: Duration) -> Duration {
-        Duration::from_nanos(time.as_nanos().saturating_mul(ONE) / self.stations.max(ONE))
-    }
-
-    /// Wall time in which each of so many senders, in 1024ths, at least one, sends for so long.
-    fn wall_of(&self, airtime: Duration, senders: u64) -> Duration {
-        let stretched = airtime.as_nanos().saturating_mul(self.stretch) / ONE;
-        Duration::from_nanos(stretched.saturating_mul(senders.max(ONE)) / ONE)
-    }
-
-    /// Airtime of a turn if a round of all busy stations takes this wall time.
-    fn turn_for(&self, round: Duration) -> Duration {
-        let airtime = round.as_nanos().saturating_mul(ONE) / self.stretch;
-        Duration::from_nanos(airtime.saturating_mul(ONE) / self.stations.max(ONE))
-    }
-
-    /// So much estimated airtime is done.
-    fn completed(&mut self, now: Instant, estimated: Duration) {
-        debug_assert!(self.since <= now && self.pending >= estimated);
-        self.done += estimated;
-        self.wall += now.since(self.since);
-        self.since = now;
-        if self.wall < WINDOW {
-            return;
-        }
-        // The ratio of the sums: a mean of ratios would count a window with little airtime as much as others.
-        for (all, seen) in [(&mut self.all_wall, &mut self.wall), (&mut self.all_done, &mut self.done)] {
-            *all = (*all * 4 + *seen) / 5;
-            *seen = Duration::ZERO;
-        }
-        let ratio = self.all_wall.as_nanos().saturating_mul(ONE) / self.all_done.as_nanos().max(1);
-        self.stretch = ratio.clamp(ONE, STRETCHED);
-        debug_assert!(self.wall.is_zero() && self.done.is_zero());
     }
 }
 

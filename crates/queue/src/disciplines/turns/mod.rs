@@ -6,6 +6,7 @@
 
 mod law;
 mod mark;
+mod medium;
 
 pub use law::{Law, Pace, Ports, Rule, Turn};
 pub use mark::Mark;
@@ -15,7 +16,7 @@ use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::flows::{Flow, Flows};
 use crate::packet::Packet;
 use control::Invalid;
-use law::{KEPT, OVERHEAD};
+use law::{KEPT, OVERHEAD, SPARSE};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive, Within};
@@ -91,6 +92,8 @@ pub(crate) struct Turns<P> {
     flows: Flows<P, Seen>,
     /// The flow that was the longest when a packet last came or was dropped; others may have grown past it since.
     fattest: Option<usize>,
+    /// Since when more than two turns wait.
+    full_since: Instant,
     /// Thin packets, and those that go first by order: before all others.
     first: VecDeque<Waiting<P>>,
     /// Packets already scheduled because the host looked ahead.
@@ -109,6 +112,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             purges: setup.purge != Some(Purge::None),
             flows: Flows::new(params.flows.get(), QUANTUM, setup.seed, setup.room),
             fattest: None,
+            full_since: Instant::ZERO,
             first: VecDeque::with_capacity(LOOK_AHEAD),
             passed: VecDeque::with_capacity(LOOK_AHEAD),
         })
@@ -121,7 +125,9 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         if !account.fits_alone(len) {
             return account.refuse(packet, dropped);
         }
-        let Pace { gap, most, longest, .. } = self.pace(now, packet.len());
+        let Pace { gap, most, patience, longest, .. } = self.pace(now, packet.len());
+        let waiting = u64::from(self.flows.listed).max(1);
+        let gap = gap.map(|gap| (gap.min(SPARSE) * waiting).min(SPARSE).max(gap));
         let index = self.flows.hash(&packet);
         let Flow { queue, state, .. } = self.flows.flow_mut(index);
         let before = state.last.replace(now);
@@ -147,6 +153,13 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         account.joins(now, len);
         if longest.is_some() {
             return account.settle(now);
+        }
+        // The least that has waited since the packet before it came.
+        let before = account.backlog().bytes.count().saturating_sub(len);
+        if patience.is_some_and(|(stays, time)| {
+            before <= stays.count() || now.since(self.full_since) >= time && self.shed(account, SHORT, dropped)
+        }) {
+            self.full_since = now;
         }
         // ACKs are short. Their wait is how a station pays for what it sends, and their loss would slow nobody.
         for (times, least) in [(1, SHORT), (ACKS, 0)] {
@@ -362,11 +375,12 @@ impl Meter {
     /// The law with one station.
     fn pace(&self, len: Bytes) -> Pace {
         let Some(per_byte) = self.per_byte else {
-            return Pace { gap: Some(OVERHEAD * 2), most: Bytes::new(u64::MAX), longest: None, mark: None };
+            let most = Bytes::new(u64::MAX);
+            return Pace { gap: Some(OVERHEAD * 2), most, patience: None, longest: None, mark: None };
         };
         let most = self.target.as_nanos().saturating_mul(1_000) / per_byte.max(1);
         let wall = Duration::from_nanos(per_byte.saturating_mul(len.count()) / 1_000);
         let gap = (self.credit >= 0).then(|| (OVERHEAD + wall) * 2);
-        Pace { gap, most: Bytes::new(most.max(KEPT)), longest: None, mark: None }
+        Pace { gap, most: Bytes::new(most.max(KEPT)), patience: None, longest: None, mark: None }
     }
 }

@@ -144,7 +144,7 @@ impl Node {
         let completion = Completion { waited, service: now.since(taken), packets };
         self.record.finish(to, delivered, &completion);
         let port = self.egress.port_to(to, category, dscp.class());
-        let of_hardware = (expected, to, u64::from(load) * u64::from(packets));
+        let of_hardware = (expected, to, u64::from(load) * u64::from(packets), delivered);
         self.completed(now, port, &completion, of_hardware, recorder);
     }
 }

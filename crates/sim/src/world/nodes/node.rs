@@ -77,17 +77,17 @@ impl Node {
     }
 
     /// Reports packets of a port that the MAC, or a wired link, is done with. The airtime `expected` of each, and what
-    /// came through a hardware queue: its receiver, and the load of all packets together.
+    /// came through a hardware queue: its receiver, the load of all packets together, and if they arrived.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
         port: PortId,
         completion: &Completion,
-        (expected, to, load): (Duration, u32, u64),
+        (expected, to, load, delivered): (Duration, u32, u64, bool),
         recorder: &mut Option<Recorder>,
     ) {
         debug_assert!(completion.packets > 0, "a report is of packets");
-        self.egress.completed(now, port, completion, expected, (to, load));
+        self.egress.completed(now, port, completion, expected, (to, load, delivered));
         if let Some(recorder) = recorder {
             recorder.completed(self.ports_before + port.place(), completion);
         }
@@ -296,7 +296,7 @@ impl Node {
             while let Some(handle) = next {
                 let Packet { transit, dscp, .. } = packets.get_mut(handle);
                 let (expected, load) = (std::mem::take(&mut transit.expected), std::mem::take(&mut transit.load));
-                egress.relieve(now, egress.port_to(to, category, dscp.class()), to, expected, load);
+                egress.relieve(now, egress.port_to(to, category, dscp.class()), expected, (to, load.into(), false));
                 next = transit.next;
             }
         }
