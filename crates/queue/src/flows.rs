@@ -41,6 +41,8 @@ pub(crate) struct Flows<P, S> {
     quantum: i64,
     /// Perturbation of the hash, different in every run.
     perturbation: u64,
+    /// Number of flows, which have memory from the first packet on: most queues of most networks never get one.
+    count: u32,
     buckets: Vec<Flow<S>>,
     new: List,
     old: List,
@@ -52,11 +54,11 @@ pub(crate) struct Flows<P, S> {
 impl<P: Packet, S: Clone + Default> Flows<P, S> {
     /// So many empty flow queues, which send `quantum` bytes in a turn; memory for `room` packets.
     pub(crate) fn new(flows: u32, quantum: u64, seed: u64, room: usize) -> Self {
-        let idle = Flow { queue: Chain::EMPTY, state: S::default(), deficit: 0, listed: Listed::No, next: NONE };
         Self {
             quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
             perturbation: mix(seed),
-            buckets: vec![idle; flows as usize],
+            count: flows,
+            buckets: Vec::new(),
             new: List { first: NONE, last: NONE },
             old: List { first: NONE, last: NONE },
             listed: 0,
@@ -64,7 +66,11 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    pub(crate) fn hash(&self, packet: &P) -> usize {
+    pub(crate) fn hash(&mut self, packet: &P) -> usize {
+        if self.buckets.is_empty() {
+            let idle = Flow { queue: Chain::EMPTY, state: S::default(), deficit: 0, listed: Listed::No, next: NONE };
+            self.buckets.resize(self.count as usize, idle);
+        }
         let hash = mix(packet.flow() ^ self.perturbation);
         let index = (u128::from(hash) * self.buckets.len() as u128) >> 64;
         usize::try_from(index).expect("below the number of flows")
