@@ -159,7 +159,7 @@ impl Draw {
 ///
 /// # Errors
 /// The fault of a home, which is one of this module.
-pub fn scenario(homes: Vec<Home>, arms: &[String], seeds: Option<usize>) -> Result<Scenario, Refusal> {
+pub fn scenario(homes: &[Home], arms: &[String], seeds: Option<usize>) -> Result<Scenario, Refusal> {
     let read = |home: &Home| {
         let name = format!("home-{}.toml", home.number);
         let mut one = Scenario::parse(&name, home.text.as_bytes(), &Wishes { seeds, ..Wishes::default() })?;
@@ -178,7 +178,6 @@ pub fn scenario(homes: Vec<Home>, arms: &[String], seeds: Option<usize>) -> Resu
     whole.id = ID.to_owned();
     whole.title = format!("{} random homes, from {} on", homes.len(), homes[0].number);
     (whole.file, whole.text) = (String::new(), String::new());
-    whole.homes = homes;
     whole.alone = "# `sluice arena --homes N --write DIR` writes the homes as scenarios.\n".to_owned();
     Ok(whole)
 }
@@ -217,7 +216,7 @@ mod tests {
     #[test]
     fn the_null_control_differs_by_four_microseconds_alone() {
         let homes = drawn(1..=20);
-        let whole = scenario(homes, &ARMS.map(str::to_owned), Some(2)).unwrap();
+        let whole = scenario(&homes, &ARMS.map(str::to_owned), Some(2)).unwrap();
         assert_eq!(
             (whole.cases.len(), whole.seeds.len(), whole.axes[1].labels.as_slice()),
             (80, 2, &ARMS.map(str::to_owned)[..])

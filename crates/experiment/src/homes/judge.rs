@@ -114,9 +114,11 @@ fn found<'r>(rows: &'r [Row], arm: &str, what: &str, group: &str) -> Option<Foun
 }
 
 /// Rules on `turns` by the median homes of groups and beside the null control, and adds the ratios of all arms.
-pub(crate) fn judge(study: &mut Study, homes: &[Home]) {
+pub(crate) fn judge(study: &mut Study) {
     debug_assert!(study.claims.is_empty(), "an experiment of homes has no claims but these");
-    let rows = rows(homes, &study.runs);
+    let labels = study.axes.iter().filter(|axis| axis.name == AXIS).flat_map(|axis| &axis.labels);
+    let homes: Vec<Home> = labels.filter_map(|label| Some(Home::draw(label.parse().ok()?))).collect();
+    let rows = rows(&homes, &study.runs);
     let rows = rows.as_slice();
     for (what, _, more, in_group, in_all) in FELT {
         for group in GROUPS {

@@ -1,25 +1,22 @@
-//! Charts with `x = "cdf"`: distributions of runs as curves over a common axis of values. And distributions over cases.
+//! Charts with `x = "cdf"`: distributions of runs as curves over a common axis of values.
 
-use super::picture::{Data, Line, Panel, Picture, Style, Track, Y};
 use super::text::readable_unit;
 use super::words::words;
 use crate::measure;
-use crate::study::{Chart, Run, Spacing, Spread};
+use crate::study::{Chart, Run, Spacing};
 use serde::Serialize;
 use sim::results::shares;
 
 /// Number of points on the axis of values: more than a panel has columns of pixels.
-const PLACES: u32 = 500;
+pub(super) const PLACES: u32 = 500;
 /// Share of the slowest line at which a linear axis ends; the last few packets would take most of its width.
 const ALMOST_ALL: f64 = 0.999;
-/// Ends of the axis of a spread, beyond which values are rare.
-const ENDS: [f64; 2] = [0.1, 10.0];
 
 /// The x axis of a chart of distributions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Values {
     pub(super) title: String,
-    unit: String,
+    pub(super) unit: String,
     /// Factor from SI values to the title's unit.
     pub(super) factor: f64,
     pub(super) log: bool,
@@ -94,35 +91,6 @@ fn up_to(quantiles: &[f64], shares: &[f64], value: f64) -> f64 {
     let Some(&next) = quantiles.get(after) else { return 1.0 };
     let part = (value - quantiles[before]) / (next - quantiles[before]);
     shares[before] + part * (shares[after] - shares[before])
-}
-
-/// Makes the picture of spreads, each in a panel with the same lines: the share of cases up to each value.
-pub(super) fn picture(spreads: &[Spread], id: String, data: &mut Data) -> Result<Picture, String> {
-    let all = spreads.iter().flat_map(|spread| &spread.lines).flat_map(|(_, values)| values).map(|(_, value)| *value);
-    let drawn = all.filter(|value| *value > 0.0).map(|value| value.clamp(ENDS[0], ENDS[1]));
-    let (low, high) = drawn.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
-    if high <= 0.0 {
-        return Err("Nothing of this was measured.".to_owned());
-    }
-    let at = |place: u32| low * (high / low).powf(f64::from(place) / f64::from(PLACES - 1));
-    let at: Vec<f64> = (0..PLACES).map(at).collect();
-    let style = |(colour, (name, _)): (usize, &(String, _))| Style { name: name.clone(), colour, dash: 0 };
-    let legend = spreads[0].lines.iter().enumerate().map(style).collect();
-    let mut line = |(key, (_, values)): (usize, &(String, Vec<(String, f64)>))| {
-        debug_assert!(values.is_sorted_by(|a, b| a.1 <= b.1), "shares are counted from the smallest value");
-        let below = |place: &f64| values.partition_point(|(_, value)| value <= place) as f64 / values.len() as f64;
-        data.series.push(Track { step: 0.0, values: at.iter().map(|place| Some(below(place))).collect() });
-        Line { key, series: Some(data.series.len() - 1), ..Line::default() }
-    };
-    let panel = |spread: &Spread| {
-        let measured = spread.lines.iter().enumerate().filter(|(_, (_, values))| !values.is_empty());
-        let (title, lines) = (Some(spread.title.clone()), measured.map(&mut line).collect());
-        Panel { title, lines, rules: Vec::new(), scatter: None }
-    };
-    let panels = spreads.iter().map(panel).collect();
-    let values = Values { title: "ratio".to_owned(), unit: String::new(), factor: 1.0, log: true, at: at.clone() };
-    let y = Y { title: "share".to_owned(), factor: 1.0, log: false, domain: [0.0, 1.0] };
-    Ok(Picture { id, x: None, values: Some(values), y, panels, notes: Vec::new(), legend })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::figure::{self, DIGITS, cell, figure, room, wide};
 use super::picture::{Data, Tracks};
 use super::text::{Escaped, count, json_in_script, marked, number, ranges};
-use super::{Simulator, distribution, lines, verdicts};
+use super::{Simulator, lines, spread, verdicts};
 use crate::answer::{self, Part};
 use crate::grid::Grid;
 use crate::label::short;
@@ -193,7 +193,7 @@ fn section(
         paragraphs(out, &study.about)?;
     }
     if !study.spreads.is_empty() {
-        let picture = distribution::picture(&study.spreads, format!("spreads-{n}"), data);
+        let picture = spread::picture(&study.spreads, format!("spreads-{n}"), data);
         figure(out, "Ratios of all cases", "Share of cases with at most this ratio", picture, data)?;
     }
     for Finding { title, head, rows } in &study.findings {

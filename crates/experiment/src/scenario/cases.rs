@@ -2,7 +2,6 @@
 
 use super::digest::Hashes;
 use super::hints;
-use crate::homes::Home;
 use crate::study::{Answer, Axis, Chart, Claim, Extent, Models, Rulings, Table};
 use crate::watch::Outside;
 use sim::Governed;
@@ -58,8 +57,6 @@ pub struct Scenario {
     pub tables: Vec<Table>,
     /// First sentences of the report and the terminal.
     pub answer: Answer,
-    /// Random homes, by which the runs are judged; none in a scenario from a file.
-    pub homes: Vec<Home>,
 }
 
 /// One combination of the values of all axes.

@@ -193,7 +193,6 @@ impl<'s> Draft<'s> {
             charts: self.head.chart.clone(),
             tables: self.head.table.clone(),
             answer: self.head.answer.clone(),
-            homes: Vec::new(),
         })
     }
 

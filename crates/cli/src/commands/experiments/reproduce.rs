@@ -81,7 +81,7 @@ pub(super) fn reproduce(mut args: args::Reproduce) -> Result<u8, Failure> {
 /// Reads all scenarios, before any is run.
 fn experiments(args: &args::Reproduce) -> Result<Vec<Experiment>, Failure> {
     if let Some((homes, arms)) = &args.homes {
-        let scenario = homes::scenario(homes.clone(), arms, args.seeds);
+        let scenario = homes::scenario(homes, arms, args.seeds);
         let scenario = scenario.map_err(|fault| Failure::failed(fault.to_string()))?;
         let folder = args.out.clone().unwrap_or_else(|| Path::new("results").join(&scenario.id));
         let seeds = args.seeds.map_or_else(String::new, |seeds| format!(" --seeds {seeds}"));
