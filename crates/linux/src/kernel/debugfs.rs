@@ -123,8 +123,8 @@ pub(crate) fn strange(file: &Path) -> String {
     format!("{} has a different form than in Linux 7.2", file.display())
 }
 
-/// Parses `aql_txq_limit`: a heading, then a line for each category with its name and both limits, and from Linux 6.13
-/// on a line for multicast.
+/// Parses `aql_txq_limit`: a heading, then a line for each category with its name and both limits, and in Linux 7.2,
+/// not yet in 6.17, a line for multicast.
 fn read_limits(text: &str) -> Option<[(u32, u32); 4]> {
     let mut limits = [None; 4];
     for line in text.lines() {

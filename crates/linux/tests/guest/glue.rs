@@ -61,7 +61,7 @@ fn counted(packets: &[(u16, usize)], leave: u64, limit: u32) -> Accounts {
             left += 1;
         }
     }
-    [arrived, dropped, (queue.backlog().packets.into(), queue.backlog().bytes.count())]
+    [arrived, dropped, (queue.backlog().packets, queue.backlog().bytes.count())]
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn the_same_packets_are_counted_and_dropped_as_in_crate_queue() {
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
         // Some flows send longer packets, some more of them.
         let packets: Vec<(u16, usize)> =
-            (0..300_usize).map(|number| ((number % 7 % 5) as u16, 28 + number * 397 % 1_300)).collect();
+            (0..300_u16).map(|number| (number % 7 % 5, 28 + usize::from(number) * 397 % 1_300)).collect();
         for (flow, len) in &packets {
             socket.send_to(&vec![0; len - HEADERS], ("10.9.9.2", 20_000 + flow)).unwrap();
         }
