@@ -566,10 +566,10 @@ fn inner_flooded() {
         assert!(steps.next().unwrap().unwrap().contains(expected));
     }
     let to_a = Message { kind: Kind::Regulate, hops: 1, source: Ipv4Addr::new(10, 9, 1, 1).into(), ..probe(1, C) };
-    let hex: String = Message { port: 5_004, ..to_a }.write().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = Message { port: 5_004, ..to_a }.write().map(|byte| format!("{byte:02x}")).concat();
     let mut forger = chain.within(Some(chain.b.id()), "python3");
-    let forged = forger.args(["-c", FORGER, &hex, "10.9.1.2", "10.9.2.2", "10.9.1.77"]).output().unwrap();
-    assert!(stdout(&forged).trim().parse::<u32>().unwrap() > 4_000, "{}", stderr(&forged));
+    let output = forger.args(["-c", FORGER, &hex, "10.9.1.2", "10.9.2.2", "10.9.1.77"]).output().unwrap();
+    assert!(stdout(&output).trim().parse::<u32>().unwrap() > 4_000, "{}", stderr(&output));
     assert!(call.try_wait().unwrap().is_none(), "the call has ended");
     // The agent answers others as before.
     let (code, said) = chain.admitted("--rate 100kb/s --to 10.9.2.2:5006", &["true"]);
