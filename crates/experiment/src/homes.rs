@@ -72,11 +72,14 @@ impl Home {
         }
         if !neighbour.body.is_empty() {
             let cell = draw.part("cell");
-            text += &format!("\n{}{}", draw.filled(cell.body, &[]), draw.filled(neighbour.body, &[]));
+            text.push('\n');
+            text += &draw.filled(cell.body, &[]);
+            text += &draw.filled(neighbour.body, &[]);
         }
         if text.contains("\"tcp\"") {
             let tcp = draw.part("tcp");
-            text += &format!("\n{}", draw.filled(tcp.body, &[]));
+            text.push('\n');
+            text += &draw.filled(tcp.body, &[]);
         }
         debug_assert!(!text.contains(['$', '<', '|']), "every word is filled in, and every choice is made");
         let mut traits = draw.traits;
@@ -175,10 +178,10 @@ pub fn scenario(homes: &[Home], arms: &[String], seeds: Option<usize>) -> Result
     whole.cases.extend(all.into_iter().flat_map(|one| one.cases));
     let labels = homes.iter().map(|home| home.number.to_string()).collect();
     whole.axes.insert(0, Axis { name: AXIS.to_owned(), labels });
-    whole.id = ID.to_owned();
+    ID.clone_into(&mut whole.id);
     whole.title = format!("{} random homes, from {} on", homes.len(), homes[0].number);
     (whole.file, whole.text) = (String::new(), String::new());
-    whole.alone = "# `sluice arena --homes N --write DIR` writes the homes as scenarios.\n".to_owned();
+    "# `sluice arena --homes N --write DIR` writes the homes as scenarios.\n".clone_into(&mut whole.alone);
     Ok(whole)
 }
 

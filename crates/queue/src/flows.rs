@@ -197,10 +197,10 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         if next == NONE {
             list.last = NONE;
         }
-        if to != Listed::No {
-            self.put(index as usize, to);
-        } else {
+        if to == Listed::No {
             self.listed -= 1;
+        } else {
+            self.put(index as usize, to);
         }
     }
 

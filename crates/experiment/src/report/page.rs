@@ -197,7 +197,8 @@ fn section(
         figure(out, "Ratios of all cases", "Share of cases with at most this ratio", picture, data)?;
     }
     for Finding { title, head, rows } in &study.findings {
-        let head: String = head.iter().map(|title| format!("<th scope=\"col\">{}</th>", Escaped(title))).collect();
+        let head =
+            head.iter().map(|title| format!("<th scope=\"col\">{}</th>", Escaped(title))).collect::<Vec<_>>().concat();
         let rows = rows.iter().map(|row| (row[0].as_str(), row[1..].iter().map(|cell| Escaped(cell).to_string())));
         writeln!(out, "<{sub}>{}</{sub}>", Escaped(title))?;
         figure::table(out, title, &format!("<tr>{head}</tr>"), rows)?;

@@ -19,7 +19,7 @@ pub(super) fn picture(spreads: &[Spread], id: String, data: &mut Data) -> Result
     let at: Vec<f64> = (0..PLACES).map(at).collect();
     let style = |(colour, (name, _)): (usize, &(String, _))| Style { name: name.clone(), colour, dash: 0 };
     let legend = spreads[0].lines.iter().enumerate().map(style).collect();
-    let mut line = |(key, (_, values)): (usize, &(String, Vec<(String, f64)>))| {
+    let mut line = |key, values: &[(String, f64)]| {
         debug_assert!(values.is_sorted_by(|a, b| a.1 <= b.1), "shares are counted from the smallest value");
         let below = |place: &f64| values.partition_point(|(_, value)| value <= place) as f64 / values.len() as f64;
         data.series.push(Track { step: 0.0, values: at.iter().map(|place| Some(below(place))).collect() });
@@ -27,7 +27,8 @@ pub(super) fn picture(spreads: &[Spread], id: String, data: &mut Data) -> Result
     };
     let panel = |spread: &Spread| {
         let measured = spread.lines.iter().enumerate().filter(|(_, (_, values))| !values.is_empty());
-        let (title, lines) = (Some(spread.title.clone()), measured.map(&mut line).collect());
+        let (title, lines) =
+            (Some(spread.title.clone()), measured.map(|(key, (_, values))| line(key, values)).collect());
         Panel { title, lines, rules: Vec::new(), scatter: None }
     };
     let panels = spreads.iter().map(panel).collect();

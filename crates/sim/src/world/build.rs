@@ -43,8 +43,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let basis = Basis { network, sites: &sites, names: &names, infrastructure, generations, rules: &rules, seed };
     let bands = channels::bands(&basis)?;
     let extended = generations.extend(network);
-    let channel = radio::channel(&network.radio, &names, seed)?.extended(extended);
-    let channel = channel.tuned(bands.as_deref().unwrap_or_default());
+    let tuned = bands.as_deref().unwrap_or_default();
+    let channel = radio::channel(&network.radio, &names, seed)?.extended(extended).tuned(tuned);
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
@@ -68,7 +68,6 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let flows = flows::build::flows(&basis, &medium)?;
     let routing = routing::build::routing(&basis, &nodes, &flows, &medium)?;
     routing::build::check_txop(&flows, &nodes, &routing, &rules)?;
-    let end = Instant::ZERO + network.duration;
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
         let mut recorder = Recorder::new(step, network.duration, flows, port_names(&nodes, &rules).into_iter());
@@ -85,7 +84,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let mut world = World {
         now: Instant::ZERO,
         until: Instant::ZERO,
-        end,
+        end: Instant::ZERO + network.duration,
         warmup: Instant::ZERO + network.warmup,
         events: EventQueue::default(),
         handled: 0,

@@ -110,6 +110,7 @@ pub struct Law {
 
 /// A station in one access category.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "marks of a station, each set by an event of its own")]
 struct Share {
     listed: bool,
     /// Airtime that it may use, in nanoseconds; below zero if it has used more than its share.

@@ -5,12 +5,13 @@ use super::sites::Site;
 use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
-use crate::mac::{Algorithm, Costs, Rates, Station, Uplink};
+use crate::mac::{Algorithm, Conventions, Costs, Rates, Station, Uplink};
 use crate::radio::Mode;
 use crate::record::{Gauge, NodeRecord};
 use crate::world::basis::Basis;
 use crate::world::energy::{self, EnergyAccount, low_mode};
 use crate::world::error::BuildError;
+use crate::world::frames::conventions;
 use crate::world::notes::Notes;
 use crate::world::power_save::PowerSave;
 use crate::world::radio;
@@ -28,23 +29,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         let address = u32::try_from(index).map_err(|_| BuildError::new("nodes.count", "there are too many nodes"))?;
         let layout = layout(site, address, basis)?;
         let mut chance = Stream::new(seed, &site.name, Purpose::Queues);
-        let order = match site.queues {
-            Some(Queues::Mac80211) => {
-                let is_patient = site.marks.read("slow_station_codel", site.slow_station_codel);
-                let patience = is_patient.then(|| Costs::new(&rules.timing));
-                Order::mac80211(&layout, site.marks.read("mac80211", site.mac80211), patience)
-            }
-            Some(Queues::Turns) => {
-                let acts = match site.turns.without {
-                    Some(Rule::ReceivedAirtime) => site.role == Role::AccessPoint,
-                    Some(Rule::WideWindow) => rules.edca(),
-                    _ => true,
-                };
-                site.marks.read_where(&[(acts, &["turns.without"])]);
-                Order::turns(&layout, site.marks.read("turns", site.turns), site.role == Role::AccessPoint)
-            }
-            Some(Queues::One | Queues::PerStation) | None => Order::round_robin(),
-        };
+        let order = order(site, &layout, rules);
         let settings = order.settings();
         // A category with several ports cannot contend as each of them orders.
         let alone = layout.groups == 1 && !layout.by_class;
@@ -89,9 +74,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         let rates = rates(address, site, low, basis)?;
         let mut station = Station::new(address, rates, rules, random);
         if site.edca.is_some() {
-            station
-                .contention
-                .configure(crate::world::frames::conventions::access(network, Some(site), &rules.timing)?.0);
+            station.contention.configure(conventions::access(network, Some(site), &rules.timing)?.0);
         }
         let mut egress = Egress::new(ports, layout, order, &network.mac);
         let sleeps = |&station: &u32| sites[station as usize].power_save.is_some();
@@ -129,6 +112,27 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         ports_before += count;
     }
     Ok(nodes)
+}
+
+/// The order in which a node's ports are served.
+fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
+    match site.queues {
+        Some(Queues::Mac80211) => {
+            let is_patient = site.marks.read("slow_station_codel", site.slow_station_codel);
+            let patience = is_patient.then(|| Costs::new(&rules.timing));
+            Order::mac80211(layout, site.marks.read("mac80211", site.mac80211), patience)
+        }
+        Some(Queues::Turns) => {
+            let acts = match site.turns.without {
+                Some(Rule::ReceivedAirtime) => site.role == Role::AccessPoint,
+                Some(Rule::WideWindow) => rules.edca(),
+                _ => true,
+            };
+            site.marks.read_where(&[(acts, &["turns.without"])]);
+            Order::turns(layout, site.marks.read("turns", site.turns), site.role == Role::AccessPoint)
+        }
+        Some(Queues::One | Queues::PerStation) | None => Order::round_robin(),
+    }
 }
 
 /// Returns a node's power save, if it sleeps.
