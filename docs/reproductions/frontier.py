@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draw docs/reproductions/frontier.png: what SWAN leaves of delay and TCP over T, d, g and the places of sinks.
+"""Draw docs/reproductions/frontier.png: what SWAN leaves of delay and TCP over T, d and g, and the document's point.
 
-Needs the results of `sluice reproduce swan-frontier swan-frontier-sinks`, in the folders that are given. The picture is
-Vega-Lite's, as those of docs/theory/plots.py, whose library this takes.
+Needs the results of `sluice reproduce swan-frontier`, and to draw the places of sinks, too, those of `swan-frontier-sinks`, in
+the folders that are given. The picture is Vega-Lite's, as those of docs/theory/plots.py, whose library this takes.
 """
 
 import csv
@@ -59,7 +59,7 @@ def panel(title, rows, document):
 def main():
     """Draws the panels: sinks that are sources, too, above; a device for each below; 8 flows left, 32 right."""
     rows = []
-    for folder, sinks in zip(sys.argv[1:3], ["sinks are sources", "a device for each sink"], strict=True):
+    for folder, sinks in zip(sys.argv[1:], ["sinks are sources", "a device for each sink"], strict=False):
         panels = [panel(f"{flows} flows, {sinks}", points(pathlib.Path(folder), flows), DOCUMENT[flows]) for flows in DOCUMENT]
         rows.append({"hconcat": panels, "spacing": 30})
     axis = {"labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal", "gridColor": "#e6e6e6"}

@@ -22,7 +22,7 @@ use experiment::csv;
 use experiment::scenario::{Case, Scenario};
 use experiment::study::{Cause, Claim, Extent, Origin, Reported, Ruling, Run, Study, Unit, Verdict};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -48,13 +48,13 @@ pub struct Row {
     /// The document's value: a number in the unit of the row, or words.
     pub document: Option<Reported>,
     /// Our value; NaN if there is none.
-    #[serde(serialize_with = "as_written", deserialize_with = "number_or_nan")]
+    #[serde(deserialize_with = "number_or_nan")]
     pub ours: f64,
     /// Lower end of its 95 % interval, or the smallest value of the seeds.
-    #[serde(serialize_with = "as_written", deserialize_with = "number_or_nan")]
+    #[serde(deserialize_with = "number_or_nan")]
     pub low: f64,
     /// Upper end, or the largest.
-    #[serde(serialize_with = "as_written", deserialize_with = "number_or_nan")]
+    #[serde(deserialize_with = "number_or_nan")]
     pub high: f64,
     /// The unit of these values.
     pub unit: Unit,
@@ -138,11 +138,18 @@ pub fn write(rows: &[Row]) -> String {
 impl Row {
     fn cells(&self) -> Vec<String> {
         let Ok(Value::Object(fields)) = serde_json::to_value(self) else { return Vec::new() };
+        // JSON's own numbers know no infinity.
+        let measured = |name: &str| match name {
+            "ours" => self.ours,
+            "low" => self.low,
+            "high" => self.high,
+            _ => f64::NAN,
+        };
         let cell = |(name, value): (String, Value)| match value {
             Value::Null if name == "kind" => DOCUMENTS_OWN.to_owned(),
             Value::Bool(true) => "yes".to_owned(),
             Value::String(text) => text,
-            value => value.as_f64().map_or_else(String::new, number),
+            value => number(value.as_f64().unwrap_or_else(|| measured(&name))),
         };
         fields.into_iter().map(cell).collect()
     }
@@ -190,14 +197,10 @@ fn word(value: &impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| Some(value.as_str()?.to_owned())).unwrap_or_default()
 }
 
-/// Reads a number as [`number`] writes it: JSON's own numbers know no infinity.
+/// Reads a number as [`number`] writes it.
 fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let text = String::deserialize(deserializer)?;
     if text.is_empty() { Ok(f64::NAN) } else { text.parse().map_err(D::Error::custom) }
-}
-
-fn as_written<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(&number(*value))
 }
 
 /// Rounds to six significant digits.

@@ -193,8 +193,8 @@ pub fn claim(rows: &[&Row], why: Option<&str>, width: usize) -> String {
 pub fn json(rows: &[&Row]) -> Value {
     let object = |row: &&Row| {
         let mut value = json!(row);
-        for (name, number) in [("ours", row.ours), ("low", row.low), ("high", row.high)] {
-            value[name] = json!(super::rounded(number));
+        for name in ["ours", "low", "high"] {
+            value[name] = value[name].as_f64().map_or(Value::Null, |number| json!(super::rounded(number)));
         }
         value["kind"] = row.kind.map_or_else(|| json!(super::DOCUMENTS_OWN), |kind| json!(kind));
         value["setting"] = if row.setting.is_empty() { Value::Null } else { json!(row.setting) };

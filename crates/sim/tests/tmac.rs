@@ -108,8 +108,8 @@ fn transfers(flows: &[(usize, u32)], delayed: bool) -> String {
 }
 
 /// Frames of 1084 B with segments and of 84 B with acknowledgements. Over one hop rates are as windows, whether every packet is
-/// acknowledged or every second one. Over more the domain is as full, but relays favour their own: before an acknowledgement
-/// for another node `n1` sends the segment that its MAC holds, twice for each packet of its neighbour.
+/// acknowledged or every second one. Over more the domain is as full, but relays favour their own: where each has 8, `n1` sends
+/// the segment that its MAC holds before an acknowledgement for its neighbour, two for each of the neighbour's segments.
 #[test]
 fn transfers_share_one_fifo_as_their_windows_do() {
     let hop = Hop { data_s: exchange_of(1_084), ack_s: exchange_of(84) };
@@ -130,8 +130,8 @@ fn transfers_share_one_fifo_as_their_windows_do() {
         if flows.iter().all(|(hops, _)| *hops == 1) {
             let close = |(found, expected): (&f64, &f64)| (found / expected - 1.0).abs() < 0.02;
             assert!(rates.iter().zip(&expected).all(close), "{flows:?}: {rates:?}, {expected:?}");
-        } else {
-            assert!(rates[0] > 1.2 * expected[0], "{flows:?}: {rates:?}, {expected:?}");
+        } else if flows.len() == 2 {
+            assert!((rates[0] / rates[1] - 2.0).abs() < 0.02, "{rates:?}");
         }
     }
 }
