@@ -277,7 +277,7 @@ impl From<Arena> for Reproduce {
         let homes = args.drawn();
         let Arena { quick, seeds, arms, json, threads, out, .. } = args;
         let (targets, homes) = (vec![PathBuf::from("arena")], homes.map(|homes| (homes, arms)));
-        Self { targets, quick, seeds, homes, json, threads, out, ..Self::default() }
+        Self { targets, quick, seeds, threads, json, out, homes, ..Self::default() }
     }
 }
 

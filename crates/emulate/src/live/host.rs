@@ -54,9 +54,9 @@ fn hidden(address: IpAddr, routes: &str) -> Option<Hidden> {
     let number = |word: &str| Some(Ipv4Addr::from(u32::from_str_radix(word, 16).ok()?.to_ne_bytes()).to_bits());
     let device = routes.lines().skip(1).find_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let &[device, network, router, _, _, _, _, mask, ..] = &words[..] else { return None };
+        let &[device, network, by, _, _, _, _, mask, ..] = &words[..] else { return None };
         let mask = number(mask)?;
-        let is_on = mask != 0 && number(router)? == 0 && address.to_bits() & mask == number(network)?;
+        let is_on = mask != 0 && number(by)? == 0 && address.to_bits() & mask == number(network)?;
         is_on.then(|| device.to_owned())
     })?;
     Some(Hidden { address, device })
