@@ -165,10 +165,11 @@ fn inner_reload() {
     agent.until("v0", "attached");
     let hang_up = format!("kill -HUP {}", agent.child.id());
 
-    std::fs::write(&file, CONFIG.replace("limit = 500", "limt = 400")).unwrap();
+    // What is wrong outside of the interfaces' tables is wrong for all.
+    std::fs::write(&file, CONFIG.replace("limit = 500", "limit = 400") + "\n[metrix]\n").unwrap();
     run(&hang_up);
     let why = agent.until("", "failed");
-    assert!(why.contains("agent.toml:6:1: unknown key `limt`") && why.contains("did you mean `limit`?"), "{why}");
+    assert!(why.contains("unknown key `metrix`") && why.contains("did you mean `metrics`?"), "{why}");
     assert!(governed("v0", 500), "{}", queue("v0"));
 
     std::fs::write(&file, CONFIG.replace("limit = 500", "limit = 400")).unwrap();
