@@ -3,8 +3,7 @@
 mod json;
 
 use crate::device::contract::{Beside, Capabilities, TURNS_OF_ONE, TURNS_OF_STATIONS};
-use crate::device::knobs;
-use crate::telemetry::events::AgentEvent;
+use crate::{device::knobs, telemetry::events::AgentEvent};
 use control::{AnyController, Controller as _, Count, Interval, Limit, Orders, Reads};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -15,7 +14,8 @@ pub const EVENTS_KEPT: usize = 32;
 
 /// Present state of a governed queue. One JSON object, of numbers with their units in their keys (`target_delay_s`,
 /// `limit_packets`); readers ignore fields that they do not know, so that an older reader understands a newer agent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "json::QueueFields", from = "json::QueueFields")]
 pub struct Status {
     /// Interface, as `ip link` calls it.
     pub device: String,

@@ -3,13 +3,13 @@
 use super::{Quantity, RealTime, State, Status, Totals};
 use crate::telemetry::events::AgentEvent;
 use control::{Count, Interval, Limit, Stat};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Rate};
 
 /// Writes the object of a queue.
 #[derive(Serialize, Deserialize)]
-struct QueueFields {
+pub(super) struct QueueFields {
     device: String,
     place: String,
     #[serde(flatten)]
@@ -98,18 +98,6 @@ struct Sums {
     counts: Counts,
     limit_changes: u64,
     restarts: u64,
-}
-
-impl Serialize for Status {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        QueueFields::from(self.clone()).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Status {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        QueueFields::deserialize(deserializer).map(Self::from)
-    }
 }
 
 impl From<Status> for QueueFields {
