@@ -198,7 +198,7 @@ pub(crate) struct Reproduce {
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
     /// Run this number of seeds per case, instead of the scenario's.
-    #[arg(long, value_name = "N", value_parser = seeds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = up_to_10_000, allow_negative_numbers = true)]
     pub(crate) seeds: Option<usize>,
     /// Set a key of every network: its dotted path and its value. May be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
@@ -240,13 +240,13 @@ pub(crate) struct Arena {
     #[arg(long, conflicts_with = "homes")]
     pub(crate) quick: bool,
     /// Draw this number of random homes, instead of the hazards.
-    #[arg(long, value_name = "N", value_parser = homes, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = up_to_10_000, allow_negative_numbers = true)]
     pub(crate) homes: Option<usize>,
     /// The number of the first home.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seed, requires = "homes", allow_negative_numbers = true)]
     pub(crate) first: u64,
     /// Run this number of seeds per home [default: 1].
-    #[arg(long, value_name = "N", value_parser = seeds, requires = "homes", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = up_to_10_000, requires = "homes", allow_negative_numbers = true)]
     pub(crate) seeds: Option<usize>,
     /// The schemes that are compared with mac80211.
     #[arg(long, value_name = "ARM", value_delimiter = ',', requires = "homes", default_values = arms(), value_parser = PossibleValuesParser::new(arms()))]
@@ -393,17 +393,13 @@ fn setting(text: &str) -> Result<String, String> {
     }
 }
 
-fn seeds(text: &str) -> Result<usize, String> {
+fn up_to_10_000(text: &str) -> Result<usize, String> {
     count(text, 10_000)
 }
 
 /// The arms beside the first, with which they are compared.
 fn arms() -> impl Iterator<Item = &'static str> {
     ARMS.into_iter().skip(1)
-}
-
-fn homes(text: &str) -> Result<usize, String> {
-    count(text, 10_000)
 }
 
 fn threads(text: &str) -> Result<usize, String> {
