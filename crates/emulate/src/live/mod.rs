@@ -16,7 +16,8 @@ mod visit;
 
 pub use host::{Hidden, Host, host};
 pub use namespaces::{Inside, again, inside};
-pub use pace::{Ended, NotRun, Ready, Report, Rules, run};
+pub use pace::{Ended, NotRun, Report, Rules, run};
 pub use priority::raise;
+pub use sight::Ready;
 pub use unavailable::Unavailable;
 pub use visit::{NoVisit, visit};

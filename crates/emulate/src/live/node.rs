@@ -1,7 +1,6 @@
 //! A real node: a thread that stays in the node's network namespace and starts commands there.
 
-use super::pace::Ready;
-use super::sight::narrow;
+use super::sight::{Ready, narrow};
 use super::tun::{self, Site};
 use super::unavailable::{Unavailable, failed};
 use linux::kernel::routes;

@@ -3,6 +3,7 @@
 use super::host::Host;
 use super::namespaces::{INSIDE, Inside, status};
 use super::node::Node;
+use super::sight::Ready;
 use super::tun::Site;
 use super::unavailable::{Unavailable, failed};
 use crate::ip::{self, Header};
@@ -34,15 +35,6 @@ const GRACE: Duration = Duration::from_secs(1);
 /// Bits that the addresses of all nodes share.
 const PREFIX_V4: u8 = 8;
 const PREFIX_V6: u8 = 64;
-
-/// A real node that is ready.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ready {
-    /// Name of the node.
-    pub name: String,
-    /// Its IPv4 and IPv6 address.
-    pub addresses: [IpAddr; 2],
-}
 
 /// When a delivery is late, and what is written down of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,18 @@
 //! What programs in a node see of the machine: devices and names of the node instead of the machine's.
 
-use super::pace::Ready;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, unmount};
 use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::{fs, io};
+
+/// A real node that is ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// Name of the node.
+    pub name: String,
+    /// Its IPv4 and IPv6 address.
+    pub addresses: [IpAddr; 2],
+}
 
 /// Gives this thread, in its own namespaces, a `/sys` with the node's devices and an `/etc/hosts` with the names of all
 /// nodes. Unless a gateway leads to name servers, none is asked, since it would be asked over the air in vain.

@@ -1,24 +1,21 @@
 //! Builds the MAC's conventions.
 
-use crate::config::{
-    self, BProtection, Contention, Edca, Lifetime, MostBytes, Network, Ofdma, Role, RtsThreshold, Standard,
-    TimeoutDeferral,
-};
+use crate::config::{self, BProtection, Lifetime, MostBytes, Network, Ofdma, Role, RtsThreshold, Standard};
 use crate::engine::{List, NodeId};
 use crate::mac::{Access, Aggregation, Agreement, Conventions, MuEdca};
-use crate::radio::{Format, Mimo, Mode, Timing};
+use crate::radio::{Format, Mimo, Timing};
 use crate::world::basis::Basis;
 use crate::world::error::BuildError;
 use crate::world::nodes::Node;
+use crate::world::nodes::access;
 use crate::world::nodes::channels;
-use crate::world::nodes::sites::Site;
 use crate::world::radio;
 use units::{Bytes, Duration};
 
 pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> {
     let mac = &network.mac;
     let timing = radio::timing(&network.radio)?;
-    let (access, categories) = access(network, None, &timing)?;
+    let (access, categories) = access::access(network, None, &timing)?;
     let limits = [("short_retry_limit", mac.short_retry_limit), ("long_retry_limit", mac.long_retry_limit)];
     for (key, limit) in limits {
         if limit == Some(0) {
@@ -221,70 +218,4 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
             Lifetime::Of(lifetime) => Some(lifetime),
         },
     })
-}
-
-/// Contention parameters of all nodes, or of one that has its own, and the number of its categories.
-pub(crate) fn access(
-    network: &Network,
-    site: Option<&Site>,
-    timing: &Timing,
-) -> Result<([Access; 4], usize), BuildError> {
-    let mac = &network.mac;
-    let cw_min = mac.cw_min.unwrap_or(timing.cw_min);
-    let cw_max = mac.cw_max.unwrap_or(timing.cw_max.max(cw_min));
-    if cw_min > cw_max {
-        return Err(BuildError::new("mac.cw_max", format!("`cw_max` is below `cw_min` ({cw_min})")));
-    }
-    let own = site.and_then(|site| Some((site, site.edca.as_ref()?)));
-    let after_timeout = Duration::ZERO;
-    let dcf = Access { space: timing.difs, cw_min, cw_max, after_timeout, txop_limit: Duration::ZERO };
-    let (access, categories) = match network.access() {
-        config::Access::Dcf if mac.edca.is_some() || own.is_some() => {
-            let path = own.map_or("mac.edca".to_owned(), |(site, _)| format!("node.{}.edca", site.name));
-            return Err(BuildError::new(path, "the DCF has no categories; set `access = \"edca\"` in `[mac]`"));
-        }
-        config::Access::Dcf => ([dcf; 4], 1),
-        config::Access::Edca => (edca(mac.edca.as_ref(), own, timing, (cw_min, cw_max))?, 4),
-    };
-    let defers = mac.timeout_deferral == TimeoutDeferral::Difs;
-    Ok((access.map(|it| if defers { Access { after_timeout: it.space, ..it } } else { it }), categories))
-}
-
-/// The four categories, highest priority first, of a node or of all; the defaults are those of IEEE 802.11-2016, table 9-137.
-fn edca(
-    given: Option<&Edca>,
-    own: Option<(&Site, &Edca)>,
-    timing: &Timing,
-    (min, max): (u16, u16),
-) -> Result<[Access; 4], BuildError> {
-    let given = given.cloned().unwrap_or_default();
-    let table = own.map_or("mac.edca".to_owned(), |(site, _)| format!("node.{}.edca", site.name));
-    // 9.4.2.29: a station that is not an access point has to leave it two slots.
-    let least = if own.is_some_and(|(site, _)| site.role == Role::AccessPoint) { 1 } else { 2 };
-    let own = own.map(|(_, own)| own.clone()).unwrap_or_default();
-    let dsss = matches!(timing.basic, Mode::Dsss { .. });
-    let micros = |dsss_limit, limit| Duration::from_micros(if dsss { dsss_limit } else { limit });
-    let part = |divisor| u16::try_from((u32::from(min) + 1) / divisor).expect("a part of it").saturating_sub(1);
-    let category = |key: &str, own: Contention, all: Contention, (aifsn, cw_min, cw_max): (u8, u16, u16), txop| {
-        let aifsn = own.aifsn.or(all.aifsn).unwrap_or(aifsn);
-        let cw_min = own.cw_min.or(all.cw_min).unwrap_or(cw_min);
-        let cw_max = own.cw_max.or(all.cw_max).unwrap_or(cw_max.max(cw_min));
-        if !(least..=15).contains(&aifsn) {
-            let message = format!("`aifsn` is a number from {least} to 15");
-            return Err(BuildError::new(format!("{table}.{key}.aifsn"), message));
-        }
-        if cw_min > cw_max {
-            let message = format!("`cw_max` is below `cw_min` ({cw_min})");
-            return Err(BuildError::new(format!("{table}.{key}.cw_max"), message));
-        }
-        let space = timing.sifs + timing.slot * u64::from(aifsn);
-        let txop_limit = own.txop_limit.or(all.txop_limit).unwrap_or(txop);
-        Ok(Access { space, cw_min, cw_max, after_timeout: Duration::ZERO, txop_limit })
-    };
-    Ok([
-        category("voice", own.voice, given.voice, (2, part(4), part(2)), micros(3_264, 2_080))?,
-        category("video", own.video, given.video, (2, part(2), min), micros(6_016, 4_096))?,
-        category("best_effort", own.best_effort, given.best_effort, (3, min, max), micros(3_264, 2_528))?,
-        category("background", own.background, given.background, (7, min, max), micros(3_264, 2_528))?,
-    ])
 }

@@ -1,6 +1,7 @@
 //! Builds nodes, each with its ports and its station.
 
 use super::Node;
+use super::access;
 use super::sites::Site;
 use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role};
 use crate::egress::{Egress, Layout, Order, Port};
@@ -11,7 +12,6 @@ use crate::record::{Gauge, NodeRecord};
 use crate::world::basis::Basis;
 use crate::world::energy::{self, EnergyAccount, low_mode};
 use crate::world::error::BuildError;
-use crate::world::frames::conventions;
 use crate::world::notes::Notes;
 use crate::world::power_save::PowerSave;
 use crate::world::radio;
@@ -74,7 +74,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         let rates = rates(address, site, low, basis)?;
         let mut station = Station::new(address, rates, rules, random);
         if site.edca.is_some() {
-            station.contention.configure(conventions::access(network, Some(site), &rules.timing)?.0);
+            station.contention.configure(access::access(network, Some(site), &rules.timing)?.0);
         }
         let mut egress = Egress::new(ports, layout, order, &network.mac);
         let sleeps = |&station: &u32| sites[station as usize].power_save.is_some();

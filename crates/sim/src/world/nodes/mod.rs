@@ -1,5 +1,6 @@
 //! Running nodes.
 
+pub(crate) mod access;
 pub(crate) mod build;
 pub(crate) mod channels;
 pub(crate) mod generations;
