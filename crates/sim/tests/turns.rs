@@ -190,7 +190,7 @@ fn equal_streams_of_one_station_get_equal_parts() {
     let wire = "duration = \"5 s\"\nwarmup = \"1 s\"\n[[node]]\nname = \"server\"\nrole = \"wired\"\n[[node]]\nname = \"b\"\n\
                 role = \"wired\"\n[[wired]]\nbetween = [\"server\", \"b\"]\nrate = \"100 Mb/s\"\ndelay = \"1 ms\"\n\
                 queue = { discipline = \"turns\", turns = { flows = 65536 } }\n";
-    for text in [wire.to_owned() + &streams("10 Mb/s", "b"), cell("turns", 1) + &streams("7 Mb/s", "busy")] {
+    for text in [wire.to_owned() + &streams("10 Mb/s", "b"), cell("turns", 1) + &streams("7 Mb/s", "busy1")] {
         let outcome = run(&text, 1);
         let goodput: Vec<f64> = outcome.flows.iter().map(|flow| flow.goodput_bps).collect();
         let (sum, squares) = (goodput.iter().sum::<f64>(), goodput.iter().map(|rate| rate * rate).sum::<f64>());

@@ -378,7 +378,7 @@ static ALWAYS_INLINE void bound(struct queue q, struct turns *all, struct port *
 			 bounds_of(&all->law.medium, port, set->target_delay, set->bulk_delay) :
 			 bounds_by(&all->meter, set->target_delay);
 	/* The least that has waited since the packet before it came. */
-	if (port->bytes - len <= bounds.stays) {
+	if (port->bytes - len <= bounds.stands) {
 		port->full_since = now;
 	} else if (unlikely(since(now, port->full_since) >= bounds.time) && shed(q, at, SHORT_BYTES, host)) {
 		port->full_since = now;

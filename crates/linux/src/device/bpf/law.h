@@ -243,9 +243,12 @@ static ALWAYS_INLINE int is_thin(const struct medium *medium, const struct port 
 	return gap >= SPARSE || gap >= wall_of(medium, cost_of(port, len), medium->stations + ONE) * flows_of(port);
 }
 
+/* Part of the bound that may stand in a queue for all of D. */
+#define PATIENT 10
+
 /* What may wait in a port: most bytes, and so many for less than this time. */
 struct bounds {
-	__u64 most, stays, time;
+	__u64 most, stands, time;
 };
 
 /* `bulk`: how long a round may take; zero, any time. */
@@ -270,7 +273,9 @@ static ALWAYS_INLINE struct bounds bounds_of(const struct medium *medium, const 
 	stays = turns * 1000 / per_byte;
 	if (stays < KEPT)
 		stays = KEPT;
-	return (struct bounds){ sent > stays ? sent : stays, stays, wall_of(medium, air, ONE) };
+	/* Where turns are short, as without aggregates, two of them are less than a sender needs. */
+	return (struct bounds){ sent > stays ? sent : stays, sent / PATIENT > stays ? sent / PATIENT : stays,
+				wall_of(medium, air, ONE) };
 }
 
 /* A packet of so many bytes has joined a port. */

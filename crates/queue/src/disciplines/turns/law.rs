@@ -28,6 +28,8 @@ const PAID_WITHIN: Duration = Duration::from_secs(1);
 const ACTIVE: Duration = Duration::from_millis(100);
 /// The least part of frames that is taken to fail: after three without an answer a station is absent then.
 const FAILS: u64 = SURE / 33;
+/// Part of the bound that may stand in a queue for all of D.
+const PATIENT: u64 = 10;
 /// Part of a turn below which what a station has in flight is little.
 const LITTLE: u64 = 4;
 
@@ -231,7 +233,9 @@ impl Law {
         if !has(Rule::Prediction) {
             return Pace { gap, most: stays, patience: None, longest: Some(wall), mark };
         }
-        let patience = has(Rule::Patience).then_some((stays, wall));
+        // Where turns are short, as without aggregates, two of them are less than a sender needs.
+        let stands = stays.max(Bytes::new(sent / PATIENT));
+        let patience = has(Rule::Patience).then_some((stands, wall));
         Pace { gap, most: stays.max(Bytes::new(sent)), patience, longest: None, mark }
     }
 
