@@ -180,7 +180,7 @@ fn multicast_at_the_basic_rate_loses_no_more_than_with_linux() {
 }
 
 /// A gap is thin by a flow's part of its station's share: of a link that is too short for 20 equal ones, and behind an access
-/// point at MCS 7.
+/// point at MCS 7. On the wire there are so many buckets that no two flows share one, which would halve theirs.
 #[test]
 fn equal_streams_of_one_station_get_equal_parts() {
     let streams = |rate: &str, to: &str| {
@@ -220,19 +220,17 @@ fn a_game_and_downloads_keep_what_linux_gives_them_beside_saturated_senders() {
 
 /// Ten stations with thin flows are gone: each is tried with a packet in its turns.
 #[test]
-fn stations_that_are_gone_cost_the_others_little() {
-    let with = |gone: u32| {
+fn stations_that_are_gone_cost_the_others_less_than_with_linux() {
+    let with = |queues: &str| {
         let away = format!(
-            "[[node]]\nname = \"gone\"\ncount = {gone}\nposition = [\"10 m\", \"0 m\"]\n\
+            "[[node]]\nname = \"gone\"\ncount = 10\nposition = [\"10 m\", \"0 m\"]\n\
              waypoints = [{{ time = \"2 s\", position = [\"10000 m\", \"0 m\"], speed = \"100000 m/s\" }}]\n[[node]]\nname = \"server\""
         );
-        let text = cell("turns", 9).replace("[[node]]\nname = \"server\"", &away) + &downloads();
-        let text =
-            if gone == 0 { cell("turns", 9) + &downloads() } else { text + &flow("call", "gone*", "kind = \"voice\"") };
-        run(&text, 1).totals.goodput_bps
+        let text = cell(queues, 9).replace("[[node]]\nname = \"server\"", &away) + &downloads();
+        run(&(text + &flow("call", "gone*", "kind = \"voice\"")), 1).totals.goodput_bps
     };
-    let [none, ten] = [0, 10].map(with);
-    assert!(ten > 0.7 * none, "{none} {ten}");
+    let [linux, turns] = ["mac80211", "turns"].map(with);
+    assert!(turns > linux, "{linux} {turns}");
 }
 
 #[test]
