@@ -165,6 +165,16 @@ fn inner_reload() {
     agent.until("v0", "attached");
     let hang_up = format!("kill -HUP {}", agent.child.id());
 
+    // A table that is wrong leaves itself out, with its line and the nearest right name.
+    std::fs::write(&file, CONFIG.replace("limit = 500", "limt = 400")).unwrap();
+    run(&hang_up);
+    let why = agent.until("", "failed");
+    assert!(why.contains("agent.toml:6:1: unknown key `limt`") && why.contains("did you mean `limit`?"), "{why}");
+    agent.until("v0", "restored");
+    std::fs::write(&file, CONFIG).unwrap();
+    run(&hang_up);
+    agent.until("v0", "attached");
+
     // What is wrong outside of the interfaces' tables is wrong for all.
     std::fs::write(&file, CONFIG.replace("limit = 500", "limit = 400") + "\n[metrix]\n").unwrap();
     run(&hang_up);
