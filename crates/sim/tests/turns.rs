@@ -222,11 +222,10 @@ fn a_game_and_downloads_keep_what_linux_gives_them_beside_saturated_senders() {
 #[test]
 fn stations_that_are_gone_cost_the_others_less_than_with_linux() {
     let with = |queues: &str| {
-        let away = format!(
-            "[[node]]\nname = \"gone\"\ncount = 10\nposition = [\"10 m\", \"0 m\"]\n\
-             waypoints = [{{ time = \"2 s\", position = [\"10000 m\", \"0 m\"], speed = \"100000 m/s\" }}]\n[[node]]\nname = \"server\""
-        );
-        let text = cell(queues, 9).replace("[[node]]\nname = \"server\"", &away) + &downloads();
+        let away = "[[node]]\nname = \"gone\"\ncount = 10\nposition = [\"10 m\", \"0 m\"]\n\
+                    waypoints = [{ time = \"2 s\", position = [\"10000 m\", \"0 m\"], speed = \"100000 m/s\" }]\n\
+                    [[node]]\nname = \"server\"";
+        let text = cell(queues, 9).replace("[[node]]\nname = \"server\"", away) + &downloads();
         run(&(text + &flow("call", "gone*", "kind = \"voice\"")), 1).totals.goodput_bps
     };
     let [linux, turns] = ["mac80211", "turns"].map(with);
