@@ -1,18 +1,13 @@
 //! Ctrl-C ends any command within a second, whatever the simulation does.
 
-use crate::command::{CHAIN, scenario, sluice, stderr};
+use crate::command::{CHAIN, limit, scenario, sluice, stderr, ticks};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// The longest time until the end: a second, and four more for a busy machine.
-const SOON: Duration = Duration::from_secs(5);
+/// Seconds of processor time until the end: one, and two more since a limit counts whole ones.
+const SOON: u64 = 3;
 /// Ticks of processor time after which a command simulates: 100 per second.
 const BEGUN: u64 = 50;
-
-#[expect(clippy::disallowed_methods, reason = "the test is about real time")]
-fn now() -> Instant {
-    Instant::now()
-}
 
 #[expect(clippy::disallowed_methods, reason = "the test waits for another program")]
 fn wait(span: Duration) {
@@ -33,24 +28,18 @@ fn interrupted(text: &str, arguments: &[&str]) -> String {
         assert!(child.try_wait().expect("it is ours").is_none(), "{arguments:?} ended by itself");
         wait(Duration::from_millis(20));
     }
-    let begun = now();
+    limit(child.id(), SOON);
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("there is kill").success());
     let output = child.wait_with_output().expect("it ends");
-    assert!(begun.elapsed() < SOON, "{arguments:?} went on for {:?}", begun.elapsed());
     assert_eq!(output.status.code(), Some(130), "{arguments:?}: {}", stderr(&output));
     stderr(&output)
 }
 
 /// Tells whether a process catches SIGINT and has computed for a while, however many others compute.
 fn is_simulating(process: u32) -> bool {
-    let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).unwrap_or_default();
-    let status = read("status");
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigCgt:")?.trim(), 16).ok());
-    // Fields 14 and 15 of `stat`; the second, in parentheses, may hold spaces.
-    let stat = read("stat");
-    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace().skip(11).take(2);
-    caught.unwrap_or_default() & 1 << 1 != 0
-        && fields.filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() >= BEGUN
+    caught.unwrap_or_default() & 1 << 1 != 0 && ticks(process).is_some_and(|ticks| ticks >= BEGUN)
 }
 
 const RUN: [&str; 2] = ["run", "chain.toml"];
