@@ -168,6 +168,47 @@ fn stations_of_unlike_rates_get_equal_airtime() {
     assert!(sum * sum / (4.0 * squares) > 0.999, "{used:?}");
 }
 
+/// Serves eight busy ports for ten seconds; a ninth gets `packets` at once every 33 ms, and its station sends for so long.
+/// Returns the most packets of others that pass before the first of them.
+fn passed_by(packets: u32, sends: Duration) -> usize {
+    let mut law = law(us(100_000), 9);
+    let mut host = Host::busy(&mut law, &[200; 9]);
+    host.waiting[8] = 0;
+    let (mut now, mut next, mut most) = (Instant::ZERO, Instant::ZERO, 0);
+    let mut flying = VecDeque::new();
+    let mut waits: Option<usize> = None;
+    while now < Instant::from_nanos(10_000_000_000) {
+        if now >= next && host.waiting[8] == 0 {
+            host.waiting[8] = packets;
+            law.pace(now, 8, LONG);
+            law.joined(now, 8, LONG, false);
+            law.received(now, 8, sends);
+            (next, waits) = (next + us(33_000), Some(0));
+        }
+        for port in host.release(&mut law, now) {
+            if port == 8 && now.since(Instant::ZERO) > us(1_000_000) {
+                most = waits.take().map_or(most, |passed| most.max(passed));
+            }
+            waits = waits.map(|passed| passed + 1);
+            flying.push_back(port);
+        }
+        let port: usize = flying.pop_front().expect("eight are busy");
+        now += us(200);
+        law.sent(now, port, us(200));
+        law.answered(port);
+        law.completed(now, port, us(200));
+    }
+    most
+}
+
+/// Of nine shares each is 3.7 ms in 33.
+#[test]
+fn a_burst_of_a_station_below_its_share_waits_for_no_round() {
+    assert!(passed_by(15, Duration::ZERO) <= 18, "with four fifths of its share it waits for a turn at most");
+    assert!(passed_by(9, us(800)) <= 18, "so it does with two thirds, of which it sends a part");
+    assert!(passed_by(36, Duration::ZERO) > 3 * 18, "who has more than its share waits for others");
+}
+
 #[test]
 fn a_thin_packet_goes_before_all_turns_and_while_two_are_in_flight() {
     let mut law = law(us(50_000), 3);

@@ -218,6 +218,20 @@ fn a_game_and_downloads_keep_what_linux_gives_them_beside_saturated_senders() {
     assert!(turns.0 < linux.0 && turns.1 > 0.95 * linux.1, "{linux:?} {turns:?}");
 }
 
+/// Thirty pictures a second each way, the packets of a picture at once: 9 % of the air, and a share is 11 %.
+#[test]
+fn the_pictures_of_a_video_call_below_its_share_wait_for_no_round() {
+    let pictures = "kind = \"web\", size = \"8334 B\", size_shape = 3.0, reading = \"33 ms\", times = \"pareto\", \
+                    times_shape = 8.0, packet = \"1200 B\"";
+    let camera = flow("camera", "server", pictures).replace("from = \"server\"", "from = \"idle\"");
+    let with = |queues: &str| {
+        let outcome = run(&(cell(queues, 7) + &downloads() + &flow("video", "idle", pictures) + &camera), 1);
+        (of(&outcome, "video").delay_s.p99, outcome.totals.goodput_bps)
+    };
+    let [linux, turns] = ["mac80211", "turns"].map(with);
+    assert!(turns.0 < 0.75 * linux.0 && turns.1 > linux.1, "{linux:?} {turns:?}");
+}
+
 /// Ten stations with thin flows are gone: each is tried with a packet in its turns.
 #[test]
 fn stations_that_are_gone_cost_the_others_less_than_with_linux() {

@@ -25,6 +25,8 @@
 #define TURN 3600000ull
 #define STRETCH (ONE * 6 / 5)
 #define STRETCHED (100 * ONE)
+/* A deficit grows by a turn in so many rounds: who has used less than others is out of debt before them. */
+#define STEPS 16
 /* Most rounds of stations in a call. After one round the first is out of debt. */
 #define ROUNDS 4
 /* Longest time that is counted at once, so that nothing overflows: credit is full long before. */
@@ -196,15 +198,20 @@ static ALWAYS_INLINE __u64 wall_of(const struct medium *medium, __u64 airtime, _
 static ALWAYS_INLINE void count_share(struct port *port, const struct medium *medium, __u64 now)
 {
 	__u64 past = since(now, port->counted);
-	__s64 most = medium->turn;
+	__s64 most = medium->turn, earned;
 
 	if (past > LONGEST_COUNT)
 		past = LONGEST_COUNT;
 	port->counted = now;
-	/* Mostly it is full already, and a division is saved. */
-	if (port->credit < most)
+	/* Mostly both are full already, and a division is saved. */
+	if (port->credit < most || (!port->listed && port->deficit < most)) {
 		/* Of the medium's own air, in which packets are charged. */
-		port->credit += past * (ONE * ONE) / ((medium->stations + ONE) * medium->stretch);
+		earned = past * (ONE * ONE) / ((medium->stations + ONE) * medium->stretch);
+		port->credit += earned;
+		/* What it does not use it has later, to one turn. */
+		if (!port->listed && port->deficit < most)
+			port->deficit = port->deficit + earned < most ? port->deficit + earned : most;
+	}
 	if (port->credit > most)
 		port->credit = most;
 }
@@ -374,7 +381,7 @@ static ALWAYS_INLINE int has_turn(struct law *law, struct port *port, __u64 now)
 /* The port whose turn begins. A deficit grows only when its station is visited and something may be released. */
 static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category, __u64 now)
 {
-	__u64 quantum = law->medium.turn ? law->medium.turn : 1;
+	__u64 quantum = law->medium.turn / STEPS ? law->medium.turn / STEPS : 1;
 
 	AT_MOST(ROUNDS) {
 		__u32 left = category->turns.count;
@@ -388,6 +395,7 @@ static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category
 				break;
 			left--;
 			port = port_at(law, category->turns.first - 1);
+			count_share(port, &law->medium, now);
 			owed = port->pending - port->deficit;
 			/* What it has in flight may have to be sent again: until then it pays with the others. */
 			if (!port->packets && (owed <= 0 || !port->pending)) {
@@ -395,7 +403,6 @@ static ALWAYS_INLINE __u32 begin_turn(struct law *law, struct category *category
 				pop_front(&category->turns, law->next_turn, PORTS);
 				continue;
 			}
-			count_share(port, &law->medium, now);
 			/* It stays at the front until its turns have put it into debt. */
 			if (owed <= 0)
 				return category->turns.first - 1;

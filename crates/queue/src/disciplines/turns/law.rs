@@ -30,6 +30,8 @@ const ACTIVE: Duration = Duration::from_millis(100);
 const FAILS: u64 = SURE / 33;
 /// Part of the bound that may stand in a queue for all of D.
 const PATIENT: u64 = 10;
+/// A deficit grows by a turn in so many rounds: who has used less than others is out of debt before them.
+const STEPS: u64 = 16;
 /// Part of a turn below which what a station has in flight is little.
 const LITTLE: u64 = 4;
 
@@ -323,7 +325,7 @@ impl Law {
         let Self { shares, categories, medium, .. } = self;
         let Category { turns, held, .. } = &mut categories[category];
         *held = None;
-        let quantum = nanos(medium.turn).max(1);
+        let quantum = nanos(medium.turn / STEPS).max(1);
         loop {
             let mut least = None;
             for _ in 0..turns.len() {
@@ -331,13 +333,13 @@ impl Law {
                 let share = &mut shares[port];
                 let owed = nanos(share.pending).saturating_sub(share.deficit);
                 let waits = ports.waits(port);
+                share.count(now, medium);
                 // What it has in flight may have to be sent again: until then it pays with the others.
                 if !waits && (owed <= 0 || share.pending.is_zero()) {
                     share.listed = false;
                     turns.pop_front();
                     continue;
                 }
-                share.count(now, medium);
                 let paid_at = now + medium.time_for(share.debt.saturating_sub(medium.turn));
                 if paid_at > now {
                     if waits && held.is_none_or(|(_, at)| paid_at < at) {
@@ -545,6 +547,10 @@ impl Share {
         let earned = past.as_nanos().saturating_mul(ONE * ONE) / ((medium.stations + ONE) * medium.stretch);
         let earned = i64::try_from(earned).unwrap_or(i64::MAX);
         self.credit = self.credit.saturating_add(earned).min(nanos(medium.turn));
+        if !self.listed {
+            // What it does not use it has later, to one turn: a burst waits for no round while its station is below its share.
+            self.deficit = self.deficit.max(self.deficit.saturating_add(earned).min(nanos(medium.turn)));
+        }
         debug_assert!(earned >= 0);
         self.debt = self.debt.saturating_sub(medium.share_of(past));
     }
