@@ -79,12 +79,12 @@ class Scenario:
     @property
     def text(self) -> str:
         """The TOML text, without the keys that `replace` changed."""
-        return self._inner.text
+        return self._inner.words[0]
 
     @property
     def changes(self) -> list[str]:
         """The keys that `replace` changed, with their values: ``queue.limit=50``."""
-        return self._inner.set
+        return self._inner.words[-1]
 
     @property
     def axes(self) -> dict[str, list[str]]:
@@ -105,9 +105,9 @@ class Scenario:
             Values by dotted path, as ``sluice run --set`` has them: ``{"queue.adth.target_delay": "200 ms"}``. Tables
             of an array are addressed by their name, all of them by ``*``: ``flow.forward.deadline``.
         """
-        inner = self._inner
-        changed = [*inner.set, *(setting(key, value) for key, value in changes.items())]
-        return Scenario(_sluice.Scenario(inner.text, inner.name, inner.stem, os.fspath(inner.folder), changed))
+        text, name, stem, folder, before = self._inner.words
+        changed = [*before, *(setting(key, value) for key, value in changes.items())]
+        return Scenario(_sluice.Scenario(text, name, stem, os.fspath(folder), changed))
 
     def run(
         self,
@@ -144,8 +144,8 @@ class Scenario:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Scenarios travel between processes."""
-        inner = self._inner
-        return (_again, (inner.text, inner.name, inner.stem, os.fspath(inner.folder), inner.set))
+        text, name, stem, folder, changes = self._inner.words
+        return (_again, (text, name, stem, os.fspath(folder), changes))
 
     def __repr__(self) -> str:
         return f"<sluice.Scenario {self.id}: {self.title}>"

@@ -116,12 +116,13 @@ def sweep(
     if numbers is None and axes is not None:
         numbers = inner.seeds
     runs = max(1, math.ceil(CHUNK_S / inner.duration_s)) if chunk is None else chunk
+    text, name, stem, folder, changes = inner.words
     spec = Spec(
-        inner.text,
-        inner.name,
-        inner.stem,
-        os.fspath(Path(inner.folder).absolute()),
-        tuple(inner.set),
+        text,
+        name,
+        stem,
+        os.fspath(Path(folder).absolute()),
+        tuple(changes),
         axes,
         None if numbers is None else tuple(numbers),
         build(),

@@ -24,10 +24,10 @@ pub(crate) const NO_ANSWER: u8 = 11;
 pub(crate) const LATE: u8 = 12;
 /// A command cannot be run: the code that shells use.
 #[cfg(target_os = "linux")]
-pub(crate) const CANNOT_RUN: u8 = 126;
+const CANNOT_RUN: u8 = 126;
 /// A command was not found: the code that shells use.
 #[cfg(target_os = "linux")]
-pub(crate) const NOT_FOUND: u8 = 127;
+const NOT_FOUND: u8 = 127;
 /// Interrupted by Ctrl-C: 128 plus the signal's number, as in shells.
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -62,10 +62,11 @@ impl Failure {
         }
     }
 
-    /// Creates the failure of a command that did not run; `code` is the one that shells use.
+    /// Creates the failure of a command that did not run.
     #[cfg(target_os = "linux")]
-    pub(crate) fn of_command(code: u8, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+    pub(crate) fn not_run(program: &std::ffi::OsStr, error: &io::Error) -> Self {
+        let code = if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN };
+        Self { code, message: format!("cannot run {}: {error}", program.display()) }
     }
 
     pub(crate) fn interrupted(message: impl Into<String>) -> Self {

@@ -44,8 +44,9 @@ impl fmt::Debug for Path {
     }
 }
 
-/// A setting that cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A setting that cannot be used: `adth.phi_min is above phi_max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{parameter} {why}")]
 pub struct Invalid {
     /// Path within the queue's table.
     pub parameter: Path,
@@ -65,15 +66,6 @@ impl Invalid {
         Self { parameter: self.parameter.within(table), why: self.why }
     }
 }
-
-/// `adth.phi_min is above phi_max`
-impl fmt::Display for Invalid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.parameter, self.why)
-    }
-}
-
-impl core::error::Error for Invalid {}
 
 /// A setting that is accepted although it may behave badly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! Link reports that sending nodes exchange.
 
-use core::fmt;
+use crate::List;
 use core::ops::Deref;
-use serde::de::{Deserializer, SeqAccess, Visitor};
-use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
@@ -22,11 +20,9 @@ pub struct Link {
 
 /// The links of a collision domain, in a table of fixed size: the sender of the note first, then the nodes that it
 /// hears.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Links {
-    list: [Link; Self::MOST],
-    count: u8,
-}
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "List<Link, 16>")]
+pub struct Links(List<Link, { Self::MOST }>);
 
 impl Links {
     /// Largest number of links; further ones are left out.
@@ -34,18 +30,15 @@ impl Links {
 
     /// Adds a link, unless the table is full or has one of this node.
     pub fn push(&mut self, link: Link) {
-        if self.iter().all(|other| other.node != link.node)
-            && let Some(place) = self.list.get_mut(usize::from(self.count))
-        {
-            *place = link;
-            self.count += 1;
+        if self.iter().all(|other| other.node != link.node) {
+            self.0.push(link);
         }
     }
 
     /// Sorts the links by hops and then by node, so that nodes with the same links have the same order.
     #[must_use]
     pub fn by_hops(mut self) -> Self {
-        self.list[..usize::from(self.count)].sort_unstable_by_key(|link| (link.hops, link.node));
+        self.0.sort_unstable_by_key(|link| (link.hops, link.node));
         self
     }
 }
@@ -54,20 +47,7 @@ impl Deref for Links {
     type Target = [Link];
 
     fn deref(&self) -> &[Link] {
-        &self.list[..usize::from(self.count)]
-    }
-}
-
-impl Default for Links {
-    fn default() -> Self {
-        let none = Link { node: 0, time: Duration::ZERO, packets: 0, hops: 0 };
-        Self { list: [none; Self::MOST], count: 0 }
-    }
-}
-
-impl fmt::Debug for Links {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
+        &self.0
     }
 }
 
@@ -81,33 +61,9 @@ impl FromIterator<Link> for Links {
     }
 }
 
-impl Serialize for Links {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
-    }
-}
-
-impl<'de> Deserialize<'de> for Links {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct List;
-
-        impl<'de> Visitor<'de> for List {
-            type Value = Links;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of links")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Links, A::Error> {
-                let mut links = Links::default();
-                while let Some(link) = list.next_element()? {
-                    links.push(link);
-                }
-                Ok(links)
-            }
-        }
-
-        deserializer.deserialize_seq(List)
+impl From<List<Link, { Self::MOST }>> for Links {
+    fn from(list: List<Link, { Self::MOST }>) -> Self {
+        list.iter().copied().collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::ops::Deref;
+use core::ops::{Deref, DerefMut};
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
@@ -20,6 +20,14 @@ impl<T: Copy + Default, const MOST: usize> List<T, MOST> {
         list.values.get_mut(..values.len())?.copy_from_slice(values);
         Some(list)
     }
+
+    /// Adds a value; false if the table is full.
+    pub fn push(&mut self, value: T) -> bool {
+        let Some(place) = self.values.get_mut(self.count) else { return false };
+        *place = value;
+        self.count += 1;
+        true
+    }
 }
 
 impl<T: Copy + Default, const MOST: usize> Default for List<T, MOST> {
@@ -33,6 +41,12 @@ impl<T, const MOST: usize> Deref for List<T, MOST> {
 
     fn deref(&self) -> &[T] {
         &self.values[..self.count]
+    }
+}
+
+impl<T, const MOST: usize> DerefMut for List<T, MOST> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.values[..self.count]
     }
 }
 
@@ -68,11 +82,9 @@ impl<'de, T: Deserialize<'de> + Copy + Default, const MOST: usize> Deserialize<'
             fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Self::Value, A::Error> {
                 let mut list = List::default();
                 while let Some(value) = values.next_element()? {
-                    let Some(place) = list.values.get_mut(list.count) else {
+                    if !list.push(value) {
                         return Err(A::Error::invalid_length(list.count + 1, &self));
-                    };
-                    *place = value;
-                    list.count += 1;
+                    }
                 }
                 Ok(list)
             }

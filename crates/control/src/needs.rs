@@ -1,6 +1,5 @@
 //! Requirements of a controller on its host, and the check that a host meets them.
 
-use core::fmt;
 use units::{Duration, Within};
 
 /// Shortest interval between two updates. No link serves packets fast enough for more frequent decisions to see
@@ -45,22 +44,14 @@ impl Needs {
 }
 
 /// A requirement that a host does not meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lacking {
-    /// A measurement that the host lacks.
+    /// Such as the queueing delay.
+    #[error("no {0} is measured")]
     Reading(&'static str),
-    /// A kind of order that the host cannot carry out.
+    /// A kind of order, such as a sending rate.
+    #[error("no {0} can be set")]
     Setting(&'static str),
-}
-
-/// `no queueing delay is measured`, `no sending rate can be set`
-impl fmt::Display for Lacking {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Reading(what) => write!(f, "no {what} is measured"),
-            Self::Setting(what) => write!(f, "no {what} can be set"),
-        }
-    }
 }
 
 /// Optional measurements that a controller wants of its queue.

@@ -30,28 +30,21 @@ impl From<Refusal> for NotLoaded {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NotSent {
-    /// The given time lies before that of the network.
     #[error("time goes backwards: {now:?} comes before {network:?}, up to which the network has been simulated")]
     Backwards { now: Duration, network: Duration },
-    /// The run is over.
     #[error("the run ends at {end:?}: make `duration` longer")]
     Ended { end: Duration },
-    /// There is no such real node.
     #[error("`{name}` is no real node; {}", told(.known))]
     NotReal { name: String, known: Vec<String> },
-    /// Both ends are the same node.
     #[error("`{name}` sends to itself")]
     Itself { name: String },
-    /// The packet is longer than the MTU.
     #[error("a packet of {length} B with its headers is longer than the MTU of {most} B")]
     TooLong { length: u64, most: u64 },
-    /// The bytes are no whole IP packet.
     #[error("these {length} B are no whole packet of IPv4 or IPv6")]
     NotIp { length: usize },
     /// No real node has the address: it is that of a simulated node, of all nodes, or of none.
     #[error("no real node has the address {to}")]
     Elsewhere { to: IpAddr },
-    /// The node is off the air now.
     #[error("`{name}` is off the air at this time")]
     Absent { name: String },
 }

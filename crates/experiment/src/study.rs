@@ -301,38 +301,28 @@ pub enum OverSeeds {
 }
 
 /// A value of a time series.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Window {
     /// The value.
-    #[serde(default)]
     pub take: Take,
     /// From this time on. Default: the start.
-    #[serde(default)]
     pub from: Duration,
     /// Up to this time. Default: the end.
-    #[serde(default)]
     pub to: Option<Duration>,
     /// Only steps in which this series is above zero: `nodes.ap.dropped_packets`.
-    #[serde(default)]
     pub during: Option<String>,
     /// Average the series over bins of this length first.
-    #[serde(default)]
     pub bin: Option<Duration>,
     /// The condition of `reaches`, `stays` and `share`, as in `holds`.
-    #[serde(default)]
     pub when: Option<String>,
     /// Divide by this other value of the same series: the value, with `when` the series.
-    #[serde(default)]
     pub relative_to: Option<Base>,
     /// Count this series instead of seconds, in `reaches`, `stays` and `settling`.
-    #[serde(default)]
     pub counting: Option<String>,
     /// The share of the way to the final value that `settling` waits for.
-    #[serde(default)]
     pub covered: Option<f64>,
     /// The longest time that a `fall` takes. Default: the whole window.
-    #[serde(default)]
     pub over: Option<Duration>,
 }
 
@@ -375,17 +365,14 @@ pub enum Take {
 }
 
 /// A value of a series that others are divided by.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Base {
     /// The value: one that needs no further keys.
-    #[serde(default)]
     pub take: Take,
     /// From this time on. Default: the start.
-    #[serde(default)]
     pub from: Duration,
     /// Up to this time. Default: the end.
-    #[serde(default)]
     pub to: Option<Duration>,
 }
 
@@ -483,7 +470,6 @@ pub enum Statistic {
 }
 
 /// A chart of the report.
-#[allow(clippy::struct_excessive_bools, reason = "each is a key of the scenario")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chart {

@@ -9,16 +9,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
-    /// What was asked for is wrong, or is not there.
     #[error("{0}")]
     Wrong(String),
-    /// The system refuses to write.
     #[error("cannot write {what}: {error}")]
     Write { what: String, error: io::Error },
 }
 
 impl Error {
-    /// Returns the error of a write to `path`.
     pub(crate) fn write(path: &Path, error: io::Error) -> Self {
         Self::Write { what: path.display().to_string(), error }
     }

@@ -20,7 +20,6 @@ pub const QUICK_SEEDS: usize = 3;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum SweepError {
-    /// The watcher stopped it. Finished runs are kept.
     #[error("interrupted: {finished} of {total} runs are finished and kept")]
     Stopped { finished: usize, total: usize },
     /// Results or events could not be kept.
@@ -32,7 +31,6 @@ pub enum SweepError {
     /// The controllers of a baseline failed.
     #[error(transparent)]
     Outside(Fault),
-    /// The system gave no threads.
     #[error("cannot start {threads} threads: {reason}")]
     Threads { threads: usize, reason: String },
 }

@@ -9,58 +9,41 @@ use units::Duration;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Error {
-    /// There is no such interface here.
     #[error("no interface \"{name}\"; there are {known}")]
     NoInterface { name: String, known: String },
-    /// There is no such class at the interface.
     #[error("no class {class} at {name}; it has {known}")]
     NoClass { name: String, class: String, known: String },
-    /// The name is not valid for an interface.
     #[error("{name:?} cannot be the name of an interface")]
     NoName { name: String },
-    /// The interface disappeared while it was governed.
     #[error("{name} is gone")]
     Gone { name: String },
-    /// The interface was renamed while it was governed.
     #[error("{name} is called {new} now")]
     Renamed { name: String, new: String },
-    /// Another program replaced the queue.
     #[error("the queue of {name} is no longer ours: another program replaced it by {found}")]
     Replaced { name: String, found: String },
-    /// The kernel shows another queue after the former one was restored.
     #[error("the former queue of {name} could not be restored; it has {found} now")]
     NotBack { name: String, found: String },
-    /// No queue of the place is ours any more, but not all of what Sluice loaded could be taken out of the kernel.
     #[error(
         "the former queue is back, but parts of Sluice's queue discipline stay in the kernel until `sluice detach` or \
          the next agent takes them away: {source}"
     )]
     Remains { source: Box<Error> },
-    /// The request does not suit the queue that is to hold the packets.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// The kernel, the build or the interface lacks what is requested.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
-    /// Another agent or another program has it.
     #[error(transparent)]
     Taken(#[from] Taken),
-    /// It would do harm or nothing, and is done only with `--force` or `--replace`.
     #[error(transparent)]
     Unforced(#[from] Unforced),
-    /// A file cannot have been written by an agent, or must not be written by one.
     #[error("{} {why}", path.display())]
     Distrusted { path: PathBuf, why: &'static str },
-    /// The answer at an agent's socket is not a status.
     #[error("the agent at {} did not answer with a status ({why}): {said}", socket.display())]
     NoStatus { socket: PathBuf, why: serde_json::Error, said: String },
-    /// The answer at an agent's socket is longer than any status.
     #[error("{} sends something that is not a status", socket.display())]
     EndlessStatus { socket: PathBuf },
-    /// A capability is missing.
     #[error("not permitted to {what}: that needs {needs}; run it with sudo")]
     NotPermitted { what: String, needs: &'static str },
-    /// A system call failed.
     #[error("cannot {what}: {source}")]
     Kernel { what: String, source: std::io::Error },
 }
@@ -69,68 +52,52 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unfit {
-    /// The discipline has no limit that a controller moves.
     #[error("{} has no limit that a controller can set here; use drop-tail or drop-head", discipline.as_str())]
     Discipline { discipline: DisciplineName },
-    /// The limit is in bytes, but only packets are counted.
     #[error("{who_counts} packets: give a limit in packets")]
     LimitInBytes { who_counts: &'static str },
-    /// The limit is in a unit that this FIFO of the kernel does not count.
     #[error(
         "{kind} cannot hold a limit of {limit}; give pfifo a number of packets, and bfifo a size such as \"64 kB\""
     )]
     LimitInUnit { kind: &'static str, limit: Limit },
-    /// The hard limit is above the maximum of a live queue.
     #[error("limit {limit} exceeds the maximum of {room} packets of a live queue; set limit = {room} or less")]
     Room { room: u32, limit: Limit },
-    /// Service classes need Sluice's own discipline.
     #[error("only Sluice's own discipline tells service classes apart: use --backend bpf, and no dry run")]
     Classes,
-    /// Biased queue management is asked for with what it lacks.
     #[error("biased has one queue and discards by priority alone: leave out --classes, real_time and purge")]
     Biased,
-    /// A controller or settings are given for a device that has its own law.
     #[error(
         "the knobs of mac80211 have a law and a limit of their own: leave out --controller, --set, --classes and --notes (the \
          table queue, classes, notes); --target-delay (target_delay) is theirs"
     )]
     Knobs,
-    /// A target delay is given, but the device has no law of its own.
     #[error(
         "{device}: without a controller only the knobs of mac80211 have a target delay, and no dry run shows them: name a \
          controller that has one"
     )]
     Target { device: String },
-    /// A longest round of stations is given, but no stations have turns there.
     #[error(
         "{device} has no stations with turns, so no round of them can be shortened: leave out --bulk-delay (bulk_delay in \
          agent.toml), or give it without a controller where mac80211 holds the packets"
     )]
     Bulk { device: String },
-    /// A class of a shaper is given, but only the whole interface can be governed.
     #[error("{why}")]
     Class { why: &'static str },
-    /// The queue with this handle is not one of our discipline.
     #[error("{:x}: is not the handle of a queue of kind {kind}", handle >> 16)]
     Handle { handle: u32, kind: &'static str },
-    /// A controller cannot be built from its parameters.
     #[error("{device}: {invalid}")]
     Parameters { device: String, invalid: Invalid },
-    /// The controller would be called too rarely to be told from a dead one.
     #[error(
         "{device}: {controller} would be called every {interval}; the longest interval of a live queue is {longest}"
     )]
     Interval { device: String, controller: Name, interval: Duration, longest: Duration },
-    /// A controller reads what is not measured, or orders what cannot be carried out.
     #[error("{controller} {}", lacks(lacking, kind))]
     Controller { controller: Name, kind: &'static str, lacking: Lacking },
-    /// A controller needs the notes of neighbours' agents, which are off.
     #[error(
         "{controller} needs the notes of neighbours' agents; --notes (notes = true) exchanges them at the interface, except \
          in a dry run"
     )]
     Notes { controller: Name },
-    /// The device does not carry out this kind of order.
     #[error("{kind} cannot carry out an order of a {order}")]
     Order { kind: &'static str, order: &'static str },
 }
@@ -139,22 +106,16 @@ pub enum Unfit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unsupported {
-    /// The kernel has no family `nl80211` of generic netlink.
     #[error("this kernel has no Wi-Fi (nl80211): load cfg80211")]
     NoWifi,
-    /// The interface has no phy.
     #[error("{name} is not a Wi-Fi interface")]
     NotWifi { name: String },
-    /// mac80211's queues do not hold the interface's packets, or have no limit.
     #[error("mac80211 holds no packets of {name}: the driver queues them itself, or the limit cannot be read")]
     NoTxq { name: String },
-    /// This build has no queue discipline in BPF.
     #[error("this build of Sluice has no BPF discipline: `make live` builds one with it")]
     BuildWithoutBpf,
-    /// The kernel has no BTF.
     #[error("the kernel has no type information (BTF): it was built without CONFIG_DEBUG_INFO_BTF")]
     KernelWithoutTypes,
-    /// The kernel has no BPF queueing disciplines.
     #[error("the kernel has no BPF queueing disciplines: it is older than 6.16 or built without CONFIG_NET_SCH_BPF")]
     KernelWithoutBpfQdiscs,
 }
@@ -163,37 +124,27 @@ pub enum Unsupported {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Taken {
-    /// An agent governs the place.
     #[error("{device} is governed already{}; `{detach}` ends that", by(*process))]
     Governed { device: String, process: Option<u32>, detach: String },
-    /// An agent is about to govern the place.
     #[error("{device} is being attached at this moment; try again")]
     Attaching { device: String },
-    /// An agent governs another place of the interface.
     #[error("{device} is not governed at {here} but at {there}: `{detach}` ends that")]
     Elsewhere { device: String, here: String, there: String, detach: String },
-    /// An agent was told to end and did not.
     #[error("process {process}, which governs {device}, was told to end and did not end within {waited}")]
     Stays { process: u32, device: String, waited: Duration },
-    /// Another interface of the phy is governed.
     #[error("the queues of phy{number} have one limit, and another of its interfaces is governed already")]
     Phy { number: u32 },
-    /// All queues of the discipline are in use.
     #[error("the queueing discipline serves at most {most} interfaces")]
     Slots { most: u32 },
-    /// Agents use a discipline with less room in each queue.
     #[error(
         "limit {limit} exceeds the maximum of {room} packets of the loaded discipline: set a smaller hard limit, or stop all \
          agents so that it is unloaded"
     )]
     Room { room: u32, limit: Limit },
-    /// An agent of another version uses the discipline.
     #[error("the loaded queueing discipline is of another version: stop its agent")]
     Version,
-    /// Another program holds a lock that agents hold for a moment.
     #[error("another program holds the lock on {0}; `lsof {0}` says which", path.display())]
     Lock { path: PathBuf },
-    /// Another agent listens there.
     #[error("another agent listens at {}", socket.display())]
     Socket { socket: PathBuf },
 }
@@ -202,16 +153,13 @@ pub enum Taken {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unforced {
-    /// Nothing ever waits in this queue.
     #[error("{why}. --force (force = true) governs it anyway")]
     Idle { why: String },
-    /// Nothing says what is to govern the queue.
     #[error(
         "nothing says what is to govern {name}, which cannot have turns ({why}), and a fixed limit alone serves nobody. Name a \
          controller (--controller ebdp for TCP, adth for streams with a deadline). --force (force = true) takes a fixed limit"
     )]
     Policy { name: String, why: String },
-    /// The present queue would be lost.
     #[error("the queue of {name} stays: {obstacle}. --replace (replace = true) takes it away")]
     Former { name: String, obstacle: String },
 }

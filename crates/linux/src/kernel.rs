@@ -10,9 +10,20 @@ pub mod rtnetlink;
 pub(crate) mod socket;
 pub(crate) mod wire;
 
+use crate::error::Error;
+use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::thread::nanosleep;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use units::{Duration, Instant};
+
+/// Draws a random number.
+pub(crate) fn random() -> Result<u64, Error> {
+    let mut number = [0; 8];
+    // The kernel returns so few bytes whole or not at all.
+    getrandom(&mut number, GetRandomFlags::empty())
+        .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
+    Ok(u64::from_ne_bytes(number))
+}
 
 /// Counters of a queue discipline. All except the backlog only grow, and wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

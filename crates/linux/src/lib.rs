@@ -27,7 +27,6 @@ pub use device::looks::Looks;
 pub use device::observed::Observed;
 pub use device::state::{Restorer, STATE_FOLDER, make_state_folder};
 pub use device::txq::Txq;
-pub use device::wish::{Backend, Start, Wish};
-pub use device::wish::{Place, class, shown_place};
+pub use device::wish::{Backend, Place, Start, Wish, class, shown_place};
 pub use doctor::{Diagnosis, Finding, Machine, bundle, diagnose};
 pub use error::{Error, Taken, Unfit, Unforced, Unsupported};

@@ -1,8 +1,8 @@
 //! Recordings of queues in Python: read, and replayed into controllers.
 
 use crate::error::unreplayed;
-use crate::shape::Kind;
-use crate::steer::{Measure, measures, ordered};
+use crate::shape::{Cell, Kind};
+use crate::steer::{measures, ordered};
 use crate::table::{Table, Writer};
 use control::{Limit, Mark, Orders};
 use lab::live;
@@ -78,8 +78,6 @@ impl Recording {
     }
 }
 
-type Cell = (String, Kind, Value);
-
 /// Makes a table with a row for each interval.
 fn table(recorded: &[Decision], decided: &[Decision]) -> PyResult<Table> {
     let mut writer = Writer::default();
@@ -100,10 +98,7 @@ fn row(was: &Decision, is: &Decision) -> Vec<Cell> {
     let number = |name: &str, value: Option<f64>| (name.to_owned(), Kind::Number, json!(value));
     let text = |name: &str, value: Option<Value>| (name.to_owned(), Kind::Text, value.unwrap_or_default());
     let mut cells = vec![number("at_s", Some(was.at.as_secs_f64()))];
-    cells.extend(measures(&was.seen).into_iter().map(|(name, measure)| match measure {
-        Measure::Count(count) => (name, Kind::Count, json!(count)),
-        Measure::Seconds(seconds) => (name, Kind::Number, json!(seconds)),
-    }));
+    cells.extend(measures(&was.seen));
     cells.push(number("service_ewma_s", was.seen.service_ewma.map(Duration::as_secs_f64)));
     for (before, decision) in [("recorded_", was), ("", is)] {
         let (packets, bytes) = match decision.limit {

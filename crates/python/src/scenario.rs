@@ -89,29 +89,11 @@ impl Scenario {
         &self.ready.about
     }
 
+    /// Returns what it was read from, in the order of the arguments of a new one.
     #[getter]
-    fn text(&self) -> &str {
-        &self.words.text
-    }
-
-    #[getter]
-    fn name(&self) -> &str {
-        &self.words.name
-    }
-
-    #[getter]
-    fn stem(&self) -> &str {
-        &self.words.stem
-    }
-
-    #[getter]
-    fn folder(&self) -> &Path {
-        &self.words.folder
-    }
-
-    #[getter]
-    fn set(&self) -> Vec<String> {
-        self.words.set.clone()
+    fn words(&self) -> (&str, &str, &str, &Path, &[String]) {
+        let Words { name, stem, text, folder, set } = &self.words;
+        (text, name, stem, folder, set)
     }
 
     #[getter]

@@ -16,6 +16,9 @@ pub(crate) enum Kind {
     Switch,
 }
 
+/// A value with the name and the kind of its column.
+pub(crate) type Cell = (String, Kind, Value);
+
 /// A column: the keys that lead to a value in a row, and the kind of the value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Column {

@@ -3,6 +3,7 @@
 use crate::error::{failed, raised_outside};
 use crate::run::{Run, said};
 use crate::scenario::Scenario;
+use crate::shape::{Cell, Kind};
 use crate::stop::{Signals, Stop};
 use control::{Count, Interval, Limit, Orders, Period, Stat};
 use experiment::scenario::told;
@@ -11,6 +12,7 @@ use lab::run;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::json;
 use sim::config::Network;
 use sim::{Place, World};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -91,22 +93,17 @@ pub(crate) fn period(interval_s: f64) -> PyResult<Period> {
     known.flatten().ok_or_else(wrong)
 }
 
-/// A value that a queue measured.
-pub(crate) enum Measure {
-    Count(u64),
-    Seconds(f64),
-}
-
 /// Returns what a queue measured, in SI units, by the names of results and of Python's `Interval`: `sojourn_s.mean`.
-pub(crate) fn measures(seen: &Interval) -> Vec<(String, Measure)> {
-    let span = |name: String, time: Duration| (name, Measure::Seconds(time.as_secs_f64()));
+pub(crate) fn measures(seen: &Interval) -> Vec<Cell> {
+    let span = |name: String, time: Duration| (name, Kind::Number, json!(time.as_secs_f64()));
+    let number = |name: String, number: u64| (name, Kind::Count, json!(number));
     let mut all = vec![span("length_s".to_owned(), seen.length)];
     let counts = [("arrived", seen.arrived), ("sent", seen.sent), ("dropped", seen.dropped), ("backlog", seen.backlog)];
     for (name, Count { packets, bytes }) in counts {
-        all.push((format!("{name}_packets"), Measure::Count(packets)));
-        all.push((format!("{name}_bytes"), Measure::Count(bytes.count())));
+        all.push(number(format!("{name}_packets"), packets));
+        all.push(number(format!("{name}_bytes"), bytes.count()));
     }
-    all.push(("backlog_max_packets".to_owned(), Measure::Count(seen.backlog_max)));
+    all.push(number("backlog_max_packets".to_owned(), seen.backlog_max));
     let stats = [
         ("service", seen.service),
         ("departure_gap", seen.departure_gap),
@@ -114,7 +111,7 @@ pub(crate) fn measures(seen: &Interval) -> Vec<(String, Measure)> {
         ("nodal_delay", seen.nodal),
     ];
     for (name, Stat { n, mean, max, last }) in stats {
-        all.push((format!("{name}_s.n"), Measure::Count(n)));
+        all.push(number(format!("{name}_s.n"), n));
         all.extend(
             [("mean", mean), ("max", max), ("last", last)].map(|(of, time)| span(format!("{name}_s.{of}"), time)),
         );
@@ -125,10 +122,10 @@ pub(crate) fn measures(seen: &Interval) -> Vec<(String, Measure)> {
 
 fn measured<'py>(py: Python<'py>, seen: &Interval) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    for (name, measure) in measures(seen) {
-        match measure {
-            Measure::Count(count) => dict.set_item(name, count)?,
-            Measure::Seconds(seconds) => dict.set_item(name, seconds)?,
+    for (name, _, value) in measures(seen) {
+        match value.as_u64() {
+            Some(count) => dict.set_item(name, count)?,
+            None => dict.set_item(name, value.as_f64())?,
         }
     }
     Ok(dict)

@@ -8,37 +8,35 @@ use pyo3::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-use sim::results::{Flow, FlowSeries, Hop, Node, NodeSeries, QueueResult, Totals};
+use sim::results::{Flow, FlowSeries, Hop, Node, NodeSeries, QueueResult, Series, Totals};
 
 /// The names of the tables of runs. `cost` holds what differs between machines.
 pub(crate) const NAMES: [&str; 8] = ["runs", "flows", "nodes", "queues", "hops", "flow_series", "queue_series", "cost"];
 
-/// Makes a table of these runs.
-///
-/// # Errors
-/// When no table has this name.
+/// Makes the table of these runs that has this name.
 pub(crate) fn table<'r>(name: &str, axes: &[Axis], runs: impl Iterator<Item = &'r Run>) -> PyResult<Table> {
     let mut rows = Rows { axes, runs };
     match name {
         "runs" => rows.by_run(),
         "cost" => rows.cost(),
-        "flows" => rows.of("flow", &columns::<Flow>(), |run| named(&run.outcome.flows, |flow| &flow.name)),
-        "nodes" => rows.of("node", &columns::<Node>(), |run| named(&run.outcome.nodes, |node| &node.name)),
-        "queues" => rows.within("queue", &columns::<QueueResult>(), |node| named(&node.queues, |queue| &queue.name)),
-        "hops" => rows.within("to", &columns::<Hop>(), |node| named(&node.hops, |hop| &hop.name)),
-        "flow_series" => rows.series("flow", &series_columns::<FlowSeries>(), |run| {
-            let series = run.outcome.series.as_ref();
-            series.map(|series| (series.step_s, named(&series.flows, |flow| &flow.name)))
+        "flows" => rows.of(&["flow"], &columns::<Flow>(), |run| named(&[], &run.outcome.flows, |flow| &flow.name)),
+        "nodes" => rows.of(&["node"], &columns::<Node>(), |run| named(&[], &run.outcome.nodes, |node| &node.name)),
+        "queues" => rows.of(&["node", "queue"], &columns::<QueueResult>(), |run| {
+            within(run, |node| named(&[&node.name], &node.queues, |queue| &queue.name))
         }),
-        "queue_series" => rows.series("queue", &series_columns::<NodeSeries>(), |run| {
-            let series = run.outcome.series.as_ref();
-            series.map(|series| (series.step_s, named(&series.nodes, |node| &node.name)))
+        "hops" => rows.of(&["node", "to"], &columns::<Hop>(), |run| {
+            within(run, |node| named(&[&node.name], &node.hops, |hop| &hop.name))
         }),
+        "flow_series" => {
+            rows.series("flow", &series_columns::<FlowSeries>(), |series| named(&[], &series.flows, |flow| &flow.name))
+        }
+        "queue_series" => {
+            rows.series("queue", &series_columns::<NodeSeries>(), |series| named(&[], &series.nodes, |node| &node.name))
+        }
         _ => Err(PyKeyError::new_err(format!("there is no table `{name}`; there are {}", NAMES.join(", ")))),
     }
 }
 
-/// Makes the table of verdicts on claims.
 pub(crate) fn verdicts(scenario: &str, verdicts: &[Verdict]) -> PyResult<Table> {
     let columns = columns::<Verdict>();
     let mut writer = Writer::default();
@@ -55,11 +53,16 @@ pub(crate) fn verdicts(scenario: &str, verdicts: &[Verdict]) -> PyResult<Table> 
     writer.finish()
 }
 
-/// Entries of a list with their names.
-type Named = Vec<(Value, Value)>;
+/// Entries of a list with their names: those of what they belong to, and their own.
+type Named = Vec<(Vec<Value>, Value)>;
 
-fn named<T: Serialize>(entries: &[T], name: impl Fn(&T) -> &String) -> Named {
-    entries.iter().map(|entry| (json!(name(entry)), json!(entry))).collect()
+fn named<T: Serialize>(of: &[&String], entries: &[T], name: impl Fn(&T) -> &String) -> Named {
+    let names = |entry| of.iter().copied().chain([name(entry)]).map(|name| json!(name)).collect();
+    entries.iter().map(|entry| (names(entry), json!(entry))).collect()
+}
+
+fn within(run: &Run, entries: impl Fn(&Node) -> Named) -> Named {
+    run.outcome.nodes.iter().flat_map(entries).collect()
 }
 
 fn series_columns<T: JsonSchema>() -> Vec<Column> {
@@ -103,44 +106,22 @@ impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
         writer.finish()
     }
 
-    /// Adds a row for each entry of a list of a run.
-    fn of(&mut self, what: &str, columns: &[Column], entries: impl Fn(&Run) -> Named) -> PyResult<Table> {
-        let mut writer = self.writer(&[what]);
+    /// Adds a row for each entry of the lists of a run.
+    fn of(&mut self, what: &[&str], columns: &[Column], entries: impl Fn(&Run) -> Named) -> PyResult<Table> {
+        let mut writer = self.writer(what);
         let columns = add(&mut writer, columns);
         for run in self.runs.by_ref() {
             let head = head(self.axes, run);
-            for (name, value) in entries(run) {
+            for (names, value) in entries(run) {
                 let cells = columns.iter().map(|column| at(&value, &column.path));
-                writer.row(head.iter().map(Some).chain([Some(&name)]).chain(cells));
-            }
-        }
-        writer.finish()
-    }
-
-    /// Adds a row for each entry of a list of a node.
-    fn within(&mut self, what: &str, columns: &[Column], entries: impl Fn(&Node) -> Named) -> PyResult<Table> {
-        let mut writer = self.writer(&["node", what]);
-        let columns = add(&mut writer, columns);
-        for run in self.runs.by_ref() {
-            let head = head(self.axes, run);
-            for node in &run.outcome.nodes {
-                let name = json!(node.name);
-                for (inner, value) in entries(node) {
-                    let cells = columns.iter().map(|column| at(&value, &column.path));
-                    writer.row(head.iter().map(Some).chain([Some(&name), Some(&inner)]).chain(cells));
-                }
+                writer.row(head.iter().chain(&names).map(Some).chain(cells));
             }
         }
         writer.finish()
     }
 
     /// Adds a row for each step of each entry; `time_s` is the end of the step.
-    fn series(
-        &mut self,
-        what: &str,
-        columns: &[Column],
-        entries: impl Fn(&Run) -> Option<(f64, Named)>,
-    ) -> PyResult<Table> {
+    fn series(&mut self, what: &str, columns: &[Column], entries: impl Fn(&Series) -> Named) -> PyResult<Table> {
         let mut writer = self.writer(&[what]);
         writer.add("time_s".to_owned(), Kind::Number);
         for column in columns {
@@ -148,16 +129,16 @@ impl<'r, R: Iterator<Item = &'r Run>> Rows<'_, R> {
         }
         for run in self.runs.by_ref() {
             let head = head(self.axes, run);
-            let Some((step_s, entries)) = entries(run) else { continue };
-            for (name, value) in entries {
+            let Some(series) = &run.outcome.series else { continue };
+            for (names, value) in entries(series) {
                 let lists: Vec<Option<&Vec<Value>>> =
                     columns.iter().map(|column| at(&value, &column.path).and_then(Value::as_array)).collect();
                 let length = lists.iter().flatten().map(|list| list.len()).max().unwrap_or(0);
                 for step in 0..length {
                     // Whole nanoseconds, as simulated time is.
-                    let time = json!(((step + 1) as f64 * step_s * 1e9).round() / 1e9);
+                    let time = json!(((step + 1) as f64 * series.step_s * 1e9).round() / 1e9);
                     let cells = lists.iter().map(|list| list.and_then(|list| list.get(step)));
-                    writer.row(head.iter().map(Some).chain([Some(&name), Some(&time)]).chain(cells));
+                    writer.row(head.iter().chain(&names).chain([&time]).map(Some).chain(cells));
                 }
             }
         }

@@ -59,23 +59,18 @@ macro_rules! disciplines {
             $($(#[$doc])* $Kind(Box<$Type>),)*
         }
 
-        impl<P: $crate::Packet> AnyDiscipline<P> {
+        impl<P: Packet> AnyDiscipline<P> {
             /// Builds the discipline called `name` with its parameters among the `tables` (defaults if absent).
             ///
             /// # Errors
             /// The first setting that cannot be used, by its key within the queue's table.
-            pub(crate) fn new(
-                name: DisciplineName,
-                tables: &Tables,
-                setup: &$crate::discipline::Setup,
-            ) -> Result<Self, control::Invalid> {
+            pub(crate) fn new(name: DisciplineName, tables: &Tables, setup: &Setup) -> Result<Self, Invalid> {
                 Ok(match name {
                     DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(setup.room, fifo::End::Tail, setup.purge)),
                     DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(setup.room, fifo::End::Head, setup.purge)),
                     $(DisciplineName::$Kind => {
-                        if setup.purge == Some($crate::Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
-                            let why = concat!("must be head or none with ", $name);
-                            return Err(control::Invalid::new("purge", why));
+                        if setup.purge == Some(Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
+                            return Err(Invalid::new("purge", concat!("must be head or none with ", $name)));
                         }
                         let given = tables.$module.clone().unwrap_or_default();
                         let built = <$Type as Discipline<P>>::new(&given, setup);
@@ -84,7 +79,6 @@ macro_rules! disciplines {
                 })
             }
 
-            /// Which of the registry it is.
             pub(crate) fn name(&self) -> DisciplineName {
                 match self {
                     Self::Fifo(fifo) if fifo.overflow == fifo::End::Head => DisciplineName::DropHead,
@@ -101,8 +95,8 @@ macro_rules! disciplines {
             #[inline(always)]
             pub(crate) fn enqueue(
                 &mut self,
-                account: &mut $crate::account::Account,
-                now: units::Instant,
+                account: &mut Account,
+                now: Instant,
                 packet: P,
                 dropped: &mut impl FnMut(P),
             ) {
@@ -115,32 +109,21 @@ macro_rules! disciplines {
 
             // Apart from the plain queue, whose callers are shorter without the code of all others.
             #[inline(never)]
-            fn enqueue_any(
-                &mut self,
-                account: &mut $crate::account::Account,
-                now: units::Instant,
-                packet: P,
-                dropped: &mut impl FnMut(P),
-            ) {
+            fn enqueue_any(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
                 match self {
                     Self::Fifo(fifo) => fifo.enqueue(account, now, packet, dropped),
                     $(Self::$Kind(held) => held.enqueue(account, now, packet, dropped),)*
                 }
             }
 
-            pub(crate) fn make_way(
-                &mut self,
-                account: &mut $crate::account::Account,
-                now: units::Instant,
-                dropped: &mut impl FnMut(P),
-            ) {
+            pub(crate) fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
                 match self {
                     Self::Fifo(fifo) => fifo.make_way(account, now, dropped),
                     $(Self::$Kind(held) => held.make_way(account, now, dropped),)*
                 }
             }
 
-            pub(crate) fn put_first(&mut self, waiting: $crate::account::Waiting<P>) {
+            pub(crate) fn put_first(&mut self, waiting: Waiting<P>) {
                 match self {
                     Self::Fifo(fifo) => fifo.put_first(waiting),
                     $(Self::$Kind(held) => held.put_first(waiting),)*
@@ -151,8 +134,8 @@ macro_rules! disciplines {
             #[inline(always)]
             pub(crate) fn peek(
                 &mut self,
-                account: &mut $crate::account::Account,
-                now: units::Instant,
+                account: &mut Account,
+                now: Instant,
                 index: usize,
                 dropped: &mut impl FnMut(P),
             ) -> Option<&P> {
@@ -165,11 +148,11 @@ macro_rules! disciplines {
             #[inline]
             pub(crate) fn remove(
                 &mut self,
-                account: &mut $crate::account::Account,
-                now: units::Instant,
+                account: &mut Account,
+                now: Instant,
                 index: usize,
                 dropped: &mut impl FnMut(P),
-            ) -> Option<$crate::account::Waiting<P>> {
+            ) -> Option<Waiting<P>> {
                 if let Self::Fifo(fifo) = self { fifo.remove(index) } else { self.remove_any(account, now, index, dropped) }
             }
 
@@ -177,23 +160,18 @@ macro_rules! disciplines {
             #[inline(never)]
             fn remove_any(
                 &mut self,
-                account: &mut $crate::account::Account,
-                now: units::Instant,
+                account: &mut Account,
+                now: Instant,
                 index: usize,
                 dropped: &mut impl FnMut(P),
-            ) -> Option<$crate::account::Waiting<P>> {
+            ) -> Option<Waiting<P>> {
                 match self {
                     Self::Fifo(fifo) => fifo.remove(index),
                     $(Self::$Kind(held) => held.remove(account, now, index, dropped),)*
                 }
             }
 
-            pub(crate) fn purge(
-                &mut self,
-                account: &mut $crate::account::Account,
-                now: units::Instant,
-                dropped: &mut impl FnMut(P),
-            ) {
+            pub(crate) fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
                 match self {
                     Self::Fifo(fifo) => fifo.purge(account, now, dropped),
                     $(Self::$Kind(held) => held.purge(account, now, dropped),)*
@@ -202,7 +180,7 @@ macro_rules! disciplines {
 
             pub(crate) fn discard_where(
                 &mut self,
-                account: &mut $crate::account::Account,
+                account: &mut Account,
                 unwanted: &mut impl FnMut(&P) -> bool,
                 dropped: &mut impl FnMut(P),
             ) {

@@ -21,19 +21,10 @@
 //! real window grows by one packet a round trip *with* its queue; back-off does not depend on windows; round trips and
 //! windows differ little.
 
-use core::fmt;
-
 /// A parameter that is not finite, not above zero, or a back-off or probability outside its range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a rate, time or step must be above zero and finite, a back-off above 0 and at most 1")]
 pub struct OutOfRange;
-
-impl fmt::Display for OutOfRange {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a rate, time or step must be above zero and finite, a back-off above 0 and at most 1")
-    }
-}
-
-impl core::error::Error for OutOfRange {}
 
 fn positive(value: f64) -> bool {
     value.is_finite() && value > 0.0

@@ -4,33 +4,20 @@
 //! L. Kleinrock, "Queueing Systems, Volume 1: Theory", 1975, chapter 3 (M/M/1, M/M/1/K) and chapter 5 (M/G/1, the
 //! Pollaczek-Khinchine mean values).
 
-use core::fmt;
-
 /// Why a queue has no solution.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum Error {
     /// The load is 1 or more: the queue grows for ever.
+    #[error("the load is {load}, the queue is stable only below 1")]
     Unstable {
         /// Arrival rate times mean service time.
         load: f64,
     },
     /// A rate or time is not finite or not positive (an arrival rate and a variance may be zero), or a probability is
     /// outside `0..1`.
+    #[error("a rate, time or probability is out of its range")]
     OutOfRange,
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unstable { load } => {
-                write!(out, "the load is {load}, the queue is stable only below 1")
-            }
-            Self::OutOfRange => out.write_str("a rate, time or probability is out of its range"),
-        }
-    }
-}
-
-impl core::error::Error for Error {}
 
 fn positive(value: f64) -> bool {
     value.is_finite() && value > 0.0

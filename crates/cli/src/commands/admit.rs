@@ -1,7 +1,7 @@
 //! `sluice admit`.
 
 use crate::args;
-use crate::failure::{CANNOT_RUN, Failure, NO_ANSWER, NOT_FOUND, REFUSED};
+use crate::failure::{Failure, NO_ANSWER, REFUSED};
 use crate::outlet::Outlet;
 use control::GateParams;
 use linux::admission::SOCKET;
@@ -10,7 +10,6 @@ use linux::admission::source::{News, Path, Wanted, Why};
 use linux::admission::supervised::NotStarted;
 use linux::kernel::now;
 use serde_json::json;
-use std::io::ErrorKind;
 use std::process::Command;
 
 pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
@@ -40,10 +39,7 @@ pub(super) fn admit(args: &args::Admit) -> Result<u8, Failure> {
     };
     let ended = run(wanted, refused, command, &mut tell).map_err(|error| match error {
         NotStarted::Supervision(error) => Failure::failed(error.to_string()),
-        NotStarted::Program(error) => {
-            let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN };
-            Failure::of_command(code, format!("cannot run {}: {error}", program.display()))
-        }
+        NotStarted::Program(error) => Failure::not_run(program, &error),
     })?;
     let by_signal = |signal: i32| u8::try_from(128 + signal).unwrap_or(u8::MAX);
     Ok(match ended {

@@ -132,6 +132,16 @@ impl Serving<'_> {
         let _ = self.log.finish();
     }
 
+    fn read_again(&mut self) -> Result<Vec<Wish>, String> {
+        let (config, wishes, wrong) = read(&self.args.config, &self.args.state)?;
+        let recordings = self.recordings.opened(&config)?;
+        let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
+        restore_on_panic(self.places.iter().chain(&places).chain(&self.taken).cloned().collect());
+        self.next = Some(Next { config, recordings, places });
+        self.leave_out(&wrong);
+        Ok(wishes)
+    }
+
     fn record(&mut self, config: &Config, new: Recordings) {
         for failed in self.recordings.begin(config, new) {
             self.complain(failed);
@@ -162,19 +172,7 @@ impl Host for Serving<'_> {
     }
 
     fn reload(&mut self) -> Option<Result<Vec<Wish>, String>> {
-        let (config, wishes, wrong) = match read(&self.args.config, &self.args.state) {
-            Ok(read) => read,
-            Err(why) => return Some(Err(why)),
-        };
-        let recordings = match self.recordings.opened(&config) {
-            Ok(recordings) => recordings,
-            Err(why) => return Some(Err(why)),
-        };
-        let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
-        restore_on_panic(self.places.iter().chain(&places).chain(&self.taken).cloned().collect());
-        self.next = Some(Next { config, recordings, places });
-        self.leave_out(&wrong);
-        Some(Ok(wishes))
+        Some(self.read_again())
     }
 
     fn reloaded(&mut self, applies: bool) {

@@ -7,28 +7,23 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum Unavailable {
-    /// The kernel refuses namespaces to this user.
     #[error(
         "this user may not make namespaces ({0}): as root, try `sysctl user.max_user_namespaces=10000`, and on Ubuntu \
          `sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container, run it as privileged"
     )]
     Namespaces(io::Error),
-    /// A TUN device cannot be made.
     #[error(
         "cannot make a TUN device ({0}): as root, try `modprobe tun` and `chmod 666 /dev/net/tun`; in a container, add \
          the device, as `--device /dev/net/tun`"
     )]
     Tun(io::Error),
-    /// A device outside of the namespaces cannot be made, or may not be used.
     #[error(
         "cannot lead packets to this machine ({error}): run as root, or let root once make the device for this user: \
          `ip tuntap add {name} mode tun user USER && ip link set {name} up{routes}`"
     )]
     Host { error: io::Error, name: &'static str, routes: String },
-    /// A device cannot be given its address.
     #[error("cannot set up the network of node `{node}`: {error}")]
     Node { node: String, error: io::Error },
-    /// The system refuses something else.
     #[error("cannot {what}: {error}")]
     System { what: &'static str, error: io::Error },
 }

@@ -20,19 +20,15 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what the fields are")]
 pub enum NoVisit {
-    /// No emulation of this user runs.
     #[error(
         "no emulation of this user runs: start one by `sluice emulate SCENARIO` in another terminal, or enter as \
          the user who did"
     )]
     NoEmulation,
-    /// No emulation has the node.
     #[error("no node of a running emulation is called `{name}`; there are {}", .known.join(", "))]
     NoNode { name: String, known: Vec<String> },
-    /// Several emulations have the node.
     #[error("several running emulations have a node `{name}`: end all but one, or call their nodes differently")]
     Several { name: String },
-    /// The system refuses.
     #[error("cannot enter node `{name}`: {error}")]
     System { name: String, error: io::Error },
 }

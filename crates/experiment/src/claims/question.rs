@@ -60,23 +60,20 @@ impl<'q> Question<'q> {
         against: &'q BTreeMap<String, Labels>,
         compare: Compare,
     ) -> Self {
-        let (choose, measure) = (Choose::Largest, expression(measure));
-        let (series, first, reaching, than, steps, formula) = (None, None, None, None, None, None);
-        let groups = Cow::Owned(BTreeMap::new());
         Self {
-            measure,
-            series,
+            measure: expression(measure),
+            series: None,
             together,
-            first,
+            first: None,
             cases,
             against,
-            choose,
-            reaching,
-            than,
+            choose: Choose::Largest,
+            reaching: None,
+            than: None,
             compare,
-            steps,
-            formula,
-            groups,
+            steps: None,
+            formula: None,
+            groups: Cow::Owned(BTreeMap::new()),
         }
     }
 

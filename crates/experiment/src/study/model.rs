@@ -6,16 +6,13 @@ use units::Rate;
 
 /// Analytic models, computed from measurements of every run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Models {
     /// Models of SWAN.
-    #[serde(default)]
     pub swan: Option<Swan>,
     /// Expected throughput of BQM.
-    #[serde(default)]
     pub bqm: Option<Bqm>,
     /// E-model of calls.
-    #[serde(default)]
     pub voice: Option<Voice>,
 }
 

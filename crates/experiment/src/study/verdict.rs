@@ -6,14 +6,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// Settings that a document leaves open, and neighbouring choices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct Rulings {
     /// Axis of `[vary]`: claims are ruled on within each label, with the verdicts side by side under one id. A claim
     /// whose `where` names the axis has only those labels.
-    #[serde(default)]
     pub each: Option<String>,
     /// Neighbouring choices of a parameter.
-    #[serde(default)]
     pub neighbour: Vec<Neighbour>,
 }
 

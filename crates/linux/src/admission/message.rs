@@ -73,23 +73,18 @@ pub const UNBOUNDED: Rate = Rate::bps(u64::MAX);
 
 /// Reasons why bytes are not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what they are")]
 pub enum Malformed {
-    /// The length differs from [`LENGTH`].
     #[error("{0} bytes are not a message of {LENGTH}")]
     Length(usize),
-    /// It does not begin as messages of admission do.
     #[error("it is not a message of admission")]
     Foreign,
-    /// The version is not known to this agent.
     #[error("version {0} is not known")]
     Version(u8),
-    /// The kind is not known.
     #[error("kind {0} is not known")]
     Kind(u8),
-    /// It has passed more than [`MOST_HOPS`] agents.
     #[error("{0} hops are more than {MOST_HOPS}")]
     Hops(u8),
-    /// A byte that must be zero is not.
     #[error("a reserved byte is not zero")]
     Reserved,
 }

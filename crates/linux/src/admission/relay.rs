@@ -4,8 +4,7 @@
 //! who asked, and nobody can name another as the source of a probe or as the destination of an answer.
 
 use crate::admission::ledger::{FORGOTTEN_AFTER, Ledger, PROBED_FOR};
-use crate::admission::message::{Flow, Neighbour, Peer, Program};
-use crate::admission::message::{Kind, Message, UNBOUNDED};
+use crate::admission::message::{Flow, Kind, Message, Neighbour, Peer, Program, UNBOUNDED};
 use crate::admission::pace::{Pace, Standing};
 use std::net::{IpAddr, Ipv4Addr};
 use units::{Duration, Instant, Rate};

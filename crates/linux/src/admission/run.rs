@@ -70,13 +70,11 @@ pub fn run(
         if let Some(unreached) = admission.reclass() {
             tell(now(), unreached);
         }
-        let woken = wait(&signals, &admission).map_err(failed)?;
+        let is_requested = wait(&signals, &admission).map_err(failed)?;
         if let Some(ended) = admission.pass_on(&signals) {
             return Ok(ended);
         }
-        if woken.by_command
-            && let Some(running) = &mut admission.running
-        {
+        if is_requested && let Some(running) = &mut admission.running {
             running.serve(now()).map_err(NotStarted::Supervision)?;
         }
         if let Some(running) = &mut admission.running {
@@ -168,12 +166,9 @@ fn reap(process: Pid) -> Option<WaitStatus> {
     found
 }
 
-struct Woken {
-    by_command: bool,
-}
-
-/// Waits for a signal, a message, a request for a socket, or the source's next deadline.
-fn wait(signals: &SignalFd, admission: &Admission) -> Result<Woken, Errno> {
+/// Waits for a signal, a message, a request for a socket, or the source's next deadline. Returns whether a socket is
+/// requested.
+fn wait(signals: &SignalFd, admission: &Admission) -> Result<bool, Errno> {
     let of_command = admission.running.as_ref().map_or(Instant::NEVER, Supervised::next);
     let until = admission.source.next().min(of_command);
     let left = std::time::Duration::from_nanos(until.since(now()).as_nanos());
@@ -184,8 +179,7 @@ fn wait(signals: &SignalFd, admission: &Admission) -> Result<Woken, Errno> {
         Ok(_) | Err(Errno::INTR) => {}
         Err(errno) => return Err(errno),
     }
-    let by_command = polled.get(2).is_some_and(|command| command.revents().contains(PollFlags::IN));
-    Ok(Woken { by_command })
+    Ok(polled.get(2).is_some_and(|command| command.revents().contains(PollFlags::IN)))
 }
 
 /// Blocks these signals in this thread and in those that it starts; they are read from the descriptor.

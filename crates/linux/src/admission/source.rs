@@ -5,6 +5,7 @@ use crate::admission::message::{Kind, LENGTH, Message, UNBOUNDED};
 use crate::admission::port::program_name;
 use crate::admission::supervised::Class;
 use crate::error::Error;
+use crate::kernel::random;
 use control::{Act, FlowGate, Gate as _, GateParams};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -12,7 +13,6 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, connect, recv, send,
     socket_with,
 };
-use rustix::rand::{GetRandomFlags, getrandom};
 use rustix::time::Timespec;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -107,8 +107,9 @@ impl Source {
     pub fn open(wanted: Wanted) -> Result<Self, Error> {
         let failed =
             |errno: Errno| Error::Kernel { what: "ask the agent of this machine".into(), source: errno.into() };
-        let (socket, [seed, flow]) = (unnamed().map_err(failed)?, random().map_err(failed)?);
-        let gate = FlowGate::new(&wanted.gate, seed);
+        let (socket, flow) = (unnamed().map_err(failed)?, random()?);
+        // Another number than the flow's and the socket's, which others see: nobody may guess those of the probes.
+        let gate = FlowGate::new(&wanted.gate, random()?);
         let (new_until, present) = (Instant::ZERO, Instant::NEVER);
         Ok(Self { wanted, socket, flow, has_agent: false, gate, new_until, present })
     }
@@ -223,7 +224,7 @@ impl Source {
         let mut sent = if self.has_agent { self.post(&bytes) } else { Err(Errno::NOTCONN) };
         // The next agent has another socket in the same place.
         if matches!(sent, Err(Errno::NOTCONN | Errno::CONNREFUSED)) {
-            self.has_agent = self.connect().is_ok();
+            self.has_agent = random().is_ok_and(|name| self.connect(name).is_ok());
             if self.has_agent {
                 sent = self.post(&bytes);
             }
@@ -242,13 +243,12 @@ impl Source {
         sent.map(drop)
     }
 
-    /// Connects a new socket to the agent. Then the socket gets a name, to which the agent answers: in this order nobody
+    /// Connects a new socket to the agent. Then the socket gets the name of a number, to which the agent answers: in this order nobody
     /// else can send to it. The former socket is closed, because the kernel lets anybody send to a socket whose agent has
     /// died and refused a message.
-    fn connect(&mut self) -> Result<(), Errno> {
+    fn connect(&mut self, name: u64) -> Result<(), Errno> {
         self.socket = unnamed()?;
         connect(&self.socket, &SocketAddrUnix::new(&self.wanted.agent)?)?;
-        let [name] = random()?;
         bind(&self.socket, &SocketAddrUnix::new_abstract_name(program_name(name).as_bytes())?)
     }
 }
@@ -256,19 +256,6 @@ impl Source {
 /// Opens a socket without a name: nobody can send to it.
 fn unnamed() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::UNIX, SocketType::DGRAM, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)
-}
-
-/// Draws random numbers. They are independent, because others see some of them: the path sees the flow's number and this
-/// machine the socket's, but nobody may guess those of the probes.
-fn random<const N: usize>() -> Result<[u64; N], Errno> {
-    let mut numbers = [0; N];
-    for number in &mut numbers {
-        let mut bytes = [0; 8];
-        // The kernel returns so few bytes whole or not at all.
-        getrandom(&mut bytes, GetRandomFlags::empty())?;
-        *number = u64::from_ne_bytes(bytes);
-    }
-    Ok(numbers)
 }
 
 impl Drop for Source {

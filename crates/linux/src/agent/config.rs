@@ -2,8 +2,7 @@
 
 use crate::admission::Settings as Admission;
 use crate::agent::patterns::is_pattern;
-use crate::device::wish::{Backend, Wish};
-use crate::device::wish::{Place, class, is_name};
+use crate::device::wish::{Backend, Place, Wish, class, is_name};
 use crate::kernel::rtnetlink::ROOT;
 use crate::telemetry::serve::address::Address;
 use queue::Settings;
@@ -23,10 +22,8 @@ pub struct Config {
     #[serde(default)]
     pub interface: BTreeMap<String, Interface>,
     /// Metrics for Prometheus. Default: none.
-    #[serde(default)]
     pub metrics: Option<Metrics>,
     /// Answers and forwards probes of flows that ask for admission. Default: none.
-    #[serde(default)]
     pub admission: Option<Admission>,
 }
 
@@ -34,7 +31,6 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct Interface {
     /// The keys of a scenario's `[queue]`.
     #[serde(default)]
@@ -57,7 +53,6 @@ pub struct Interface {
     pub replace: bool,
     /// Largest number of segments (GSO) in a packet while the interface is governed: with 1 a limit in packets counts
     /// the link's packets. Default: unchanged.
-    #[serde(default)]
     pub gso_segments: Option<NonZeroU32>,
     /// Give real-time packets a queue of their own, with strict priority. Default false; always done for a controller
     /// that governs one of the two classes.
@@ -67,17 +62,13 @@ pub struct Interface {
     #[serde(default)]
     pub notes: bool,
     /// Queueing delay at which turns and the knobs of mac80211 aim, above zero. Default 100 ms. A controller has its own.
-    #[serde(default)]
     pub target_delay: Option<Positive<Duration>>,
     /// Longest round of the stations' turns, above zero; shorter rounds cost goodput. Default: as long as it takes.
-    #[serde(default)]
     pub bulk_delay: Option<Positive<Duration>>,
     /// A second controller, of real time, which may only order marks: the keys of a scenario's `[queue]` that concern a
     /// controller. Default: none.
-    #[serde(default)]
     pub real_time: Option<Settings>,
     /// File for intervals and decisions, for `sluice replay`. Default: none.
-    #[serde(default)]
     pub record: Option<PathBuf>,
 }
 

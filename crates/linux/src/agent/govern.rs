@@ -9,18 +9,17 @@ use crate::agent::links::Links;
 use crate::agent::manager::Manager;
 use crate::agent::patterns;
 use crate::agent::signals::{Signals, Told};
-use crate::agent::wakes::Wakes;
+use crate::agent::wakes::{Source, Wakes};
 use crate::device::contract::Keeps;
 use crate::device::looks::Looks;
 use crate::device::wish::{Place, Wish};
 use crate::error::Error;
 use crate::kernel::rtnetlink::Route;
-use crate::kernel::{now, slept};
+use crate::kernel::{now, random, slept};
 use crate::notes::port::Port as Notes;
 use crate::telemetry::events::{AgentEvent, AgentEventKind, clock};
 use crate::telemetry::serve::{Address, Listener, Server, Serves};
 use crate::telemetry::status::Status;
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Duration, Instant};
 
@@ -118,7 +117,7 @@ impl Agent {
         let links = Links::open()?;
         let wakes = Wakes::new(signals, &links)?;
         let looks = Looks::open()?;
-        let new = |wish| Governor::new(wish, random()?, now);
+        let new = |wish| Governor::new(wish, seed()?, now);
         // Whoever governs one interface means the one of that name.
         let is_one = patience == Patience::End;
         let spread = if is_one { wishes.clone() } else { patterns::spread(&wishes, &links, &looks)? };
@@ -187,12 +186,13 @@ impl Agent {
             }
         }
         if self.governors.iter().any(|governor| governor.wish.notes) {
-            let opened = random().and_then(Notes::open).and_then(|notes| self.wakes.add_notes(&notes).map(|()| notes));
+            let opened =
+                seed().and_then(Notes::open).and_then(|notes| self.wakes.add(&notes, Source::Notes).map(|()| notes));
             self.notes = opened.map_err(|error| tell(host, "", AgentEventKind::Failed, error.to_string())).ok();
         }
         if let Some((admission, folder)) = host.admission() {
             let opened = Port::open(&admission, &folder)
-                .and_then(|(port, blind)| self.wakes.add_admission(&port).map(|()| (port, blind)));
+                .and_then(|(port, blind)| self.wakes.add(&port, Source::Admission).map(|()| (port, blind)));
             match opened {
                 Ok((port, blind)) => {
                     self.port = Some(port);
@@ -212,7 +212,7 @@ impl Agent {
         for listener in std::mem::take(&mut self.listeners) {
             let address = listener.address().to_string();
             let listened = match listener.listen().map_err(|refused| *refused) {
-                Ok(server) => self.wakes.add_clients(&server).map(|()| {
+                Ok(server) => self.wakes.add(&server, Source::Clients).map(|()| {
                     self.servers.push(server);
                     AgentEventKind::Listening
                 }),
@@ -285,7 +285,7 @@ impl Agent {
                 continue;
             }
             // The loop takes it up.
-            match random().and_then(|seed| Governor::new(wish, seed, now())) {
+            match seed().and_then(|seed| Governor::new(wish, seed, now())) {
                 Ok(governor) => self.governors.push(governor),
                 Err(error) => tell(host, "", AgentEventKind::Failed, error.to_string()),
             }
@@ -308,9 +308,9 @@ impl Agent {
 
     fn run(&mut self, signals: &Signals, host: &mut dyn Host) -> Result<(), Error> {
         loop {
-            let woken = self.wakes.wait(self.next())?;
+            self.wakes.wait(self.next())?;
             let now = now();
-            if woken.by_signal {
+            if self.wakes.woke(Source::Signals) {
                 match signals.read()? {
                     Some(Told::Reload) => {
                         if !self.reload(host) {
@@ -321,7 +321,7 @@ impl Agent {
                     Some(Told::Nothing) | None => {}
                 }
             }
-            if woken.by_links {
+            if self.wakes.woke(Source::Links) {
                 self.links.refresh()?;
                 self.listen(host);
                 for at in 0..self.governors.len() {
@@ -332,12 +332,16 @@ impl Agent {
             if self.again <= now {
                 self.listen(host);
             }
-            if let Some(notes) = self.notes.as_mut().filter(|notes| woken.by_notes || notes.next() <= now) {
+            if let Some(notes) =
+                self.notes.as_mut().filter(|notes| self.wakes.woke(Source::Notes) || notes.next() <= now)
+            {
                 notes.work(now);
             }
             let done = self.work(now, host)?;
             let available = self.governors.iter().filter_map(Governor::available).min();
-            if let Some(port) = self.port.as_mut().filter(|port| woken.by_admission || port.next() <= now) {
+            if let Some(port) =
+                self.port.as_mut().filter(|port| self.wakes.woke(Source::Admission) || port.next() <= now)
+            {
                 port.work(now, available);
             }
             if done == Done::Enough {
@@ -345,7 +349,7 @@ impl Agent {
             }
             self.settle(host);
             self.tell_manager();
-            self.serve(woken.by_clients, done == Done::Something, now);
+            self.serve(self.wakes.woke(Source::Clients), done == Done::Something, now);
         }
     }
 
@@ -484,11 +488,7 @@ pub(super) fn tell(host: &mut dyn Host, device: &str, what: AgentEventKind, word
     host.happened(&AgentEvent::new(clock(), device, what, words));
 }
 
-/// Returns a random number of 32 bits, not zero, that very likely no other machine has.
-pub(super) fn random() -> Result<u64, Error> {
-    let mut bytes = [0; 4];
-    // The kernel returns so few bytes whole or not at all.
-    getrandom(&mut bytes, GetRandomFlags::empty())
-        .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
-    Ok(u64::from(u32::from_ne_bytes(bytes)).max(1))
+/// Draws a number of 32 bits, not zero, that very likely no other machine has.
+pub(super) fn seed() -> Result<u64, Error> {
+    Ok((random()? >> 32).max(1))
 }

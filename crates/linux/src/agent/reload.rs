@@ -5,7 +5,7 @@
 //! their former settings back.
 
 use crate::agent::Host;
-use crate::agent::govern::{Agent, Readiness, Reload, random, tell};
+use crate::agent::govern::{Agent, Readiness, Reload, seed, tell};
 use crate::agent::governor::Governor;
 use crate::agent::patterns;
 use crate::device::wish::{Place, Wish};
@@ -50,7 +50,7 @@ impl Agent {
             let changed = match self.at(&wish.place) {
                 Some(at) => self.with(at, now(), host, |governor, round| governor.change(wish, round)),
                 // The loop takes it up.
-                None => random().and_then(|seed| Governor::new(wish, seed, now())).map(|new| self.governors.push(new)),
+                None => seed().and_then(|seed| Governor::new(wish, seed, now())).map(|new| self.governors.push(new)),
             };
             if let Err(error) = changed {
                 self.roll_back(&error.to_string(), host);

@@ -10,15 +10,15 @@ use rustix::time::{
 use std::os::fd::{AsFd, OwnedFd};
 use units::Instant;
 
-/// Sources that wake the agent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "several can be true at once")]
-pub(super) struct Woken {
-    pub(super) by_signal: bool,
-    pub(super) by_links: bool,
-    pub(super) by_clients: bool,
-    pub(super) by_admission: bool,
-    pub(super) by_notes: bool,
+/// What wakes the agent; several can at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Timer,
+    Signals,
+    Links,
+    Clients,
+    Admission,
+    Notes,
 }
 
 /// The epoll and its members.
@@ -30,42 +30,26 @@ pub(super) struct Wakes {
 }
 
 impl Wakes {
-    const TIMER: u64 = 0;
-    const SIGNALS: u64 = 1;
-    const LINKS: u64 = 2;
-    const CLIENTS: u64 = 3;
-    const ADMISSION: u64 = 4;
-    const NOTES: u64 = 5;
-
     pub(super) fn new(signals: impl AsFd, links: impl AsFd) -> Result<Self, Error> {
         let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags).map_err(failed)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
         // Edge-triggered: the timer is set anew each time and need not be read.
         let once = EventFlags::IN | EventFlags::ET;
-        epoll::add(&epoll, &timer, EventData::new_u64(Self::TIMER), once).map_err(failed)?;
-        epoll::add(&epoll, signals, EventData::new_u64(Self::SIGNALS), EventFlags::IN).map_err(failed)?;
-        epoll::add(&epoll, links, EventData::new_u64(Self::LINKS), EventFlags::IN).map_err(failed)?;
-        Ok(Self { epoll, timer, until: Instant::ZERO, events: Vec::with_capacity(8) })
+        epoll::add(&epoll, &timer, EventData::new_u64(Source::Timer as u64), once).map_err(failed)?;
+        let new = Self { epoll, timer, until: Instant::ZERO, events: Vec::with_capacity(8) };
+        new.add(signals, Source::Signals)?;
+        new.add(links, Source::Links)?;
+        Ok(new)
     }
 
-    /// Adds a descriptor of clients, until it is closed.
-    pub(super) fn add_clients(&self, of: impl AsFd) -> Result<(), Error> {
-        epoll::add(&self.epoll, of, EventData::new_u64(Self::CLIENTS), EventFlags::IN).map_err(failed)
-    }
-
-    /// Adds a descriptor of admission.
-    pub(super) fn add_admission(&self, at: impl AsFd) -> Result<(), Error> {
-        epoll::add(&self.epoll, at, EventData::new_u64(Self::ADMISSION), EventFlags::IN).map_err(failed)
-    }
-
-    /// Adds a descriptor of notes.
-    pub(super) fn add_notes(&self, at: impl AsFd) -> Result<(), Error> {
-        epoll::add(&self.epoll, at, EventData::new_u64(Self::NOTES), EventFlags::IN).map_err(failed)
+    /// Adds a descriptor, until it is closed.
+    pub(super) fn add(&self, at: impl AsFd, source: Source) -> Result<(), Error> {
+        epoll::add(&self.epoll, at, EventData::new_u64(source as u64), EventFlags::IN).map_err(failed)
     }
 
     /// Waits until an instant, or until a source wakes the agent.
-    pub(super) fn wait(&mut self, until: Instant) -> Result<Woken, Error> {
+    pub(super) fn wait(&mut self, until: Instant) -> Result<(), Error> {
         if until != self.until {
             self.set(until)?;
         }
@@ -74,18 +58,16 @@ impl Wakes {
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(failed(errno)),
         }
-        let has = |who: u64| self.events.iter().any(|event| event.data.u64() == who);
-        if has(Self::TIMER) {
+        if self.woke(Source::Timer) {
             // It has expired: the same instant wakes the agent again only if it is set again.
             self.until = Instant::ZERO;
         }
-        Ok(Woken {
-            by_signal: has(Self::SIGNALS),
-            by_links: has(Self::LINKS),
-            by_clients: has(Self::CLIENTS),
-            by_admission: has(Self::ADMISSION),
-            by_notes: has(Self::NOTES),
-        })
+        Ok(())
+    }
+
+    /// Tells whether a source ended the last wait.
+    pub(super) fn woke(&self, source: Source) -> bool {
+        self.events.iter().any(|event| event.data.u64() == source as u64)
     }
 
     fn set(&mut self, until: Instant) -> Result<(), Error> {

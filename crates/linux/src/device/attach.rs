@@ -165,18 +165,15 @@ fn txq(wish: &Wish, start: &Start, not_own: Option<String>) -> Result<Attached, 
 
 #[cfg(feature = "bpf")]
 fn bpf(wish: &Wish, start: &Start, looks: &Looks) -> Result<Box<dyn Device>, Error> {
-    use crate::device::bpf::{Governed, Mechanism};
+    use crate::device::bpf::{Governed, Mechanism, Order};
     let Wish { place, settings, replace, .. } = wish;
     let mut mechanism = Mechanism::of(settings)?;
     if wish.is_unspecific() && wish.turns().is_some() {
         // Each station has its bound in time.
         mechanism.hard = ROOM;
     }
-    let device = match wish.turns() {
-        Some(target) => Governed::attach_turns(place, mechanism, (target, wish.bulk_delay), start, looks, *replace),
-        None if wish.is_biased() => Governed::attach_biased(place, mechanism, start, looks, *replace),
-        None => Governed::attach(place, mechanism, start, looks, *replace),
-    }?;
+    let by_station = wish.turns().is_some() && txq::holds(&place.device)?;
+    let device = Governed::attach(place, mechanism, Order::of(wish, by_station), start, looks, *replace)?;
     Ok(Box::new(device))
 }
 

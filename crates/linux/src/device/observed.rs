@@ -3,8 +3,7 @@
 use crate::device::contract::{Capabilities, Device, Keeps};
 use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
 use crate::device::looks::Looks;
-use crate::device::wish::Place;
-use crate::device::wish::{Start, Wish};
+use crate::device::wish::{Place, Start, Wish};
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Route};
 use control::{Interval, Orders, Reads, Sets};

@@ -68,15 +68,31 @@ impl Connection {
         }
     }
 
-    /// Requests a list and hands each message to `take`, after a `None` that begins the list. A list that changed
-    /// meanwhile is requested again, a bounded number of times.
-    pub(crate) fn dump(&mut self, request: &Request, mut take: impl FnMut(Option<&Message>)) -> Result<(), Errno> {
+    /// Requests what is told by one message, the first that can be read.
+    pub(crate) fn one<T>(
+        &mut self,
+        request: Request,
+        read: impl Fn(&Message) -> Option<T>,
+    ) -> Result<Option<T>, Errno> {
+        let mut found = None;
+        self.ask(request, |message| found = found.take().or_else(|| read(message)))?;
+        Ok(found)
+    }
+
+    /// Requests a list of what can be read, and replaces `found` by it. A list that changed meanwhile is requested again, a
+    /// bounded number of times.
+    pub(crate) fn list<T>(
+        &mut self,
+        found: &mut Vec<T>,
+        request: &Request,
+        read: impl Fn(&Message) -> Option<T>,
+    ) -> Result<(), Errno> {
         for _ in 0..16 {
-            take(None);
+            found.clear();
             let mut interrupted = false;
             self.ask(request.clone(), |message| {
                 interrupted |= message.flags & F_DUMP_INTERRUPTED != 0;
-                take(Some(message));
+                found.extend(read(message));
             })?;
             if !interrupted {
                 return Ok(());

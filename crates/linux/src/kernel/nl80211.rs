@@ -56,10 +56,8 @@ impl Wireless {
         let mut connection = Connection::open(Some(GENERIC))?;
         let body = [CTRL_CMD_GETFAMILY, 1, 0, 0];
         let request = Request::new(CONTROLLER, F_REQUEST | F_ACK, &body).with(CTRL_ATTR_FAMILY_NAME, b"nl80211\0");
-        let mut family = None;
-        let asked = connection.ask(request, |message| family = family.or(family_number(message.payload)));
-        match (asked, family) {
-            (Ok(()), Some(family)) => Ok(Self { connection, family }),
+        match connection.one(request, |message| family_number(message.payload)) {
+            Ok(Some(family)) => Ok(Self { connection, family }),
             _ => Err(Unsupported::NoWifi.into()),
         }
     }
@@ -69,10 +67,9 @@ impl Wireless {
     /// # Errors
     /// The kernel does not answer.
     pub fn interface(&mut self, index: u32) -> Result<Option<Interface>, Error> {
-        let mut found = None;
         let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
-        match self.connection.ask(request, |message| found = found.or(interface(message.payload))) {
-            Ok(()) => Ok(found),
+        match self.connection.one(request, |message| interface(message.payload)) {
+            Ok(found) => Ok(found),
             Err(Errno::NODEV | Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
             Err(errno) => Err(failed("look at the interface", errno)),
         }
@@ -92,35 +89,29 @@ impl Wireless {
     /// # Errors
     /// The kernel does not answer.
     pub fn phy(&mut self, number: u32) -> Result<Option<Phy>, Error> {
-        let mut phy = None;
-        self.dump_phy(number, |payload| match payload {
-            None => phy = None,
-            Some(payload) => add_phy(phy.get_or_insert_default(), payload),
-        })?;
-        Ok(phy)
+        let told = self.of_phy(number)?;
+        let mut phy = Phy::default();
+        for payload in &told {
+            add_phy(&mut phy, payload);
+        }
+        Ok((!told.is_empty()).then_some(phy))
     }
 
     /// Returns the attributes of a phy that decide how it is governed; none is a name or an address.
     pub(crate) fn deciding(&mut self, number: u32) -> Result<BTreeMap<u16, Vec<u8>>, Error> {
-        let mut all = BTreeMap::new();
+        let told = self.of_phy(number)?;
         let decides = |(kind, _): &(u16, &[u8])| matches!(*kind, ATTR_TXQ_LIMIT | ATTR_EXT_FEATURES);
-        self.dump_phy(number, |payload| {
-            let told = body(payload.unwrap_or_default()).filter(decides);
-            all.extend(told.map(|(kind, value)| (kind, value.to_vec())));
-        })?;
-        Ok(all)
+        let all = told.iter().flat_map(|payload| body(payload)).filter(decides);
+        Ok(all.map(|(kind, value)| (kind, value.to_vec())).collect())
     }
 
-    /// Reads a phy, which takes several messages; none begins anew.
-    fn dump_phy(&mut self, number: u32, mut take: impl FnMut(Option<&[u8]>)) -> Result<(), Error> {
+    /// Returns the messages about a phy, which takes several; none if it is gone.
+    fn of_phy(&mut self, number: u32) -> Result<Vec<Vec<u8>>, Error> {
         let request = self.request(GET_WIPHY, F_DUMP, ATTR_WIPHY, number).with(ATTR_SPLIT_WIPHY_DUMP, &[]);
-        let asked = self.connection.dump(&request, |message| match message.map(|message| message.payload) {
-            Some(payload) if phy_number(payload) != Some(number) => {}
-            payload => take(payload),
-        });
-        match asked {
-            Ok(()) | Err(Errno::NODEV | Errno::INVAL) => Ok(()),
-            Err(errno) => Err(failed("read the queues of its phy", errno)),
+        let read = |payload: &[u8]| (phy_number(payload) == Some(number)).then(|| payload.to_vec());
+        match self.list(&request, read) {
+            Err(Errno::NODEV | Errno::INVAL) => Ok(Vec::new()),
+            told => told.map_err(|errno| failed("read the queues of its phy", errno)),
         }
     }
 
@@ -129,10 +120,9 @@ impl Wireless {
     /// # Errors
     /// The kernel does not answer.
     pub(crate) fn phy_name(&mut self, number: u32) -> Result<Option<String>, Error> {
-        let mut name = None;
         let request = self.request(GET_WIPHY, F_ACK, ATTR_WIPHY, number);
-        match self.connection.ask(request, |message| name = name.take().or(phy_name(message.payload))) {
-            Ok(()) => Ok(name),
+        match self.connection.one(request, |message| phy_name(message.payload)) {
+            Ok(name) => Ok(name),
             Err(Errno::NODEV | Errno::INVAL) => Ok(None),
             Err(errno) => Err(failed("read the name of its phy", errno)),
         }
@@ -144,18 +134,10 @@ impl Wireless {
     /// The kernel does not answer.
     pub(crate) fn interfaces(&mut self, phy: u32) -> Result<Vec<u32>, Error> {
         let request = self.request(GET_INTERFACE, F_DUMP, ATTR_WIPHY, phy);
-        let mut found = Vec::new();
-        let asked = self.connection.dump(&request, |message| match message {
-            None => found.clear(),
-            Some(message) if phy_number(message.payload) == Some(phy) => {
-                found.extend(interface_number(message.payload));
-            }
-            Some(_) => {}
-        });
-        match asked {
-            Ok(()) => Ok(found),
+        let read = |payload: &[u8]| if phy_number(payload) == Some(phy) { interface_number(payload) } else { None };
+        match self.list(&request, read) {
             Err(Errno::NODEV | Errno::INVAL) => Ok(Vec::new()),
-            Err(errno) => Err(failed("list the interfaces of its phy", errno)),
+            found => found.map_err(|errno| failed("list the interfaces of its phy", errno)),
         }
     }
 
@@ -165,12 +147,16 @@ impl Wireless {
     /// The interface is not Wi-Fi, or it is gone.
     pub fn stations(&mut self, index: u32) -> Result<TxqCounts, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
+        let read = |payload: &[u8]| {
+            let mut counts = TxqCounts::default();
+            add_station(&mut counts, payload);
+            Some(counts)
+        };
+        let all = self.list(&request, read).map_err(|errno| failed("read the queues of its stations", errno))?;
         let mut counts = TxqCounts::default();
-        let asked = self.connection.dump(&request, |message| match message {
-            None => counts = TxqCounts::default(),
-            Some(message) => add_station(&mut counts, message.payload),
-        });
-        asked.map_err(|errno| failed("read the queues of its stations", errno))?;
+        for of_one in &all {
+            counts.add(of_one);
+        }
         Ok(counts)
     }
 
@@ -180,12 +166,7 @@ impl Wireless {
     /// The interface is not Wi-Fi, or it is gone.
     pub fn peers(&mut self, index: u32) -> Result<Vec<Peer>, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
-        let mut peers = Vec::new();
-        let asked = self.connection.dump(&request, |message| match message {
-            None => peers.clear(),
-            Some(message) => peers.extend(peer(message.payload)),
-        });
-        asked.map_err(|errno| failed("look at its stations", errno))?;
+        let mut peers = self.list(&request, peer).map_err(|errno| failed("look at its stations", errno))?;
         peers.sort_unstable_by_key(|peer| peer.address);
         Ok(peers)
     }
@@ -196,13 +177,9 @@ impl Wireless {
     /// The interface is gone, or the kernel does not answer.
     pub fn survey(&mut self, index: u32) -> Result<Survey, Error> {
         let request = self.request(GET_SURVEY, F_DUMP, ATTR_IFINDEX, index);
-        let mut found = None;
-        let asked = self.connection.dump(&request, |message| match message {
-            None => found = None,
-            Some(message) => found = found.or(survey(message.payload)),
-        });
-        match asked {
-            Ok(()) | Err(Errno::OPNOTSUPP) => Ok(found.unwrap_or_default()),
+        match self.list(&request, survey) {
+            Ok(found) => Ok(found.into_iter().next().unwrap_or_default()),
+            Err(Errno::OPNOTSUPP) => Ok(Survey::default()),
             Err(errno) => Err(failed("look at its channel", errno)),
         }
     }
@@ -211,6 +188,12 @@ impl Wireless {
     pub(crate) fn set_limit(&mut self, phy: u32, packets: u32) -> Result<(), Error> {
         let request = self.request(SET_WIPHY, F_ACK, ATTR_WIPHY, phy).with(ATTR_TXQ_LIMIT, &packets.to_ne_bytes());
         self.connection.ask(request, |_| ()).map_err(|errno| failed("set the limit of its phy", errno))
+    }
+
+    fn list<T>(&mut self, request: &Request, read: impl Fn(&[u8]) -> Option<T>) -> Result<Vec<T>, Errno> {
+        let mut found = Vec::new();
+        self.connection.list(&mut found, request, |message| read(message.payload))?;
+        Ok(found)
     }
 
     fn request(&self, command: u8, flags: u16, by: u16, number: u32) -> Request {

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::kernel::netlink::{Connection, F_ACK, F_CREATE, F_REQUEST, failed};
-use crate::kernel::wire::{Request, attributes, u32_at};
+use crate::kernel::wire::{Message, Request, attributes, u32_at};
 use rustix::io::Errno;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -73,14 +73,9 @@ impl Routes {
         let mut body = [0; BODY];
         (body[0], body[1]) = (INET, 32);
         let request = Request::new(RTM_GETROUTE, F_REQUEST | F_ACK, &body).with(RTA_DST, &address.octets());
-        let mut found = None;
-        let asked = self.0.ask(request, |message| {
-            if message.kind == RTM_NEWROUTE {
-                found = next_hop(message.payload);
-            }
-        });
-        match asked {
-            Ok(()) => Ok(found),
+        let read = |message: &Message| if message.kind == RTM_NEWROUTE { next_hop(message.payload) } else { None };
+        match self.0.one(request, read) {
+            Ok(found) => Ok(found),
             // Errors of the kernel that mean that there is no route.
             Err(Errno::NETUNREACH | Errno::HOSTUNREACH | Errno::ACCESS | Errno::INVAL) => Ok(None),
             Err(errno) => Err(failed("look up a route", errno)),

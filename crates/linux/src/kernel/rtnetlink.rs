@@ -128,21 +128,15 @@ impl Route {
         let mut zero_ended = name.as_bytes().to_vec();
         zero_ended.push(0);
         let request = Request::new(RTM_GETLINK, F_REQUEST | F_ACK, &[0; LINK_BODY]).with(IFLA_IFNAME, &zero_ended);
-        let mut found = None;
-        let asked = self.0.ask(request, |message| {
-            if message.kind == RTM_NEWLINK {
-                found = link(message.payload);
-            }
-        });
-        match (asked, found) {
+        match self.0.one(request, |message| of_kind(message, RTM_NEWLINK).and_then(link)) {
             // The kernel also finds an interface by one of its alternative names.
-            (Ok(()), Some(found)) if found.name == name => Ok(found),
+            Ok(Some(found)) if found.name == name => Ok(found),
             // A name that is too long is out of range.
-            (Ok(()) | Err(Errno::NODEV | Errno::RANGE | Errno::INVAL), _) => {
+            Ok(_) | Err(Errno::NODEV | Errno::RANGE | Errno::INVAL) => {
                 let known: Vec<String> = self.links()?.into_iter().map(|link| link.name).collect();
                 Err(Error::NoInterface { name: name.into(), known: known.join(", ") })
             }
-            (Err(errno), _) => Err(failed("look up an interface", errno)),
+            Err(errno) => Err(failed("look up an interface", errno)),
         }
     }
 
@@ -166,14 +160,8 @@ impl Route {
     /// The interface is gone, or the kernel does not answer.
     pub fn qdisc(&mut self, index: u32, parent: u32) -> Result<Option<Qdisc>, Error> {
         let request = Request::new(RTM_GETQDISC, F_REQUEST | F_ACK | F_ECHO, &tc_body(index, 0, parent));
-        let mut found = None;
-        let asked = self.0.ask(request, |message| {
-            if message.kind == RTM_NEWQDISC {
-                found = qdisc(message.payload);
-            }
-        });
-        match asked {
-            Ok(()) => Ok(found),
+        match self.0.one(request, |message| of_kind(message, RTM_NEWQDISC).and_then(qdisc)) {
+            Ok(found) => Ok(found),
             Err(Errno::NODEV) => Err(Error::Gone { name: format!("interface {index}") }),
             // There is no such class, or it has no discipline, or one that the kernel does not show.
             Err(Errno::NOENT | Errno::INVAL | Errno::OPNOTSUPP) => Ok(None),
@@ -272,13 +260,13 @@ impl Route {
         read: fn(&[u8]) -> Option<T>,
     ) -> Result<(), Error> {
         let request = Request::new(ask, F_REQUEST | F_DUMP, body);
-        let dumped = self.0.dump(&request, |message| match message {
-            None => found.clear(),
-            Some(message) if message.kind == kind => found.extend(read(message.payload)),
-            Some(_) => {}
-        });
-        dumped.map_err(|errno| failed("list interfaces and queues", errno))
+        let listed = self.0.list(found, &request, |message| of_kind(message, kind).and_then(read));
+        listed.map_err(|errno| failed("list interfaces and queues", errno))
     }
+}
+
+fn of_kind<'m>(message: &Message<'m>, kind: u16) -> Option<&'m [u8]> {
+    (message.kind == kind).then_some(message.payload)
 }
 
 /// `struct tcmsg`.

@@ -35,14 +35,12 @@ const MOST_PACKETS: u32 = (1 << 24) - 1;
 
 /// Reasons why bytes are not a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what they are")]
 pub enum Malformed {
-    /// No note has this length.
     #[error("no note has {0} bytes")]
     Length(usize),
-    /// The version is not known to this agent.
     #[error("version {0} is not known")]
     Version(u8),
-    /// Two links belong to one node.
     #[error("node {0} is there twice")]
     Twice(u32),
 }

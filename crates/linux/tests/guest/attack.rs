@@ -1,12 +1,11 @@
 //! What other users of the machine try against the discipline, and why it does no harm: for `make attack`.
 
 use super::chain::{Chain, install_at};
-use super::queues::start;
+use super::queues::{attach, start};
 use super::{MECHANISM, dummy, install, load, now, number_of, pause_until, shell};
 use control::Measures;
-use linux::device::bpf::{Credit, Discipline, FOLDER, Governed, Slot};
-use linux::kernel::rtnetlink::ROOT;
-use linux::{Device as _, Error, Place, STATE_FOLDER};
+use linux::Device as _;
+use linux::device::bpf::{Credit, Discipline, FOLDER, Slot};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use units::{Bytes, Duration};
@@ -102,11 +101,6 @@ fn whoever_has_a_network_namespace_of_his_own_gets_no_queue_of_ours_there() {
     assert!(discipline.is_unused().unwrap());
     shell("ip link del one; ip link del two");
     discipline.unload().unwrap();
-}
-
-fn attach(device: &str) -> Result<Governed, Error> {
-    let place = Place { device: device.into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
-    Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false)
 }
 
 #[test]

@@ -1,13 +1,12 @@
 //! Queues of mac80211 interfaces under release by credit.
 
 use super::chain::{Chain, NODES, Sink, at, install_at, send};
-use super::queues::start;
+use super::queues::attach;
 use super::{MECHANISM, load, now, pause_until, shell};
 use control::{AnyController, Controller as _, Interval, Name, Parameters, adth};
 use libbpf_rs::query::{ProgInfoIter, ProgramInfo};
-use linux::device::bpf::{Below, Credit, Discipline, Governed, Slot};
-use linux::kernel::rtnetlink::ROOT;
-use linux::{Device, Place, STATE_FOLDER};
+use linux::Device;
+use linux::device::bpf::{Below, Credit, Discipline, Slot};
 use std::sync::atomic::Ordering;
 use units::{Duration, Instant, Positive};
 
@@ -291,10 +290,9 @@ fn completions_that_never_come_do_not_stop_a_queue() {
 #[ignore = "needs the guest"]
 fn attaching_to_an_interface_of_mac80211_makes_packets_wait_there() {
     let chain = Chain::new();
-    let place = Place { device: "wlan0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
     let before = shell("tc -j qdisc show dev wlan0");
     let sink = Sink::new();
-    let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
+    let mut device = attach("wlan0").unwrap();
     device.take_interval(now()).unwrap();
     let mut most = 0;
     let sent = send(OFFERED_EVERY, now() + Duration::from_secs(2), || {

@@ -4,7 +4,7 @@ use super::slow_link::SlowLink;
 use super::stress::setting;
 use super::{HEADERS, MECHANISM, dummy, install, load, now, pause_until, shell, towards};
 use control::{Interval, Limit, Measures};
-use linux::device::bpf::{Credit, Discipline, FOLDER, Governed};
+use linux::device::bpf::{Credit, Discipline, FOLDER, Governed, Order};
 use linux::kernel::rtnetlink::ROOT;
 use linux::{Device, Error, Place, Restorer, STATE_FOLDER, Start};
 use std::path::Path;
@@ -32,6 +32,12 @@ pub(super) fn start() -> Start {
         every,
         at: now(),
     }
+}
+
+/// Attaches a queue as in [`MECHANISM`] to an interface.
+pub(super) fn attach(device: &str) -> Result<Governed, Error> {
+    let place = Place { device: device.into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
+    Governed::attach(&place, MECHANISM, Order::Arrival, &start(), &linux::Looks::open().unwrap(), false)
 }
 
 fn balanced(interval: &Interval) {
@@ -127,15 +133,11 @@ fn agents_that_begin_and_end_together_do_not_break_each_other() {
     for number in 0..TOGETHER {
         dummy(&format!("d{number}"), 10 + number);
     }
-    let attach = |number: u8| {
-        let place = Place { device: format!("d{number}"), parent: ROOT, state_folder: STATE_FOLDER.into() };
-        Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false)
-    };
     for round in 0..rounds {
         let begin = std::sync::Barrier::new(usize::from(TOGETHER));
         let agent = |number: u8| {
             begin.wait();
-            let mut device = attach(number).unwrap_or_else(|error| panic!("round {round}: {error}"));
+            let mut device = attach(&format!("d{number}")).unwrap_or_else(|error| panic!("round {round}: {error}"));
             let interval = device.take_interval(now()).unwrap_or_else(|error| panic!("round {round}: {error}"));
             begin.wait();
             device.restore().unwrap_or_else(|error| panic!("round {round}: {error}"));
@@ -203,11 +205,10 @@ fn an_interface_that_is_renamed_keeps_its_queue_and_one_that_moves_away_loses_it
 #[ignore = "needs the guest"]
 fn a_governed_interface_gets_its_former_queue_back_and_nothing_stays_loaded() {
     dummy("one", 1);
-    let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
     for former in ["tc qdisc replace dev one root handle 7: pfifo limit 77", "tc qdisc del dev one root"] {
         shell(former);
         let before = shell("tc -j qdisc show dev one");
-        let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
+        let mut device = attach("one").unwrap();
         assert!(shell("tc qdisc show dev one").contains("sluice"));
         device.take_interval(now()).unwrap();
         send(1, 10);
@@ -248,15 +249,14 @@ fn what_an_agent_left_that_was_killed_while_it_loaded_or_unloaded_is_taken_away(
 #[ignore = "needs the guest"]
 fn a_queue_that_another_program_replaced_is_reported_and_left_alone() {
     dummy("one", 1);
-    let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
-    let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
+    let mut device = attach("one").unwrap();
     shell("tc qdisc replace dev one root handle 9: pfifo limit 99");
     let said = device.take_interval(now()).unwrap_err();
     assert!(matches!(said, Error::Replaced { .. }), "{said}");
     assert!(matches!(device.restore(), Err(Error::Replaced { .. })));
     assert!(shell("tc qdisc show dev one").contains("limit 99"));
     drop(device);
-    let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
+    let mut device = attach("one").unwrap();
     shell("ip link del one");
     let said = device.take_interval(now()).unwrap_err();
     assert!(matches!(said, Error::Gone { .. }), "{said}");
@@ -269,9 +269,8 @@ fn a_queue_that_another_program_replaced_is_reported_and_left_alone() {
 fn what_an_agent_wrote_down_is_enough_to_put_the_former_queue_back() {
     dummy("one", 1);
     shell("tc qdisc replace dev one root handle 7: pfifo limit 77");
-    let place = Place { device: "one".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
     let before = shell("tc -j qdisc show dev one");
-    let device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
+    let device = attach("one").unwrap();
     // An agent that panics: its device is out of reach.
     let restorer = Restorer::new(Path::new(STATE_FOLDER), "one", ROOT);
     std::mem::forget(device);
@@ -291,9 +290,8 @@ fn what_waits_survives_attaching_new_settings_and_detaching() {
     // A tenth of a second for waiting packets at each change, and none is lost.
     let link = SlowLink::new(1_250_000);
     shell("tc qdisc replace dev sl0 root handle 7: pfifo limit 1000");
-    let place = Place { device: "sl0".into(), parent: ROOT, state_folder: STATE_FOLDER.into() };
     send(9, PACKETS);
-    let mut device = Governed::attach(&place, MECHANISM, &start(), &linux::Looks::open().unwrap(), false).unwrap();
+    let mut device = attach("sl0").unwrap();
     send(9, PACKETS);
     device.apply(&Limit::Packets(500).into()).unwrap();
     let discipline = load();

@@ -14,7 +14,6 @@ pub(crate) enum Verdict {
     Keep,
     /// Enqueue, marked; without ECN, drop.
     Mark,
-    /// Drop.
     Drop,
 }
 
@@ -86,23 +85,11 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
         self.fifo.put_first(waiting);
     }
 
-    fn peek(
-        &mut self,
-        _account: &mut Account,
-        _now: Instant,
-        index: usize,
-        _dropped: &mut impl FnMut(P),
-    ) -> Option<&P> {
+    fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
         self.fifo.peek(index)
     }
 
-    fn remove(
-        &mut self,
-        _account: &mut Account,
-        now: Instant,
-        index: usize,
-        _dropped: &mut impl FnMut(P),
-    ) -> Option<Waiting<P>> {
+    fn remove(&mut self, _: &mut Account, now: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<Waiting<P>> {
         let waiting = self.fifo.remove(index)?;
         debug_assert!(waiting.since <= now, "it has arrived");
         self.law.leaves(now, now.since(waiting.since), self.fifo.len() == 0);

@@ -3,8 +3,9 @@
 use super::reproduce::build;
 use super::targets;
 use crate::args;
+use crate::commands::decisions::line;
 use crate::console::{complain, print, print_json, width};
-use crate::failure::{CANNOT_RUN, Failure, HOLDS, INTERRUPTED, LATE, NOT_FOUND};
+use crate::failure::{Failure, HOLDS, INTERRUPTED, LATE};
 use crate::progress::warn;
 use ::emulate::live::{self, Ended, Hidden, NoVisit, NotRun, Ready, Report, Rules, Unavailable};
 use ::emulate::{Medium, NotLoaded};
@@ -19,7 +20,6 @@ use lab::home;
 use lab::store::Store;
 use lab::sweep::{self, Settings};
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus};
@@ -57,7 +57,7 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
     let done = live::run(&inside, &mut medium, command(&args.command), rules, &mut begin, &mut first_late);
     let (Report { emulation, series, wall, cpu }, ended) = done.map_err(|error| match error {
         NotRun::Unavailable(error) => error.into(),
-        NotRun::Command(error) => not_run(&args.command, &error),
+        NotRun::Command(error) => Failure::not_run(&args.command[0], &error),
     })?;
     medium.end_capture()?;
     let lateness = emulation.lateness();
@@ -78,8 +78,7 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
     run.emulation = Some(emulation);
     warn(&study::warnings(std::slice::from_ref(&run)));
     if args.json {
-        let text = serde_json::to_string(&run).map_err(|error| Failure::failed(error.to_string()))?;
-        print_json(&(text + "\n"))?;
+        print_json(&line(&run)?)?;
     } else {
         let width = width();
         let flows = tables::flows(&run.outcome, width);
@@ -144,7 +143,7 @@ pub(super) fn enter(args: &args::Enter) -> Result<u8, Failure> {
     let Some(mut command) = command(&args.command) else { return Err(Failure::wrong("there is no command")) };
     // Ctrl-C is for the command, which gets it too.
     let _ = ctrlc::set_handler(|| {});
-    command.status().map(code).map_err(|error| not_run(&args.command, &error))
+    command.status().map(code).map_err(|error| Failure::not_run(&args.command[0], &error))
 }
 
 fn command(words: &[OsString]) -> Option<Command> {
@@ -158,12 +157,6 @@ fn command(words: &[OsString]) -> Option<Command> {
 fn code(ended: ExitStatus) -> u8 {
     let code = ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or_default();
     u8::try_from(code & 0xff).unwrap_or(u8::MAX)
-}
-
-fn not_run(command: &[OsString], error: &std::io::Error) -> Failure {
-    let code = if error.kind() == ErrorKind::NotFound { NOT_FOUND } else { CANNOT_RUN };
-    let program = command.first().cloned().unwrap_or_default();
-    Failure::of_command(code, format!("cannot run {}: {error}", program.display()))
 }
 
 impl From<Unavailable> for Failure {

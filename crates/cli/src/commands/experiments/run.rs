@@ -3,12 +3,13 @@
 use super::reproduce::build;
 use super::targets;
 use crate::args;
+use crate::commands::decisions::line;
 use crate::console::{print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
 use experiment::scenario::{Scenario, Wishes};
 use experiment::shell::quoted;
-use experiment::study::{self, Run, Verdict};
+use experiment::study::{self, Run, Study, Verdict};
 use experiment::{jobs, tables};
 use lab::capture::{self, Wanted};
 use lab::files;
@@ -43,13 +44,12 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
         Some(out) => kept(&scenario, out, command, &console),
     };
     console.end();
-    let (runs, verdicts) = done?;
-    warn(&study::warnings(&runs));
-    let Some(run) = runs.first() else { return Err(Failure::failed("the scenario has no case")) };
+    let (run, verdicts) = done?;
+    warn(&study::warnings(std::slice::from_ref(&run)));
     if args.json {
-        print_json(&json(run, &verdicts)?)?;
+        print_json(&line(&Judged { run: &run, claims: &verdicts })?)?;
     } else {
-        print(&text(&scenario, run, &verdicts))?;
+        print(&text(&scenario, &run, &verdicts))?;
         if !varied.is_empty() {
             let varied = varied.join(", ");
             print(&format!("the network as the file describes it; `sluice reproduce` varies {varied}\n"))?;
@@ -60,35 +60,27 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
 }
 
 /// Runs once and writes the events of nodes to files.
-fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
+fn observed(scenario: &Scenario, wanted: &Wanted, console: &Console) -> Result<(Run, Vec<Verdict>), Failure> {
     let timed = capture::record(&scenario.base, scenario.seeds[0], console, wanted)?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; the files end there")) };
-    Ok(alone(jobs::judged(scenario, timed)))
+    Ok(jobs::judged(scenario, timed))
 }
 
 /// Runs once without keeping the results.
-fn once(scenario: &Scenario, console: &Console) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
+fn once(scenario: &Scenario, console: &Console) -> Result<(Run, Vec<Verdict>), Failure> {
     let seed = scenario.seeds[0];
     let timed = run::run(&scenario.base, seed, console).map_err(|error| Failure::wrong(error.to_string()))?;
     let Some(timed) = timed else { return Err(Failure::interrupted("interrupted; nothing is kept")) };
-    Ok(alone(jobs::judged(scenario, timed)))
-}
-
-fn alone((run, verdicts): (Run, Vec<Verdict>)) -> (Vec<Run>, Vec<Verdict>) {
-    (vec![run], verdicts)
+    Ok(jobs::judged(scenario, timed))
 }
 
 /// Runs once and keeps the results in the folder `out`.
-fn kept(
-    scenario: &Scenario,
-    out: &Path,
-    command: String,
-    console: &Console,
-) -> Result<(Vec<Run>, Vec<Verdict>), Failure> {
+fn kept(scenario: &Scenario, out: &Path, command: String, console: &Console) -> Result<(Run, Vec<Verdict>), Failure> {
     let settings = sweep::Settings { threads: 1, build: build()?, command, traces: None };
     let store = Store::create(out, &scenario.id)?;
-    let study = sweep::run(scenario, &store, &settings, console)?;
-    Ok((study.runs, study.claims))
+    let Study { runs, claims, .. } = sweep::run(scenario, &store, &settings, console)?;
+    let run = runs.into_iter().next().ok_or_else(|| Failure::failed("the scenario has no case"))?;
+    Ok((run, claims))
 }
 
 /// A run as `--json` prints it.
@@ -97,11 +89,6 @@ struct Judged<'a> {
     #[serde(flatten)]
     run: &'a Run,
     claims: &'a [Verdict],
-}
-
-fn json(run: &Run, claims: &[Verdict]) -> Result<String, Failure> {
-    let text = serde_json::to_string(&Judged { run, claims }).map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(text + "\n")
 }
 
 fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {

@@ -1,6 +1,6 @@
 //! Detects when a device is done with a packet: a program, beside the discipline, that sees packets being freed.
 
-use super::maps::{BELOW, MEASURED, kept_as, refused};
+use super::maps::{BELOW, MEASURED, kept_as, refused, removed};
 use crate::error::Error;
 use libbpf_rs::{ObjectBuilder, Result};
 use std::io;
@@ -40,11 +40,5 @@ fn load(folder: &Path) -> Result<()> {
 
 /// Unloads it, if it is loaded.
 pub(super) fn forget(folder: &Path) -> io::Result<()> {
-    for (_, link) in LINKS {
-        match std::fs::remove_file(folder.join(link)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    Ok(())
+    LINKS.iter().try_for_each(|(_, link)| removed(std::fs::remove_file(folder.join(link))))
 }

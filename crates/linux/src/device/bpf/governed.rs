@@ -13,8 +13,7 @@ use crate::device::former::Former;
 use crate::device::looks::Looks;
 use crate::device::state::State;
 use crate::device::txq::holds;
-use crate::device::wish::Place;
-use crate::device::wish::{Backend, Start, Wish};
+use crate::device::wish::{Backend, Place, Start, Wish};
 use crate::error::{Error, Unfit};
 use crate::kernel::Patience;
 use crate::kernel::nl80211::Wireless;
@@ -22,7 +21,7 @@ use crate::kernel::rtnetlink::{Link, ROOT, Route, shown};
 use control::knobs::EVERY;
 use control::{Interval, Orders, Reads, Sets};
 use std::path::Path;
-use units::{Duration, Instant, Positive};
+use units::{Duration, Instant};
 
 /// Where the kernel keeps the discipline while there are agents.
 pub const FOLDER: &str = "/sys/fs/bpf/sluice";
@@ -70,47 +69,15 @@ impl Governed {
     pub fn attach(
         place: &Place,
         mechanism: Mechanism,
-        start: &Start,
-        looks: &Looks,
-        replace: bool,
-    ) -> Result<Self, Error> {
-        Self::attach_with(place, mechanism, Order::Arrival, start, looks, replace)
-    }
-
     /// As [`attach`](Self::attach), with turns: those of stations on an interface of mac80211. `target`: how long packets
     /// may wait; `bulk`: how long a round of the stations may take.
     ///
     /// # Errors
     /// As [`attach`](Self::attach), and if the stations cannot be read.
-    pub fn attach_turns(
-        place: &Place,
-        mechanism: Mechanism,
-        (target, bulk): (Positive<Duration>, Option<Positive<Duration>>),
-        start: &Start,
-        looks: &Looks,
-        replace: bool,
-    ) -> Result<Self, Error> {
-        let turns = Turns { target, bulk, by_station: holds(&place.device)? };
-        Self::attach_with(place, mechanism, Order::Turns(turns), start, looks, replace)
-    }
-
     /// As [`attach`](Self::attach), but a full queue discards by priority.
     ///
     /// # Errors
     /// As [`attach`](Self::attach).
-    pub fn attach_biased(
-        place: &Place,
-        mechanism: Mechanism,
-        start: &Start,
-        looks: &Looks,
-        replace: bool,
-    ) -> Result<Self, Error> {
-        Self::attach_with(place, mechanism, Order::Biased, start, looks, replace)
-    }
-
-    fn attach_with(
-        place: &Place,
-        mechanism: Mechanism,
         order: Order,
         start: &Start,
         looks: &Looks,
@@ -312,11 +279,7 @@ impl Device for Governed {
             return Ok(false);
         };
         let mechanism = Mechanism::of(&wish.settings)?;
-        let order = match wish.turns() {
-            Some(target) => Order::Turns(Turns { target, bulk: wish.bulk_delay, by_station: self.stations.is_some() }),
-            None if wish.is_biased() => Order::Biased,
-            None => Order::Arrival,
-        };
+        let order = Order::of(wish, self.stations.is_some());
         if order.number() != self.order.number() {
             return Ok(false);
         }

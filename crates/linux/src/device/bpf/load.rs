@@ -1,15 +1,14 @@
 //! Loads the discipline, registers it, keeps it under a folder, and removes it.
 
 use super::completions;
-use super::maps::{ELEMENTS, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, SHARED, kept_as, refused};
+use super::maps::{ELEMENTS, KIND, LINK, MEASURED, QUEUES, RING, SETTINGS, SHARED, kept_as, refused, removed};
 use super::marking;
 use crate::error::{Error, Taken};
-use crate::kernel::Patience;
+use crate::kernel::{Patience, random};
 use libbpf_rs::{MapCore, MapMut, Object, ObjectBuilder, OpenObject};
 use rustix::fs::{CWD, FileType, FlockOperation, Mode, RenameFlags, Stat, flock, fstat, lstat, renameat_with, statfs};
 use rustix::io::Errno;
 use rustix::process::geteuid;
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::{DirBuilder, File, remove_dir};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -53,11 +52,7 @@ pub(super) fn pin(mut object: Object, folder: &Path) -> Result<(), Error> {
     own(folder)?;
     // Left by an agent that was killed while it did this.
     for name in SHARED {
-        if let Err(source) = std::fs::remove_file(folder.join(name))
-            && source.kind() != io::ErrorKind::NotFound
-        {
-            return Err(failed(folder, source));
-        }
+        removed(std::fs::remove_file(folder.join(name))).map_err(|source| failed(folder, source))?;
     }
     // The link comes last: if it exists, the maps do.
     let keep = |map: &mut MapMut<'_>| match map.name().to_str() {
@@ -118,9 +113,8 @@ fn own(folder: &Path) -> Result<bool, Error> {
 /// Puts a folder of this user in the place of what another one has made there. The kernel lets the owner of the folder
 /// above do that, and nobody else undo it, whatever the other does meanwhile.
 fn put_aside(folder: &Path) -> bool {
-    let mut name = [0; 8];
-    let Ok(8) = getrandom(&mut name, GetRandomFlags::empty()) else { return false };
-    let own = folder.with_extension(format!("{:016x}", u64::from_ne_bytes(name)));
+    let Ok(name) = random() else { return false };
+    let own = folder.with_extension(format!("{name:016x}"));
     let made = DirBuilder::new().mode(FOLDER_MODE).create(&own);
     let is_done = made.is_ok() && renameat_with(CWD, &own, CWD, folder, RenameFlags::EXCHANGE).is_ok();
     // Ours, or an empty one of the other's.
@@ -167,15 +161,11 @@ fn failed(folder: &Path, source: io::Error) -> Error {
 
 /// Removes the kind, as far as it exists. The link goes first: without it nobody takes the rest for whole.
 pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
-    let is_gone = |removed: io::Result<()>| match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    };
     let mut names = [LINK].iter().chain(&SHARED);
     completions::forget(folder)
         .and_then(|()| (0..QUEUES).try_for_each(|number| marking::forget(folder, number)))
-        .and_then(|()| names.try_for_each(|name| is_gone(std::fs::remove_file(folder.join(name)))))
-        .and_then(|()| is_gone(std::fs::remove_dir(folder)))
+        .and_then(|()| names.try_for_each(|name| removed(std::fs::remove_file(folder.join(name)))))
+        .and_then(|()| removed(std::fs::remove_dir(folder)))
         .map_err(|source| Error::Kernel { what: "unload the queue discipline".into(), source })
 }
 

@@ -12,7 +12,6 @@ pub(super) const KIND: &str = "sluice";
 /// Major number of the first queue's handle.
 #[expect(clippy::cast_possible_truncation, reason = "a major number has 16 bits")]
 pub(super) const FIRST: u32 = FIRST_MAJOR as u32;
-/// Most queues.
 #[expect(clippy::cast_possible_truncation, reason = "there are 16")]
 pub(super) const QUEUES: u32 = MOST_QUEUES as u32;
 /// Elements of the maps: each queue has a second one for real time, see `shared.h`.
@@ -62,6 +61,14 @@ pub(super) fn read_measured(map: &MapHandle, number: u32) -> Result<Measured, Er
         last = next;
     }
     Ok(last)
+}
+
+/// Returns the error of a removal, unless nothing was there to be removed.
+pub(super) fn removed(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Returns the error of libbpf for an action on the discipline: loaded, found, read.

@@ -1,7 +1,7 @@
 //! Marks real-time packets on their way to a queue: a program at the interface (tcx), because a discipline may not
 //! write into packets.
 
-use super::maps::{MEASURED, SETTINGS, refused};
+use super::maps::{MEASURED, SETTINGS, refused, removed};
 use crate::error::Error;
 use libbpf_rs::{AsRawLibbpf as _, Link, ObjectBuilder, ProgramMut, Result, libbpf_sys};
 use std::io;
@@ -57,8 +57,5 @@ fn attach(program: &ProgramMut<'_>, interface: u32) -> Result<Link> {
 
 /// Removes the program, if it is there.
 pub(super) fn forget(folder: &Path, number: u32) -> io::Result<()> {
-    match std::fs::remove_file(kept(folder, number)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    removed(std::fs::remove_file(kept(folder, number)))
 }

@@ -1,6 +1,7 @@
 //! Structs that the discipline and the agent share, made by the build from `shared.h`.
 
 use super::mechanism::{LONGEST_SILENCE, Mechanism, limits};
+use crate::device::wish::Wish;
 use control::{Limit, Mark, Measures};
 use units::{Duration, Instant, Positive, Rate};
 
@@ -146,6 +147,15 @@ pub enum Order {
 }
 
 impl Order {
+    /// Returns the one that is wished for; whether stations are told apart matters to turns.
+    pub(crate) fn of(wish: &Wish, by_station: bool) -> Self {
+        match wish.turns() {
+            Some(target) => Self::Turns(Turns { target, bulk: wish.bulk_delay, by_station }),
+            None if wish.is_biased() => Self::Biased,
+            None => Self::Arrival,
+        }
+    }
+
     /// As the discipline in the kernel has it.
     pub(super) fn number(self) -> u64 {
         match self {

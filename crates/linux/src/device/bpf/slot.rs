@@ -3,15 +3,14 @@
 use super::maps::{FIRST, QUEUES, read_measured, refused};
 use super::mechanism::Mechanism;
 use super::reading::Reading;
-use super::shared::{Below, Credit};
-use super::shared::{Measured, Order, Settings};
+use super::shared::{Below, Credit, Measured, Order, Settings};
 use crate::device::contract::Beside;
 use crate::device::state::namespace;
 use crate::device::wish::Start;
 use crate::error::Error;
+use crate::kernel::random;
 use control::{Count, Interval, Limit, Measures, Orders};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use rustix::rand::{GetRandomFlags, getrandom};
 use units::{Bytes, Instant};
 
 /// One queue of the discipline: an element of each map.
@@ -58,7 +57,6 @@ impl Slot {
         Ok(slot)
     }
 
-    /// Returns the hard limit.
     pub(super) fn hard(&self) -> Limit {
         self.hard
     }
@@ -236,13 +234,4 @@ impl Slot {
         let update = self.settings_map.update(&number.to_ne_bytes(), &settings.to_bytes(), MapFlags::ANY);
         update.map_err(|error| refused("set", &error))
     }
-}
-
-/// Returns a random number.
-fn random() -> Result<u64, Error> {
-    let mut number = [0; 8];
-    // The kernel returns so few bytes whole or not at all.
-    getrandom(&mut number, GetRandomFlags::empty())
-        .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
-    Ok(u64::from_ne_bytes(number))
 }

@@ -5,8 +5,8 @@ use super::shared::{PROBES, STATIONS, Station};
 use crate::device::radio::largest;
 use crate::error::Error;
 use crate::kernel::nl80211::{Format, Interface, Peer, Role, Wireless};
+use crate::kernel::random;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use rustix::rand::{GetRandomFlags, getrandom};
 use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Duration, Rate};
 
@@ -23,7 +23,6 @@ const ACCESS: Duration = Duration::from_micros(250);
 /// lowest basic rate unless an access point has others.
 const LOWEST: Rate = Rate::mbps(6);
 const LOWEST_AT_2_4_GHZ: Rate = Rate::mbps(1);
-/// Of all groups.
 const GROUP: [u8; 6] = [0xff; 6];
 /// Fewest frames that tell how often each is sent.
 const TELLING: u32 = 10;
@@ -146,10 +145,7 @@ pub(super) fn name(address: [u8; 6]) -> u64 {
 
 /// Draws a key as `shared.h` has it.
 fn key() -> Result<u64, Error> {
-    let mut bytes = [0; 8];
-    let drawn = getrandom(&mut bytes, GetRandomFlags::empty());
-    drawn.map_err(|errno| Error::Kernel { what: "draw random numbers".into(), source: errno.into() })?;
-    Ok(u64::from_ne_bytes(bytes) | 1 << 63 | 1)
+    Ok(random()? | 1 << 63 | 1)
 }
 
 /// Returns the places in which the discipline looks for an address. Place zero is never among them: it is nobody's.
