@@ -470,6 +470,7 @@ pub enum Statistic {
 }
 
 /// A chart of the report.
+#[allow(clippy::struct_excessive_bools, reason = "each is a key of the scenario")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chart {

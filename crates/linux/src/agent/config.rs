@@ -31,6 +31,7 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct Interface {
     /// The keys of a scenario's `[queue]`.
     #[serde(default)]

@@ -69,15 +69,6 @@ impl Governed {
     pub fn attach(
         place: &Place,
         mechanism: Mechanism,
-    /// As [`attach`](Self::attach), with turns: those of stations on an interface of mac80211. `target`: how long packets
-    /// may wait; `bulk`: how long a round of the stations may take.
-    ///
-    /// # Errors
-    /// As [`attach`](Self::attach), and if the stations cannot be read.
-    /// As [`attach`](Self::attach), but a full queue discards by priority.
-    ///
-    /// # Errors
-    /// As [`attach`](Self::attach).
         order: Order,
         start: &Start,
         looks: &Looks,
