@@ -28,6 +28,9 @@ pub enum Unavailable {
     /// A device cannot be given its address.
     #[error("cannot set up the network of node `{node}`: {error}")]
     Node { node: String, error: io::Error },
+    /// The kernel has no radios of `mac80211_hwsim`.
+    #[error("the kernel has no simulated radios: try `modprobe mac80211_hwsim radios=2`")]
+    NoRadios,
     /// The system refuses something else.
     #[error("cannot {what}: {error}")]
     System { what: &'static str, error: io::Error },

@@ -99,6 +99,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         posted: Posted::default(),
         asked: Vec::new(),
         arrivals: VecDeque::new(),
+        statuses: VecDeque::new(),
         broadcasts_in_air: 0,
         recorder,
         record: network.record.clone(),

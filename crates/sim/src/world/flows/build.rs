@@ -5,7 +5,7 @@ use super::asking;
 use super::ends::{End, Ends, MOST, too_many};
 use super::supply::Traffic;
 use super::{Flow, Role, Supply};
-use crate::config::{self, Class, Dscp};
+use crate::config::{self, Class, Dscp, Queues};
 use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::radio::Medium;
@@ -118,14 +118,21 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
         return Err(BuildError::new(path(alone), message));
     }
     if let Some(&first) = real.first()
-        && flows.len() + real.len() * (real.len() - 1) > MOST
+        && flows.len() + real.len() * real.len() > MOST
     {
         let message = format!("more than {MOST} flows, one from each real node to every other among them");
         return Err(BuildError::new(path(first), message));
     }
+    let driven = |&node: &u32| sites[node as usize].queues == Some(Queues::Driver);
+    if let (Some(&other), true) = (real.iter().find(|node| !driven(node)), real.iter().any(driven)) {
+        let message = "others have `queues = \"driver\"`: a kernel sends at all real nodes, or at none".to_owned();
+        return Err(BuildError::new(path(other), message));
+    }
     for &from in &real {
-        for &to in real.iter().filter(|&&to| to != from) {
-            let [sender, receiver] = [from, to].map(|node| names[node as usize].clone());
+        let all = driven(&from).then_some(BROADCAST);
+        for to in real.iter().copied().filter(|&to| to != from).chain(all) {
+            let name = |node: u32| names.get(node as usize).map_or("broadcast", String::as_str).to_owned();
+            let [sender, receiver] = [from, to].map(name);
             let identity = Identity {
                 name: format!("{sender}-{receiver}"),
                 from: sender,
