@@ -17,7 +17,7 @@ import uml
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-DURATION, WARMUP = 22, 4
+DURATION, WARMUP = 14, 4
 # Bounds that were set before anything was measured.
 P99, GOODPUT = 0.10, 0.03
 

@@ -77,7 +77,8 @@ def load(plan):
 def join(plan):
     """The access point, its stations and the server."""
     pathlib.Path("/tmp/hostapd.conf").write_text(HOSTAPD + plan.get("hostapd", ""))
-    sh("hostapd -B /tmp/hostapd.conf")
+    # A daemon would keep the pipe of its output.
+    sh("hostapd -B /tmp/hostapd.conf > /tmp/hostapd.said 2>&1")
     sh("ip addr add 10.8.0.1/16 dev wlan0")
     rates = plan.get("bitrates")
     if rates:

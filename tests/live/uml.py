@@ -17,7 +17,7 @@ import card
 HERE = pathlib.Path(__file__).resolve().parent
 PLACE = HERE.parent.parent / "target/uml"
 SERIES = "6.12"
-MODULES = ["cfg80211.ko", "libarc4.ko", "mac80211.ko", "mac80211_hwsim.ko"]
+MODULES = ["cfg80211.ko", "libarc4.ko", "mac80211.ko", "mac80211_hwsim.ko", "sch_netem.ko"]
 NEEDED = {"bison": "bison", "flex": "flex", "bc": "bc", "hostapd": "hostapd", "iw": "iw"}
 DRIVER = "drivers/net/wireless/virtual/mac80211_hwsim.c"
 

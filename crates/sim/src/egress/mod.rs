@@ -556,14 +556,17 @@ impl Egress {
         received: bool,
         airtime: impl FnOnce() -> Duration,
     ) {
-        if let Some(aired) = &mut self.aired {
-            return aired.add(station, received, airtime());
-        }
         // Schedulers know no service classes.
         let port = |layout: &Layout| layout.port(station, category, Class::BestEffort);
         match &mut self.order {
             Order::RoundRobin(_) => {}
-            Order::Mac80211(scheduler) => scheduler.charge(now, port(&self.layout), airtime()),
+            Order::Mac80211(scheduler) => {
+                let airtime = airtime();
+                if let Some(aired) = &mut self.aired {
+                    aired.add(station, received, airtime);
+                }
+                scheduler.charge(now, port(&self.layout), airtime);
+            }
             Order::Turns(turns) => turns.charge(now, port(&self.layout), airtime(), received),
         }
     }
