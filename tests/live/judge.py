@@ -63,6 +63,9 @@ delay = "5 ms"
 """
 TCP = 'transport = "tcp"\ntraffic = { kind = "greedy" }\ntcp = { congestion = "cubic", segment = "1448 B", friendly_growth = "constant" }\n'
 
+# A station under Linux has mac80211, too: its flows wait in FQ-CoDel.
+STATION = 'queue = { discipline = "fq-codel", limit = 8192, fq_codel = { target = "20 ms", interval = "100 ms" } }\n'
+
 # What the agent's knobs set (grade 1).
 KNOBS = 'mac80211 = { aql_low = "2500 us", aql_high = "5 ms", aql_threshold = "12 ms" }'
 
@@ -91,7 +94,7 @@ def nodes(hazard, driver):
     of_ap = real or f'queues = "mac80211"\n{hazard.get("model", "")}'
     text = NODE.format(name="ap", x=0, y=0, more='role = "access-point"\n' + of_ap)
     for station in range(1, stations(hazard) + 1):
-        text += NODE.format(name=f"s{station}", x=10, y=0, more='access_point = "ap"\n' + (real or "queue = { limit = 400 }\n"))
+        text += NODE.format(name=f"s{station}", x=10, y=0, more='access_point = "ap"\n' + (real or STATION))
     return text + NODE.format(name="idle", x=0, y=10, more='access_point = "ap"\n' + real)
 
 

@@ -18,7 +18,9 @@ pub enum NotLoaded {
     #[error("no node of the network is real: give two of its nodes `real = true`")]
     NoRealNode,
     /// Its real nodes take frames of a kernel, and no packets.
-    #[error("the nodes have `queues = \"driver\"`, for the radios of a kernel (mac80211_hwsim): packets go to nodes without it")]
+    #[error(
+        "the nodes have `queues = \"driver\"`, for the radios of a kernel (mac80211_hwsim): packets go to nodes without it"
+    )]
     Driven,
 }
 

@@ -10,7 +10,9 @@ use units::{Bytes, Duration, Instant};
 /// An access point, a station near it, and one that only MCS 0 reaches; `far`: the other's place.
 fn cell(far: &str) -> String {
     let node = |name: &str, x: &str, more: &str| {
-        format!("[[node]]\nname = \"{name}\"\nposition = [\"{x}\", \"0 m\"]\nreal = true\nqueues = \"driver\"\n{more}\n")
+        format!(
+            "[[node]]\nname = \"{name}\"\nposition = [\"{x}\", \"0 m\"]\nreal = true\nqueues = \"driver\"\n{more}\n"
+        )
     };
     let of_ap = "access_point = \"ap\"";
     "duration = \"2 s\"\n[radio]\nstandard = \"802.11n\"\nbasic_rate = \"6 Mb/s\"\npropagation = \"free-space\"\n\
@@ -140,7 +142,10 @@ fn one_that_cannot_be_reached_has_a_status_all_the_same() {
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
     assert_eq!((arrivals.len(), statuses.len()), (40, 80));
     for status in statuses {
-        assert_eq!((status.acknowledged, status.transmissions), if status.way == down { (false, 7) } else { (true, 1) });
+        assert_eq!(
+            (status.acknowledged, status.transmissions),
+            if status.way == down { (false, 7) } else { (true, 1) }
+        );
     }
 }
 
@@ -178,6 +183,9 @@ fn keys_that_make_no_sense_beside_a_driver_are_refused() {
     assert!(refusal(&mixed).contains("a kernel sends at all real nodes, or at none"), "{}", refusal(&mixed));
     let limited = text.replace("role = \"access-point\"", "role = \"access-point\"\nqueue = { limit = 50 }");
     assert!(refusal(&limited).contains("with `queues = \"driver\"`"), "{}", refusal(&limited));
+    let flow = "[[flow]]\nname = \"f\"\nfrom = \"ap\"\nto = \"near\"\ntraffic = { kind = \"saturated\", packet = \"1000 B\" }\n";
+    let sends = format!("{text}{flow}");
+    assert!(refusal(&sends).contains("at `ap` a kernel sends"), "{}", refusal(&sends));
     let sleeps = text.replacen("access_point = \"ap\"", "access_point = \"ap\"\npower_save = {}", 1);
     assert!(refusal(&sleeps).contains("its kernel decides"), "{}", refusal(&sleeps));
 }

@@ -113,8 +113,11 @@ fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
     let mut outcome = medium.finish();
     outcome.flows.retain(|flow| flow.received_packets > 0);
     if args.json {
-        print_json(&(serde_json::to_string(&outcome).map_err(|error| Failure::failed(error.to_string()))? + "
-"))?;
+        print_json(
+            &(serde_json::to_string(&outcome).map_err(|error| Failure::failed(error.to_string()))?
+                + "
+"),
+        )?;
     }
     complain(format_args!(
         "frames of the radios: {acknowledged} acknowledged, {failed} given up, {to_all} to all, {refused} not carried"

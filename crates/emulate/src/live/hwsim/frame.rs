@@ -91,7 +91,8 @@ impl Rates {
             let most = if place == last { u16::from(u8::MAX) } else { rate[1].into() };
             let times = transmissions.min(most);
             transmissions -= times;
-            *rate = if place > last || times == 0 { NO_RATE } else { [rate[0], u8::try_from(times).unwrap_or(u8::MAX)] };
+            *rate =
+                if place > last || times == 0 { NO_RATE } else { [rate[0], u8::try_from(times).unwrap_or(u8::MAX)] };
         }
         Self(rates)
     }

@@ -85,11 +85,7 @@ pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, 
 }
 
 impl Radios<'_> {
-    fn turn(
-        &mut self,
-        signals: &Signals,
-        mut child: Option<&mut Child>,
-    ) -> Result<Ended, Unavailable> {
+    fn turn(&mut self, signals: &Signals, mut child: Option<&mut Child>) -> Result<Ended, Unavailable> {
         let watched = child.as_ref().map(|child| pidfd_open(Pid::from_child(child), PidfdFlags::empty())).transpose();
         let watched = watched.map_err(failed("watch a process"))?;
         loop {
@@ -169,13 +165,16 @@ impl Radios<'_> {
             told = true;
             let Some(frame) = self.sent.remove(&(way.from, way.to, number)) else { continue };
             let is_for_all = !self.nodes.contains(&way.to);
-            let airtime = if is_for_all {
-                units::Duration::ZERO
-            } else {
-                self.world().take_airtime(way.from, way.to, false)
-            };
+            let airtime =
+                if is_for_all { units::Duration::ZERO } else { self.world().take_airtime(way.from, way.to, false) };
             let Counts { acknowledged: good, failed, to_all, .. } = &mut self.counts;
-            *(if is_for_all { to_all } else if acknowledged { good } else { failed }) += 1;
+            *(if is_for_all {
+                to_all
+            } else if acknowledged {
+                good
+            } else {
+                failed
+            }) += 1;
             let is_last = statuses[place + 1..].iter().all(|other| other.way.from != way.from);
             let airtime = Duration::from_nanos(airtime.as_nanos());
             self.driver.report(&frame, acknowledged && !is_for_all, transmissions.max(1), airtime, is_last);

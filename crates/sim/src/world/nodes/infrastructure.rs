@@ -178,7 +178,9 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
         (Role::AccessPoint | Role::Station, Some(Queues::Driver)) if !site.real => {
             return refuse("queues", format!("no kernel sends at `{}`: give it `real = true`", site.name));
         }
-        (Role::AccessPoint, _) | (_, None | Some(Queues::One)) | (Role::Station, Some(Queues::Turns | Queues::Driver)) => {}
+        (Role::AccessPoint, _)
+        | (_, None | Some(Queues::One))
+        | (Role::Station, Some(Queues::Turns | Queues::Driver)) => {}
         (Role::Station, Some(Queues::PerStation | Queues::Mac80211)) => {
             return refuse("queues", format!("`{}` is no access point: it has one queue, or `turns`", site.name));
         }
