@@ -18,5 +18,5 @@ mod refused;
 #[doc = include_str!("../../../docs/emulation.md")]
 struct Page;
 
-pub use medium::{Delivery, Medium};
+pub use medium::{Delivery, Medium, has_radios};
 pub use refused::{NotLoaded, NotSent};

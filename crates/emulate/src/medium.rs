@@ -6,7 +6,8 @@ use experiment::scenario::{Scenario, Wishes};
 use lab::Error;
 use lab::capture::{Files, Wanted};
 use lab::files::{self, Folder};
-use sim::config::Network;
+use sim::config::{Network, Queues};
+use sim::radio::Format;
 use sim::results::Outcome;
 use sim::{Arrival, Datagram, Way, World};
 use std::collections::VecDeque;
@@ -57,6 +58,7 @@ pub struct Medium {
     names: Vec<String>,
     ways: Vec<Way>,
     end: Duration,
+    newest: Option<Format>,
     /// Arrived and not yet pulled.
     waiting: VecDeque<Delivery>,
     /// The node that leads elsewhere.
@@ -132,6 +134,14 @@ impl Medium {
     /// # Errors
     /// If it cannot be built, or has no real node.
     pub fn new(network: &Network, seed: u64) -> Result<Self, NotLoaded> {
+        if has_radios(network) { Err(NotLoaded::Driven) } else { Self::of_radios(network, seed) }
+    }
+
+    /// Builds a network that is the medium of a kernel's radios, one for each real node.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of_radios(network: &Network, seed: u64) -> Result<Self, NotLoaded> {
         let world = World::new(network, seed)?;
         let ways: Vec<Way> = world.ways().collect();
         if ways.is_empty() {
@@ -140,7 +150,19 @@ impl Medium {
         let names = world.roster().nodes.into_iter().map(|node| node.name).collect();
         let end = Duration::from_nanos(network.duration.as_nanos());
         let waiting = VecDeque::new();
-        Ok(Self { world, names, ways, end, waiting, gateway: None, captures: None, lost: None })
+        let newest = Format::of(network.radio.standard);
+        Ok(Self { world, names, ways, end, newest, waiting, gateway: None, captures: None, lost: None })
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn world(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// The newest format of frames with several streams, if it has any.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn newest(&self) -> Option<Format> {
+        self.newest
     }
 
     /// Writes captures of nodes from now on, as `sluice run --pcap` does, in which real packets are whole.
@@ -308,6 +330,11 @@ impl Medium {
             .find(|&node| self.names[node as usize] == name)
             .ok_or_else(|| NotSent::NotReal { name: name.to_owned(), known: self.nodes().map(str::to_owned).collect() })
     }
+}
+
+/// True if a kernel's radios send at nodes of the network.
+pub fn has_radios(network: &Network) -> bool {
+    network.node.iter().any(|node| node.queues == Some(Queues::Driver))
 }
 
 fn since_start(at: Instant) -> Duration {

@@ -17,6 +17,11 @@ pub enum NotLoaded {
     /// No node is real.
     #[error("no node of the network is real: give two of its nodes `real = true`")]
     NoRealNode,
+    /// Its real nodes take frames of a kernel, and no packets.
+    #[error(
+        "the nodes have `queues = \"driver\"`, for the radios of a kernel (mac80211_hwsim): packets go to nodes without it"
+    )]
+    Driven,
 }
 
 impl From<Refusal> for NotLoaded {

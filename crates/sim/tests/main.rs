@@ -9,6 +9,7 @@ mod classes;
 mod coding;
 #[path = "../../theory/tests/draws/mod.rs"]
 mod draws;
+mod driver;
 mod dsr;
 mod edca;
 #[path = "../../theory/tests/edca_slots/mod.rs"]

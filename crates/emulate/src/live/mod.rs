@@ -3,8 +3,11 @@
 //!
 //! Nothing of it lies in a file. The namespaces belong to a process that is the first of a PID namespace: with it end
 //! all processes in them, whatever ends it, and with the processes the namespaces and devices.
+//!
+//! Or the medium is that of a kernel's own radios: [`radios`].
 
 mod host;
+mod hwsim;
 mod namespaces;
 mod node;
 mod pace;
@@ -15,6 +18,7 @@ mod unavailable;
 mod visit;
 
 pub use host::{Hidden, Host, host};
+pub use hwsim::{Counts, radios};
 pub use namespaces::{Inside, again, inside};
 pub use pace::{Ended, NotRun, Report, Rules, run};
 pub use priority::raise;

@@ -280,7 +280,7 @@ impl Loop<'_> {
 }
 
 /// Asks a command to end, and ends it if it does not within [`GRACE`].
-fn end(child: &mut Child) -> Result<(), Unavailable> {
+pub(super) fn end(child: &mut Child) -> Result<(), Unavailable> {
     let pid = Pid::from_child(child);
     let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(failed("watch a process"))?;
     for signal in [Signal::TERM, Signal::KILL] {
@@ -294,6 +294,6 @@ fn end(child: &mut Child) -> Result<(), Unavailable> {
     child.wait().map(drop).map_err(failed("wait for the command"))
 }
 
-fn clock(clock: ClockId) -> Duration {
+pub(super) fn clock(clock: ClockId) -> Duration {
     Duration::try_from(clock_gettime(clock)).expect("these clocks begin at zero")
 }

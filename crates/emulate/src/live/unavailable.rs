@@ -24,6 +24,8 @@ pub enum Unavailable {
     Host { error: io::Error, name: &'static str, routes: String },
     #[error("cannot set up the network of node `{node}`: {error}")]
     Node { node: String, error: io::Error },
+    #[error("the kernel has no simulated radios: try `modprobe mac80211_hwsim radios=2`")]
+    NoRadios,
     #[error("cannot {what}: {error}")]
     System { what: &'static str, error: io::Error },
 }

@@ -220,6 +220,8 @@ pub enum Queues {
     Mac80211,
     /// Our default, without `[queue]` (`docs/turns.md`).
     Turns,
+    /// Those of a real kernel above this MAC, with `real` (`docs/emulation.md`).
+    Driver,
 }
 
 /// Settings of `queues = "turns"`.

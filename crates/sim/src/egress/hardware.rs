@@ -62,6 +62,12 @@ impl Hardware {
         Self { depth, per, queues, last: [0; CATEGORIES] }
     }
 
+    /// Takes whatever comes from now on: the limits are those of the kernel above.
+    pub(super) fn open(&mut self) {
+        debug_assert!(self.waiting().next().is_none(), "nothing has come yet");
+        self.depth = HardwareQueue::Packets(u32::MAX);
+    }
+
     /// What of a packet counts in the depth.
     pub(super) fn depth(&self) -> HardwareQueue {
         self.depth

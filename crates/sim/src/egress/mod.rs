@@ -9,6 +9,7 @@
 //! Only [`Order`] distinguishes one scheduler from another.
 
 mod accounts;
+mod driver;
 mod hardware;
 mod layout;
 mod mac80211;
@@ -28,6 +29,7 @@ use crate::config::{self, Class, HardwareQueue, Mac, Mac80211};
 use crate::engine::{List, Number as _, PortId, WireId};
 use crate::mac::{BROADCAST, Costs};
 use crate::net::Waiting;
+use driver::Aired;
 use hardware::{Hardware, Passed};
 use mac80211::Scheduler;
 use queue::{Batch as _, Completion, Departure, Settings};
@@ -121,6 +123,8 @@ pub(crate) struct Egress {
     signals: VecDeque<Waiting>,
     /// The stations that can sleep, at an access point that has such.
     sleepers: Sleepers,
+    /// Airtime that a driver above has to be told, if there is one.
+    aired: Option<Box<Aired>>,
 }
 
 /// The port of a category from which the next packet goes to the hardware queues, if one has room for it. A packet without
@@ -158,7 +162,8 @@ impl Egress {
         let per = || mac.marks.read("hardware_queue_per", mac.hardware_queue_per);
         let hardware = has_any.then(|| Box::new(Hardware::new(depth, per(), categories)));
         let (signals, sleepers) = (VecDeque::new(), Sleepers::default());
-        Self { ports, layout, order, hardware, moved: false, is_pulling: false, filled: 0, signals, sleepers }
+        let (moved, is_pulling, filled, aired) = (false, false, 0, None);
+        Self { ports, layout, order, hardware, moved, is_pulling, filled, signals, sleepers, aired }
     }
 
     /// Its ports, in order.
@@ -555,7 +560,13 @@ impl Egress {
         let port = |layout: &Layout| layout.port(station, category, Class::BestEffort);
         match &mut self.order {
             Order::RoundRobin(_) => {}
-            Order::Mac80211(scheduler) => scheduler.charge(now, port(&self.layout), airtime()),
+            Order::Mac80211(scheduler) => {
+                let airtime = airtime();
+                if let Some(aired) = &mut self.aired {
+                    aired.add(station, received, airtime);
+                }
+                scheduler.charge(now, port(&self.layout), airtime);
+            }
             Order::Turns(turns) => turns.charge(now, port(&self.layout), airtime(), received),
         }
     }

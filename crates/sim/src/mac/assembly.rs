@@ -71,7 +71,10 @@ impl Station {
     /// Limits of a data frame that begins now, including its announcement.
     fn limits(&self, now: Instant, rules: &Conventions) -> Limits {
         let to = self.held.present().to;
-        let agreement = *self.rates.agreement(to, rules);
+        let mut agreement = *self.rates.agreement(to, rules);
+        if self.rates.sends_alone(to) {
+            agreement.frames = 1;
+        }
         let left = self.txop.left(now);
         let part = self.downlink.as_ref().and_then(|downlink| downlink.longest_part(to, left, &self.rates, rules));
         let answer = || self.uplink.as_ref().and_then(|uplink| uplink.longest_answer(&self.rates, rules));

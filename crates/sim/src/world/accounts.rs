@@ -110,7 +110,12 @@ impl Accounts<'_> {
     pub(crate) fn finish_broadcast(&mut self, handle: Handle) {
         let packet = self.packets.remove(handle);
         match (packet.load, &mut *self.routing) {
-            (Load::Flow(flow), _) => self.flows[flow].record.ledger.finished += 1,
+            (Load::Flow(flow), _) => {
+                self.flows[flow].record.ledger.finished += 1;
+                if let Supply::Outside(passage) = &mut self.flows[flow].supply {
+                    passage.forget(&packet);
+                }
+            }
             (Load::Routing { .. }, Routing::Found(found)) => found.plane.ledger.finished += 1,
             (Load::Routing { .. }, Routing::Static(_)) => unreachable!("fixed routes need no messages"),
             (Load::Note(_) | Load::Null { .. }, _) => unreachable!("signals have accounts of their own"),

@@ -68,18 +68,17 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let flows = flows::build::flows(&basis, &medium)?;
     let routing = routing::build::routing(&basis, &nodes, &flows, &medium)?;
     routing::build::check_txop(&flows, &nodes, &routing, &rules)?;
+    let finds = !matches!(routing, Routing::Static(_));
     let recorder = network.record.series.map(|step| {
         let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
         let mut recorder = Recorder::new(step, network.duration, flows, port_names(&nodes, &rules).into_iter());
-        if !matches!(routing, Routing::Static(_)) {
+        if finds {
             recorder.follow_routes(nodes.len());
         }
         recorder
     });
     let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast");
-    network
-        .marks
-        .read_where(&[(broadcasts, &["record.reception"]), (!matches!(routing, Routing::Static(_)), &["record.hops"])]);
+    network.marks.read_where(&[(broadcasts, &["record.reception"]), (finds, &["record.hops"])]);
     let overheard = rules.tmac.is_some() || routing.overhears();
     let mut world = World {
         now: Instant::ZERO,
@@ -99,6 +98,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         posted: Posted::default(),
         asked: Vec::new(),
         arrivals: VecDeque::new(),
+        statuses: VecDeque::new(),
         broadcasts_in_air: 0,
         recorder,
         record: network.record.clone(),

@@ -44,5 +44,5 @@ mod witness;
 pub use error::{BuildError, Unknown};
 pub use places::{Asked, Governed, Place};
 pub use plan::Plan;
-pub use real::{Arrival, Datagram, Way};
+pub use real::{Arrival, Datagram, Series, Status, Way};
 pub use state::World;

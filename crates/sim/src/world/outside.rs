@@ -2,14 +2,15 @@
 
 use super::flows::passage::Kept;
 use super::flows::{Flow, Role, Supply};
-use super::real::{Arrival, Datagram, Way};
+use super::real::{Arrival, Datagram, Series, Status, Way};
 use super::routing::Routing;
 use super::state::World;
 use crate::config::Dscp;
-use crate::engine::{FlowId, NodeId};
+use crate::engine::{FlowId, Handle, NodeId};
+use crate::mac::BROADCAST;
 use crate::net::{Load, MTU, Packet, serial};
 use queue::Ecn;
-use units::Bytes;
+use units::{Bytes, Duration};
 
 /// CE in the ECN field (RFC 3168, section 5).
 const CONGESTION_EXPERIENCED: u8 = 0b11;
@@ -17,6 +18,8 @@ const CONGESTION_EXPERIENCED: u8 = 0b11;
 impl World {
     /// Largest length of a real packet on the network layer.
     pub const MTU: Bytes = MTU;
+    /// Largest length of a driver's frame without MAC and LLC headers and check sum: what encryption adds, too.
+    pub const FRAME: Bytes = Bytes::new(2_304);
 
     /// The flows of real packets: from each real node to every other, in the scenario's order.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
@@ -29,8 +32,24 @@ impl World {
     /// # Panics
     /// If the packet is longer than [`MTU`](Self::MTU), or the way is not one of this network.
     pub fn inject(&mut self, way: Way, datagram: Datagram) -> bool {
-        let Datagram { bytes, length, tos, key } = datagram;
+        let length = datagram.length;
         assert!(length <= MTU, "a packet of {length} is longer than the MTU of {MTU}");
+        self.launch_outside(way, datagram, Series::default()).is_some()
+    }
+
+    /// Hands a frame of a driver to its node's MAC now. Returns its number, with which its [status](Self::take_status)
+    /// comes; none if the node is off the air.
+    ///
+    /// # Panics
+    /// If the frame is longer than [`FRAME`](Self::FRAME), its node has no driver, or the way is not one of this network.
+    pub fn submit(&mut self, way: Way, frame: Datagram, series: Series) -> Option<u32> {
+        assert!(frame.length <= Self::FRAME, "a frame of {} is longer than {}", frame.length, Self::FRAME);
+        assert!(self.nodes[way.from.into()].egress.has_driver(), "its queues are elsewhere");
+        self.launch_outside(way, frame, series)
+    }
+
+    fn launch_outside(&mut self, way: Way, datagram: Datagram, series: Series) -> Option<u32> {
+        let Datagram { bytes, length, tos, key } = datagram;
         let dscp = Dscp::new(tos >> 2);
         let ecn = match tos & CONGESTION_EXPERIENCED {
             0 => Ecn::NotEct,
@@ -44,14 +63,52 @@ impl World {
         };
         let from = *from;
         if self.nodes[from].absent {
-            return false;
+            return None;
         }
         record.sent += 1;
         record.offered += length;
-        passage.under_way.insert(serial(record.ledger.made), Kept { bytes, tos, category, key });
+        let number = serial(record.ledger.made);
+        passage.under_way.insert(number, Kept { bytes, tos, category, key, series });
         self.launch(way.flow, Packet { dscp, ecn, ..Packet::new(Load::Flow(way.flow), self.now, length) });
         self.serve(from);
-        true
+        Some(number)
+    }
+
+    /// Takes what has become of the first frame of a driver that was done and not taken yet.
+    pub fn take_status(&mut self) -> Option<Status> {
+        self.statuses.pop_front()
+    }
+
+    /// Takes the airtime of the frames that a driver's node has sent to another, or `received` from it, since it was last
+    /// taken: every attempt counts.
+    pub fn take_airtime(&mut self, node: u32, other: u32, received: bool) -> Duration {
+        self.nodes[node.into()].egress.take_airtime(other, received)
+    }
+
+    /// A driver's MAC is done with a packet: pauses the run.
+    pub(crate) fn report(&mut self, handle: Handle, acknowledged: bool) {
+        let Packet { load: Load::Flow(flow), serial, transmissions, .. } = self.packets.get(handle) else { return };
+        let Flow { from, to, role: Role::Outside, .. } = self.flows[flow] else { return };
+        debug_assert!(self.nodes[from].egress.has_driver(), "others are not told");
+        let (way, at) = (Way { flow, from: from.into(), to }, self.now);
+        self.statuses.push_back(Status { way, number: serial, at, acknowledged, transmissions });
+        self.until = at;
+    }
+
+    /// Sets the mode of the frame that is due as its driver wants it, by the attempts so far.
+    #[cold]
+    pub(crate) fn follow_driver(&mut self, node: NodeId, category: u8) {
+        let station = &mut self.nodes[node].station;
+        let Some((to, Some(first))) = station.held.receivers(category).next() else { return };
+        let packet = self.packets.get(first);
+        let Load::Flow(flow) = packet.load else { return };
+        if let Supply::Outside(passage) = &self.flows[flow].supply
+            && let Some(kept) = passage.under_way.get(&packet.serial)
+            && let Some(mode) = kept.series.after(packet.transmissions)
+            && to != BROADCAST
+        {
+            station.rates.tell(to, mode);
+        }
     }
 
     /// Takes the first real packet that has arrived and was not taken yet; [`run_to`](Self::run_to) pauses for it.
@@ -80,11 +137,11 @@ impl World {
             recorder.got(index, packet.length);
         }
         if let Supply::Outside(passage) = supply
-            && let Some(kept) = passage.under_way.remove(&packet.serial)
+            && let Some(Kept { bytes, tos, .. }) = passage.reaches(packet, *to == BROADCAST)
         {
-            let way = Way { flow: index, from: (*from).into(), to: *to };
+            let way = Way { flow: index, from: (*from).into(), to: node.into() };
             let mark = if packet.ecn == Ecn::Ce { CONGESTION_EXPERIENCED } else { 0 };
-            let (bytes, tos) = (kept.bytes, kept.tos | mark);
+            let tos = tos | mark;
             if self.watch.is_some() {
                 passage.keep(packet, &bytes);
             }

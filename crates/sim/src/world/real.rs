@@ -1,6 +1,7 @@
 //! Packets of real programs.
 
 use crate::engine::FlowId;
+use crate::radio::Mode;
 use units::{Bytes, Instant};
 
 /// A flow of real packets, from one node to another.
@@ -25,6 +26,41 @@ pub struct Datagram {
     pub tos: u8,
     /// Hash of addresses, protocol and ports: by it queues tell flows of the same two nodes apart.
     pub key: u32,
+}
+
+/// Modes that a driver wants tried for a frame, one after another, each so many times; then the last goes on. Without any
+/// the node's own is used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Series(pub [Option<(Mode, u8)>; 4]);
+
+impl Series {
+    /// The mode after this many transmissions.
+    pub(super) fn after(&self, mut transmissions: u16) -> Option<Mode> {
+        let mut last = None;
+        for &(mode, times) in self.0.iter().flatten() {
+            last = Some(mode);
+            if transmissions < times.into() {
+                break;
+            }
+            transmissions -= u16::from(times);
+        }
+        last
+    }
+}
+
+/// What has become of a frame that a driver handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// The flow of the frame.
+    pub way: Way,
+    /// Its number.
+    pub number: u32,
+    /// Time at which the MAC was done with it.
+    pub at: Instant,
+    /// True if its receiver has acknowledged it.
+    pub acknowledged: bool,
+    /// How many times it was sent.
+    pub transmissions: u16,
 }
 
 /// A real packet that has arrived.

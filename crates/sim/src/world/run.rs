@@ -35,21 +35,27 @@ impl World {
         self.handle_until(self.end, self.handled + A_LITTLE);
     }
 
-    /// Runs on to `at`, its events included, but pauses at the first instant at which a real packet arrives: see
-    /// [`take_arrival`](Self::take_arrival). Not beyond the end.
+    /// Runs on to `at`, its events included, but pauses at the first instant at which a real packet arrives, or a driver's
+    /// frame is done: see [`take_arrival`](Self::take_arrival) and [`take_status`](Self::take_status). Not beyond the end.
     pub fn run_to(&mut self, at: Instant) {
         let at = at.max(self.now).min(self.end);
-        if self.arrivals.is_empty() {
-            self.handle_until((at + Duration::from_nanos(1)).min(self.end), u64::MAX);
+        if self.waits_for_program() {
+            return;
         }
-        if self.arrivals.is_empty() {
+        self.handle_until((at + Duration::from_nanos(1)).min(self.end), u64::MAX);
+        if !self.waits_for_program() {
             self.now = at;
         }
     }
 
+    /// True if something has happened that was not taken yet.
+    fn waits_for_program(&self) -> bool {
+        !self.arrivals.is_empty() || !self.statuses.is_empty()
+    }
+
     /// Time of the next event: until then nothing changes, and nothing arrives. The end if none is before it.
     pub fn next_event(&self) -> Instant {
-        if self.arrivals.is_empty() { self.events.next_time().min(self.end) } else { self.now }
+        if self.waits_for_program() { self.now } else { self.events.next_time().min(self.end) }
     }
 
     /// Events handled since the start of the run.

@@ -7,7 +7,7 @@ use super::flows::connections::Connections;
 use super::nodes::Node;
 use super::notes::Posted;
 use super::places::Asked;
-use super::real::Arrival;
+use super::real::{Arrival, Status};
 use super::routing::Routing;
 use super::wired::Wire;
 use super::witness::{Watch, Witness};
@@ -44,6 +44,8 @@ pub struct World {
     pub(crate) asked: Vec<Asked>,
     /// Real packets that have arrived and that nobody has taken yet.
     pub(crate) arrivals: VecDeque<Arrival>,
+    /// What has become of frames of drivers, not taken yet.
+    pub(crate) statuses: VecDeque<Status>,
     pub(crate) broadcasts_in_air: u64,
     pub(crate) recorder: Option<Recorder>,
     /// What results contain.

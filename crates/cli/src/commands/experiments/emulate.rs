@@ -7,8 +7,8 @@ use crate::commands::decisions::line;
 use crate::console::{complain, print, print_json, width};
 use crate::failure::{Failure, HOLDS, INTERRUPTED, LATE};
 use crate::progress::warn;
-use ::emulate::live::{self, Ended, Hidden, NoVisit, NotRun, Ready, Report, Rules, Unavailable};
-use ::emulate::{Medium, NotLoaded};
+use ::emulate::live::{self, Counts, Ended, Hidden, NoVisit, NotRun, Ready, Report, Rules, Unavailable};
+use ::emulate::{Medium, NotLoaded, has_radios};
 use experiment::jobs;
 use experiment::scenario::Wishes;
 use experiment::shell::quoted;
@@ -29,12 +29,15 @@ use std::time::Duration;
 const LATE_BY_DEFAULT: f64 = 0.01;
 
 pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
-    let inside = live::inside()?;
     args.file = targets::one(&args.file)?;
     let wishes = Wishes { set: args.set.clone(), base_only: true, ..Wishes::default() };
     let mut scenario = files::load(&args.file, &wishes)?;
     scenario.file = home::name(&args.file, &scenario.id);
     let scenario = scenario.without_variations(args.seed);
+    if has_radios(&scenario.base) {
+        return radios(&args, Medium::of_radios(&scenario.base, args.seed)?);
+    }
+    let inside = live::inside()?;
     let mut medium = Medium::new(&scenario.base, args.seed)?;
     if let Some(gateway) = &args.gateway {
         medium.lead(gateway).map_err(|refusal| Failure::wrong(refusal.to_string()))?;
@@ -55,10 +58,7 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
     };
     let rules = Rules { late, step };
     let done = live::run(&inside, &mut medium, command(&args.command), rules, &mut begin, &mut first_late);
-    let (Report { emulation, series, wall, cpu }, ended) = done.map_err(|error| match error {
-        NotRun::Unavailable(error) => error.into(),
-        NotRun::Command(error) => Failure::not_run(&args.command[0], &error),
-    })?;
+    let (Report { emulation, series, wall, cpu }, ended) = done.map_err(|error| cannot_run(error, &args))?;
     medium.end_capture()?;
     let lateness = emulation.lateness();
     let too_late = args.most_late.is_some_and(|most| 100.0 * (1.0 - emulation.in_time_ratio) > most);
@@ -98,6 +98,33 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
         _ if too_late => LATE,
         Ended::Interrupted => INTERRUPTED,
         Ended::Command(_) | Ended::Over => HOLDS,
+    })
+}
+
+/// Runs the network as the medium of the kernel's radios.
+fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
+    if args.pcap.is_some() || args.gateway.is_some() || args.out.is_some() {
+        return Err(Failure::wrong("the radios of a kernel have no captures, no gateway and no folder of results yet"));
+    }
+    let done = live::radios(&mut medium, command(&args.command));
+    let (counts, ended) = done.map_err(|error| cannot_run(error, args))?;
+    let Counts { acknowledged, failed, to_all, refused } = counts;
+    let mut outcome = medium.finish();
+    outcome.flows.retain(|flow| flow.received_packets > 0);
+    if args.json {
+        print_json(
+            &(serde_json::to_string(&outcome).map_err(|error| Failure::failed(error.to_string()))?
+                + "
+"),
+        )?;
+    }
+    complain(format_args!(
+        "frames of the radios: {acknowledged} acknowledged, {failed} given up, {to_all} to all, {refused} not carried"
+    ));
+    Ok(match ended {
+        Ended::Command(status) => u8::try_from(status & 0xff).unwrap_or(u8::MAX),
+        Ended::Interrupted => INTERRUPTED,
+        Ended::Over => HOLDS,
     })
 }
 
@@ -157,6 +184,13 @@ fn command(words: &[OsString]) -> Option<Command> {
 fn code(ended: ExitStatus) -> u8 {
     let code = ended.code().or_else(|| ended.signal().map(|signal| 128 + signal)).unwrap_or_default();
     u8::try_from(code & 0xff).unwrap_or(u8::MAX)
+}
+
+fn cannot_run(error: NotRun, args: &args::Emulate) -> Failure {
+    match error {
+        NotRun::Unavailable(error) => error.into(),
+        NotRun::Command(error) => Failure::not_run(&args.command[0], &error),
+    }
 }
 
 impl From<Unavailable> for Failure {

@@ -41,6 +41,8 @@ pub(crate) struct Rates {
     only: Option<Mode>,
     /// The widest channel of the next frames, if that is limited.
     limit: Option<ChannelWidth>,
+    /// By peer, the mode that a driver wants for the frame that is due.
+    told: Vec<(u32, Mode)>,
 }
 
 /// Rate control of a station towards all its peers.
@@ -67,7 +69,7 @@ impl Rates {
     pub(crate) fn fixed(sets: Vec<Vec<Mode>>, of_peer: Vec<usize>) -> Self {
         let only = if let [set] = &sets[..] { set.as_slice() } else { &[] };
         let only = if let &[mode] = only { Some(mode) } else { None };
-        Self { own: 0, sets, of_peer, controls: None, level: 0, only, limit: None }
+        Self { own: 0, sets, of_peer, controls: None, level: 0, only, limit: None, told: Vec::new() }
     }
 
     /// The same of this station.
@@ -95,7 +97,7 @@ impl Rates {
     ) -> Self {
         let candidates = sets.iter().map(|set| set.iter().map(|&mode| costs.of(mode)).collect()).collect();
         let controls = Some(Controls { algorithm, candidates, peers: Vec::new(), random });
-        Self { own: 0, sets, of_peer, controls, level: 0, only: None, limit: None }
+        Self { own: 0, sets, of_peer, controls, level: 0, only: None, limit: None, told: Vec::new() }
     }
 
     #[inline]
@@ -118,12 +120,31 @@ impl Rates {
     /// The same without a limit of the width.
     #[inline]
     pub(crate) fn widest(&self, to: u32) -> Mode {
+        if let Some(&(_, mode)) = self.told.iter().find(|&&(peer, _)| peer == to) {
+            return mode;
+        }
         self.sets[self.set(to)][self.controls.as_ref().map_or(self.level, |controls| controls.index(to))]
     }
 
     /// Returns the mode of the next data frames to this receiver.
     pub(crate) fn mode_to(&self, to: u32, timing: &Timing) -> Mode {
         if to == BROADCAST { timing.basic } else { self.mode(to) }
+    }
+
+    /// Sets the mode of the frame to a peer that is due.
+    pub(crate) fn tell(&mut self, to: u32, mode: Mode) {
+        debug_assert_ne!(to, BROADCAST, "broadcasts have the basic mode");
+        self.only = None;
+        match self.told.iter_mut().find(|(peer, _)| *peer == to) {
+            Some((_, told)) => *told = mode,
+            None => self.told.push((to, mode)),
+        }
+        debug_assert_eq!(self.widest(to), mode);
+    }
+
+    /// Does a driver want a frame to a peer that cannot be an aggregate?
+    pub(crate) fn sends_alone(&self, to: u32) -> bool {
+        self.told.iter().any(|&(peer, mode)| peer == to && !matches!(mode, Mode::Mimo(_)))
     }
 
     /// Limits the width of the next frames.

@@ -5,7 +5,7 @@ use super::asking;
 use super::ends::{End, Ends, MOST, too_many};
 use super::supply::Traffic;
 use super::{Flow, Role, Supply};
-use crate::config::{self, Class, Dscp};
+use crate::config::{self, Class, Dscp, Protocol, Queues};
 use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions, Frame};
 use crate::radio::Medium;
@@ -34,6 +34,10 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
             if to == BROADCAST && !infrastructure.has_radio(from) {
                 let message = format!("`{}` has no radio to send broadcasts with", names[from as usize]);
                 return Err(BuildError::new(format!("flow.{}.to", described.name), message));
+            }
+            if basis.sites[from as usize].queues == Some(Queues::Driver) {
+                let message = format!("at `{}` a kernel sends, which has `queues = \"driver\"`", names[from as usize]);
+                return Err(BuildError::new(format!("flow.{}.from", described.name), message));
             }
             let tcp = answered.and_then(|answered| answered.settings);
             if flows.len() == MOST {
@@ -110,7 +114,7 @@ fn flow(described: &config::Flow, identity: Identity, from: u32, to: u32, supply
 /// # Errors
 /// A real node without another, or too many flows.
 fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
-    let Basis { sites, names, rules, .. } = *basis;
+    let Basis { network, sites, names, rules, .. } = *basis;
     let real: Vec<u32> = sites.iter().zip(0..).filter(|(site, _)| site.real).map(|(_, node)| node).collect();
     let path = |node: u32| format!("node.{}.real", names[node as usize]);
     if let &[alone] = &real[..] {
@@ -118,14 +122,26 @@ fn add_real(flows: &mut Vec<Flow>, basis: &Basis) -> Result<(), BuildError> {
         return Err(BuildError::new(path(alone), message));
     }
     if let Some(&first) = real.first()
-        && flows.len() + real.len() * (real.len() - 1) > MOST
+        && flows.len() + real.len() * real.len() > MOST
     {
         let message = format!("more than {MOST} flows, one from each real node to every other among them");
         return Err(BuildError::new(path(first), message));
     }
+    let driven = |&node: &u32| sites[node as usize].queues == Some(Queues::Driver);
+    if let (Some(&other), true) = (real.iter().find(|node| !driven(node)), real.iter().any(driven)) {
+        let message = "others have `queues = \"driver\"`: a kernel sends at all real nodes, or at none".to_owned();
+        return Err(BuildError::new(path(other), message));
+    }
+    if let (Some(&first), true) = (real.iter().find(|node| driven(node)), network.routing.protocol != Protocol::Static)
+    {
+        let message = "a kernel finds its own routes: write `protocol = \"static\"` in `[routing]`".to_owned();
+        return Err(BuildError::new(format!("node.{}.queues", names[first as usize]), message));
+    }
     for &from in &real {
-        for &to in real.iter().filter(|&&to| to != from) {
-            let [sender, receiver] = [from, to].map(|node| names[node as usize].clone());
+        let all = driven(&from).then_some(BROADCAST);
+        for to in real.iter().copied().filter(|&to| to != from).chain(all) {
+            let name = |node: u32| names.get(node as usize).map_or("broadcast", String::as_str).to_owned();
+            let [sender, receiver] = [from, to].map(name);
             let identity = Identity {
                 name: format!("{sender}-{receiver}"),
                 from: sender,

@@ -2,6 +2,7 @@
 //! until the packet arrives or is lost.
 
 use crate::net::Packet;
+use crate::world::real::Series;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Frames may be traced after what they carry has arrived, if their acknowledgements were lost or they come to others
@@ -17,13 +18,15 @@ pub(crate) struct Passage {
 }
 
 /// What is kept beside a simulated packet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) bytes: Box<[u8]>,
     pub(crate) tos: u8,
     /// Index of its access category.
     pub(crate) category: u8,
     pub(crate) key: u32,
+    /// Modes that a driver wants tried.
+    pub(crate) series: Series,
 }
 
 impl Passage {
@@ -32,6 +35,12 @@ impl Passage {
         let arrived = || self.arrived.iter().rev().find(|(serial, _)| *serial == packet.serial);
         let under_way = self.under_way.get(&packet.serial).map(|kept| &kept.bytes);
         under_way.or_else(|| arrived().map(|(_, bytes)| bytes)).cloned()
+    }
+
+    /// What was sent as this packet, which has come to a node; others get it too if it is `for_all`.
+    pub(crate) fn reaches(&mut self, packet: &Packet, for_all: bool) -> Option<Kept> {
+        let Self { under_way, .. } = self;
+        if for_all { under_way.get(&packet.serial).cloned() } else { under_way.remove(&packet.serial) }
     }
 
     /// Drops what belongs to a lost packet.

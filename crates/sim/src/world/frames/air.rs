@@ -44,6 +44,9 @@ impl World {
             }
             Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
+                if self.nodes[node].egress.has_driver() {
+                    self.follow_driver(node, category);
+                }
                 if self.medium.has_bands() {
                     let Self { nodes, medium, rules, now, .. } = self;
                     if !nodes[node].settles_width(node, medium, *now, rules) {

@@ -3,7 +3,7 @@
 use super::Node;
 use super::access;
 use super::sites::Site;
-use crate::config::{Category, Class, LowLevel, Network, Queues, Radio, RateAlgorithm, Role};
+use crate::config::{Category, Class, LowLevel, Mac80211, Network, PullLoop, Queues, Radio, RateAlgorithm, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Algorithm, Conventions, Costs, Rates, Station, Uplink};
@@ -18,7 +18,7 @@ use crate::world::radio;
 use control::{Controller as _, Reads, Sets};
 use queue::Shaper;
 use queue::turns::Rule;
-use units::Instant;
+use units::{Duration, Instant, Positive, Within};
 
 /// All nodes with their ports and stations.
 pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
@@ -77,6 +77,9 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
             station.contention.configure(access::access(network, Some(site), &rules.timing)?.0);
         }
         let mut egress = Egress::new(ports, layout, order, &network.mac);
+        if site.queues == Some(Queues::Driver) {
+            egress.serve_driver(sites.len());
+        }
         let sleeps = |&station: &u32| sites[station as usize].power_save.is_some();
         if infrastructure.stations(address).any(|station| sleeps(&station)) {
             egress.let_sleep(infrastructure.stations(address).filter(sleeps));
@@ -131,15 +134,31 @@ fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
             site.marks.read_where(&[(acts, &["turns.without"])]);
             Order::turns(layout, site.marks.read("turns", site.turns), site.role == Role::AccessPoint)
         }
+        Some(Queues::Driver) => Order::mac80211(layout, DRIVER, None),
         Some(Queues::One | Queues::PerStation) | None => Order::round_robin(),
     }
 }
+
+/// Of a driver's node: all passes at once, because the kernel above has the limits.
+const DRIVER: Mac80211 = Mac80211 {
+    pull_loop: PullLoop::Mt76,
+    broadcast_limit: None,
+    aql_low: UNLIMITED,
+    aql_high: UNLIMITED,
+    aql_threshold: UNLIMITED,
+    airtime_weight: const { Positive::<Duration>::new(Duration::from_micros(256)).expect("above zero") },
+    txq_limit: const { Within::<u32, 1, 1_000_000>::new(1_000_000).expect("from 1 to 1000000") },
+};
+const UNLIMITED: Duration = Duration::from_secs(1_000_000);
 
 /// Returns a node's power save, if it sleeps.
 fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerSave>>, BuildError> {
     let Some(described) = site.power_save else { return Ok(None) };
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
     match basis.infrastructure.access_point(node) {
+        _ if site.queues == Some(Queues::Driver) => {
+            refuse(format!("when `{}` sleeps its kernel decides: leave this table out", site.name))
+        }
         None => refuse(format!("`{}` has no access point that could keep its packets: only stations sleep", site.name)),
         Some(_) if basis.rules.shares_downlink() => {
             refuse("stations that share frames do not sleep in the model: leave `mac.ofdma` out".to_owned())
@@ -159,7 +178,7 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
                            go with `voice`: write `[category_queue]`, or `access = \"dcf\"` in `[mac]`";
             return refuse("class_queue".to_owned(), message);
         }
-        Some(_) if matches!(site.queues, Some(Queues::Mac80211 | Queues::Turns)) => {
+        Some(_) if matches!(site.queues, Some(Queues::Mac80211 | Queues::Turns | Queues::Driver)) => {
             let message = "mac80211 and turns know categories, not classes: write `access = \"edca\"` in `[mac]` instead \
                            of `[class_queue]`";
             return refuse(format!("node.{}.queues", site.name), message);
@@ -177,6 +196,7 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
     if site.queues.is_some_and(|queues| queues != Queues::One) {
         layout.stations = infrastructure.receivers(node);
         let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && flow.from == site.name);
+        let broadcasts = broadcasts || site.queues == Some(Queues::Driver);
         layout.groups = (layout.stations.len() + usize::from(broadcasts)).max(1);
     }
     Ok(layout)

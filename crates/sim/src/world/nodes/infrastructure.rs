@@ -175,7 +175,12 @@ fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> 
 fn check_keys(site: &Site) -> Result<(), BuildError> {
     let refuse = |key: &str, message: String| Err(BuildError::new(format!("node.{}.{key}", site.name), message));
     match (site.role, site.queues) {
-        (Role::AccessPoint, _) | (_, None | Some(Queues::One)) | (Role::Station, Some(Queues::Turns)) => {}
+        (Role::AccessPoint | Role::Station, Some(Queues::Driver)) if !site.real => {
+            return refuse("queues", format!("no kernel sends at `{}`: give it `real = true`", site.name));
+        }
+        (Role::AccessPoint, _)
+        | (_, None | Some(Queues::One))
+        | (Role::Station, Some(Queues::Turns | Queues::Driver)) => {}
         (Role::Station, Some(Queues::PerStation | Queues::Mac80211)) => {
             return refuse("queues", format!("`{}` is no access point: it has one queue, or `turns`", site.name));
         }
@@ -188,10 +193,14 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
         let message = format!("below `target_delay`, which is {}: write at least that", target_delay.get());
         return refuse("turns.bulk_delay", message);
     }
-    if let Some(queues @ (Queues::Mac80211 | Queues::Turns)) = site.queues {
+    if let Some(queues @ (Queues::Mac80211 | Queues::Turns | Queues::Driver)) = site.queues {
         for (key, given) in [("queue", site.queue.is_some()), ("category_queue", !site.category_queue.is_default())] {
             if given {
-                let queues = if queues == Queues::Turns { "turns" } else { "mac80211" };
+                let queues = match queues {
+                    Queues::Turns => "turns",
+                    Queues::Driver => "driver",
+                    _ => "mac80211",
+                };
                 let message = format!(
                     "with `queues = \"{queues}\"` the scheduler has queues of its own; leave this table out, or write \
                      `queues = \"per-station\"`"

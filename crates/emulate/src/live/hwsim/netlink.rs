@@ -1,0 +1,237 @@
+//! The driver `mac80211_hwsim`: its radios hand their frames to a process, which decides their fate (generic netlink
+//! family `MAC80211_HWSIM`, `mac80211_hwsim.h`).
+
+use super::frame::{Address, Rates};
+use rustix::io::Errno;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+/// Netlink's answer to a message: an error number of four bytes, and the message if that is not zero.
+const ERROR: u16 = 2;
+const CONTROLLER: u16 = 0x10;
+const GET_FAMILY: u8 = 3;
+const FAMILY_ID: u16 = 1;
+const FAMILY_NAME: u16 = 2;
+const REGISTER: u8 = 1;
+const FRAME: u8 = 2;
+const STATUS: u8 = 3;
+const RECEIVER: u16 = 1;
+const TRANSMITTER: u16 = 2;
+const CONTENT: u16 = 3;
+const FLAGS: u16 = 4;
+const RATE: u16 = 5;
+const SIGNAL: u16 = 6;
+const RATES: u16 = 7;
+const COOKIE: u16 = 8;
+/// With a status: it ends a batch, after which a driver pulls more. hwsim as it comes does not read it.
+const PULLS: u16 = 9;
+/// With a frame or a status: airtime in microseconds. hwsim as it comes does not read it.
+const AIRTIME: u16 = 10;
+const FREQUENCY: u16 = 19;
+const RATE_FLAGS: u16 = 21;
+/// Flags of a frame and of a status: nobody is to acknowledge it; it was acknowledged.
+pub(super) const NO_ACK: u32 = 2;
+const ACKNOWLEDGED: u32 = 4;
+const SIGNAL_DBM: i32 = -50;
+/// Length of `nlmsghdr`, and of that and `genlmsghdr`.
+const HEADER: usize = 16;
+const GENERIC_HEADER: usize = 20;
+
+/// The driver lists a frame as pending only after it has handed it over. It refuses a status that another processor brings
+/// in between, and then keeps the packet for ever. So a refused status is sent again after this time, and so often at most,
+/// because the driver also refuses the status of a frame that it has dropped.
+const AGAIN_AFTER: Duration = Duration::from_millis(1);
+const TIMES: u32 = 3;
+
+/// Number of the medium's socket. The driver goes on without a medium when any netlink socket of the medium's number is
+/// closed, of whatever protocol, and the kernel would give this process's number to the first socket of each.
+const PORT: u32 = 1 << 30;
+/// Memory for messages of the kernel that were not read.
+const ROOM: usize = 16 << 20;
+/// Messages are sent together up to this length.
+const TOGETHER: usize = 1 << 15;
+
+/// A frame that a radio sends.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frame {
+    /// Address of the radio.
+    pub(super) radio: Address,
+    /// Bytes from the MAC header on, without check sum.
+    pub(super) content: Vec<u8>,
+    pub(super) rates: Rates,
+    pub(super) rate_flags: Vec<u8>,
+    pub(super) flags: u32,
+    pub(super) cookie: Vec<u8>,
+    /// Frequency in MHz.
+    pub(super) frequency: u32,
+}
+
+/// The driver, as its medium sees it.
+#[derive(Debug)]
+pub(super) struct Driver {
+    pub(super) socket: OwnedFd,
+    family: u16,
+    buffer: Vec<u8>,
+    /// Messages to be sent together.
+    outbox: Vec<u8>,
+    /// Statuses that were refused, and when they are sent again.
+    refused: VecDeque<(Duration, Vec<u8>)>,
+}
+
+impl Driver {
+    /// Registers this process for the frames of all radios that were made in this network namespace. None if the kernel has
+    /// no such radios.
+    pub(super) fn register() -> io::Result<Option<Self>> {
+        let kind = Some(netlink::GENERIC);
+        let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, kind)?;
+        rustix::net::bind(&socket, &SocketAddrNetlink::new(PORT, 0))?;
+        rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, ROOM)?;
+        let (buffer, outbox, refused) = (vec![0; 1 << 16], Vec::new(), VecDeque::new());
+        let mut new = Self { socket, family: CONTROLLER, buffer, outbox, refused };
+        Message::new(GET_FAMILY, CONTROLLER, &mut new.outbox).with(FAMILY_NAME, b"MAC80211_HWSIM\0").end();
+        new.flush()?;
+        let length = new.receive()?;
+        let found = new.buffer.get(GENERIC_HEADER..length).and_then(|bytes| attribute(bytes, FAMILY_ID));
+        let Some(family) = found.and_then(|id| id.try_into().ok()).map(u16::from_ne_bytes) else { return Ok(None) };
+        new.family = family;
+        Message::new(REGISTER, family, &mut new.outbox).end();
+        new.flush()?;
+        Ok(Some(new))
+    }
+
+    /// Sends the messages that wait.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        if !self.outbox.is_empty() {
+            rustix::net::send(&self.socket, &self.outbox, SendFlags::empty())?;
+            self.outbox.clear();
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self) -> Result<usize, Errno> {
+        rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::DONTWAIT).map(|(length, _)| length)
+    }
+
+    /// Takes the next frame; none if there is none now.
+    pub(super) fn next(&mut self, now: Duration) -> io::Result<Option<Frame>> {
+        loop {
+            let length = match self.receive() {
+                Ok(length) => length,
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let message = &self.buffer[..length];
+            let kind = message.get(4..6).map(|kind| u16::from_ne_bytes([kind[0], kind[1]]));
+            if kind == Some(ERROR) {
+                self.is_refused(message[HEADER.min(length)..].to_vec(), now);
+            } else if kind == Some(self.family) && message.get(HEADER) == Some(&FRAME) {
+                let of = |kind| attribute(&message[GENERIC_HEADER..], kind).unwrap_or_default();
+                let number = |kind| of(kind).try_into().map_or(0, u32::from_ne_bytes);
+                let Ok(radio) = of(TRANSMITTER).try_into() else { continue };
+                return Ok(Some(Frame {
+                    radio,
+                    content: of(CONTENT).to_vec(),
+                    rates: Rates::read(of(RATES)),
+                    rate_flags: of(RATE_FLAGS).to_vec(),
+                    flags: number(FLAGS),
+                    cookie: of(COOKIE).to_vec(),
+                    frequency: number(FREQUENCY),
+                }));
+            }
+            // Other messages are about a radio's addresses, or about one that goes and takes no more frames.
+        }
+    }
+
+    /// Keeps a status that the driver refused; its sequence number tells how often. `answer`: an error and the message.
+    fn is_refused(&mut self, mut answer: Vec<u8>, now: Duration) {
+        let Some(error) = answer.first_chunk().map(|error| i32::from_ne_bytes(*error)) else { return };
+        answer.drain(..size_of::<i32>());
+        let (Some(number), Some(&STATUS)) = (answer.get(8..12), answer.get(HEADER)) else { return };
+        let times = number.try_into().map_or(TIMES, u32::from_ne_bytes);
+        if error != 0 && times < TIMES {
+            answer[8..12].copy_from_slice(&(times + 1).to_ne_bytes());
+            self.refused.push_back((now + AGAIN_AFTER, answer));
+        }
+    }
+
+    /// Sends refused statuses again whose time has come. Returns when the next is due.
+    pub(super) fn again(&mut self, now: Duration) -> Option<Duration> {
+        while self.refused.front().is_some_and(|(due, _)| *due <= now) {
+            self.outbox.extend(self.refused.pop_front().map(|(_, bytes)| bytes).unwrap_or_default());
+        }
+        self.refused.front().map(|&(due, _)| due)
+    }
+
+    /// Delivers a frame to a radio, with the airtime of what came from its sender since the last one.
+    pub(super) fn deliver(&mut self, to: Address, content: &[u8], frequency: u32, airtime: Duration) -> io::Result<()> {
+        let message = Message::new(FRAME, self.family, &mut self.outbox).with(RECEIVER, &to).with(CONTENT, content);
+        let message = message.with(RATE, &0_u32.to_ne_bytes()).with(SIGNAL, &SIGNAL_DBM.to_ne_bytes());
+        message.with(FREQUENCY, &frequency.to_ne_bytes()).with_airtime(airtime).end();
+        if self.outbox.len() > TOGETHER { self.flush() } else { Ok(()) }
+    }
+
+    /// Reports a frame's fate to the radio that sent it: if it was acknowledged, after this many transmissions, and the airtime
+    /// of what was sent to its receiver since the last one. It may be the last of a batch.
+    pub(super) fn report(&mut self, frame: &Frame, acknowledged: bool, times: u16, airtime: Duration, is_last: bool) {
+        let flags = frame.flags & NO_ACK | if acknowledged { ACKNOWLEDGED } else { 0 };
+        let rates = frame.rates.tried(times).0;
+        let message = Message::new(STATUS, self.family, &mut self.outbox).with(TRANSMITTER, &frame.radio);
+        let message = message.with(FLAGS, &flags.to_ne_bytes()).with(COOKIE, &frame.cookie);
+        let message = message.with(SIGNAL, &SIGNAL_DBM.to_ne_bytes()).with(RATES, rates.as_flattened());
+        let message = message.with_airtime(airtime);
+        if is_last { message.with(PULLS, &1_u32.to_ne_bytes()) } else { message }.end();
+    }
+}
+
+/// A message of generic netlink, behind others.
+struct Message<'o> {
+    out: &'o mut Vec<u8>,
+    start: usize,
+}
+
+impl<'o> Message<'o> {
+    fn new(command: u8, family: u16, out: &'o mut Vec<u8>) -> Self {
+        let start = out.len();
+        out.resize(start + GENERIC_HEADER, 0);
+        out[start + 4..start + 6].copy_from_slice(&family.to_ne_bytes());
+        // A request without an answer if nothing is wrong.
+        out[start + 6] = 1;
+        (out[start + HEADER], out[start + HEADER + 1]) = (command, 1);
+        Self { out, start }
+    }
+
+    fn with(self, kind: u16, value: &[u8]) -> Self {
+        self.out.extend(u16::try_from(value.len() + 4).unwrap_or(u16::MAX).to_ne_bytes());
+        self.out.extend(kind.to_ne_bytes());
+        self.out.extend(value);
+        self.out.resize(self.out.len().next_multiple_of(4), 0);
+        self
+    }
+
+    fn with_airtime(self, airtime: Duration) -> Self {
+        let micros = u32::try_from(airtime.as_micros()).unwrap_or(u32::MAX);
+        if micros == 0 { self } else { self.with(AIRTIME, &micros.to_ne_bytes()) }
+    }
+
+    fn end(self) {
+        let length = u32::try_from(self.out.len() - self.start).unwrap_or(u32::MAX);
+        self.out[self.start..self.start + 4].copy_from_slice(&length.to_ne_bytes());
+    }
+}
+
+fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    loop {
+        let length = usize::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?));
+        let kind = u16::from_ne_bytes(bytes.get(2..4)?.try_into().ok()?) & 0x3fff;
+        let value = bytes.get(4..length)?;
+        if kind == wanted {
+            return Some(value);
+        }
+        bytes = bytes.get(length.next_multiple_of(4)..)?;
+    }
+}
