@@ -13,9 +13,9 @@ static uint64_t draw(uint64_t below) {
     return state % below;
 }
 
-static const char *const scenarios[] = {"mesh", "walk-away", "none", "", "/", "title = \"t\"\n", NULL, "\xff\xfe", "[", "home"};
+static const char *const scenarios[] = {"mesh", "train-roam", "none", "", "/", "title = \"t\"\n", NULL, "\xff\xfe", "[", "mesh"};
 static const char *const settings[] = {NULL, "", "duration = 2 s", "duration = 3 s\nseed", "x", "duration = 1 s\n\n queue.limit = 5", "\xff"};
-static const char *const names[] = {"n4", "server", "phone", "laptop", "", NULL, "\xc3(", "n0"};
+static const char *const names[] = {"n4", "server", "passenger", "laptop", "", NULL, "\xc3(", "n0"};
 
 static uint64_t when(sluice_air *air) {
     uint64_t now = sluice_now(air);
@@ -39,14 +39,14 @@ int main(int argc, char **argv) {
         sluice_delivery got;
         int failed = 0;
         /* Without an air one is opened, mostly. */
-        uint64_t call = *air || draw(4) == 0 ? draw(12) : 0;
+        uint64_t call = *air || draw(4) == 0 ? draw(30) : 0;
         switch (call) {
         case 0:
             sluice_close(*air);
             if (draw(2))
                 *air = sluice_open(draw(9) ? SLUICE_VERSION : (uint32_t)draw(5), scenarios[draw(10)], draw(3), settings[draw(7)]);
             else
-                *air = sluice_open(SLUICE_VERSION, draw(2) ? "mesh" : "walk-away", draw(3), "duration = 2 s");
+                *air = sluice_open(SLUICE_VERSION, draw(2) ? "mesh" : "train-roam", draw(3), "duration = 2 s");
             failed = !*air;
             break;
         case 1:
