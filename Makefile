@@ -33,7 +33,7 @@ Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and n
 Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in browsers; page-speed: its cost
 Results         fingerprints: records crates/sim/tests/fingerprints.csv anew
 Deep tests      mutants (BASE, WHOLE, FILE, SHARD), fuzz (TIME), fuzz-on, wasm, portable
-Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo
+Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo, library (PREFIX: the air for C, target/library)
 Pictures        picture (docs/report.png), page-pictures, theory-plots
 endef
 export HELP
@@ -99,8 +99,21 @@ live: charts
 	cargo build --release --locked -p sluice-cli --features bpf
 	@echo "target/release/sluice has our own queue discipline; try: $(SLUICE) doctor"
 
-# The Debian package, with the BPF discipline: target/deb/*.deb.
-deb: live
+# The air as a C library, for a place under PREFIX. Panics unwind in this profile, and become errors of a call.
+PREFIX ?= /usr/local
+LIBRARY := target/library
+library: charts
+	cargo build --profile wheel --locked -p sluice-air
+	rm -rf $(LIBRARY)
+	mkdir -p $(LIBRARY)/include $(LIBRARY)/lib/pkgconfig
+	cp crates/air/include/sluice.h $(LIBRARY)/include
+	cp target/wheel/libsluice.a $(LIBRARY)/lib
+	cp target/wheel/libsluice.so $(LIBRARY)/lib/libsluice.so.1
+	ln -s libsluice.so.1 $(LIBRARY)/lib/libsluice.so
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(PREFIX)/lib|' crates/air/sluice.pc.in > $(LIBRARY)/lib/pkgconfig/sluice.pc
+
+# The Debian packages, with the BPF discipline: target/deb/*.deb.
+deb: live library
 	@command -v dh > /dev/null || { echo "missing: sudo apt-get install debhelper"; exit 1; }
 	rm -rf target/deb
 	mkdir -p target/deb/build

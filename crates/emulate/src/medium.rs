@@ -6,6 +6,7 @@ use experiment::scenario::{Scenario, Wishes};
 use lab::Error;
 use lab::capture::{Files, Wanted};
 use lab::files::{self, Folder};
+use lab::home;
 use sim::config::{Network, Queues};
 use sim::radio::Format;
 use sim::results::Outcome;
@@ -115,9 +116,19 @@ impl Medium {
     /// # Errors
     /// As `load`, or a fault in one of the keys.
     pub fn load_with(path: impl AsRef<Path>, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
-        let set = set.iter().map(|&set| set.to_owned()).collect();
-        let wishes = Wishes { set, base_only: true, ..Wishes::default() };
-        Self::new(&files::load(path.as_ref(), &wishes)?.base, seed)
+        Self::new(&files::load(path.as_ref(), &wishes(set))?.base, seed)
+    }
+
+    /// As [`load_with`](Self::load_with), of a file or of the built-in scenario with this id: `home`.
+    ///
+    /// # Errors
+    /// As `load_with`; or there is neither.
+    pub fn open(target: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
+        let path = Path::new(target);
+        if path.exists() || !home::is_word(path) {
+            return Self::load_with(path, seed, set);
+        }
+        Self::new(&home::built_in(target, &wishes(set))?.base, seed)
     }
 
     /// As [`load`](Self::load), from the text of a scenario, which is called `name` in errors.
@@ -125,8 +136,16 @@ impl Medium {
     /// # Errors
     /// As `load`.
     pub fn read(name: &str, text: &str, seed: u64) -> Result<Self, NotLoaded> {
-        let wishes = Wishes { base_only: true, ..Wishes::default() };
-        Self::new(&Scenario::read(name, name, text.as_bytes(), &Folder(Path::new("")), &wishes)?.base, seed)
+        Self::read_with(name, text, seed, &[])
+    }
+
+    /// As [`read`](Self::read), with keys set.
+    ///
+    /// # Errors
+    /// As `load_with`.
+    pub fn read_with(name: &str, text: &str, seed: u64, set: &[&str]) -> Result<Self, NotLoaded> {
+        let read = Scenario::read(name, name, text.as_bytes(), &Folder(Path::new("")), &wishes(set));
+        Self::new(&read?.base, seed)
     }
 
     /// Builds a network.
@@ -335,6 +354,12 @@ impl Medium {
 /// True if a kernel's radios send at nodes of the network.
 pub fn has_radios(network: &Network) -> bool {
     network.node.iter().any(|node| node.queues == Some(Queues::Driver))
+}
+
+/// The network alone, with these keys set.
+fn wishes(set: &[&str]) -> Wishes {
+    let set = set.iter().map(|&set| set.to_owned()).collect();
+    Wishes { set, base_only: true, ..Wishes::default() }
 }
 
 fn since_start(at: Instant) -> Duration {

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::files::Folder;
 use crate::store::{self, write_whole};
-use experiment::scenario::{Outline, nearest, opened, outline};
+use experiment::scenario::{Files, Outline, Refusal, Scenario, Wishes, nearest, opened, outline};
 use std::env;
 use std::fs;
 use std::io;
@@ -72,6 +72,49 @@ fn carry(folder: &Path) -> Result<(), Error> {
         write_whole(&file, content)?;
     }
     Ok(())
+}
+
+/// A folder of the built-in scenarios, for a program that writes no files.
+struct Carried(&'static Path);
+
+impl Files for Carried {
+    fn name(&self, path: &Path) -> String {
+        self.0.join(path).display().to_string()
+    }
+
+    fn read(&self, path: &Path, _most: u64) -> io::Result<Vec<u8>> {
+        let path = self.0.join(path);
+        let found = CARRIED.iter().find(|(name, _)| Path::new(name) == path);
+        found.map(|(_, content)| content.to_vec()).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+}
+
+/// [Reads](Scenario::read) the built-in scenario with this id. Nothing is read from a disk or written to one.
+///
+/// # Errors
+/// There is none, with the nearest id; or what the wishes ask for cannot be.
+pub fn built_in(id: &str, wishes: &Wishes) -> Result<Scenario, Refusal> {
+    if let Some((name, content, _)) = identified().find(|(.., own)| own == id) {
+        let path = Path::new(name);
+        let folder = Carried(path.parent().unwrap_or(path));
+        return Scenario::read(name, id, content, &folder, wishes);
+    }
+    let hint = did_you_mean(id, &ids());
+    Err(Refusal::file(id, format!("no such file, and no built-in scenario has this id{hint}")))
+}
+
+/// Returns the ids of the built-in scenarios.
+pub fn ids() -> Vec<String> {
+    identified().map(|(.., id)| id).collect()
+}
+
+/// The built-in scenarios: name, content and id.
+fn identified() -> impl Iterator<Item = (&'static str, &'static [u8], String)> {
+    let scenarios = CARRIED.iter().filter(|(name, _)| name.ends_with(".toml"));
+    scenarios.map(|&(name, content)| {
+        let stem = || Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        (name, content, outline(content).id.unwrap_or_else(stem))
+    })
 }
 
 /// Returns the name of a scenario on the command line: the id of a built-in one, whose path is of no use elsewhere,

@@ -1,0 +1,135 @@
+/* The simulated air: real packets over a simulated network, in virtual time.
+ *
+ * Open a scenario, push datagrams or IP packets at its real nodes, poll what arrives at others. The same scenario,
+ * seed and pushes give the same deliveries to the last bit. Times are nanoseconds since the start of the run.
+ *
+ * Threads: one air is used by one thread at a time, and may be handed from thread to thread. Several airs may be used
+ * at once, each by a thread of its own. Nothing is shared between them; the last error belongs to the thread.
+ *
+ * A caller promises that an air is of sluice_open and not closed yet, that texts end with a zero byte, and that memory is
+ * as long as it says. Texts are UTF-8.
+ *
+ * Functions that give an int give 0 (a poll 1 for a delivery), or -1: sluice_error() then says why, and nothing has
+ * happened. NULL instead of an air, a text or a place for a result is such an error. No function ends the program. */
+
+#ifndef SLUICE_H
+#define SLUICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Version of this interface: `sluice_open` checks that the header and the library have the same.
+#define SLUICE_VERSION 1
+
+// No such time: nothing happens any more, or there is an error.
+#define SLUICE_NEVER UINT64_MAX
+
+// A network that takes packets at its real nodes and gives them back where they arrive.
+typedef struct sluice_air sluice_air;
+
+// A packet that has arrived. Its texts and bytes are valid until the next poll or the end of its air.
+typedef struct sluice_delivery {
+  // When it arrived.
+  uint64_t at_ns;
+  // When it was pushed.
+  uint64_t sent_ns;
+  // The node at which it was pushed.
+  const char *from;
+  // The node at which it arrived.
+  const char *to;
+  // Its payload; of an IP packet, all of it.
+  const uint8_t *bytes;
+  // Number of bytes.
+  size_t length;
+  // DSCP (upper six bits) and ECN field: 3 in the lower two if a queue marked it.
+  uint8_t tos;
+  // Nodes that it passed, access points not among them.
+  uint8_t routers;
+} sluice_delivery;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Version of the library's interface.
+uint32_t sluice_version(void);
+
+// Opens a scenario: a file, or the id of one that is built in ("home"). `version` is SLUICE_VERSION. `settings` are
+// keys as of `sluice run --set`, one in each line ("duration = 20 s"), or NULL. Gives NULL on an error.
+struct sluice_air *sluice_open(uint32_t version,
+                               const char *scenario,
+                               uint64_t seed,
+                               const char *settings);
+
+// As sluice_open, of a scenario's text.
+struct sluice_air *sluice_open_text(uint32_t version,
+                                    const char *scenario,
+                                    uint64_t seed,
+                                    const char *settings);
+
+// Ends an air. NULL is ignored.
+void sluice_close(struct sluice_air *air);
+
+// Number of the real nodes.
+size_t sluice_nodes(struct sluice_air *air);
+
+// Name of a real node, by its place in the scenario's order from 0; NULL if there is none. Valid until the end of the
+// air.
+const char *sluice_node(struct sluice_air *air,
+                        size_t place);
+
+// Address of a real node, by which sluice_send_packet knows it: of IP version 4 or 6. NULL on an error. Valid until
+// the end of the air.
+const char *sluice_address(struct sluice_air *air,
+                           size_t place,
+                           uint32_t version);
+
+// Pushes a UDP datagram with this payload at the node `from` for the node `to`; on the air it has headers of UDP and
+// IPv4. `tos`: DSCP (upper six bits) and ECN field. The network is simulated up to `now_ns`, which is not before
+// sluice_now(); what arrives until then waits for a poll. A full queue is no error: the packet is lost.
+int32_t sluice_send(struct sluice_air *air,
+                    uint64_t now_ns,
+                    const char *from,
+                    const char *to,
+                    const uint8_t *payload,
+                    size_t length,
+                    uint8_t tos);
+
+// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address, and waits in the
+// queue of its DSCP and its flow.
+int32_t sluice_send_packet(struct sluice_air *air,
+                           uint64_t now_ns,
+                           const char *from,
+                           const uint8_t *packet,
+                           size_t length);
+
+// Gives the first packet that arrives up to `until_ns` and was not polled yet: 1 with a delivery, else 0. The network
+// is simulated up to that arrival and no further, so that an answer sets off then.
+int32_t sluice_poll(struct sluice_air *air,
+                    uint64_t until_ns,
+                    struct sluice_delivery *delivery);
+
+// As sluice_poll, for packets of sluice_send_packet: gives them as they arrive, with their ECN field, and their TTL less
+// the routers that they passed; without those whose TTL ran out.
+int32_t sluice_poll_packet(struct sluice_air *air,
+                           uint64_t until_ns,
+                           struct sluice_delivery *delivery);
+
+// Time up to which the network has been simulated; SLUICE_NEVER on an error.
+uint64_t sluice_now(struct sluice_air *air);
+
+// Time before which nothing arrives if nothing is pushed: when to poll again. SLUICE_NEVER after the end of the run,
+// or on an error.
+uint64_t sluice_next(struct sluice_air *air);
+
+// End of the run, the scenario's `duration`; SLUICE_NEVER on an error.
+uint64_t sluice_end(struct sluice_air *air);
+
+// The last error of this thread as a sentence; empty if there was none. Valid until the thread's next error.
+const char *sluice_error(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SLUICE_H */

@@ -1,0 +1,126 @@
+//! Raw pointers become values, and errors and panics a text: the only place where pointers are followed.
+
+use crate::Air;
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+
+/// Why a call is refused.
+pub(crate) type Refused = String;
+
+thread_local! {
+    static LAST: RefCell<Option<CString>> = const { RefCell::new(None) };
+}
+
+/// Makes a call whose error or panic gives `failed`, and is kept as the last error of the thread.
+pub(crate) fn guarded<T>(failed: T, call: impl FnOnce() -> Result<T, Refused>) -> T {
+    let refused = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(given)) => return given,
+        Ok(Err(refused)) => refused,
+        Err(panic) => format!("this is a fault in Sluice: {}", said(&*panic)),
+    };
+    // A thread that ends has no error any more.
+    let _ = LAST.try_with(|last| *last.borrow_mut() = Some(plain(&refused)));
+    failed
+}
+
+/// The message of a panic.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic")
+}
+
+/// The last error of the thread.
+pub(crate) fn last_error() -> *const c_char {
+    let told = LAST.try_with(|last| last.borrow().as_ref().map(|text| text.as_ptr()));
+    told.ok().flatten().unwrap_or(c"".as_ptr())
+}
+
+/// A text for C.
+///
+/// # Errors
+/// It has a zero byte.
+pub(crate) fn c_text(text: &str) -> Result<CString, Refused> {
+    CString::new(text).map_err(|_| format!("{text:?} has a zero byte, with which a text of C ends"))
+}
+
+/// A text for C without its zero bytes.
+fn plain(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+/// Texts of a caller, each with its name.
+///
+/// # Safety
+/// Each is NULL, or ends with a zero byte and stays as it is during the call.
+pub(crate) unsafe fn texts<'t, const N: usize>(given: [(*const c_char, &str); N]) -> Result<[&'t str; N], Refused> {
+    let mut texts = [""; N];
+    for ((given, name), text) in given.into_iter().zip(&mut texts) {
+        if given.is_null() {
+            return Err(format!("`{name}` is NULL: expected a text"));
+        }
+        // SAFETY: it is not NULL, and the caller's promise.
+        let given = unsafe { CStr::from_ptr(given) };
+        *text = given.to_str().map_err(|_| format!("`{name}` is no text in UTF-8: {:?}", given.to_string_lossy()))?;
+    }
+    Ok(texts)
+}
+
+/// The bytes of a caller; NULL may stand for none.
+///
+/// # Safety
+/// `bytes` is NULL, or has `length` bytes that stay as they are during the call.
+pub(crate) unsafe fn bytes<'b>(bytes: *const u8, length: usize) -> Result<&'b [u8], Refused> {
+    if length == 0 {
+        return Ok(&[]);
+    }
+    if bytes.is_null() {
+        return Err(format!("{length} B at NULL"));
+    }
+    if isize::try_from(length).is_err() {
+        return Err(format!("{length} B are more than there can be"));
+    }
+    // SAFETY: it is not NULL, no slice is too long, and the caller's promise.
+    Ok(unsafe { slice::from_raw_parts(bytes, length) })
+}
+
+/// The place of a caller for a value.
+///
+/// # Safety
+/// `place` is NULL, or can be written to during the call.
+pub(crate) unsafe fn place<'p, T>(place: *mut T) -> Result<&'p mut MaybeUninit<T>, Refused> {
+    if !place.is_aligned() {
+        return Err("the place for the delivery is not aligned".to_owned());
+    }
+    // SAFETY: it is aligned, and the caller's promise; what is there need not be a value.
+    unsafe { place.cast::<MaybeUninit<T>>().as_mut() }.ok_or_else(|| "the place for the delivery is NULL".to_owned())
+}
+
+/// Makes a call with its air; an error gives `failed`.
+///
+/// # Safety
+/// `air` is NULL, or of `sluice_open` and not [taken]; no other thread uses it.
+pub(crate) unsafe fn on<T>(air: *mut Air, failed: T, call: impl FnOnce(&mut Air) -> Result<T, Refused>) -> T {
+    guarded(failed, || {
+        if !air.is_aligned() {
+            return Err("this is no air: sluice_open gives one".to_owned());
+        }
+        // SAFETY: it is aligned, and the caller's promise.
+        call(unsafe { air.as_mut() }.ok_or("the air is NULL: sluice_open gives one")?)
+    })
+}
+
+/// Takes an air back, if it is one.
+///
+/// # Safety
+/// As for [`on`].
+pub(crate) unsafe fn taken(air: *mut Air) -> Result<Option<Box<Air>>, Refused> {
+    if !air.is_aligned() {
+        return Err("this is no air: sluice_open gives one".to_owned());
+    }
+    // SAFETY: it is not NULL, and of `sluice_open` by the caller's promise.
+    Ok((!air.is_null()).then(|| unsafe { Box::from_raw(air) }))
+}

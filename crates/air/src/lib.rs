@@ -1,0 +1,312 @@
+//! The air as a C library: `libsluice`.
+//!
+//! [`emulate::Medium`] behind functions that C, and what calls C, can call. Here stand only the border, its checks and
+//! what belongs to a caller: no model, no clock, no global but the last error of a thread. `include/sluice.h` is made of
+//! this file. Raw pointers become values in `border`, and nowhere else.
+
+#![expect(unsafe_code, reason = "C's callers give raw pointers, and find functions by their names")]
+#![expect(clippy::missing_safety_doc, reason = "callers read the header, whose head says what they promise")]
+#![deny(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block, unsafe_op_in_unsafe_fn)]
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
+
+mod border;
+
+use border::{Refused, bytes, c_text, guarded, on, texts};
+use emulate::{Medium, NotLoaded, NotSent};
+use std::ffi::{CString, c_char};
+use std::ptr;
+use std::time::Duration;
+
+/// Version of this interface: `sluice_open` checks that the header and the library have the same.
+pub const SLUICE_VERSION: u32 = 1;
+
+/// No such time: nothing happens any more, or there is an error.
+pub const SLUICE_NEVER: u64 = u64::MAX;
+
+/// A network that takes packets at its real nodes and gives them back where they arrive.
+pub struct Air {
+    /// None after a fault within a call: the network is in no state that can be used.
+    medium: Option<Box<Medium>>,
+    nodes: Vec<Node>,
+    /// The bytes of the last delivery, which a caller may read.
+    arrived: Vec<u8>,
+}
+
+/// A real node, as a caller sees it.
+#[derive(Debug)]
+struct Node {
+    name: CString,
+    /// IPv4 and IPv6.
+    addresses: [CString; 2],
+}
+
+/// A packet that has arrived. Its texts and bytes are valid until the next poll or the end of its air.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Delivery {
+    /// When it arrived.
+    pub at_ns: u64,
+    /// When it was pushed.
+    pub sent_ns: u64,
+    /// The node at which it was pushed.
+    pub from: *const c_char,
+    /// The node at which it arrived.
+    pub to: *const c_char,
+    /// Its payload; of an IP packet, all of it.
+    pub bytes: *const u8,
+    /// Number of bytes.
+    pub length: usize,
+    /// DSCP (upper six bits) and ECN field: 3 in the lower two if a queue marked it.
+    pub tos: u8,
+    /// Nodes that it passed, access points not among them.
+    pub routers: u8,
+}
+
+/// Version of the library's interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn sluice_version() -> u32 {
+    SLUICE_VERSION
+}
+
+/// Opens a scenario: a file, or the id of one that is built in ("home"). `version` is SLUICE_VERSION. `settings` are
+/// keys as of `sluice run --set`, one in each line ("duration = 20 s"), or NULL. Gives NULL on an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_open(
+    version: u32,
+    scenario: *const c_char,
+    seed: u64,
+    settings: *const c_char,
+) -> *mut Air {
+    // SAFETY: the caller's promise, in the header.
+    unsafe { opened(version, [scenario, settings], |scenario, set| Medium::open(scenario, seed, set)) }
+}
+
+/// As sluice_open, of a scenario's text.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_open_text(
+    version: u32,
+    scenario: *const c_char,
+    seed: u64,
+    settings: *const c_char,
+) -> *mut Air {
+    let read = |text: &str, set: &[&str]| Medium::read_with("scenario", text, seed, set);
+    // SAFETY: the caller's promise, in the header.
+    unsafe { opened(version, [scenario, settings], read) }
+}
+
+/// Ends an air. NULL is ignored.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_close(air: *mut Air) {
+    // SAFETY: the caller's promise, in the header.
+    guarded((), || unsafe { border::taken(air) }.map(drop));
+}
+
+/// Number of the real nodes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_nodes(air: *mut Air) -> usize {
+    // SAFETY: the caller's promise, in the header.
+    unsafe { on(air, 0, |air| Ok(air.nodes.len())) }
+}
+
+/// Name of a real node, by its place in the scenario's order from 0; NULL if there is none. Valid until the end of the
+/// air.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_node(air: *mut Air, place: usize) -> *const c_char {
+    // SAFETY: the caller's promise, in the header.
+    unsafe { on(air, ptr::null(), |air| Ok(air.node(place)?.name.as_ptr())) }
+}
+
+/// Address of a real node, by which sluice_send_packet knows it: of IP version 4 or 6. NULL on an error. Valid until
+/// the end of the air.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_address(air: *mut Air, place: usize, version: u32) -> *const c_char {
+    let address = |air: &mut Air| match (version, &air.node(place)?.addresses) {
+        (4, [four, _]) => Ok(four.as_ptr()),
+        (6, [_, six]) => Ok(six.as_ptr()),
+        _ => Err(format!("there is no IP of version {version}: expected 4 or 6")),
+    };
+    // SAFETY: the caller's promise, in the header.
+    unsafe { on(air, ptr::null(), address) }
+}
+
+/// Pushes a UDP datagram with this payload at the node `from` for the node `to`; on the air it has headers of UDP and
+/// IPv4. `tos`: DSCP (upper six bits) and ECN field. The network is simulated up to `now_ns`, which is not before
+/// sluice_now(); what arrives until then waits for a poll. A full queue is no error: the packet is lost.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_send(
+    air: *mut Air,
+    now_ns: u64,
+    from: *const c_char,
+    to: *const c_char,
+    payload: *const u8,
+    length: usize,
+    tos: u8,
+) -> i32 {
+    let send = |air: &mut Air| {
+        // SAFETY: the caller's promise, in the header.
+        let [from, to] = unsafe { texts([(from, "from"), (to, "to")]) }?;
+        // SAFETY: the caller's promise, in the header.
+        let payload = unsafe { bytes(payload, length) }?;
+        air.push(|medium| medium.send(Duration::from_nanos(now_ns), from, to, payload, tos))
+    };
+    // SAFETY: the caller's promise, in the header.
+    unsafe { on(air, -1, send) }
+}
+
+/// Pushes an IP packet at the node `from`. It goes to the real node that has its destination address, and waits in the
+/// queue of its DSCP and its flow.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_send_packet(
+    air: *mut Air,
+    now_ns: u64,
+    from: *const c_char,
+    packet: *const u8,
+    length: usize,
+) -> i32 {
+    let send = |air: &mut Air| {
+        // SAFETY: the caller's promise, in the header.
+        let [from] = unsafe { texts([(from, "from")]) }?;
+        // SAFETY: the caller's promise, in the header.
+        let packet = unsafe { bytes(packet, length) }?;
+        air.push(|medium| medium.send_packet(Duration::from_nanos(now_ns), from, packet))
+    };
+    // SAFETY: the caller's promise, in the header.
+    unsafe { on(air, -1, send) }
+}
+
+/// Gives the first packet that arrives up to `until_ns` and was not polled yet: 1 with a delivery, else 0. The network
+/// is simulated up to that arrival and no further, so that an answer sets off then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_poll(air: *mut Air, until_ns: u64, delivery: *mut Delivery) -> i32 {
+    // SAFETY: the caller's promise, in the header.
+    unsafe { polled(air, until_ns, delivery, Some) }
+}
+
+/// As sluice_poll, for packets of sluice_send_packet: gives them as they arrive, with their ECN field, and their TTL less
+/// the routers that they passed; without those whose TTL ran out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_poll_packet(air: *mut Air, until_ns: u64, delivery: *mut Delivery) -> i32 {
+    let carried = |delivery: emulate::Delivery| {
+        let bytes = delivery.clone().into_packet()?;
+        Some(emulate::Delivery { bytes, ..delivery })
+    };
+    // SAFETY: the caller's promise, in the header.
+    unsafe { polled(air, until_ns, delivery, carried) }
+}
+
+/// Time up to which the network has been simulated; SLUICE_NEVER on an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_now(air: *mut Air) -> u64 {
+    // SAFETY: the caller's promise, in the header.
+    unsafe { on(air, SLUICE_NEVER, |air| air.with(|medium| nanoseconds(medium.now()))) }
+}
+
+/// Time before which nothing arrives if nothing is pushed: when to poll again. SLUICE_NEVER after the end of the run,
+/// or on an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_next(air: *mut Air) -> u64 {
+    let next = |medium: &mut Medium| medium.next_event().map_or(SLUICE_NEVER, nanoseconds);
+    // SAFETY: the caller's promise, in the header.
+    unsafe { on(air, SLUICE_NEVER, |air| air.with(next)) }
+}
+
+/// End of the run, the scenario's `duration`; SLUICE_NEVER on an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sluice_end(air: *mut Air) -> u64 {
+    // SAFETY: the caller's promise, in the header.
+    unsafe { on(air, SLUICE_NEVER, |air| air.with(|medium| nanoseconds(medium.end()))) }
+}
+
+/// The last error of this thread as a sentence; empty if there was none. Valid until the thread's next error.
+#[unsafe(no_mangle)]
+pub extern "C" fn sluice_error() -> *const c_char {
+    border::last_error()
+}
+
+impl Air {
+    fn new(medium: Medium) -> Result<Self, Refused> {
+        let node = |name: &str| {
+            let [four, six] = medium.addresses(name).ok_or("a real node has addresses")?;
+            let addresses = [c_text(&four.to_string())?, c_text(&six.to_string())?];
+            Ok(Node { name: c_text(name)?, addresses })
+        };
+        let nodes: Result<Vec<Node>, Refused> = medium.nodes().map(node).collect();
+        Ok(Self { nodes: nodes?, medium: Some(Box::new(medium)), arrived: Vec::new() })
+    }
+
+    fn node(&self, place: usize) -> Result<&Node, Refused> {
+        let count = self.nodes.len();
+        self.nodes.get(place).ok_or_else(|| format!("there is no real node {place}: there are {count}, from 0"))
+    }
+
+    /// Calls the network. A fault in it ends the air.
+    fn with<T>(&mut self, call: impl FnOnce(&mut Medium) -> T) -> Result<T, Refused> {
+        let mut medium = self.medium.take().ok_or("a fault has ended this air")?;
+        let given = call(&mut medium);
+        self.medium = Some(medium);
+        Ok(given)
+    }
+
+    fn push(&mut self, send: impl FnOnce(&mut Medium) -> Result<(), NotSent>) -> Result<i32, Refused> {
+        self.with(send)?.map(|()| 0).map_err(|refusal| refusal.to_string())
+    }
+
+    /// The name of a real node, for C.
+    fn name(&self, name: &str) -> *const c_char {
+        let found = self.nodes.iter().find(|node| node.name.as_bytes() == name.as_bytes());
+        found.map_or(ptr::null(), |node| node.name.as_ptr())
+    }
+}
+
+/// Opens an air of a scenario and settings.
+///
+/// # Safety
+/// Texts are NULL, or end with a zero byte.
+unsafe fn opened(
+    version: u32,
+    [scenario, settings]: [*const c_char; 2],
+    open: impl FnOnce(&str, &[&str]) -> Result<Medium, NotLoaded>,
+) -> *mut Air {
+    guarded(ptr::null_mut(), || {
+        if version != SLUICE_VERSION {
+            return Err(format!("this libsluice has version {SLUICE_VERSION} of the interface, the caller {version}"));
+        }
+        let settings = if settings.is_null() { c"".as_ptr() } else { settings };
+        // SAFETY: the caller's promise.
+        let [scenario, settings] = unsafe { texts([(scenario, "scenario"), (settings, "settings")]) }?;
+        let set: Vec<&str> = settings.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        let medium = open(scenario, &set).map_err(|error| error.to_string())?;
+        Ok(Box::into_raw(Box::new(Air::new(medium)?)))
+    })
+}
+
+/// Polls until a delivery arrives of which `carried` makes something.
+///
+/// # Safety
+/// `air` is as for `on`; `delivery` is NULL, or can be written to.
+unsafe fn polled(
+    air: *mut Air,
+    until_ns: u64,
+    delivery: *mut Delivery,
+    carried: impl Fn(emulate::Delivery) -> Option<emulate::Delivery>,
+) -> i32 {
+    let until = Duration::from_nanos(until_ns);
+    let poll = |air: &mut Air| {
+        // SAFETY: the caller's promise.
+        let place = unsafe { border::place(delivery) }?;
+        let found = air.with(|medium| std::iter::from_fn(|| medium.poll(until)).find_map(carried))?;
+        let Some(emulate::Delivery { at, sent, from, to, bytes, tos, routers }) = found else { return Ok(0) };
+        air.arrived = bytes;
+        let (from, to) = (air.name(&from), air.name(&to));
+        let (bytes, length) = (air.arrived.as_ptr(), air.arrived.len());
+        let (at_ns, sent_ns) = (nanoseconds(at), nanoseconds(sent));
+        place.write(Delivery { at_ns, sent_ns, from, to, bytes, length, tos, routers });
+        Ok(1)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { on(air, -1, poll) }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(SLUICE_NEVER)
+}
