@@ -130,6 +130,9 @@ pub enum Unfit {
          in a dry run"
     )]
     Notes { controller: Name },
+    /// Nobody answers echoes at the interface of a trial.
+    #[error("nobody at {device} is known to answer echoes: name addresses by --ping")]
+    Silent { device: String },
     /// The device does not carry out this kind of order.
     #[error("{kind} cannot carry out an order of a {order}")]
     Order { kind: &'static str, order: &'static str },
@@ -193,6 +196,9 @@ pub enum Taken {
     /// Another program holds a lock that agents hold for a moment.
     #[error("another program holds the lock on {0}; `lsof {0}` says which", path.display())]
     Lock { path: PathBuf },
+    /// Another trial is held there.
+    #[error("{device} is on trial already")]
+    Trial { device: String },
     /// Another agent listens there.
     #[error("another agent listens at {}", socket.display())]
     Socket { socket: PathBuf },
