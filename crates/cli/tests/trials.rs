@@ -3,7 +3,7 @@
 
 use control::{Random, mix};
 use experiment::scenario::{Scenario, Wishes};
-use linux::trial::{About, Host, Plan, Sample, judge, run};
+use linux::trial::{About, Effect, Host, Plan, Ruling, Sample, judge, run};
 use sim::World;
 use sim::config::Network;
 use std::convert::Infallible;
@@ -123,7 +123,8 @@ fn told(limits: [u32; 2], trials: u64, until_known: bool) -> (usize, f64) {
         let (trial, ended) = run(&plan, About::default(), &mut host, &mut |_| ControlFlow::Continue(()));
         ended.unwrap();
         let verdict = judge(&[&trial], trial.level);
-        differs += usize::from(verdict.differs());
+        let is_told = |effect: &Effect| matches!(effect.ruling, Ruling::Better | Ruling::Worse);
+        differs += usize::from(verdict.effects.iter().any(is_told));
         ratios += verdict.effects[0].ratio / trials as f64;
     }
     (differs, ratios)

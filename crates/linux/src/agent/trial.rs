@@ -17,7 +17,7 @@ use crate::device::state::{State, agent_at, detach_command, make_state_folder, n
 use crate::device::wish::{Place, Wish};
 use crate::error::{Error, Taken, Unfit};
 use crate::kernel::connections::round_trips;
-use crate::kernel::echo::{Echo, Echoes, neighbours};
+use crate::kernel::echo::{Echo, neighbours};
 use crate::kernel::nl80211::Wireless;
 use crate::kernel::now;
 use crate::kernel::routes::{NextHop, Routes};
@@ -217,7 +217,7 @@ impl World for Live<'_> {
     }
 
     fn sample(&mut self, time: Duration) -> Result<Option<Sample>, Error> {
-        let (until, mut echoes) = (now() + time, Echoes::default());
+        let until = now() + time;
         loop {
             let at = now();
             if self.signals.read()?.is_some_and(|told| told != Told::Nothing) {
@@ -226,7 +226,7 @@ impl World for Live<'_> {
             if self.present.as_ref().is_some_and(|present| present.governor.next() <= at) {
                 self.govern(at, |governor, round| governor.work(round).map(drop))?;
             }
-            self.echo.work(at, &mut echoes);
+            self.echo.work(at);
             if at >= until {
                 break;
             }
@@ -238,8 +238,8 @@ impl World for Live<'_> {
         let mut is_here = |peer| matches!(self.routes.next_hop(peer), Ok(Some(NextHop::Via { index: via, .. })) if Some(via) == index);
         let tcp = round_trips().unwrap_or_default().into_iter();
         Ok(Some(Sample {
-            rtts: echoes.rtts,
-            lost: echoes.lost,
+            rtts: std::mem::take(&mut self.echo.rtts),
+            lost: std::mem::take(&mut self.echo.lost),
             tcp_rtts: tcp.filter(|(peer, _)| is_here(*peer)).map(|(_, rtt)| rtt).collect(),
             sojourns: std::mem::take(&mut self.heard.0),
             bytes: bytes.saturating_sub(before.0),

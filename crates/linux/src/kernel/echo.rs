@@ -37,16 +37,11 @@ pub(crate) struct Echo {
     next: Instant,
     sequence: u16,
     sent: BTreeMap<u16, Instant>,
-    /// Whether the socket shows and takes whole packets of IP, because the kernel allows this group no other.
-    is_raw: bool,
-}
-
-/// Echoes since they were taken last.
-#[derive(Debug, Default)]
-pub(crate) struct Echoes {
-    /// Round-trip times, in seconds.
+    /// Round-trip times in seconds, and echoes that were lost, until somebody takes them.
     pub(crate) rtts: Vec<f64>,
     pub(crate) lost: usize,
+    /// Whether the socket shows and takes whole packets of IP, because the kernel allows this group no other.
+    is_raw: bool,
 }
 
 impl Echo {
@@ -66,7 +61,8 @@ impl Echo {
             Err(_) => (open(SocketType::RAW).map_err(refused)?, true),
         };
         bind_to_interface(&socket, device).map_err(refused)?;
-        Ok(Self { socket, to, next: now(), sequence: 0, sent: BTreeMap::new(), is_raw })
+        let (sent, rtts) = (BTreeMap::new(), Vec::new());
+        Ok(Self { socket, to, next: now(), sequence: 0, sent, rtts, lost: 0, is_raw })
     }
 
     /// Returns when the next echo is due.
@@ -75,7 +71,7 @@ impl Echo {
     }
 
     /// Sends what is due, one address after another, and adds what has come or will not come any more.
-    pub(crate) fn work(&mut self, at: Instant, echoes: &mut Echoes) {
+    pub(crate) fn work(&mut self, at: Instant) {
         let mut buffer = [0; 256];
         while let Ok((_, length)) = rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
             let message = buffer.get(if self.is_raw { 20 } else { 0 }..length).unwrap_or_default();
@@ -84,12 +80,12 @@ impl Echo {
             if message.first() == Some(&0)
                 && let Some(sent) = sequence.and_then(|sequence| self.sent.remove(&sequence))
             {
-                echoes.rtts.push(now().since(sent).as_secs_f64());
+                self.rtts.push(now().since(sent).as_secs_f64());
             }
         }
         let before = self.sent.len();
         self.sent.retain(|_, sent| at.since(*sent) < PATIENCE);
-        echoes.lost += before - self.sent.len();
+        self.lost += before - self.sent.len();
         while self.next() <= at {
             let to = self.to[usize::from(self.sequence) % self.to.len()];
             // A neighbour that cannot be reached, or a full queue, loses it.

@@ -100,7 +100,7 @@ fn differences(blocks: &[Block], arm: usize, of: fn(&Block) -> Option<f64>) -> V
 /// differences no surprise. The order is as likely as its opposite in each round, so the sign of each `difference - effect` is
 /// a coin, and the means of all subsets of the differences divide the line into parts that are equally likely to hold the
 /// effect (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
-fn interval(differences: &[f64], level: f64) -> Option<(f64, f64)> {
+pub(super) fn interval(differences: &[f64], level: f64) -> Option<(f64, f64)> {
     let n = differences.len();
     if n == 0 || level < 2.0_f64.powi(1 - i32::try_from(n).unwrap_or(i32::MAX)) {
         return None;
@@ -135,11 +135,6 @@ impl Verdict {
     pub fn is_known(&self) -> bool {
         let mut heads = self.heads().peekable();
         heads.peek().is_some() && heads.all(|effect| effect.ruling != Ruling::Unknown)
-    }
-
-    /// True if anything differs.
-    pub fn differs(&self) -> bool {
-        self.effects.iter().any(|effect| matches!(effect.ruling, Ruling::Better | Ruling::Worse))
     }
 
     fn heads(&self) -> impl Iterator<Item = &Effect> {
