@@ -268,13 +268,13 @@ fn block<H: Host>(
 /// Returns what an arm does that the default never did.
 fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
     let most = |of: fn(&Block) -> f64| before.iter().filter(|block| block.arm == 0).map(of).fold(0.0, f64::max);
-    let (lost, silence) = (most(|block| block.loss_ratio), most(|block| block.silence_s));
+    let (default, silence) = (most(|block| block.loss_ratio), most(|block| block.silence_s));
     if silent > SILENCE.max(3.0 * silence) {
         return Some(format!("left all echoes unanswered for {silent:.0} s"));
     }
-    let (echoes, loss) = so_far.echoes();
-    let is_harm = echoes >= ECHOES && loss > lost + LOSS;
-    is_harm.then(|| format!("lost {:.0} % of the echoes, the default at most {:.0} %", 100.0 * loss, 100.0 * lost))
+    let (echoes, own) = so_far.echoes();
+    let is_harm = echoes >= ECHOES && own > default + LOSS;
+    is_harm.then(|| format!("lost {:.0} % of the echoes, the default at most {:.0} %", 100.0 * own, 100.0 * default))
 }
 
 /// Returns the smallest value that this share of them does not exceed.

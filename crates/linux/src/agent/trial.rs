@@ -62,8 +62,9 @@ pub struct Live<'s> {
     heard: Heard,
     /// Counters at the last look: bytes, and frames to stations with those given up.
     counters: (u64, [u64; 2]),
-    /// Keeps other trials away.
-    _lock: FileLock,
+    /// Keeps other trials away, until it is dropped.
+    #[expect(dead_code, reason = "only held")]
+    lock: FileLock,
 }
 
 /// The arm that is set up.
@@ -114,9 +115,8 @@ impl<'s> Live<'s> {
         let echo = Echo::open(&place.device, to)?;
         let (links, looks, routes) = (Links::open()?, Looks::open()?, Routes::open()?);
         let (wireless, present, heard, counters) = (Wireless::open().ok(), None, Heard::default(), (0, [0; 2]));
-        let _lock = lock;
         let mut live =
-            Self { place, arms, signals, links, looks, routes, wireless, echo, present, heard, counters, _lock };
+            Self { place, arms, signals, links, looks, routes, wireless, echo, present, heard, counters, lock };
         live.counters = live.count()?;
         confine(Keeps::most(), Opens::Netlink)?;
         Ok(live)
@@ -204,7 +204,7 @@ impl World for Live<'_> {
         };
         // From here on `restore` knows of it.
         self.present = Some(Present { governor: Governor::new(wish, 0, now)?, replaced });
-        self.govern(now, |governor, round| governor.take_up(round))?;
+        self.govern(now, Governor::take_up)?;
         debug_assert!(self.present.as_ref().is_some_and(|present| present.governor.is_governing()), "it is set up");
         Ok(())
     }

@@ -149,11 +149,11 @@ pub(crate) fn neighbours(index: u32) -> Result<Vec<Ipv4Addr>, Error> {
 
 /// Parses a neighbour of an interface. Accepts any bytes.
 fn neighbour(payload: &[u8], index: u32) -> Option<Ipv4Addr> {
-    let is_there = u16_at(payload, 8)? & ABSENT == 0;
+    let is_reachable = u16_at(payload, 8)? & ABSENT == 0;
     let is_here = payload.first() == Some(&INET) && u32_at(payload, 4) == Some(index);
     let (_, address) = attributes(payload.get(NEIGHBOUR_BODY..)?).find(|(kind, _)| *kind == NDA_DST)?;
     let address = Ipv4Addr::from(<[u8; 4]>::try_from(address).ok()?);
-    (is_there && is_here && !address.is_multicast()).then_some(address)
+    (is_reachable && is_here && !address.is_multicast()).then_some(address)
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ fn what_ends_a_trial_early_leaves_what_was_measured_and_nothing_set_up() {
 
 proptest! {
     #[test]
-    fn an_interval_holds_the_median_and_moves_with_the_values(values in prop::collection::vec(-9.0..9.0, 8..40), by in -5.0..5.0) {
+    fn an_interval_holds_the_median_and_moves_with_the_values(values in prop::collection::vec(-9.0..9.0_f64, 8..40), by in -5.0..5.0_f64) {
         let (low, high) = interval(&values, 0.05).unwrap();
         let moved: Vec<f64> = values.iter().map(|value| value + by).collect();
         let (other, _) = interval(&moved, 0.05).unwrap();

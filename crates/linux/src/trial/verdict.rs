@@ -3,7 +3,7 @@
 use super::{Block, Trial};
 use control::Random;
 use serde::Serialize;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// A difference inside of this ratio and its inverse is none.
 const LITTLE: f64 = 1.1;
@@ -154,10 +154,12 @@ impl Verdict {
                 Ruling::Same => format!("{arm} makes no difference to {what} above a tenth"),
                 Ruling::Unknown => format!("Cannot tell yet whether {arm} changes {what}"),
             };
-            text += &format!("{lead}: {head}");
+            let _ = write!(text, "{lead}: {head}");
             for other in self.effects.iter().filter(|effect| effect.arm == *arm && effect.measure != head.measure) {
                 match other.ruling {
-                    Ruling::Better | Ruling::Worse => text += &format!("; {} {}", other.measure, change(other.ratio)),
+                    Ruling::Better | Ruling::Worse => {
+                        let _ = write!(text, "; {} {}", other.measure, change(other.ratio));
+                    }
                     Ruling::Same if other.measure == "goodput" => text += "; goodput within a tenth",
                     Ruling::Same | Ruling::Unknown => {}
                 }
@@ -172,9 +174,10 @@ impl Verdict {
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { ratio, low, high, .. } = self;
-        match high.is_finite() {
-            true => write!(f, "{} ({} to {})", change(*ratio), change(*low), change(*high)),
-            false => write!(f, "{} (too few rounds)", change(*ratio)),
+        if high.is_finite() {
+            write!(f, "{} ({} to {})", change(*ratio), change(*low), change(*high))
+        } else {
+            write!(f, "{} (too few rounds)", change(*ratio))
         }
     }
 }
@@ -189,8 +192,8 @@ fn change(ratio: f64) -> String {
 pub fn table(trials: &[&Trial], verdict: &Verdict) -> String {
     let arms = trials.first().map_or(&[][..], |trial| &trial.plan.arms);
     let line = |first: &str, cells: Vec<String>, last: String| {
-        let cells: String = cells.into_iter().map(|cell| format!("{cell:>16}")).collect();
-        format!("{}\n", format!("{first:<16}{cells}   {last}").trim_end())
+        let cells: Vec<String> = cells.into_iter().map(|cell| format!("{cell:>16}")).collect();
+        format!("{}\n", format!("{first:<16}{}   {last}", cells.concat()).trim_end())
     };
     let mut text = line("", arms.to_vec(), "change".to_owned());
     for &(measure, of, _) in MEASURES.iter().chain(&TOLD) {
