@@ -21,13 +21,19 @@ FILE = re.compile(r"# (\S+\.toml)\n")
 INTERFACE = re.compile(r"<!-- interface (\w+) -->")
 MARK = "-- tutorials.py --"
 SECONDS = 300
-# State of live use is of this namespace alone.
+# State of live use is of this namespace alone. A neighbour in one of its own answers echoes.
 SET_UP = """
 mount -t tmpfs none /run
 ip link add {name} type veth peer name far
-ip link set far up
 ip link set {name} up
 ip addr add 10.9.0.1/24 dev {name}
+ip link set far address 02:00:00:00:00:02
+unshare -n sleep {seconds} > /dev/null 2>&1 &
+trap "kill $!" EXIT
+while [ "$(readlink /proc/$!/ns/net)" = "$(readlink /proc/$$/ns/net)" ]; do sleep 0.1; done
+ip link set far netns $!
+nsenter -t $! -n ip addr add 10.9.0.2/24 dev far
+nsenter -t $! -n ip link set far up
 ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:02 dev {name}
 """
 
@@ -54,7 +60,7 @@ def tried(page):
         script = ""
         interface = INTERFACE.search(text)
         if interface:
-            script += SET_UP.format(name=interface.group(1))
+            script += SET_UP.format(name=interface.group(1), seconds=SECONDS)
         for kind, block in BLOCK.findall(text):
             if kind == "toml":
                 named = FILE.match(block)

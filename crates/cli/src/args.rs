@@ -19,7 +19,7 @@ pub(crate) use experiments::{Arena, Check, Experiment, Replay, Reproduce, Run, S
 #[cfg(all(target_os = "linux", feature = "simulator"))]
 pub(crate) use experiments::{Emulate, Enter};
 #[cfg(target_os = "linux")]
-pub(crate) use live::{Agent, Attach, Detach, Doctor, QueueArgs, Record};
+pub(crate) use live::{Agent, Attach, Detach, Doctor, QueueArgs, Record, Trial};
 #[cfg(target_os = "linux")]
 pub(crate) use observe::{Status, Watch};
 pub(crate) use policy::Policy;
@@ -90,4 +90,5 @@ pub(crate) enum Live {
     Doctor(Doctor),
     Status(Status),
     Watch(Watch),
+    Trial(Trial),
 }

@@ -23,3 +23,5 @@ mod recordings;
 mod strangers;
 mod sweep;
 mod traces;
+mod trial;
+mod trials;

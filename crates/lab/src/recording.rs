@@ -14,6 +14,9 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// Largest number of lines: six days of intervals of 100 ms, which fill some gigabytes of memory.
 const MOST_LINES: usize = 5_000_000;
 
+/// Begin of a line with what a radio told, beside the intervals of a queue.
+const AIR: &[u8] = b"{\"air\":";
+
 /// The contents of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
@@ -49,7 +52,7 @@ pub fn cut_off(name: &str, line: usize) -> String {
     format!("{name}: line {line}, the last, was cut off and is left out")
 }
 
-/// Reads a recording. Empty lines and a last line that was cut off are skipped.
+/// Reads a recording. Empty lines, what the radio told, and a last line that was cut off are skipped.
 ///
 /// # Errors
 /// The first other line that is no interval.
@@ -70,7 +73,8 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
             Ok(_) => {}
             Err(error) => return refused(&format_args!("cannot be read: {error}")),
         }
-        if text.trim_ascii().is_empty() {
+        // What the radio told beside the queue is for a forecast.
+        if text.trim_ascii().is_empty() || text.starts_with(AIR) {
             continue;
         }
         match serde_json::from_slice::<Decision>(&text) {

@@ -13,6 +13,7 @@ pub(crate) mod patterns;
 mod real_time;
 mod reload;
 pub mod signals;
+pub mod trial;
 mod wakes;
 
 use crate::admission::Settings as Admission;

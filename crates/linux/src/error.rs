@@ -98,6 +98,8 @@ pub enum Unfit {
          in a dry run"
     )]
     Notes { controller: Name },
+    #[error("nobody at {device} is known to answer echoes: name addresses by --ping")]
+    Silent { device: String },
     #[error("{kind} cannot carry out an order of a {order}")]
     Order { kind: &'static str, order: &'static str },
 }
@@ -145,6 +147,8 @@ pub enum Taken {
     Version,
     #[error("another program holds the lock on {0}; `lsof {0}` says which", path.display())]
     Lock { path: PathBuf },
+    #[error("{device} is on trial already")]
+    Trial { device: String },
     #[error("another agent listens at {}", socket.display())]
     Socket { socket: PathBuf },
 }

@@ -1,6 +1,8 @@
 //! Netlink and clocks: interfaces, queue disciplines, Wi-Fi, routes.
 
+pub(crate) mod connections;
 pub(crate) mod debugfs;
+pub(crate) mod echo;
 pub(crate) mod named;
 pub(crate) mod netlink;
 pub(crate) mod news;

@@ -17,6 +17,7 @@ mod error;
 pub mod kernel;
 pub mod notes;
 pub mod telemetry;
+pub mod trial;
 
 pub use agent::detach::{Restored, detach};
 pub use device::attach::{Attached, attach};

@@ -1,5 +1,6 @@
 //! Status, events, metrics and recordings of governed queues, and readings of Wi-Fi stations.
 
+pub mod air;
 pub mod ask;
 pub mod events;
 pub mod metrics;

@@ -88,7 +88,8 @@ pub(crate) struct Detach {
     pub(crate) queue: QueueArgs,
 }
 
-/// Record what happens in an interface's queue until Ctrl-C. Changes nothing and needs no privilege.
+/// Record what happens in an interface's queue until Ctrl-C, and on Wi-Fi what the radio tells ten times a second. Changes
+/// nothing and needs no privilege.
 #[derive(Debug, Group)]
 #[command(after_help = section(HELP, "record"))]
 pub(crate) struct Record {
@@ -98,6 +99,9 @@ pub(crate) struct Record {
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) policy: Policy,
+    /// Number stations in place of their addresses, for others.
+    #[arg(long)]
+    pub(crate) bundle: bool,
 }
 
 /// Show what is possible on this machine or on an interface, why not more, and what would change that.
@@ -115,4 +119,54 @@ pub(crate) struct Doctor {
     /// Write to a file what of this machine decides (sysfs, nl80211, debugfs), without names and addresses, for a report.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["device", "json"])]
     pub(crate) bundle: Option<PathBuf>,
+}
+
+/// Try on live traffic which queue is better: arms take turns by blocks in random order, and their differences are judged.
+/// Ctrl-C restores the former queue at once.
+#[derive(Debug, Group)]
+#[command(after_help = section(HELP, "trial"))]
+pub(crate) struct Trial {
+    /// The interface.
+    #[arg(required_unless_present = "pool")]
+    pub(crate) device: Option<String>,
+    /// The place on the interface: root, or a class of a shaper as tc writes it, such as 1:10.
+    #[arg(long, value_name = "CLASS", default_value = "root", value_parser = linux::class)]
+    pub(crate) parent: u32,
+    /// The folder in which running agents write down what to restore.
+    #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
+    pub(crate) state: PathBuf,
+    /// The arms: default (what is there), turns, knobs, fq_codel, cake, fq, pfifo, or a key of a queue as of --set:
+    /// controller=ebdp. The others are compared with the first.
+    #[arg(long, value_delimiter = ',', default_value = "default,turns")]
+    pub(crate) arms: Vec<String>,
+    /// Length of a block. Its first sixth is left out.
+    #[arg(long, value_name = "TIME", default_value = "60 s")]
+    pub(crate) block: units::Duration,
+    /// Length of the trial.
+    #[arg(long = "for", value_name = "TIME", default_value = "3600 s")]
+    pub(crate) length: units::Duration,
+    /// Draws the order of the arms.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// End as soon as the verdict is known. What it costs to look in between is taken into account.
+    #[arg(long)]
+    pub(crate) until_known: bool,
+    /// An IPv4 address that answers echoes. May be given several times [default: all neighbours that the kernel knows].
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) ping: Vec<std::net::Ipv4Addr>,
+    /// Go on even where nothing ever waits, as `attach --force` does.
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Write the blocks to this file, without addresses and names, for --pool.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write a report with a picture to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Join the files of several trials of the same arms, and hold none.
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "out", "report"])]
+    pub(crate) pool: Vec<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

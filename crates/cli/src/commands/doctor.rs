@@ -6,6 +6,7 @@ use super::stations;
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::Failure;
+use experiment::shell::quoted;
 use linux::{Diagnosis, Finding};
 
 pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
@@ -17,7 +18,9 @@ pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
     if args.json {
         return print_json(&line(&diagnosis)?);
     }
-    print(&text(&diagnosis))
+    let device = args.device.as_deref().map_or_else(|| "DEV".to_owned(), quoted);
+    let next = format!("\nwhat would be better here: sudo sluice trial {device} compares queues on live traffic\n");
+    print(&(text(&diagnosis) + &next))
 }
 
 fn text(diagnosis: &Diagnosis) -> String {

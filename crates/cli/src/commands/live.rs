@@ -12,6 +12,7 @@ use linux::agent::Host;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::signals::Signals;
 use linux::telemetry::Decision;
+use linux::telemetry::air::Sampler;
 use linux::telemetry::ask;
 use linux::telemetry::events::{AgentEvent, AgentEventKind};
 use linux::telemetry::serve::{Address, Serves};
@@ -82,12 +83,15 @@ pub(super) fn record(args: &args::Record) -> Result<(), Failure> {
     controller(&settings, 0)?;
     let mut host = Attaching::new(false, true)?;
     host.file = Some(create(&args.file)?);
+    host.is_public = args.bundle;
     let wish = Wish { dry_run: true, ..Wish::new(place(&args.queue), settings) };
     govern_one(wish, Vec::new(), &mut host)
 }
 
 fn govern_one(wish: Wish, listen: Vec<(Address, Serves)>, host: &mut Attaching) -> Result<(), Failure> {
     let signals = Signals::take_over()?;
+    // Its thread takes no signal.
+    host.air = wish.dry_run.then(|| Sampler::begin(&wish.place.device, host.is_public)).flatten();
     let governed = govern(vec![wish], Patience::End, listen, &signals, host);
     host.finish();
     governed?;
@@ -109,12 +113,15 @@ struct Attaching {
     file: Option<Outlet>,
     dry_run: bool,
     broken: Option<Failure>,
+    /// What the radio tells, for the file.
+    air: Option<Sampler>,
+    is_public: bool,
 }
 
 impl Attaching {
     fn new(json: bool, dry_run: bool) -> Result<Self, Failure> {
         let log = Outlet::stderr().map_err(|error| unwritable("to standard error", &error))?;
-        Ok(Self { json, rows: None, log, file: None, dry_run, broken: None })
+        Ok(Self { json, rows: None, log, file: None, dry_run, broken: None, air: None, is_public: false })
     }
 
     fn complain(&mut self, text: impl std::fmt::Display) {
@@ -145,7 +152,8 @@ impl Attaching {
         if shown.is_err() {
             self.rows = None;
         }
-        let recorded = self.file.as_mut().map_or(Ok(()), |file| write(file, decision));
+        let air = self.air.as_mut().map(Sampler::take).unwrap_or_default();
+        let recorded = self.file.as_mut().map_or(Ok(()), |file| write(file, decision, &air));
         if recorded.is_err() {
             self.file = None;
         }
@@ -270,8 +278,11 @@ fn create(path: &Path) -> Result<Outlet, Failure> {
     Outlet::create(path).map_err(|error| unwritable(&path.display().to_string(), &error))
 }
 
-fn write(file: &mut Outlet, decision: &Decision) -> Result<(), Failure> {
-    file.put(&line(decision)?).map_err(|error| unwritable("the recording", &error))
+fn write(file: &mut Outlet, decision: &Decision, air: &str) -> Result<(), Failure> {
+    let decision = line(decision)?;
+    // Each by itself: an outlet takes no more at once than it can queue.
+    let mut lines = air.split_inclusive('\n').chain([&*decision]);
+    lines.try_for_each(|line| file.put(line)).map_err(|error| unwritable("the recording", &error))
 }
 
 pub(super) fn unwritable(what: &str, error: &std::io::Error) -> Failure {

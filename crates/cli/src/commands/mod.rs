@@ -19,6 +19,8 @@ mod stations;
 #[cfg(target_os = "linux")]
 mod status;
 #[cfg(target_os = "linux")]
+mod trial;
+#[cfg(target_os = "linux")]
 mod watch;
 
 #[cfg(target_os = "linux")]
@@ -50,6 +52,7 @@ fn on_interfaces(command: Live) -> Result<u8, Failure> {
         Live::Doctor(args) => doctor::doctor(&args),
         Live::Status(args) => status::status(&args),
         Live::Watch(args) => watch::watch(&args),
+        Live::Trial(args) => trial::trial(&args),
     };
     done.map(|()| HOLDS)
 }

@@ -137,6 +137,7 @@ mod tests {
             sent_for: Err("its driver reports no airtime".into()),
             received_for: Err("its driver reports no airtime".into()),
             aql: Ok(StationAql { pending: [ms(0), ms(0), ms(3), ms(0)], low: [ms(5); 4], high: [ms(12); 4] }),
+            counts: [("sent_bytes", None); 6],
         };
         let second = Station { address: "02:00:00:00:02:00".into(), aql: Err("only\nroot".into()), ..station.clone() };
         let phy = PhyAql { is_on: true, pending: ms(3), accounted: ms(3), threshold: ms(24) };

@@ -71,7 +71,7 @@ mod filter {
     ];
     /// Files: the state, the configuration, recordings, `/sys` and `/proc`.
     const FILES: &[i64] = &calls![
-        SYS_close SYS_faccessat SYS_faccessat2 SYS_fchmod SYS_fchmodat SYS_fcntl SYS_flock SYS_fstat SYS_fsync
+        SYS_close SYS_faccessat SYS_faccessat2 SYS_fchmod SYS_fchmodat SYS_fcntl SYS_fdatasync SYS_flock SYS_fstat SYS_fsync
         SYS_ftruncate SYS_getcwd SYS_getdents64 SYS_lseek SYS_mkdirat SYS_newfstatat SYS_openat SYS_pread64 SYS_read
         SYS_readlinkat SYS_readv SYS_renameat SYS_renameat2 SYS_statfs SYS_statx SYS_unlinkat SYS_write SYS_writev
     ];

@@ -2,7 +2,7 @@
 
 use crate::device::claim::put_back;
 use crate::device::former::Former;
-use crate::device::lock::PhyLock;
+use crate::device::lock::FileLock;
 use crate::device::state::{AgentProcess, State, agent_at, detach_command, other_places};
 use crate::device::wish::{Place, shown_place};
 use crate::error::{Error, Taken};
@@ -81,12 +81,12 @@ fn forget_lock(folder: &Path, device: &str) {
     if let Ok(link) = Route::open().and_then(|mut route| route.link(device))
         && let Ok(Some(phy)) = Wireless::open().and_then(|mut wireless| wireless.phy_of(link.index))
     {
-        PhyLock::forget(folder, phy.number);
+        FileLock::forget(folder, phy.number);
     }
 }
 
 /// Restores what a killed agent left, and returns what that was, if there was anything.
-fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<Option<Restored>, Error> {
+pub(super) fn restore_left(folder: &Path, device: &str, parent: u32) -> Result<Option<Restored>, Error> {
     let left = State::left(folder, device, parent)?;
     forget_lock(folder, device);
     let restored = left.as_ref().map(|(_, left)| Restored::of(&left.former));

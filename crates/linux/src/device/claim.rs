@@ -1,7 +1,7 @@
 //! Takes a place: locks it, restores what a killed agent left, reads the present queue, and installs ours.
 
 use crate::device::former::{Former, Obstacle};
-use crate::device::lock::PhyLock;
+use crate::device::lock::FileLock;
 use crate::device::looks::Looks;
 use crate::device::state::{Kept, State};
 use crate::device::wish::Place;
@@ -95,7 +95,7 @@ pub(crate) fn put_back(state: &State, former: &Former, route: &mut Route) -> Res
         failed => return failed,
     }
     if let Some(phy) = former.phy() {
-        PhyLock::forget(state.folder(), phy);
+        FileLock::forget(state.folder(), phy);
     }
     Ok(())
 }

@@ -31,25 +31,27 @@ pub(crate) fn locked(path: &Path, flags: OFlags, operation: FlockOperation) -> R
     Ok(None)
 }
 
-/// Lock of a phy, of whose interfaces one is governed by the queues or knobs of mac80211. The file goes when this is
-/// dropped; that of a killed agent when its settings are restored.
+/// Lock of a phy, of whose interfaces one is governed by the queues or knobs of mac80211, or of an interface on trial. The file
+/// goes when this is dropped; that of a killed agent when its settings are restored.
 #[derive(Debug)]
-pub(crate) struct PhyLock {
+pub(crate) struct FileLock {
     path: PathBuf,
     file: File,
 }
 
-impl PhyLock {
+impl FileLock {
     /// Takes the lock of the phy with this number.
     ///
     /// # Errors
     /// Another agent has it.
     pub(crate) fn take(folder: &Path, number: u32) -> Result<Self, Error> {
-        let path = Self::path(folder, number);
-        match locked(&path, OFlags::RDWR | OFlags::CREATE, FlockOperation::NonBlockingLockExclusive)? {
-            Some((file, true)) => Ok(Self { path, file }),
-            _ => Err(Taken::Phy { number }.into()),
-        }
+        Self::at(Self::path(folder, number))?.ok_or_else(|| Taken::Phy { number }.into())
+    }
+
+    /// Takes the lock with this name; `None` if another process has it.
+    pub(crate) fn at(path: PathBuf) -> Result<Option<Self>, Error> {
+        let locked = locked(&path, OFlags::RDWR | OFlags::CREATE, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(locked.filter(|(_, is_ours)| *is_ours).map(|(file, _)| Self { path, file }))
     }
 
     /// Removes what a killed agent left of it.
@@ -65,7 +67,7 @@ impl PhyLock {
     }
 }
 
-impl Drop for PhyLock {
+impl Drop for FileLock {
     fn drop(&mut self) {
         if has_name(&self.file, &self.path).unwrap_or(false) {
             // An empty file harms nobody.
@@ -129,7 +131,7 @@ mod tests {
         let comes_and_goes = || {
             let mut turns = 0;
             while turns < 200 {
-                let Ok(lock) = PhyLock::take(folder.path(), 7) else {
+                let Ok(lock) = FileLock::take(folder.path(), 7) else {
                     std::thread::yield_now();
                     continue;
                 };
@@ -142,27 +144,27 @@ mod tests {
         };
         std::thread::scope(|scope| (0..4).for_each(|_| drop(scope.spawn(comes_and_goes))));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        let _lock = PhyLock::take(folder.path(), 7).unwrap();
-        let refused = PhyLock::take(folder.path(), 7).unwrap_err().to_string();
+        let _lock = FileLock::take(folder.path(), 7).unwrap();
+        let refused = FileLock::take(folder.path(), 7).unwrap_err().to_string();
         assert!(refused.contains("phy"), "{refused}");
     }
 
     #[test]
     fn the_lock_of_a_killed_agent_goes_with_the_next_and_is_no_link() {
         let folder = tempfile::tempdir().unwrap();
-        let path = PhyLock::path(folder.path(), 7);
+        let path = FileLock::path(folder.path(), 7);
         fs::write(&path, "").unwrap();
-        drop(PhyLock::take(folder.path(), 7).unwrap());
+        drop(FileLock::take(folder.path(), 7).unwrap());
         assert!(!path.exists());
         fs::write(&path, "").unwrap();
-        PhyLock::forget(folder.path(), 7);
+        FileLock::forget(folder.path(), 7);
         assert!(!path.exists());
-        PhyLock::forget(folder.path(), 7);
-        let held = PhyLock::take(folder.path(), 7).unwrap();
-        PhyLock::forget(folder.path(), 7);
+        FileLock::forget(folder.path(), 7);
+        let held = FileLock::take(folder.path(), 7).unwrap();
+        FileLock::forget(folder.path(), 7);
         assert!(path.exists(), "an agent has it");
         drop(held);
         std::os::unix::fs::symlink("/etc/passwd", &path).unwrap();
-        assert!(matches!(PhyLock::take(folder.path(), 7), Err(Error::Distrusted { .. })));
+        assert!(matches!(FileLock::take(folder.path(), 7), Err(Error::Distrusted { .. })));
     }
 }

@@ -12,7 +12,7 @@
 //! the name always belongs to a locked file while an agent lives; see [`lock`](crate::device::lock).
 
 use crate::device::former::Former;
-use crate::device::lock::{PhyLock, failed, has_name, locked, open};
+use crate::device::lock::{FileLock, failed, has_name, locked, open};
 use crate::device::wish::{is_name, quoted, shown_place};
 use crate::error::{Error, Taken};
 use crate::kernel::rtnetlink::{Link, ROOT, Route};
@@ -215,7 +215,7 @@ impl Restorer {
         restore(path, &kept.former, &mut Route::open()?)?;
         if let (Some(folder), Some(phy)) = (path.parent(), kept.former.phy()) {
             // This process has its lock.
-            let _ = fs::remove_file(PhyLock::path(folder, phy));
+            let _ = fs::remove_file(FileLock::path(folder, phy));
         }
         fs::remove_file(path).map_err(|error| failed(path, error))
     }

@@ -9,7 +9,7 @@ use crate::device::claim::put_back;
 use crate::device::contract::{Capabilities, Device};
 use crate::device::estimate::{ESTIMATED, ESTIMATES, Estimator};
 use crate::device::former::{Former, FormerKnobs};
-use crate::device::lock::PhyLock;
+use crate::device::lock::FileLock;
 use crate::device::state::State;
 use crate::device::wish::{Backend, Place, Start, Wish};
 use crate::error::{Error, Unfit, Unsupported};
@@ -70,7 +70,7 @@ pub(super) struct Queues {
     former: Former,
     state: Option<State>,
     /// Lock of the phy: only one of its interfaces is governed.
-    _lock: PhyLock,
+    _lock: FileLock,
 }
 
 impl Queues {
@@ -185,11 +185,11 @@ pub(super) fn at_root(parent: u32) -> Result<(), Error> {
 }
 
 /// Returns the phy, its limit, and the lock that only one of its interfaces can have.
-fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, PhyLock), Error> {
+fn claim(wireless: &mut Wireless, link: &Link, folder: &Path) -> Result<(Phy, u32, FileLock), Error> {
     let name = || link.name.clone();
     let phy = wireless.phy_of(link.index)?.ok_or_else(|| Unsupported::NotWifi { name: name() })?;
     let limit = phy.limit.ok_or_else(|| Unsupported::NoTxq { name: name() })?;
-    let lock = PhyLock::take(folder, phy.number)?;
+    let lock = FileLock::take(folder, phy.number)?;
     Ok((phy, limit, lock))
 }
 

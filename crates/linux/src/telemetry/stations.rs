@@ -72,6 +72,8 @@ pub struct Station {
     pub received_for: Told<Duration>,
     /// Airtime that is pending for it.
     pub aql: Told<StationAql>,
+    /// Counters as nl80211 names them in [`Peer`], and the signal in dBm; absent if the driver does not report them.
+    pub counts: [(&'static str, Option<i64>); 6],
 }
 
 impl Stations {
@@ -186,6 +188,14 @@ fn station(peer: &Peer, phy: &Phy, folder: &Path) -> Station {
         received_for: airtime(peer.received_for),
         aql,
         address,
+        counts: [
+            ("sent_bytes", peer.sent_bytes.and_then(|bytes| bytes.try_into().ok())),
+            ("received_bytes", peer.received_bytes.and_then(|bytes| bytes.try_into().ok())),
+            ("sent_frames", peer.sent_frames.map(i64::from)),
+            ("repeated_frames", peer.repeated_frames.map(i64::from)),
+            ("failed_frames", peer.failed_frames.map(i64::from)),
+            ("signal_dbm", peer.signal.map(i64::from)),
+        ],
     }
 }
 
@@ -378,6 +388,9 @@ impl Serialize for Station {
         entries.entry("aql_pending_s", &self.aql, |aql| Shown::Each(aql.pending))?;
         entries.entry("aql_limit_low_s", &self.aql, |aql| Shown::Each(aql.low))?;
         entries.entry("aql_limit_high_s", &self.aql, |aql| Shown::Each(aql.high))?;
+        for (name, count) in self.counts {
+            count.map_or(Ok(()), |count| entries.map.serialize_entry(name, &count))?;
+        }
         entries.end()
     }
 }

@@ -36,6 +36,7 @@ pub(crate) fn look(pending: Duration, of_station: Duration) -> Stations {
         sent_for: Ok(ms(1_500)),
         received_for: Err("no".into()),
         aql: Ok(of_station),
+        counts: [("sent_bytes", None); 6],
     };
     let channel = Survey { frequency: Some(2_437), active: Some(ms(9_000)), busy: Some(ms(250)), ..Survey::default() };
     let on = Channel { frequency: 2_437, width: Some(40), centres: [Some(2_447), None] };

@@ -125,6 +125,7 @@ mod tests {
             sent_for: Err(String::new()),
             received_for: Err(String::new()),
             aql: Err(String::new()),
+            counts: [("sent_bytes", None); 6],
         };
         let channel = Channel { frequency: 5_180, width: Some(80), centres: [Some(5_210), None] };
         let air = Stations {

@@ -18,11 +18,14 @@ pub(super) const ATTR_EXT_FEATURES: u16 = 217;
 pub(super) const ATTR_TXQ_STATS: u16 = 265;
 pub(super) const ATTR_TXQ_LIMIT: u16 = 266;
 
+const STA_INFO_SIGNAL: u16 = 7;
 const STA_INFO_TX_BITRATE: u16 = 8;
 const STA_INFO_RX_PACKETS: u16 = 9;
 const STA_INFO_TX_PACKETS: u16 = 10;
 const STA_INFO_TX_RETRIES: u16 = 11;
+const STA_INFO_TX_FAILED: u16 = 12;
 const STA_INFO_RX_BITRATE: u16 = 14;
+const STA_INFO_RX_BYTES64: u16 = 23;
 const STA_INFO_TX_BYTES64: u16 = 24;
 const STA_INFO_TID_STATS: u16 = 31;
 const STA_INFO_RX_DURATION: u16 = 32;
@@ -81,6 +84,12 @@ pub struct Peer {
     pub sent_frames: Option<u32>,
     /// Retransmissions to it, if the driver reports them. Wraps at 32 bits.
     pub repeated_frames: Option<u32>,
+    /// MPDUs to it that were given up. Wraps at 32 bits.
+    pub failed_frames: Option<u32>,
+    /// Bytes of all frames from it.
+    pub received_bytes: Option<u64>,
+    /// Signal of its last frame, in dBm.
+    pub signal: Option<i8>,
     /// MPDUs from it, beacons included. Wraps at 32 bits.
     pub received_frames: Option<u32>,
     /// Bitrate of the last frame to it.
@@ -215,6 +224,9 @@ pub(super) fn peer(payload: &[u8]) -> Option<Peer> {
             STA_INFO_RX_PACKETS => peer.received_frames = u32_at(value, 0),
             STA_INFO_TX_PACKETS => peer.sent_frames = u32_at(value, 0),
             STA_INFO_TX_RETRIES => peer.repeated_frames = u32_at(value, 0),
+            STA_INFO_TX_FAILED => peer.failed_frames = u32_at(value, 0),
+            STA_INFO_RX_BYTES64 => peer.received_bytes = u64_at(value, 0),
+            STA_INFO_SIGNAL => peer.signal = value.first().map(|byte| byte.cast_signed()),
             STA_INFO_TX_BITRATE => (peer.sent_at, peer.sent_as) = mode(value),
             STA_INFO_RX_BITRATE => (peer.received_at, peer.received_as) = mode(value),
             STA_INFO_TX_DURATION => peer.sent_for = time(),
@@ -343,6 +355,9 @@ mod tests {
                 (STA_INFO_RX_PACKETS, word(11)),
                 (STA_INFO_TX_PACKETS, word(12)),
                 (STA_INFO_TX_RETRIES, word(13)),
+                (STA_INFO_TX_FAILED, word(14)),
+                (STA_INFO_RX_BYTES64, long(9_000_000_000)),
+                (STA_INFO_SIGNAL, vec![0xc3]),
                 (STA_INFO_TX_BITRATE | NESTED, fast),
                 (STA_INFO_RX_BITRATE | NESTED, old),
                 (STA_INFO_TX_DURATION, long(1_500_000)),
@@ -357,6 +372,9 @@ mod tests {
             sent_bytes: Some(7_000_000_000),
             sent_frames: Some(12),
             repeated_frames: Some(13),
+            failed_frames: Some(14),
+            received_bytes: Some(9_000_000_000),
+            signal: Some(-61),
             received_frames: Some(11),
             sent_at: Some(Rate::mbps(9_600)),
             sent_as: Mode { format: Format::He, mcs: Some(11), width: 20, ..Mode::default() },

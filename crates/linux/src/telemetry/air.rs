@@ -1,0 +1,80 @@
+//! Samples what the radio of a Wi-Fi interface tells (survey, stations), ten times a second and without changing anything.
+
+use crate::kernel::{Patience, now};
+use crate::telemetry::stations::{Stations, look};
+use serde_json::json;
+use std::sync::mpsc::{Receiver, channel};
+use units::Duration;
+
+/// Time between two samples.
+pub const EVERY: Duration = Duration::from_millis(100);
+
+/// A thread that samples until this is dropped.
+#[derive(Debug)]
+pub struct Sampler {
+    told: Receiver<(Duration, Stations)>,
+    /// Addresses of the stations in the order in which they came, if they are to be numbered.
+    known: Option<Vec<String>>,
+}
+
+impl Sampler {
+    /// Begins; `None` if the interface is not Wi-Fi. For the public stations have numbers in place of addresses.
+    pub fn begin(device: &str, is_public: bool) -> Option<Self> {
+        look(device).ok()??;
+        let ((tell, told), device) = (channel(), device.to_owned());
+        std::thread::spawn(move || {
+            let begun = now();
+            // An interface that is gone ends it, and so does whoever does not listen any more.
+            while let Ok(Some(stations)) = look(&device)
+                && tell.send((now().since(begun), stations)).is_ok()
+            {
+                Patience::new(EVERY, EVERY).lasts();
+            }
+        });
+        Some(Self { told, known: is_public.then(Vec::new) })
+    }
+
+    /// Returns the samples since the last call as lines of a recording.
+    pub fn take(&mut self) -> String {
+        let mut lines = String::new();
+        for (at, mut stations) in self.told.try_iter() {
+            if let Some(known) = &mut self.known {
+                number(&mut stations, known);
+            }
+            lines += &json!({ "air": stations, "at_s": at.as_secs_f64() }).to_string();
+            lines.push('\n');
+        }
+        lines
+    }
+}
+
+/// Numbers stations in place of their addresses.
+fn number(stations: &mut Stations, known: &mut Vec<String>) {
+    for station in &mut stations.stations {
+        let number = known.iter().position(|address| *address == station.address).unwrap_or(known.len());
+        if number == known.len() {
+            known.push(station.address.clone());
+        }
+        station.address = format!("station {}", number + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::telemetry::stations::tests::look;
+
+    #[test]
+    fn the_public_gets_numbers_that_stay_a_stations() {
+        let mut known = vec!["02:00:00:00:09:00".to_owned()];
+        let mut seen = look(Duration::ZERO, Duration::ZERO);
+        number(&mut seen, &mut known);
+        let mut again = look(Duration::ZERO, Duration::ZERO);
+        number(&mut again, &mut known);
+        assert_eq!(
+            (seen.stations[0].address.as_str(), &again.stations[0].address),
+            ("station 2", &seen.stations[0].address)
+        );
+        assert!(!serde_json::to_string(&seen).unwrap().contains("02:00"));
+    }
+}

@@ -1,0 +1,289 @@
+//! A trial: schemes ("arms") take turns on the same traffic, by blocks in random order, and the differences of blocks are
+//! judged (a switchback experiment). The world is behind [`Host`]: [a live interface](crate::agent::trial), or in tests a
+//! simulated network.
+
+mod verdict;
+
+pub use verdict::{Effect, Ruling, Verdict, judge, table};
+
+use control::{Random, mix};
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+use units::Duration;
+
+/// Probability of an interval that misses the truth, for all measures and arms together.
+pub const LEVEL: f64 = 0.05;
+/// Looks at a trial that ends when its verdict is known.
+const LOOKS: usize = 4;
+/// An arm does harm if it loses this share of echoes more than the default ever did, of at least so many echoes.
+const LOSS: f64 = 0.2;
+const ECHOES: usize = 20;
+/// It does harm if no echo is answered for this time, in seconds, and for three times the default's longest silence.
+const SILENCE: f64 = 5.0;
+
+/// A world in which arms are tried.
+pub trait Host {
+    /// Why it cannot go on.
+    type Error;
+
+    /// Restores what was there before the trial, then sets up the arm with this number; 0 is the default.
+    ///
+    /// # Errors
+    /// The arm cannot be set up.
+    fn set_up(&mut self, arm: usize) -> Result<(), Self::Error>;
+
+    /// Measures for this time. `None`: somebody asked to end.
+    ///
+    /// # Errors
+    /// The interface is gone, or no longer as it was set up.
+    fn sample(&mut self, time: Duration) -> Result<Option<Sample>, Self::Error>;
+
+    /// Restores what was there before the trial.
+    ///
+    /// # Errors
+    /// It cannot be restored.
+    fn restore(&mut self) -> Result<(), Self::Error>;
+}
+
+/// Measurements of some time; times are in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[expect(missing_docs, reason = "the others' names say what they are")]
+pub struct Sample {
+    /// Round trips of echoes that were answered.
+    pub rtts: Vec<f64>,
+    /// Echoes that were not.
+    pub lost: usize,
+    /// Smoothed round trips of this machine's TCP connections.
+    pub tcp_rtts: Vec<f64>,
+    pub sojourns: Vec<f64>,
+    pub bytes: u64,
+    /// Frames to stations, and those of them that were given up, as far as the radio tells.
+    pub frames: [u64; 2],
+}
+
+impl Sample {
+    fn add(&mut self, other: Self) {
+        self.rtts.extend(other.rtts);
+        self.tcp_rtts.extend(other.tcp_rtts);
+        self.sojourns.extend(other.sojourns);
+        self.lost += other.lost;
+        self.bytes += other.bytes;
+        self.frames = [0, 1].map(|at| self.frames[at] + other.frames[at]);
+    }
+
+    /// Returns the number of echoes, and the share of them that was lost.
+    fn echoes(&self) -> (usize, f64) {
+        let all = self.lost + self.rtts.len();
+        (all, self.lost as f64 / all.max(1) as f64)
+    }
+
+    fn block(mut self, (round, arm): (usize, usize), seconds: f64, silence_s: f64) -> Block {
+        let (echoes, loss_ratio) = self.echoes();
+        let [sent, failed] = self.frames;
+        Block {
+            arm,
+            round,
+            echoes,
+            loss_ratio,
+            silence_s,
+            rtt_p50_s: quantile(&mut self.rtts, 0.5),
+            rtt_p95_s: quantile(&mut self.rtts, 0.95),
+            rtt_p99_s: quantile(&mut self.rtts, 0.99),
+            tcp_rtt_s: quantile(&mut self.tcp_rtts, 0.5),
+            sojourn_s: quantile(&mut self.sojourns, 0.5),
+            goodput_bps: 8.0 * self.bytes as f64 / seconds,
+            failure_ratio: (sent > 0).then(|| failed as f64 / sent as f64),
+        }
+    }
+}
+
+/// The plan of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the others' names say what they are")]
+pub struct Plan {
+    /// The others are compared with the first, the default.
+    pub arms: Vec<String>,
+    pub block: Duration,
+    /// The part at the beginning of a block that is left out.
+    pub left_out: Duration,
+    /// Time between two looks at what an arm does.
+    pub slice: Duration,
+    /// Each has a block of each arm.
+    pub rounds: usize,
+    /// Draws the order of the arms.
+    pub seed: u64,
+    pub until_known: bool,
+}
+
+impl Plan {
+    /// Returns the arms of a round in their random order.
+    fn order(&self, round: usize) -> Vec<usize> {
+        let mut random = Random::new(mix(mix(self.seed) ^ round as u64));
+        let mut order: Vec<usize> = (0..self.arms.len()).collect();
+        for last in (1..order.len()).rev() {
+            order.swap(last, usize::from(random.below(u8::try_from(last + 1).unwrap_or(u8::MAX))));
+        }
+        order
+    }
+
+    /// Returns the level of the look after this round. Looks share the level, and early ones get little of it (alpha
+    /// spending). `None`: there is no look.
+    fn look(&self, round: usize) -> Option<f64> {
+        let spent = |look: usize| LEVEL * (look as f64 / LOOKS as f64).powi(2);
+        let look = (1..=LOOKS).find(|look| (self.rounds * look).div_ceil(LOOKS) == round)?;
+        if self.until_known { Some(spent(look) - spent(look - 1)) } else { (look == LOOKS).then_some(LEVEL) }
+    }
+}
+
+/// A network in which a trial was held, without addresses and names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct About {
+    pub kernel: String,
+    pub driver: Option<String>,
+    pub generation: Option<String>,
+    pub stations: usize,
+}
+
+/// A block. What was not measured is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "names and units say what they are")]
+pub struct Block {
+    pub arm: usize,
+    /// From 1; the block before the first round is of the default, for the guard, and does not count.
+    pub round: usize,
+    pub echoes: usize,
+    pub loss_ratio: f64,
+    pub silence_s: f64,
+    pub rtt_p50_s: Option<f64>,
+    pub rtt_p95_s: Option<f64>,
+    pub rtt_p99_s: Option<f64>,
+    pub tcp_rtt_s: Option<f64>,
+    pub sojourn_s: Option<f64>,
+    pub goodput_bps: f64,
+    pub failure_ratio: Option<f64>,
+}
+
+/// Why a trial ended: all of its blocks are there, its verdict is known, an arm did harm, somebody asked for it or it failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "see above")]
+pub enum Ended {
+    Done,
+    Known,
+    Harm(String),
+    Early,
+}
+
+/// A trial so far, as its file holds it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the others' names say what they are")]
+pub struct Trial {
+    pub about: About,
+    pub plan: Plan,
+    /// Level of the intervals, which looks at the trial have lowered.
+    pub level: f64,
+    pub ended: Ended,
+    pub blocks: Vec<Block>,
+}
+
+/// Holds a trial, and restores at its end whatever happens. `told` gets it after each block, and may end it. The error, if
+/// there is one, ended it or says why the former state is not restored.
+pub fn run<H: Host>(
+    plan: &Plan,
+    about: About,
+    host: &mut H,
+    told: &mut dyn FnMut(&Trial) -> ControlFlow<()>,
+) -> (Trial, Result<(), H::Error>) {
+    debug_assert!(plan.arms.len() > 1 && plan.left_out < plan.block, "something is compared and measured");
+    let level = plan.look(plan.rounds).unwrap_or(LEVEL);
+    let mut trial = Trial { about, plan: plan.clone(), level, ended: Ended::Early, blocks: Vec::new() };
+    let ended = blocks(plan, &mut trial, host, told);
+    let restored = host.restore();
+    (trial, ended.and(restored))
+}
+
+fn blocks<H: Host>(
+    plan: &Plan,
+    trial: &mut Trial,
+    host: &mut H,
+    told: &mut dyn FnMut(&Trial) -> ControlFlow<()>,
+) -> Result<(), H::Error> {
+    for round in 0..=plan.rounds {
+        for arm in if round == 0 { vec![0] } else { plan.order(round) } {
+            host.set_up(arm)?;
+            let Some((block, harm)) = block(plan, (round, arm), &trial.blocks, host)? else { return Ok(()) };
+            trial.blocks.push(block);
+            if let Some(harm) = &harm {
+                // Before anybody reads of it.
+                host.restore()?;
+                trial.ended = Ended::Harm(format!("{} {harm}", plan.arms[arm]));
+            }
+            if told(trial).is_break() || harm.is_some() {
+                return Ok(());
+            }
+        }
+        if let Some(level) = plan.look(round).filter(|_| plan.until_known)
+            && judge(&[trial], level).is_known()
+        {
+            (trial.level, trial.ended) = (level, Ended::Known);
+            return Ok(());
+        }
+    }
+    trial.ended = Ended::Done;
+    Ok(())
+}
+
+/// Measures a block; also returns the harm that ended it. `None`: somebody asked to end.
+fn block<H: Host>(
+    plan: &Plan,
+    which: (usize, usize),
+    before: &[Block],
+    host: &mut H,
+) -> Result<Option<(Block, Option<String>)>, H::Error> {
+    let (mut whole, mut passed, mut counted, mut harm) = (Sample::default(), Duration::ZERO, Duration::ZERO, None);
+    let (mut silent, mut silence) = (0.0, 0.0_f64);
+    while passed < plan.block && harm.is_none() {
+        let is_left_out = passed < plan.left_out;
+        let end = if is_left_out { plan.left_out } else { plan.block };
+        let time = plan.slice.min(end.saturating_sub(passed));
+        let Some(sample) = host.sample(time)? else { return Ok(None) };
+        passed += time;
+        silent = match (sample.rtts.is_empty(), sample.lost) {
+            (false, _) => 0.0,
+            (true, 0) => silent,
+            (true, _) => silent + time.as_secs_f64(),
+        };
+        silence = silence.max(silent);
+        if !is_left_out {
+            counted += time;
+            whole.add(sample);
+        }
+        harm = harm_of(before, &whole, silent).filter(|_| which.1 > 0);
+    }
+    debug_assert!(counted <= plan.block, "no more is counted than passed");
+    Ok(Some((whole.block(which, counted.as_secs_f64().max(f64::MIN_POSITIVE), silence), harm)))
+}
+
+/// Returns what an arm does that the default never did.
+fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
+    let most = |of: fn(&Block) -> f64| before.iter().filter(|block| block.arm == 0).map(of).fold(0.0, f64::max);
+    let (default, silence) = (most(|block| block.loss_ratio), most(|block| block.silence_s));
+    if silent > SILENCE.max(3.0 * silence) {
+        return Some(format!("left all echoes unanswered for {silent:.0} s"));
+    }
+    let (echoes, own) = so_far.echoes();
+    let is_harm = echoes >= ECHOES && own > default + LOSS;
+    is_harm.then(|| format!("lost {:.0} % of the echoes, the default at most {:.0} %", 100.0 * own, 100.0 * default))
+}
+
+/// Returns the smallest value that this share of them does not exceed.
+fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let least = share * values.len() as f64;
+    (1..=values.len()).find(|rank| *rank as f64 >= least).map(|rank| values[rank - 1])
+}
+
+#[cfg(test)]
+#[path = "trial/tests.rs"]
+mod tests;

@@ -1,0 +1,218 @@
+//! The verdict on trials: ratios of arms with intervals from the random order alone, and what they mean in words.
+
+use super::{Block, Trial};
+use control::Random;
+use serde::Serialize;
+use std::fmt::{self, Write as _};
+
+/// A difference inside of this ratio and its inverse is none.
+const LITTLE: f64 = 1.1;
+/// Subsets of rounds that are drawn; of fewer rounds all are taken.
+const DRAWN: usize = 9_999;
+const FEW: usize = 13;
+
+/// What is judged: its name, its value, whether more of it is better. The first that was measured is the headline.
+type Measure = (&'static str, fn(&Block) -> Option<f64>, bool);
+const MEASURES: [Measure; 4] = [
+    ("RTT p95", |block| block.rtt_p95_s, false),
+    ("RTT p50", |block| block.rtt_p50_s, false),
+    ("RTT p99", |block| block.rtt_p99_s, false),
+    ("goodput", |block| Some(block.goodput_bps), true),
+];
+/// What is only told.
+const TOLD: [Measure; 4] = [
+    ("echoes lost", |block| (block.echoes > 0).then_some(block.loss_ratio), false),
+    ("TCP RTT", |block| block.tcp_rtt_s, false),
+    ("queueing delay", |block| block.sojourn_s, false),
+    ("frames given up", |block| block.failure_ratio, false),
+];
+
+/// What an interval says of an arm beside the default: `Same` is less than a tenth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub enum Ruling {
+    Better,
+    Worse,
+    Same,
+    Unknown,
+}
+
+/// An arm beside the default: the geometric mean of their ratios in each round, and the ends of its interval, infinite with too
+/// few rounds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the names say what they are")]
+pub struct Effect {
+    pub arm: String,
+    pub measure: &'static str,
+    pub ratio: f64,
+    pub low: f64,
+    pub high: f64,
+    pub ruling: Ruling,
+    pub rounds: usize,
+}
+
+/// The verdict on one trial, or on several together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// Effects of each arm but the default; its first is the headline.
+    pub effects: Vec<Effect>,
+}
+
+/// Judges trials of the same arms. All intervals together miss a truth with probability `level`.
+pub fn judge(trials: &[&Trial], level: f64) -> Verdict {
+    let arms = trials.first().map_or(&[][..], |trial| &trial.plan.arms);
+    debug_assert!(trials.iter().all(|trial| trial.plan.arms == arms), "the same arms are compared");
+    let level = level / (MEASURES.len() * arms.len().saturating_sub(1)).max(1) as f64;
+    let mut effects = Vec::new();
+    for (number, arm) in arms.iter().enumerate().skip(1) {
+        for (measure, of, more) in MEASURES {
+            let logs: Vec<f64> = trials.iter().flat_map(|trial| differences(&trial.blocks, number, of)).collect();
+            if logs.is_empty() {
+                continue;
+            }
+            let ratio = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+            let (low, high) = interval(&logs, level).unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
+            let (low, high) = (low.exp(), high.exp());
+            let ruling = match (low > 1.0, high < 1.0) {
+                (false, false) if low > 1.0 / LITTLE && high < LITTLE => Ruling::Same,
+                (false, false) => Ruling::Unknown,
+                (is_more, _) if is_more == more => Ruling::Better,
+                _ => Ruling::Worse,
+            };
+            effects.push(Effect { arm: arm.clone(), measure, ratio, low, high, ruling, rounds: logs.len() });
+        }
+    }
+    Verdict { effects }
+}
+
+/// Returns the log ratio of an arm to the default in each round that has both.
+fn differences(blocks: &[Block], arm: usize, of: fn(&Block) -> Option<f64>) -> Vec<f64> {
+    let value = |round: usize, arm: usize| {
+        let block = blocks.iter().find(|block| block.round == round && block.arm == arm)?;
+        of(block).filter(|value| *value > 0.0)
+    };
+    let last = blocks.last().map_or(0, |block| block.round);
+    (1..=last).filter_map(|round| Some((value(round, arm)? / value(round, 0)?).ln())).collect()
+}
+
+/// Returns the randomisation interval of a mean: what an effect may be so that the random order of the arms makes the found
+/// differences no surprise. The order is as likely as its opposite in each round, so the sign of each `difference - effect` is
+/// a coin, and the means of all subsets of the differences divide the line into parts that are equally likely to hold the
+/// effect (Hartigan's typical values, JASA 1969). `None`: too few rounds for this level.
+pub(super) fn interval(differences: &[f64], level: f64) -> Option<(f64, f64)> {
+    let n = differences.len();
+    if n == 0 || level < 2.0_f64.powi(1 - i32::try_from(n).unwrap_or(i32::MAX)) {
+        return None;
+    }
+    let mut random = Random::new(n as u64);
+    let mut mean = |mask: Option<u64>| {
+        let (mut sum, mut count, mut bits) = (0.0, 0_u32, mask.unwrap_or(0));
+        for (at, difference) in differences.iter().enumerate() {
+            if mask.is_none() && at % 64 == 0 {
+                bits = random.bits();
+            }
+            if bits >> (at % 64) & 1 == 1 {
+                (sum, count) = (sum + difference, count + 1);
+            }
+        }
+        (count > 0).then(|| sum / f64::from(count))
+    };
+    let mut means: Vec<f64> = if n <= FEW {
+        (1..1 << n).filter_map(|mask| mean(Some(mask))).collect()
+    } else {
+        (0..DRAWN).filter_map(|_| mean(None)).collect()
+    };
+    means.sort_unstable_by(f64::total_cmp);
+    let most = level / 2.0 * (means.len() + 1) as f64;
+    let rank = (1..=means.len() / 2).take_while(|rank| *rank as f64 <= most).last()?;
+    debug_assert!(means[rank - 1] <= means[means.len() - rank], "the lower end is not above the upper");
+    Some((means[rank - 1], means[means.len() - rank]))
+}
+
+impl Verdict {
+    /// True once the headline of each arm is known.
+    pub fn is_known(&self) -> bool {
+        let mut heads = self.heads().peekable();
+        heads.peek().is_some() && heads.all(|effect| effect.ruling != Ruling::Unknown)
+    }
+
+    fn heads(&self) -> impl Iterator<Item = &Effect> {
+        let is_first = |at: &usize| *at == 0 || self.effects[at - 1].arm != self.effects[*at].arm;
+        (0..self.effects.len()).filter(is_first).map(|at| &self.effects[at])
+    }
+
+    /// Says in a sentence for each arm what it does.
+    pub fn says(&self) -> String {
+        let mut text = String::new();
+        for head in self.heads() {
+            let arm = &head.arm;
+            let what = if head.measure == "goodput" { "goodput" } else { "the slowest twentieth of echoes" };
+            let lead = match head.ruling {
+                Ruling::Better => format!("With {arm} {what} is better"),
+                Ruling::Worse => format!("With {arm} {what} is worse"),
+                Ruling::Same => format!("{arm} makes no difference to {what} above a tenth"),
+                Ruling::Unknown => format!("Cannot tell yet whether {arm} changes {what}"),
+            };
+            let _ = write!(text, "{lead}: {head}");
+            for other in self.effects.iter().filter(|effect| effect.arm == *arm && effect.measure != head.measure) {
+                match other.ruling {
+                    Ruling::Better | Ruling::Worse => {
+                        let _ = write!(text, "; {} {}", other.measure, change(other.ratio));
+                    }
+                    Ruling::Same if other.measure == "goodput" => text += "; goodput within a tenth",
+                    Ruling::Same | Ruling::Unknown => {}
+                }
+            }
+            text += ".\n";
+        }
+        if text.is_empty() { "Cannot tell: no round is complete.\n".to_owned() } else { text }
+    }
+}
+
+/// Writes `31 % less (20 to 40 % less)`.
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { ratio, low, high, .. } = self;
+        if high.is_finite() {
+            write!(f, "{} ({} to {})", change(*ratio), change(*low), change(*high))
+        } else {
+            write!(f, "{} (too few rounds)", change(*ratio))
+        }
+    }
+}
+
+/// Formats a ratio: `31 % less`.
+fn change(ratio: f64) -> String {
+    let percent = 100.0 * (ratio - 1.0);
+    format!("{:.0} % {}", percent.abs(), if percent < 0.0 { "less" } else { "more" })
+}
+
+/// Formats the means of each arm, and the intervals of what is judged.
+pub fn table(trials: &[&Trial], verdict: &Verdict) -> String {
+    let arms = trials.first().map_or(&[][..], |trial| &trial.plan.arms);
+    let line = |first: &str, cells: Vec<String>, last: String| {
+        let cells: Vec<String> = cells.into_iter().map(|cell| format!("{cell:>16}")).collect();
+        format!("{}\n", format!("{first:<16}{}   {last}", cells.concat()).trim_end())
+    };
+    let mut text = line("", arms.to_vec(), "change".to_owned());
+    for &(measure, of, _) in MEASURES.iter().chain(&TOLD) {
+        let mean = |arm: usize| {
+            let blocks = trials.iter().flat_map(|trial| &trial.blocks).filter(|it| it.arm == arm && it.round > 0);
+            let values: Vec<f64> = blocks.filter_map(of).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            match measure {
+                _ if values.is_empty() => "-".to_owned(),
+                "goodput" => format!("{:.2} Mb/s", mean / 1e6),
+                "echoes lost" | "frames given up" => format!("{:.1} %", 100.0 * mean),
+                _ => format!("{:.1} ms", 1e3 * mean),
+            }
+        };
+        let cells: Vec<String> = (0..arms.len()).map(mean).collect();
+        let changes = verdict.effects.iter().filter(|effect| effect.measure == measure).map(Effect::to_string);
+        if cells.iter().any(|cell| cell != "-") {
+            text += &line(measure, cells, changes.collect::<Vec<_>>().join("; "));
+        }
+    }
+    text
+}
