@@ -1,5 +1,6 @@
 //! Gives the shared library the name by which programs find it: its number is the version of the interface.
 
+#[expect(clippy::disallowed_methods, reason = "so cargo tells a build script the target")]
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {

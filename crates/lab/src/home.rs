@@ -110,7 +110,7 @@ pub fn ids() -> Vec<String> {
 
 /// The built-in scenarios: name, content and id.
 fn identified() -> impl Iterator<Item = (&'static str, &'static [u8], String)> {
-    let scenarios = CARRIED.iter().filter(|(name, _)| name.ends_with(".toml"));
+    let scenarios = CARRIED.iter().filter(|(name, _)| Path::new(name).extension().is_some_and(|kind| kind == "toml"));
     scenarios.map(|&(name, content)| {
         let stem = || Path::new(name).file_stem().unwrap_or_default().to_string_lossy().into_owned();
         (name, content, outline(content).id.unwrap_or_else(stem))

@@ -26,10 +26,7 @@ pub(crate) fn round_trips() -> Result<Vec<(Ipv4Addr, f64)>, Error> {
     body[4..8].copy_from_slice(&(1_u32 << ESTABLISHED).to_ne_bytes());
     let request = Request::new(SOCK_DIAG_BY_FAMILY, F_REQUEST | F_DUMP, &body);
     let mut found = Vec::new();
-    let asked = Connection::open(Some(SOCK_DIAG))?.dump(&request, |message| match message {
-        None => found.clear(),
-        Some(message) => found.extend(round_trip(message.payload)),
-    });
+    let asked = Connection::open(Some(SOCK_DIAG))?.list(&mut found, &request, |message| round_trip(message.payload));
     asked.map_err(|errno| failed("look at its connections", errno))?;
     Ok(found)
 }

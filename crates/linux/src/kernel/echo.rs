@@ -137,11 +137,9 @@ pub(crate) fn neighbours(index: u32) -> Result<Vec<Ipv4Addr>, Error> {
     let mut body = [0; NEIGHBOUR_BODY];
     body[0] = INET;
     let mut found = Vec::new();
-    let asked = Connection::open(None)?.dump(&Request::new(RTM_GETNEIGH, F_REQUEST | F_DUMP, &body), |message| {
-        let Some(message) = message else { return found.clear() };
-        if message.kind == RTM_NEWNEIGH {
-            found.extend(neighbour(message.payload, index));
-        }
+    let request = Request::new(RTM_GETNEIGH, F_REQUEST | F_DUMP, &body);
+    let asked = Connection::open(None)?.list(&mut found, &request, |message| {
+        if message.kind == RTM_NEWNEIGH { neighbour(message.payload, index) } else { None }
     });
     asked.map_err(|errno| failed("list the neighbours", errno))?;
     Ok(found)
