@@ -51,18 +51,6 @@ class Drain:
         return max(1, round(seen.sent_packets / seen.length_s * self.site.target_s))
 
 
-class Twice:
-    """The controller of examples/own-controller."""
-
-    interval_s = 0.1
-
-    def __init__(self, site):
-        pass
-
-    def update(self, seen):
-        return min(max(2 * seen.sent_packets, 2), 1000)
-
-
 @pytest.fixture
 def file(tmp_path):
     path = tmp_path / "chain.toml"
@@ -167,16 +155,3 @@ def test_counts_that_cannot_be_are_told(file, tmp_path):
     (tmp_path / "store/manifest.json").write_text('{"id": "another"}')
     with pytest.raises(sluice.StoreError, match=r"of `another`; name another folder$"):
         sluice.reproduce(file, seeds=1, store=tmp_path / "store")
-
-
-def test_the_controller_of_a_crate_outside_and_the_same_class_give_the_same_bytes(root, file, tmp_path):
-    program = (root / sluice_command(root)).parent / "own-controller"
-    if not program.exists():
-        pytest.skip("the example is not built: cargo build -p own-controller")
-    command = [program, "chain.toml", "scheme=ADTH", "rust"]
-    told = subprocess.run(command, cwd=file.parent, check=True, capture_output=True, text=True).stdout
-    assert told.startswith("chain: ")
-    sluice.reproduce(file, baselines={"twice": Twice}, like="scheme=ADTH", store=tmp_path / "python")
-    for name in ("flows.csv", "nodes.csv"):
-        rust, python = ((tmp_path / folder / name).read_bytes() for folder in ("rust", "python"))
-        assert rust == python and rust.count(b"twice") >= 6

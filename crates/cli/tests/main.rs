@@ -12,7 +12,6 @@ mod command;
 mod emulate;
 mod first_steps;
 mod governed_link;
-mod governs;
 mod interrupts;
 mod live;
 mod namespace;

@@ -264,39 +264,3 @@ fn scenarios_are_loaded_from_files_and_refused_with_their_place() {
     let none = refused(home("", NEIGHBOURS).replace("real = true", ""));
     assert_eq!(none, NotLoaded::NoRealNode.to_string());
 }
-
-const PRESETS: [&str; 8] = ["home", "home-busy", "cafe", "neighbour", "walk-away", "train-roam", "lecture", "mesh"];
-
-/// Times of datagrams each way through a preset.
-fn through(preset: &str, seed: u64) -> Vec<Duration> {
-    let mut air = Medium::open(preset, seed, &["duration=9 s"]).unwrap_or_else(|refusal| panic!("{refusal}"));
-    let nodes: Vec<String> = air.nodes().map(str::to_owned).collect();
-    let [client, server] = &nodes[..] else { panic!("{preset}: {nodes:?}") };
-    assert_eq!(server, "server");
-    // The train is out of coverage before.
-    let start = if preset == "train-roam" { ms(6_000) } else { ms(500) };
-    for number in 0..10 {
-        let now = start + ms(20) * number;
-        air.send(now, client, server, &[1; 200], 0).unwrap();
-        air.send(now, server, client, &[2; 1200], 0).unwrap();
-    }
-    std::iter::from_fn(|| air.poll(start + ms(800))).map(|delivery| delivery.at).collect()
-}
-
-#[test]
-fn presets_are_built_in_have_a_client_and_a_server_and_carry_the_same_twice() {
-    let known = lab::home::ids();
-    for preset in PRESETS {
-        assert_eq!(known.iter().filter(|id| *id == preset).count(), 1, "{preset}");
-        let first = through(preset, 1);
-        assert!(first.len() > 12, "{preset}: {}", first.len());
-        assert_eq!(first, through(preset, 1), "{preset}");
-    }
-    assert_ne!(through("cafe", 1), through("cafe", 2));
-    let Err(refused) = Medium::open("hom", 1, &[]) else { panic!("there is none") };
-    assert!(refused.to_string().ends_with("did you mean `home`?"), "{refused}");
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("own.toml");
-    fs::write(&file, home("", "")).unwrap();
-    assert!(Medium::open(file.to_str().unwrap(), 1, &["duration=1 s"]).is_ok());
-}

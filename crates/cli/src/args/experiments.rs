@@ -1,7 +1,7 @@
 //! The arguments of the commands that simulate.
 
 use super::section;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args as Group, Subcommand};
 use experiment::homes::{ARMS, Home};
 use std::path::PathBuf;
@@ -411,17 +411,8 @@ fn count(text: &str, most: usize) -> Result<usize, String> {
     count.ok_or_else(|| format!("expected a whole number from 1 to {most}"))
 }
 
-/// The scheduler that other commands take as a controller.
-const TURNS: &str = "turns";
-
 /// Parses the name of a controller; the help text lists all names.
 fn controllers() -> impl TypedValueParser<Value = control::Name> {
-    let names = control::Name::ALL.iter().map(|name| PossibleValue::new(name.as_str()));
-    PossibleValuesParser::new(names.chain([PossibleValue::new(TURNS).hide(true)])).try_map(|name| match name.as_str() {
-        TURNS => {
-            Err("it decides for each packet, which no recording of intervals has; `queues = \"turns\"` simulates it"
-                .to_owned())
-        }
-        name => name.parse::<control::Name>().map_err(|error| error.to_string()),
-    })
+    let names = control::Name::ALL.iter().map(|name| name.as_str());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<control::Name>())
 }

@@ -6,7 +6,6 @@ use crate::failure::Failure;
 use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::Man;
-use lab::home;
 use lab::store::write_whole;
 use std::fmt::Write as _;
 use std::fs;
@@ -15,43 +14,7 @@ use std::path::Path;
 pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "sluice", &mut text);
-    let text = String::from_utf8_lossy(&text);
-    print(&if cfg!(feature = "simulator") { with_ids(shell, &text) } else { text.into_owned() })
-}
-
-/// The commands that take ids of scenarios.
-const WITH_IDS: [&str; 4] = ["run", "emulate", "reproduce", "check"];
-
-/// Adds the ids of the built-in scenarios, which beside files no generator knows.
-fn with_ids(shell: Shell, text: &str) -> String {
-    let ids = home::ids().join(" ");
-    let commands = WITH_IDS.join("|");
-    match shell {
-        Shell::Bash => format!(
-            "{text}
-_sluice_or_ids() {{
-    _sluice \"$@\"
-    case \"$2\" in -*) return 0;; esac
-    case \"${{COMP_WORDS[1]}}\" in
-        {commands}) COMPREPLY+=( $(compgen -W \"{ids}\" -- \"$2\") );;
-    esac
-}}
-complete -F _sluice_or_ids -o nosort -o bashdefault -o default sluice
-"
-        ),
-        Shell::Fish => WITH_IDS.iter().fold(text.to_owned(), |text, command| {
-            format!("{text}complete -c sluice -n \"__fish_sluice_using_subcommand {command}\" -a \"{ids}\"\n")
-        }),
-        Shell::Zsh => {
-            let ids = format!("_sluice_ids() {{ _alternative 'ids:scenario:({ids})' 'files:file:_files' }}\n");
-            let named = |line: &str| line.contains("targets -- ") || line.contains(":file -- The scenario");
-            let line =
-                |line: &str| if named(line) { line.replace(":_files'", ":_sluice_ids'") } else { line.to_owned() };
-            let lines: Vec<String> = text.lines().map(line).collect();
-            lines.join("\n").replacen('\n', &format!("\n{ids}"), 1) + "\n"
-        }
-        _ => text.to_owned(),
-    }
+    print(&String::from_utf8_lossy(&text))
 }
 
 pub(super) fn man(folder: Option<&Path>) -> Result<(), Failure> {

@@ -20,11 +20,7 @@ impl Scenario {
             let mut with = self.cases.iter().filter(|case| case.set.contains_key(*key));
             key.starts_with("queue.") && with.all(|case| misses(&case.network))
         };
-        // These access points are named by it: what it asks for is so.
-        let is_heard =
-            |key: &&String| case.set[*key].trim_matches('"') == "turns" && key.as_str() == "queue.controller";
-        let keys: Vec<&str> =
-            case.set.keys().filter(|key| is_missed(key) && !is_heard(key)).map(String::as_str).collect();
+        let keys: Vec<&str> = case.set.keys().filter(is_missed).map(String::as_str).collect();
         let name = &case.network.node.iter().find(|node| is_scheduled(node))?.name;
         (!keys.is_empty()).then(|| {
             format!(
