@@ -8,7 +8,7 @@ pub mod nl80211;
 pub mod routes;
 pub mod rtnetlink;
 pub(crate) mod socket;
-pub(crate) mod wire;
+pub mod wire;
 
 use rustix::thread::nanosleep;
 use rustix::time::{ClockId, Timespec, clock_gettime};
