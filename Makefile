@@ -27,7 +27,7 @@ Claims          claims-all: every claim with all seeds, a night
 Live use        test-live: all tests in a Linux guest (root)
                 attack: what other users try
                 stress, kills, conformance, live-repeat: for as long as STRESS_SECONDS, KILLS, CONFORMANCE_SECONDS, LIVE_REPEAT say
-                tables-live, testbed-live, swan-live: the figures of docs
+                tables-live, testbed-live, swan-live, judge-live: the figures of docs
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
 Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in browsers; page-speed: its cost
@@ -302,6 +302,10 @@ test-live: charts
 # Both continue where they were interrupted; runs are kept in target/measured.
 tables-live: charts
 	python3 tests/live/measure.py
+
+judge-live: charts
+	cargo build -p sluice-cli
+	python3 tests/live/judge.py
 
 testbed-live: charts
 	python3 tests/live/testbed.py --write

@@ -296,8 +296,8 @@ def main():
         begin = time.monotonic()
         load(plan)
         said = open(path.with_suffix(".air"), "w")
-        words = [plan["sluice"], "emulate", plan["air"], "--seed", str(plan["seed"])]
-        air = subprocess.Popen(words, stdout=said, stderr=said)
+        words = [plan["sluice"], "emulate", plan["air"], "--seed", str(plan["seed"]), "--json"]
+        air = subprocess.Popen(words, stdout=open(path.with_suffix(".air.json"), "w"), stderr=said)
         time.sleep(0.1)
         join(plan)
         joined = time.monotonic()

@@ -10,7 +10,7 @@ pub mod nl80211;
 pub mod routes;
 pub mod rtnetlink;
 pub(crate) mod socket;
-pub(crate) mod wire;
+pub mod wire;
 
 use crate::error::Error;
 use rustix::rand::{GetRandomFlags, getrandom};

@@ -30,7 +30,7 @@ pub(crate) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Message<'_>> {
 }
 
 /// Returns the attributes in `bytes`: their types without flags, and their values.
-pub(crate) fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
+pub fn attributes(mut bytes: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(bytes, 0)?);
         let value = bytes.get(ALIGN..length)?;
@@ -62,12 +62,13 @@ fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
+/// A message under construction.
 #[derive(Clone, Debug)]
-pub(crate) struct Request(Vec<u8>);
+pub struct Request(Vec<u8>);
 
 impl Request {
     /// Starts a message of type `kind` with the structure `body`.
-    pub(crate) fn new(kind: u16, flags: u16, body: &[u8]) -> Self {
+    pub fn new(kind: u16, flags: u16, body: &[u8]) -> Self {
         let mut bytes = vec![0; HEADER];
         bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
         bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
@@ -77,7 +78,11 @@ impl Request {
     }
 
     /// Adds an attribute. A value has at most 65531 bytes; the kernel writes none longer.
-    pub(crate) fn with(mut self, kind: u16, value: &[u8]) -> Self {
+    ///
+    /// # Panics
+    /// The value is longer.
+    #[must_use]
+    pub fn with(mut self, kind: u16, value: &[u8]) -> Self {
         let length =
             u16::try_from(ALIGN + value.len()).expect("an attribute that the kernel wrote or that is a few bytes");
         self.0.extend_from_slice(&length.to_ne_bytes());
@@ -88,7 +93,10 @@ impl Request {
     }
 
     /// Returns the message's bytes, with the number `sequence`.
-    pub(crate) fn finish(mut self, sequence: u32) -> Vec<u8> {
+    ///
+    /// # Panics
+    /// The attributes have 4 GB together.
+    pub fn finish(mut self, sequence: u32) -> Vec<u8> {
         let length = u32::try_from(self.0.len()).expect("a message of a few attributes");
         self.0[..4].copy_from_slice(&length.to_ne_bytes());
         self.0[8..12].copy_from_slice(&sequence.to_ne_bytes());

@@ -73,7 +73,7 @@ impl Rates {
 
     /// The modes that they are, with these flags at this frequency in MHz, up to the newest format that the network has. None
     /// is given for one that it does not know.
-    pub(super) fn series(&self, flags: &[u8], frequency: u32, newest: Option<Format>) -> Series {
+    pub(super) fn series(self, flags: &[u8], frequency: u32, newest: Option<Format>) -> Series {
         let flags = flags.as_chunks::<OCTETS>().0.iter().map(|&[_, low, high]| u16::from_le_bytes([low, high]));
         let steps = self.0.iter().zip(flags.chain(std::iter::repeat(0)));
         let mut modes = steps.map(|(&[index, count], flags)| {
@@ -84,7 +84,7 @@ impl Rates {
     }
 
     /// The same as they were tried after this many transmissions.
-    pub(super) fn tried(&self, mut transmissions: u16) -> Self {
+    pub(super) fn tried(self, mut transmissions: u16) -> Self {
         let last = self.0.iter().take_while(|rate| **rate != NO_RATE).count().saturating_sub(1);
         let mut rates = self.0;
         for (place, rate) in rates.iter_mut().enumerate() {

@@ -75,13 +75,11 @@ pub fn radios(medium: &mut Medium, command: Option<Command>) -> Result<(Counts, 
     let (addresses, sent, newest) = (BTreeMap::new(), BTreeMap::new(), medium.newest());
     let counts = Counts::default();
     let mut radios = Radios { medium, driver, ways, nodes, addresses, sent, newest, start, counts };
-    let ended = radios.turn(&signals, child.as_mut())?;
-    if ended != Ended::Over
-        && let (Ended::Interrupted, Some(child)) = (ended, &mut child)
-    {
+    let ended = radios.turn(&signals, child.as_mut());
+    if let (Ok(Ended::Interrupted | Ended::Over) | Err(_), Some(child)) = (&ended, &mut child) {
         end(child)?;
     }
-    Ok((radios.counts, ended))
+    Ok((radios.counts, ended?))
 }
 
 impl Radios<'_> {
@@ -133,7 +131,6 @@ impl Radios<'_> {
     fn advance(&mut self) -> io::Result<()> {
         let now = self.elapsed();
         let until = Instant::from_nanos(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX));
-        // What came meanwhile was sent now, not before the events that are due.
         loop {
             self.world().run_to(until);
             let told = self.give_out()?;
@@ -167,14 +164,12 @@ impl Radios<'_> {
             let is_for_all = !self.nodes.contains(&way.to);
             let airtime =
                 if is_for_all { units::Duration::ZERO } else { self.world().take_airtime(way.from, way.to, false) };
-            let Counts { acknowledged: good, failed, to_all, .. } = &mut self.counts;
-            *(if is_for_all {
-                to_all
-            } else if acknowledged {
-                good
-            } else {
-                failed
-            }) += 1;
+            let count = match (is_for_all, acknowledged) {
+                (true, _) => &mut self.counts.to_all,
+                (false, true) => &mut self.counts.acknowledged,
+                (false, false) => &mut self.counts.failed,
+            };
+            *count += 1;
             let is_last = statuses[place + 1..].iter().all(|other| other.way.from != way.from);
             let airtime = Duration::from_nanos(airtime.as_nanos());
             self.driver.report(&frame, acknowledged && !is_for_all, transmissions.max(1), airtime, is_last);
@@ -208,12 +203,11 @@ impl Radios<'_> {
         }
         // Until it has sent something, an interface has the address of its radio.
         let first = || self.nodes.get(number(header.receiver)).copied();
-        let to = match header.is_for_all() {
-            true => u32::MAX,
-            false => match self.addresses.get(&header.receiver).copied().or_else(first) {
-                Some(to) => to,
-                None => return Err(frame),
-            },
+        let to = if header.is_for_all() {
+            u32::MAX
+        } else {
+            let Some(to) = self.addresses.get(&header.receiver).copied().or_else(first) else { return Err(frame) };
+            to
         };
         let length = Bytes::new(frame.content.len().saturating_sub(HEADERS).max(LEAST) as u64);
         let Some(&way) = self.ways.get(&(from, to)).filter(|_| length <= World::FRAME) else { return Err(frame) };

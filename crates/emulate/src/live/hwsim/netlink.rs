@@ -2,6 +2,7 @@
 //! family `MAC80211_HWSIM`, `mac80211_hwsim.h`).
 
 use super::frame::{Address, Rates};
+use linux::kernel::wire::{Request, attributes};
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
@@ -12,6 +13,9 @@ use std::time::Duration;
 
 /// Netlink's answer to a message: an error number of four bytes, and the message if that is not zero.
 const ERROR: u16 = 2;
+/// Flags of a message: a request, and one that is answered in any case.
+const REQUEST: u16 = 1;
+const ANSWERED: u16 = 5;
 const CONTROLLER: u16 = 0x10;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
@@ -92,15 +96,25 @@ impl Driver {
         rustix::net::sockopt::set_socket_recv_buffer_size_force(&socket, ROOM)?;
         let (buffer, outbox, refused) = (vec![0; 1 << 16], Vec::new(), VecDeque::new());
         let mut new = Self { socket, family: CONTROLLER, buffer, outbox, refused };
-        Message::new(GET_FAMILY, CONTROLLER, &mut new.outbox).with(FAMILY_NAME, b"MAC80211_HWSIM\0").end();
-        new.flush()?;
-        let length = new.receive()?;
-        let found = new.buffer.get(GENERIC_HEADER..length).and_then(|bytes| attribute(bytes, FAMILY_ID));
-        let Some(family) = found.and_then(|id| id.try_into().ok()).map(u16::from_ne_bytes) else { return Ok(None) };
+        let length = new.ask(&message(GET_FAMILY, CONTROLLER).with(FAMILY_NAME, b"MAC80211_HWSIM\0").finish(0))?;
+        let found = new.buffer.get(GENERIC_HEADER..length).filter(|_| !new.is_error(length));
+        let id = found.and_then(|bytes| attribute(bytes, FAMILY_ID)?.try_into().ok());
+        let Some(family) = id.map(u16::from_ne_bytes) else { return Ok(None) };
         new.family = family;
-        Message::new(REGISTER, family, &mut new.outbox).end();
-        new.flush()?;
-        Ok(Some(new))
+        let length = new.ask(&Request::new(family, ANSWERED, &[REGISTER, 1, 0, 0]).finish(0))?;
+        let code =
+            new.buffer.get(HEADER..length).and_then(<[u8]>::first_chunk).map_or(0, |code| i32::from_ne_bytes(*code));
+        if code == 0 { Ok(Some(new)) } else { Err(io::Error::from_raw_os_error(-code)) }
+    }
+
+    /// Sends a message, and waits for the kernel's answer.
+    fn ask(&mut self, message: &[u8]) -> io::Result<usize> {
+        rustix::net::send(&self.socket, message, SendFlags::empty())?;
+        Ok(rustix::net::recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?.0)
+    }
+
+    fn is_error(&self, length: usize) -> bool {
+        self.buffer[..length].get(4..6) == Some(&ERROR.to_ne_bytes())
     }
 
     /// Sends the messages that wait.
@@ -126,10 +140,9 @@ impl Driver {
                 Err(error) => return Err(error.into()),
             };
             let message = &self.buffer[..length];
-            let kind = message.get(4..6).map(|kind| u16::from_ne_bytes([kind[0], kind[1]]));
-            if kind == Some(ERROR) {
+            if self.is_error(length) {
                 self.is_refused(message[HEADER.min(length)..].to_vec(), now);
-            } else if kind == Some(self.family) && message.get(HEADER) == Some(&FRAME) {
+            } else if message.get(4..6) == Some(&self.family.to_ne_bytes()) && message.get(HEADER) == Some(&FRAME) {
                 let of = |kind| attribute(&message[GENERIC_HEADER..], kind).unwrap_or_default();
                 let number = |kind| of(kind).try_into().map_or(0, u32::from_ne_bytes);
                 let Ok(radio) = of(TRANSMITTER).try_into() else { continue };
@@ -169,9 +182,10 @@ impl Driver {
 
     /// Delivers a frame to a radio, with the airtime of what came from its sender since the last one.
     pub(super) fn deliver(&mut self, to: Address, content: &[u8], frequency: u32, airtime: Duration) -> io::Result<()> {
-        let message = Message::new(FRAME, self.family, &mut self.outbox).with(RECEIVER, &to).with(CONTENT, content);
+        let message = message(FRAME, self.family).with(RECEIVER, &to).with(CONTENT, content);
         let message = message.with(RATE, &0_u32.to_ne_bytes()).with(SIGNAL, &SIGNAL_DBM.to_ne_bytes());
-        message.with(FREQUENCY, &frequency.to_ne_bytes()).with_airtime(airtime).end();
+        let message = message.with(FREQUENCY, &frequency.to_ne_bytes());
+        self.outbox.extend(charged(message, airtime).finish(0));
         if self.outbox.len() > TOGETHER { self.flush() } else { Ok(()) }
     }
 
@@ -180,58 +194,26 @@ impl Driver {
     pub(super) fn report(&mut self, frame: &Frame, acknowledged: bool, times: u16, airtime: Duration, is_last: bool) {
         let flags = frame.flags & NO_ACK | if acknowledged { ACKNOWLEDGED } else { 0 };
         let rates = frame.rates.tried(times).0;
-        let message = Message::new(STATUS, self.family, &mut self.outbox).with(TRANSMITTER, &frame.radio);
+        let message = message(STATUS, self.family).with(TRANSMITTER, &frame.radio);
         let message = message.with(FLAGS, &flags.to_ne_bytes()).with(COOKIE, &frame.cookie);
         let message = message.with(SIGNAL, &SIGNAL_DBM.to_ne_bytes()).with(RATES, rates.as_flattened());
-        let message = message.with_airtime(airtime);
-        if is_last { message.with(PULLS, &1_u32.to_ne_bytes()) } else { message }.end();
+        let message = charged(message, airtime);
+        let message = if is_last { message.with(PULLS, &1_u32.to_ne_bytes()) } else { message };
+        self.outbox.extend(message.finish(0));
     }
 }
 
-/// A message of generic netlink, behind others.
-struct Message<'o> {
-    out: &'o mut Vec<u8>,
-    start: usize,
+/// A message of generic netlink: a request, without an answer if nothing is wrong.
+fn message(command: u8, family: u16) -> Request {
+    Request::new(family, REQUEST, &[command, 1, 0, 0])
 }
 
-impl<'o> Message<'o> {
-    fn new(command: u8, family: u16, out: &'o mut Vec<u8>) -> Self {
-        let start = out.len();
-        out.resize(start + GENERIC_HEADER, 0);
-        out[start + 4..start + 6].copy_from_slice(&family.to_ne_bytes());
-        // A request without an answer if nothing is wrong.
-        out[start + 6] = 1;
-        (out[start + HEADER], out[start + HEADER + 1]) = (command, 1);
-        Self { out, start }
-    }
-
-    fn with(self, kind: u16, value: &[u8]) -> Self {
-        self.out.extend(u16::try_from(value.len() + 4).unwrap_or(u16::MAX).to_ne_bytes());
-        self.out.extend(kind.to_ne_bytes());
-        self.out.extend(value);
-        self.out.resize(self.out.len().next_multiple_of(4), 0);
-        self
-    }
-
-    fn with_airtime(self, airtime: Duration) -> Self {
-        let micros = u32::try_from(airtime.as_micros()).unwrap_or(u32::MAX);
-        if micros == 0 { self } else { self.with(AIRTIME, &micros.to_ne_bytes()) }
-    }
-
-    fn end(self) {
-        let length = u32::try_from(self.out.len() - self.start).unwrap_or(u32::MAX);
-        self.out[self.start..self.start + 4].copy_from_slice(&length.to_ne_bytes());
-    }
+/// Adds an airtime, if there is any.
+fn charged(message: Request, airtime: Duration) -> Request {
+    let micros = u32::try_from(airtime.as_micros()).unwrap_or(u32::MAX);
+    if micros == 0 { message } else { message.with(AIRTIME, &micros.to_ne_bytes()) }
 }
 
-fn attribute(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
-    loop {
-        let length = usize::from(u16::from_ne_bytes(bytes.get(..2)?.try_into().ok()?));
-        let kind = u16::from_ne_bytes(bytes.get(2..4)?.try_into().ok()?) & 0x3fff;
-        let value = bytes.get(4..length)?;
-        if kind == wanted {
-            return Some(value);
-        }
-        bytes = bytes.get(length.next_multiple_of(4)..)?;
-    }
+fn attribute(bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    attributes(bytes).find(|&(kind, _)| kind == wanted).map(|(_, value)| value)
 }

@@ -3,7 +3,7 @@
 use super::Node;
 use super::access;
 use super::sites::Site;
-use crate::config::{Category, Class, LowLevel, Mac80211, Network, PullLoop, Queues, Radio, RateAlgorithm, Role};
+use crate::config::{Category, Class, LowLevel, Mac80211, Network, Queues, Radio, RateAlgorithm, Role};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Algorithm, Conventions, Costs, Rates, Station, Uplink};
@@ -18,7 +18,7 @@ use crate::world::radio;
 use control::{Controller as _, Reads, Sets};
 use queue::Shaper;
 use queue::turns::Rule;
-use units::{Duration, Instant, Positive, Within};
+use units::{Duration, Instant};
 
 /// All nodes with their ports and stations.
 pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
@@ -134,22 +134,14 @@ fn order(site: &Site, layout: &Layout, rules: &Conventions) -> Order {
             site.marks.read_where(&[(acts, &["turns.without"])]);
             Order::turns(layout, site.marks.read("turns", site.turns), site.role == Role::AccessPoint)
         }
-        Some(Queues::Driver) => Order::mac80211(layout, DRIVER, None),
+        // All passes at once, because the kernel above has the limits.
+        Some(Queues::Driver) => {
+            let [aql_low, aql_high, aql_threshold] = [Duration::from_secs(1_000_000); 3];
+            Order::mac80211(layout, Mac80211 { aql_low, aql_high, aql_threshold, ..Mac80211::default() }, None)
+        }
         Some(Queues::One | Queues::PerStation) | None => Order::round_robin(),
     }
 }
-
-/// Of a driver's node: all passes at once, because the kernel above has the limits.
-const DRIVER: Mac80211 = Mac80211 {
-    pull_loop: PullLoop::Mt76,
-    broadcast_limit: None,
-    aql_low: UNLIMITED,
-    aql_high: UNLIMITED,
-    aql_threshold: UNLIMITED,
-    airtime_weight: const { Positive::<Duration>::new(Duration::from_micros(256)).expect("above zero") },
-    txq_limit: const { Within::<u32, 1, 1_000_000>::new(1_000_000).expect("from 1 to 1000000") },
-};
-const UNLIMITED: Duration = Duration::from_secs(1_000_000);
 
 /// Returns a node's power save, if it sleeps.
 fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerSave>>, BuildError> {
