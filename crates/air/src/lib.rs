@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "C's callers give raw pointers, and find functions by their names")]
 #![expect(clippy::missing_safety_doc, reason = "callers read the header, whose head says what they promise")]
+#![expect(clippy::doc_markdown, reason = "the comments are those of the header")]
 #![deny(clippy::undocumented_unsafe_blocks, clippy::multiple_unsafe_ops_per_block, unsafe_op_in_unsafe_fn)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::print_stdout, clippy::print_stderr)]
 

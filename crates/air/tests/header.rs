@@ -8,7 +8,7 @@ fn the_header_is_made_of_the_source() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(home.join("cbindgen.toml")).unwrap();
     let sources = ["src/lib.rs"].map(|file| home.join(file));
-    let made = sources.into_iter().fold(cbindgen::Builder::new().with_config(config), |made, file| made.with_src(file));
+    let made = sources.into_iter().fold(cbindgen::Builder::new().with_config(config), cbindgen::Builder::with_src);
     let mut text = Vec::new();
     made.generate().unwrap().write(&mut text);
     // A promise to the compiler of Rust, which the other comments make to people.

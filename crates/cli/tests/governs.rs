@@ -9,7 +9,9 @@ use std::process::Command;
 fn ran(folder: &std::path::Path, set: &[&str]) -> (String, String) {
     let mut run = sluice(folder);
     run.args(["run", "new.toml", "--json", "--set", "duration=11 s"]);
-    set.iter().for_each(|set| drop(run.args(["--set", set])));
+    for set in set {
+        run.args(["--set", set]);
+    }
     let output = run.output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = without_times(&stdout(&output));
