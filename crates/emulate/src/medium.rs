@@ -295,7 +295,7 @@ impl Medium {
             self.run_to(now);
         }
         let way = self.ways.iter().find(|way| (way.from, way.to) == (from, to)).expect("one leads from each to each");
-        if self.world.inject(*way, datagram) {
+        if self.world.outside().inject(*way, datagram) {
             Ok(())
         } else {
             Err(NotSent::Absent { name: self.names[from as usize].clone() })
@@ -335,7 +335,7 @@ impl Medium {
         {
             self.lost.get_or_insert(error);
         }
-        while let Some(arrival) = self.world.take_arrival() {
+        while let Some(arrival) = self.world.outside().take_arrival() {
             let Arrival { way, sent, at, bytes, tos, routers } = arrival;
             let [from, to] = [way.from, way.to].map(|node| self.names[node as usize].clone());
             let (at, sent, bytes) = (since_start(at), since_start(sent), bytes.into_vec());

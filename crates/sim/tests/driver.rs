@@ -49,8 +49,8 @@ fn run(world: &mut World, until: Instant) -> (Vec<Arrival>, Vec<Status>) {
     let (mut arrivals, mut statuses) = (Vec::new(), Vec::new());
     while world.now() < until && !world.finished() {
         world.run_to(until);
-        arrivals.extend(std::iter::from_fn(|| world.take_arrival()));
-        statuses.extend(std::iter::from_fn(|| world.take_status()));
+        arrivals.extend(std::iter::from_fn(|| world.outside().take_arrival()));
+        statuses.extend(std::iter::from_fn(|| world.outside().take_status()));
     }
     (arrivals, statuses)
 }
@@ -63,7 +63,7 @@ fn frames_share_aggregates_and_each_has_a_status_when_it_is_done() {
     let down = way(&world, 0, 1);
     let mut numbers: Vec<u32> = Vec::new();
     for content in 0..50 {
-        numbers.extend(world.submit(down, frame(1_500, content), series([(mcs(7), 4)])));
+        numbers.extend(world.outside().submit(down, frame(1_500, content), series([(mcs(7), 4)])));
     }
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
     let contents: Vec<u8> = arrivals.iter().map(|arrival| arrival.bytes[0]).collect();
@@ -75,24 +75,24 @@ fn frames_share_aggregates_and_each_has_a_status_when_it_is_done() {
     ends.dedup();
     assert!((3..8).contains(&ends.len()), "{}", ends.len());
     assert!(arrivals[0].at < statuses[0].at);
-    let airtime = world.take_airtime(0, 1, false);
+    let airtime = world.outside().take_airtime(0, 1, false);
     let alone = Duration::from_micros(200) * 50;
     assert!(airtime > alone / 2 && airtime < alone * 11 / 10, "{airtime:?}");
-    assert_eq!(world.take_airtime(1, 0, true), airtime);
-    assert_eq!(world.take_airtime(0, 1, false), Duration::ZERO, "it was taken");
+    assert_eq!(world.outside().take_airtime(1, 0, true), airtime);
+    assert_eq!(world.outside().take_airtime(0, 1, false), Duration::ZERO, "it was taken");
 }
 
 #[test]
 fn a_frame_goes_through_the_modes_of_its_series() {
     let mut world = world(&cell("130 m"), 1);
     let down = way(&world, 0, 2);
-    world.submit(down, frame(1_500, 1), series([(mcs(7), 2), (mcs(5), 1), (mcs(0), 1)]));
+    world.outside().submit(down, frame(1_500, 1), series([(mcs(7), 2), (mcs(5), 1), (mcs(0), 1)]));
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
     assert_eq!((arrivals.len(), statuses.len()), (1, 1));
     assert!(statuses[0].acknowledged && statuses[0].transmissions == 4, "{statuses:?}");
     // Beyond the last step that goes on, until the retry limit.
     world = self::world(&cell("130 m"), 1);
-    world.submit(down, frame(1_500, 1), series([(mcs(7), 1), (mcs(6), 1)]));
+    world.outside().submit(down, frame(1_500, 1), series([(mcs(7), 1), (mcs(6), 1)]));
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
     assert_eq!((arrivals.len(), statuses[0].acknowledged, statuses[0].transmissions), (0, false, 7));
 }
@@ -102,7 +102,7 @@ fn a_legacy_mode_carries_no_aggregate() {
     let mut world = world(&cell("10 m"), 1);
     let down = way(&world, 0, 1);
     for content in 0..4 {
-        world.submit(down, frame(300, content), series([(Mode::Ofdm(OfdmRate::M6), 4)]));
+        world.outside().submit(down, frame(300, content), series([(Mode::Ofdm(OfdmRate::M6), 4)]));
     }
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
     let mut ends: Vec<Instant> = statuses.iter().map(|status| status.at).collect();
@@ -116,7 +116,7 @@ fn a_legacy_mode_carries_no_aggregate() {
 fn a_broadcast_comes_to_all_and_is_done_when_it_is_sent() {
     let mut world = world(&cell("20 m"), 1);
     let to_all = way(&world, 0, ALL);
-    world.submit(to_all, frame(200, 9), series([(mcs(7), 1)]));
+    world.outside().submit(to_all, frame(200, 9), series([(mcs(7), 1)]));
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
     let mut came: Vec<(u32, &[u8])> = arrivals.iter().map(|arrival| (arrival.way.to, &arrival.bytes[..])).collect();
     came.sort_unstable();
@@ -136,8 +136,8 @@ fn one_that_cannot_be_reached_has_a_status_all_the_same() {
     world.run_to(Instant::ZERO + Duration::from_millis(100));
     let (down, beside) = (way(&world, 0, 2), way(&world, 0, 1));
     for content in 0..40 {
-        world.submit(down, frame(1_500, content), Series::default());
-        world.submit(beside, frame(1_500, content), Series::default());
+        world.outside().submit(down, frame(1_500, content), Series::default());
+        world.outside().submit(beside, frame(1_500, content), Series::default());
     }
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
     assert_eq!((arrivals.len(), statuses.len()), (40, 80));
@@ -153,9 +153,9 @@ fn one_that_cannot_be_reached_has_a_status_all_the_same() {
 fn a_frame_to_be_sent_again_has_its_turn_beside_others() {
     let mut world = world(&cell("130 m"), 1);
     let (beside, down) = (way(&world, 0, 1), way(&world, 0, 2));
-    world.submit(down, frame(1_500, 0), series([(mcs(7), 1), (mcs(0), 6)]));
+    world.outside().submit(down, frame(1_500, 0), series([(mcs(7), 1), (mcs(0), 6)]));
     for _ in 0..1_000 {
-        world.submit(beside, frame(1_500, 0), Series::default());
+        world.outside().submit(beside, frame(1_500, 0), Series::default());
     }
     let (_, statuses) = run(&mut world, Instant::NEVER);
     let place = statuses.iter().position(|status| status.way == down).expect("it was done");
@@ -167,7 +167,7 @@ fn more_than_any_ring_holds_is_taken_and_sent() {
     let mut world = world(&cell("10 m"), 1);
     let down = way(&world, 0, 1);
     for _ in 0..5_000 {
-        assert!(world.submit(down, frame(1_500, 0), Series::default()).is_some());
+        assert!(world.outside().submit(down, frame(1_500, 0), Series::default()).is_some());
     }
     let (arrivals, statuses) = run(&mut world, Instant::NEVER);
     assert_eq!((arrivals.len(), statuses.len()), (5_000, 5_000));
@@ -215,7 +215,8 @@ proptest! {
                 // Stations send to the access point, which sends to them.
                 let to = if to == 3 { ALL } else if from == 0 { 1 + to % 2 } else { 0 };
                 let steps = series([(mcs(coding), 2), (Mode::Ofdm(OfdmRate::M12), 2)]);
-                sent += usize::from(world.submit(way(&world, from, to), frame(length, coding), steps).is_some());
+                let way = way(&world, from, to);
+                sent += usize::from(world.outside().submit(way, frame(length, coding), steps).is_some());
             }
             let (came, done) = run(&mut world, Instant::NEVER);
             arrivals.extend(came);

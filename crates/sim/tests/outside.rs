@@ -17,6 +17,12 @@ fn real(nodes: &[u32]) -> String {
     nodes.iter().fold(String::new(), |text, node| text + &format!("[[node]]\nname = \"n{node}\"\nreal = true\n"))
 }
 
+/// Injects a packet now.
+fn inject(world: &mut World, from: u32, to: u32, datagram: Datagram) -> bool {
+    let way = way(world, from, to);
+    world.outside().inject(way, datagram)
+}
+
 fn way(world: &World, from: u32, to: u32) -> Way {
     world.ways().find(|way| (way.from, way.to) == (from, to)).expect("such a way")
 }
@@ -34,7 +40,7 @@ fn arrivals(world: &mut World) -> Vec<Arrival> {
     let mut all = Vec::new();
     while !world.finished() {
         world.run_to(Instant::NEVER);
-        all.extend(std::iter::from_fn(|| world.take_arrival()));
+        all.extend(std::iter::from_fn(|| world.outside().take_arrival()));
     }
     all
 }
@@ -47,7 +53,7 @@ const LOAD: &str = "[[flow]]\nname = \"load\"\nfrom = \"n1\"\nto = \"n0\"\n\
 fn a_packet_takes_the_time_of_its_frame_and_comes_out_as_it_went_in() {
     let mut world = world(&(chain(2, "1 s", "") + &real(&[0, 1])), 1);
     world.run_to(at(10_000));
-    assert!(world.inject(way(&world, 0, 1), datagram(1_028, 7)));
+    assert!(inject(&mut world, 0, 1, datagram(1_028, 7)));
     let found = arrivals(&mut world);
     // 1064 B at 11 Mb/s behind the long preamble, and 30 m at the speed of light.
     let expected = at(10_000) + Duration::from_nanos(192_000 + 1_064 * 8_000 / 11 + 1 + 100);
@@ -67,10 +73,10 @@ fn the_same_pushes_give_the_same_arrivals_however_the_run_is_cut() {
         for us in (0..290_000).step_by(usize::try_from(step).unwrap()) {
             while world.now() < at(us) {
                 world.run_to(at(us));
-                all.extend(std::iter::from_fn(|| world.take_arrival()));
+                all.extend(std::iter::from_fn(|| world.outside().take_arrival()));
             }
             if us % 5_000 == 0 {
-                world.inject(way(&world, 0, 2), datagram(500 + us / 1_000, u8::try_from(us / 5_000).unwrap()));
+                inject(&mut world, 0, 2, datagram(500 + us / 1_000, u8::try_from(us / 5_000).unwrap()));
             }
         }
         all.extend(arrivals(&mut world));
@@ -90,7 +96,7 @@ fn a_run_pauses_at_each_arrival_and_tells_when_something_may_come() {
     let mut world = world(&(chain(2, "1 s", "") + &real(&[0, 1])), 1);
     assert_eq!(world.next_event(), at(1_000_000), "an idle network has no event before its end");
     for content in [1, 2] {
-        world.inject(way(&world, 0, 1), datagram(100, content));
+        inject(&mut world, 0, 1, datagram(100, content));
     }
     assert!(world.next_event() < at(10_000));
     world.run_to(at(900_000));
@@ -99,10 +105,10 @@ fn a_run_pauses_at_each_arrival_and_tells_when_something_may_come() {
     // Nothing goes on before it is taken.
     world.run_to(at(900_000));
     assert_eq!((world.now(), world.next_event()), (paused, paused));
-    assert_eq!(world.take_arrival().map(|arrival| (arrival.at, arrival.bytes[0])), Some((paused, 1)));
-    assert_eq!(world.take_arrival(), None);
+    assert_eq!(world.outside().take_arrival().map(|arrival| (arrival.at, arrival.bytes[0])), Some((paused, 1)));
+    assert_eq!(world.outside().take_arrival(), None);
     world.run_to(at(900_000));
-    assert_eq!(world.take_arrival().map(|arrival| arrival.bytes[0]), Some(2));
+    assert_eq!(world.outside().take_arrival().map(|arrival| arrival.bytes[0]), Some(2));
     world.run_to(at(900_000));
     assert_eq!(world.now(), at(900_000));
 }
@@ -111,8 +117,8 @@ fn a_run_pauses_at_each_arrival_and_tells_when_something_may_come() {
 fn routers_are_counted_and_access_points_are_none() {
     for routing in ["", "[routing]\nprotocol = \"aodv\"\n", "[routing]\nprotocol = \"dsr\"\n"] {
         let mut world = world(&(chain(4, "2 s", "") + &real(&[0, 3]) + routing), 1);
-        world.inject(way(&world, 0, 3), datagram(1_500, 0));
-        world.inject(way(&world, 3, 0), datagram(21, 0));
+        inject(&mut world, 0, 3, datagram(1_500, 0));
+        inject(&mut world, 3, 0, datagram(21, 0));
         let mut passed: Vec<(u32, u8)> =
             arrivals(&mut world).iter().map(|arrival| (arrival.way.to, arrival.routers)).collect();
         passed.sort_unstable();
@@ -124,8 +130,8 @@ fn routers_are_counted_and_access_points_are_none() {
         [[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"100 Mb/s\"\ndelay = \"5 ms\"\n";
     let mut world = world(text, 1);
     let (sta, server) = (way(&world, 1, 2), way(&world, 2, 1));
-    world.inject(sta, datagram(84, 0));
-    world.inject(server, datagram(84, 0));
+    world.outside().inject(sta, datagram(84, 0));
+    world.outside().inject(server, datagram(84, 0));
     assert_eq!(arrivals(&mut world).iter().map(|arrival| arrival.routers).collect::<Vec<_>>(), [0, 0]);
 }
 
@@ -138,7 +144,7 @@ fn a_queue_marks_real_packets_and_what_it_drops_is_forgotten() {
     for number in 0..1_200 {
         // ECT(1) of every other one.
         let tos = 46 << 2 | u8::from(number % 2 == 0);
-        world.inject(way, Datagram { tos, ..datagram(1_000, tos & 3) });
+        world.outside().inject(way, Datagram { tos, ..datagram(1_000, tos & 3) });
     }
     let found = arrivals(&mut world);
     let (marked, plain): (Vec<&Arrival>, Vec<_>) = found.iter().partition(|arrival| arrival.tos == 46 << 2 | 3);
@@ -159,7 +165,7 @@ fn the_code_point_gives_the_access_category() {
     let points =
         [(0, "be"), (46, "vo"), (48, "vo"), (34, "vi"), (24, "vi"), (18, "be"), (10, "be"), (8, "bk"), (63, "vo")];
     for (number, _) in points {
-        world.inject(way, Datagram { tos: number << 2, ..datagram(100, 0) });
+        world.outside().inject(way, Datagram { tos: number << 2, ..datagram(100, 0) });
     }
     assert_eq!(arrivals(&mut world).len(), points.len());
     let outcome = world.finish();
@@ -176,9 +182,9 @@ fn keys_tell_flows_of_the_same_nodes_apart() {
         let mut world = world(&(chain(2, "2 s", queue) + &real(&[0, 1])), 1);
         let way = way(&world, 0, 1);
         for _ in 0..100 {
-            world.inject(way, datagram(1_500, 0));
+            world.outside().inject(way, datagram(1_500, 0));
         }
-        world.inject(way, Datagram { key, ..datagram(100, 1) });
+        world.outside().inject(way, Datagram { key, ..datagram(100, 1) });
         arrivals(&mut world).iter().position(|arrival| arrival.bytes[0] == 1).expect("it arrives")
     };
     assert!(sparse(0) > 90, "it waits behind its own flow");

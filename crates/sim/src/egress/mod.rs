@@ -29,7 +29,7 @@ use crate::config::{self, Class, HardwareQueue, Mac, Mac80211};
 use crate::engine::{List, Number as _, PortId, WireId};
 use crate::mac::{BROADCAST, Costs};
 use crate::net::Waiting;
-use driver::Aired;
+use driver::Driver;
 use hardware::{Hardware, Passed};
 use mac80211::Scheduler;
 use queue::{Batch as _, Completion, Departure, Settings};
@@ -123,8 +123,8 @@ pub(crate) struct Egress {
     signals: VecDeque<Waiting>,
     /// The stations that can sleep, at an access point that has such.
     sleepers: Sleepers,
-    /// Airtime that a driver above has to be told, if there is one.
-    aired: Option<Box<Aired>>,
+    /// The driver above, if there is one.
+    pub(crate) driver: Option<Driver>,
 }
 
 /// The port of a category from which the next packet goes to the hardware queues, if one has room for it. A packet without
@@ -162,8 +162,8 @@ impl Egress {
         let per = || mac.marks.read("hardware_queue_per", mac.hardware_queue_per);
         let hardware = has_any.then(|| Box::new(Hardware::new(depth, per(), categories)));
         let (signals, sleepers) = (VecDeque::new(), Sleepers::default());
-        let (moved, is_pulling, filled, aired) = (false, false, 0, None);
-        Self { ports, layout, order, hardware, moved, is_pulling, filled, signals, sleepers, aired }
+        let (moved, is_pulling, filled, driver) = (false, false, 0, None);
+        Self { ports, layout, order, hardware, moved, is_pulling, filled, signals, sleepers, driver }
     }
 
     /// Its ports, in order.
@@ -562,8 +562,8 @@ impl Egress {
             Order::RoundRobin(_) => {}
             Order::Mac80211(scheduler) => {
                 let airtime = airtime();
-                if let Some(aired) = &mut self.aired {
-                    aired.add(station, received, airtime);
+                if let Some(driver) = &mut self.driver {
+                    driver.add(station, received, airtime);
                 }
                 scheduler.charge(now, port(&self.layout), airtime);
             }

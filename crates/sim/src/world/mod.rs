@@ -42,6 +42,7 @@ mod wires;
 mod witness;
 
 pub use error::{BuildError, Unknown};
+pub use outside::Outside;
 pub use places::{Asked, Governed, Place};
 pub use plan::Plan;
 pub use real::{Arrival, Datagram, Series, Status, Way};

@@ -27,93 +27,9 @@ impl World {
         outside.map(|flow| Way { flow, from: self.flows[flow].from.into(), to: self.flows[flow].to })
     }
 
-    /// Injects a real packet now. False if its node is off the air: then nothing has happened.
-    ///
-    /// # Panics
-    /// If the packet is longer than [`MTU`](Self::MTU), or the way is not one of this network.
-    pub fn inject(&mut self, way: Way, datagram: Datagram) -> bool {
-        let length = datagram.length;
-        assert!(length <= MTU, "a packet of {length} is longer than the MTU of {MTU}");
-        self.launch_outside(way, datagram, Series::default()).is_some()
-    }
-
-    /// Hands a frame of a driver to its node's MAC now. Returns its number, with which its [status](Self::take_status)
-    /// comes; none if the node is off the air.
-    ///
-    /// # Panics
-    /// If the frame is longer than [`FRAME`](Self::FRAME), its node has no driver, or the way is not one of this network.
-    pub fn submit(&mut self, way: Way, frame: Datagram, series: Series) -> Option<u32> {
-        assert!(frame.length <= Self::FRAME, "a frame of {} is longer than {}", frame.length, Self::FRAME);
-        assert!(self.nodes[way.from.into()].egress.has_driver(), "its queues are elsewhere");
-        self.launch_outside(way, frame, series)
-    }
-
-    fn launch_outside(&mut self, way: Way, datagram: Datagram, series: Series) -> Option<u32> {
-        let Datagram { bytes, length, tos, key } = datagram;
-        let dscp = Dscp::new(tos >> 2);
-        let ecn = match tos & CONGESTION_EXPERIENCED {
-            0 => Ecn::NotEct,
-            1 => Ecn::Ect1,
-            2 => Ecn::Ect0,
-            _ => Ecn::Ce,
-        };
-        let category = self.rules.index(dscp.category());
-        let Flow { from, record, supply: Supply::Outside(passage), .. } = &mut self.flows[way.flow] else {
-            panic!("the way belongs to another network")
-        };
-        let from = *from;
-        if self.nodes[from].absent {
-            return None;
-        }
-        record.sent += 1;
-        record.offered += length;
-        let number = serial(record.ledger.made);
-        passage.under_way.insert(number, Kept { bytes, tos, category, key, series });
-        self.launch(way.flow, Packet { dscp, ecn, ..Packet::new(Load::Flow(way.flow), self.now, length) });
-        self.serve(from);
-        Some(number)
-    }
-
-    /// Takes what has become of the first frame of a driver that was done and not taken yet.
-    pub fn take_status(&mut self) -> Option<Status> {
-        self.statuses.pop_front()
-    }
-
-    /// Takes the airtime of the frames that a driver's node has sent to another, or `received` from it, since it was last
-    /// taken: every attempt counts.
-    pub fn take_airtime(&mut self, node: u32, other: u32, received: bool) -> Duration {
-        self.nodes[node.into()].egress.take_airtime(other, received)
-    }
-
-    /// A driver's MAC is done with a packet: pauses the run.
-    pub(crate) fn report(&mut self, handle: Handle, acknowledged: bool) {
-        let Packet { load: Load::Flow(flow), serial, transmissions, .. } = self.packets.get(handle) else { return };
-        let Flow { from, to, role: Role::Outside, .. } = self.flows[flow] else { return };
-        debug_assert!(self.nodes[from].egress.has_driver(), "others are not told");
-        let (way, at) = (Way { flow, from: from.into(), to }, self.now);
-        self.statuses.push_back(Status { way, number: serial, at, acknowledged, transmissions });
-        self.until = at;
-    }
-
-    /// Sets the mode of the frame that is due as its driver wants it, by the attempts so far.
-    #[cold]
-    pub(crate) fn follow_driver(&mut self, node: NodeId, category: u8) {
-        let station = &mut self.nodes[node].station;
-        let Some((to, Some(first))) = station.held.receivers(category).next() else { return };
-        let packet = self.packets.get(first);
-        let Load::Flow(flow) = packet.load else { return };
-        if let Supply::Outside(passage) = &self.flows[flow].supply
-            && let Some(kept) = passage.under_way.get(&packet.serial)
-            && let Some(mode) = kept.series.after(packet.transmissions)
-            && to != BROADCAST
-        {
-            station.rates.tell(to, mode);
-        }
-    }
-
-    /// Takes the first real packet that has arrived and was not taken yet; [`run_to`](Self::run_to) pauses for it.
-    pub fn take_arrival(&mut self) -> Option<Arrival> {
-        self.arrivals.pop_front()
+    /// What programs and drivers outside hand in and take out.
+    pub fn outside(&mut self) -> Outside<'_> {
+        Outside { world: self }
     }
 
     /// Hands out a real packet that has arrived at its destination, and pauses the run.
@@ -149,5 +65,104 @@ impl World {
             self.until = now;
         }
         self.accounts(node).delivered(packet);
+    }
+}
+
+/// A network as programs and drivers outside of it use it.
+pub struct Outside<'w> {
+    world: &'w mut World,
+}
+
+impl Outside<'_> {
+    /// Injects a real packet now. False if its node is off the air: then nothing has happened.
+    ///
+    /// # Panics
+    /// If the packet is longer than [`World::MTU`], or the way is not one of this network.
+    pub fn inject(&mut self, way: Way, datagram: Datagram) -> bool {
+        let length = datagram.length;
+        assert!(length <= MTU, "a packet of {length} is longer than the MTU of {MTU}");
+        self.launch(way, datagram, Series::default()).is_some()
+    }
+
+    /// Hands a frame of a driver to its node's MAC now. Returns its number, with which its [status](Self::take_status)
+    /// comes; none if the node is off the air.
+    ///
+    /// # Panics
+    /// If the frame is longer than [`World::FRAME`], its node has no driver, or the way is not one of this network.
+    pub fn submit(&mut self, way: Way, frame: Datagram, series: Series) -> Option<u32> {
+        assert!(frame.length <= World::FRAME, "a frame of {} is longer than {}", frame.length, World::FRAME);
+        assert!(self.world.nodes[way.from.into()].egress.driver.is_some(), "its queues are elsewhere");
+        self.launch(way, frame, series)
+    }
+
+    fn launch(&mut self, way: Way, datagram: Datagram, series: Series) -> Option<u32> {
+        let Datagram { bytes, length, tos, key } = datagram;
+        let dscp = Dscp::new(tos >> 2);
+        let ecn = match tos & CONGESTION_EXPERIENCED {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        };
+        let category = self.world.rules.index(dscp.category());
+        let Flow { from, record, supply: Supply::Outside(passage), .. } = &mut self.world.flows[way.flow] else {
+            panic!("the way belongs to another network")
+        };
+        let from = *from;
+        if self.world.nodes[from].absent {
+            return None;
+        }
+        record.sent += 1;
+        record.offered += length;
+        let number = serial(record.ledger.made);
+        passage.under_way.insert(number, Kept { bytes, tos, category, key, series });
+        self.world.launch(way.flow, Packet { dscp, ecn, ..Packet::new(Load::Flow(way.flow), self.world.now, length) });
+        self.world.serve(from);
+        Some(number)
+    }
+
+    /// Takes what has become of the first frame of a driver that was done and not taken yet.
+    pub fn take_status(&mut self) -> Option<Status> {
+        self.world.statuses.pop_front()
+    }
+
+    /// Takes the airtime of the frames that a driver's node has sent to another, or `received` from it, since it was last
+    /// taken: every attempt counts.
+    pub fn take_airtime(&mut self, node: u32, other: u32, received: bool) -> Duration {
+        let driver = self.world.nodes[node.into()].egress.driver.as_mut();
+        driver.map_or(Duration::ZERO, |driver| driver.take_airtime(other, received))
+    }
+
+    /// Takes the first real packet that has arrived and was not taken yet; [`World::run_to`] pauses for it.
+    pub fn take_arrival(&mut self) -> Option<Arrival> {
+        self.world.arrivals.pop_front()
+    }
+
+    /// A driver's MAC is done with a packet: pauses the run.
+    pub(super) fn report(&mut self, handle: Handle, acknowledged: bool) {
+        let Packet { load: Load::Flow(flow), serial, transmissions, .. } = self.world.packets.get(handle) else {
+            return;
+        };
+        let Flow { from, to, role: Role::Outside, .. } = self.world.flows[flow] else { return };
+        debug_assert!(self.world.nodes[from].egress.driver.is_some(), "others are not told");
+        let (way, at) = (Way { flow, from: from.into(), to }, self.world.now);
+        self.world.statuses.push_back(Status { way, number: serial, at, acknowledged, transmissions });
+        self.world.until = at;
+    }
+
+    /// Sets the mode of the frame that is due as its driver wants it, by the attempts so far.
+    #[cold]
+    pub(super) fn follow_driver(&mut self, node: NodeId, category: u8) {
+        let station = &mut self.world.nodes[node].station;
+        let Some((to, Some(first))) = station.held.receivers(category).next() else { return };
+        let packet = self.world.packets.get(first);
+        let Load::Flow(flow) = packet.load else { return };
+        if let Supply::Outside(passage) = &self.world.flows[flow].supply
+            && let Some(kept) = passage.under_way.get(&packet.serial)
+            && let Some(mode) = kept.series.after(packet.transmissions)
+            && to != BROADCAST
+        {
+            station.rates.tell(to, mode);
+        }
     }
 }

@@ -36,7 +36,7 @@ impl World {
     }
 
     /// Runs on to `at`, its events included, but pauses at the first instant at which a real packet arrives, or a driver's
-    /// frame is done: see [`take_arrival`](Self::take_arrival) and [`take_status`](Self::take_status). Not beyond the end.
+    /// frame is done: see [`outside`](Self::outside). Not beyond the end.
     pub fn run_to(&mut self, at: Instant) {
         let at = at.max(self.now).min(self.end);
         if self.waits_for_program() {

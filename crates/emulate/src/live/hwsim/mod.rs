@@ -145,9 +145,9 @@ impl Radios<'_> {
     /// Hands out what has arrived and what was done at this instant. Returns if there was something.
     fn give_out(&mut self) -> io::Result<bool> {
         let mut told = false;
-        while let Some(Arrival { way, bytes, .. }) = self.world().take_arrival() {
+        while let Some(Arrival { way, bytes, .. }) = self.world().outside().take_arrival() {
             told = true;
-            let airtime = self.world().take_airtime(way.to, way.from, true);
+            let airtime = self.world().outside().take_airtime(way.to, way.from, true);
             let Some(number) = self.nodes.iter().position(|&node| node == way.to) else { continue };
             let [high, low] = u16::try_from(number).unwrap_or(u16::MAX).to_be_bytes();
             // The frame's frequency lies behind it.
@@ -157,13 +157,16 @@ impl Radios<'_> {
             let airtime = Duration::from_nanos(airtime.as_nanos());
             self.driver.deliver([0x42, 0, 0, high, low, 0], content, frequency, airtime)?;
         }
-        let statuses: Vec<Status> = std::iter::from_fn(|| self.world().take_status()).collect();
+        let statuses: Vec<Status> = std::iter::from_fn(|| self.world().outside().take_status()).collect();
         for (place, &Status { way, number, acknowledged, transmissions, .. }) in statuses.iter().enumerate() {
             told = true;
             let Some(frame) = self.sent.remove(&(way.from, way.to, number)) else { continue };
             let is_for_all = !self.nodes.contains(&way.to);
-            let airtime =
-                if is_for_all { units::Duration::ZERO } else { self.world().take_airtime(way.from, way.to, false) };
+            let airtime = if is_for_all {
+                units::Duration::ZERO
+            } else {
+                self.world().outside().take_airtime(way.from, way.to, false)
+            };
             let count = match (is_for_all, acknowledged) {
                 (true, _) => &mut self.counts.to_all,
                 (false, true) => &mut self.counts.acknowledged,
@@ -214,7 +217,7 @@ impl Radios<'_> {
         let bytes = [&frame.content[..], &frame.frequency.to_ne_bytes()].concat().into();
         let series = frame.rates.series(&frame.rate_flags, frame.frequency, self.newest);
         let datagram = Datagram { bytes, length, tos: header.tos(), key: 0 };
-        match self.world().submit(way, datagram, series) {
+        match self.world().outside().submit(way, datagram, series) {
             Some(number) => {
                 self.sent.insert((from, to, number), frame);
                 Ok(())

@@ -44,8 +44,8 @@ impl World {
             }
             Due::Send(frame) => self.send(node, &frame),
             Due::Begin(category) => {
-                if self.nodes[node].egress.has_driver() {
-                    self.follow_driver(node, category);
+                if self.nodes[node].egress.driver.is_some() {
+                    self.outside().follow_driver(node, category);
                 }
                 if self.medium.has_bands() {
                     let Self { nodes, medium, rules, now, .. } = self;

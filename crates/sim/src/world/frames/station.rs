@@ -48,7 +48,7 @@ impl World {
         let Node { gauge, energy, power_save, neighbours, .. } = &self.nodes[node];
         let signals = power_save.is_some() || neighbours.is_some();
         let observed = gauge.is_some() || energy.is_some() || self.watch.is_some();
-        let driven = self.nodes[node].egress.has_driver();
+        let driven = self.nodes[node].egress.driver.is_some();
         for &finished in &frames {
             let mut next = Some(finished.packet);
             if signals && self.packets.get(finished.packet).load.is_signal() {
@@ -74,7 +74,7 @@ impl World {
                     self.observe_finished(node, handle, finished, self.now.since(own.taken));
                 }
                 if driven {
-                    self.report(handle, finished.delivered);
+                    self.outside().report(handle, finished.delivered);
                 }
                 match (finished.to, finished.delivered) {
                     // It lives until the last tail has passed.
