@@ -122,7 +122,7 @@ fn what_ends_a_trial_leaves_nothing_that_the_next_does_not_mend() {
 /// Waits until an arm of ours is set up.
 fn wait_for_ours(child: &mut Child) {
     while !queues().contains("\"handle\":\"51") {
-        assert!(child.try_wait().unwrap().is_none(), "it ended early");
+        assert!(child.try_wait().expect("the machine plays along").is_none(), "it ended early");
     }
 }
 

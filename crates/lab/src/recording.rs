@@ -162,7 +162,9 @@ mod tests {
     fn the_same_controller_decides_the_same_over_a_recording() {
         let recorded = recorded();
         let lines: Vec<String> = recorded.iter().map(|decision| serde_json::to_string(decision).unwrap()).collect();
-        let Recording { decisions: read, cut } = read(lines.join("\n").as_bytes()).unwrap();
+        // Between them stands what a radio told.
+        let lines = lines.join("\n{\"air\":{\"stations\":[]},\"at_s\":0.1}\n");
+        let Recording { decisions: read, cut } = read(lines.as_bytes()).unwrap();
         assert_eq!((&read, cut), (&recorded, None));
         let mut controller =
             AnyController::new(Name::Adth, &Parameters::default(), &Limit::Packets(1_000).into()).unwrap();

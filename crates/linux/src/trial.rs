@@ -15,8 +15,11 @@ use units::Duration;
 pub const LEVEL: f64 = 0.05;
 /// Looks at a trial that ends when its verdict is known.
 const LOOKS: usize = 4;
-/// An arm does harm if it loses this share of echoes more than the default ever did, of at least so many echoes.
+/// An arm does harm if it loses this share of echoes more than the default ever did, of at least so many echoes; more before so
+/// many blocks tell what the default loses when the load changes.
 const LOSS: f64 = 0.2;
+const LOSS_AT_FIRST: f64 = 0.5;
+const KNOWN: usize = 4;
 const ECHOES: usize = 20;
 /// It does harm if no echo is answered for this time, in seconds, and for three times the default's longest silence.
 const SILENCE: f64 = 5.0;
@@ -273,7 +276,8 @@ fn harm_of(before: &[Block], so_far: &Sample, silent: f64) -> Option<String> {
         return Some(format!("left all echoes unanswered for {silent:.0} s"));
     }
     let (echoes, own) = so_far.echoes();
-    let is_harm = echoes >= ECHOES && own > default + LOSS;
+    let is_known = before.iter().filter(|block| block.arm == 0).count() >= KNOWN;
+    let is_harm = echoes >= ECHOES && own > default + if is_known { LOSS } else { LOSS_AT_FIRST };
     is_harm.then(|| format!("lost {:.0} % of the echoes, the default at most {:.0} %", 100.0 * own, 100.0 * default))
 }
 

@@ -135,7 +135,7 @@ pub(crate) struct Trial {
     /// The folder in which running agents write down what to restore.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
-    /// The arms: default (what is there), turns, knobs, fq_codel, cake, fq, pfifo, or a key of a queue as of --set:
+    /// The arms: default (what is there), turns, knobs, `fq_codel`, cake, fq, pfifo, or a key of a queue as of --set:
     /// controller=ebdp. The others are compared with the first.
     #[arg(long, value_delimiter = ',', default_value = "default,turns")]
     pub(crate) arms: Vec<String>,
