@@ -2,7 +2,7 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
+    if std::env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|system| system == "linux") {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libsluice.so.1");
     }
 }
