@@ -3,7 +3,7 @@
 #[expect(clippy::disallowed_methods, reason = "so cargo tells a build script the target")]
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
-    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
+    if std::env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|system| system == "linux") {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libsluice.so.1");
     }
 }
