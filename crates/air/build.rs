@@ -1,6 +1,5 @@
 //! Gives the shared library the name by which programs find it: its number is the version of the interface.
 
-#[expect(clippy::disallowed_methods, reason = "so cargo tells a build script the target")]
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     if std::env::var_os("CARGO_CFG_TARGET_OS").is_some_and(|system| system == "linux") {
