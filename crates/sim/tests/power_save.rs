@@ -273,3 +273,23 @@ proptest! {
         }
     }
 }
+
+/// A frame of the desk is on the air while the phone has been idle for 50 ms and then gets a packet: its null frame and the packet
+/// share a frame, which says both. It is awake, and so its access point takes it to be.
+#[test]
+fn a_packet_in_the_frame_of_a_null_frame_keeps_its_station_awake() {
+    let text = "duration = \"1100 ms\"\nradio = { standard = \"802.11n\", mcs = 0 }\n\
+         mac = { access = \"edca\", aggregation.ampdu = \"65535 B\" }\n\
+         [[node]]\nname = \"ap\"\nrole = \"access-point\"\nposition = [\"0 m\", \"0 m\"]\n\
+         [[node]]\nname = \"phone\"\nposition = [\"5 m\", \"0 m\"]\npower_save.idle_timeout = \"50 ms\"\n\
+         [[node]]\nname = \"desk\"\nposition = [\"-5 m\", \"0 m\"]\n\
+         [[flow]]\nname = \"up\"\nfrom = \"phone\"\nto = \"ap\"\nstart = \"1 s\"\ncategory = \"voice\"\n\
+         traffic = { kind = \"cbr\", rate = \"16 kb/s\", packet = \"102 B\" }\n\
+         [[flow]]\nname = \"beside\"\nfrom = \"desk\"\nto = \"ap\"\nstart = \"1049.7 ms\"\n\
+         traffic = { kind = \"cbr\", rate = \"8 kb/s\", packet = \"1400 B\" }\n\
+         [[flow]]\nname = \"down\"\nfrom = \"ap\"\nto = \"phone\"\nstart = \"1060 ms\"\n\
+         traffic = { kind = \"cbr\", rate = \"8 kb/s\", packet = \"100 B\" }\n";
+    let outcome = run(text, 1);
+    assert_eq!(outcome.flows[0].received_packets, 2);
+    assert!(outcome.flows[2].received_packets == 1 && outcome.flows[2].delay_s.max < 1e-3, "{:?}", outcome.flows[2]);
+}

@@ -21,8 +21,8 @@ pub(super) const KEPT: u64 = 3_000;
 /// Time after a flow's last packet after which the next may be thin however many stations or flows are busy: calls send
 /// every 20 ms, of which queues and other hops may take half.
 pub(super) const SPARSE: Duration = Duration::from_millis(10);
-/// Longest that what a station has sent keeps its packets back, at the share of the time that it has then: what no packet
-/// of its own slows down would else keep the answers to it back for longer than it lasted.
+/// Longest that what a station has sent keeps its packets back: what no packet of its own slows down would else keep the
+/// answers to it back for longer than it lasted, or for ever.
 const PAID_WITHIN: Duration = Duration::from_secs(1);
 /// Time after a station's last packet for which it pays for airtime.
 const ACTIVE: Duration = Duration::from_millis(100);
@@ -135,6 +135,10 @@ struct Share {
     debt: Duration,
     /// When credit and debt were last counted.
     counted: Instant,
+    /// Since when its packets wait for a turn.
+    since: Instant,
+    /// True if it was charged for what it has sent since its last turn.
+    charged: bool,
     /// True if it is in the line of thin packets.
     hurries: bool,
     /// Airtime of a byte in picoseconds, averaged over its packets.
@@ -172,6 +176,8 @@ impl Law {
             credit: nanos(TURN),
             debt: Duration::ZERO,
             counted: Instant::ZERO,
+            since: Instant::ZERO,
+            charged: false,
             hurries: false,
             per_byte: 150_000,
         };
@@ -247,6 +253,9 @@ impl Law {
         let share = &mut shares[port];
         debug_assert!(share.active <= now, "time does not run back");
         share.active = now;
+        if !share.listed {
+            share.since = now;
+        }
         if thin {
             share.credit = share.credit.saturating_sub(nanos(share.cost(len)));
         }
@@ -331,22 +340,26 @@ impl Law {
             for _ in 0..turns.len() {
                 let port = *turns.front()?;
                 let share = &mut shares[port];
-                let owed = nanos(share.pending).saturating_sub(share.deficit);
                 let waits = ports.waits(port);
                 share.count(now, medium);
+                if !waits {
+                    share.since = now;
+                }
+                let paid_at = share.pays_until(now, medium);
+                let owed = nanos(share.pending).saturating_sub(share.deficit);
                 // What it has in flight may have to be sent again: until then it pays with the others.
                 if !waits && (owed <= 0 || share.pending.is_zero()) {
                     share.listed = false;
                     turns.pop_front();
                     continue;
                 }
-                let paid_at = now + medium.time_for(share.debt.saturating_sub(medium.turn));
                 if paid_at > now {
                     if waits && held.is_none_or(|(_, at)| paid_at < at) {
                         *held = Some((port, paid_at));
                     }
                 } else if owed <= 0 && (share.answers() || share.pending.is_zero()) && ports.has_room(port) {
                     // It stays at the front until its turns have put it into debt.
+                    (share.since, share.charged) = (now, false);
                     return Some(port);
                 }
                 if owed <= 0 {
@@ -466,6 +479,7 @@ impl Law {
         share.debt = (before + airtime).min(self.medium.share_of(PAID_WITHIN).max(before));
         let charged = share.debt.saturating_sub(before);
         debug_assert!(charged <= airtime && share.debt >= before);
+        share.charged |= !charged.is_zero();
         self.charge(now, port, charged);
     }
 
@@ -536,6 +550,18 @@ impl Share {
     /// False if so many of its frames have failed one after the other that its station is not there.
     fn answers(&self) -> bool {
         self.chance >= ONE
+    }
+
+    /// When its packets are held back no longer for what it has sent: once its share of the time has paid for it, and at the
+    /// latest when they have waited for long. Then nothing is left to be paid.
+    fn pays_until(&mut self, now: Instant, medium: &Medium) -> Instant {
+        let owes = self.debt.saturating_sub(medium.turn);
+        let latest = self.since + PAID_WITHIN;
+        if latest <= now && std::mem::take(&mut self.charged) {
+            (self.debt, self.deficit) = (Duration::ZERO, self.deficit.max(nanos(self.pending)));
+            return now;
+        }
+        (now + medium.time_for(owes)).min(latest.max(now))
     }
 
     /// Counts what its share of the time since it was last counted is worth.

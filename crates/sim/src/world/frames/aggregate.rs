@@ -9,6 +9,7 @@ use crate::radio;
 use crate::world::flows::row::Row;
 use crate::world::flows::{Flow, Supply};
 use crate::world::nodes::Node;
+use crate::world::power_save::Cue;
 use crate::world::routing::Routing;
 use crate::world::state::World;
 use queue::Batch as _;
@@ -89,7 +90,7 @@ impl World {
         let now = self.now;
         // Only frames with a category are aggregated, and these have no queues by class.
         let port = self.nodes[node].egress.port_to(assembly.to, assembly.category, Class::BestEffort);
-        let mut index = 0;
+        let (mut index, mut sends) = (0, false);
         loop {
             let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
             let peeked = egress.peek(now, port, assembly.to, index, &mut accounts.dropping());
@@ -105,6 +106,7 @@ impl World {
                 self.nodes[node].cut_off(&assembly, msdu_bytes(length), &self.rules);
                 break;
             };
+            sends = true;
             if created == now && self.unfollowed() {
                 let Self { nodes, flows, packets, rules, .. } = self;
                 if let Some(flow) = nodes[node].alone(port, packets.get_ref(packet), flows, rules) {
@@ -124,6 +126,9 @@ impl World {
             if let Some(port) = taken.left {
                 self.left(node, port, &taken.packet);
             }
+        }
+        if sends && self.rules.power_save {
+            self.power_save(node, |_, _| Cue::Sends);
         }
         assembly
     }
