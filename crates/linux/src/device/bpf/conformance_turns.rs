@@ -16,7 +16,7 @@ const LANES: usize = 4;
 /// them empty.
 const FEW: u64 = 6;
 const MANY: u64 = 100;
-const CROWD: u64 = 250;
+const CROWD: u64 = 160;
 /// Buckets of flows in the kernel, see `flows.h`.
 const HASHED_FLOWS: u64 = 2_048 - 256;
 const ROOM: u32 = 4_096;
