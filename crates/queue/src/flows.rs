@@ -48,6 +48,8 @@ pub(crate) struct Flows<P, S> {
     old: List,
     /// Number of flows in the lists.
     pub(crate) listed: u32,
+    /// With so many flows in them, a flow that gets packets has no precedence over the old ones.
+    crowd: u32,
     pool: Pool<P>,
 }
 
@@ -62,8 +64,14 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             new: List { first: NONE, last: NONE },
             old: List { first: NONE, last: NONE },
             listed: 0,
+            crowd: u32::MAX,
             pool: Pool::new(room),
         }
+    }
+
+    /// With precedence of new flows only while fewer than `crowd` are listed: the old ones would wait for all of them.
+    pub(crate) fn with_crowd(self, crowd: u32) -> Self {
+        Self { crowd, ..self }
     }
 
     pub(crate) fn hash(&mut self, packet: &P) -> usize {
@@ -85,7 +93,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         (&mut self.buckets[index], &mut self.pool)
     }
 
-    /// Adds a packet at the end of a flow's queue; a flow that is in no list becomes a new flow.
+    /// Adds a packet at the end of a flow's queue; a flow that is in no list becomes a new flow, in a crowd an old one.
     pub(crate) fn append(&mut self, index: usize, waiting: Waiting<P>) {
         let Self { buckets, pool, quantum, .. } = self;
         let flow = &mut buckets[index];
@@ -93,7 +101,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         if flow.listed == Listed::No {
             flow.deficit = *quantum;
             self.listed += 1;
-            self.put(index, Listed::New);
+            self.put(index, if self.listed > self.crowd { Listed::Old } else { Listed::New });
         }
         debug_assert!(self.buckets[index].listed != Listed::No, "who has packets gets turns");
         debug_assert!(self.buckets[index].queue.packets > 0);
@@ -106,25 +114,38 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         mut dequeue: impl FnMut(&mut S, &mut Chain, &mut Pool<P>) -> Option<Waiting<P>>,
     ) -> Option<Waiting<P>> {
         loop {
-            let from = if self.new.first == NONE { Listed::Old } else { Listed::New };
-            let index = self.list(from).first;
+            let (from, index) = self.front();
             let Self { buckets, pool, quantum, .. } = self;
-            let flow = buckets.get_mut(index as usize)?;
+            let flow = buckets.get_mut(index)?;
             debug_assert!(flow.listed == from && flow.deficit <= *quantum);
-            if flow.deficit <= 0 {
-                flow.deficit = flow.deficit.saturating_add(*quantum);
-                self.move_first(from, Listed::Old);
-                continue;
-            }
-            let Flow { queue, state, .. } = flow;
-            if let Some(waiting) = dequeue(state, queue, pool) {
+            if flow.deficit > 0
+                && let Some(waiting) = dequeue(&mut flow.state, &mut flow.queue, pool)
+            {
                 flow.deficit -= i64::try_from(waiting.packet.len().count()).unwrap_or(i64::MAX);
                 return Some(waiting);
             }
-            // A new flow passes through the old ones once, so that it cannot come back at once and starve them.
-            let to = if from == Listed::New && self.old.first != NONE { Listed::Old } else { Listed::No };
-            self.move_first(from, to);
+            self.pass(from, index);
         }
+    }
+
+    /// The flow whose turn is next, and its list.
+    fn front(&self) -> (Listed, usize) {
+        let from = if self.new.first == NONE { Listed::Old } else { Listed::New };
+        let List { first, .. } = if from == Listed::New { &self.new } else { &self.old };
+        (from, *first as usize)
+    }
+
+    /// Passes over the flow whose turn is next, which is in debt or empty.
+    fn pass(&mut self, from: Listed, index: usize) {
+        let flow = &mut self.buckets[index];
+        let is_in_debt = flow.deficit <= 0;
+        debug_assert!(is_in_debt || flow.queue.packets == 0, "who may send and has packets is not passed over");
+        if is_in_debt {
+            flow.deficit = flow.deficit.saturating_add(self.quantum);
+        }
+        // A new flow passes through the old ones once, so that it cannot come back at once and starve them.
+        let stays = is_in_debt || from == Listed::New && self.old.first != NONE;
+        self.move_first(from, if stays { Listed::Old } else { Listed::No });
     }
 
     /// The flow with the most bytes (the first of equals), with the packet that is `arriving`: its flow, and its bytes. One
@@ -141,16 +162,16 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     }
 
     /// The flow with the most bytes among `known` and the first [`LOOKED_AT`] flows in order of their turns (the first of
-    /// equals), if any has packets. Beyond those it visits flows only until one has packets.
-    pub(crate) fn fattest_listed(&self, known: Option<usize>) -> Option<usize> {
+    /// equals), if any has packets. If none of them has, those whose turns are next are passed over until one has: each for
+    /// once, so that a drop costs the same however many are empty.
+    pub(crate) fn fattest_listed(&mut self, known: Option<usize>) -> Option<usize> {
         let size = |flow: &Flow<S>| (flow.queue.bytes, flow.queue.packets > 0);
         let of_known = known.map_or((0, false), |index| size(&self.buckets[index]));
         let (mut fattest, mut most, mut looked) = (None, (0, false), 0);
         for mut index in [self.new.first, self.old.first] {
-            while let Some(flow) = self.buckets.get(index as usize) {
-                if looked >= LOOKED_AT && most.max(of_known).1 {
-                    break;
-                }
+            while looked < LOOKED_AT
+                && let Some(flow) = self.buckets.get(index as usize)
+            {
                 if size(flow) > most {
                     (fattest, most) = (Some(index as usize), size(flow));
                 }
@@ -159,7 +180,16 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             }
         }
         debug_assert!(fattest.is_none() || most.1, "it has packets");
-        if of_known > most { known } else { fattest }
+        if most.max(of_known).1 {
+            return if of_known > most { known } else { fattest };
+        }
+        loop {
+            let (from, index) = self.front();
+            if self.buckets.get(index)?.queue.packets > 0 {
+                return Some(index);
+            }
+            self.pass(from, index);
+        }
     }
 
     /// The next flow in a flow's list.

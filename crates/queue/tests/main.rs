@@ -9,3 +9,4 @@ mod measures;
 mod piece;
 mod settings;
 mod turns;
+mod turns_queue;

@@ -1,4 +1,4 @@
-//! The law of `turns` by hand and by its properties, and its queue: one file, since both share hosts and packets.
+//! The law of `turns` by hand and by its properties.
 
 use crate::piece::{Piece, at, piece, queue as build};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ const TURN: Duration = Duration::from_micros(3_600);
 /// Packets for which an aggregate has room.
 const ROOM: u32 = 64;
 
-fn us(micros: u64) -> Duration {
+pub(crate) fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 
@@ -643,106 +643,6 @@ proptest! {
 }
 
 /// A queue with 50 ms, on its own.
-fn queue() -> Queue<Piece> {
+pub(crate) fn queue() -> Queue<Piece> {
     build("discipline = \"turns\"\nturns.target_delay = \"50 ms\"")
-}
-
-#[test]
-fn alone_it_measures_its_rate_and_holds_what_leaves_within_the_target() {
-    let mut queue = queue();
-    let (mut most, mut dropped) = (0, 0);
-    for tick in 0..4_000 {
-        // Twice of what leaves: a packet a millisecond.
-        (0..2).for_each(|copy| queue.enqueue(at(tick), piece(7, copy), &mut |_| dropped += 1));
-        if tick > 100 {
-            most = most.max(queue.backlog().packets);
-        }
-        // Half of the packets are dropped at the head, so that those that leave have waited half as long.
-        let waited = queue.take(at(tick), 0, &mut |_| ()).expect("packets wait").waited;
-        assert!(tick < 200 || at(0) + waited <= at(26), "{waited:?}");
-    }
-    assert!((49..=51).contains(&most), "{most}");
-    assert!((3_900..4_000).contains(&dropped), "{dropped}");
-}
-
-#[test]
-fn a_flow_that_sends_less_than_its_share_goes_first_and_one_that_sends_more_does_not() {
-    let mut queue = queue();
-    let mut order = Vec::new();
-    for tick in 0..100_u32 {
-        let now = Instant::ZERO + us(1_000) * u64::from(tick);
-        (0..2).for_each(|copy| queue.enqueue(now, piece(7, 2 * tick + copy), &mut |_| ()));
-        // One flow each 10 ms, one each 2 ms: with 1.3 ms a packet and two senders 2.6 ms are a share.
-        if tick % 10 == 0 {
-            queue.enqueue(now, piece(8, tick), &mut |_| ());
-        }
-        order.push(queue.take(now, 0, &mut |_| ()).expect("packets wait").packet.flow);
-    }
-    assert!(order.iter().step_by(10).skip(1).all(|&flow| flow == 8), "{order:?}");
-    assert_eq!(order.iter().filter(|&&flow| flow == 8).count(), 10);
-}
-
-/// Four times of what leaves comes, from flows of which each sends less than its share: what is thin has half of the link.
-#[test]
-fn however_many_flows_send_less_than_their_share_no_more_waits_than_is_sent_in_the_target() {
-    for flows in [400, 1_700] {
-        let (mut queue, mut most) = (queue(), 0);
-        for tick in 0..20_000_u32 {
-            let now = Instant::ZERO + us(250) * u64::from(tick);
-            queue.enqueue(now, piece(u64::from(tick % flows), tick), &mut |_| ());
-            if tick % 4 == 3 {
-                queue.take(now, 0, &mut |_| ()).expect("packets wait");
-                most = most.max(if tick > 1_000 { queue.backlog().bytes.count() } else { 0 });
-            }
-        }
-        assert!(most <= 51_000, "{flows} flows: {most} B, of which a millisecond takes 1000");
-    }
-}
-
-#[test]
-fn the_bound_takes_from_the_longest_of_many_flows() {
-    let mut queue = queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(540_000), patience: None, longest: None, mark: None });
-    // The longest comes last in the order of turns.
-    let all = (0..500).chain([777; 40]).chain(0..30);
-    let mut gone = Vec::new();
-    for (number, flow) in (0..).zip(all) {
-        queue.enqueue(Instant::ZERO, piece(flow, number), &mut |packet: Piece| gone.push(packet.flow));
-    }
-    assert_eq!(gone, [777; 30]);
-    // Once it is no longer the longest, the next is found as its packets come.
-    (0..20).for_each(|number| queue.enqueue(at(0), piece(888, number), &mut |packet: Piece| gone.push(packet.flow)));
-    let count = |flow| gone.iter().filter(|&&other| other == flow).count();
-    assert!(count(777) + count(888) == gone.len() && count(888) > 2, "{gone:?}");
-}
-
-#[test]
-fn the_bound_takes_from_the_longest_flow() {
-    let mut queue = queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), patience: None, longest: None, mark: None });
-    let mut gone = Vec::new();
-    for number in 0..9 {
-        queue.enqueue(Instant::ZERO, piece(7, number), &mut |packet| gone.push((packet.flow, packet.number)));
-    }
-    for number in 0..3 {
-        queue.enqueue(Instant::ZERO, piece(8, number), &mut |packet| gone.push((packet.flow, packet.number)));
-    }
-    assert_eq!(gone, [(7, 0), (7, 1)]);
-    assert_eq!(queue.backlog().packets, 10);
-    // Without prediction nothing is dropped on arrival, and on departure what has waited longer, while more bytes wait.
-    let mut queue = self::queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(10_000), patience: None, longest: Some(us(20_000)), mark: None });
-    (0..20).for_each(|number| queue.enqueue(at(u64::from(number)), piece(7, number), &mut |_| panic!("dropped")));
-    let mut gone = Vec::new();
-    let mut take = |now| queue.take(at(now), 0, &mut |packet: Piece| gone.push(packet.number)).unwrap().packet.number;
-    assert_eq!([take(20), take(25), take(99), take(99)], [0, 5, 10, 11]);
-    assert_eq!(gone, [1, 2, 3, 4, 6, 7, 8, 9]);
-    // ACKs may wait ten times as long.
-    let mut queue = self::queue();
-    queue.set_pace(Pace { gap: None, most: Bytes::new(520), patience: None, longest: None, mark: None });
-    let mut acks = 0;
-    for number in 0..500 {
-        queue.enqueue(at(0), Piece { bytes: 52, ..piece(7, number) }, &mut |_| acks += 1);
-    }
-    assert!((100..=110).contains(&queue.backlog().packets) && acks + queue.backlog().packets == 500, "{acks}");
 }

@@ -116,7 +116,7 @@ fn in_a_file_system_open_to_everybody_nobody_else_keeps_locks_or_removes_the_dis
         attach("one").unwrap().restore().unwrap();
         assert!(!Path::new(FOLDER).exists());
     }
-    shell(&format!("rm -f {FOLDER}.*; mkdir -m 777 {FOLDER}"));
+    shell(&format!("rm -f {FOLDER}-*; mkdir -m 777 {FOLDER}"));
     let said = attach("one").unwrap_err().to_string();
     assert!(said.contains("may be written by others"), "{said}");
     shell(&format!("rmdir {FOLDER}"));

@@ -128,12 +128,13 @@ fn however_many_flows_send_no_more_waits_than_is_sent_in_the_target() {
         link.end().delays.into_iter().filter(|(sent, _)| *sent > start + WARM_UP).map(|(_, delay)| delay).collect();
     delays.sort_unstable();
     let below = Duration::from_nanos((BELOW_THE_QUEUE + 2_000) * 1_000_000_000 / LINK);
-    let late = delays.iter().filter(|delay| **delay > Duration::from_millis(200) + below).count();
-    let (all, middle) = (delays.len(), delays[delays.len() / 2]);
+    let (all, middle, longest) = (delays.len(), delays[delays.len() / 2], delays[delays.len() - 1]);
     println!(
-        "{MANY} flows: at most {most} B wait; of {all} packets {late} wait longer than twice the target, half {middle:?}"
+        "{MANY} flows: at most {most} B wait; of {all} packets half wait {middle:?}, none longer than {longest:?}"
     );
     assert!(most <= LINK / 10 * 11 / 10, "{most} B");
+    // What is thin has half of the link.
+    assert!(longest < Duration::from_millis(200) + below, "{longest:?}");
     assert!(all > 2_000 && middle < Duration::from_millis(100) + below, "{all} packets, {middle:?}");
 }
 

@@ -17,6 +17,8 @@
 #define MOST_STEPS 1024
 /* Flows that are looked at for the fattest, so that a drop costs the same however many there are. */
 #define LOOKED_AT 16
+/* Flows among which those that get packets have no precedence: that of thin packets is bounded, theirs is not. */
+#define CROWD 64
 /* How many times longer than others flows of short packets may wait, and the longest ACK with options. */
 #define ACKS 10
 #define SHORT_BYTES 128
@@ -213,8 +215,64 @@ static ALWAYS_INLINE int look_at_next(struct turns *all, struct walk *walk)
 	return 0;
 }
 
+/* Visits the flow whose turn it is. Returns whether that is all: it took a packet, whose place is `next`, or no
+ * flow is left. */
+static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *port, struct entry **next)
+{
+	__u32 new = port->new_flows.first, number = new ? new : port->old_flows.first;
+	struct line *line = new ? &port->new_flows : &port->old_flows;
+	struct flow *flow;
+	int has_turn;
+
+	if (!number)
+		return 1;
+	flow = flow_at(all, number);
+	has_turn = flow->deficit > 0;
+	if (!has_turn) {
+		int is_alone = port->new_flows.count + port->old_flows.count == 1;
+
+		/* One that is alone has all rounds at once that it needs, and is the next, too. */
+		flow->deficit += (is_alone ? 1 + (__u64)-flow->deficit / QUANTUM : 1) * QUANTUM;
+		has_turn = is_alone && !new;
+	}
+	if (has_turn) {
+		*next = take_of_flow(q, all, flow);
+		if (*next) {
+			flow->deficit -= (*next)->len;
+			leaves_port(port, *next);
+			return 1;
+		}
+		/* A new flow passes through the old ones once, so that it cannot come back at once and starve them. */
+		if (!new || !port->old_flows.first) {
+			flow->listed = UNLISTED;
+			pop_front(line, all->next_flow, FLOWS);
+			return 0;
+		}
+	}
+	flow->listed = OLD_FLOW;
+	push_back(&port->old_flows, all->next_flow, FLOWS, pop_front(line, all->next_flow, FLOWS));
+	return 0;
+}
+
+/* Passes over the flows of a port whose turns are next until one has packets: each for once, so that a drop costs the same
+ * however many are empty. Returns its number; zero: no flow has any. */
+static ALWAYS_INLINE __u32 pass_empty(struct queue q, struct turns *all, struct port *port)
+{
+	struct entry *none = 0;
+	__u32 number = 0;
+
+	AT_MOST(MOST_STEPS) {
+		number = port->new_flows.first ? port->new_flows.first : port->old_flows.first;
+		if (!number || flow_at(all, number)->packets)
+			break;
+		visit(q, all, port, &none);
+		number = 0;
+	}
+	return number;
+}
+
 /* Takes the packet at the head of the longest flow of a port out of it: the longest among the one that is known and the
- * first LOOKED_AT in order of their turns (the first of equals); beyond those it visits flows only until one has packets.
+ * first LOOKED_AT in order of their turns (the first of equals). If none of them has packets, others are visited until one has.
  * Returns its place as a number; zero: no flow has any, or its packets are shorter than `least` on average. */
 VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 {
@@ -231,10 +289,8 @@ VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 		if (look_at_next(all, &walk))
 			break;
 	if (unlikely(!(walk.most | known)))
-		AT_MOST(MOST_STEPS)
-			if (look_at_next(all, &walk) || walk.most)
-				break;
-	if (known > walk.most)
+		walk.fattest = pass_empty(q, all, port);
+	else if (known > walk.most)
 		walk.fattest = port->fattest;
 	if (!walk.fattest)
 		return 0;
@@ -256,8 +312,7 @@ VERIFIED_APART __u32 take_of_fattest(__u32 slot, __u32 at, __u32 least)
 /* Drops the packet at the head of the longest flow of a port, if that has any. */
 static ALWAYS_INLINE int shed(struct queue q, __u32 at, __u64 least, host_t host)
 {
-	const struct port *port = port_at(&turns_of(q)->law, at);
-	__u32 number = port->packets == port->thin ? 0 : take_of_fattest(q.slot, at, least);
+	__u32 number = take_of_fattest(q.slot, at, least);
 	struct entry *gone = number ? entry_at(q, number - 1) : 0;
 
 	if (!gone)
@@ -294,9 +349,11 @@ static ALWAYS_INLINE struct entry *join_port(struct queue q, struct turns *all, 
 	if (flow->bytes > known_bytes(all, port, flow->port))
 		port->fattest = of;
 	if (!flow->listed) {
-		flow->listed = NEW_FLOW;
+		int is_crowd = port->new_flows.count + port->old_flows.count >= CROWD;
+
+		flow->listed = is_crowd ? OLD_FLOW : NEW_FLOW;
 		flow->deficit = QUANTUM;
-		push_back(&port->new_flows, all->next_flow, FLOWS, of);
+		push_back(is_crowd ? &port->old_flows : &port->new_flows, all->next_flow, FLOWS, of);
 	}
 	return place;
 }
@@ -395,45 +452,6 @@ static ALWAYS_INLINE void bound(struct queue q, struct turns *all, struct port *
 		least = 0;
 	}
 	settle(q, now);
-}
-
-/* Visits the flow whose turn it is. Returns whether that is all: it took a packet, whose place is `next`, or no
- * flow is left. */
-static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *port, struct entry **next)
-{
-	__u32 new = port->new_flows.first, number = new ? new : port->old_flows.first;
-	struct line *line = new ? &port->new_flows : &port->old_flows;
-	struct flow *flow;
-	int has_turn;
-
-	if (!number)
-		return 1;
-	flow = flow_at(all, number);
-	has_turn = flow->deficit > 0;
-	if (!has_turn) {
-		int is_alone = port->new_flows.count + port->old_flows.count == 1;
-
-		/* One that is alone has all rounds at once that it needs, and is the next, too. */
-		flow->deficit += (is_alone ? 1 + (__u64)-flow->deficit / QUANTUM : 1) * QUANTUM;
-		has_turn = is_alone && !new;
-	}
-	if (has_turn) {
-		*next = take_of_flow(q, all, flow);
-		if (*next) {
-			flow->deficit -= (*next)->len;
-			leaves_port(port, *next);
-			return 1;
-		}
-		/* A new flow passes through the old ones once, so that it cannot come back at once and starve them. */
-		if (!new || !port->old_flows.first) {
-			flow->listed = UNLISTED;
-			pop_front(line, all->next_flow, FLOWS);
-			return 0;
-		}
-	}
-	flow->listed = OLD_FLOW;
-	push_back(&port->old_flows, all->next_flow, FLOWS, pop_front(line, all->next_flow, FLOWS));
-	return 0;
 }
 
 /* Takes the next packet of the flow whose turn it is, after many visits. Returns its place as a number. */

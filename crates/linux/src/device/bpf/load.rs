@@ -114,7 +114,8 @@ fn own(folder: &Path) -> Result<bool, Error> {
 /// above do that, and nobody else undo it, whatever the other does meanwhile.
 fn put_aside(folder: &Path) -> bool {
     let Ok(name) = random() else { return false };
-    let own = folder.with_extension(format!("{name:016x}"));
+    // File systems of type bpf refuse names with a dot.
+    let own = folder.with_file_name(format!("sluice-{name:016x}"));
     let made = DirBuilder::new().mode(FOLDER_MODE).create(&own);
     let is_done = made.is_ok() && renameat_with(CWD, &own, CWD, folder, RenameFlags::EXCHANGE).is_ok();
     // Ours, or an empty one of the other's.

@@ -53,6 +53,9 @@ const SHORT: u64 = 128;
 /// Bytes per flow and round, as in mac80211.
 const QUANTUM: u64 = 300;
 
+/// Flows among which those that get packets have no precedence: that of thin packets is bounded, theirs is not.
+const CROWD: u32 = 64;
+
 /// What is kept of a flow.
 #[derive(Clone, Debug, Default)]
 struct Seen {
@@ -110,7 +113,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         Ok(Self {
             bounds: Bounds::Measured(Meter::new(target)),
             purges: setup.purge != Some(Purge::None),
-            flows: Flows::new(params.flows.get(), QUANTUM, setup.seed, setup.room),
+            flows: Flows::new(params.flows.get(), QUANTUM, setup.seed, setup.room).with_crowd(CROWD),
             fattest: None,
             full_since: Instant::ZERO,
             first: VecDeque::with_capacity(LOOK_AHEAD),
