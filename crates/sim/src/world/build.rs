@@ -16,12 +16,13 @@ use super::tmac;
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue};
 use crate::motion::Motion;
-use crate::radio::{Judge, Links, Medium};
+use crate::radio::{Ends, Judge, Links, Medium};
 use crate::record::{Distances, Overflows, Recorder};
 use std::collections::VecDeque;
 use units::{Duration, Instant, Length};
 
 pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
+    let network = &*network.of_generations();
     if network.warmup >= network.duration {
         return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
     }
@@ -44,7 +45,10 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let bands = channels::bands(&basis)?;
     let extended = generations.extend(network);
     let tuned = bands.as_deref().unwrap_or_default();
-    let channel = radio::channel(&network.radio, &names, seed)?.extended(extended).tuned(tuned);
+    let ends = radio::ends(network, infrastructure.with_radio(&sites))?;
+    let noise = ends.as_ref().and_then(Ends::noise);
+    radio::check_rooms(&network.radio, motion.top_speed() > 0.0 || !motion.changes().is_empty())?;
+    let channel = radio::channel(&network.radio, &names, seed)?.extended(extended).tuned(tuned).between(ends);
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
@@ -55,6 +59,12 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     }
     if extended {
         medium.extend_range();
+    }
+    if let Some(noise) = noise {
+        medium.hear_noise(noise);
+    }
+    if let Some(standards) = generations.standards() {
+        medium.tell_apart(standards);
     }
     if let Some(bands) = bands {
         let reuse = channels::reuse(&basis)?;

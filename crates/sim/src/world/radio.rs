@@ -3,7 +3,8 @@
 use super::error::BuildError;
 use super::nodes::sites::Site;
 use crate::config;
-use crate::radio::{Channel, Mode, Refusal, Timing};
+use crate::radio::{Channel, Ends, Mode, Refusal, Timing, USUAL_POWER};
+use units::Decibels;
 
 /// Bounds of powers in dBm, with room on both sides: licence-free stations may radiate at most 36 dBm, and noise at
 /// room temperature has -101 dBm in 20 MHz.
@@ -52,6 +53,7 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
         ("range", radio.range),
         ("carrier_sense_range", radio.carrier_sense_range),
         ("antenna_height", radio.antenna_height),
+        ("breakpoint", radio.breakpoint),
     ];
     for (key, length) in lengths {
         if length.is_some_and(|length| length.as_metres() <= 0.0) {
@@ -65,6 +67,69 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
         return Err(BuildError::new("radio.frequency", "`frequency` must be above zero"));
     }
     Ok(())
+}
+
+/// What nodes with a radio have of their own, if any has: transmit power, antenna, noise.
+pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<Ends>, BuildError> {
+    let radio = &network.radio;
+    let given = |site: &Site| site.tx_power.is_some() || site.antenna_gain.is_some() || site.noise_figure.is_some();
+    if !sites.iter().any(given) {
+        return Ok(None);
+    }
+    for site in sites {
+        let beyond = |ratio: Option<Decibels>, least: f64, most: f64| {
+            ratio.is_some_and(|ratio| !(least..=most).contains(&ratio.as_db()))
+        };
+        let refusals = [
+            (
+                site.tx_power.is_some_and(|power| !(POWERS.0..=POWERS.1).contains(&power.as_dbm())),
+                "tx_power",
+                "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt",
+            ),
+            (
+                site.tx_power.is_some() && radio.range.is_some() && radio.tx_power.is_none(),
+                "tx_power",
+                "`radio.range` leaves the power of the others open; set `radio.tx_power` too",
+            ),
+            (
+                site.tx_power.is_some() && network.mac.obss_pd.is_some(),
+                "tx_power",
+                "`obss_pd` limits one power of all; set `radio.tx_power` instead",
+            ),
+            (beyond(site.antenna_gain, -60.0, 60.0), "antenna_gain", "a gain lies between -60 and 60 dB"),
+            (beyond(site.noise_figure, 0.0, 50.0), "noise_figure", "a noise figure lies between 0 dB and 50 dB"),
+        ];
+        if let Some((_, key, why)) = refusals.iter().find(|(refused, ..)| *refused) {
+            return Err(BuildError::new(format!("node.{}.{key}", site.name), *why));
+        }
+        site.marks.read_where(&[
+            (radio.propagation.has_powers(), &["tx_power", "antenna_gain"]),
+            (radio.is_by_ratio(), &["noise_figure"]),
+        ]);
+    }
+    let power = radio.tx_power.unwrap_or(USUAL_POWER);
+    let figure = radio.errors.noise_figure.unwrap_or(Decibels::new(7.0));
+    let own = |site: &Site| {
+        let gain = site.antenna_gain.unwrap_or(Decibels::new(0.0));
+        (site.tx_power.unwrap_or(power), gain, site.noise_figure.unwrap_or(figure))
+    };
+    Ok(Some(Ends::new(sites.iter().map(own), (power, figure))))
+}
+
+/// Refuses rooms without powers, or between nodes that move.
+pub(super) fn check_rooms(radio: &config::Radio, is_moving: bool) -> Result<(), BuildError> {
+    let Some(rooms) = &radio.rooms else { return Ok(()) };
+    let refusals = [
+        (!radio.propagation.has_powers(), "", "`propagation = \"range\"` has no powers; choose another"),
+        (is_moving, "", "walls are for nodes that stand still; leave `rooms` or the movement out"),
+        (rooms.size.iter().any(|side| side.as_metres() <= 0.0), ".size", "sides are above zero"),
+        (rooms.wall.as_db() < 0.0, ".wall", "a wall weakens signals: 0 dB or more"),
+        (rooms.floor.as_db() < 0.0, ".floor", "a floor weakens signals: 0 dB or more"),
+    ];
+    match refusals.iter().find(|(refused, ..)| *refused) {
+        Some((_, key, why)) => Err(BuildError::new(format!("radio.rooms{key}"), *why)),
+        None => Ok(()),
+    }
 }
 
 fn refused(table: &str, refusal: Refusal) -> BuildError {

@@ -1,7 +1,7 @@
 //! Contention parameters of nodes.
 
 use super::sites::Site;
-use crate::config::{self, Contention, Edca, Network, Role, TimeoutDeferral};
+use crate::config::{self, Contention, Edca, Network, Role, Standard, TimeoutDeferral};
 use crate::mac::Access;
 use crate::radio::{Mode, Timing};
 use crate::world::error::BuildError;
@@ -19,9 +19,12 @@ pub(crate) fn access(
     if cw_min > cw_max {
         return Err(BuildError::new("mac.cw_max", format!("`cw_max` is below `cw_min` ({cw_min})")));
     }
+    // 18.3.2.4: a station with no rates but those of 802.11b has aCWmin(0).
+    let old = site.is_some_and(|site| network.radio.beside_b && site.standard == Some(Standard::B));
     let own = site.and_then(|site| Some((site, site.edca.as_ref()?)));
     let after_timeout = Duration::ZERO;
     let dcf = Access { space: timing.difs, cw_min, cw_max, after_timeout, txop_limit: Duration::ZERO };
+    let dcf = if old && mac.cw_min.is_none() { dcf.with_window(Some(31)) } else { dcf };
     let (access, categories) = match network.access() {
         config::Access::Dcf if mac.edca.is_some() || own.is_some() => {
             let path = own.map_or("mac.edca".to_owned(), |(site, _)| format!("node.{}.edca", site.name));
