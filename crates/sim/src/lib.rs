@@ -21,4 +21,6 @@ mod traffic;
 mod transport;
 mod world;
 
-pub use world::{Arrival, Asked, BuildError, Datagram, Governed, Outside, Place, Plan, Series, Status, Unknown, Way, World};
+pub use world::{
+    Arrival, Asked, BuildError, Datagram, Governed, Outside, Place, Plan, Series, Status, Unknown, Way, World,
+};

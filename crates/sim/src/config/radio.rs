@@ -297,7 +297,7 @@ pub enum Propagation {
     FreeSpace,
     /// Free space for 1 m, then `path_loss_exponent`.
     LogDistance,
-    /// Free space up to the `breakpoint`, then `path_loss_exponent` (TGax, IEEE 802.11-14/0980).
+    /// Free space up to the `breakpoint`, then `path_loss_exponent` (`TGax`, IEEE 802.11-14/0980).
     TwoSlope,
     /// No powers: decodable within `range`, sensed and interfering within `carrier_sense_range`.
     Range,

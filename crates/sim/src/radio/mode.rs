@@ -104,8 +104,9 @@ impl Mode {
     /// Is a frame of this mode decoded by a station of this standard?
     pub(super) fn is_of(self, standard: Standard) -> bool {
         match (self, standard) {
-            (_, Standard::N | Standard::Ac | Standard::Ax) | (Self::Dsss { .. }, Standard::B | Standard::G) => true,
-            (Self::Ofdm(_), Standard::A | Standard::G) => true,
+            (_, Standard::N | Standard::Ac | Standard::Ax)
+            | (Self::Dsss { .. }, Standard::B | Standard::G)
+            | (Self::Ofdm(_), Standard::A | Standard::G) => true,
             (_, Standard::B | Standard::A | Standard::G) => false,
         }
     }

@@ -23,12 +23,7 @@ use units::{Duration, Instant, Length};
 
 pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let network = &*network.of_generations();
-    if network.warmup >= network.duration {
-        return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
-    }
-    if network.record.series.is_some_and(Duration::is_zero) {
-        return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
-    }
+    check_times(network)?;
     let sites = sites::sites(network, seed)?;
     let mut rules = conventions::conventions(network)?;
     let generations = Generations::new(network, &sites)?;
@@ -79,14 +74,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let routing = routing::build::routing(&basis, &nodes, &flows, &medium)?;
     routing::build::check_txop(&flows, &nodes, &routing, &rules)?;
     let finds = !matches!(routing, Routing::Static(_));
-    let recorder = network.record.series.map(|step| {
-        let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
-        let mut recorder = Recorder::new(step, network.duration, flows, port_names(&nodes, &rules).into_iter());
-        if finds {
-            recorder.follow_routes(nodes.len());
-        }
-        recorder
-    });
+    let recorder = recorder(network, &flows, &nodes, &rules, finds);
     let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast");
     network.marks.read_where(&[(broadcasts, &["record.reception"]), (finds, &["record.hops"])]);
     let overheard = rules.tmac.is_some() || routing.overhears();
@@ -132,6 +120,27 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     }
     world.prepare();
     Ok(world)
+}
+
+fn check_times(network: &Network) -> Result<(), BuildError> {
+    if network.warmup >= network.duration {
+        return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
+    }
+    if network.record.series.is_some_and(Duration::is_zero) {
+        return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
+    }
+    Ok(())
+}
+
+/// Returns what records time series, if any are wanted. `finds`: routes are found, and followed.
+fn recorder(network: &Network, flows: &[Flow], nodes: &[Node], rules: &Conventions, finds: bool) -> Option<Recorder> {
+    let step = network.record.series?;
+    let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
+    let mut recorder = Recorder::new(step, network.duration, flows, port_names(nodes, rules).into_iter());
+    if finds {
+        recorder.follow_routes(nodes.len());
+    }
+    Some(recorder)
 }
 
 /// Distance classes that a run may have.
