@@ -197,7 +197,7 @@ fn each_has_the_window_of_its_rates() {
     }
 }
 
-/// Frames that are given up leave no gap for a station without BlockAcks to wait for.
+/// Frames that are given up leave no gap for a station without block acknowledgements to wait for.
 #[test]
 fn old_stations_are_never_asked_for_block_acks() {
     let lossy = "errors = { model = \"fixed\", packet_error_ratio = 0.5 }\nmac.short_retry_limit = 2\n";

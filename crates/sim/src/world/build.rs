@@ -3,18 +3,19 @@
 use super::basis::Basis;
 use super::error::BuildError;
 use super::flows::connections::Connections;
-use super::flows::{self, Supply};
+use super::flows::{self, Flow, Supply};
 use super::frames::conventions;
 use super::nodes::generations::Generations;
 use super::nodes::infrastructure::Infrastructure;
-use super::nodes::{self, channels, motion, port_names, sites};
+use super::nodes::{self, Node, channels, motion, port_names, sites};
 use super::notes::Posted;
 use super::radio;
 use super::routing::{self, Routing};
 use super::state::{Event, World};
 use super::tmac;
 use crate::config::Network;
-use crate::engine::{Arena, EventQueue};
+use crate::engine::{Arena, EventQueue, List, NodeId};
+use crate::mac::Conventions;
 use crate::motion::Motion;
 use crate::radio::{Ends, Judge, Links, Medium};
 use crate::record::{Distances, Overflows, Recorder};
@@ -133,7 +134,13 @@ fn check_times(network: &Network) -> Result<(), BuildError> {
 }
 
 /// Returns what records time series, if any are wanted. `finds`: routes are found, and followed.
-fn recorder(network: &Network, flows: &[Flow], nodes: &[Node], rules: &Conventions, finds: bool) -> Option<Recorder> {
+fn recorder(
+    network: &Network,
+    flows: &[Flow],
+    nodes: &List<NodeId, Node>,
+    rules: &Conventions,
+    finds: bool,
+) -> Option<Recorder> {
     let step = network.record.series?;
     let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
     let mut recorder = Recorder::new(step, network.duration, flows, port_names(nodes, rules).into_iter());
