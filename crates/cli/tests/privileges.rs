@@ -66,12 +66,12 @@ fn inner_table() {
         "`detach`" => Some(("detach v0 --state s", false)),
         "`doctor`" => Some(("doctor v0", false)),
         "`replay`, `scenario-from`" => Some(("replay v0.jsonl", false)),
-        // Tested in the guest, and by tests with running agents.
-        "`attach` by `knobs`" | "`attach` by Sluice's own discipline" | "`status`, `watch`" => None,
+        // Tested in the guest, by tests with running agents, and by those of trials.
+        "`attach` by `knobs`" | "`attach` by Sluice's own discipline" | "`status`, `watch`" | "`trial`" => None,
         other => panic!("{other} is in the table and not here"),
     };
     let table = table();
-    assert_eq!(table.len(), 10);
+    assert_eq!(table.len(), 11);
     let mut tried = 0;
     for [command, needs, keeps] in &table {
         let Some((words, goes_on)) = words(command) else { continue };

@@ -178,3 +178,16 @@ fn inner_ends() {
     assert!(stderr(&output).contains("no interface \"v0\""), "{}", said(&output));
     assert!(!stdout(&shell("ip link")).contains("v0"));
 }
+
+#[test]
+fn a_trial_that_does_not_begin_leaves_a_former_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("one.json");
+    std::fs::write(&kept, "former").unwrap();
+    for out in ["one.json", "."] {
+        let words = ["trial", "nosuch0", "--arms", "default,pfifo", "--state", "state", "--out", out];
+        let output = sluice(folder.path()).args(words).output().unwrap();
+        assert_ne!(output.status.code(), Some(0), "{}", said(&output));
+    }
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "former");
+}

@@ -103,9 +103,11 @@ pub fn built_in(id: &str, wishes: &Wishes) -> Result<Scenario, Refusal> {
     Err(Refusal::file(id, format!("no such file, and no built-in scenario has this id{hint}")))
 }
 
-/// Returns the ids of the built-in scenarios.
+/// Returns the ids of the built-in scenarios, in order.
 pub fn ids() -> Vec<String> {
-    identified().map(|(.., id)| id).collect()
+    let mut ids: Vec<String> = identified().map(|(.., id)| id).collect();
+    ids.sort_unstable();
+    ids
 }
 
 /// The built-in scenarios: name, content and id.

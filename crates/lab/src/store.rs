@@ -239,8 +239,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
         return fs::write(path, bytes).map_err(|error| Error::write(path, error));
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let beside = beside(path);
     let written = fs::File::create(&beside)
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_data()))
         .and_then(|()| fs::rename(&beside, path));
@@ -249,6 +248,27 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
         let _ = fs::remove_file(&beside);
         Error::write(path, error)
     })
+}
+
+/// Tells whether [`write_whole`] can write a file there, and leaves what is in it.
+///
+/// # Errors
+/// When the system refuses.
+pub fn check_place(path: &Path) -> Result<(), Error> {
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(Error::write(path, std::io::ErrorKind::IsADirectory.into())),
+        Ok(there) if !there.is_file() => Ok(()),
+        _ => {
+            let beside = beside(path);
+            let made = fs::File::create(&beside).and_then(|_| fs::remove_file(&beside));
+            made.map_err(|error| Error::write(path, error))
+        }
+    }
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}", std::process::id()))
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Error> {

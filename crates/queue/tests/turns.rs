@@ -1,4 +1,4 @@
-//! The law of `turns` by hand and by its properties, and its queue.
+//! The law of `turns` by hand and by its properties, and its queue: one file, since both share hosts and packets.
 
 use crate::piece::{Piece, at, piece, queue as build};
 use proptest::prelude::*;

@@ -6,7 +6,7 @@ use crate::args;
 use crate::console::{complain, print, print_json};
 use crate::failure::Failure;
 use lab::live::settings;
-use lab::store::write_whole;
+use lab::store::{check_place, write_whole};
 use linux::agent::signals::Signals;
 use linux::agent::trial::{Arm, DISCIPLINES, Live};
 use linux::trial::{Ended, LEVEL, Plan, Trial, judge, run, table};
@@ -24,7 +24,7 @@ pub(super) fn trial(args: &args::Trial) -> Result<(), Failure> {
     let plan = plan(args)?;
     // What cannot be written is noticed before anything is changed.
     for file in [&args.out, &args.report].into_iter().flatten() {
-        write_whole(file, b"")?;
+        check_place(file)?;
     }
     restore_on_panic(vec![place.clone()]);
     let signals = Signals::take_over()?;
