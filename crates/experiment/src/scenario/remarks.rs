@@ -50,8 +50,9 @@ fn channel(network: &Network) -> Option<String> {
 /// Says of a frequency that is set which rules of its band are not simulated.
 fn band(network: &Network) -> Option<String> {
     let frequency = network.radio.frequency?;
+    let mut standards = network.node.iter().filter_map(|node| node.standard).chain([network.radio.standard]);
     let told = match frequency.as_hertz() / 1_000_000 {
-        5925..=7125 if network.radio.standard != Standard::Ax => {
+        5925..=7125 if standards.any(|standard| standard != Standard::Ax) => {
             "the 6 GHz band, where of these standards only 802.11ax may send"
         }
         5250..=5350 | 5470..=5725 => RADAR,

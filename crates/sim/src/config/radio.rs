@@ -269,21 +269,9 @@ pub struct Rooms {
     /// Length, width and height of a room, as `["10 m", "10 m", "3 m"]`.
     pub size: [Length; 3],
     /// Loss in each wall. Default 5 dB.
-    #[serde(default = "Rooms::wall")]
-    pub wall: Decibels,
+    pub wall: Option<Decibels>,
     /// Loss in one floor; F of them count F^((F + 2) / (F + 1) - 0.46) times. Default 18.3 dB.
-    #[serde(default = "Rooms::floor")]
-    pub floor: Decibels,
-}
-
-impl Rooms {
-    fn wall() -> Decibels {
-        Decibels::new(5.0)
-    }
-
-    fn floor() -> Decibels {
-        Decibels::new(18.3)
-    }
+    pub floor: Option<Decibels>,
 }
 
 /// Path loss model.

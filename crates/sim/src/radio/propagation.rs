@@ -3,7 +3,7 @@
 use super::channel::Channel;
 use crate::config::{Capture, Propagation, Radio, Rooms};
 use crate::motion::Position;
-use units::{Duration, Length, Power};
+use units::{Decibels, Duration, Length, Power};
 
 /// Speed of light in metres per second.
 const LIGHT: f64 = 299_792_458.0;
@@ -60,7 +60,8 @@ fn between(rooms: &Rooms, (one, other): (Position, Position)) -> f64 {
     let floors = crossed(one.z, other.z, height);
     // Not in the ratio: none count nothing.
     let counted = if floors > 0.0 { libm::pow(floors, (floors + 2.0) / (floors + 1.0) - 0.46) } else { 0.0 };
-    libm::pow(10.0, -(rooms.wall.as_db() * walls + rooms.floor.as_db() * counted) / 10.0)
+    let (wall, floor) = (rooms.wall.map_or(5.0, Decibels::as_db), rooms.floor.map_or(18.3, Decibels::as_db));
+    libm::pow(10.0, -(wall * walls + floor * counted) / 10.0)
 }
 
 /// A propagation model with its thresholds, in watts and metres.
@@ -289,7 +290,6 @@ mod tests {
     use super::*;
     use crate::motion::{Motion, Walk};
     use crate::radio::{Ends, Links};
-    use units::Decibels;
 
     fn at(metres: f64) -> [Length; 2] {
         [Length::metres(metres), Length::default()]
@@ -329,7 +329,7 @@ mod tests {
                 tx_power: Some(Power::dbm(20.0)),
                 receive_threshold: Some(Power::dbm(-120.0)),
                 breakpoint: Some(Length::metres(breakpoint)),
-                rooms: Some(Rooms { size, wall: Decibels::new(wall), floor: Decibels::new(18.3) }),
+                rooms: Some(Rooms { size, wall: Some(Decibels::new(wall)), floor: None }),
                 ..Radio::default()
             };
             let places = [place(1.0, 1.0, 1.5), to].map(Walk::still);

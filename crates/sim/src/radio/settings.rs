@@ -409,9 +409,10 @@ impl Radio {
             return Ok(near);
         }
         let (name, mcs, streams) = (self.standard.name(), near.mcs(), near.streams());
+        let (ofdm, dsss) = (OfdmRate::ALL.into_iter().map(OfdmRate::rate), DsssRate::ALL.into_iter().map(DsssRate::rate));
         let scheme = match format {
-            _ if OfdmRate::ALL.iter().any(|known| known.rate() == rate) => {
-                format!("(MCS {mcs}); nodes of 802.11a or g have it: write their `standard`")
+            _ if ofdm.chain(dsss).any(|known| known == rate) => {
+                format!("(MCS {mcs}); nodes of 802.11a, b or g have it: write their `standard`")
             }
             Format::Ht => format!("(MCS {mcs}); or write `nominal_rate`"),
             Format::Vht | Format::He => format!("(MCS {mcs}, `streams` {streams})"),

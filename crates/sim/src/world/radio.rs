@@ -4,11 +4,12 @@ use super::error::BuildError;
 use super::nodes::sites::Site;
 use crate::config;
 use crate::radio::{Channel, Ends, Mode, Refusal, Timing, USUAL_POWER};
-use units::Decibels;
+use units::{Decibels, Power};
 
 /// Bounds of powers in dBm, with room on both sides: licence-free stations may radiate at most 36 dBm, and noise at
 /// room temperature has -101 dBm in 20 MHz.
 const POWERS: (f64, f64) = (-200.0, 60.0);
+const BEYOND: &str = "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt";
 /// Largest ratio of the strongest signal to the weakest, in dB.
 const MOST_DECIBELS: f64 = 200.0;
 
@@ -33,9 +34,8 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
         ("carrier_sense_threshold", radio.carrier_sense_threshold),
     ];
     for (key, power) in powers {
-        if power.is_some_and(|power| !(POWERS.0..=POWERS.1).contains(&power.as_dbm())) {
-            let message = "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt";
-            return Err(BuildError::new(format!("radio.{key}"), message));
+        if power.is_some_and(is_beyond) {
+            return Err(BuildError::new(format!("radio.{key}"), BEYOND));
         }
     }
     let ratios = [
@@ -69,6 +69,10 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
     Ok(())
 }
 
+fn is_beyond(power: Power) -> bool {
+    !(POWERS.0..=POWERS.1).contains(&power.as_dbm())
+}
+
 /// What nodes with a radio have of their own, if any has: transmit power, antenna, noise.
 pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<Ends>, BuildError> {
     let radio = &network.radio;
@@ -77,27 +81,20 @@ pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<E
         return Ok(None);
     }
     for site in sites {
-        let beyond = |ratio: Option<Decibels>, least: f64, most: f64| {
+        let beyond = |ratio: Option<Decibels>, (least, most)| {
             ratio.is_some_and(|ratio| !(least..=most).contains(&ratio.as_db()))
         };
+        let power = site.tx_power;
         let refusals = [
+            (power.is_some_and(is_beyond), "tx_power", BEYOND),
             (
-                site.tx_power.is_some_and(|power| !(POWERS.0..=POWERS.1).contains(&power.as_dbm())),
-                "tx_power",
-                "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt",
-            ),
-            (
-                site.tx_power.is_some() && radio.range.is_some() && radio.tx_power.is_none(),
+                power.is_some() && radio.range.is_some() && radio.tx_power.is_none(),
                 "tx_power",
                 "`radio.range` leaves the power of the others open; set `radio.tx_power` too",
             ),
-            (
-                site.tx_power.is_some() && network.mac.obss_pd.is_some(),
-                "tx_power",
-                "`obss_pd` limits one power of all; set `radio.tx_power` instead",
-            ),
-            (beyond(site.antenna_gain, -60.0, 60.0), "antenna_gain", "a gain lies between -60 and 60 dB"),
-            (beyond(site.noise_figure, 0.0, 50.0), "noise_figure", "a noise figure lies between 0 dB and 50 dB"),
+            (power.is_some() && network.mac.obss_pd.is_some(), "tx_power", "`obss_pd` is for one power of all"),
+            (beyond(site.antenna_gain, (-60.0, 60.0)), "antenna_gain", "a gain lies between -60 and 60 dB"),
+            (beyond(site.noise_figure, (0.0, 50.0)), "noise_figure", "a noise figure lies between 0 dB and 50 dB"),
         ];
         if let Some((_, key, why)) = refusals.iter().find(|(refused, ..)| *refused) {
             return Err(BuildError::new(format!("node.{}.{key}", site.name), *why));
@@ -123,8 +120,8 @@ pub(super) fn check_rooms(radio: &config::Radio, is_moving: bool) -> Result<(), 
         (!radio.propagation.has_powers(), "", "`propagation = \"range\"` has no powers; choose another"),
         (is_moving, "", "walls are for nodes that stand still; leave `rooms` or the movement out"),
         (rooms.size.iter().any(|side| side.as_metres() <= 0.0), ".size", "sides are above zero"),
-        (rooms.wall.as_db() < 0.0, ".wall", "a wall weakens signals: 0 dB or more"),
-        (rooms.floor.as_db() < 0.0, ".floor", "a floor weakens signals: 0 dB or more"),
+        (rooms.wall.is_some_and(|loss| loss.as_db() < 0.0), ".wall", "a wall weakens signals: 0 dB or more"),
+        (rooms.floor.is_some_and(|loss| loss.as_db() < 0.0), ".floor", "a floor weakens signals: 0 dB or more"),
     ];
     match refusals.iter().find(|(refused, ..)| *refused) {
         Some((_, key, why)) => Err(BuildError::new(format!("radio.rooms{key}"), *why)),

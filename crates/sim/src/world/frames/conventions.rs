@@ -132,7 +132,10 @@ fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
         (network.ampdu() == MostBytes::Off, "stations of one frame answer with BlockAcks; leave `ampdu` out"),
         (mac.cts_to_self, "a CTS to self precedes frames to one station; write `rts_threshold` instead, for MU-RTS"),
         (mac.turns.is_some(), "T-MAC sends to one station at a time; leave `[mac.turns]` out"),
-        (network.radio.beside_b, "nothing protects 802.11b stations from frames to several; leave the nodes out"),
+        (
+            network.radio.beside_b && network.radio.b_protection() != BProtection::None,
+            "nothing protects nodes of 802.11b from frames to several; write `b_protection = \"none\"` in `[radio]`",
+        ),
         (
             !network.node.iter().any(|node| node.role == Role::AccessPoint),
             "access points share their frames among stations; give a node `role = \"access-point\"`",
