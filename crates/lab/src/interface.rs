@@ -129,8 +129,8 @@ pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static s
     if interface.stations.is_empty() {
         return Err("it has no station; of `iw`, the output of `iw dev DEV station dump` has them");
     }
-    if interface.modes().next().is_none() {
-        return Err("no station's bitrates tell an MCS: ask for them while stations download, from 802.11n on");
+    if interface.left_out() == interface.stations.len() {
+        return Err("no station's bitrates tell an MCS or a rate of data: ask for them while stations download");
     }
     let mut scenario = String::new();
     write_scenario(&mut scenario, interface, about).map_err(|_| "it is too long")?;
@@ -173,12 +173,8 @@ impl Station {
     fn older(&self, low: bool) -> Option<(Standard, Rate)> {
         let rate = self.old.filter(|_| self.mode(low).is_none())?;
         let is_dsss = DsssRate::ALL.iter().any(|known| known.rate() == rate);
-        match (low, is_dsss) {
-            (true, true) => Some((Standard::B, rate)),
-            (true, false) => Some((Standard::G, rate)),
-            (false, false) => Some((Standard::A, rate)),
-            (false, true) => None,
-        }
+        let standard = [[Some(Standard::A), None], [Some(Standard::G), Some(Standard::B)]][usize::from(low)];
+        Some((standard[usize::from(is_dsss)]?, rate))
     }
 
     /// Generation, width and streams of a station: the most that it has used in either direction.
@@ -416,6 +412,12 @@ mod tests {
             assert!(text.contains(station), "{station}\n{text}");
         }
         assert_eq!(read(&[low, &rest].concat(), None).unwrap().left_out(), 1);
+        // Without newer ones the access point is of 802.11ax.
+        let text = described(&(low.to_owned() + &old(0x0d, "11.0")));
+        assert!(
+            text.contains("[radio]\nstandard = \"802.11ax\"") && text.contains("data_rate = \"11 Mb/s\""),
+            "{text}"
+        );
         for at in [INFO, ""] {
             let text = described(&[at, &rest].concat());
             let of_a = "standard = \"802.11a\"\ndata_rate = \"36 Mb/s\"";

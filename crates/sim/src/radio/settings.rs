@@ -409,7 +409,8 @@ impl Radio {
             return Ok(near);
         }
         let (name, mcs, streams) = (self.standard.name(), near.mcs(), near.streams());
-        let (ofdm, dsss) = (OfdmRate::ALL.into_iter().map(OfdmRate::rate), DsssRate::ALL.into_iter().map(DsssRate::rate));
+        let (ofdm, dsss) =
+            (OfdmRate::ALL.into_iter().map(OfdmRate::rate), DsssRate::ALL.into_iter().map(DsssRate::rate));
         let scheme = match format {
             _ if ofdm.chain(dsss).any(|known| known == rate) => {
                 format!("(MCS {mcs}); nodes of 802.11a, b or g have it: write their `standard`")

@@ -105,10 +105,9 @@ pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<E
         ]);
     }
     let power = radio.tx_power.unwrap_or(USUAL_POWER);
-    let figure = radio.errors.noise_figure.unwrap_or(Decibels::new(7.0));
+    let (figure, none) = (radio.errors.noise_figure.unwrap_or(Decibels::new(7.0)), Decibels::new(0.0));
     let own = |site: &Site| {
-        let gain = site.antenna_gain.unwrap_or(Decibels::new(0.0));
-        (site.tx_power.unwrap_or(power), gain, site.noise_figure.unwrap_or(figure))
+        (site.tx_power.unwrap_or(power), site.antenna_gain.unwrap_or(none), site.noise_figure.unwrap_or(figure))
     };
     Ok(Some(Ends::new(sites.iter().map(own), (power, figure))))
 }
@@ -116,17 +115,15 @@ pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<E
 /// Refuses rooms without powers, or between nodes that move.
 pub(super) fn check_rooms(radio: &config::Radio, is_moving: bool) -> Result<(), BuildError> {
     let Some(rooms) = &radio.rooms else { return Ok(()) };
+    let mut losses = [rooms.wall, rooms.floor].into_iter().flatten();
     let refusals = [
-        (!radio.propagation.has_powers(), "", "`propagation = \"range\"` has no powers; choose another"),
-        (is_moving, "", "walls are for nodes that stand still; leave `rooms` or the movement out"),
-        (rooms.size.iter().any(|side| side.as_metres() <= 0.0), ".size", "sides are above zero"),
-        (rooms.wall.is_some_and(|loss| loss.as_db() < 0.0), ".wall", "a wall weakens signals: 0 dB or more"),
-        (rooms.floor.is_some_and(|loss| loss.as_db() < 0.0), ".floor", "a floor weakens signals: 0 dB or more"),
+        (!radio.propagation.has_powers(), "`propagation = \"range\"` has no powers; choose another"),
+        (is_moving, "walls are for nodes that stand still; leave `rooms` or the movement out"),
+        (rooms.size.iter().any(|side| side.as_metres() <= 0.0), "sides are above zero"),
+        (losses.any(|loss| loss.as_db() < 0.0), "walls and floors weaken signals: 0 dB or more"),
     ];
-    match refusals.iter().find(|(refused, ..)| *refused) {
-        Some((_, key, why)) => Err(BuildError::new(format!("radio.rooms{key}"), *why)),
-        None => Ok(()),
-    }
+    let refusal = refusals.into_iter().find(|&(refused, _)| refused);
+    refusal.map_or(Ok(()), |(_, why)| Err(BuildError::new("radio.rooms", why)))
 }
 
 fn refused(table: &str, refusal: Refusal) -> BuildError {
