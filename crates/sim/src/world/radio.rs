@@ -9,6 +9,7 @@ use units::{Decibels, Power};
 /// Bounds of powers in dBm, with room on both sides: licence-free stations may radiate at most 36 dBm, and noise at
 /// room temperature has -101 dBm in 20 MHz.
 const POWERS: (f64, f64) = (-200.0, 60.0);
+const NO_POWERS: &str = "`propagation = \"range\"` has no powers; choose another";
 const BEYOND: &str = "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt";
 /// Largest ratio of the strongest signal to the weakest, in dB.
 const MOST_DECIBELS: f64 = 200.0;
@@ -84,7 +85,7 @@ pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<E
         let beyond = |ratio: Option<Decibels>, (least, most)| {
             ratio.is_some_and(|ratio| !(least..=most).contains(&ratio.as_db()))
         };
-        let power = site.tx_power;
+        let (power, has_powers) = (site.tx_power, radio.propagation.has_powers());
         let refusals = [
             (power.is_some_and(is_beyond), "tx_power", BEYOND),
             (
@@ -93,16 +94,19 @@ pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<E
                 "`radio.range` leaves the power of the others open; set `radio.tx_power` too",
             ),
             (power.is_some() && network.mac.obss_pd.is_some(), "tx_power", "`obss_pd` is for one power of all"),
+            (power.is_some() && !has_powers, "tx_power", NO_POWERS),
+            (site.antenna_gain.is_some() && !has_powers, "antenna_gain", NO_POWERS),
+            (
+                site.noise_figure.is_some() && !radio.is_by_ratio(),
+                "noise_figure",
+                "no error model compares signals with noise; set `errors.model = \"nist\"` in `[radio]`",
+            ),
             (beyond(site.antenna_gain, (-60.0, 60.0)), "antenna_gain", "a gain lies between -60 and 60 dB"),
             (beyond(site.noise_figure, (0.0, 50.0)), "noise_figure", "a noise figure lies between 0 dB and 50 dB"),
         ];
         if let Some((_, key, why)) = refusals.iter().find(|(refused, ..)| *refused) {
             return Err(BuildError::new(format!("node.{}.{key}", site.name), *why));
         }
-        site.marks.read_where(&[
-            (radio.propagation.has_powers(), &["tx_power", "antenna_gain"]),
-            (radio.is_by_ratio(), &["noise_figure"]),
-        ]);
     }
     let power = radio.tx_power.unwrap_or(USUAL_POWER);
     let (figure, none) = (radio.errors.noise_figure.unwrap_or(Decibels::new(7.0)), Decibels::new(0.0));
@@ -117,7 +121,7 @@ pub(super) fn check_rooms(radio: &config::Radio, is_moving: bool) -> Result<(), 
     let Some(rooms) = &radio.rooms else { return Ok(()) };
     let mut losses = [rooms.wall, rooms.floor].into_iter().flatten();
     let refusals = [
-        (!radio.propagation.has_powers(), "`propagation = \"range\"` has no powers; choose another"),
+        (!radio.propagation.has_powers(), NO_POWERS),
         (is_moving, "walls are for nodes that stand still; leave `rooms` or the movement out"),
         (rooms.size.iter().any(|side| side.as_metres() <= 0.0), "sides are above zero"),
         (losses.any(|loss| loss.as_db() < 0.0), "walls and floors weaken signals: 0 dB or more"),
