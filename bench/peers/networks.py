@@ -307,6 +307,20 @@ def overlap(channel):
                 ("ns3-overlap", f"--channel={channel}", "--duration=3", "--warmup=1"), conventions=OLD)
 
 
+def mixed(one, two, protection="cts-to-self", payload=1000):
+    """Network (p): two stations of different standards."""
+    settings = {"node.one.standard": f"802.11{one}", "node.two.standard": f"802.11{two}", "flow.up.traffic.packet": f"{payload} B"}
+    if one == "b":
+        settings["radio.b_protection"] = protection
+    elif two == "n":
+        settings["mac.cts_to_self"] = "true"  # ns-3 protects 802.11g from n, too, but not from ax
+    rules = OLD["ns-3"] | {"conventions": "ns-3.44"} | (ENDLESS_RTS if protection == "rts-cts" else {})
+    return Case("p", f"{one} and {two} {protection} {payload} B", "peer-mixed",
+                {f"{one}, Mb/s": group_goodput(0, 1), f"{two}, Mb/s": group_goodput(1, 2)}, 6.0, settings,
+                ("ns3-mixed", f"--kinds={one},{two}", f"--erp={protection.title()}", f"--payload={payload}"),
+                conventions={"ns-3": rules})
+
+
 # EDCA with one frame a TXOP, whatever the category.
 ONE_FRAME = {f"mac.edca.{category}.txop_limit": "0 s" for category in ("voice", "video", "best_effort")}
 
@@ -420,6 +434,9 @@ CASES = [
     Case("e", "edca-one frames", "peer-edca-one", EDCA, 31.0, ONE_FRAME, ("ns3-edca", "--one=1", "--bursts=0")),
     *ampdus(),
     *wides(),
+    *(mixed(one, two) for one, two in (("b", "g"), ("b", "n"), ("b", "ax"), ("g", "n"), ("g", "ax"))),
+    *(mixed("b", two, "rts-cts") for two in ("g", "n", "ax")),
+    *(mixed("b", two, payload=200) for two in ("g", "ax")),
     Case("g", "mobile", "peer-mobile", MOBILE, 110.0, {}, ("ns3-mobile", "--movement={movement}"),
          ("mobile.tcl", "movement", "{movement}"), conventions=AODV, cost=110, counted=(12, 30)),
     Case("g", "mobile dsr", "peer-mobile",

@@ -106,6 +106,24 @@ fn what_iw_says_of_an_access_point_becomes_a_scenario_that_runs() {
     let results: serde_json::Value = serde_json::from_str(&json).unwrap();
     let goodput = results["totals"]["goodput_bps"].as_f64().unwrap();
     assert!(goodput > 2e8, "{goodput}");
+    // Older ones are copied too, at 2.4 GHz beside 802.11ax: one that is idle is counted as left out.
+    let low = IW.replace("36 (5180 MHz), width: 80", "6 (2437 MHz), width: 20").replace("80MHz ", "");
+    let old = |rates: [&str; 4]| {
+        rates
+            .map(|rate| format!("Station 02:00:00:00:00:{}0 (on wlan0)\n\ttx bitrate:\t{rate} MBit/s\n", &rate[..1]))
+            .concat()
+    };
+    std::fs::write(folder.path().join("old.txt"), low + &old(["11.0", "54.0", "24.0", "6.0"])).unwrap();
+    let copied = run(folder.path(), "scenario-from old.txt -o old.toml");
+    assert!(copied.status.success() && stderr(&copied).contains("1 of 6 stations are left out"), "{}", stderr(&copied));
+    let said = done(folder.path(), "check old.toml");
+    assert!(said.contains("old.toml"), "{said}");
+    let json = done(folder.path(), "run old.toml --set duration=2s --set warmup=0.5s --json");
+    let results: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let flows = results["flows"].as_array().unwrap();
+    for flow in flows.iter().filter(|flow| flow["name"].as_str().unwrap().starts_with("down")) {
+        assert!(flow["goodput_bps"].as_f64().unwrap() > 1e5, "{flow}");
+    }
     std::fs::write(folder.path().join("bad.txt"), IW.replace("width: 80", "width: 90")).unwrap();
     let refused = run(folder.path(), "scenario-from bad.txt");
     assert_eq!(refused.status.code(), Some(2));

@@ -6,9 +6,11 @@ mod iw;
 pub use iw::{is_interface, read};
 
 pub use sim::config::GuardInterval;
+use sim::config::Standard;
 pub use sim::radio::Format;
-use sim::radio::{Mimo, TWELFTHS};
+use sim::radio::{DsssRate, Mimo, TWELFTHS};
 use std::fmt::{self, Write as _};
+use units::Rate;
 
 /// The name of a generation, the highest MCS, the most streams and the widest channel that it has in a scenario.
 const fn limits(generation: Format) -> (&'static str, u8, u8, u32) {
@@ -86,6 +88,14 @@ pub struct Station {
     pub sent: Option<Bitrate>,
     /// Mode of the last frame from it.
     pub received: Option<Bitrate>,
+    /// Rate of the last frame to it, if it was [data in an older format](old_rate).
+    pub old: Option<Rate>,
+}
+
+/// A rate of 802.11a, b and g that tells a station's own: frames that are no data have the lowest, 1 or 6 Mb/s.
+pub fn old_rate(bits_per_second: u64) -> Option<Rate> {
+    let known = [2_000, 5_500, 11_000, 9_000, 12_000, 18_000, 24_000, 36_000, 48_000, 54_000].map(Rate::kbps);
+    known.into_iter().find(|rate| rate.as_bps() == bits_per_second)
 }
 
 /// An interface of a Wi-Fi card.
@@ -119,8 +129,8 @@ pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static s
     if interface.stations.is_empty() {
         return Err("it has no station; of `iw`, the output of `iw dev DEV station dump` has them");
     }
-    if interface.modes().next().is_none() {
-        return Err("no station's bitrates tell an MCS: ask for them while stations download, from 802.11n on");
+    if interface.left_out() == interface.stations.len() {
+        return Err("no station's bitrates tell an MCS or a rate of data: ask for them while stations download");
     }
     let mut scenario = String::new();
     write_scenario(&mut scenario, interface, about).map_err(|_| "it is too long")?;
@@ -128,9 +138,10 @@ pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static s
 }
 
 impl Interface {
-    /// Number of stations without a bitrate that tells an MCS: of 802.11a, b or g, or idle.
+    /// Number of stations without a bitrate that tells what they are: idle ones.
     pub fn left_out(&self) -> usize {
-        self.stations.len() - self.modes().count()
+        let old = self.stations.iter().filter(|station| station.older(self.is_low()).is_some());
+        self.stations.len() - self.modes().count() - old.count()
     }
 
     /// True at 2.4 GHz, which 802.11ac and channels above 40 MHz have not.
@@ -158,6 +169,14 @@ impl Interface {
 }
 
 impl Station {
+    /// Standard and rate of a station that has been sent data in an older format, and has used no newer one.
+    fn older(&self, low: bool) -> Option<(Standard, Rate)> {
+        let rate = self.old.filter(|_| self.mode(low).is_none())?;
+        let is_dsss = DsssRate::ALL.iter().any(|known| known.rate() == rate);
+        let standard = [[Some(Standard::A), None], [Some(Standard::G), Some(Standard::B)]][usize::from(low)];
+        Some((standard[usize::from(is_dsss)]?, rate))
+    }
+
     /// Generation, width and streams of a station: the most that it has used in either direction.
     fn mode(&self, low: bool) -> Option<Bitrate> {
         let (one, other) = (self.sent.or(self.received)?, self.received.or(self.sent)?);
@@ -205,18 +224,26 @@ fn write_scenario(text: &mut String, interface: &Interface, about: &str) -> fmt:
     writeln!(text, "queues = \"mac80211\"\n")?;
     let mut number = 0;
     for station in &interface.stations {
-        let Station { address, sent, received } = station;
-        let Some(own) = station.mode(interface.is_low()) else {
-            writeln!(text, "# {address} is left out: its bitrates tell no MCS.\n")?;
+        let Station { address, sent, received, .. } = station;
+        let own = station.mode(interface.is_low());
+        if own.is_none() && station.older(interface.is_low()).is_none() {
+            writeln!(
+                text,
+                "# {address} is left out: its bitrates tell no MCS, and no rate of data of 802.11a, b or g.\n"
+            )?;
             continue;
-        };
+        }
         number += 1;
+        writeln!(text, "[[node]]                        # {address}\nname = \"sta{number}\"")?;
+        writeln!(text, "position = [\"{} m\", \"0 m\"]", 2 + number)?;
+        if let Some((standard, rate)) = station.older(interface.is_low()) {
+            writeln!(text, "standard = \"{}\"\ndata_rate = \"{rate}\"\n", standard.name())?;
+        }
+        let Some(own) = own else { continue };
         let Bitrate { generation, streams, width, .. } = own;
         // A station lists its access point, to which it sends upwards.
         let ways = if interface.role == Role::Station { [received, sent] } else { [sent, received] };
         let [down, up] = ways.map(|bitrate| bitrate.map(|bitrate| index(bitrate, own)));
-        writeln!(text, "[[node]]                        # {address}\nname = \"sta{number}\"")?;
-        writeln!(text, "position = [\"{} m\", \"0 m\"]", 2 + number)?;
         writeln!(text, "standard = \"{}\"\nchannel_width = \"{width} MHz\"", limits(generation).0)?;
         // An MCS of 802.11n counts the streams.
         if generation > Format::Ht {
@@ -363,6 +390,39 @@ mod tests {
         let text = described(&[INFO, AX, idle].concat());
         assert!(text.contains("# 02:00:00:00:00:0d is left out") && !text.contains("sta2"), "{text}");
         assert!(scenario_of(idle).unwrap_err().contains("while stations download"));
+    }
+
+    /// Data at more than the lowest rate tell a station of an older standard, by the band; without a channel 2.4 GHz is not
+    /// assumed.
+    #[test]
+    fn stations_before_802_11n_have_the_rate_of_their_data() {
+        let old = |number: u8, rate: &str| {
+            format!(
+                "Station 02:00:00:00:00:{number:02x} (on wlan0)\n\ttx bitrate:\t{rate} MBit/s\n\trx bitrate:\t1.0 MBit/s\n"
+            )
+        };
+        let low = "Interface wlan0\n\ttype AP\n\tchannel 6 (2437 MHz), width: 20 MHz, center1: 2437 MHz\n";
+        let rest = N.replace(" 40MHz", "") + &old(0x0d, "11.0") + &old(0x0e, "36.0") + &old(0x0f, "1.0");
+        let text = described(&[low, &rest].concat());
+        for station in [
+            "0d\nname = \"sta2\"\nposition = [\"4 m\", \"0 m\"]\nstandard = \"802.11b\"\ndata_rate = \"11 Mb/s\"\n",
+            "0e\nname = \"sta3\"\nposition = [\"5 m\", \"0 m\"]\nstandard = \"802.11g\"\ndata_rate = \"36 Mb/s\"\n",
+            "# 02:00:00:00:00:0f is left out",
+        ] {
+            assert!(text.contains(station), "{station}\n{text}");
+        }
+        assert_eq!(read(&[low, &rest].concat(), None).unwrap().left_out(), 1);
+        // Without newer ones the access point is of 802.11ax.
+        let text = described(&(low.to_owned() + &old(0x0d, "11.0")));
+        assert!(
+            text.contains("[radio]\nstandard = \"802.11ax\"") && text.contains("data_rate = \"11 Mb/s\""),
+            "{text}"
+        );
+        for at in [INFO, ""] {
+            let text = described(&[at, &rest].concat());
+            let of_a = "standard = \"802.11a\"\ndata_rate = \"36 Mb/s\"";
+            assert!(text.contains(of_a) && text.contains("0d is left out") && !text.contains("802.11b\""), "{text}");
+        }
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod infrastructure;
 mod invariants;
 mod l4s;
 mod mac80211;
+mod mixed;
 mod movement;
 mod neighbourhood;
 mod networks;

@@ -6,7 +6,7 @@ use sim::config::{Network, Node, Queues, Role, Standard};
 impl Scenario {
     /// Warns of settings of a case that do less than they seem to.
     pub(crate) fn remarks(&self, case: &Case) -> impl Iterator<Item = String> {
-        self.missed(case).into_iter().chain(band(&case.network))
+        self.missed(case).into_iter().chain(band(&case.network)).chain(channel(&case.network))
     }
 
     /// Says which keys of `[queue]` that are set differently from the file reach no access point in any case.
@@ -36,17 +36,26 @@ impl Scenario {
     }
 }
 
+const RADAR: &str = "a band with radar (DFS): that access points listen for it before they send, and leave the channel when \
+    they hear it, is not simulated";
+
+/// Says of an access point's channel that it is in a band whose rules are not simulated, by its number at 5 GHz.
+fn channel(network: &Network) -> Option<String> {
+    let is_high = network.radio.frequency.is_some_and(|frequency| frequency.as_hertz() >= 5_925_000_000);
+    let with_radar = |node: &&Node| matches!(node.channel, Some(52..=64 | 100..=144)) && !is_high;
+    let node = network.node.iter().find(with_radar)?;
+    Some(format!("node.{}.channel: {} is in {RADAR}", node.name, node.channel?))
+}
+
 /// Says of a frequency that is set which rules of its band are not simulated.
 fn band(network: &Network) -> Option<String> {
     let frequency = network.radio.frequency?;
+    let mut standards = network.node.iter().filter_map(|node| node.standard).chain([network.radio.standard]);
     let told = match frequency.as_hertz() / 1_000_000 {
-        5925..=7125 if network.radio.standard != Standard::Ax => {
+        5925..=7125 if standards.any(|standard| standard != Standard::Ax) => {
             "the 6 GHz band, where of these standards only 802.11ax may send"
         }
-        5250..=5350 | 5470..=5725 => {
-            "a band with radar (DFS): that access points listen for it before they send, and leave the channel when they \
-             hear it, is not simulated"
-        }
+        5250..=5350 | 5470..=5725 => RADAR,
         _ => return None,
     };
     Some(format!("radio.frequency: {frequency} is in {told}"))

@@ -443,7 +443,18 @@ fn a_band_whose_rules_are_not_simulated_is_named() {
     assert_eq!(told(&["radio.frequency=5.18 GHz"]), "");
     assert!(told(&["radio.frequency=5.5 GHz"]).contains("radar (DFS)"));
     assert!(told(&["radio.frequency=6.115 GHz", "radio.standard=802.11ac"]).contains("only 802.11ax"));
-    assert_eq!(told(&["radio.frequency=6.115 GHz", "radio.standard=802.11ax"]), "");
+    let high = ["radio.frequency=6.115 GHz", "radio.standard=802.11ax"];
+    assert_eq!(told(&high), "");
+    // Of a node's own standard, too: an access point's stations of 802.11a and ac may not send there.
+    for own in ["node.ap.standard=802.11a", "node.ap.standard=802.11ac"] {
+        assert!(told(&[high[0], high[1], own]).contains("only 802.11ax"), "{own}");
+    }
+    // A channel by its number says the same, at 5 GHz alone.
+    let ax = "radio.standard=802.11ax";
+    let said = told(&[ax, "node.ap.channel=56"]);
+    assert!(said.starts_with("node.ap.channel: 56") && said.contains("radar (DFS)"), "{said}");
+    assert_eq!(told(&[ax, "node.ap.channel=36"]), "");
+    assert_eq!(told(&[ax, "node.ap.channel=57", "radio.frequency=6.115 GHz"]), "");
 }
 
 #[test]

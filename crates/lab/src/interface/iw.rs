@@ -1,6 +1,6 @@
 //! Reads the output of `iw dev`, `iw dev DEV info`, `link` and `station dump`, in one text and in any order.
 
-use super::{Bitrate, Interface, Role, Station, is_of_wifi};
+use super::{Bitrate, Interface, Role, Station, is_of_wifi, old_rate};
 use sim::config::GuardInterval;
 use sim::radio::Format;
 
@@ -53,7 +53,7 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
                     all[of].role = Role::Station;
                 }
                 let address = read_address(address).map_err(refuse)?;
-                all[of].stations.push(Station { address, sent: None, received: None });
+                all[of].stations.push(Station { address, sent: None, received: None, old: None });
             }
             [first @ ("type" | "channel" | "freq:"), rest @ ..] if !all.is_empty() => {
                 let interface = &mut all[of];
@@ -77,6 +77,9 @@ fn interfaces(text: &str) -> Result<Vec<Interface>, String> {
                     return Err(refuse("a bitrate comes after the line `Station ADDRESS`".to_owned()));
                 };
                 let bitrate = bitrate(rest).map_err(refuse)?;
+                if *way == "tx" && bitrate.is_none() {
+                    station.old = rest.first().and_then(|rate| old_rate(megabits(rate)?));
+                }
                 let known = if *way == "tx" { &mut station.sent } else { &mut station.received };
                 // Of a station with several links the fastest counts: others may be idle.
                 *known = [*known, bitrate].into_iter().flatten().max_by_key(|mode| mode.bits());
@@ -101,6 +104,12 @@ fn read_address(address: &str) -> Result<String, String> {
         return Err(format!("`{address}` is no address such as 02:00:00:00:01:00"));
     }
     Ok(address.to_lowercase())
+}
+
+/// The bits per second in a word such as `5.5`.
+fn megabits(word: &str) -> Option<u64> {
+    let (whole, tenths) = word.split_once('.')?;
+    Some(whole.parse::<u32>().ok().map(u64::from)? * 1_000_000 + u64::from(tenths.parse::<u8>().ok()?) * 100_000)
 }
 
 /// The frequency in a word such as `5180` or `5180.0`, if Wi-Fi has it.

@@ -45,12 +45,11 @@ pub use marks::Marks;
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Network, Record};
 pub use nodes::{
-    CategoryQueues, ClassQueues, Mac80211, Node, NodeStandard, Placement, PowerSave, PullLoop, Queues, Role, Shape,
-    TurnsScheduler,
+    CategoryQueues, ClassQueues, Mac80211, Node, Placement, PowerSave, PullLoop, Queues, Role, Shape, TurnsScheduler,
 };
 pub use radio::{
     BProtection, Capture, ChannelWidth, ExtendedRange, Fec, GuardInterval, PacketPadding, Preamble, Propagation, Radio,
-    Standard,
+    Rooms, Standard,
 };
 pub use routing::{Aodv, ErrorsTo, Protocol, RepairBy, RepairWithin, ReplyWait, Route, Routing, RoutingPriority};
 pub use tcp::{Congestion, FriendlyGrowth, LossDetection, Recovery, RecoveryEnd, RttSamples, SlowStart, Tcp};

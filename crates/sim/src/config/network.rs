@@ -2,11 +2,12 @@
 
 use super::{
     Access, Attachment, CategoryQueues, ClassQueues, Consumption, Flow, Mac, Marks, Mobility, MostBytes, Node,
-    Placement, Radio, Routing, Standard, Tcp, Wired,
+    Placement, Radio, Role, Routing, Standard, Tcp, Wired,
 };
 use queue::Settings as Queue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use units::{Bytes, Duration, Length};
 
 /// A network and how long to run it.
@@ -80,6 +81,15 @@ impl Network {
         let none = self.node.iter().filter(|node| node.count == Some(0)).map(|node| node.name.as_str());
         let placed = self.nodes.as_ref().filter(|nodes| nodes.count == 0).map(|_| "n");
         none.chain(placed).any(|name| name.starts_with(beginning) || beginning.starts_with(name))
+    }
+
+    /// The same, whose radio knows whether stations of 802.11b are beside those of newer standards.
+    pub(crate) fn of_generations(&self) -> Cow<'_, Self> {
+        let old = |node: &Node| node.standard == Some(Standard::B) && node.role != Role::Wired;
+        if self.radio.standard == Standard::B || !self.radio.is_low_band() || !self.node.iter().any(old) {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self { radio: Radio { beside_b: true, ..self.radio.clone() }, ..self.clone() })
     }
 
     /// The access method: by default that of the standard's devices.

@@ -6,7 +6,7 @@ use queue::Settings as Queue;
 use queue::turns::Rule;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use units::{Duration, Length, Positive, Rate, Within};
+use units::{Decibels, Duration, Length, Positive, Power, Rate, Within};
 
 /// Nodes placed by rule.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -77,8 +77,8 @@ pub struct Node {
     pub mcs: Option<u8>,
     /// MCS of its access point's data frames to it. Default: that of the access point.
     pub downlink_mcs: Option<u8>,
-    /// Its standard, not newer than that of `[radio]`. Default: that of `[radio]`.
-    pub standard: Option<NodeStandard>,
+    /// Its standard, not newer than that of `[radio]` and of its band. Default: that of `[radio]`.
+    pub standard: Option<Standard>,
     /// Bandwidth of its data frames. Default: the widest of its standard up to that of `[radio]`.
     pub channel_width: Option<ChannelWidth>,
     /// Its spatial streams. Default: those of `[radio]`, with another `standard` 1.
@@ -87,6 +87,12 @@ pub struct Node {
     pub coding: Option<Fec>,
     /// HE ER SU PPDUs from and to it. Default: that of `[radio]`.
     pub extended_range: Option<ExtendedRange>,
+    /// Its transmit power. Default: that of `[radio]`.
+    pub tx_power: Option<Power>,
+    /// Gain of its antenna, in both directions. Default 0 dB.
+    pub antenna_gain: Option<Decibels>,
+    /// Noise of its receiver above thermal noise. Default: that of `[radio.errors]`.
+    pub noise_figure: Option<Decibels>,
     /// Of an access point, for its stations too: its primary 20 MHz channel at 5 or 6 GHz, such as 36. Default: one for all.
     pub channel: Option<u8>,
     /// Overrides of `[mac.edca]`, which is then what the others use: an access point's own set, with AIFSN 1 if it likes.
@@ -181,30 +187,6 @@ pub enum Role {
     AccessPoint,
     /// Has only wired links.
     Wired,
-}
-
-/// Standard of a node beside others of a newer one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum NodeStandard {
-    /// HT.
-    #[serde(rename = "802.11n")]
-    N,
-    /// VHT.
-    #[serde(rename = "802.11ac")]
-    Ac,
-    /// HE.
-    #[serde(rename = "802.11ax")]
-    Ax,
-}
-
-impl From<NodeStandard> for Standard {
-    fn from(standard: NodeStandard) -> Self {
-        match standard {
-            NodeStandard::N => Self::N,
-            NodeStandard::Ac => Self::Ac,
-            NodeStandard::Ax => Self::Ax,
-        }
-    }
 }
 
 /// Queues of a node, by receiver.

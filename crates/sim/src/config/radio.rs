@@ -36,10 +36,10 @@ pub struct Radio {
     /// with the preamble `data-rate` that of data frames; acknowledgements but of 802.11b: the highest of 6, 12 and 24 Mb/s
     /// up to the data's.
     pub basic_rate: Option<Rate>,
-    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, smallest window 31, EIFS with an
-    /// ACK at 1 Mb/s.
-    pub b_protection: BProtection,
-    /// 802.11b rate of protection frames. Default 1 Mb/s.
+    /// 802.11g, and n and ax at 2.4 GHz: protection of 802.11b stations. Slot 20 us, EIFS with an ACK at 1 Mb/s; where
+    /// these stations are no nodes, smallest window 31. Default: `cts-to-self` where a node has 802.11b, else `none`.
+    pub b_protection: Option<BProtection>,
+    /// 802.11b rate of protection frames, and beside nodes of 802.11b of all RTS, CTS and broadcasts. Default 1 Mb/s.
     pub b_protection_rate: Option<Rate>,
     /// Path loss model.
     pub propagation: Propagation,
@@ -48,8 +48,12 @@ pub struct Radio {
     pub frequency: Option<Frequency>,
     /// Two-ray ground: antenna height. Default 1.5 m.
     pub antenna_height: Option<Length>,
-    /// Log-distance: exponent. Default 3.
+    /// Log-distance and two-slope: exponent. Default 3, two-slope 3.5.
     pub path_loss_exponent: Option<f64>,
+    /// Two-slope: where the exponent begins. Default 5 m.
+    pub breakpoint: Option<Length>,
+    /// Walls and floors between nodes that stand still, in any model with powers.
+    pub rooms: Option<Rooms>,
     /// Transmit power of every node. Default 15 dBm; with `range` and a noise model as much as the data rate needs
     /// there, up to 60 dBm.
     pub tx_power: Option<Power>,
@@ -70,6 +74,9 @@ pub struct Radio {
     pub errors: Errors,
     /// Deviation of a signal's power from the mean at its distance.
     pub fading: Fading,
+    /// Has a node 802.11b, beside others of a newer standard?
+    #[serde(skip)]
+    pub(crate) beside_b: bool,
     /// Settings read so far.
     #[serde(skip)]
     pub marks: Marks,
@@ -255,6 +262,18 @@ pub enum Preamble {
     DataRate,
 }
 
+/// Equal rooms, wall to wall from the origin on, by the residential scenario of IEEE 802.11-14/0980.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rooms {
+    /// Length, width and height of a room, as `["10 m", "10 m", "3 m"]`.
+    pub size: [Length; 3],
+    /// Loss in each wall. Default 5 dB.
+    pub wall: Option<Decibels>,
+    /// Loss in one floor; F of them count F^((F + 2) / (F + 1) - 0.46) times. Default 18.3 dB.
+    pub floor: Option<Decibels>,
+}
+
 /// Path loss model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -266,6 +285,8 @@ pub enum Propagation {
     FreeSpace,
     /// Free space for 1 m, then `path_loss_exponent`.
     LogDistance,
+    /// Free space up to the `breakpoint`, then `path_loss_exponent` (`TGax`, IEEE 802.11-14/0980).
+    TwoSlope,
     /// No powers: decodable within `range`, sensed and interfering within `carrier_sense_range`.
     Range,
 }

@@ -23,13 +23,13 @@ impl Outlook<'_> {
         let Self { station, rules } = self;
         let mode = station.rates.mode_to(packet.to, &rules.timing);
         let mpdu = rules.mpdu(msdu_bytes(packet.length));
-        if rules.aggregates() { mode.share(mpdu) } else { rules.timing.duration(mode, mpdu) }
+        if station.rates.aggregates(packet.to, rules) { mode.share(mpdu) } else { rules.timing.duration(mode, mpdu) }
     }
 
     /// Returns a turn of a station: the longest aggregate of full packets to it. Without aggregates a turn is one frame.
     pub(super) fn turn(self, to: u32, category: u8) -> Turn {
         let Self { station, rules } = self;
-        if !rules.aggregates() {
+        if !station.rates.aggregates(to, rules) {
             return Turn { airtime: Duration::ZERO, packets: 1 };
         }
         let mode = station.rates.mode_to(to, &rules.timing);

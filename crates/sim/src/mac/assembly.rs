@@ -104,7 +104,7 @@ impl Station {
 
     /// What share a packet of `length` has of the longest frame of a category to its receiver, in units of `whole`.
     pub(crate) fn share_of_frame(&self, to: u32, category: u8, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
-        if to == BROADCAST || !rules.aggregates() {
+        if to == BROADCAST || !self.rates.aggregates(to, rules) {
             return whole;
         }
         let frames = self.rates.agreement(to, rules).frames;
@@ -113,6 +113,7 @@ impl Station {
 
     /// Most packets of `length` that an aggregate to a station has room for, in MPDUs.
     pub(crate) fn packets_of_frame(&self, to: u32, length: Bytes, rules: &Conventions) -> u32 {
-        u32::from(self.rates.agreement(to, rules).frames).saturating_mul(parts(length, rules))
+        let parts = if self.rates.aggregates(to, rules) { parts(length, rules) } else { 1 };
+        u32::from(self.rates.agreement(to, rules).frames).saturating_mul(parts)
     }
 }

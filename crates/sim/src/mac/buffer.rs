@@ -234,6 +234,7 @@ impl Buffer {
         let aggregation = &rules.aggregation;
         let last = self.mpdus.back()?;
         if let Some(most) = aggregation.amsdu
+            && limits.agreement.aggregates
             && !last.sent
         {
             let body = last.body_with(length, rules);

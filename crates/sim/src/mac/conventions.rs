@@ -59,12 +59,20 @@ pub(crate) struct Agreement {
     pub(crate) mpdu: Bytes,
     /// Length of the delimiter before a single MPDU, which in VHT and HE is an A-MPDU too (9.7.1).
     pub(crate) single: Bytes,
+    /// False if one of them is older than 802.11n: it has neither aggregates nor `BlockAck`s.
+    pub(crate) aggregates: bool,
 }
 
 impl Agreement {
     /// No A-MPDUs.
-    pub(crate) const NONE: Self =
-        Self { ampdu: Bytes::new(0), frames: 1, window: Self::SHORT, mpdu: Bytes::new(4_095), single: Bytes::new(0) };
+    pub(crate) const NONE: Self = Self {
+        ampdu: Bytes::new(0),
+        frames: 1,
+        window: Self::SHORT,
+        mpdu: Bytes::new(4_095),
+        single: Bytes::new(0),
+        aggregates: false,
+    };
     /// Number of frames that a BlockAck of 64 bits reports.
     pub(crate) const SHORT: u16 = 64;
 
@@ -86,6 +94,7 @@ impl Agreement {
             window: if frames > Self::SHORT { 256 } else { Self::SHORT },
             mpdu: Bytes::new(mpdu),
             single: Bytes::new(if format > Format::Ht { DELIMITER } else { 0 }),
+            aggregates: true,
         }
     }
 }
@@ -122,6 +131,8 @@ pub(crate) struct Conventions {
     pub(crate) rts_threshold: Option<Bytes>,
     /// True if a CTS to self precedes each unicast data frame without RTS.
     pub(crate) cts_to_self: bool,
+    /// Beside stations of 802.11b, the same two of frames that these know; others are protected from them.
+    pub(crate) of_dsss: Option<(Option<Bytes>, bool)>,
     pub(crate) aggregation: Aggregation,
     /// What access points and several stations send at once.
     pub(crate) ofdma: Ofdma,
@@ -137,8 +148,10 @@ pub(crate) struct Conventions {
     pub(crate) window_reset: WindowReset,
     /// Agreements by the older format of two stations: HT and before, VHT, HE.
     pub(crate) agreements: [Agreement; 3],
-    /// Format of each station by address; empty if all have the newest one.
-    pub(crate) formats: Vec<Format>,
+    /// The agreement of two of which one is older than 802.11n, beside others.
+    pub(crate) old: Agreement,
+    /// Format of each station by address, none before 802.11n; empty if all have the newest one.
+    pub(crate) formats: Vec<Option<Format>>,
     /// Format of the newest stations; HT before 802.11n too, which has no other rules here.
     pub(crate) newest: Format,
     /// Rules of T-MAC; none without T-MAC.
@@ -186,11 +199,18 @@ impl Conventions {
         self.aggregation.ampdu.is_some()
     }
 
+    /// True if these two have one.
+    #[inline]
+    pub(crate) fn block_ack_of(&self, one: u32, other: u32) -> bool {
+        self.block_ack() && (self.formats.is_empty() || self.agreement(one, other).aggregates)
+    }
+
     /// The same with the agreements that follow from the limits of aggregation.
     #[must_use]
     pub(crate) fn agreed(self) -> Self {
         let agreements = [Format::Ht, Format::Vht, Format::He].map(|format| Agreement::new(format, &self.aggregation));
-        Self { agreements, ..self }
+        let old = Agreement { ampdu: self.mpdu(LONGEST_MSDU), ..Agreement::NONE };
+        Self { agreements, old, ..self }
     }
 
     #[inline]
@@ -198,8 +218,8 @@ impl Conventions {
         if self.formats.is_empty() {
             return &self.agreements[self.newest as usize];
         }
-        let format = |address: u32| self.formats.get(address as usize).copied().unwrap_or(self.newest);
-        &self.agreements[format(one).min(format(other)) as usize]
+        let format = |address: u32| self.formats.get(address as usize).copied().unwrap_or(Some(self.newest));
+        format(one).min(format(other)).map_or(&self.old, |format| &self.agreements[format as usize])
     }
 
     /// Duration of a BlockAck between two stations for data of this mode.
@@ -266,10 +286,19 @@ impl Conventions {
         if self.edca() { ["vo", "vi", "be", "bk"][index] } else { "be" }
     }
 
+    /// The RTS threshold of data frames in a mode, and whether a CTS to self precedes those without RTS.
+    #[inline]
+    pub(super) fn announces(&self, mode: impl Fn() -> Mode) -> (Option<Bytes>, bool) {
+        match self.of_dsss {
+            Some(of_dsss) if matches!(mode(), Mode::Dsss { .. }) => of_dsss,
+            _ => (self.rts_threshold, self.cts_to_self),
+        }
+    }
+
     /// Duration of what announces a data frame of this length (RTS and CTS, or CTS to self), with the spaces.
-    pub(super) fn announcement(&self, psdu: Bytes) -> Duration {
-        let timing = &self.timing;
-        match (self.rts_threshold.is_some_and(|threshold| psdu > threshold), self.cts_to_self) {
+    pub(super) fn announcement(&self, mode: Mode, psdu: Bytes) -> Duration {
+        let (timing, (threshold, cts_to_self)) = (&self.timing, self.announces(|| mode));
+        match (threshold.is_some_and(|threshold| psdu > threshold), cts_to_self) {
             (true, _) => timing.rts + timing.cts + timing.sifs * 2,
             (false, true) => timing.cts + timing.sifs,
             (false, false) => Duration::ZERO,
@@ -278,8 +307,8 @@ impl Conventions {
 
     /// The longest data frame in a mode that ends within `time`, including its announcement; zero if there is none.
     pub(super) fn longest(&self, mode: Mode, time: Duration) -> Bytes {
-        let with = |psdu| self.timing.longest(mode, time.saturating_sub(self.announcement(psdu)));
-        let Some(threshold) = self.rts_threshold else { return with(Bytes::new(0)) };
+        let with = |psdu| self.timing.longest(mode, time.saturating_sub(self.announcement(mode, psdu)));
+        let (Some(threshold), _) = self.announces(|| mode) else { return with(Bytes::new(0)) };
         let announced = with(threshold + Bytes::new(1));
         if announced > threshold { announced } else { with(threshold).min(threshold) }
     }

@@ -45,8 +45,9 @@ impl Station {
                     return self.several(now, rules).2.control(request, to, slots(asked.into(), rules));
                 }
             }
-            let announces = rules.rts_threshold.is_some_and(|threshold| size.psdu > threshold);
-            if announces || rules.cts_to_self {
+            let (threshold, cts_to_self) = rules.announces(|| self.rates.mode_to(to, timing));
+            let announces = threshold.is_some_and(|threshold| size.psdu > threshold);
+            if announces || cts_to_self {
                 let data = self.rates.exchange(to, size, rules);
                 self.txop.fixed = Some(size);
                 let (_, _, cx) = self.several(now, rules);
@@ -356,8 +357,14 @@ impl Station {
         let holder = self.held.category();
         let timing: &Timing = &rules.timing;
         let buffer = &self.held.buffers[holder];
+        // What a CTS has said is known to all, what other frames say not to stations of 802.11b.
+        let cleared = if rules.of_dsss.is_some() { Cleared::No } else { Cleared::Yes };
         let needs = match (buffer.request, buffer.mpdus.front()) {
-            (None, Some(first)) => self.rates.exchange_of_one(buffer.to, first.psdu, rules),
+            (None, Some(first)) => {
+                let exchange = self.rates.exchange_of_one(buffer.to, first.psdu, rules);
+                let announced = || rules.announcement(self.rates.mode_to(buffer.to, timing), first.psdu);
+                if cleared == Cleared::No { exchange + announced() } else { exchange }
+            }
             (Some(Request { to, .. }), _) => {
                 timing.sifs + self.rates.block_ack(to, self.rates.control_mode(to, rules), rules) * 2
             }
@@ -369,7 +376,7 @@ impl Station {
         for other in (0..rules.categories).filter(|&other| other != holder) {
             self.contention.freeze(now, other, rules);
         }
-        self.txop.cleared = Cleared::Yes;
+        self.txop.cleared = cleared;
         self.txop.fixed = None;
         self.step = Step::Cleared;
         self.deadline = now + timing.sifs;

@@ -44,6 +44,8 @@ pub(crate) struct Part {
 /// The frames that a station holds, and the numbers of those that it has sent and received.
 #[derive(Debug)]
 pub(crate) struct Held {
+    /// Address of the station.
+    own: u32,
     /// Category of the present or last exchange.
     pub(super) holder: u8,
     /// Of a PPDU to several stations: the parts of those that have not answered.
@@ -66,8 +68,9 @@ pub(crate) struct Held {
 
 impl Held {
     /// No frames, in so many categories.
-    pub(super) fn new(categories: usize) -> Self {
+    pub(super) fn new(own: u32, categories: usize) -> Self {
         Self {
+            own,
             holder: 0,
             users: Vec::new(),
             buffers: (0..categories).map(|_| Buffer::default()).collect(),
@@ -394,7 +397,7 @@ impl Held {
     /// Handles frames that were given up: under a BlockAck agreement the receiver must not wait for them (10.24.7.7).
     pub(super) fn move_window(&mut self, category: usize, rules: &Conventions) {
         let to = self.buffers[category].to;
-        if !rules.block_ack() || to == BROADCAST {
+        if to == BROADCAST || !rules.block_ack_of(self.own, to) {
             return;
         }
         let next = self.peers.next_number(to, category);

@@ -47,7 +47,7 @@ impl Station {
             contention: Contention::new(conventions, random),
             response: None,
             deadline: Instant::NEVER,
-            held: Held::new(conventions.categories),
+            held: Held::new(address, conventions.categories),
             txop: Txop::none(),
             tmac: conventions.tmac.map(|rules| Box::new(TmacState::new(rules))),
             downlink: None,
@@ -256,7 +256,7 @@ impl Station {
         if matches!(frame.kind, Kind::Data { .. }) && (mine || frame.to == BROADCAST) {
             // Under a BlockAck agreement it is the window that knows.
             answer.takes = !mine
-                || rules.block_ack()
+                || rules.block_ack_of(frame.from, self.address)
                 || self.held.peers.is_new(frame.from, frame.category, frame.sequence, frame.retry);
             answer.duplicate = !answer.takes;
         }

@@ -1,6 +1,7 @@
 //! Channel effects besides path loss: bit errors, fading and shadowing.
 
 use super::band::Band;
+use super::ends::Ends;
 use super::errors::{Errors, Tables};
 use super::fading::{Fading, Shadowing};
 use super::settings::Refusal;
@@ -16,6 +17,8 @@ pub(crate) struct Channel {
     needed: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
+    /// What nodes have of their own, if any has.
+    ends: Option<Ends>,
     /// True if frames of extended range are sent.
     pub(super) extended: bool,
     /// The 20 MHz channels of each node, bit by bit; empty if all share one.
@@ -41,6 +44,7 @@ impl Channel {
             needed,
             fading,
             shadowing: Shadowing::new(radio, names, seed),
+            ends: None,
             extended: false,
             tuned: Vec::new(),
         })
@@ -49,6 +53,11 @@ impl Channel {
     /// The same, with frames of extended range or without.
     pub(crate) fn extended(self, extended: bool) -> Self {
         Self { extended, ..self }
+    }
+
+    /// The same between nodes with powers, antennas and noise of their own.
+    pub(crate) fn between(self, ends: Option<Ends>) -> Self {
+        Self { ends, ..self }
     }
 
     /// The same between nodes on channels of their own.
@@ -70,14 +79,15 @@ impl Channel {
             needed: 0.0,
             fading: None,
             shadowing: None,
+            ends: None,
             extended: false,
             tuned: Vec::new(),
         }
     }
 
-    /// The same channel with the mean power on every link.
+    /// The same channel with the mean power on every link, between nodes as `[radio]` has them.
     pub(super) fn without_shadowing(&self) -> Self {
-        Self { shadowing: None, ..self.clone() }
+        Self { shadowing: None, ends: None, ..self.clone() }
     }
 
     /// Default of the capture threshold.
@@ -91,7 +101,10 @@ impl Channel {
     pub(super) fn least_power(&self, threshold: f64, receive: f64) -> f64 {
         let luck = self.fading.map_or(1.0, Fading::luck);
         let disturbs = match &self.errors {
-            Errors::Snr(model) => (model.least_noise(self.extended) * 1e-18).max(receive / self.certain) / 10.0,
+            Errors::Snr(model) => {
+                let least = self.ends.as_ref().map_or(1.0, |ends| ends.least_noise().min(1.0));
+                (model.least_noise(self.extended) * 1e-18 * least).max(receive / self.certain) / 10.0
+            }
             Errors::None | Errors::Fixed { .. } => f64::INFINITY,
         };
         threshold.min(disturbs) / luck
@@ -102,13 +115,14 @@ impl Channel {
         self.needed
     }
 
-    /// Shadowing factor of the power between two nodes.
-    pub(super) fn shadowing(&self, a: u32, b: u32) -> f64 {
-        self.shadowing.as_ref().map_or(1.0, |shadowing| shadowing.gain(a, b))
+    /// Factor of the power from one node to another: shadowing, and what they have of their own.
+    pub(super) fn gain(&self, from: u32, to: u32) -> f64 {
+        let shadowing = self.shadowing.as_ref().map_or(1.0, |shadowing| shadowing.gain(from, to));
+        self.ends.as_ref().map_or(shadowing, |ends| shadowing * ends.gain(from, to))
     }
 
-    /// Shadowing factor that no more than one pair in a million exceeds.
-    pub(super) fn shadowing_luck(&self) -> f64 {
-        self.shadowing.as_ref().map_or(1.0, Shadowing::luck)
+    /// Factor that no more than one pair in a million exceeds.
+    pub(super) fn largest_gain(&self) -> f64 {
+        self.shadowing.as_ref().map_or(1.0, Shadowing::luck) * self.ends.as_ref().map_or(1.0, Ends::most)
     }
 }

@@ -202,8 +202,9 @@ impl Moving {
         }
         let reach = model.reach();
         let within = near.iter().filter(|other| other.metres <= reach && motion.is_present(other.node, now));
-        let link =
-            |other: &Near| model.link_with(other.delay, other.metres, (position.z, other.height), from, other.node);
+        let link = |other: &Near| {
+            model.link_with((other.delay, other.metres, 1.0), (position.z, other.height), from, other.node)
+        };
         links.extend(within.filter_map(link));
     }
 }

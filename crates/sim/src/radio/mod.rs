@@ -4,6 +4,7 @@
 
 mod band;
 mod channel;
+mod ends;
 mod errors;
 mod exchange;
 mod fading;
@@ -21,6 +22,7 @@ mod timing;
 
 pub(crate) use band::Band;
 pub(crate) use channel::Channel;
+pub(crate) use ends::Ends;
 pub use exchange::Exchange;
 pub(crate) use links::Links;
 pub(crate) use medium::{Heard, Medium, Reuse, Signal};

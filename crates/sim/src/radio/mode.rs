@@ -4,7 +4,7 @@
 //! `mimo.rs`.
 
 use super::mimo::{Mimo, SERVICE, TAIL};
-use crate::config::Preamble;
+use crate::config::{Preamble, Standard};
 use units::{Bytes, Duration, Rate};
 
 /// Mode of a frame.
@@ -86,16 +86,37 @@ impl Mode {
     }
 
     /// An index of the responses to this mode: the fastest of the mandatory OFDM rates (6, 12 and 24 Mb/s) that is no faster
-    /// than its non-HT reference rate (IEEE 802.11-2020, 10.6.11; 10.6.6.5.2), or the tones of an HE ER SU PPDU.
+    /// than its non-HT reference rate (IEEE 802.11-2020, 10.6.11; 10.6.6.5.2), the tones of an HE ER SU PPDU, or the rate of
+    /// 802.11b.
     #[inline]
     pub(super) fn responses(self) -> usize {
         match self {
-            Self::Dsss { .. } | Self::Nominal { .. } => 0,
+            Self::Nominal { .. } => 0,
+            Self::Dsss { rate, .. } => MANDATORY.len() + 2 + rate as usize,
             Self::Ofdm(rate) => usize::from(rate >= OfdmRate::M12) + usize::from(rate >= OfdmRate::M24),
             Self::Mimo(mimo) => match mimo.extended_range() {
                 None => usize::from(mimo.coding() >= 1) + usize::from(mimo.coding() >= 3),
                 Some(tones) => MANDATORY.len() + tones as usize,
             },
+        }
+    }
+
+    /// Is a frame of this mode decoded by a station of this standard?
+    pub(super) fn is_of(self, standard: Standard) -> bool {
+        match (self, standard) {
+            (_, Standard::N | Standard::Ac | Standard::Ax)
+            | (Self::Dsss { .. }, Standard::B | Standard::G)
+            | (Self::Ofdm(_), Standard::A | Standard::G) => true,
+            (_, Standard::B | Standard::A | Standard::G) => false,
+        }
+    }
+
+    /// Does it find the preamble of such a frame, and learn its length? All OFDM has the same.
+    pub(super) fn is_found_by(self, standard: Standard) -> bool {
+        match standard {
+            Standard::B => matches!(self, Self::Dsss { .. }),
+            Standard::A => !matches!(self, Self::Dsss { .. }),
+            Standard::G | Standard::N | Standard::Ac | Standard::Ax => true,
         }
     }
 

@@ -1,9 +1,9 @@
 //! Path loss over distance, and the received power that follows.
 
 use super::channel::Channel;
-use crate::config::{Capture, Propagation, Radio};
+use crate::config::{Capture, Propagation, Radio, Rooms};
 use crate::motion::Position;
-use units::{Duration, Length, Power};
+use units::{Decibels, Duration, Length, Power};
 
 /// Speed of light in metres per second.
 const LIGHT: f64 = 299_792_458.0;
@@ -49,6 +49,21 @@ fn attowatts(watts: f64) -> u64 {
     (watts * 1e18) as u64
 }
 
+/// Share of a signal that walls and floors between two places leave.
+fn between(rooms: &Rooms, (one, other): (Position, Position)) -> f64 {
+    let crossed = |one: f64, other: f64, size: Length| {
+        let room = |place: f64| libm::floor(place / size.as_metres());
+        (room(one) - room(other)).abs()
+    };
+    let [length, width, height] = rooms.size;
+    let walls = crossed(one.x, other.x, length) + crossed(one.y, other.y, width);
+    let floors = crossed(one.z, other.z, height);
+    // Not in the ratio: none count nothing.
+    let counted = if floors > 0.0 { libm::pow(floors, (floors + 2.0) / (floors + 1.0) - 0.46) } else { 0.0 };
+    let (wall, floor) = (rooms.wall.map_or(5.0, Decibels::as_db), rooms.floor.map_or(18.3, Decibels::as_db));
+    libm::pow(10.0, -(wall * walls + floor * counted) / 10.0)
+}
+
 /// A propagation model with its thresholds, in watts and metres.
 pub(super) struct Model {
     channel: Channel,
@@ -62,6 +77,9 @@ pub(super) struct Model {
     /// Height of the antenna at the highest place.
     highest: f64,
     exponent: f64,
+    /// Distance up to which there is free space before the exponent.
+    near: f64,
+    rooms: Option<Rooms>,
     receive: f64,
     carrier_sense: u64,
     floor: u64,
@@ -83,9 +101,10 @@ impl Model {
             .then(|| radio.marks.read("antenna_height", radio.antenna_height))
             .flatten();
         let height = given.unwrap_or(Length::metres(1.5)).as_metres();
-        let exponent = (radio.propagation == Propagation::LogDistance)
-            .then(|| radio.marks.read("path_loss_exponent", radio.path_loss_exponent))
-            .flatten();
+        let has_slope = matches!(radio.propagation, Propagation::LogDistance | Propagation::TwoSlope);
+        let exponent = has_slope.then(|| radio.marks.read("path_loss_exponent", radio.path_loss_exponent)).flatten();
+        let breaks = radio.propagation == Propagation::TwoSlope;
+        let near = breaks.then(|| radio.marks.read("breakpoint", radio.breakpoint).unwrap_or(Length::metres(5.0)));
         let mut model = Self {
             channel: channel.clone(),
             propagation: radio.propagation,
@@ -94,7 +113,9 @@ impl Model {
             height,
             ground: heights.0,
             highest: height + (heights.1 - heights.0),
-            exponent: exponent.unwrap_or(3.0),
+            exponent: exponent.unwrap_or(if breaks { 3.5 } else { 3.0 }),
+            near: near.map_or(1.0, Length::as_metres),
+            rooms: radio.rooms.clone(),
             receive: 0.0,
             carrier_sense: 0,
             floor: 0,
@@ -144,7 +165,7 @@ impl Model {
 
     /// Distance beyond which no power `counts`, or a little more: in all models power falls with distance.
     fn farthest(&self, counts: impl Fn(f64) -> bool) -> f64 {
-        let luck = self.channel.shadowing_luck();
+        let luck = self.channel.largest_gain();
         let counts = |metres: f64| counts(self.received(metres, (self.highest, self.highest)) * luck);
         let (mut near, mut far) = (0.0, 1.0);
         // A signal that counts everywhere, by a law or a power that nobody means, must not keep the search going for ever.
@@ -220,7 +241,11 @@ impl Model {
                     self.transmit * ratio * ratio
                 }
             }
-            Propagation::LogDistance => free_space(1.0) * libm::pow(metres.max(1.0), -self.exponent),
+            Propagation::LogDistance | Propagation::TwoSlope => {
+                // Nearer than a metre it is as at one.
+                let near = metres.min(self.near).max(self.near.min(1.0));
+                free_space(near) * libm::pow((metres / self.near).max(1.0), -self.exponent)
+            }
         };
         // Nearer than a wavelength or so the far-field formulas give more than was sent.
         power.min(self.transmit)
@@ -230,16 +255,16 @@ impl Model {
     #[inline]
     pub(super) fn link(&self, places: (Position, Position), from: u32, to: u32) -> Option<Link> {
         let metres = places.0.distance(places.1);
-        self.link_with(Self::delay(metres), metres, (places.0.z, places.1.z), from, to)
+        let walls = self.rooms.as_ref().map_or(1.0, |rooms| between(rooms, places));
+        self.link_with((Self::delay(metres), metres, walls), (places.0.z, places.1.z), from, to)
     }
 
-    /// The same, where distance, delay and the heights of both places are known.
+    /// The same, where delay, distance, what walls leave, and the heights of both places are known.
     #[expect(clippy::inline_always, reason = "once a listener, and the answer would go through memory")]
     #[inline(always)]
     pub(super) fn link_with(
         &self,
-        delay: Duration,
-        metres: f64,
+        (delay, metres, walls): (Duration, f64, f64),
         heights: (f64, f64),
         from: u32,
         to: u32,
@@ -253,7 +278,7 @@ impl Model {
         } else {
             let antenna = |height: f64| self.height + (height - self.ground);
             let antennas = (antenna(heights.0), antenna(heights.1));
-            let watts = self.received(metres, antennas) * self.channel.shadowing(from, to);
+            let watts = self.received(metres, antennas) * self.channel.gain(from, to) * walls;
             (attowatts(watts).min(self.ceiling), watts >= self.receive)
         };
         (power >= self.floor.max(1)).then_some(Link { to, delay, power, decodable })
@@ -264,8 +289,7 @@ impl Model {
 mod tests {
     use super::*;
     use crate::motion::{Motion, Walk};
-    use crate::radio::Links;
-    use units::Decibels;
+    use crate::radio::{Ends, Links};
 
     fn at(metres: f64) -> [Length; 2] {
         [Length::metres(metres), Length::default()]
@@ -290,6 +314,58 @@ mod tests {
             let still_sensed = far.of(0).first().is_some_and(|link| link.power >= far.reception().carrier_sense);
             assert!(!still_sensed, "{propagation:?} senses beyond its carrier sense range");
         }
+    }
+
+    /// IEEE 802.11-14/0980: residential 40.05 + 20 log(f / 2.4 GHz) + 20 log(min(d, 5)) + 35 log(d / 5) beyond 5 m, 5 dB a
+    /// wall and 18.3 F^((F + 2) / (F + 1) - 0.46) for F floors; enterprise with 10 m and 7 dB a wall.
+    #[test]
+    fn two_slopes_walls_and_floors_are_those_of_tgax() {
+        let place = |x, y, z| Position { x, y, z };
+        let loss = |breakpoint, wall, to: Position| {
+            let size = [Length::metres(10.0), Length::metres(10.0), Length::metres(3.0)];
+            let radio = Radio {
+                propagation: Propagation::TwoSlope,
+                frequency: Some(units::Frequency::hertz(2_400_000_000)),
+                tx_power: Some(Power::dbm(20.0)),
+                receive_threshold: Some(Power::dbm(-120.0)),
+                breakpoint: Some(Length::metres(breakpoint)),
+                rooms: Some(Rooms { size, wall: Some(Decibels::new(wall)), floor: None }),
+                ..Radio::default()
+            };
+            let places = [place(1.0, 1.0, 1.5), to].map(Walk::still);
+            let found = Links::new(&radio, Motion::new(places.to_vec()), &Channel::clear());
+            20.0 - Power::watts(found.of(0)[0].power as f64 * 1e-18).as_dbm()
+        };
+        // 4 m in one room: 40.05 + 12.04. 8 m: 40.05 + 13.98 + 7.14. Through one wall, 20 m: 40.05 + 13.98 + 21.07 + 2 x 5.
+        let cases = [
+            (5.0, 5.0, place(5.0, 1.0, 1.5), 52.09),
+            (5.0, 5.0, place(9.0, 1.0, 1.5), 61.17),
+            (5.0, 5.0, place(21.0, 1.0, 1.5), 85.10),
+            // One floor: 18.3. Two: 18.3 x 2^(4/3 - 0.46) = 33.52; 3 and 6 m above.
+            (5.0, 5.0, place(1.0, 1.0, 4.5), 40.05 + 9.54 + 18.3),
+            (5.0, 5.0, place(1.0, 1.0, 7.5), 40.05 + 13.98 + 2.77 + 33.52),
+            // Enterprise: both directions count. sqrt(200) = 14.14 m: 40.05 + 20 + 5.27 + 2 x 7.
+            (10.0, 7.0, place(11.0, 11.0, 1.5), 79.32),
+        ];
+        for (breakpoint, wall, to, expected) in cases {
+            let found = loss(breakpoint, wall, to);
+            assert!((found - expected).abs() < 0.03, "{to:?}: {found} dB, by hand {expected}");
+        }
+    }
+
+    /// Both ends' antennas count both ways, the power only of who sends: of a link the directions differ by the powers.
+    #[test]
+    fn links_are_as_strong_as_both_ends_make_them() {
+        let usual = (Power::dbm(15.0), Decibels::new(7.0));
+        let nodes = [(20.0, 3.0), (15.0, 0.0)].map(|(power, gain)| (Power::dbm(power), Decibels::new(gain), usual.1));
+        let of = |ends: Option<Ends>| {
+            let motion = Motion::new([0.0, 50.0].map(|x| Walk::still(at(x).into())).to_vec());
+            let links = Links::new(&Radio::default(), motion, &Channel::clear().between(ends));
+            [0, 1].map(|from| Power::watts(links.of(from)[0].power as f64 * 1e-18).as_dbm())
+        };
+        let (same, own) = (of(None), of(Some(Ends::new(nodes.into_iter(), usual))));
+        let more = [own[0] - same[0], own[1] - same[1]];
+        assert!((more[0] - 8.0).abs() < 0.01 && (more[1] - 3.0).abs() < 0.01, "{more:?}");
     }
 
     #[test]

@@ -85,6 +85,12 @@ impl Bounds {
         Self { header: none, payload: none }
     };
 
+    /// The same of a receiver with so many times the noise.
+    pub(super) fn louder(self, factor: f64) -> Self {
+        let of = |bound: Bound| Bound { noise: bound.noise * factor, ..bound };
+        Self { header: of(self.header), payload: of(self.payload) }
+    }
+
     /// Noise at the beginning of a frame, in attowatts.
     #[inline]
     pub(super) fn noise(&self) -> f64 {
@@ -234,9 +240,9 @@ impl Judge {
     }
 
     /// Returns the probability that this many bits survive at this power on an otherwise quiet medium.
-    pub(super) fn chance_alone(&mut self, mode: Mode, power: u64, bits: f64) -> f64 {
+    pub(super) fn chance_alone(&mut self, mode: Mode, power: f64, bits: f64) -> f64 {
         let (Errors::Snr(model), Some(tables)) = (&self.errors, &mut self.tables) else { return 1.0 };
-        tables.success(mode, power as f64 / model.noise(mode), bits)
+        tables.success(mode, power / model.noise(mode), bits)
     }
 
     /// Draws whether `node` reads the PHY header, which is over.

@@ -36,7 +36,7 @@ impl Radio {
     }
 
     /// True if the standard has the timing of the 2.4 GHz band at this frequency.
-    pub(super) fn is_low_band(&self) -> bool {
+    pub(crate) fn is_low_band(&self) -> bool {
         match self.standard {
             Standard::B | Standard::G => true,
             Standard::A | Standard::Ac => false,
@@ -55,7 +55,7 @@ impl Radio {
     }
 
     /// True if noise and interference cost frames according to their modulation and code.
-    fn is_by_ratio(&self) -> bool {
+    pub(crate) fn is_by_ratio(&self) -> bool {
         matches!(self.error_model(), ErrorModel::Nist | ErrorModel::Yans)
     }
 
@@ -101,23 +101,23 @@ impl Radio {
     /// The radio of a node of its own generation; `None` if it is as all others.
     pub(crate) fn of_node(&self, node: &config::Node) -> Result<Option<Self>, Refusal> {
         let extends = node.extended_range.is_some();
-        let as_all = node.standard.is_none() && node.channel_width.is_none() && node.streams.is_none();
+        let own = node.standard.filter(|&own| own.high_throughput() || own != self.standard);
+        let as_all = own.is_none() && node.channel_width.is_none() && node.streams.is_none();
         if as_all && node.coding.is_none() && !extends {
             return Ok(None);
         }
-        let standard = node.standard.map_or(self.standard, Standard::from);
+        let standard = node.standard.unwrap_or(self.standard);
         if node.coding.is_some() && !standard.high_throughput() {
             return Err(Refusal::of_802_11n("coding"));
         }
-        if !standard.high_throughput() || standard > self.standard {
-            let why =
-                "a node has the standard of `[radio]` or an older one from 802.11n on; write the newest in `[radio]`";
+        if standard > self.standard {
+            let why = "a node has the standard of `[radio]` or an older one; write the newest in `[radio]`";
             return Err(Refusal::new("standard", why));
         }
+        let Some(format) = Format::of(standard) else { return self.older(standard, node).map(Some) };
         if self.is_by_ratio() {
             node.marks.read("coding", ());
         }
-        let format = Format::of(standard).expect("802.11n or later");
         let widest = *format.widths().last().expect("there are widths");
         let usual = if extends { ChannelWidth::Mhz20 } else { self.channel_width.min(widest) };
         let channel_width = node.channel_width.unwrap_or(usual);
@@ -152,8 +152,55 @@ impl Radio {
         Ok(Some(own))
     }
 
-    /// The radio that two nodes of their own generations have in common.
+    /// The radio of a node of a standard before 802.11n. What came later is refused as in `[radio]`.
+    fn older(&self, standard: Standard, node: &config::Node) -> Result<Self, Refusal> {
+        if self.is_low_band() == (standard == Standard::A) {
+            let (band, at) = if standard == Standard::A { ("5", "5.18") } else { ("2.4", "2.437") };
+            let why = format!("{} is at {band} GHz; write `frequency = \"{at} GHz\"` in `[radio]`", standard.name());
+            return Err(Refusal::new("standard", why));
+        }
+        let own = Self {
+            channel_width: node.channel_width.unwrap_or_default(),
+            streams: node.streams,
+            extended_range: node.extended_range,
+            mcs: node.mcs,
+            ..self.without_mimo(standard, node.data_rate)
+        };
+        own.data_mode().map(|_| own)
+    }
+
+    /// The same of a standard before 802.11n.
+    fn without_mimo(&self, standard: Standard, data_rate: Option<Rate>) -> Self {
+        debug_assert!(!standard.high_throughput(), "it would have lost its streams");
+        Self {
+            standard,
+            data_rate,
+            mcs: None,
+            streams: None,
+            nominal_rate: None,
+            channel_width: ChannelWidth::Mhz20,
+            guard_interval: GuardInterval::Long,
+            coding: None,
+            packet_padding: PacketPadding::Us0,
+            extended_range: None,
+            ..self.clone()
+        }
+    }
+
+    /// Protection of stations of 802.11b: by default of those that are nodes.
+    pub(crate) fn b_protection(&self) -> BProtection {
+        let by_default = if self.beside_b { BProtection::CtsToSelf } else { BProtection::None };
+        self.b_protection.unwrap_or(by_default)
+    }
+
+    /// The radio that two nodes of their own generations have in common. Before 802.11n its rate is the sender's, if the
+    /// format is that of its standard, else the receiver's.
     pub(crate) fn common(&self, other: &Self) -> Self {
+        let older = self.standard.min(other.standard);
+        if !older.high_throughput() {
+            let from = if self.standard == older { self } else { other };
+            return self.without_mimo(older, from.data_rate);
+        }
         let (Ok(Mode::Mimo(own)), Ok(Mode::Mimo(its))) = (self.data_mode(), other.data_mode()) else {
             return self.clone();
         };
@@ -252,7 +299,7 @@ impl Radio {
 
     /// Mode of RTS and CTS frames, and whether it is one of 802.11b for protection.
     pub(super) fn protection_mode(&self) -> Result<(Mode, bool), Refusal> {
-        if self.b_protection == BProtection::None {
+        if self.b_protection() == BProtection::None && !self.beside_b {
             return match self.b_protection_rate {
                 Some(_) => Err(Refusal::new("b_protection_rate", "nothing is protected; set `b_protection` too")),
                 None => Ok((self.basic_mode()?, false)),
@@ -270,7 +317,7 @@ impl Radio {
     pub(super) fn slowest_mode(&self) -> Mode {
         match self.standard {
             Standard::B => Mode::Dsss { rate: DsssRate::K1000, preamble: self.preamble },
-            _ if self.b_protection != BProtection::None => {
+            _ if self.b_protection() != BProtection::None || self.beside_b => {
                 Mode::Dsss { rate: DsssRate::K1000, preamble: self.preamble }
             }
             _ => Mode::Ofdm(OfdmRate::M6),
@@ -362,7 +409,12 @@ impl Radio {
             return Ok(near);
         }
         let (name, mcs, streams) = (self.standard.name(), near.mcs(), near.streams());
+        let (ofdm, dsss) =
+            (OfdmRate::ALL.into_iter().map(OfdmRate::rate), DsssRate::ALL.into_iter().map(DsssRate::rate));
         let scheme = match format {
+            _ if ofdm.chain(dsss).any(|known| known == rate) => {
+                format!("(MCS {mcs}); nodes of 802.11a, b or g have it: write their `standard`")
+            }
             Format::Ht => format!("(MCS {mcs}); or write `nominal_rate`"),
             Format::Vht | Format::He => format!("(MCS {mcs}, `streams` {streams})"),
         };
@@ -381,7 +433,7 @@ impl Radio {
 
     /// Settings that only one standard has.
     fn check_standard(&self) -> Result<(), Refusal> {
-        let dsss = self.standard == Standard::B || self.b_protection != BProtection::None;
+        let dsss = self.standard == Standard::B || self.b_protection() != BProtection::None || self.beside_b;
         if self.preamble == Preamble::Short && !dsss {
             return Err(Refusal::new("preamble", "the short preamble belongs to 802.11b; leave `preamble` out"));
         }

@@ -4,7 +4,7 @@
 //! 18 (ERP: signal extension in 18.3.2.4), 19 (HT: `TXTIME` in 19.4.3), 21 (VHT: 21.4.3) and, of IEEE 802.11ax-2021, 27
 //! (HE: 27.4.3); characteristics in tables 15-5, 16-4, 17-21, 18-5, 19-25, 21-29 and 27-60.
 
-use super::mode::{MANDATORY, Mode};
+use super::mode::{DsssRate, MANDATORY, Mode};
 use super::settings::Refusal;
 use crate::config::{ExtendedRange, Preamble, Radio, Standard};
 use units::{Bytes, Duration};
@@ -40,10 +40,12 @@ pub struct Responses {
 /// Timing of a physical layer.
 #[derive(Clone, Debug)]
 pub struct Timing {
-    /// The mode of broadcast frames and block acknowledgement requests.
+    /// The mode of block acknowledgement requests and, but [beside 802.11b](Self::broadcast), of broadcast frames.
     pub basic: Mode,
+    /// The mode of broadcast frames, which all stations receive.
+    pub broadcast: Mode,
     /// Responses by [`Mode::responses`] of the data.
-    responses: [Responses; 5],
+    responses: [Responses; 9],
     /// The mode of RTS and CTS frames: the basic one, unless they protect stations of 802.11b.
     pub announcing: Mode,
     /// Signal extension after every OFDM frame in the 2.4 GHz band (18.3.2.4).
@@ -81,7 +83,8 @@ impl Timing {
         let none = Responses { mode: basic, ack: zero, block_ack: zero, long_block_ack: zero, timeout: zero };
         let mut timing = Self {
             basic,
-            responses: [none; 5],
+            broadcast: if radio.beside_b { announcing } else { basic },
+            responses: [none; 9],
             announcing,
             extension: Duration::from_micros(if low_band { 6 } else { 0 }),
             slot: Duration::from_micros(if long_slot { 20 } else { 9 }),
@@ -92,15 +95,18 @@ impl Timing {
             cts: Duration::ZERO,
             rts: Duration::ZERO,
             cts_timeout: Duration::ZERO,
-            // 10.3.9: with basic rates of 802.11b alone the window is aCWmin(0).
-            cw_min: if long_slot { 31 } else { 15 },
+            // 10.3.9: with rates of 802.11b alone the window is aCWmin(0).
+            cw_min: if long_slot && !radio.beside_b { 31 } else { 15 },
             cw_max: 1023,
         };
         let by_rule = !dsss && radio.basic_rate.is_none();
         let [slow, medium, fast] = MANDATORY.map(|rate| if by_rule { Mode::Ofdm(rate) } else { basic });
         let extended = |tones| radio.extended_response(tones).map_or(basic, Mode::Mimo);
-        let modes = [slow, medium, fast, extended(ExtendedRange::All), extended(ExtendedRange::Upper)];
-        timing.responses = modes.map(|mode| Responses { mode, ..none });
+        // The usual basic rates of 802.11b, beside others: 1 and 2 Mb/s.
+        let of_b = |rate| if dsss { basic } else { Mode::Dsss { rate, preamble: radio.preamble } };
+        let [one, two] = [DsssRate::K1000, DsssRate::K2000].map(of_b);
+        let [all, upper] = [ExtendedRange::All, ExtendedRange::Upper].map(extended);
+        timing.responses = [slow, medium, fast, all, upper, one, two, two, two].map(|mode| Responses { mode, ..none });
         timing.lengthen_responses(Bytes::new(0));
         [timing.cts, timing.rts] = [CTS, RTS].map(|psdu| timing.duration(announcing, psdu));
         timing.difs = timing.sifs + timing.slot * 2;
@@ -129,11 +135,12 @@ impl Timing {
         &self.responses[mode.responses()]
     }
 
-    /// The time-out of a response to a frame of this mode: all have the same preamble, but in HE ER SU PPDUs.
+    /// The time-out of a response to a frame of this mode: all have the same preamble, but in HE ER SU PPDUs and to DSSS.
     #[inline]
     pub fn response_timeout(&self, mode: Mode) -> Duration {
         match mode {
             Mode::Mimo(mimo) if mimo.extended_range().is_some() => self.responses(mode).timeout,
+            Mode::Dsss { .. } => self.responses(mode).timeout,
             _ => self.responses[0].timeout,
         }
     }
@@ -250,15 +257,36 @@ mod tests {
 
     #[test]
     fn protection_has_the_slot_and_the_announcements_of_802_11b() {
-        let g = Radio { standard: Standard::G, b_protection: BProtection::CtsToSelf, ..Radio::default() };
+        let g = Radio { standard: Standard::G, b_protection: Some(BProtection::CtsToSelf), ..Radio::default() };
         let (g, data) = timing(&g);
         assert_eq!((g.slot, g.sifs, g.difs, g.cw_min), (us(20), us(10), us(50), 31));
         assert_eq!((data, ack(&g), g.cts, g.rts), (us(186), us(50), us(304), us(352)));
         assert_eq!((g.eifs, g.responses(g.basic).timeout, g.cts_timeout), (us(364), us(50), us(222)));
         let refused = |radio: Radio| Timing::new(&radio).expect_err("a contradiction").key;
-        assert_eq!(refused(Radio { b_protection: BProtection::RtsCts, ..Radio::default() }), "b_protection");
+        assert_eq!(refused(Radio { b_protection: Some(BProtection::RtsCts), ..Radio::default() }), "b_protection");
         let rate = Some(Rate::mbps(6));
         assert_eq!(refused(Radio { b_protection_rate: rate, ..Radio::default() }), "b_protection_rate");
+    }
+
+    /// Beside nodes of 802.11b, whether protected or not: their announcements, slot, EIFS and responses, but the window of the
+    /// others.
+    #[test]
+    fn beside_802_11b_responses_have_the_format_of_the_data() {
+        let low = Some(Frequency::hertz(2_437_000_000));
+        for b_protection in [None, Some(BProtection::None)] {
+            let n = Radio { standard: Standard::N, frequency: low, b_protection, beside_b: true, ..Radio::default() };
+            let n = Timing::new(&n).expect("a timing");
+            assert_eq!((n.slot, n.difs, n.cw_min, n.eifs), (us(20), us(50), 15, us(364)));
+            assert_eq!((n.cts, n.rts, n.broadcast), (us(304), us(352), n.announcing));
+            let dsss = |rate| Mode::Dsss { rate, preamble: Preamble::Long };
+            // 14 B at 1 and 2 Mb/s behind 192 us; the time-out waits for that preamble.
+            for (rate, ack) in DsssRate::ALL.into_iter().zip([304, 248, 248, 248]) {
+                let found = n.responses(dsss(rate));
+                assert_eq!((found.ack, n.response_timeout(dsss(rate))), (us(ack), us(10 + 20 + 192)), "{rate:?}");
+            }
+            assert_eq!(n.responses(Mode::Ofdm(OfdmRate::M54)).ack, us(34));
+            assert_eq!(n.response_timeout(Mode::Ofdm(OfdmRate::M54)), us(10 + 20 + 20));
+        }
     }
 
     #[test]

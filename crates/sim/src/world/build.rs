@@ -3,31 +3,28 @@
 use super::basis::Basis;
 use super::error::BuildError;
 use super::flows::connections::Connections;
-use super::flows::{self, Supply};
+use super::flows::{self, Flow, Supply};
 use super::frames::conventions;
 use super::nodes::generations::Generations;
 use super::nodes::infrastructure::Infrastructure;
-use super::nodes::{self, channels, motion, port_names, sites};
+use super::nodes::{self, Node, channels, motion, port_names, sites};
 use super::notes::Posted;
 use super::radio;
 use super::routing::{self, Routing};
 use super::state::{Event, World};
 use super::tmac;
 use crate::config::Network;
-use crate::engine::{Arena, EventQueue};
+use crate::engine::{Arena, EventQueue, List, NodeId};
+use crate::mac::Conventions;
 use crate::motion::Motion;
-use crate::radio::{Judge, Links, Medium};
+use crate::radio::{Ends, Judge, Links, Medium};
 use crate::record::{Distances, Overflows, Recorder};
 use std::collections::VecDeque;
 use units::{Duration, Instant, Length};
 
 pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
-    if network.warmup >= network.duration {
-        return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
-    }
-    if network.record.series.is_some_and(Duration::is_zero) {
-        return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
-    }
+    let network = &*network.of_generations();
+    check_times(network)?;
     let sites = sites::sites(network, seed)?;
     let mut rules = conventions::conventions(network)?;
     let generations = Generations::new(network, &sites)?;
@@ -44,7 +41,10 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let bands = channels::bands(&basis)?;
     let extended = generations.extend(network);
     let tuned = bands.as_deref().unwrap_or_default();
-    let channel = radio::channel(&network.radio, &names, seed)?.extended(extended).tuned(tuned);
+    let ends = radio::ends(network, infrastructure.with_radio(&sites))?;
+    let noise = ends.as_ref().and_then(Ends::noise);
+    radio::check_rooms(&network.radio, motion.top_speed() > 0.0 || !motion.changes().is_empty())?;
+    let channel = radio::channel(&network.radio, &names, seed)?.extended(extended).tuned(tuned).between(ends);
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
@@ -55,6 +55,12 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     }
     if extended {
         medium.extend_range();
+    }
+    if let Some(noise) = noise {
+        medium.hear_noise(noise);
+    }
+    if let Some(standards) = generations.standards() {
+        medium.tell_apart(standards);
     }
     if let Some(bands) = bands {
         let reuse = channels::reuse(&basis)?;
@@ -69,14 +75,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let routing = routing::build::routing(&basis, &nodes, &flows, &medium)?;
     routing::build::check_txop(&flows, &nodes, &routing, &rules)?;
     let finds = !matches!(routing, Routing::Static(_));
-    let recorder = network.record.series.map(|step| {
-        let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
-        let mut recorder = Recorder::new(step, network.duration, flows, port_names(&nodes, &rules).into_iter());
-        if finds {
-            recorder.follow_routes(nodes.len());
-        }
-        recorder
-    });
+    let recorder = recorder(network, &flows, &nodes, &rules, finds);
     let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast");
     network.marks.read_where(&[(broadcasts, &["record.reception"]), (finds, &["record.hops"])]);
     let overheard = rules.tmac.is_some() || routing.overhears();
@@ -122,6 +121,33 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     }
     world.prepare();
     Ok(world)
+}
+
+fn check_times(network: &Network) -> Result<(), BuildError> {
+    if network.warmup >= network.duration {
+        return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
+    }
+    if network.record.series.is_some_and(Duration::is_zero) {
+        return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
+    }
+    Ok(())
+}
+
+/// Returns what records time series, if any are wanted. `finds`: routes are found, and followed.
+fn recorder(
+    network: &Network,
+    flows: &[Flow],
+    nodes: &List<NodeId, Node>,
+    rules: &Conventions,
+    finds: bool,
+) -> Option<Recorder> {
+    let step = network.record.series?;
+    let flows = flows.iter().filter(|flow| flow.role.is_described()).map(|flow| flow.identity.name.clone());
+    let mut recorder = Recorder::new(step, network.duration, flows, port_names(nodes, rules).into_iter());
+    if finds {
+        recorder.follow_routes(nodes.len());
+    }
+    Some(recorder)
 }
 
 /// Distance classes that a run may have.

@@ -23,6 +23,7 @@ impl Plan {
     /// # Errors
     /// If the description of the nodes contradicts itself; the error names the key.
     pub fn new(network: &Network, seed: u64) -> Result<Self, BuildError> {
+        let network = &*network.of_generations();
         let sites = sites::sites(network, seed)?;
         let infrastructure = Infrastructure::new(network, &sites)?;
         let with_radio = infrastructure.with_radio(&sites);

@@ -3,11 +3,14 @@
 use super::error::BuildError;
 use super::nodes::sites::Site;
 use crate::config;
-use crate::radio::{Channel, Mode, Refusal, Timing};
+use crate::radio::{Channel, Ends, Mode, Refusal, Timing, USUAL_POWER};
+use units::{Decibels, Power};
 
 /// Bounds of powers in dBm, with room on both sides: licence-free stations may radiate at most 36 dBm, and noise at
 /// room temperature has -101 dBm in 20 MHz.
 const POWERS: (f64, f64) = (-200.0, 60.0);
+const NO_POWERS: &str = "`propagation = \"range\"` has no powers; choose another";
+const BEYOND: &str = "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt";
 /// Largest ratio of the strongest signal to the weakest, in dB.
 const MOST_DECIBELS: f64 = 200.0;
 
@@ -32,9 +35,8 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
         ("carrier_sense_threshold", radio.carrier_sense_threshold),
     ];
     for (key, power) in powers {
-        if power.is_some_and(|power| !(POWERS.0..=POWERS.1).contains(&power.as_dbm())) {
-            let message = "a radio's power lies between -200 dBm, far below noise, and 60 dBm, a kilowatt";
-            return Err(BuildError::new(format!("radio.{key}"), message));
+        if power.is_some_and(is_beyond) {
+            return Err(BuildError::new(format!("radio.{key}"), BEYOND));
         }
     }
     let ratios = [
@@ -52,6 +54,7 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
         ("range", radio.range),
         ("carrier_sense_range", radio.carrier_sense_range),
         ("antenna_height", radio.antenna_height),
+        ("breakpoint", radio.breakpoint),
     ];
     for (key, length) in lengths {
         if length.is_some_and(|length| length.as_metres() <= 0.0) {
@@ -65,6 +68,66 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
         return Err(BuildError::new("radio.frequency", "`frequency` must be above zero"));
     }
     Ok(())
+}
+
+fn is_beyond(power: Power) -> bool {
+    !(POWERS.0..=POWERS.1).contains(&power.as_dbm())
+}
+
+/// What nodes with a radio have of their own, if any has: transmit power, antenna, noise.
+pub(super) fn ends(network: &config::Network, sites: &[Site]) -> Result<Option<Ends>, BuildError> {
+    let radio = &network.radio;
+    let given = |site: &Site| site.tx_power.is_some() || site.antenna_gain.is_some() || site.noise_figure.is_some();
+    if !sites.iter().any(given) {
+        return Ok(None);
+    }
+    for site in sites {
+        let beyond = |ratio: Option<Decibels>, (least, most)| {
+            ratio.is_some_and(|ratio| !(least..=most).contains(&ratio.as_db()))
+        };
+        let (power, has_powers) = (site.tx_power, radio.propagation.has_powers());
+        let refusals = [
+            (power.is_some_and(is_beyond), "tx_power", BEYOND),
+            (
+                power.is_some() && radio.range.is_some() && radio.tx_power.is_none(),
+                "tx_power",
+                "`radio.range` leaves the power of the others open; set `radio.tx_power` too",
+            ),
+            (power.is_some() && network.mac.obss_pd.is_some(), "tx_power", "`obss_pd` is for one power of all"),
+            (power.is_some() && !has_powers, "tx_power", NO_POWERS),
+            (site.antenna_gain.is_some() && !has_powers, "antenna_gain", NO_POWERS),
+            (
+                site.noise_figure.is_some() && !radio.is_by_ratio(),
+                "noise_figure",
+                "no error model compares signals with noise; set `errors.model = \"nist\"` in `[radio]`",
+            ),
+            (beyond(site.antenna_gain, (-60.0, 60.0)), "antenna_gain", "a gain lies between -60 and 60 dB"),
+            (beyond(site.noise_figure, (0.0, 50.0)), "noise_figure", "a noise figure lies between 0 dB and 50 dB"),
+        ];
+        if let Some((_, key, why)) = refusals.iter().find(|(refused, ..)| *refused) {
+            return Err(BuildError::new(format!("node.{}.{key}", site.name), *why));
+        }
+    }
+    let power = radio.tx_power.unwrap_or(USUAL_POWER);
+    let (figure, none) = (radio.errors.noise_figure.unwrap_or(Decibels::new(7.0)), Decibels::new(0.0));
+    let own = |site: &Site| {
+        (site.tx_power.unwrap_or(power), site.antenna_gain.unwrap_or(none), site.noise_figure.unwrap_or(figure))
+    };
+    Ok(Some(Ends::new(sites.iter().map(own), (power, figure))))
+}
+
+/// Refuses rooms without powers, or between nodes that move.
+pub(super) fn check_rooms(radio: &config::Radio, is_moving: bool) -> Result<(), BuildError> {
+    let Some(rooms) = &radio.rooms else { return Ok(()) };
+    let mut losses = [rooms.wall, rooms.floor].into_iter().flatten();
+    let refusals = [
+        (!radio.propagation.has_powers(), NO_POWERS),
+        (is_moving, "walls are for nodes that stand still; leave `rooms` or the movement out"),
+        (rooms.size.iter().any(|side| side.as_metres() <= 0.0), "sides are above zero"),
+        (losses.any(|loss| loss.as_db() < 0.0), "walls and floors weaken signals: 0 dB or more"),
+    ];
+    let refusal = refusals.into_iter().find(|&(refused, _)| refused);
+    refusal.map_or(Ok(()), |(_, why)| Err(BuildError::new("radio.rooms", why)))
 }
 
 fn refused(table: &str, refusal: Refusal) -> BuildError {

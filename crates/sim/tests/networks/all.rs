@@ -47,6 +47,7 @@ pub(crate) const NETWORKS: &[(&str, &str)] = networks![
     "g-sleep"
     "g-tcp-access-point"
     "g-turns-stations"
+    "mixed-cell"
     "n-edca-aggregates-fading"
     "n-edca-parameters"
     "n-energy-mcs"

@@ -39,7 +39,7 @@ fn copied(seen: &interface::Interface, about: &str) -> Result<String, &'static s
     let (count, all) = (seen.left_out(), seen.stations.len());
     if count > 0 {
         complain(format_args!(
-            "note: {count} of {all} stations are left out, whose bitrates tell no MCS: 802.11a, b or g, or idle"
+            "note: {count} of {all} stations are left out, whose bitrates tell no MCS and no rate of 802.11a, b or g: idle"
         ));
     }
     Ok(scenario)
@@ -77,6 +77,12 @@ fn seen(name: &str, air: &linux::telemetry::stations::Stations) -> interface::In
         address: station.address.clone(),
         sent: station.sent_as.as_ref().ok().and_then(bitrate),
         received: station.received_as.as_ref().ok().and_then(bitrate),
+        old: match (&station.sent_at, &station.sent_as) {
+            (Ok(rate), Ok(mode)) if mode.format == linux::kernel::nl80211::Format::NonHt => {
+                interface::old_rate(rate.as_bps())
+            }
+            _ => None,
+        },
     };
     interface::Interface {
         name: Some(name.to_owned()),

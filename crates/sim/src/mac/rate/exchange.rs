@@ -12,6 +12,12 @@ impl Rates {
         rules.agreement(self.own, to)
     }
 
+    /// True if packets to a station share frames.
+    #[inline]
+    pub(crate) fn aggregates(&self, to: u32, rules: &Conventions) -> bool {
+        rules.aggregates() && (rules.formats.is_empty() || to == BROADCAST || self.agreement(to, rules).aggregates)
+    }
+
     /// The size of a frame with one MPDU of this length.
     pub(in crate::mac) fn single(&self, to: u32, psdu: Bytes, rules: &Conventions) -> Size {
         if to == BROADCAST { Size::none(&Agreement::NONE) } else { Size::none(self.agreement(to, rules)) }.with(psdu)

@@ -128,7 +128,7 @@ impl Rates {
 
     /// Returns the mode of the next data frames to this receiver.
     pub(crate) fn mode_to(&self, to: u32, timing: &Timing) -> Mode {
-        if to == BROADCAST { timing.basic } else { self.mode(to) }
+        if to == BROADCAST { timing.broadcast } else { self.mode(to) }
     }
 
     /// Sets the mode of the frame to a peer that is due.

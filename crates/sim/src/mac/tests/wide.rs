@@ -52,14 +52,21 @@ fn an_he_aggregate_has_256_frames_and_a_block_ack_of_256_bits() {
 #[test]
 fn the_agreement_is_that_of_the_older_station() {
     let (_, rules) = he();
-    let rules = Conventions { formats: vec![Format::He, Format::Ht, Format::He, Format::Vht], ..rules }.agreed();
+    let rules = Conventions {
+        formats: vec![Some(Format::He), Some(Format::Ht), Some(Format::He), Some(Format::Vht), None],
+        ..rules
+    };
+    let rules = rules.agreed();
     let of = |one, other| {
-        let Agreement { ampdu, frames, window, mpdu, single } = *rules.agreement(one, other);
+        let Agreement { ampdu, frames, window, mpdu, single, .. } = *rules.agreement(one, other);
         (ampdu.count(), frames, window, mpdu.count(), single.count())
     };
     assert_eq!(of(0, 2), (4_194_303, 256, 256, 11_454, 4));
     assert_eq!([of(0, 1), of(1, 0)], [(65_535, 64, 64, 4_095, 0); 2]);
     assert_eq!([of(0, 3), of(3, 2)], [(1_048_575, 64, 64, 11_454, 4); 2]);
+    // Before 802.11n: a frame of the longest MSDU, of 2304 + 30 B.
+    assert_eq!([of(0, 4), of(4, 1)], [(2_334, 1, 64, 4_095, 0); 2]);
+    assert!(!rules.block_ack_of(0, 4) && !rules.block_ack_of(4, 1) && rules.block_ack_of(0, 1));
 }
 
 /// A single MPDU of VHT and HE is an A-MPDU: 4 B more. It is acknowledged like any single frame.

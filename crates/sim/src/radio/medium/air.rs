@@ -5,7 +5,7 @@ use super::margin::Margins;
 use super::receivers::Receivers;
 use super::reuse::{Reuse, colour_time};
 use super::signal::{Air, Passing, Transmission};
-use crate::config::ChannelWidth;
+use crate::config::{ChannelWidth, Standard};
 use crate::engine::{Bitmap, Handle};
 use crate::radio::band::Band;
 use crate::radio::mode::Mode;
@@ -45,6 +45,20 @@ impl<F: Copy> Medium<F> {
     /// From now on there are frames of extended range: all take the plain path.
     pub(crate) fn extend_range(&mut self) {
         self.receivers.fast = false;
+    }
+
+    /// From now on nodes do not decode formats that are newer than their standard, by address: all take the plain path.
+    pub(crate) fn tell_apart(&mut self, standards: Vec<Standard>) {
+        debug_assert_eq!(standards.len(), self.receivers.of.len(), "each has a standard");
+        self.receivers.fast = false;
+        self.receivers.standards = standards;
+    }
+
+    /// From now on nodes have so many times the noise of `[radio]`, by address: all take the plain path.
+    pub(crate) fn hear_noise(&mut self, noise: Vec<f64>) {
+        debug_assert_eq!(noise.len(), self.receivers.of.len(), "each has its noise");
+        self.receivers.fast = false;
+        self.receivers.noise = noise;
     }
 
     /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame.
@@ -219,7 +233,7 @@ impl<F: Copy> Medium<F> {
     /// by the mean power.
     pub(crate) fn chance_alone(&mut self, from: u32, to: u32, mode: Mode, bits: f64) -> Option<f64> {
         let power = self.links.of(from).iter().find(|link| link.to == to)?.power;
-        Some(self.receivers.judge.chance_alone(mode, power, bits))
+        Some(self.receivers.judge.chance_alone(mode, power as f64 / self.receivers.noise(to), bits))
     }
 
     /// Do powers fade?

@@ -59,7 +59,8 @@ impl Receivers {
         }
         let others = self.of[node as usize].energy - power;
         let frame = air.get_ref(of);
-        if self.reception.stands_out(frame.shape.found_by(power), others as f64 + frame.bounds.noise()) {
+        let noise = frame.bounds.noise() * self.noise(node);
+        if self.reception.stands_out(frame.shape.found_by(power), others as f64 + noise) {
             self.lock(node, of, frame, power, (start, preamble.chosen()));
         }
     }

@@ -34,17 +34,18 @@ impl Receivers {
     /// A frame begins at a node. True if the medium turned from idle to busy there.
     pub(super) fn front_in_band<F: Copy>(&mut self, frame: Passing<F>, node: u32, power: u64, now: Instant) -> bool {
         let (sent, carrier_sense) = (frame.sent, self.reception.carrier_sense);
+        let (finds, is_part) = (self.finds(node, sent.shape.mode), self.is_part(node, &sent.shape));
         let Some(bands) = &mut self.bands else { return false };
         let Some(share) = bands.share(sent, node, power) else { return false };
         let pifs = bands.pifs;
         let (tuned, receiver) = (&mut bands.of[node as usize], &mut self.of[node as usize]);
         let primary = tuned.band.primary();
         let found = sent.shape.found_by(share.within(u64::MAX));
-        let decodable = share.here & primary != 0 && found >= self.reception.receive;
+        let decodable = finds && share.here & primary != 0 && found >= self.reception.receive;
         if receiver.lock.is_none() {
             tuned.before = tuned.idle(now);
         }
-        let may_join = sent.shape.is_part() && share.is_whole() && share.here & primary != 0;
+        let may_join = is_part && share.is_whole() && share.here & primary != 0;
         if may_join && receiver.lock.is_none() {
             tuned.counted = share.sent;
             receiver.energy = tuned.energy_in(share.sent);
@@ -110,12 +111,13 @@ impl Receivers {
         share: &Share,
         since: (Instant, Instant),
     ) {
+        let noise = sent.bounds.noise() * self.noise(node);
         let Some(bands) = &mut self.bands else { return };
         let (tuned, receiver) = (&mut bands.of[node as usize], &mut self.of[node as usize]);
         let counted = share.decoded(&sent.shape, tuned.band.primary());
         let (power, energy) = (share.within(counted), tuned.energy_in(counted));
         let others = energy - power;
-        if self.reception.stands_out(sent.shape.found_by(power), others as f64 + sent.bounds.noise()) {
+        if self.reception.stands_out(sent.shape.found_by(power), others as f64 + noise) {
             (tuned.counted, receiver.energy) = (counted, energy);
             receiver.lock(&self.judge, &mut self.histories[node as usize], of, sent, power, since);
         } else if self.weighs {
@@ -132,13 +134,14 @@ impl Receivers {
         (now, mpdus): (Instant, &[Mpdu]),
     ) -> Heard {
         let nothing = Heard { power, what: Signal::Nothing, turned_idle: false };
+        let is_part = self.is_part(node, &frame.sent.shape);
         let Some(bands) = &mut self.bands else { return nothing };
         let Some(share) = bands.share(frame.sent, node, power) else { return nothing };
         let pifs = bands.pifs;
         let tuned = &mut bands.of[node as usize];
         let (counted, primary) = (tuned.counted, tuned.band.primary());
         tuned.change(&share, now, pifs, |energy, each| energy - each);
-        if frame.sent.shape.is_part()
+        if is_part
             && share.is_whole()
             && let Some(heard) = self.part_ends(frame, node, share.within(u64::MAX), (now, mpdus))
         {
@@ -178,7 +181,7 @@ impl Receivers {
             let what = self.verdict(frame, node, lock, mpdus);
             return self.heeded(frame.sent, node, share.each, what);
         }
-        let decoded = lock.decoded(frame.sent);
+        let decoded = lock.decoded(frame.sent, self.noise(node));
         let read = match lock.header {
             Header::Open => self.judge.reads_header(node, &decoded, &self.histories[node as usize]),
             header => header == Header::Read,
@@ -213,12 +216,13 @@ impl Receivers {
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(frame.air, node, now);
         }
+        let noise = self.noise(node);
         let bands = self.bands.as_mut()?;
         let each = bands.each(node, self.of[node as usize].lock.as_ref().filter(|lock| lock.of == frame.of)?.power);
         let reuse = bands.reuse.as_mut().filter(|reuse| reuse.ignores(frame.sent.from, node, each))?;
         let lock = self.of[node as usize].lock.as_mut()?;
         if lock.header == Header::Open {
-            let decoded = lock.decoded(frame.sent);
+            let decoded = lock.decoded(frame.sent, noise);
             lock.header = self.judge.reads_header(node, &decoded, &self.histories[node as usize]).into();
         }
         if lock.header != Header::Read {

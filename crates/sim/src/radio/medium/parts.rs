@@ -19,12 +19,13 @@ impl Receivers {
     /// capture rule decodes. None if another signal holds the receiver, or the node sends.
     pub(super) fn part_begins<F: Copy>(&mut self, arrival: Arrival<F>, now: Instant) -> Option<bool> {
         let Arrival { frame: Passing { of, sent, .. }, node, power, decodable } = arrival;
+        let noise = sent.bounds.noise() * self.noise(node);
         let (receiver, parts) = (&mut self.of[node as usize], &mut self.parts[node as usize]);
         match &mut receiver.lock {
             Some(lock) if lock.answers == sent.shape.answers => lock.power += power,
             Some(_) => return None,
             None => {
-                let stands_out = self.reception.stands_out(power, receiver.energy as f64 + sent.bounds.noise());
+                let stands_out = self.reception.stands_out(power, receiver.energy as f64 + noise);
                 if receiver.sending || !decodable || !stands_out {
                     return None;
                 }

@@ -66,10 +66,10 @@ pub(super) struct Arrival<'a, F> {
 }
 
 impl Lock {
-    /// The frame as input of an error model.
-    pub(super) fn decoded<F>(&self, frame: &Transmission<F>) -> Decoded {
+    /// The frame as input of an error model, at a receiver with so many times the usual noise.
+    pub(super) fn decoded<F>(&self, frame: &Transmission<F>, noise: f64) -> Decoded {
         let &Transmission { shape, bounds, .. } = frame;
-        Decoded { shape, bounds, power: self.power, worst: self.worst, start: self.start }
+        Decoded { shape, bounds: bounds.louder(noise), power: self.power, worst: self.worst, start: self.start }
     }
 }
 

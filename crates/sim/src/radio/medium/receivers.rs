@@ -4,9 +4,10 @@ use super::bands::Bands;
 use super::margin::Margins;
 use super::receiver::{Arrival, Header, Lock, Preamble, Receiver};
 use super::signal::{Air, Heard, Passing, Signal};
-use crate::config::Capture;
+use crate::config::{Capture, Standard};
 use crate::engine::{Bitmap, Handle};
-use crate::radio::reception::{History, Judge, Mpdu};
+use crate::radio::mode::Mode;
+use crate::radio::reception::{History, Judge, Mpdu, Shape};
 use crate::radio::{Link, Reception};
 use units::Instant;
 
@@ -33,6 +34,10 @@ pub(crate) struct Receivers {
     pub(super) parts: Vec<Vec<(Handle, u64)>>,
     /// The nodes' channels, if they have several.
     pub(super) bands: Option<Box<Bands>>,
+    /// By node: how many times the noise of `[radio]` it has, if some differ.
+    pub(super) noise: Vec<f64>,
+    /// By node: its standard, if some are too old for the frames of others.
+    pub(super) standards: Vec<Standard>,
 }
 
 impl Receivers {
@@ -50,7 +55,29 @@ impl Receivers {
             intact: Bitmap::default(),
             parts: Vec::new(),
             bands: None,
+            noise: Vec::new(),
+            standards: Vec::new(),
         }
+    }
+
+    /// How many times the noise of `[radio]` a node has.
+    pub(super) fn noise(&self, node: u32) -> f64 {
+        self.noise.get(node as usize).copied().unwrap_or(1.0)
+    }
+
+    /// Does a node decode frames of this mode?
+    pub(super) fn decodes(&self, node: u32, mode: Mode) -> bool {
+        self.standards.get(node as usize).is_none_or(|&standard| mode.is_of(standard))
+    }
+
+    /// Does it find their preambles?
+    pub(super) fn finds(&self, node: u32, mode: Mode) -> bool {
+        self.standards.get(node as usize).is_none_or(|&standard| mode.is_found_by(standard))
+    }
+
+    /// Is a frame a part that a node decodes with others?
+    pub(super) fn is_part(&self, node: u32, shape: &Shape) -> bool {
+        shape.is_part() && self.decodes(node, shape.mode)
     }
 
     /// Starts a transmission of a node, which receives nothing meanwhile. True if its medium was idle.
@@ -140,12 +167,14 @@ impl Receivers {
         } else {
             (link.power, link.decodable)
         };
-        if frame.sent.shape.is_part()
+        if self.is_part(link.to, &frame.sent.shape)
             && let Some(turned_busy) = self.part_begins(Arrival { frame, node: link.to, power, decodable }, now)
         {
             return turned_busy;
         }
-        let decodable = self.reception.decodes(&frame.sent.shape, power, decodable);
+        let shape = &frame.sent.shape;
+        let decodable = self.reception.decodes(shape, power, decodable) && self.finds(link.to, shape.mode);
+        let noise = frame.sent.bounds.noise() * self.noise(link.to);
         let receiver = &mut self.of[link.to as usize];
         receiver.energy += power;
         receiver.disturbed(&mut self.histories[link.to as usize], now);
@@ -169,7 +198,7 @@ impl Receivers {
         } else if !receiver.sending && decodable {
             let others = receiver.energy - power;
             let found = frame.sent.shape.found_by(power);
-            if self.reception.stands_out(found, others as f64 + frame.sent.bounds.noise()) {
+            if self.reception.stands_out(found, others as f64 + noise) {
                 receiver.lock(&self.judge, &mut self.histories[link.to as usize], of, frame.sent, power, (now, now));
             } else if self.weighs {
                 self.margins[link.to as usize].weigh(power, others, self.reception.capture);
@@ -254,7 +283,7 @@ impl Receivers {
             return self.tail_in_band(frame, link.to, power, (now, mpdus));
         }
         let power = if self.judge.fades() { forget_power(&mut self.powers[link.to as usize], of) } else { link.power };
-        if frame.sent.shape.is_part()
+        if self.is_part(link.to, &frame.sent.shape)
             && let Some(heard) = self.part_ends(frame, link.to, power, (now, mpdus))
         {
             return heard;
@@ -287,11 +316,15 @@ impl Receivers {
             return Signal::Bad { header_read: false };
         }
         if !lock.keeps_history && (!lock.intact || self.judge.is_plain()) {
-            return if lock.intact { Signal::Good { whole: true } } else { Signal::Bad { header_read: true } };
+            let good = lock.intact && self.decodes(node, frame.sent.shape.mode);
+            return if good { Signal::Good { whole: true } } else { Signal::Bad { header_read: true } };
         }
-        let (frame, history) = (lock.decoded(frame.sent), &self.histories[node as usize]);
+        let (frame, history) = (lock.decoded(frame.sent, self.noise(node)), &self.histories[node as usize]);
         if lock.header == Header::Open && !self.judge.reads_header(node, &frame, history) {
             return Signal::Bad { header_read: false };
+        }
+        if !self.decodes(node, frame.shape.mode) {
+            return Signal::Bad { header_read: true };
         }
         let Some(intact) = self.judge.survivors(node, &frame, history, &self.reception, mpdus) else {
             return Signal::Good { whole: true };
@@ -305,12 +338,13 @@ impl Receivers {
         if self.reception.order == Capture::StrongestPreamble {
             self.choose(air, node, now);
         }
+        let noise = self.noise(node);
         let Some(lock) = &mut self.of[node as usize].lock else { return false };
         if now < lock.header_end {
             return false;
         }
         if lock.header == Header::Open {
-            let frame = lock.decoded(air.get_ref(lock.of));
+            let frame = lock.decoded(air.get_ref(lock.of), noise);
             lock.header = self.judge.reads_header(node, &frame, &self.histories[node as usize]).into();
         }
         lock.header == Header::Read

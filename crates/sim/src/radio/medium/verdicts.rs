@@ -2,11 +2,12 @@
 
 use super::{Medium, Signal};
 use crate::config::{
-    Capture, ChannelWidth, ErrorModel, Errors, ExtendedRange, Fading, FadingModel, GuardInterval, Radio, Standard,
+    Capture, ChannelWidth, ErrorModel, Errors, ExtendedRange, Fading, FadingModel, GuardInterval, Preamble, Radio,
+    Standard,
 };
 use crate::radio::channel::Channel;
 use crate::radio::errors;
-use crate::radio::mode::{Mode, OfdmRate};
+use crate::radio::mode::{DsssRate, Mode, OfdmRate};
 use crate::radio::propagation::Link;
 use crate::radio::{Format, Judge, Links, Mimo, Mpdu, Reception, Shape};
 use proptest::prelude::*;
@@ -206,6 +207,49 @@ fn frames_of_extended_range_are_found_at_half_the_power() {
                 medium.front_at(of, 0, at(0));
                 medium.end(of);
                 assert_eq!(medium.tail_at(of, 0, at(990), &[]).what, expected, "{power} pW, {mode:?}");
+            }
+        }
+    }
+}
+
+/// A receiver with half the noise gets what another gets of twice the power.
+#[test]
+fn a_receiver_has_its_own_noise() {
+    let radio = nist();
+    let errors::Errors::Snr(model) = errors::Errors::new(&radio).expect("a model") else { panic!("by SNR") };
+    let power = above(model.noise(DATA), 13.0);
+    for (noise, received) in [(vec![0.5, 1.0], 16.01), (vec![1.0, 0.5], 13.0), (vec![2.0, 1.0], 9.99)] {
+        let mut medium = medium(&radio, &[0, power]);
+        medium.hear_noise(noise);
+        let got = (0..5_000).filter(|&turn| get(&mut medium, 1_000 * turn, None, &[]) == Some(1)).count();
+        let expected = model.success(DATA, above(model.noise(DATA), received) as f64 / model.noise(DATA), 8000.0);
+        let tolerance = 4.0 * libm::sqrt(expected * (1.0 - expected) / 5e3) + 1e-3;
+        assert!((got as f64 / 5e3 - expected).abs() < tolerance, "{received} dB: {got} of 5000, expected {expected}");
+    }
+}
+
+/// What a station makes of frames of each format, alone and with an error model: 802.11b hears a signal, 802.11g a preamble
+/// that says how long what it cannot read lasts.
+#[test]
+fn an_old_station_decodes_what_it_knows() {
+    let ht = Mimo::new(Format::Ht, 0, 1, ChannelWidth::Mhz20, GuardInterval::Long).expect("a mode");
+    let modes = [Mode::Dsss { rate: DsssRate::K1000, preamble: Preamble::Long }, DATA, Mode::Mimo(ht)];
+    let (good, header, noise) = (Signal::Good { whole: true }, Signal::Bad { header_read: true }, Signal::Noise);
+    let expected = [
+        (Standard::B, [good, noise, noise]),
+        (Standard::A, [noise, good, header]),
+        (Standard::G, [good, good, header]),
+        (Standard::N, [good, good, good]),
+    ];
+    for (radio, order) in [(radio(), Capture::FirstFrame), (nist(), Capture::StrongestPreamble)] {
+        for (standard, expected) in expected {
+            for (mode, expected) in modes.into_iter().zip(expected) {
+                let mut medium = medium_by(order, &radio, &[0, 10_000 * PICOWATT]);
+                medium.tell_apart(vec![standard, Standard::Ax]);
+                let (of, _) = medium.start(1, 1, at(0), Shape { mode, ..shape(990, false) });
+                assert!(medium.front_at(of, 0, at(0)), "it is busy, whatever it knows");
+                medium.end(of);
+                assert_eq!(medium.tail_at(of, 0, at(990), &[]).what, expected, "{standard:?}, {mode:?}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Modes by settings, and what is refused.
 
 use super::*;
-use crate::config::{NodeStandard, Propagation};
+use crate::config::Propagation;
 
 fn n() -> Radio {
     Radio { standard: Standard::N, ..Radio::default() }
@@ -60,16 +60,16 @@ fn a_node_of_an_older_generation_has_its_own_modes() {
     let of = |standard, streams| config::Node { standard: Some(standard), streams, ..config::Node::default() };
     let mode = |format, coding, streams, width, guard| Ok(Mimo::new(format, coding, streams, width, guard));
     let (long, double) = (GuardInterval::Long, GuardInterval::Double);
-    assert_eq!(own(of(NodeStandard::N, None)), mode(Format::Ht, 7, 1, ChannelWidth::Mhz40, long));
-    assert_eq!(own(of(NodeStandard::Ac, Some(2))), mode(Format::Vht, 7, 2, ChannelWidth::Mhz80, long));
+    assert_eq!(own(of(Standard::N, None)), mode(Format::Ht, 7, 1, ChannelWidth::Mhz40, long));
+    assert_eq!(own(of(Standard::Ac, Some(2))), mode(Format::Vht, 7, 2, ChannelWidth::Mhz80, long));
     let narrow = config::Node { channel_width: Some(ChannelWidth::Mhz20), ..config::Node::default() };
     let he = mode(Format::He, 11, 2, ChannelWidth::Mhz20, double);
     assert_eq!(own(narrow), he.map(|mode| mode.map(|mode| mode.coded(true))));
     let wide = config::Node { channel_width: Some(ChannelWidth::Mhz160), ..config::Node::default() };
     assert_eq!(radio.of_node(&wide).expect_err("too wide").key, "channel_width");
     let old = Radio { standard: Standard::N, ..Radio::default() };
-    assert_eq!(old.of_node(&of(NodeStandard::Ax, None)).expect_err("too new").key, "standard");
-    let two = old.of_node(&of(NodeStandard::N, Some(2))).expect("it exists").expect("it differs");
+    assert_eq!(old.of_node(&of(Standard::Ax, None)).expect_err("too new").key, "standard");
+    let two = old.of_node(&of(Standard::N, Some(2))).expect("it exists").expect("it differs");
     assert_eq!(mimo(&two).mcs(), 15);
 }
 
@@ -97,7 +97,7 @@ fn two_nodes_have_extended_range_if_one_of_them_has() {
     assert_eq!(Some(mimo(&far.common(&farther))), mode(0, Some(ExtendedRange::Upper)));
     // Its modes for rate control, and those with a station that does not know them.
     assert_eq!((far.ladder().len(), far.all_modes().len(), farther.all_modes().len()), (3, 3, 1));
-    let older = own(config::Node { standard: Some(NodeStandard::Ac), ..config::Node::default() });
+    let older = own(config::Node { standard: Some(Standard::Ac), ..config::Node::default() });
     assert_eq!(mimo(&far.common(&older)).format(), Format::Vht);
     assert_eq!(mimo(&older).padded(PacketPadding::Us8), mimo(&older));
 }
@@ -115,7 +115,7 @@ fn two_nodes_have_ldpc_if_both_have_it() {
         radio.of_node(&node).expect("it exists").unwrap_or(radio.clone())
     };
     let (ax, plain) = (own(None, None), own(None, Some(Bcc)));
-    let [old, new] = [None, Some(Ldpc)].map(|coding| own(Some(NodeStandard::Ac), coding));
+    let [old, new] = [None, Some(Ldpc)].map(|coding| own(Some(Standard::Ac), coding));
     let common = |one: &Radio, other: &Radio| {
         let found = [one.common(other), other.common(one)].map(|common| mimo(&common).has_ldpc());
         assert_eq!(found[0], found[1]);

@@ -419,7 +419,7 @@ impl World {
         self.count_outcome(node, answer);
         match frame.kind {
             Kind::Data { .. } | Kind::Aggregate { .. } | Kind::MultiUser { .. } | Kind::Triggered { .. }
-                if answer.takes && self.rules.block_ack() && frame.to != BROADCAST =>
+                if answer.takes && frame.to != BROADCAST && self.rules.block_ack_of(frame.from, frame.to) =>
             {
                 self.take_in_order(node, frame, &self.medium.intact(whole));
             }

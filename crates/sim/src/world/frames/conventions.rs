@@ -25,6 +25,11 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     let mu_edca = mu_edca(network, &timing, &access)?;
     check_extended(network)?;
     mac.marks.read_where(&[(channels::are_given(network), &["bandwidth"])]);
+    let (protection, beside_b) = (network.radio.b_protection(), network.radio.beside_b);
+    let rts_threshold = || match mac.marks.read("rts_threshold", mac.rts_threshold) {
+        RtsThreshold::Off => None,
+        RtsThreshold::Above(bytes) => Some(bytes),
+    };
     Ok(Conventions {
         timing,
         access,
@@ -32,15 +37,14 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
         // dot11ShortRetryLimit and dot11LongRetryLimit have these defaults (IEEE 802.11-2016, annex C).
         short_retry_limit: mac.short_retry_limit.unwrap_or(7),
         long_retry_limit: mac.long_retry_limit.unwrap_or(4),
-        rts_threshold: match (network.radio.b_protection, mac.rts_threshold) {
-            (BProtection::RtsCts, _) => Some(Bytes::new(0)),
-            (_, given) => match mac.marks.read("rts_threshold", given) {
-                RtsThreshold::Off => None,
-                RtsThreshold::Above(bytes) => Some(bytes),
-            },
+        rts_threshold: match protection {
+            BProtection::RtsCts => Some(Bytes::new(0)),
+            _ => rts_threshold(),
         },
-        cts_to_self: mac.cts_to_self || network.radio.b_protection == BProtection::CtsToSelf,
+        cts_to_self: mac.cts_to_self || protection == BProtection::CtsToSelf,
+        of_dsss: beside_b.then(|| (rts_threshold(), mac.cts_to_self)),
         agreements: [Agreement::NONE; 3],
+        old: Agreement::NONE,
         formats: Vec::new(),
         newest: Format::of(network.radio.standard).unwrap_or(Format::Ht),
         aggregation: aggregation(network)?,
@@ -66,7 +70,7 @@ fn check_extended(network: &Network) -> Result<(), BuildError> {
         ("mac.rts_threshold", mac.rts_threshold != RtsThreshold::Off),
         ("mac.cts_to_self", mac.cts_to_self),
         ("mac.turns", mac.turns.is_some()),
-        ("radio.b_protection", radio.b_protection != BProtection::None),
+        ("radio.b_protection", radio.b_protection() != BProtection::None || radio.beside_b),
     ];
     match keys.into_iter().find(|&(_, given)| extended && given) {
         Some((key, _)) => {
@@ -128,6 +132,10 @@ fn ofdma(network: &Network) -> Result<Ofdma, BuildError> {
         (network.ampdu() == MostBytes::Off, "stations of one frame answer with BlockAcks; leave `ampdu` out"),
         (mac.cts_to_self, "a CTS to self precedes frames to one station; write `rts_threshold` instead, for MU-RTS"),
         (mac.turns.is_some(), "T-MAC sends to one station at a time; leave `[mac.turns]` out"),
+        (
+            network.radio.beside_b && network.radio.b_protection() != BProtection::None,
+            "nothing protects nodes of 802.11b from frames to several; write `b_protection = \"none\"` in `[radio]`",
+        ),
         (
             !network.node.iter().any(|node| node.role == Role::AccessPoint),
             "access points share their frames among stations; give a node `role = \"access-point\"`",

@@ -1,11 +1,14 @@
 //! Contention parameters of nodes.
 
 use super::sites::Site;
-use crate::config::{self, Contention, Edca, Network, Role, TimeoutDeferral};
+use crate::config::{self, Contention, Edca, Network, Role, Standard, TimeoutDeferral};
 use crate::mac::Access;
 use crate::radio::{Mode, Timing};
 use crate::world::error::BuildError;
 use units::Duration;
+
+/// The smallest window of 802.11b.
+const OF_B: u16 = 31;
 
 /// Contention parameters of all nodes, or of one that has its own, and the number of its categories.
 pub(crate) fn access(
@@ -14,7 +17,11 @@ pub(crate) fn access(
     timing: &Timing,
 ) -> Result<([Access; 4], usize), BuildError> {
     let mac = &network.mac;
-    let cw_min = mac.cw_min.unwrap_or(timing.cw_min);
+    // Table 18-5: aCWmin(0) where the rates of all access points, or of the station, are those of 802.11b alone.
+    let is_b = |site: &Site| network.radio.beside_b && site.standard == Some(Standard::B);
+    let mut points = network.node.iter().filter(|site| site.role == Role::AccessPoint).peekable();
+    let usual = if points.peek().is_some() && points.all(is_b) { OF_B } else { timing.cw_min };
+    let cw_min = mac.cw_min.unwrap_or(usual);
     let cw_max = mac.cw_max.unwrap_or(timing.cw_max.max(cw_min));
     if cw_min > cw_max {
         return Err(BuildError::new("mac.cw_max", format!("`cw_max` is below `cw_min` ({cw_min})")));
@@ -22,6 +29,7 @@ pub(crate) fn access(
     let own = site.and_then(|site| Some((site, site.edca.as_ref()?)));
     let after_timeout = Duration::ZERO;
     let dcf = Access { space: timing.difs, cw_min, cw_max, after_timeout, txop_limit: Duration::ZERO };
+    let dcf = if site.is_some_and(is_b) && mac.cw_min.is_none() { dcf.with_window(Some(OF_B)) } else { dcf };
     let (access, categories) = match network.access() {
         config::Access::Dcf if mac.edca.is_some() || own.is_some() => {
             let path = own.map_or("mac.edca".to_owned(), |(site, _)| format!("node.{}.edca", site.name));

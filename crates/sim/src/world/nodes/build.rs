@@ -3,7 +3,7 @@
 use super::Node;
 use super::access;
 use super::sites::Site;
-use crate::config::{Category, Class, LowLevel, Mac80211, Network, Queues, Radio, RateAlgorithm, Role};
+use crate::config::{Category, Class, LowLevel, Mac80211, Network, Queues, Radio, RateAlgorithm, Role, Standard};
 use crate::egress::{Egress, Layout, Order, Port};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Algorithm, Conventions, Costs, Rates, Station, Uplink};
@@ -73,7 +73,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         let random = Stream::new(seed, &site.name, Purpose::Backoff);
         let rates = rates(address, site, low, basis)?;
         let mut station = Station::new(address, rates, rules, random);
-        if site.edca.is_some() {
+        if site.edca.is_some() || site.standard == Some(Standard::B) {
             station.contention.configure(access::access(network, Some(site), &rules.timing)?.0);
         }
         let mut egress = Egress::new(ports, layout, order, &network.mac);
@@ -257,6 +257,10 @@ fn rates(address: u32, site: &Site, low: Option<&LowLevel>, basis: &Basis) -> Re
     let Basis { network, generations, rules, seed, .. } = *basis;
     let mode = radio::mode(site, &network.radio)?;
     if let Some(low) = low {
+        if generations.standards().is_some() {
+            let why = "a low level is for nodes of one standard; leave it or the nodes' `standard` out";
+            return Err(BuildError::new(format!("node.{}.consumption.low", site.name), why));
+        }
         return Ok(Rates::of_two(mode, low_mode(site, network, rules, low)?));
     }
     let (algorithm, modes): (_, fn(&Radio) -> Vec<Mode>) = match network.mac.rate_control.algorithm {

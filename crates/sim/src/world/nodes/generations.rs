@@ -83,9 +83,16 @@ impl Generations {
         self.radios.get(node as usize).unwrap_or(&network.radio).streams.unwrap_or(1)
     }
 
-    /// PPDU format of each node, by address; empty if all are alike.
-    pub(crate) fn formats(&self) -> Vec<Format> {
-        self.radios.iter().map(|radio| Format::of(radio.standard).unwrap_or(Format::Ht)).collect()
+    /// PPDU format of each node, by address, none before 802.11n; empty if all are alike.
+    pub(crate) fn formats(&self) -> Vec<Option<Format>> {
+        self.radios.iter().map(|radio| Format::of(radio.standard)).collect()
+    }
+
+    /// The standard of each node, by address, if one of them does not know the formats of all.
+    pub(crate) fn standards(&self) -> Option<Vec<Standard>> {
+        let all = || self.radios.iter().map(|radio| radio.standard);
+        let newest = all().max()?;
+        all().any(|own| own < newest && !own.high_throughput()).then(|| all().collect())
     }
 
     /// The modes that a node has towards each other one: the different sets, and by address which. `modes`: those of a

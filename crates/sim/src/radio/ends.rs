@@ -1,0 +1,54 @@
+//! What nodes have of their own at the two ends of a link: transmit power, antenna and noise, beside those of `[radio]`.
+
+use units::{Decibels, Power};
+
+/// Own factors of every node, by address.
+#[derive(Clone, Debug)]
+pub(crate) struct Ends(Vec<End>);
+
+/// Factors by which a node differs when it sends, when it receives, and in its noise.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    sends: f64,
+    hears: f64,
+    noise: f64,
+}
+
+impl Ends {
+    /// Of nodes with these powers, antenna gains and noise figures, beside a power and a noise figure of all.
+    pub(crate) fn new(
+        nodes: impl Iterator<Item = (Power, Decibels, Decibels)>,
+        (power, figure): (Power, Decibels),
+    ) -> Self {
+        let end = |(own, gain, own_figure): (Power, Decibels, Decibels)| End {
+            sends: own.as_watts() / power.as_watts() * gain.as_ratio(),
+            hears: gain.as_ratio(),
+            noise: own_figure.as_ratio() / figure.as_ratio(),
+        };
+        let ends = Self(nodes.map(end).collect());
+        debug_assert!(ends.0.iter().all(|end| end.sends > 0.0 && end.hears > 0.0), "powers are ratios");
+        ends
+    }
+
+    /// Factor of the power with which one node hears another.
+    pub(super) fn gain(&self, from: u32, to: u32) -> f64 {
+        self.0[from as usize].sends * self.0[to as usize].hears
+    }
+
+    /// The largest of any two nodes.
+    pub(super) fn most(&self) -> f64 {
+        let most = |of: fn(&End) -> f64| self.0.iter().map(of).fold(0.0, f64::max);
+        most(|end| end.sends) * most(|end| end.hears)
+    }
+
+    /// Factors of the noise, by node, if some differ.
+    #[expect(clippy::float_cmp, reason = "a ratio of equals is one")]
+    pub(crate) fn noise(&self) -> Option<Vec<f64>> {
+        let noise = || self.0.iter().map(|end| end.noise);
+        noise().any(|factor| factor != 1.0).then(|| noise().collect())
+    }
+
+    pub(super) fn least_noise(&self) -> f64 {
+        self.0.iter().map(|end| end.noise).fold(f64::INFINITY, f64::min)
+    }
+}
