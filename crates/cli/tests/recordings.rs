@@ -149,3 +149,49 @@ fn what_cannot_be_used_is_refused_with_its_reason() {
     let refused = run(folder.path(), "scenario-from empty");
     assert_eq!(stderr(&refused), "error: empty holds no interval\n");
 }
+
+#[test]
+fn a_forecast_says_why_it_cannot_tell_or_what_is_wrong() {
+    let folder = recorded();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let legacy = "Interface wlan0\n\ttype AP\nStation 02:00:00:00:00:01 (on wlan0)\n\ttx bitrate:\t54.0 MBit/s\n";
+    write("wlan0.txt", IW);
+    write("mixed.txt", &(IW.to_owned() + &legacy.replace(":01 ", ":03 ")));
+    write("legacy.txt", legacy);
+    write("alone.txt", IW.split("Station").next().unwrap());
+    write("link.txt", "Connected to 02:00:00:00:10:00 (on wlan0)\n\tfreq: 5180.0\n\ttx bitrate: 65.0 MBit/s MCS 7\n");
+    write("bad.txt", &IW.replace("width: 80", "width: 90"));
+    write("none.jsonl", "");
+    let station = r#"{"address":"station 1","sent_bytes":0,"received_bytes":0,"sent_mode":{"format":"HE","mcs":7,"streams":2,"width_mhz":80}}"#;
+    let line = |at: u32| format!("{{\"air\":{{\"role\":\"access point\",\"stations\":[{station}]}},\"at_s\":{at}}}\n");
+    write("blind.jsonl", &(0..60).map(line).collect::<String>());
+    write("short.jsonl", &line(0));
+    for (file, why) in [
+        ("wlan0.txt", "Cannot tell, because iw tells who is there, but neither who sends when nor what others do"),
+        ("blind.jsonl", "Cannot tell, because the driver does not survey the channel"),
+    ] {
+        let told = done(folder.path(), &format!("forecast {file}"));
+        assert!(told.starts_with(why), "{told}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&done(folder.path(), "forecast mixed.txt --json")).unwrap();
+    assert_eq!((&json["forecast"]["stations"], &json["forecast"]["legacy"]), (&3.into(), &1.into()), "{json}");
+    for (words, why) in [
+        ("forecast nowhere", "nowhere cannot be read: No such file"),
+        (
+            "forecast none.jsonl",
+            "none.jsonl holds neither what a radio told nor the output of iw: record a Wi-Fi interface",
+        ),
+        ("forecast link.jsonl", "link.jsonl holds neither what a radio told"),
+        ("forecast short.jsonl", "short.jsonl holds less than a second"),
+        ("forecast link.txt", "link.txt is no access point's: ask there"),
+        ("forecast alone.txt", "alone.txt tells of no station"),
+        ("forecast legacy.txt", "legacy.txt tells of no station from 802.11n on"),
+        ("forecast bad.txt", "bad.txt line 3: "),
+        ("forecast wlan0.txt --station 02:00:00:00:00:09", "has no station 02:00:00:00:00:09, but 02:00:00:00:00:01, "),
+        ("forecast wlan0.txt --arm codel", "possible values: turns, knobs"),
+    ] {
+        let refused = run(folder.path(), words);
+        assert_eq!(refused.status.code(), Some(2), "{words}");
+        assert!(stderr(&refused).contains(why), "{words}: {}", stderr(&refused));
+    }
+}
