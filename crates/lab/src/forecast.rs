@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use seen::{STEP, Shares, whole};
 use serde::Serialize;
 use sim::World;
-use sim::results::{Flow, Outcome};
+use sim::results::Outcome;
 
 /// Draws that are simulated with today's queues. Half of them are kept at most.
 pub const DRAWS: usize = 40;
@@ -24,8 +24,6 @@ const GROWN: usize = 4;
 const MOST_EVENTS: f64 = 100e6;
 /// Steps that a recording has at least.
 const ENOUGH: usize = WARMUP + LENGTH;
-/// Draws that are further from what was seen are none of it, in tolerances.
-const FAR: f64 = 6.0;
 /// A queue that can be asked for: its name, and its settings of the access point.
 pub type Queues = (&'static str, &'static [&'static str]);
 /// All of them.
@@ -48,26 +46,17 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// Forecast for the pings to a station: their slowest hundredth.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Pinged {
-    /// Whether the station is a busy one, or one that does least.
-    pub is_busy: bool,
-    /// Round trip with today's queues, in seconds, of which 10 ms are the line to a server.
-    pub now_s: Interval,
-    /// Round trip with the arm.
-    pub then_s: Interval,
-    /// Ratio on the same draws.
-    pub ratio: Interval,
-}
-
-/// Forecast for an arm.
+/// What an arm does to the slowest hundredth of the pings to a station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arm {
     /// Name.
     pub name: String,
-    /// Pings: to a busy station, if there is one; to an idle one.
-    pub pings: Vec<Pinged>,
+    /// Round trip with today's queues, in seconds, of which 10 ms are the line to a server.
+    pub now_s: Interval,
+    /// Round trip with the arm.
+    pub then_s: Interval,
+    /// Their ratio, on the same draws.
+    pub ratio: Interval,
     /// Ratio of the goodput of all stations.
     pub goodput: Interval,
 }
@@ -77,9 +66,7 @@ pub struct Arm {
 pub struct Forecast {
     /// Why nothing can be told, and nothing was simulated.
     pub cannot: Option<&'static str>,
-    /// Time that was seen, in seconds.
-    pub seen_s: f64,
-    /// Number of stations, and of those whose bitrates have no MCS.
+    /// Number of stations.
     pub stations: usize,
     /// Those whose bitrates have no MCS.
     pub legacy: usize,
@@ -89,7 +76,7 @@ pub struct Forecast {
     pub draws: usize,
     /// How far the nearest draw is from what was seen, in tolerances.
     pub distance: f64,
-    /// Ratio of the first arm's pings to today's if the neighbour takes all of the air that it can.
+    /// Ratio of the first arm to today if the neighbour takes all of the air that it can.
     pub grown: Option<Interval>,
     /// The arms.
     pub arms: Vec<Arm>,
@@ -98,8 +85,8 @@ pub struct Forecast {
 /// Measures of a simulation.
 #[derive(Clone, Debug)]
 struct Found {
-    /// Round trips to the stations that are pinged, in seconds.
-    pings: Vec<f64>,
+    /// Round trip of the slowest hundredth of the pings, in seconds.
+    rtt: f64,
     /// Goodput to and from the stations, in bit/s.
     goodput: [f64; 2],
     air: Shares,
@@ -112,7 +99,6 @@ struct Found {
 /// What was seen makes no network.
 pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, String> {
     let mut told = Forecast {
-        seen_s: air.shares.len() as f64 * STEP,
         stations: air.interface.stations.len(),
         legacy: air.legacy,
         foreign: Shares::mean(&air.shares).foreign,
@@ -144,7 +130,7 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
     let all = |draws: &[(f64, Found, Draw)], queues: Queues| {
         draws.par_iter().map(|(.., draw)| simulated(air, draw, queues.1)).collect::<Result<Vec<Found>, String>>()
     };
-    let compared = |queues: &Queues| Ok(Arm::of(queues.0, air, &tried, &all(&tried, *queues)?));
+    let compared = |queues: &Queues| Ok(Arm::of(queues.0, &tried, &all(&tried, *queues)?));
     told.arms = arms.iter().map(compared).collect::<Result<_, String>>()?;
     if let (Some(queues), 0.02..) = (arms.first(), told.foreign) {
         tried.truncate(GROWN);
@@ -153,8 +139,7 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
         for (today, now) in tried.iter_mut().zip(now) {
             today.1 = now;
         }
-        let grown = Arm::of(queues.0, air, &tried, &all(&tried, *queues)?);
-        told.grown = grown.pings.first().map(|ping| ping.ratio);
+        told.grown = Some(Arm::of(queues.0, &tried, &all(&tried, *queues)?).ratio);
     }
     Ok(told)
 }
@@ -186,44 +171,46 @@ fn simulated(air: &Air, draw: &Draw, settings: &[&str]) -> Result<Found, String>
 
 impl Found {
     fn of(outcome: &Outcome) -> Self {
-        // Without an answer a ping is as slow as can be.
-        let rtt = |flow: &Flow| flow.rtt_s.map_or(outcome.simulated_s, |times| times.p99).max(1e-4);
-        let pings = outcome.flows.iter().filter(|flow| flow.name.starts_with("ping"));
-        let goodput = |is_down: bool| {
-            let is_own = |flow: &&Flow| flow.name.starts_with("load") && flow.to.starts_with("sta") == is_down;
-            outcome.flows.iter().filter(is_own).map(|flow| flow.goodput_bps).sum()
-        };
-        let (mut busy, mut sent, mut foreign) = (0.0, 0.0, 0.0);
-        for node in &outcome.nodes {
-            let share = node.mac.airtime_s / outcome.simulated_s;
-            match &*node.name {
-                "ap" => (busy, sent) = (node.mac.busy_ratio, share),
-                name if name == "other" || name.starts_with("guest") => foreign += share,
+        let mut found = Self { rtt: 0.0, goodput: [0.0; 2], air: Shares::default(), events: outcome.events };
+        for flow in &outcome.flows {
+            match &*flow.name {
+                // Without an answer a ping is as slow as can be.
+                "ping" => found.rtt = flow.rtt_s.map_or(outcome.simulated_s, |times| times.p99),
+                name if name.starts_with("load") => {
+                    found.goodput[usize::from(flow.from.starts_with("sta"))] += flow.goodput_bps;
+                }
                 _ => {}
             }
         }
-        let goodput = [goodput(true), goodput(false)];
-        Self { pings: pings.map(rtt).collect(), goodput, air: Shares { busy, sent, foreign }, events: outcome.events }
+        for node in &outcome.nodes {
+            let share = node.mac.airtime_s / outcome.simulated_s;
+            match &*node.name {
+                "ap" => (found.air.busy, found.air.sent) = (node.mac.busy_ratio, share),
+                name if name == "other" || name.starts_with("guest") => found.air.foreign += share,
+                _ => {}
+            }
+        }
+        found
     }
 }
 
 impl Arm {
     /// Compares an arm with today's queues.
-    fn of(name: &str, air: &Air, now: &[(f64, Found, Draw)], then: &[Found]) -> Self {
+    fn of(name: &str, now: &[(f64, Found, Draw)], then: &[Found]) -> Self {
         debug_assert_eq!(now.len(), then.len(), "each draw has both");
         let each = |of: &dyn Fn(&Found, &Found) -> f64| {
-            let values: Vec<f64> = now.iter().zip(then).map(|((_, now, _), then)| of(now, then)).collect();
-            Interval::of(&values)
-        };
-        let ping = |(place, &(_, is_busy)): (usize, &(usize, bool))| Pinged {
-            is_busy,
-            now_s: each(&|now, _| now.pings[place]),
-            then_s: each(&|_, then| then.pings[place]),
-            ratio: each(&|now, then| then.pings[place] / now.pings[place]),
+            Interval::of(
+                &now.iter().zip(then).map(|((_, now, _), then)| of(now, then).max(1e-9).ln()).collect::<Vec<_>>(),
+            )
         };
         let total = |found: &Found| found.goodput.iter().sum::<f64>().max(1.0);
-        let pings = air.pinged.iter().enumerate().map(ping).collect();
-        Self { name: name.to_owned(), pings, goodput: each(&|now, then| total(then) / total(now)) }
+        Self {
+            name: name.to_owned(),
+            now_s: each(&|now, _| now.rtt),
+            then_s: each(&|_, then| then.rtt),
+            ratio: each(&|now, then| then.rtt / now.rtt),
+            goodput: each(&|now, then| total(then) / total(now)),
+        }
     }
 }
 
@@ -246,16 +233,32 @@ impl Air {
 }
 
 impl Interval {
-    /// An interval of log-normal values, which holds the next one in 80 % by Student's t.
-    fn of(values: &[f64]) -> Self {
-        debug_assert!(values.len() > 1, "one value has no spread");
-        let n = values.len() as f64;
-        let logs: Vec<f64> = values.iter().map(|value| value.max(1e-9).ln()).collect();
+    /// An interval that holds the next one of some values in 80 %, by Student's t, from their logarithms.
+    fn of(logs: &[f64]) -> Self {
+        debug_assert!(logs.len() > 1, "one value has no spread");
+        let n = logs.len() as f64;
         let mean = logs.iter().sum::<f64>() / n;
         let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
         // The 90 % quantile of t, within 2 % from three degrees of freedom on.
         let t = 1.2816 + 0.95 / (n - 1.0);
         let half = t * (squares / (n - 1.0) * (1.0 + 1.0 / n)).sqrt();
         Self { low: (mean - half).exp(), mid: mean.exp(), high: (mean + half).exp() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Logarithms 0 and 2: mean 1, deviation the root of 2, and t of one degree of freedom.
+    #[test]
+    fn an_interval_is_by_students_t() {
+        let Interval { low, mid, high } = Interval::of(&[0.0, 2.0]);
+        let half = 2.2316 * 3.0_f64.sqrt();
+        assert!(
+            (mid.ln() - 1.0).abs() < 1e-9
+                && (high.ln() - 1.0 - half).abs() < 1e-9
+                && (low.ln() - 1.0 + half).abs() < 1e-9
+        );
     }
 }

@@ -383,21 +383,12 @@ pub(crate) struct ScenarioFrom {
 #[derive(Debug, Group)]
 #[command(after_help = section(EXAMPLES, "forecast"))]
 pub(crate) struct Forecast {
-    /// A Wi-Fi interface (Linux), a recording of one, or the output of `iw dev DEV info`, `station dump` and `survey dump`.
+    /// A Wi-Fi interface (Linux), or a recording of one.
     #[arg(value_name = "DEV|FILE")]
     pub(crate) source: PathBuf,
     /// Time for which an interface is listened to.
     #[arg(long = "for", value_name = "TIME", default_value = "120 s")]
     pub(crate) length: units::Duration,
-    /// The queues: turns, or knobs (those of mac80211 with the settings of grade 1).
-    #[arg(long, value_name = "ARM", value_delimiter = ',', default_value = "turns,knobs", value_parser = PossibleValuesParser::new(lab::forecast::ARMS.map(|arm| arm.0)))]
-    pub(crate) arm: Vec<String>,
-    /// The station that is pinged, by its address [default: the one to which most is sent].
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) station: Option<String>,
-    /// Of the output of `iw`, the interface [default: the one that has stations].
-    #[arg(long, value_name = "DEV")]
-    pub(crate) interface: Option<String>,
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,

@@ -9,8 +9,6 @@ use std::ops::Range;
 /// Simulated time of a draw at most, and what is left out of it before, in steps.
 pub(super) const LENGTH: usize = 80;
 pub(super) const WARMUP: usize = 20;
-/// A station that carries less than this, in bit/s, is not busy.
-const BUSY: f64 = 1e6;
 /// A channel that is busier than this is full; in a step with a larger share of others they send.
 const FULL: f64 = 0.8;
 const FOREIGN: f64 = 0.03;
@@ -21,6 +19,8 @@ const GAP: usize = 2;
 const ENDLESS: usize = 30;
 /// Part of the bytes one way with which TCP acknowledges the other way.
 const ANSWERS: Range<f64> = 0.004..0.12;
+/// TCP without end.
+const GREEDY: &str = "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }";
 /// Servers, the line to them, and a neighbour.
 const NETWORK: &str = include_str!("network.toml");
 
@@ -93,22 +93,6 @@ impl Draw {
 }
 
 impl Air {
-    /// Bits per second to or from a station.
-    fn rate(&self, station: usize, way: usize) -> f64 {
-        let bytes = self.bytes.get(station).map_or(&[][..], |of| &of[way]);
-        8.0 * bytes.iter().sum::<f64>() / (bytes.len().max(1) as f64 * STEP)
-    }
-
-    /// Chooses the stations that are pinged.
-    pub(super) fn pings(&self) -> Vec<(usize, bool)> {
-        let all = 0..self.interface.stations.len();
-        let busy = all.clone().max_by(|&one, &other| self.rate(one, 0).total_cmp(&self.rate(other, 0)));
-        let busy = busy.filter(|&it| self.rate(it, 0) >= BUSY);
-        let both = |station| self.rate(station, 0) + self.rate(station, 1);
-        let idle = all.rev().min_by(|&one, &other| both(one).total_cmp(&both(other))).filter(|&it| busy != Some(it));
-        [(busy, true), (idle, false)].into_iter().filter_map(|(station, is_busy)| Some((station?, is_busy))).collect()
-    }
-
     /// Bytes to or from all stations in some steps.
     pub(super) fn total(&self, way: usize, steps: &Range<usize>) -> f64 {
         self.bytes.iter().map(|of| of[way][steps.clone()].iter().sum::<f64>()).sum()
@@ -125,7 +109,7 @@ impl Air {
         let most = all.get(all.len() * 95 / 100)?.0;
         let busy: Vec<f64> = all.iter().filter(|it| it.0 > 0.8 * most).map(|it| it.1).collect();
         let is_full = busy.iter().sum::<f64>() / busy.len().max(1) as f64 > FULL;
-        (!is_full && most > 2.0 * BUSY).then_some(most / 1e6)
+        (!is_full && most > 2e6).then_some(most / 1e6)
     }
 
     /// Writes the network of a draw.
@@ -152,10 +136,8 @@ impl Air {
                 }
             }
         }
-        for (place, (station, _)) in self.pinged.iter().enumerate() {
-            let ping = traffic("ping", "packet = \"64 B\", every = \"20 ms\"");
-            flow(&mut text, &format!("ping {place}"), "near", &format!("sta{}", station + 1), &ping);
-        }
+        let ping = traffic("ping", "packet = \"64 B\", every = \"20 ms\"");
+        flow(&mut text, "ping", "near", &format!("sta{}", self.pinged + 1), &ping);
         // About half of the air is headers and gaps.
         self.neighbour(&mut text, draw, draw.scale * 0.6 * rate);
         Ok(text)
@@ -180,19 +162,12 @@ impl Air {
         let load = |burst: &Range<usize>| {
             let (begins, ends) = (burst.start <= GAP, burst.end + GAP >= own.len());
             let is_endless = burst.len() >= if begins || ends { ENDLESS / 2 } else { ENDLESS };
-            let (start, stop) = (burst.start as f64 * STEP, burst.end as f64 * STEP);
-            let size: f64 = own[burst.clone()].iter().sum();
-            match (is_endless, ends) {
-                (false, _) => transfer(size, start),
-                (true, true) => format!("{}\nstart = \"{start:.2} s\"\ncount = {}", greedy(), draw.connections),
-                (true, false) => {
-                    format!(
-                        "{}\nstart = \"{start:.2} s\"\nstop = \"{stop:.2} s\"\ncount = {}",
-                        greedy(),
-                        draw.connections
-                    )
-                }
+            let [start, stop] = [burst.start, burst.end].map(|step| step as f64 * STEP);
+            if !is_endless {
+                return transfer(own[burst.clone()].iter().sum(), start);
             }
+            let stop = if ends { String::new() } else { format!("\nstop = \"{stop:.2} s\"") };
+            format!("{GREEDY}\nstart = \"{start:.2} s\"{stop}\ncount = {}", draw.connections)
         };
         bursts.iter().map(load).collect()
     }
@@ -202,8 +177,8 @@ impl Air {
         let seen: Vec<f64> = self.shares[draw.steps.clone()].iter().map(|it| it.foreign).collect();
         match draw.kind {
             Kind::None => {}
-            Kind::Down => flow(text, "foreign", "theirs", "guest*", &greedy()),
-            Kind::Up => flow(text, "foreign", "guest1", "theirs", &greedy()),
+            Kind::Down => flow(text, "foreign", "theirs", "guest*", GREEDY),
+            Kind::Up => flow(text, "foreign", "guest1", "theirs", GREEDY),
             Kind::Saturated => flow(text, "foreign", "other", "guest*", &traffic("saturated", "packet = \"1400 B\"")),
             Kind::Paced => {
                 let rate = full * seen.iter().sum::<f64>() / seen.len() as f64;
@@ -228,10 +203,6 @@ fn flow(text: &mut String, name: &str, from: &str, to: &str, keys: &str) {
 
 fn traffic(kind: &str, keys: &str) -> String {
     format!("traffic = {{ kind = \"{kind}\", {keys} }}")
-}
-
-fn greedy() -> String {
-    "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }".to_owned()
 }
 
 fn transfer(size: f64, start: f64) -> String {

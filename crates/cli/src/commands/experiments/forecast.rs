@@ -31,20 +31,13 @@ pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
             }
         },
     }
-    let mut air = Air::read(&text, args.interface.as_deref()).map_err(|why| unusable(&why))?;
-    if let Some(address) = &args.station {
-        let addresses = || air.interface.stations.iter().map(|it| it.address.as_str()).collect::<Vec<_>>().join(", ");
-        let found = air.interface.stations.iter().position(|it| it.address.eq_ignore_ascii_case(address));
-        let station = found.ok_or_else(|| unusable(&format!("has no station {address}, but {}", addresses())))?;
-        air.pinged = vec![(station, true)];
-    }
-    let arms: Vec<_> = ARMS.into_iter().filter(|(name, _)| args.arm.iter().any(|arm| arm == name)).collect();
+    let air = Air::read(&text).map_err(&unusable)?;
     complain(format_args!("simulating what may be behind this; two minutes of one core at most"));
-    let forecast = forecast(&air, &arms, DRAWS).map_err(|why| unusable(&why))?;
+    let forecast = forecast(&air, &ARMS, DRAWS).map_err(|why| unusable(&why))?;
     if args.json {
         return print_json(&line(&serde_json::json!({ "says": forecast.says(), "forecast": forecast }))?);
     }
-    print(&(forecast.says() + &forecast.table()))
+    print(&forecast.says())
 }
 
 /// Records a Wi-Fi interface for some minutes; Ctrl-C ends it earlier. `None` if there is none of this name.
@@ -55,7 +48,7 @@ fn recorded(args: &args::Forecast) -> Result<Option<String>, Failure> {
     const TELL: Duration = Duration::from_secs(30);
     // The sampler's thread takes no signal.
     let signals = Signals::take_over()?;
-    let begun = args.source.to_str().and_then(|device| Sampler::begin(device, args.station.is_none()));
+    let begun = args.source.to_str().and_then(|device| Sampler::begin(device, true));
     let Some(mut sampler) = begun else { return Ok(None) };
     complain(format_args!("listening for {}; Ctrl-C forecasts from what there is", args.length));
     let (mut told, mut recorded) = (Duration::ZERO, String::new());
