@@ -8,7 +8,7 @@ mod told;
 
 pub use seen::Air;
 
-use draw::{Draw, Kind, LENGTH, WARMUP};
+use draw::{ANSWERS, Draw, Kind, LENGTH, WARMUP};
 use experiment::scenario::{Scenario, Wishes};
 use rayon::prelude::*;
 use seen::{STEP, Shares, whole};
@@ -221,7 +221,8 @@ impl Air {
         let mut sum = 0.0;
         for (way, tolerance) in [(0, 0.1), (1, 0.15)] {
             // Headers and acknowledgements are no goodput.
-            let seen = 0.96 * 8.0 * self.total(way, &steps) / (steps.len() as f64 * STEP);
+            let bytes = (self.total(way, &steps) - ANSWERS.end / 2.0 * self.total(1 - way, &steps)).max(0.0);
+            let seen = 0.96 * 8.0 * bytes / (steps.len() as f64 * STEP);
             sum += (((found.goodput[way] + 1e6) / (seen + 1e6)).ln() / tolerance).powi(2);
         }
         let (seen, found) = (Shares::mean(&self.shares[steps]), found.air);

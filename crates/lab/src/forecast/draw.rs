@@ -9,8 +9,8 @@ use std::ops::Range;
 /// Simulated time of a draw at most, and what is left out of it before, in steps.
 pub(super) const LENGTH: usize = 80;
 pub(super) const WARMUP: usize = 20;
-/// A channel that is busier than this is full; in a step with a larger share of others they send.
-const FULL: f64 = 0.8;
+/// A channel that is busier than this is full: contention leaves the rest idle. In a step with a larger share of others they send.
+const FULL: f64 = 0.7;
 const FOREIGN: f64 = 0.03;
 /// Bytes in a step from which on something is sent that is no call.
 const ACTIVE: f64 = 3_000.0;
@@ -18,7 +18,7 @@ const ACTIVE: f64 = 3_000.0;
 const GAP: usize = 2;
 const ENDLESS: usize = 30;
 /// Part of the bytes one way with which TCP acknowledges the other way.
-const ANSWERS: Range<f64> = 0.004..0.12;
+pub(super) const ANSWERS: Range<f64> = 0.004..0.12;
 /// TCP without end.
 const GREEDY: &str = "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }";
 /// Servers, the line to them, and a neighbour.
