@@ -19,7 +19,8 @@ pub(super) struct Shares {
 
 impl Shares {
     pub(super) fn mean(all: &[Self]) -> Self {
-        let of = |share: fn(&Self) -> f64| all.iter().map(share).sum::<f64>() / all.len().max(1) as f64;
+        let of =
+            |share: fn(&Self) -> f64| all.iter().map(share).fold(0.0, |sum, it| sum + it) / all.len().max(1) as f64;
         Self { busy: of(|it| it.busy), sent: of(|it| it.sent), foreign: of(|it| it.foreign) }
     }
 }

@@ -6,7 +6,6 @@ use crate::console::{complain, print, print_json};
 use crate::failure::Failure;
 use lab::forecast::{ARMS, Air, DRAWS, forecast};
 use std::io::Read as _;
-use units::Duration;
 
 /// Largest file that is read: an hour of a dozen stations.
 const MOST: u64 = 1 << 28;
@@ -45,6 +44,7 @@ pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
 fn recorded(args: &args::Forecast) -> Result<Option<String>, Failure> {
     use linux::agent::signals::Signals;
     use linux::telemetry::air::Sampler;
+    use units::Duration;
     const TELL: Duration = Duration::from_secs(30);
     // The sampler's thread takes no signal.
     let signals = Signals::take_over()?;
@@ -59,7 +59,7 @@ fn recorded(args: &args::Forecast) -> Result<Option<String>, Failure> {
             break;
         }
         if at >= told + TELL {
-            told = told + TELL;
+            told += TELL;
             complain(format_args!("{told} of {}", args.length));
         }
     }
