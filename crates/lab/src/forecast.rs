@@ -109,7 +109,7 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
             "iw tells who is there, but neither who sends when nor what others do: give a recording of some minutes",
         ),
         0 => Some("the driver does not survey the channel, so that others may fill it or not"),
-        ..=ENOUGH => Some("so short a recording says little: give some minutes"),
+        1..=ENOUGH => Some("so short a recording says little: give some minutes"),
         _ => None,
     };
     if told.cannot.is_some() {
@@ -134,7 +134,9 @@ pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, St
     told.arms = arms.iter().map(compared).collect::<Result<_, String>>()?;
     if let (Some(queues), 0.02..) = (arms.first(), told.foreign) {
         tried.truncate(GROWN);
-        tried.iter_mut().for_each(|it| it.2.kind = Kind::Down);
+        for (.., draw) in &mut tried {
+            draw.kind = Kind::Down;
+        }
         let now = all(&tried, ("", &[]))?;
         for (today, now) in tried.iter_mut().zip(now) {
             today.1 = now;

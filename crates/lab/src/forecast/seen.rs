@@ -99,7 +99,7 @@ impl Air {
         let mut air = Self { interface, ..Self::default() };
         let mut heard = vec![0.0; steps];
         for (address, mut counted) in stations {
-            let [sent, received] = counted.modes.each_mut().map(median);
+            let [sent, received] = counted.modes.each_mut().map(|modes| median(modes));
             let by_step = by_step(&counted.counts, steps);
             for (sum, [_, from, airtime]) in heard.iter_mut().zip(&by_step) {
                 // Zero with bytes is unknown.
@@ -171,7 +171,7 @@ impl Counted {
     }
 }
 
-fn median(modes: &mut Vec<Bitrate>) -> Option<Bitrate> {
+fn median(modes: &mut [Bitrate]) -> Option<Bitrate> {
     modes.sort_by(|one, other| one.rate().total_cmp(&other.rate()));
     modes.get(modes.len() / 2).copied()
 }
