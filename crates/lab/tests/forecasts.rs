@@ -36,8 +36,9 @@ struct Counts {
 fn recorded(network: &Network, seed: u64) -> (Outcome, String) {
     let mut world = World::new(network, seed).expect("a network");
     let nodes = world.roster().nodes;
-    let place =
-        |name: &str| u32::try_from(nodes.iter().position(|node| node.name == name).expect("it is there")).unwrap();
+    let place = |name: &str| {
+        u32::try_from(nodes.iter().position(|node| node.name == name).expect("it is there")).expect("few nodes")
+    };
     let ap = place("ap");
     let is_own = |node: u32| {
         let name = &nodes[node as usize].name;
@@ -92,7 +93,7 @@ fn recorded(network: &Network, seed: u64) -> (Outcome, String) {
             })
         };
         let stations: Vec<Value> =
-            (0..u32::try_from(nodes.len()).unwrap()).filter(|&node| is_own(node)).map(station).collect();
+            (0..u32::try_from(nodes.len()).expect("few nodes")).filter(|&node| is_own(node)).map(station).collect();
         let air = json!({
             "role": "access point", "channel_mhz": network.radio.frequency.map_or(5_180, |it| it.as_hertz() / 1_000_000), "channel_active_s": active_s, "channel_busy_s": busy_s,
             "channel_sending_s": sending.as_secs_f64(), "stations": stations,
