@@ -22,13 +22,10 @@ pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
                 return Err(unusable("is longer than 256 MiB: cut it"));
             }
         }
-        Err(error) => match recorded(args)? {
-            Some(recorded) => text = recorded,
-            None => {
-                let why = format!("cannot be read: {error}; nor is it a Wi-Fi interface of this machine");
-                return Err(unusable(&why));
-            }
-        },
+        Err(error) => {
+            let why = || unusable(&format!("cannot be read: {error}; nor is it a Wi-Fi interface of this machine"));
+            text = recorded(args)?.ok_or_else(why)?;
+        }
     }
     let air = Air::read(&text).map_err(&unusable)?;
     complain(format_args!("simulating what may be behind this; two minutes of one core at most"));
