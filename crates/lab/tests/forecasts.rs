@@ -27,6 +27,7 @@ fn network(text: &str, seconds: u64, set: &[&str]) -> Network {
 #[derive(Clone, Default)]
 struct Counts {
     sent: u64,
+    frames: usize,
     received: u64,
     airtime: Duration,
     modes: [Option<Mode>; 2],
@@ -58,8 +59,10 @@ fn recorded(network: &Network, seed: u64) -> (Outcome, String) {
                 TraceEventKind::Sends(frame) => {
                     sending += frame.length;
                     if let (Kind::Data, Some(to)) = (frame.kind, frame.to) {
-                        stations[to as usize].sent += bytes(&frame, false);
-                        stations[to as usize].modes[0] = Some(frame.mode);
+                        let station = &mut stations[to as usize];
+                        station.sent += bytes(&frame, false);
+                        station.frames += frame.mpdus.iter().filter(|mpdu| !mpdu.retry).count();
+                        station.modes[0] = Some(frame.mode);
                     }
                 }
                 TraceEventKind::Hears(frame, _) if frame.kind == Kind::Data && frame.to == Some(ap) => {
@@ -86,9 +89,9 @@ fn recorded(network: &Network, seed: u64) -> (Outcome, String) {
         active_s += 0.1;
         busy_s += 0.1 * ratio;
         let station = |node: u32| {
-            let Counts { sent, received, airtime, modes } = &counts[node as usize];
+            let Counts { sent, frames, received, airtime, modes } = &counts[node as usize];
             json!({
-                "address": nodes[node as usize].name, "sent_bytes": sent, "received_bytes": received,
+                "address": nodes[node as usize].name, "sent_bytes": sent, "sent_frames": frames, "received_bytes": received,
                 "received_airtime_s": airtime.as_secs_f64(), "sent_mode": mode(modes[0]), "received_mode": mode(modes[1]),
             })
         };
@@ -323,7 +326,9 @@ fn a_forecast_has_the_same_bytes_on_one_and_two_threads() {
     let told: Value = serde_json::from_str(&told[0]).unwrap();
     let (now, true_now) = (told["arms"][0]["now_s"]["mid"].as_f64().unwrap(), p99(&today, "ping-sta1").unwrap());
     assert!((0.5..2.0).contains(&(now / true_now)), "{now} for {true_now}: {told}");
-    assert!(told["arms"][0]["ratio"]["mid"].as_f64().unwrap() < 1.0, "{told}");
+    // The draws that do what was seen agree. Others, with a neighbour that has all it can, were kept once, and turns at 1.07 s.
+    let ratio = &told["arms"][0]["ratio"];
+    assert!(ratio["high"].as_f64().unwrap() < 1.0, "{told}");
     // Without a survey nothing is said.
     let blind = recording.replace("channel_active_s", "unknown");
     let told = forecast(&Air::read(&blind).unwrap(), &ARMS, 6).unwrap();

@@ -152,12 +152,13 @@ impl Air {
         let own: Vec<f64> = own.iter().zip(other).map(|(own, other)| (own - part * other).max(0.0)).collect();
         let rate = 8.0 * own.iter().sum::<f64>() / (own.len() as f64 * STEP);
         let bursts = bursts(&own, ACTIVE);
-        if rate < 5e3 {
+        if rate < 1e3 {
             return Vec::new();
         }
         if !ANSWERS.contains(&answers) || bursts.is_empty() {
-            let packet = if rate < 200e3 { 250 } else { 1_200 };
-            return vec![traffic("poisson", &format!("rate = \"{rate:.0} b/s\", packet = \"{packet} B\""))];
+            // Most that is no TCP is alike both ways. What contends for the air is the number of packets.
+            let packet = self.packets[station].unwrap_or(if rate < 200e3 { 250.0 } else { 1_200.0 });
+            return vec![traffic("poisson", &format!("rate = \"{rate:.0} b/s\", packet = \"{packet:.0} B\""))];
         }
         let load = |burst: &Range<usize>| {
             let (begins, ends) = (burst.start <= GAP, burst.end + GAP >= own.len());
@@ -242,7 +243,7 @@ mod tests {
         let answered = |of: &dyn Fn(usize) -> f64| [series(of), series(&|at| 0.02 * of(at))];
         let bytes = vec![answered(&|_| 1e6), [steady(1e3), steady(1e3)], answered(&burst)];
         let shares = vec![Shares { busy: 0.5, sent: 0.4, foreign: 0.0 }; 200];
-        let air = Air { bytes, shares, ..Air::default() };
+        let air = Air { bytes, shares, packets: vec![None; 3], ..Air::default() };
         let draw = Draw::new(&air, 1, LENGTH);
         assert_eq!(draw.kind, Kind::None);
         let greedy = air.loads(&draw, 0, 0);

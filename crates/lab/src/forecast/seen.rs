@@ -36,6 +36,8 @@ pub struct Air {
     pub pinged: usize,
     /// Bytes to and from each station in each step.
     pub(super) bytes: Vec<[Vec<f64>; 2]>,
+    /// Mean length of what is sent to each, where the driver counts it.
+    pub(super) packets: Vec<Option<f64>>,
     /// Shares of each step; empty if the driver does not survey the channel.
     pub(super) shares: Vec<Shares>,
 }
@@ -106,6 +108,7 @@ impl Air {
                 let by_rate = received.or(sent).map_or(0.0, |mode| 8.0 * from / (PAYLOAD * mode.rate()));
                 *sum += if counted.counts.iter().any(|it| it.1[2] > 0.0) { *airtime } else { by_rate };
             }
+            air.packets.push(counted.packet());
             air.bytes.push([0, 1].map(|way| by_step.iter().map(|counts| counts[way]).collect()));
             air.interface.stations.push(Station { address: address.to_owned(), sent, received });
         }
@@ -154,6 +157,7 @@ fn by_step(readings: &[Reading], steps: usize) -> Vec<[f64; 3]> {
 #[derive(Debug, Default)]
 struct Counted {
     counts: Vec<Reading>,
+    frames: [f64; 2],
     modes: [Vec<Bitrate>; 2],
 }
 
@@ -168,6 +172,14 @@ impl Counted {
             }
         }
         self.counts.push((place, counts));
+        let frames = number(told, "sent_frames");
+        self.frames = [if self.counts.len() > 1 { self.frames[0] } else { frames }, frames];
+    }
+
+    fn packet(&self) -> Option<f64> {
+        let bytes = self.counts.last()?.1[0] - self.counts.first()?.1[0];
+        let frames = self.frames[1] - self.frames[0];
+        (bytes > 0.0 && frames > 0.0).then(|| (bytes / frames).clamp(64.0, 1_500.0))
     }
 }
 
@@ -204,8 +216,7 @@ mod tests {
         let line = |step: u32| {
             let (second, mode) = (step / 10, json!({ "format": "VHT", "mcs": 7, "streams": 2, "width_mhz": 80 }));
             let idle = json!({ "address": "b", "sent_mode": null });
-            let station =
-                json!({ "address": "a", "sent_bytes": 10_000 * step, "received_bytes": 0, "sent_mode": mode });
+            let station = json!({ "address": "a", "sent_bytes": 10_000 * step, "sent_frames": 10 * step, "received_bytes": 0, "sent_mode": mode });
             json!({ "air": {
                 "role": "access point", "channel_mhz": 5_180, "channel_active_s": 5.0 + f64::from(second),
                 "channel_busy_s": 0.6 * f64::from(second), "channel_sending_s": 0.25 * f64::from(second), "stations": [station, idle],
@@ -215,7 +226,7 @@ mod tests {
         // What was cut off is left out.
         let air = Air::read(&(text + "{\"air\":{\"role\":\"acc")).unwrap();
         assert_eq!((air.shares.len(), air.interface.stations.len(), air.legacy), (20, 2, 1));
-        assert_eq!(air.pinged, 0);
+        assert_eq!((air.pinged, &air.packets[..]), (0, &[Some(1_000.0), None][..]));
         for (shares, bytes) in air.shares.iter().zip(&air.bytes[0][0]) {
             assert!((shares.busy - 0.6).abs() < 1e-9 && (shares.sent - 0.25).abs() < 1e-9, "{shares:?}");
             assert!((shares.foreign - 0.34).abs() < 1e-9 && (bytes - 10_000.0).abs() < 1e-6, "{shares:?} {bytes}");

@@ -3,8 +3,6 @@
 use super::{Arm, Forecast, Interval};
 use std::fmt::Write as _;
 
-/// Draws that are further from what was seen are none of it, in tolerances.
-const FAR: f64 = 6.0;
 /// Smaller differences count as none.
 const LITTLE: f64 = 1.1;
 
@@ -15,9 +13,6 @@ impl Forecast {
             return format!("Cannot tell, because {why}.\n");
         }
         let mut text = String::new();
-        if self.distance > FAR {
-            text.push_str("Cannot tell, because no simulated network does what was seen. Those that come nearest:\n");
-        }
         let now = self.arms.first().map_or_else(String::new, |arm| ms(arm.now_s));
         let _ = writeln!(text, "The slowest hundredth of pings to the busiest station: {now} now.");
         for Arm { name, then_s, ratio: Interval { low, high, .. }, goodput, .. } in &self.arms {
