@@ -142,6 +142,7 @@ struct Row {
     now: Interval,
     then: Interval,
     ratio: Interval,
+    verdict: &'static str,
     has_neighbour: bool,
 }
 
@@ -202,6 +203,7 @@ fn of_homes_nobody_tuned_to() {
                     now: arm.now_s,
                     then: arm.then_s,
                     ratio: arm.ratio,
+                    verdict: arm.verdict(),
                     has_neighbour: forecast.foreign > 0.2,
                 },
             ));
@@ -223,7 +225,7 @@ fn print_scores(what: &str, rows: &[&Row]) {
     let true_ratio = |row: &Row| row.truth[1] / row.truth[0];
     let count = |is: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
     let is_big = |row: &Row| (true_ratio(row) - 1.0).abs() > 0.2;
-    let says = |row: &Row| row.ratio.low > 1.0 || row.ratio.high < 1.0;
+    let says = |row: &Row| matches!(row.verdict, "faster" | "slower");
     let is_right = |row: &Row| (row.ratio.mid > 1.0) == (true_ratio(row) > 1.0);
     let is_near = |forecast: f64, truth: f64| (forecast / truth - 1.0).abs() < 0.25;
     println!(
