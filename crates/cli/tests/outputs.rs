@@ -99,6 +99,7 @@ fn an_input_without_end_is_refused() {
     for words in [
         "replay /dev/zero",
         "scenario-from /dev/zero",
+        "forecast /dev/zero",
         "run /dev/zero",
         "reproduce /dev/zero",
         "check /dev/zero",

@@ -65,7 +65,7 @@ fn inner_table() {
         "`record`" => Some(("record v0 v0.jsonl", true)),
         "`detach`" => Some(("detach v0 --state s", false)),
         "`doctor`" => Some(("doctor v0", false)),
-        "`replay`, `scenario-from`" => Some(("replay v0.jsonl", false)),
+        "`replay`, `scenario-from`, `forecast`" => Some(("replay v0.jsonl", false)),
         // Tested in the guest, by tests with running agents, and by those of trials.
         "`attach` by `knobs`" | "`attach` by Sluice's own discipline" | "`status`, `watch`" | "`trial`" => None,
         other => panic!("{other} is in the table and not here"),

@@ -167,3 +167,45 @@ fn what_cannot_be_used_is_refused_with_its_reason() {
     let refused = run(folder.path(), "scenario-from empty");
     assert_eq!(stderr(&refused), "error: empty holds no interval\n");
 }
+
+#[test]
+fn a_forecast_says_why_it_cannot_tell_or_what_is_wrong() {
+    let folder = recorded();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("wlan0.txt", IW);
+    write("none.jsonl", "");
+    let station = r#"{"address":"station 1","sent_bytes":0,"received_bytes":0,"sent_mode":{"format":"HE","mcs":7,"streams":2,"width_mhz":80}}"#;
+    let idle = r#"{"address":"station 2","sent_mode":{"format":"non-HT","mcs":null,"streams":null,"width_mhz":20}}"#;
+    let line =
+        |at: u32| format!("{{\"air\":{{\"role\":\"access point\",\"stations\":[{station},{idle}]}},\"at_s\":{at}}}\n");
+    write("blind.jsonl", &(0..60).map(line).collect::<String>());
+    write("short.jsonl", &line(0));
+    write("legacy.jsonl", &(0..60).map(|at| line(at).replace("HE", "non-HT")).collect::<String>());
+    write("alone.jsonl", "{\"air\":{\"role\":\"access point\"},\"at_s\":0}\n{\"air\":{},\"at_s\":60}\n");
+    write("sta.jsonl", &(0..60).map(|at| line(at).replace("access point", "station")).collect::<String>());
+    for (file, why) in [
+        ("wlan0.txt", "Cannot tell, because iw tells who is there, but neither who sends when nor what others do"),
+        ("blind.jsonl", "Cannot tell, because the driver does not survey the channel"),
+    ] {
+        let told = done(folder.path(), &format!("forecast {file}"));
+        assert!(told.starts_with(why), "{told}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&done(folder.path(), "forecast blind.jsonl --json")).unwrap();
+    assert_eq!((&json["forecast"]["stations"], &json["forecast"]["legacy"]), (&2.into(), &1.into()), "{json}");
+    for (words, why) in [
+        ("forecast nowhere", "nowhere cannot be read: No such file"),
+        (
+            "forecast none.jsonl",
+            "none.jsonl holds neither what a radio told nor the output of iw: record a Wi-Fi interface",
+        ),
+        ("forecast link.jsonl", "link.jsonl holds neither what a radio told"),
+        ("forecast short.jsonl", "short.jsonl holds less than a second"),
+        ("forecast legacy.jsonl", "legacy.jsonl tells of no station from 802.11n on"),
+        ("forecast alone.jsonl", "alone.jsonl tells of no station"),
+        ("forecast sta.jsonl", "sta.jsonl is no access point's"),
+    ] {
+        let refused = run(folder.path(), words);
+        assert_eq!(refused.status.code(), Some(2), "{words}");
+        assert!(stderr(&refused).contains(why), "{words}: {}", stderr(&refused));
+    }
+}

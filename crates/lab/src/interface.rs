@@ -59,6 +59,12 @@ impl Bitrate {
         TWELFTHS[usize::from(self.mcs)] * u64::from(self.streams) * u64::from(self.width)
     }
 
+    /// Its rate in bit/s, to a sixth.
+    pub(crate) fn rate(self) -> f64 {
+        // Of each hertz, a stream and a twelfth of a bit: pilots, guard intervals and bands are left out.
+        62e3 * self.bits() as f64
+    }
+
     /// True if the standard has it: 802.11ac lacks some combinations with MCS 6 and 9.
     fn exists(self) -> bool {
         let width = self.generation.widths().iter().find(|width| width.mhz() == self.width);
@@ -123,6 +129,14 @@ pub const fn is_of_wifi(mhz: &u32) -> bool {
 /// # Errors
 /// Too little is known of it.
 pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static str> {
+    Ok(cell(interface, about)? + SERVER + TRAFFIC)
+}
+
+/// As [`scenario`], but the cell alone: access point and stations.
+///
+/// # Errors
+/// Too little is known of it.
+pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'static str> {
     if interface.role == Role::Other {
         return Err("it belongs to no access point: only networks with one are copied");
     }
@@ -132,9 +146,9 @@ pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static s
     if interface.left_out() == interface.stations.len() {
         return Err("no station's bitrates tell an MCS or a rate of data: ask for them while stations download");
     }
-    let mut scenario = String::new();
-    write_scenario(&mut scenario, interface, about).map_err(|_| "it is too long")?;
-    Ok(scenario)
+    let mut cell = String::new();
+    write_cell(&mut cell, interface, about).map_err(|_| "it is too long")?;
+    Ok(cell)
 }
 
 impl Interface {
@@ -142,6 +156,17 @@ impl Interface {
     pub fn left_out(&self) -> usize {
         let old = self.stations.iter().filter(|station| station.older(self.is_low()).is_some());
         self.stations.len() - self.modes().count() - old.count()
+    }
+
+    /// MCS and rate in bit/s of a neighbour of the newest generation, at these tenths of the fastest MCS.
+    pub(crate) fn neighbour(&self, tenths: u8) -> (u8, f64) {
+        let newest = self.modes().map(|mode| mode.generation).max().unwrap_or(Format::He);
+        let streams = self.modes().map(|mode| mode.streams).max().unwrap_or(1);
+        let width = self.modes().map(|mode| mode.width).max().unwrap_or(20);
+        // The highest MCS of 802.11ac is not in all widths.
+        let mcs = limits(newest).1 * tenths / 10;
+        let mode = Bitrate { generation: newest, mcs, streams, width, guard: GuardInterval::Long };
+        (if newest == Format::Ht { 8 * (streams - 1) + mcs } else { mcs }, mode.rate())
     }
 
     /// True at 2.4 GHz, which 802.11ac and channels above 40 MHz have not.
@@ -195,10 +220,13 @@ impl Station {
     }
 }
 
+/// The line to a server.
+const SERVER: &str = "[[node]]\nname = \"server\"\nrole = \"wired\"\n\n[[wired]]\nbetween = [\"server\", \"ap\"]\n\
+                      rate = \"1 Gb/s\"\ndelay = \"5 ms\"\nqueue.limit = 20000\n\n";
 /// Traffic under which the queues of the access point are compared.
 const TRAFFIC: &str = include_str!("interface/traffic.toml");
 
-fn write_scenario(text: &mut String, interface: &Interface, about: &str) -> fmt::Result {
+fn write_cell(text: &mut String, interface: &Interface, about: &str) -> fmt::Result {
     let newest = interface.modes().map(|mode| mode.generation).max().unwrap_or(Format::He);
     let widest = interface.modes().map(|mode| mode.width).max().unwrap_or(20);
     let most = if interface.is_low() { 40 } else { limits(newest).3 };
@@ -255,14 +283,9 @@ fn write_scenario(text: &mut String, interface: &Interface, about: &str) -> fmt:
         if let Some(mcs) = down.or(up) {
             writeln!(text, "downlink_mcs = {mcs}")?;
         }
-        writeln!(text)?;
+        writeln!(text, "access_point = \"ap\"\n")?;
     }
-    writeln!(text, "[[node]]\nname = \"server\"\nrole = \"wired\"\n")?;
-    writeln!(
-        text,
-        "[[wired]]\nbetween = [\"server\", \"ap\"]\nrate = \"1 Gb/s\"\ndelay = \"5 ms\"\nqueue.limit = 20000\n"
-    )?;
-    text.write_str(TRAFFIC)
+    Ok(())
 }
 
 /// MCS index with which a station that has the streams and width of `own` is about as fast as at this bitrate, and no faster:

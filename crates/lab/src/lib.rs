@@ -7,6 +7,7 @@ pub mod capture;
 pub mod charts;
 mod error;
 pub mod files;
+pub mod forecast;
 pub mod home;
 pub mod interface;
 pub mod live;

@@ -26,6 +26,7 @@ pub(crate) enum Experiment {
     Report(Report),
     Replay(Replay),
     ScenarioFrom(ScenarioFrom),
+    Forecast(Forecast),
     /// Print the JSON Schema of scenario files, for editors.
     #[command(after_help = section(EXAMPLES, "schema"))]
     Schema,
@@ -375,6 +376,22 @@ pub(crate) struct ScenarioFrom {
     /// The file to write [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Forecast what other queues would do at a Wi-Fi access point, from what its radio tells: its stations' modes and traffic, and how
+/// busy the channel is.
+#[derive(Debug, Group)]
+#[command(after_help = section(EXAMPLES, "forecast"))]
+pub(crate) struct Forecast {
+    /// A Wi-Fi interface (Linux), or a recording of one.
+    #[arg(value_name = "DEV|FILE")]
+    pub(crate) source: PathBuf,
+    /// Time for which an interface is listened to.
+    #[arg(long = "for", value_name = "TIME", default_value = "120 s")]
+    pub(crate) length: units::Duration,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 fn seed(text: &str) -> Result<u64, String> {

@@ -6,6 +6,7 @@ mod check;
 mod claims;
 #[cfg(target_os = "linux")]
 mod emulate;
+mod forecast;
 mod list;
 mod new;
 mod replay;
@@ -39,6 +40,7 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
         Experiment::List(args) => list::list(&args.targets).map(|()| HOLDS),
         Experiment::Report(args) => report::report(&args.folder, args.out).map(|()| HOLDS),
         Experiment::Replay(args) => replay::replay(&args).map(|()| HOLDS),
+        Experiment::Forecast(args) => forecast::run(&args).map(|()| HOLDS),
         Experiment::ScenarioFrom(args) => scenario_from::scenario_from(&args).map(|()| HOLDS),
         Experiment::Schema => print(&schema::json_text()).map(|()| HOLDS),
         Experiment::Docs { folder } => docs(&folder).map(|()| HOLDS),

@@ -36,15 +36,21 @@ impl Sampler {
 
     /// Returns the samples since the last call as lines of a recording.
     pub fn take(&mut self) -> String {
-        let mut lines = String::new();
-        for (at, mut stations) in self.told.try_iter() {
-            if let Some(known) = &mut self.known {
-                number(&mut stations, known);
-            }
-            lines += &json!({ "air": stations, "at_s": at.as_secs_f64() }).to_string();
-            lines.push('\n');
+        let all: Vec<_> = self.told.try_iter().collect();
+        all.into_iter().map(|(at, stations)| self.line(at, stations)).collect()
+    }
+
+    /// Waits for a sample. Returns its time and its line, or `None` once the interface is gone.
+    pub fn wait(&mut self) -> Option<(Duration, String)> {
+        let (at, stations) = self.told.recv().ok()?;
+        Some((at, self.line(at, stations)))
+    }
+
+    fn line(&mut self, at: Duration, mut stations: Stations) -> String {
+        if let Some(known) = &mut self.known {
+            number(&mut stations, known);
         }
-        lines
+        json!({ "air": stations, "at_s": at.as_secs_f64() }).to_string() + "\n"
     }
 }
 

@@ -1,0 +1,69 @@
+//! `sluice forecast`.
+
+use crate::args;
+use crate::commands::decisions::line;
+use crate::console::{complain, print, print_json};
+use crate::failure::Failure;
+use lab::forecast::{ARMS, Air, DRAWS, forecast};
+use std::io::Read as _;
+
+/// Largest file that is read: an hour of a dozen stations.
+const MOST: u64 = 1 << 28;
+
+pub(super) fn run(args: &args::Forecast) -> Result<(), Failure> {
+    let name = args.source.display();
+    let unusable = |why: &str| Failure::wrong(format!("{name} {why}"));
+    let mut text = String::new();
+    match std::fs::File::open(&args.source) {
+        Ok(file) => {
+            let read = file.take(MOST).read_to_string(&mut text);
+            let read = read.map_err(|error| unusable(&format!("cannot be read: {error}")))?;
+            if read as u64 == MOST {
+                return Err(unusable("is longer than 256 MiB: cut it"));
+            }
+        }
+        Err(error) => {
+            let why = || unusable(&format!("cannot be read: {error}; nor is it a Wi-Fi interface of this machine"));
+            text = recorded(args)?.ok_or_else(why)?;
+        }
+    }
+    let air = Air::read(&text).map_err(&unusable)?;
+    complain(format_args!("simulating what may be behind this; two minutes of one core at most"));
+    let forecast = forecast(&air, &ARMS, DRAWS).map_err(|why| unusable(&why))?;
+    if args.json {
+        return print_json(&line(&serde_json::json!({ "says": forecast.says(), "forecast": forecast }))?);
+    }
+    print(&forecast.says())
+}
+
+/// Records a Wi-Fi interface for some minutes; Ctrl-C ends it earlier. `None` if there is none of this name.
+#[cfg(target_os = "linux")]
+fn recorded(args: &args::Forecast) -> Result<Option<String>, Failure> {
+    use linux::agent::signals::Signals;
+    use linux::telemetry::air::Sampler;
+    use units::Duration;
+    const TELL: Duration = Duration::from_secs(30);
+    // The sampler's thread takes no signal.
+    let signals = Signals::take_over()?;
+    let begun = args.source.to_str().and_then(|device| Sampler::begin(device, true));
+    let Some(mut sampler) = begun else { return Ok(None) };
+    complain(format_args!("listening for {}; Ctrl-C forecasts from what there is", args.length));
+    let (mut told, mut recorded) = (Duration::ZERO, String::new());
+    // An interface that is gone ends it, too.
+    while let Some((at, line)) = sampler.wait() {
+        recorded += &line;
+        if at >= args.length || signals.read()?.is_some() {
+            break;
+        }
+        if at >= told + TELL {
+            told += TELL;
+            complain(format_args!("{told} of {}", args.length));
+        }
+    }
+    Ok(Some(recorded))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn recorded(_: &args::Forecast) -> Result<Option<String>, Failure> {
+    Ok(None)
+}

@@ -1,0 +1,272 @@
+//! Forecasts what today's queues and others would do at an access point, from what its radio tells: the modes and the traffic of
+//! its stations, and how busy the channel is. What it does not tell is drawn: the neighbour, servers, other queues. Draws with
+//! which today's queues do what was seen are kept, and simulated with the others, on the same random numbers.
+
+mod draw;
+mod seen;
+mod told;
+
+pub use seen::Air;
+
+use draw::{ANSWERS, Draw, Kind, LENGTH, WARMUP};
+use experiment::scenario::{Scenario, Wishes};
+use rayon::prelude::*;
+use seen::{STEP, Shares, whole};
+use serde::Serialize;
+use sim::World;
+use sim::results::Outcome;
+
+/// Draws that are simulated with today's queues. Half of them are kept at most.
+pub const DRAWS: usize = 40;
+/// Fewer that do what was seen tell too little; those further from it do not, in tolerances.
+const FEWEST: usize = 3;
+const FAR: f64 = 6.0;
+/// Of those kept, the number for which the neighbour's growth is simulated.
+const GROWN: usize = 4;
+/// Events of all simulations together, about: a minute of one core.
+const MOST_EVENTS: f64 = 100e6;
+/// Steps that a recording has at least.
+const ENOUGH: usize = WARMUP + LENGTH;
+/// A queue that can be asked for: its name, and its settings of the access point.
+pub type Queues = (&'static str, &'static [&'static str]);
+/// All of them.
+pub const ARMS: [Queues; 2] = [
+    ("turns", &["node.ap.queues=turns"]),
+    (
+        "knobs",
+        &["node.ap.mac80211.aql_low=2500 us", "node.ap.mac80211.aql_high=5 ms", "node.ap.mac80211.aql_threshold=12 ms"],
+    ),
+];
+
+/// An interval that holds 80 % of what may come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Middle.
+    pub mid: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// What an arm does to the slowest hundredth of the pings to a station.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Arm {
+    /// Name.
+    pub name: String,
+    /// Round trip with today's queues, in seconds, of which 10 ms are the line to a server.
+    pub now_s: Interval,
+    /// Round trip with the arm.
+    pub then_s: Interval,
+    /// Their ratio, on the same draws.
+    pub ratio: Interval,
+    /// Ratio of the goodput of all stations.
+    pub goodput: Interval,
+}
+
+/// A forecast.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Forecast {
+    /// Why nothing can be told, and nothing was simulated.
+    pub cannot: Option<&'static str>,
+    /// Number of stations.
+    pub stations: usize,
+    /// Those whose bitrates have no MCS.
+    pub legacy: usize,
+    /// Share of the air that others fill.
+    pub foreign: f64,
+    /// Draws that were kept.
+    pub draws: usize,
+    /// How far the nearest draw is from what was seen, in tolerances.
+    pub distance: f64,
+    /// Ratio of the first arm to today if the neighbour takes all of the air that it can.
+    pub grown: Option<Interval>,
+    /// The arms.
+    pub arms: Vec<Arm>,
+}
+
+/// Measures of a simulation.
+#[derive(Clone, Debug)]
+struct Found {
+    /// Round trip of the slowest hundredth of the pings, in seconds.
+    rtt: f64,
+    /// Goodput to and from the stations, in bit/s.
+    goodput: [f64; 2],
+    air: Shares,
+    events: u64,
+}
+
+/// Forecasts arms from what was seen, by this number of draws ([`DRAWS`], or fewer in tests).
+///
+/// # Errors
+/// What was seen makes no network.
+pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, String> {
+    let mut told = Forecast {
+        stations: air.interface.stations.len(),
+        legacy: air.legacy,
+        foreign: Shares::mean(&air.shares).foreign,
+        ..Forecast::default()
+    };
+    told.cannot = match air.shares.len() {
+        0 if air.bytes.is_empty() => Some(
+            "iw tells who is there, but neither who sends when nor what others do: give a recording of some minutes",
+        ),
+        0 => Some("the driver does not survey the channel, so that others may fill it or not"),
+        1..=ENOUGH => Some("so short a recording says little: give some minutes"),
+        _ => None,
+    };
+    if told.cannot.is_some() {
+        return Ok(told);
+    }
+    let first = simulated(air, &Draw::new(air, 0, LENGTH), &[])?;
+    let runs = 1.5 * draws as f64 + (draws / 2 * arms.len() + 2 * GROWN) as f64;
+    let events_per_step = first.events as f64 / (WARMUP + LENGTH) as f64;
+    let length = whole(MOST_EVENTS / runs / events_per_step.max(1.0)).clamp(WARMUP + LENGTH / 3, ENOUGH) - WARMUP;
+    let today = |number| fitted(air, Draw::new(air, number, length));
+    let mut tried = (0..draws).into_par_iter().map(today).collect::<Result<Vec<(f64, Found, Draw)>, String>>()?;
+    tried.sort_by(|one, other| one.0.total_cmp(&other.0));
+    told.distance = tried[0].0;
+    // What is twice as far as the nearest is no likely cause.
+    tried.retain(|it| it.0 <= (2.0 * told.distance).max(2.0));
+    tried.truncate(draws / 2);
+    told.draws = tried.len();
+    if told.distance > FAR || tried.len() < FEWEST {
+        told.cannot = Some("hardly any simulated network does what was seen");
+        return Ok(told);
+    }
+    let all = |draws: &[(f64, Found, Draw)], queues: Queues| {
+        draws.par_iter().map(|(.., draw)| simulated(air, draw, queues.1)).collect::<Result<Vec<Found>, String>>()
+    };
+    let compared = |queues: &Queues| Ok(Arm::of(queues.0, &tried, &all(&tried, *queues)?));
+    told.arms = arms.iter().map(compared).collect::<Result<_, String>>()?;
+    if let (Some(queues), 0.02..) = (arms.first(), told.foreign) {
+        tried.truncate(GROWN);
+        for (.., draw) in &mut tried {
+            draw.kind = Kind::Down;
+        }
+        let now = all(&tried, ("", &[]))?;
+        for (today, now) in tried.iter_mut().zip(now) {
+            today.1 = now;
+        }
+        told.grown = Some(Arm::of(queues.0, &tried, &all(&tried, *queues)?).ratio);
+    }
+    Ok(told)
+}
+
+/// Simulates a draw with today's queues; once more if the neighbour's load does not fill what it should. Also returns how far
+/// it is from what was seen.
+fn fitted(air: &Air, mut draw: Draw) -> Result<(f64, Found, Draw), String> {
+    let seen = Shares::mean(&air.shares[draw.steps.clone()]).foreign;
+    let mut found = simulated(air, &draw, &[])?;
+    let scale = seen / found.air.foreign.max(1e-3);
+    if matches!(draw.kind, Kind::Paced | Kind::Bursts) && !(0.8..1.25).contains(&scale) {
+        draw.scale = scale.clamp(0.1, 10.0);
+        found = simulated(air, &draw, &[])?;
+    }
+    Ok((air.distance(&draw, &found), found, draw))
+}
+
+/// Simulates a draw with these settings.
+fn simulated(air: &Air, draw: &Draw, settings: &[&str]) -> Result<Found, String> {
+    let text = air.scenario(draw)?;
+    let [length, warmup] = [draw.steps.len(), WARMUP].map(|steps| steps as f64 * STEP);
+    let mut set = vec![format!("duration={length:.1} s"), format!("warmup={warmup:.1} s")];
+    set.extend(settings.iter().map(|&setting| setting.to_owned()));
+    let wishes = Wishes { set, base_only: true, ..Wishes::default() };
+    let scenario = Scenario::parse("forecast.toml", text.as_bytes(), &wishes).map_err(|refusal| refusal.to_string())?;
+    let world = World::new(&scenario.base, draw.seed).map_err(|error| error.to_string())?;
+    Ok(Found::of(&world.finish()))
+}
+
+impl Found {
+    fn of(outcome: &Outcome) -> Self {
+        let mut found = Self { rtt: 0.0, goodput: [0.0; 2], air: Shares::default(), events: outcome.events };
+        for flow in &outcome.flows {
+            match &*flow.name {
+                // Without an answer a ping is as slow as can be.
+                "ping" => found.rtt = flow.rtt_s.map_or(outcome.simulated_s, |times| times.p99),
+                name if name.starts_with("load") => {
+                    found.goodput[usize::from(flow.from.starts_with("sta"))] += flow.goodput_bps;
+                }
+                _ => {}
+            }
+        }
+        for node in &outcome.nodes {
+            let share = node.mac.airtime_s / outcome.simulated_s;
+            match &*node.name {
+                "ap" => (found.air.busy, found.air.sent) = (node.mac.busy_ratio, share),
+                name if name == "other" || name.starts_with("guest") => found.air.foreign += share,
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+impl Arm {
+    /// Compares an arm with today's queues.
+    fn of(name: &str, now: &[(f64, Found, Draw)], then: &[Found]) -> Self {
+        debug_assert_eq!(now.len(), then.len(), "each draw has both");
+        let each = |of: &dyn Fn(&Found, &Found) -> f64| {
+            Interval::of(
+                &now.iter().zip(then).map(|((_, now, _), then)| of(now, then).max(1e-9).ln()).collect::<Vec<_>>(),
+            )
+        };
+        let total = |found: &Found| found.goodput.iter().sum::<f64>().max(1.0);
+        Self {
+            name: name.to_owned(),
+            now_s: each(&|now, _| now.rtt),
+            then_s: each(&|_, then| then.rtt),
+            ratio: each(&|now, then| then.rtt / now.rtt),
+            goodput: each(&|now, then| total(then) / total(now)),
+        }
+    }
+}
+
+impl Air {
+    /// How far a simulation of today's queues is from what was seen in the same steps, in tolerances.
+    fn distance(&self, draw: &Draw, found: &Found) -> f64 {
+        let steps = draw.steps.start + WARMUP..draw.steps.end;
+        let mut sum = 0.0;
+        for (way, tolerance) in [(0, 0.1), (1, 0.15)] {
+            // Headers and acknowledgements are no goodput.
+            let bytes = (self.total(way, &steps) - ANSWERS.end / 2.0 * self.total(1 - way, &steps)).max(0.0);
+            let seen = 0.96 * 8.0 * bytes / (steps.len() as f64 * STEP);
+            sum += (((found.goodput[way] + 1e6) / (seen + 1e6)).ln() / tolerance).powi(2);
+        }
+        let (seen, found) = (Shares::mean(&self.shares[steps]), found.air);
+        for (found, seen) in [(found.busy, seen.busy), (found.sent, seen.sent), (found.foreign, seen.foreign)] {
+            sum += ((found - seen) / 0.05).powi(2);
+        }
+        sum.sqrt()
+    }
+}
+
+impl Interval {
+    /// An interval that holds the next one of some values in 80 %, by Student's t, from their logarithms.
+    fn of(logs: &[f64]) -> Self {
+        debug_assert!(logs.len() > 1, "one value has no spread");
+        let n = logs.len() as f64;
+        let mean = logs.iter().sum::<f64>() / n;
+        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+        // The 90 % quantile of t, within 1 % from two degrees of freedom on.
+        let t = 1.2816 + (0.85 + 0.75 / (n - 1.0)) / (n - 1.0);
+        let half = t * (squares / (n - 1.0) * (1.0 + 1.0 / n)).sqrt();
+        Self { low: (mean - half).exp(), mid: mean.exp(), high: (mean + half).exp() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Logarithms 0, 1 and 2: mean 1, deviation 1, and t of two degrees of freedom.
+    #[test]
+    fn an_interval_is_by_students_t() {
+        let Interval { low, mid, high } = Interval::of(&[0.0, 1.0, 2.0]);
+        let half = 1.886 * (4.0_f64 / 3.0).sqrt();
+        for (found, right) in [(low, 1.0 - half), (mid, 1.0), (high, 1.0 + half)] {
+            assert!((found.ln() - right).abs() < 0.02, "{found} {right}");
+        }
+    }
+}

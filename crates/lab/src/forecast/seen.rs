@@ -1,0 +1,235 @@
+//! What a radio tells: the samples of a recording.
+
+use crate::interface::{self, Bitrate, Format, GuardInterval, Interface, Role, Station};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Length of a step of a recording, in seconds.
+pub(super) const STEP: f64 = 0.1;
+/// Share of the airtime of frames that is their payload, where the driver does not tell their airtime.
+const PAYLOAD: f64 = 0.6;
+
+/// Shares of the air: busy; the access point sends; others than it and its stations send.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Shares {
+    pub(super) busy: f64,
+    pub(super) sent: f64,
+    pub(super) foreign: f64,
+}
+
+impl Shares {
+    pub(super) fn mean(all: &[Self]) -> Self {
+        let of =
+            |share: fn(&Self) -> f64| all.iter().map(share).fold(0.0, |sum, it| sum + it) / all.len().max(1) as f64;
+        Self { busy: of(|it| it.busy), sent: of(|it| it.sent), foreign: of(|it| it.foreign) }
+    }
+}
+
+/// An access point, as its radio sees it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Air {
+    /// Its channel and stations; none in the output of `iw`, which does not tell what happens.
+    pub interface: Interface,
+    /// Number of stations whose bitrates have no MCS: they count as slow ones of 802.11n.
+    pub legacy: usize,
+    /// The station that is pinged: the one to which most is sent.
+    pub pinged: usize,
+    /// Bytes to and from each station in each step.
+    pub(super) bytes: Vec<[Vec<f64>; 2]>,
+    /// Mean length of what is sent to each, where the driver counts it.
+    pub(super) packets: Vec<Option<f64>>,
+    /// Shares of each step; empty if the driver does not survey the channel.
+    pub(super) shares: Vec<Shares>,
+}
+
+impl Air {
+    /// Reads a recording, or the output of `iw`.
+    ///
+    /// # Errors
+    /// It is neither, or tells of no access point with stations.
+    pub fn read(text: &str) -> Result<Self, &'static str> {
+        let samples = text.lines().filter(|line| line.starts_with("{\"air\":"));
+        // A last line may be cut off.
+        let samples: Vec<Value> = samples.filter_map(|line| serde_json::from_str(line).ok()).collect();
+        match samples.as_slice() {
+            [] if interface::is_interface(text) => Ok(Self::default()),
+            [] => Err("holds neither what a radio told nor the output of iw: record a Wi-Fi interface"),
+            [first, .., last] if (1.0..86_400.0).contains(&(number(last, "at_s") - number(first, "at_s"))) => {
+                let mut air = Self::of_samples(&samples);
+                air.legacy = air.interface.left_out();
+                for station in &mut air.interface.stations {
+                    if station.sent.or(station.received).is_none() {
+                        station.sent = Bitrate::new(Format::Ht, 1, 1, 20, GuardInterval::Long).ok();
+                    }
+                }
+                let sent = |&station: &usize| air.bytes[station][0].iter().sum::<f64>();
+                let all = 0..air.bytes.len();
+                air.pinged = all.max_by(|one, other| sent(one).total_cmp(&sent(other))).unwrap_or(0);
+                match air.interface.stations.len() {
+                    _ if first["air"]["role"] != "access point" => {
+                        Err("is no access point's: record there, where the queues are")
+                    }
+                    0 => Err("tells of no station: record while some are connected"),
+                    all if all == air.legacy => Err("tells of no station from 802.11n on: their bitrates have no MCS"),
+                    _ => Ok(air),
+                }
+            }
+            _ => Err("holds less than a second of what a radio told, or more than a day"),
+        }
+    }
+
+    fn of_samples(samples: &[Value]) -> Self {
+        let begin = number(&samples[0], "at_s");
+        let place = |sample: &Value| whole((number(sample, "at_s") - begin) / STEP + 0.5);
+        let steps = samples.last().map_or(0, place);
+        let (mut stations, mut survey) = (BTreeMap::<&str, Counted>::new(), Vec::new());
+        for sample in samples {
+            let (place, radio) = (place(sample).min(steps), &sample["air"]);
+            for told in radio["stations"].as_array().into_iter().flatten() {
+                stations.entry(told["address"].as_str().unwrap_or_default()).or_default().add(place, told);
+            }
+            // Some drivers survey more seldom: what they count is spread over the time since the last survey.
+            let counts = ["channel_active_s", "channel_busy_s", "channel_sending_s"].map(|key| number(radio, key));
+            if counts[0] > survey.last().map_or(0.0, |last: &Reading| last.1[0]) {
+                survey.push((place, counts));
+            }
+        }
+        let small = |key: &str| u32::try_from(samples[0]["air"][key].as_u64()?).ok();
+        let frequency = small("channel_mhz").filter(interface::is_of_wifi);
+        let width = small("channel_width_mhz").map(|width| width.clamp(20, 160));
+        let interface = Interface { role: Role::AccessPoint, frequency, width, ..Interface::default() };
+        let mut air = Self { interface, ..Self::default() };
+        let mut heard = vec![0.0; steps];
+        for (address, mut counted) in stations {
+            let [sent, received] = counted.modes.each_mut().map(|modes| median(modes));
+            let by_step = by_step(&counted.counts, steps);
+            for (sum, [_, from, airtime]) in heard.iter_mut().zip(&by_step) {
+                // Zero with bytes is unknown.
+                let by_rate = received.or(sent).map_or(0.0, |mode| 8.0 * from / (PAYLOAD * mode.rate()));
+                *sum += if counted.counts.iter().any(|it| it.1[2] > 0.0) { *airtime } else { by_rate };
+            }
+            air.packets.push(counted.packet());
+            air.bytes.push([0, 1].map(|way| by_step.iter().map(|counts| counts[way]).collect()));
+            air.interface.stations.push(Station { address: address.to_owned(), sent, received });
+        }
+        let shares = |([active, busy, sent], heard): ([f64; 3], f64)| {
+            let [busy, sent] = [busy, sent].map(|time| (time / active.max(1e-3)).clamp(0.0, 1.0));
+            // The answers of stations to what the access point sends are busy time, too, and nobody counts them.
+            Shares { busy, sent, foreign: (busy - 1.04 * sent - heard / STEP).clamp(0.0, 1.0) }
+        };
+        if survey.len() > 1 {
+            air.shares = by_step(&survey, steps).into_iter().zip(heard).map(shares).collect();
+        }
+        air
+    }
+}
+
+fn number(of: &Value, key: &str) -> f64 {
+    of[key].as_f64().unwrap_or(0.0)
+}
+
+/// The whole part of a number, 0 for those below.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is out of range becomes the nearest")]
+pub(super) fn whole(number: f64) -> usize {
+    number as usize
+}
+
+/// A step, and counters that were read in it.
+type Reading = (usize, [f64; 3]);
+
+/// Increments in each step.
+fn by_step(readings: &[Reading], steps: usize) -> Vec<[f64; 3]> {
+    let mut all = vec![[0.0; 3]; steps];
+    for pair in readings.windows(2) {
+        let [(begin, before), (end, now)] = [pair[0], pair[1]];
+        debug_assert!(end <= steps, "all is within the recording");
+        // A counter that fell began anew.
+        let grown = [0, 1, 2].map(|way| if now[way] < before[way] { 0.0 } else { now[way] - before[way] });
+        let begin = begin.min(end.max(1) - 1);
+        for step in &mut all[begin..end.max(1)] {
+            *step = [0, 1, 2].map(|way| step[way] + grown[way] / (end.max(1) - begin) as f64);
+        }
+    }
+    all
+}
+
+/// Counters of a station (bytes to it and from it, airtime from it), and the modes in which it was sent to and heard.
+#[derive(Debug, Default)]
+struct Counted {
+    counts: Vec<Reading>,
+    frames: [f64; 2],
+    modes: [Vec<Bitrate>; 2],
+}
+
+impl Counted {
+    fn add(&mut self, place: usize, told: &Value) {
+        let counts = ["sent_bytes", "received_bytes", "received_airtime_s"].map(|key| number(told, key));
+        let before = self.counts.last().map_or([0.0; 3], |last| last.1);
+        for (way, key) in ["sent_mode", "received_mode"].into_iter().enumerate() {
+            // A mode counts where something was sent in it.
+            if self.modes[way].is_empty() || counts[way] > before[way] + 1e3 {
+                self.modes[way].extend(bitrate(&told[key]));
+            }
+        }
+        self.counts.push((place, counts));
+        let frames = number(told, "sent_frames");
+        self.frames = [if self.counts.len() > 1 { self.frames[0] } else { frames }, frames];
+    }
+
+    fn packet(&self) -> Option<f64> {
+        let bytes = self.counts.last()?.1[0] - self.counts.first()?.1[0];
+        let frames = self.frames[1] - self.frames[0];
+        (bytes > 0.0 && frames > 0.0).then(|| (bytes / frames).clamp(64.0, 1_500.0))
+    }
+}
+
+fn median(modes: &mut [Bitrate]) -> Option<Bitrate> {
+    modes.sort_by(|one, other| one.rate().total_cmp(&other.rate()));
+    modes.get(modes.len() / 2).copied()
+}
+
+fn bitrate(mode: &Value) -> Option<Bitrate> {
+    let generation = match mode["format"].as_str()? {
+        "HT" => Format::Ht,
+        "VHT" => Format::Vht,
+        "HE" | "EHT" => Format::He,
+        _ => return None,
+    };
+    let small = |key| u8::try_from(mode[key].as_u64()?).ok();
+    let is_so_long =
+        |guard: &GuardInterval| (guard.nanos() as f64 / 1e9 - number(mode, "guard_interval_s")).abs() < 1e-8;
+    let guards = [GuardInterval::Short, GuardInterval::Double, GuardInterval::Quadruple];
+    let guard = guards.into_iter().find(is_so_long).unwrap_or_default();
+    Bitrate::new(generation, small("mcs")?, small("streams")?, u32::try_from(mode["width_mhz"].as_u64()?).ok()?, guard)
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// Two seconds; a station is sent 10 kB in each step. The survey comes once a second, and says that the channel was busy for
+    /// 600 ms of it and the access point sent for 250 ms.
+    #[test]
+    fn counters_become_shares_of_steps() {
+        let line = |step: u32| {
+            let (second, mode) = (step / 10, json!({ "format": "VHT", "mcs": 7, "streams": 2, "width_mhz": 80 }));
+            let idle = json!({ "address": "b", "sent_mode": null });
+            let station = json!({ "address": "a", "sent_bytes": 10_000 * step, "sent_frames": 10 * step, "received_bytes": 0, "sent_mode": mode });
+            json!({ "air": {
+                "role": "access point", "channel_mhz": 5_180, "channel_active_s": 5.0 + f64::from(second),
+                "channel_busy_s": 0.6 * f64::from(second), "channel_sending_s": 0.25 * f64::from(second), "stations": [station, idle],
+            }, "at_s": 0.1 * f64::from(step) }).to_string() + "\n"
+        };
+        let text: String = (0..=20).map(line).collect();
+        // What was cut off is left out.
+        let air = Air::read(&(text + "{\"air\":{\"role\":\"acc")).unwrap();
+        assert_eq!((air.shares.len(), air.interface.stations.len(), air.legacy), (20, 2, 1));
+        assert_eq!((air.pinged, &air.packets[..]), (0, &[Some(1_000.0), None][..]));
+        for (shares, bytes) in air.shares.iter().zip(&air.bytes[0][0]) {
+            assert!((shares.busy - 0.6).abs() < 1e-9 && (shares.sent - 0.25).abs() < 1e-9, "{shares:?}");
+            assert!((shares.foreign - 0.34).abs() < 1e-9 && (bytes - 10_000.0).abs() < 1e-6, "{shares:?} {bytes}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A forecast in words.
+
+use super::{Arm, Forecast, Interval};
+use std::fmt::Write as _;
+
+/// Smaller differences count as none.
+const LITTLE: f64 = 1.1;
+
+impl Forecast {
+    /// Says what to expect.
+    pub fn says(&self) -> String {
+        if let Some(why) = self.cannot {
+            return format!("Cannot tell, because {why}.\n");
+        }
+        let mut text = String::new();
+        let now = self.arms.first().map_or_else(String::new, |arm| ms(arm.now_s));
+        let _ = writeln!(text, "The slowest hundredth of pings to the busiest station: {now} now.");
+        for arm in &self.arms {
+            let Arm { name, ratio: Interval { low, high, .. }, goodput, .. } = arm;
+            let (then, verdict) = (ms(arm.then_s), arm.verdict());
+            let goodput = 100.0 * (1.0 - goodput.low).max(goodput.high - 1.0);
+            let _ = writeln!(
+                text,
+                "  {then} with {name}: {low:.2} to {high:.2} times, {verdict}; goodput within {goodput:.0} %."
+            );
+        }
+        let _ = write!(text, "Others fill {:.0} % of the air; ", 100.0 * self.foreign);
+        let _ = match self.grown {
+            Some(Interval { low, high, .. }) => {
+                writeln!(text, "if they take all that they can, it is {low:.2} to {high:.2} times.")
+            }
+            None => writeln!(text, "if that grows, this does not hold."),
+        };
+        if self.legacy > 0 {
+            let _ = writeln!(text, "{} of {} stations tell no MCS and count as slow ones.", self.legacy, self.stations);
+        }
+        text
+    }
+}
+
+impl Arm {
+    /// What can be told.
+    pub fn verdict(&self) -> &'static str {
+        match self.ratio {
+            Interval { low, high, .. } if low > 1.0 / LITTLE && high < LITTLE => "no difference to be expected",
+            Interval { high: ..1.0, .. } => "faster",
+            Interval { low, .. } if low > 1.0 => "slower",
+            _ => "cannot tell, because what is not seen decides",
+        }
+    }
+}
+
+fn ms(of: Interval) -> String {
+    format!("{:.0} to {:.0} ms", 1e3 * of.low, 1e3 * of.high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A difference of a hundredth that is sure is still no difference.
+    #[test]
+    fn a_verdict_is_what_the_interval_of_the_ratio_says() {
+        let of = |low, high| {
+            let ratio = Interval { low, mid: 1.0, high };
+            let (now_s, then_s, goodput) = (ratio, ratio, ratio);
+            Arm { name: "turns".to_owned(), now_s, then_s, ratio, goodput }.verdict()
+        };
+        assert_eq!([of(0.5, 0.8), of(1.02, 1.3)], ["faster", "slower"]);
+        assert_eq!([of(0.98, 0.99), of(1.01, 1.02)], ["no difference to be expected"; 2]);
+        assert!([of(0.5, 1.05), of(0.95, 2.0)].iter().all(|it| it.starts_with("cannot tell")));
+    }
+}
