@@ -146,6 +146,20 @@ struct Row {
     has_neighbour: bool,
 }
 
+impl Row {
+    fn true_ratio(&self) -> f64 {
+        self.truth[1] / self.truth[0]
+    }
+
+    fn says(&self) -> bool {
+        matches!(self.verdict, "faster" | "slower")
+    }
+
+    fn is_right(&self) -> bool {
+        (self.ratio.mid > 1.0) == (self.true_ratio() > 1.0)
+    }
+}
+
 /// Compares over homes, for each arm and each of the stations that homes ping.
 #[test]
 #[ignore = "make nightly: twenty minutes of simulated homes"]
@@ -218,25 +232,27 @@ fn of_homes_nobody_tuned_to() {
     }
     let quiet = rows.iter().filter(|it| !it.2.has_neighbour).map(|it| &it.2).collect::<Vec<_>>();
     print_scores("without a heavy neighbour", &quiet);
-    print_scores("all", &rows.iter().map(|it| &it.2).collect::<Vec<_>>());
+    let all: Vec<&Row> = rows.iter().map(|it| &it.2).collect();
+    print_scores("all", &all);
+    // Where it says better or worse, it is right in 95 %.
+    let says = all.iter().filter(|row| row.says());
+    let wrong = says.clone().filter(|row| !row.is_right()).count();
+    assert!(20 * wrong <= says.count(), "{wrong} wrong");
 }
 
 fn print_scores(what: &str, rows: &[&Row]) {
-    let true_ratio = |row: &Row| row.truth[1] / row.truth[0];
     let count = |is: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
-    let is_big = |row: &Row| (true_ratio(row) - 1.0).abs() > 0.2;
-    let says = |row: &Row| matches!(row.verdict, "faster" | "slower");
-    let is_right = |row: &Row| (row.ratio.mid > 1.0) == (true_ratio(row) > 1.0);
+    let is_big = |row: &Row| (row.true_ratio() - 1.0).abs() > 0.2;
     let is_near = |forecast: f64, truth: f64| (forecast / truth - 1.0).abs() < 0.25;
     println!(
         "{what}: {} measures; says better or worse {}, right {}; of {} changes above 20 % says so {}, sign right {}; p99 within 25 %: \
          now {}, then {}; intervals hold the truth: now {}, then {}",
         rows.len(),
-        count(&says),
-        count(&|row| says(row) && is_right(row)),
+        count(&Row::says),
+        count(&|row| row.says() && row.is_right()),
         count(&is_big),
-        count(&|row| is_big(row) && says(row)),
-        count(&|row| is_big(row) && is_right(row)),
+        count(&|row| is_big(row) && row.says()),
+        count(&|row| is_big(row) && row.is_right()),
         count(&|row| is_near(row.now.mid, row.truth[0])),
         count(&|row| is_near(row.then.mid, row.truth[1])),
         count(&|row| (row.now.low..=row.now.high).contains(&row.truth[0])),
@@ -335,24 +351,4 @@ fn a_forecast_has_the_same_bytes_on_one_and_two_threads() {
     let blind = recording.replace("channel_active_s", "unknown");
     let told = forecast(&Air::read(&blind).unwrap(), &ARMS, 6).unwrap();
     assert!(told.says().starts_with("Cannot tell, because the driver does not survey the channel"), "{}", told.says());
-}
-
-/// Twelve stations, two of which download, without and with a neighbour: the one turns help, the other hardly.
-#[test]
-#[ignore = "make nightly: minutes"]
-fn of_twelve_stations_beside_a_neighbour() {
-    for neighbour in [1, 120] {
-        let text = cell(12, neighbour);
-        let (today, recording) = recorded(&network(&text, 20, &[]), 11);
-        let then = World::new(&network(&text, 20, ARMS[0].1), 11).expect("a network").finish();
-        let air = Air::read(&recording).expect("a recording");
-        let told = forecast(&air, &ARMS, DRAWS).expect("a forecast");
-        let worst = |outcome: &Outcome| {
-            let pings = outcome.flows.iter().filter(|flow| flow.name.starts_with("ping"));
-            1e3 * pings.filter_map(|flow| Some(flow.rtt_s?.p99)).fold(0.0, f64::max)
-        };
-        let busy = [&today, &then].map(|outcome| 1e3 * p99(outcome, "ping-sta1").unwrap());
-        println!("{neighbour} Mb/s: worst {:.1} -> {:.1} ms, sta1 {busy:.1?}", worst(&today), worst(&then));
-        println!("{}distance {:.1}", told.says(), told.distance);
-    }
 }

@@ -110,7 +110,7 @@ impl Air {
             }
             air.packets.push(counted.packet());
             air.bytes.push([0, 1].map(|way| by_step.iter().map(|counts| counts[way]).collect()));
-            air.interface.stations.push(Station { address: address.to_owned(), sent, received });
+            air.interface.stations.push(Station { address: address.to_owned(), sent, received, old: None });
         }
         let shares = |([active, busy, sent], heard): ([f64; 3], f64)| {
             let [busy, sent] = [busy, sent].map(|time| (time / active.max(1e-3)).clamp(0.0, 1.0));
