@@ -159,8 +159,10 @@ impl Radio {
             let why = format!("{} is at {band} GHz; write `frequency = \"{at} GHz\"` in `[radio]`", standard.name());
             return Err(Refusal::new("standard", why));
         }
+        if node.channel_width.is_some() {
+            return Err(Refusal::of_802_11n("channel_width"));
+        }
         let own = Self {
-            channel_width: node.channel_width.unwrap_or_default(),
             streams: node.streams,
             extended_range: node.extended_range,
             mcs: node.mcs,
