@@ -253,8 +253,8 @@ fn write_cell(text: &mut String, interface: &Interface, about: &str) -> fmt::Res
     let mut number = 0;
     for station in &interface.stations {
         let Station { address, sent, received, .. } = station;
-        let own = station.mode(interface.is_low());
-        if own.is_none() && station.older(interface.is_low()).is_none() {
+        let (own, older) = (station.mode(interface.is_low()), station.older(interface.is_low()));
+        if own.is_none() && older.is_none() {
             writeln!(
                 text,
                 "# {address} is left out: its bitrates tell no MCS, and no rate of data of 802.11a, b or g.\n"
@@ -264,7 +264,7 @@ fn write_cell(text: &mut String, interface: &Interface, about: &str) -> fmt::Res
         number += 1;
         writeln!(text, "[[node]]                        # {address}\nname = \"sta{number}\"")?;
         writeln!(text, "position = [\"{} m\", \"0 m\"]", 2 + number)?;
-        if let Some((standard, rate)) = station.older(interface.is_low()) {
+        if let Some((standard, rate)) = older {
             writeln!(text, "standard = \"{}\"\ndata_rate = \"{rate}\"\n", standard.name())?;
         }
         let Some(own) = own else { continue };

@@ -1,4 +1,4 @@
-//! The law of `turns` by hand and by its properties.
+//! The law of `turns` by hand and by its properties. In one file, although it is long: one host drives the law in all of them.
 
 use crate::piece::{Piece, at, piece, queue as build};
 use proptest::prelude::*;

@@ -308,17 +308,19 @@ fn traffic(from: &str, to: &str) -> String {
     )
 }
 
-/// The flows that get less than 50 kbit/s: of packets a sixth, perhaps beside TCP in a FIFO.
+/// The flows that get less than 100 kbit/s: of packets a third.
 fn starved(text: &str, what: &str) -> Vec<String> {
     let outcome = run(text, 1);
-    let starved = outcome.flows.iter().filter(|flow| flow.goodput_bps < 5e4);
+    let starved = outcome.flows.iter().filter(|flow| flow.goodput_bps < 1e5);
     starved.map(|flow| format!("{what}, {}: {} bit/s", flow.name, flow.goodput_bps)).collect()
 }
 
-/// Frames to several stations pass the older ones by.
+/// Frames to several stations pass the older ones by. Stations have flow queues: in FIFOs, beside TCP, two flows of packets of 192
+/// differ from the bound, with 77 and 83 kbit/s, of which one has a newer station.
 #[test]
 fn older_stations_live_beside_ofdma() {
     let mut found = Vec::new();
+    let queue = "queue.discipline = \"fq-codel\"\n";
     for (old, frequency, extra) in [
         ("802.11b", "2.437 GHz", "b_protection = \"none\""),
         ("802.11g", "2.437 GHz", ""),
@@ -330,8 +332,8 @@ fn older_stations_live_beside_ofdma() {
                 "duration = \"2 s\"\nwarmup = \"500 ms\"\nmac.ofdma = \"{ofdma}\"\n\
                  [radio]\nstandard = \"802.11ax\"\nfrequency = \"{frequency}\"\n{extra}\n\
                  [[node]]\nname = \"ap\"\nrole = \"access-point\"\nqueues = \"{queues}\"\nposition = [\"0 m\", \"0 m\"]\n\
-                 [[node]]\nname = \"old\"\nstandard = \"{old}\"\nposition = [\"3 m\", \"0 m\"]\n\
-                 [[node]]\nname = \"ax\"\ncount = 3\nposition = [\"0 m\", \"3 m\"]\n"
+                 [[node]]\nname = \"old\"\nstandard = \"{old}\"\nposition = [\"3 m\", \"0 m\"]\n{queue}\
+                 [[node]]\nname = \"ax\"\ncount = 3\nposition = [\"0 m\", \"3 m\"]\n{queue}"
             );
             // Uploads leave an access point little: downloads for themselves.
             for greedy in ["ap to ", " to ap"] {
