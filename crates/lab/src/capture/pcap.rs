@@ -24,9 +24,6 @@ pub(super) struct Capture<W> {
 
 impl<W: Write> Capture<W> {
     /// Creates a capture of `node`.
-    ///
-    /// # Errors
-    /// When the header cannot be written.
     pub(super) fn new(mut to: W, node: u32, addresses: Addresses) -> io::Result<Self> {
         let mut header = Vec::with_capacity(24);
         header.extend(MAGIC.to_le_bytes());
@@ -40,9 +37,6 @@ impl<W: Write> Capture<W> {
     }
 
     /// Adds an event, if it is a frame that this node sent or heard.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         if event.node != self.node {
             return Ok(());
@@ -85,9 +79,6 @@ impl<W: Write> Capture<W> {
     }
 
     /// Writes out what is buffered.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }

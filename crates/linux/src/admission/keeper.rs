@@ -20,9 +20,6 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Starts it for the requests of a filter. It must be called by a thread that is not under the filter.
-    ///
-    /// # Errors
-    /// The kernel gives no process or no descriptors.
     pub(super) fn start(listener: &OwnedFd) -> Result<Self, Error> {
         let failed = |source| Error::Kernel { what: "start a process".into(), source };
         let (ended, alive) = std::io::pipe().map_err(failed)?;

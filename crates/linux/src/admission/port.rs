@@ -66,9 +66,6 @@ impl AsFd for Port {
 impl Port {
     /// Makes the sockets that a running agent may not make, for programs that ask in this folder. Also returns why marked
     /// packets cannot be noticed, if so.
-    ///
-    /// # Errors
-    /// The kernel refuses.
     pub(crate) fn open(settings: &Settings, folder: &Path) -> Result<(Self, Option<Error>), Error> {
         let failed = |errno: Errno| Error::Kernel { what: "make sockets for admission".into(), source: errno.into() };
         let programs = Unnamed::open(SocketType::DGRAM).map_err(failed)?;
@@ -262,9 +259,6 @@ fn from_programs(socket: BorrowedFd<'_>, owners: &Owners) -> Vec<(Peer, Message)
 }
 
 /// Reads one datagram of a program; `None` if it is no message.
-///
-/// # Errors
-/// There is no other datagram.
 fn from_program(socket: BorrowedFd<'_>, owners: &Owners) -> Result<Option<(Peer, Message)>, Errno> {
     let mut buffer = [0; LENGTH + 1];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];

@@ -101,9 +101,6 @@ impl AsFd for Source {
 
 impl Source {
     /// Makes a source that has not asked yet.
-    ///
-    /// # Errors
-    /// The kernel gives no socket or no random numbers.
     pub fn open(wanted: Wanted) -> Result<Self, Error> {
         let failed =
             |errno: Errno| Error::Kernel { what: "ask the agent of this machine".into(), source: errno.into() };

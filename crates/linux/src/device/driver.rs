@@ -135,9 +135,6 @@ pub(crate) struct Idle {
 }
 
 /// Returns why nothing ever waits in the queue at a place, if so.
-///
-/// # Errors
-/// There is no such interface or class.
 pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> {
     let mut route = Route::open()?;
     let link = route.link(&place.device)?;

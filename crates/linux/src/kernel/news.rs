@@ -23,9 +23,6 @@ impl AsFd for News {
 
 impl News {
     /// Opens it for `groups` of changes in the network namespace of this thread. Needs no privilege.
-    ///
-    /// # Errors
-    /// The kernel gives no such socket.
     pub(crate) fn open(groups: u32) -> Result<Self, Error> {
         let failed =
             |source: Errno| Error::Kernel { what: "follow changes of interfaces".into(), source: source.into() };

@@ -51,9 +51,6 @@ impl AsFd for Port {
 
 impl Port {
     /// Starts without interfaces. `seed` sets the send jitter.
-    ///
-    /// # Errors
-    /// The kernel refuses.
     pub(crate) fn open(seed: u64) -> Result<Self, Error> {
         let failed = |errno: Errno| Error::Kernel { what: "wait for notes".into(), source: errno.into() };
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
