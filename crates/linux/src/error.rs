@@ -2,6 +2,7 @@
 
 use control::{Invalid, Lacking, Limit, Name};
 use queue::DisciplineName;
+use std::io;
 use std::path::PathBuf;
 use units::Duration;
 
@@ -45,7 +46,24 @@ pub enum Error {
     #[error("not permitted to {what}: that needs {needs}; run it with sudo")]
     NotPermitted { what: String, needs: &'static str },
     #[error("cannot {what}: {source}")]
-    Kernel { what: String, source: std::io::Error },
+    Kernel { what: String, source: io::Error },
+}
+
+impl Error {
+    /// Makes the error of an action that the system refuses.
+    pub(crate) fn kernel<E: Into<io::Error>>(what: &str) -> impl Fn(E) -> Self + Copy {
+        |source| Self::Kernel { what: what.into(), source: source.into() }
+    }
+
+    /// Makes the error of an action that the system refuses, perhaps for want of a privilege.
+    pub(crate) fn refused<E: Into<io::Error>>(what: &str, needs: &'static str) -> impl Fn(E) -> Self + Copy {
+        move |source| match source.into() {
+            source if source.kind() == io::ErrorKind::PermissionDenied => {
+                Self::NotPermitted { what: what.into(), needs }
+            }
+            source => Self::Kernel { what: what.into(), source },
+        }
+    }
 }
 
 /// Requests that do not suit the queue that is to hold the packets.

@@ -18,12 +18,23 @@ use rustix::thread::nanosleep;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use units::{Duration, Instant};
 
+/// Gives a type the descriptor of one of its fields.
+macro_rules! descriptor_of {
+    ($type:ty, $field:tt) => {
+        impl std::os::fd::AsFd for $type {
+            fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+                std::os::fd::AsFd::as_fd(&self.$field)
+            }
+        }
+    };
+}
+pub(crate) use descriptor_of;
+
 /// Draws a random number.
 pub(crate) fn random() -> Result<u64, Error> {
     let mut number = [0; 8];
     // The kernel returns so few bytes whole or not at all.
-    getrandom(&mut number, GetRandomFlags::empty())
-        .map_err(|errno| Error::Kernel { what: "take a random number".into(), source: errno.into() })?;
+    getrandom(&mut number, GetRandomFlags::empty()).map_err(Error::kernel("take a random number"))?;
     Ok(u64::from_ne_bytes(number))
 }
 

@@ -9,7 +9,7 @@ use control::AnyController;
 use experiment::scenario::parse_parts;
 use linux::admission::Settings as Admission;
 use linux::agent::Host;
-use linux::agent::config::{Config, Interface};
+use linux::agent::config::Config;
 use linux::agent::govern::{Patience, govern};
 use linux::agent::signals::Signals;
 use linux::telemetry::Decision;
@@ -62,7 +62,7 @@ fn read(file: &Path, state: &Path) -> Result<(Config, Vec<Wish>, Vec<String>), S
         io::ErrorKind::NotFound => lab::files::sentence(file),
         _ => format!("{name} cannot be read: {error}"),
     })?;
-    let read = parse_parts::<Config, Interface>(&name, &bytes, "interface");
+    let read = parse_parts::<Config, Wish>(&name, &bytes, "interface");
     let (mut config, mut wrong) = read.map_err(|refusal| refusal.to_string())?;
     wrong.extend(config.take_out_wrong(state));
     if config.interface.is_empty()

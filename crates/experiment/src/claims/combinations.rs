@@ -14,138 +14,110 @@ pub(crate) struct Rule {
 
 /// All rules, in the order in which a claim's value is computed.
 const RULES: &[Rule] = &[
-    Rule {
-        key: "series.take",
-        sentence: "`reaches`, `stays` and `share`, and nothing else, need a condition `when`",
-        is_broken: |claim| {
-            let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Share);
-            claim.series.as_ref().is_some_and(|window| waits(window) != window.when.is_some())
-        },
-    },
-    Rule {
-        key: "series.take",
-        sentence: "`settling`, and nothing else, needs `covered`",
-        is_broken: |claim| {
-            claim.series.as_ref().is_some_and(|window| (window.take == Take::Settling) != window.covered.is_some())
-        },
-    },
-    Rule {
-        key: "series.over",
-        sentence: "`over` belongs to `fall`",
-        is_broken: |claim| {
-            claim.series.as_ref().is_some_and(|window| window.over.is_some() && window.take != Take::Fall)
-        },
-    },
-    Rule {
-        key: "series.counting",
-        sentence: "`counting` replaces the seconds until an event: it belongs to `reaches`, `stays` and `settling`",
-        is_broken: |claim| {
+    rule("series.take", "`reaches`, `stays` and `share`, and nothing else, need a condition `when`", |claim| {
+        let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Share);
+        claim.series.as_ref().is_some_and(|window| waits(window) != window.when.is_some())
+    }),
+    rule("series.take", "`settling`, and nothing else, needs `covered`", |claim| {
+        claim.series.as_ref().is_some_and(|window| (window.take == Take::Settling) != window.covered.is_some())
+    }),
+    rule("series.over", "`over` belongs to `fall`", |claim| {
+        claim.series.as_ref().is_some_and(|window| window.over.is_some() && window.take != Take::Fall)
+    }),
+    rule(
+        "series.counting",
+        "`counting` replaces the seconds until an event: it belongs to `reaches`, `stays` and `settling`",
+        |claim| {
             let waits = |window: &Window| matches!(window.take, Take::Reaches | Take::Stays | Take::Settling);
             claim.series.as_ref().is_some_and(|window| window.counting.is_some() && !waits(window))
         },
-    },
-    Rule {
-        key: "series.relative_to",
-        sentence: "`relative_to` takes a value that needs no further keys, not `settling`, `reaches`, `stays` or `share`",
-        is_broken: |claim| {
+    ),
+    rule(
+        "series.relative_to",
+        "`relative_to` takes a value that needs no further keys, not `settling`, `reaches`, `stays` or `share`",
+        |claim| {
             let base = claim.series.as_ref().and_then(|window| window.relative_to.as_ref());
             base.is_some_and(|base| matches!(base.take, Take::Settling | Take::Reaches | Take::Stays | Take::Share))
         },
-    },
-    Rule {
-        key: "compare",
-        sentence: "a correlation compares two series: it needs `series`, and `against` or `than`",
-        is_broken: |claim| claim.compare == Compare::Correlation && (claim.series.is_none() || !has_other(claim)),
-    },
-    Rule {
-        key: "compare",
-        sentence: "a correlation compares whole series, step by step: `take`, `relative_to`, `together` and `first` do not apply",
-        is_broken: |claim| {
+    ),
+    rule("compare", "a correlation compares two series: it needs `series`, and `against` or `than`", |claim| {
+        claim.compare == Compare::Correlation && (claim.series.is_none() || !has_other(claim))
+    }),
+    rule(
+        "compare",
+        "a correlation compares whole series, step by step: `take`, `relative_to`, `together` and `first` do not apply",
+        |claim| {
             let takes = |window: &Window| window.take != Take::Mean || window.relative_to.is_some();
             let reduced = claim.together.is_some() || claim.first.is_some();
             claim.compare == Compare::Correlation && (reduced || claim.series.as_ref().is_some_and(takes))
         },
-    },
-    Rule {
-        key: "compare",
-        sentence: "a rank correlation compares two results over all cases: it needs `than`, and `against`, `series`, `first` and `steps` do not apply",
-        is_broken: |claim| {
+    ),
+    rule(
+        "compare",
+        "a rank correlation compares two results over all cases: it needs `than`, and `against`, `series`, `first` and `steps` do not apply",
+        |claim| {
             let other =
                 !claim.against.is_empty() || claim.series.is_some() || claim.first.is_some() || claim.steps.is_some();
             claim.compare == Compare::RankCorrelation && (claim.than.is_none() || other)
         },
-    },
-    Rule {
-        key: "compare",
-        sentence: "`compare` needs something to compare with: `against`, `than` or `steps`",
-        is_broken: |claim| claim.compare != Compare::Difference && claim.steps.is_none() && !has_other(claim),
-    },
-    Rule {
-        key: "choose",
-        sentence: "`choose` picks one of the cases of `against`, which is missing",
-        is_broken: |claim| claim.choose != Choose::Largest && claim.against.is_empty(),
-    },
-    Rule {
-        key: "reaching",
-        sentence: "`reaching` picks one of the cases of `against`, which is missing",
-        is_broken: |claim| claim.reaching.is_some() && claim.against.is_empty(),
-    },
-    Rule {
-        key: "choose",
-        sentence: "`choose` and `reaching` are two ways to pick one of the cases of `against`: leave one of them out",
-        is_broken: |claim| claim.choose != Choose::Largest && claim.reaching.is_some(),
-    },
-    Rule {
-        key: "first",
-        sentence: "`first` needs either `share` or `when`",
-        is_broken: |claim| claim.first.as_ref().is_some_and(|first| first.share.is_some() == first.when.is_some()),
-    },
-    Rule {
-        key: "against",
-        sentence: "`first` makes one value of all cases along its axis: `against` compares along other axes",
-        is_broken: |claim| claim.first.as_ref().is_some_and(|first| claim.against.contains_key(&first.axis)),
-    },
-    Rule {
-        key: "formula",
-        sentence: "`groups` and `formula` belong together",
-        is_broken: |claim| claim.groups.is_empty() == claim.formula.is_some(),
-    },
-    Rule {
-        key: "formula",
-        sentence: "a formula is itself a comparison: `against`, `than`, `compare` and `first` do not go with it",
-        is_broken: |claim| {
+    ),
+    rule("compare", "`compare` needs something to compare with: `against`, `than` or `steps`", |claim| {
+        claim.compare != Compare::Difference && claim.steps.is_none() && !has_other(claim)
+    }),
+    rule("choose", "`choose` picks one of the cases of `against`, which is missing", |claim| {
+        claim.choose != Choose::Largest && claim.against.is_empty()
+    }),
+    rule("reaching", "`reaching` picks one of the cases of `against`, which is missing", |claim| {
+        claim.reaching.is_some() && claim.against.is_empty()
+    }),
+    rule(
+        "choose",
+        "`choose` and `reaching` are two ways to pick one of the cases of `against`: leave one of them out",
+        |claim| claim.choose != Choose::Largest && claim.reaching.is_some(),
+    ),
+    rule("first", "`first` needs either `share` or `when`", |claim| {
+        claim.first.as_ref().is_some_and(|first| first.share.is_some() == first.when.is_some())
+    }),
+    rule(
+        "against",
+        "`first` makes one value of all cases along its axis: `against` compares along other axes",
+        |claim| claim.first.as_ref().is_some_and(|first| claim.against.contains_key(&first.axis)),
+    ),
+    rule("formula", "`groups` and `formula` belong together", |claim| {
+        claim.groups.is_empty() == claim.formula.is_some()
+    }),
+    rule(
+        "formula",
+        "a formula is itself a comparison: `against`, `than`, `compare` and `first` do not go with it",
+        |claim| {
             let compares = has_other(claim) || claim.first.is_some() || claim.compare != Compare::Difference;
             claim.formula.is_some() && compares
         },
-    },
-    Rule {
-        key: "statistic",
-        sentence: "`holds = \"zero\"` is ruled on value by value: `statistic` does not apply",
-        is_broken: |claim| is_zero(claim) && claim.statistic != Statistic::default(),
-    },
-    Rule {
-        key: "seeds",
-        sentence: "`holds = \"zero\"` is ruled on by the median seed and the mean: `seeds` and `share_of_runs` do not apply",
-        is_broken: |claim| is_zero(claim) && (claim.seeds != OverSeeds::default() || claim.share_of_runs.is_some()),
-    },
-    Rule {
-        key: "better",
-        sentence: "`better` names a side on which the window of `holds` has a border",
-        is_broken: |claim| {
-            let outside = claim.better.map(|side| match side {
-                Side::Below => f64::MIN,
-                Side::Above => f64::MAX,
-            });
-            let condition = claim.holds.parse::<Condition>().ok();
-            outside.zip(condition).is_some_and(|(value, condition)| condition.beyond(value) != claim.better)
-        },
-    },
-    Rule {
-        key: "cause",
-        sentence: "`why` and `cause` belong together; a claim that holds may have `why` alone",
-        is_broken: |claim| claim.cause.is_some() && claim.why.is_none(),
-    },
+    ),
+    rule("statistic", "`holds = \"zero\"` is ruled on value by value: `statistic` does not apply", |claim| {
+        is_zero(claim) && claim.statistic != Statistic::default()
+    }),
+    rule(
+        "seeds",
+        "`holds = \"zero\"` is ruled on by the median seed and the mean: `seeds` and `share_of_runs` do not apply",
+        |claim| is_zero(claim) && (claim.seeds != OverSeeds::default() || claim.share_of_runs.is_some()),
+    ),
+    rule("better", "`better` names a side on which the window of `holds` has a border", |claim| {
+        let outside = claim.better.map(|side| match side {
+            Side::Below => f64::MIN,
+            Side::Above => f64::MAX,
+        });
+        let condition = claim.holds.parse::<Condition>().ok();
+        outside.zip(condition).is_some_and(|(value, condition)| condition.beyond(value) != claim.better)
+    }),
+    rule("cause", "`why` and `cause` belong together; a claim that holds may have `why` alone", |claim| {
+        claim.cause.is_some() && claim.why.is_none()
+    }),
 ];
+
+const fn rule(key: &'static str, sentence: &'static str, is_broken: fn(&Claim) -> bool) -> Rule {
+    Rule { key, sentence, is_broken }
+}
 
 fn has_other(claim: &Claim) -> bool {
     claim.than.is_some() || !claim.against.is_empty()

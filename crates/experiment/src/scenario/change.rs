@@ -1,6 +1,6 @@
 //! A key that is set differently from the file: by `--set`, by a value of `[vary]`, or by `[quick]`.
 
-use super::document::{Value, name_of, number, placed_at, table};
+use super::document::{Value, array_mut, name_of, number, placed_at, table};
 use super::hints;
 use super::refusal::Refusal;
 use super::source::Source;
@@ -121,7 +121,7 @@ fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
     if !root.contains_key("node") {
         root.insert(Spanned::new(span.clone(), Cow::Borrowed("node")), empty());
     }
-    let Some(DeValue::Array(nodes)) = root.get_mut("node").map(Spanned::get_mut) else { return };
+    let Some(nodes) = array_mut(root, "node") else { return };
     let known: BTreeSet<String> = nodes.iter().filter_map(name_of).map(str::to_owned).collect();
     for name in placed.into_iter().filter(|name| !known.contains(name)) {
         let key = Spanned::new(span.clone(), Cow::Borrowed("name"));
@@ -132,7 +132,7 @@ fn describe_placed(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
 
 /// If `name` is one of the copies that a table `[[node]]` with a `count` stands for, gives each copy a table of its own.
 fn describe_copies(root: &mut DeTable<'_>, name: &str, span: &Range<usize>) {
-    let Some(DeValue::Array(nodes)) = root.get_mut("node").map(Spanned::get_mut) else { return };
+    let Some(nodes) = array_mut(root, "node") else { return };
     if nodes.iter().any(|node| name_of(node) == Some(name)) {
         return;
     }

@@ -1,6 +1,6 @@
 //! The tables that name labels of axes (`where`, `against`), put in the form in which they are read.
 
-use super::document::Value;
+use super::document::{NAMING, Value, table_mut, tables_mut};
 use super::source::Source;
 use std::borrow::Cow;
 use toml::Spanned;
@@ -9,23 +9,17 @@ use toml::de::{DeTable, DeValue};
 /// Converts labels in the claims, charts and tables of a scenario: `a.b = x` and `"a.b" = x` mean the same, as in
 /// `[vary]`, and a label that is a number there may be written as a number here.
 pub(super) fn as_labels(source: &Source, lab: &mut DeTable) {
-    for (_, entries) in lab.iter_mut() {
-        let DeValue::Array(entries) = entries.get_mut() else { continue };
-        for entry in entries.iter_mut() {
-            let DeValue::Table(entry) = entry.get_mut() else { continue };
+    for key in NAMING {
+        for entry in tables_mut(lab, key) {
             of_entry(source, entry);
-            let Some(DeValue::Array(cells)) = entry.get_mut("cell").map(Spanned::get_mut) else { continue };
-            for cell in cells.iter_mut() {
-                let DeValue::Table(cell) = cell.get_mut() else { continue };
-                of_entry(source, cell);
-            }
+            tables_mut(entry, "cell").for_each(|cell| of_entry(source, cell));
         }
     }
 }
 
 fn of_entry(source: &Source, entry: &mut DeTable) {
     for key in ["where", "against"] {
-        if let Some(DeValue::Table(wanted)) = entry.get_mut(key).map(Spanned::get_mut) {
+        if let Some(wanted) = table_mut(entry, key) {
             let mut flat = DeTable::new();
             flatten(source, std::mem::take(wanted), "", &mut flat);
             *wanted = flat;

@@ -3,39 +3,35 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeInteger, DeTable, DeValue};
+use toml::de::{DeArray, DeInteger, DeTable, DeValue};
 
 pub(super) type Value<'s> = Spanned<DeValue<'s>>;
 
 /// Tables with a queue per kind of packet: per access category, per service class.
 pub(super) const QUEUE_TABLES: [&str; 2] = ["category_queue", "class_queue"];
 
+/// Tables of claims, charts and tables, which name labels.
+pub(super) const NAMING: [&str; 3] = ["claim", "chart", "table"];
+
 /// Gives every queue the keys that it does not set itself. A node's queue inherits from the network's queue; a node's
 /// category or class inherits first from the network's, then from the node's queue; and the network's from its queue.
 pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
     let shared = table(root, "queue").cloned().unwrap_or_default();
     let of_all = QUEUE_TABLES.map(|name| root.get_key_value(name).map(|(key, value)| (key.clone(), value.clone())));
-    if let Some(DeValue::Array(nodes)) = root.get_mut("node").map(Spanned::get_mut) {
-        for node in nodes.iter_mut() {
-            let DeValue::Table(node) = node.get_mut() else { continue };
-            let has_queue = node.contains_key("queue");
-            for (name, entry) in QUEUE_TABLES.into_iter().zip(&of_all) {
-                if let Some(entry) = entry.clone().filter(|_| has_queue || node.contains_key(name)) {
-                    fill(node, DeTable::from_iter([entry]));
-                }
-            }
-            if let Some(DeValue::Table(own)) = node.get_mut("queue").map(Spanned::get_mut) {
-                fill(own, shared.clone());
-            }
-            let below = table(node, "queue").cloned().unwrap_or_else(|| shared.clone());
-            for name in QUEUE_TABLES {
-                fill_each(node.get_mut(name), &below);
+    for node in tables_mut(root, "node") {
+        let has_queue = node.contains_key("queue");
+        for (name, entry) in QUEUE_TABLES.into_iter().zip(&of_all) {
+            if let Some(entry) = entry.clone().filter(|_| has_queue || node.contains_key(name)) {
+                fill(node, DeTable::from_iter([entry]));
             }
         }
+        if let Some(own) = table_mut(node, "queue") {
+            fill(own, shared.clone());
+        }
+        let below = table(node, "queue").cloned().unwrap_or_else(|| shared.clone());
+        fill_queues(node, &below);
     }
-    for name in QUEUE_TABLES {
-        fill_each(root.get_mut(name), &shared);
-    }
+    fill_queues(root, &shared);
 }
 
 /// Replaces `controller = "turns"` of the network's queue or of a node's by `queues = "turns"` of the access points that
@@ -45,17 +41,13 @@ pub(super) fn inherit_queue(root: &mut DeTable<'_>) {
 /// The place of the value, where no access point has the queue.
 pub(super) fn name_turns<'s>(root: &mut DeTable<'s>) -> Result<(), Range<usize>> {
     let taken = |table: &mut DeTable<'s>| {
-        let DeValue::Table(queue) = table.get_mut("queue")?.get_mut() else { return None };
+        let queue = table_mut(table, "queue")?;
         let is_turns = queue.get("controller")?.get_ref().as_str() == Some("turns");
         if is_turns { queue.remove_entry("controller") } else { None }
     };
     let shared = taken(root);
     let mut missing = shared.as_ref().map(|(_, value)| value.span());
-    let nodes = root
-        .get_mut("node")
-        .and_then(|nodes| if let DeValue::Array(nodes) = nodes.get_mut() { Some(nodes) } else { None });
-    for node in nodes.into_iter().flat_map(|nodes| nodes.iter_mut()) {
-        let DeValue::Table(node) = node.get_mut() else { continue };
+    for node in tables_mut(root, "node") {
         let own = taken(node);
         let is_own = own.is_some();
         let Some((key, value)) = own.or_else(|| shared.clone()) else { continue };
@@ -74,9 +66,7 @@ pub(super) fn inherit_tcp(root: &mut DeTable<'_>) {
     let Some((key, shared)) = root.get_key_value("tcp").map(|(key, value)| (key.clone(), value.clone())) else {
         return;
     };
-    let Some(DeValue::Array(flows)) = root.get_mut("flow").map(Spanned::get_mut) else { return };
-    for flow in flows.iter_mut() {
-        let DeValue::Table(flow) = flow.get_mut() else { continue };
+    for flow in tables_mut(root, "flow") {
         if flow.get("transport").and_then(|transport| transport.get_ref().as_str()) == Some("tcp") {
             fill(flow, DeTable::from_iter([(key.clone(), shared.clone())]));
         }
@@ -87,12 +77,31 @@ pub(super) fn table<'d, 's>(parent: &'d DeTable<'s>, key: &str) -> Option<&'d De
     parent.get(key)?.get_ref().as_table()
 }
 
-fn fill_each<'s>(tables: Option<&mut Value<'s>>, below: &DeTable<'s>) {
-    let Some(DeValue::Table(tables)) = tables.map(Spanned::get_mut) else { return };
-    for (_, above) in tables.iter_mut() {
-        if let DeValue::Table(above) = above.get_mut() {
-            fill(above, below.clone());
-        }
+pub(super) fn table_mut<'d, 's>(parent: &'d mut DeTable<'s>, key: &str) -> Option<&'d mut DeTable<'s>> {
+    as_table_mut(parent.get_mut(key)?)
+}
+
+pub(super) fn array_mut<'d, 's>(parent: &'d mut DeTable<'s>, key: &str) -> Option<&'d mut DeArray<'s>> {
+    if let DeValue::Array(array) = parent.get_mut(key)?.get_mut() { Some(array) } else { None }
+}
+
+/// Iterates over the tables of the list at `key`.
+pub(super) fn tables_mut<'d, 's>(
+    parent: &'d mut DeTable<'s>,
+    key: &str,
+) -> impl Iterator<Item = &'d mut DeTable<'s>> + use<'d, 's> {
+    array_mut(parent, key).into_iter().flat_map(|array| array.iter_mut()).filter_map(as_table_mut)
+}
+
+pub(super) fn as_table_mut<'d, 's>(value: &'d mut Value<'s>) -> Option<&'d mut DeTable<'s>> {
+    if let DeValue::Table(table) = value.get_mut() { Some(table) } else { None }
+}
+
+/// Gives the queues per kind of packet the keys of `below` that they do not set themselves.
+fn fill_queues<'s>(parent: &mut DeTable<'s>, below: &DeTable<'s>) {
+    for name in QUEUE_TABLES {
+        let queues = table_mut(parent, name).into_iter().flat_map(DeTable::iter_mut);
+        queues.filter_map(|(_, queue)| as_table_mut(queue)).for_each(|queue| fill(queue, below.clone()));
     }
 }
 

@@ -4,18 +4,14 @@
 //! them would say, hashes of its claims included.
 
 use super::conventions::KEY;
-use super::document::Value;
-use toml::Spanned;
+use super::document::{NAMING, Value, array_mut, as_table_mut, table_mut};
 use toml::de::{DeArray, DeTable, DeValue};
-
-/// The tables of claims, charts and tables, which name labels.
-const NAMING: [&str; 3] = ["claim", "chart", "table"];
 
 /// Leaves out of a file what belongs to other conventions than the `chosen` ones: values of axes that say so, values
 /// that occur only with these, and claims, charts and tables that name them alone. An axis may itself vary the
 /// conventions.
 pub(super) fn leave_out(root: &mut DeTable<'_>, chosen: &str) {
-    let Some(DeValue::Table(vary)) = root.get_mut("vary").map(Spanned::get_mut) else { return };
+    let Some(vary) = table_mut(root, "vary") else { return };
     if vary.contains_key(KEY) {
         return;
     }
@@ -34,31 +30,26 @@ pub(super) fn leave_out(root: &mut DeTable<'_>, chosen: &str) {
         return;
     }
     for key in NAMING {
-        let Some(DeValue::Array(entries)) = root.get_mut(key).map(Spanned::get_mut) else { continue };
+        let Some(entries) = array_mut(root, key) else { continue };
         retain(entries, |entry| {
-            ["where", "against"].into_iter().all(|key| match entry.get_mut(key).map(Spanned::get_mut) {
-                Some(DeValue::Table(named)) => keep_present(named, &gone),
-                _ => true,
-            })
+            ["where", "against"]
+                .into_iter()
+                .all(|key| table_mut(entry, key).is_none_or(|named| keep_present(named, &gone)))
         });
     }
-    let Some(DeValue::Table(rulings)) = root.get_mut("rulings").map(Spanned::get_mut) else { return };
-    let Some(DeValue::Array(neighbours)) = rulings.get_mut("neighbour").map(Spanned::get_mut) else { return };
+    let Some(neighbours) = table_mut(root, "rulings").and_then(|rulings| array_mut(rulings, "neighbour")) else {
+        return;
+    };
     retain(neighbours, |neighbour| {
         let axis = neighbour.get("axis").and_then(|axis| axis.get_ref().as_str()).unwrap_or_default().to_owned();
-        let Some(DeValue::Array(instead)) = neighbour.get_mut("instead").map(Spanned::get_mut) else { return true };
-        keep_labels(instead, &axis, &gone)
+        array_mut(neighbour, "instead").is_none_or(|instead| keep_labels(instead, &axis, &gone))
     });
 }
 
 /// Keeps the tables of an array that pass, and whatever is no table.
 fn retain<'s>(entries: &mut DeArray<'s>, mut passes: impl FnMut(&mut DeTable<'s>) -> bool) {
     for mut entry in std::mem::replace(entries, DeArray::new()) {
-        let stays = match entry.get_mut() {
-            DeValue::Table(table) => passes(table),
-            _ => true,
-        };
-        if stays {
+        if as_table_mut(&mut entry).is_none_or(&mut passes) {
             entries.push(entry);
         }
     }
@@ -74,7 +65,7 @@ fn remove_labels(vary: &mut DeTable<'_>, mut passes: impl FnMut(&mut DeTable<'_>
         let DeValue::Array(values) = values.get_mut() else { continue };
         let mut removed = Vec::new();
         retain(values, |value| {
-            let Some(DeValue::Table(only)) = value.get_mut("only").map(Spanned::get_mut) else { return true };
+            let Some(only) = table_mut(value, "only") else { return true };
             let stays = passes(only);
             let empty = only.is_empty();
             if stays && empty {

@@ -21,7 +21,7 @@ pub(super) struct Keeper {
 impl Keeper {
     /// Starts it for the requests of a filter. It must be called by a thread that is not under the filter.
     pub(super) fn start(listener: &OwnedFd) -> Result<Self, Error> {
-        let failed = |source| Error::Kernel { what: "start a process".into(), source };
+        let failed = Error::kernel("start a process");
         let (ended, alive) = std::io::pipe().map_err(failed)?;
         // SAFETY: the other threads of this process are parked and hold no lock. The child calls nothing of Rust's that
         // needs another thread, and never returns.

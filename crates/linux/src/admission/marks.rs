@@ -3,6 +3,7 @@
 
 use crate::admission::message::Flow;
 use crate::error::Error;
+use crate::kernel::descriptor_of;
 use crate::kernel::socket::{LOAD, LOAD_BYTE, PACKET_TYPE, RETURN, attach_filter, jump, statement};
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
@@ -10,7 +11,7 @@ use rustix::net::sockopt::set_socket_recv_buffer_size;
 use rustix::net::{AddressFamily, Protocol, RecvFlags, SocketFlags, SocketType, recv, socket_with};
 use std::net::Ipv4Addr;
 use std::num::NonZeroU32;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
 /// Pause between two reads. Under an overload of marked packets most are not read, which makes no difference: they ask
@@ -36,11 +37,7 @@ pub(crate) struct Marks {
     pub(crate) rests: Option<Instant>,
 }
 
-impl AsFd for Marks {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
+descriptor_of!(Marks, socket);
 
 impl Marks {
     /// Opens the socket, for all interfaces.
@@ -54,12 +51,8 @@ impl Marks {
             set_socket_recv_buffer_size(&socket, ROOM)?;
             Ok(socket)
         };
-        let what = "receive packets that arrive marked".to_owned();
-        let socket = open().map_err(|errno: Errno| match errno {
-            Errno::PERM | Errno::ACCESS => Error::NotPermitted { what, needs: "CAP_NET_RAW" },
-            errno => Error::Kernel { what, source: errno.into() },
-        })?;
-        Ok(Self { socket, rests: None })
+        let refused = Error::refused::<Errno>("receive packets that arrive marked", "CAP_NET_RAW");
+        Ok(Self { socket: open().map_err(refused)?, rests: None })
     }
 
     pub(crate) const fn interest(&self) -> EventFlags {

@@ -8,6 +8,7 @@ use crate::admission::pace::{TURN, next_turn};
 use crate::admission::relay::{Hop, Posted, Relay, Room, Routes};
 use crate::admission::{SOCKET, Settings};
 use crate::error::Error;
+use crate::kernel::descriptor_of;
 use crate::kernel::named::{Name, Unnamed};
 use crate::kernel::routes::{self, NextHop};
 use crate::kernel::socket::{
@@ -25,7 +26,7 @@ use rustix::net::{
 use std::io::IoSliceMut;
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use units::{Instant, Rate};
 
@@ -34,7 +35,7 @@ const MODE: Mode = Mode::from_raw_mode(0o666);
 /// How the names of programs' sockets begin, in no file system; 16 hexadecimal digits follow.
 const PROGRAM: &str = "sluice-";
 
-/// The sockets of an agent. Its descriptor ([`AsFd`]) is readable while there is something to do.
+/// The sockets of an agent. Its descriptor is readable while there is something to do.
 pub(crate) struct Port {
     settings: Settings,
     epoll: OwnedFd,
@@ -57,17 +58,13 @@ struct Interface {
     socket: OwnedFd,
 }
 
-impl AsFd for Port {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.epoll.as_fd()
-    }
-}
+descriptor_of!(Port, epoll);
 
 impl Port {
     /// Makes the sockets that a running agent may not make, for programs that ask in this folder. Also returns why marked
     /// packets cannot be noticed, if so.
     pub(crate) fn open(settings: &Settings, folder: &Path) -> Result<(Self, Option<Error>), Error> {
-        let failed = |errno: Errno| Error::Kernel { what: "make sockets for admission".into(), source: errno.into() };
+        let failed = Error::kernel("make sockets for admission");
         let programs = Unnamed::open(SocketType::DGRAM).map_err(failed)?;
         set_socket_passcred(&programs, true).map_err(failed)?;
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
@@ -112,10 +109,8 @@ impl Port {
             if self.interfaces.iter().any(|open| open.name == *name) {
                 continue;
             }
-            let opened = self.listen(name).map_err(|errno| {
-                let what = format!("listen at {name}, UDP port {}", self.settings.port);
-                Error::Kernel { what, source: errno.into() }
-            });
+            let what = format!("listen at {name}, UDP port {}", self.settings.port);
+            let opened = self.listen(name).map_err(Error::kernel(&what));
             news.push((
                 name.clone(),
                 opened.map(|socket| self.interfaces.push(Interface { name: name.clone(), index, socket })),

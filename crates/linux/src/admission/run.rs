@@ -47,7 +47,7 @@ pub fn run(
     command: Command,
     tell: &mut dyn FnMut(Instant, News),
 ) -> Result<Ended, NotStarted> {
-    let failed = |errno: Errno| NotStarted::Supervision(failed(errno));
+    let failed = |errno: Errno| NotStarted::Supervision(Error::kernel("run a command")(errno));
     let signals = take_over().map_err(NotStarted::Supervision)?;
     // Orphaned processes of the command become children of this process, so that their sockets can be given another
     // class.
@@ -183,11 +183,7 @@ fn wait(signals: &SignalFd, admission: &Admission) -> Result<bool, Errno> {
 fn take_over() -> Result<SignalFd, Error> {
     let mut set = SigSet::empty();
     PASSED_ON.into_iter().chain([Signal::SIGCHLD]).for_each(|signal| set.add(signal));
-    let refused = |errno: nix::Error| Error::Kernel { what: "take over signals".into(), source: errno.into() };
+    let refused = Error::kernel("take over signals");
     set.thread_block().map_err(refused)?;
     SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(refused)
-}
-
-fn failed(errno: Errno) -> Error {
-    Error::Kernel { what: "run a command".into(), source: errno.into() }
 }

@@ -5,7 +5,7 @@ use crate::admission::message::{Kind, LENGTH, Message, UNBOUNDED};
 use crate::admission::port::program_name;
 use crate::admission::supervised::Class;
 use crate::error::Error;
-use crate::kernel::random;
+use crate::kernel::{descriptor_of, random};
 use control::{Act, FlowGate, Gate as _, GateParams};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -15,7 +15,7 @@ use rustix::net::{
 };
 use rustix::time::Timespec;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use units::{Instant, Rate};
 
@@ -78,7 +78,7 @@ pub enum Why {
     },
 }
 
-/// The source of a flow. Its descriptor ([`AsFd`]) is readable when a message has come.
+/// The source of a flow. Its descriptor is readable when a message has come.
 #[derive(Debug)]
 pub struct Source {
     wanted: Wanted,
@@ -93,17 +93,12 @@ pub struct Source {
     present: Instant,
 }
 
-impl AsFd for Source {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
+descriptor_of!(Source, socket);
 
 impl Source {
     /// Makes a source that has not asked yet.
     pub fn open(wanted: Wanted) -> Result<Self, Error> {
-        let failed =
-            |errno: Errno| Error::Kernel { what: "ask the agent of this machine".into(), source: errno.into() };
+        let failed = Error::kernel("ask the agent of this machine");
         let (socket, flow) = (unnamed().map_err(failed)?, random()?);
         // Another number than the flow's and the socket's, which others see: nobody may guess those of the probes.
         let gate = FlowGate::new(&wanted.gate, random()?);

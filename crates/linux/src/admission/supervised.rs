@@ -14,6 +14,7 @@ use crate::admission::filter::{KIND, Wanted, filter, hand_over, install, let_thr
 use crate::admission::keeper::Keeper;
 use crate::admission::origin::{Origin, process_of};
 use crate::error::Error;
+use crate::kernel::descriptor_of;
 use nix::sys::signal::SigSet;
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_ip_tos, set_ipv6_tclass, socket_domain};
@@ -21,7 +22,7 @@ use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with}
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, Signal, pidfd_getfd, pidfd_open};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 use std::sync::mpsc;
@@ -50,7 +51,7 @@ impl Class {
     }
 }
 
-/// A running command. Its descriptor ([`AsFd`]) is readable when a socket is requested; it hangs up when all processes
+/// A running command. Its descriptor is readable when a socket is requested; it hangs up when all processes
 /// have ended.
 #[derive(Debug)]
 pub struct Supervised {
@@ -69,11 +70,7 @@ const LATE: [Duration; 3] = [Duration::from_millis(1), Duration::from_millis(10)
 /// Most processes whose own sockets wait for their class.
 const MOST_LATE: usize = 64;
 
-impl AsFd for Supervised {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
-    }
-}
+descriptor_of!(Supervised, listener);
 
 /// Reasons why a command does not run.
 #[derive(Debug)]
@@ -96,7 +93,7 @@ impl Supervised {
                 std::thread::park();
             }
         };
-        let failed = |source| NotStarted::Supervision(Error::Kernel { what: "start a thread".into(), source });
+        let failed = |error: std::io::Error| NotStarted::Supervision(Error::kernel("start a thread")(error));
         std::thread::Builder::new().name("command".into()).spawn(supervising).map_err(failed)?;
         let ended = || failed(std::io::ErrorKind::Other.into());
         let (process, listener) = told.recv().map_err(|_| ended())??;
@@ -106,8 +103,7 @@ impl Supervised {
 
     /// Makes the requested socket, or lets the requester make it. A requester that has ended is no error.
     pub fn serve(&mut self, now: Instant) -> Result<(), Error> {
-        let Some(wanted) = receive(&self.listener).map_err(|errno| failed("read a request for a socket", errno))?
-        else {
+        let Some(wanted) = receive(&self.listener).map_err(Error::kernel("read a request for a socket"))? else {
             return Ok(());
         };
         let origin = wanted.thread.and_then(Origin::of);
@@ -160,13 +156,9 @@ impl Supervised {
     }
 }
 
-fn failed(what: &str, errno: Errno) -> Error {
-    Error::Kernel { what: what.into(), source: errno.into() }
-}
-
 /// Runs in the thread whose filter the command inherits.
 fn start(mut command: Command) -> Result<(Pid, OwnedFd), NotStarted> {
-    let supervised = |errno| NotStarted::Supervision(failed("supervise the sockets of a command", errno));
+    let supervised = |errno: Errno| NotStarted::Supervision(Error::kernel("supervise the sockets of a command")(errno));
     // The kernel allows unprivileged filters only to processes that can gain no privileges.
     rustix::thread::set_no_new_privs(true).map_err(supervised)?;
     let listener = install(&filter().ok_or(Errno::NOSYS).map_err(supervised)?).map_err(supervised)?;

@@ -7,7 +7,6 @@
 
 use crate::device::contract::Keeps;
 use crate::error::Error;
-use rustix::io::Errno;
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, set_capabilities, set_no_new_privs,
 };
@@ -24,7 +23,7 @@ pub(crate) enum Opens {
 /// Gives up all other privileges permanently. Returns why system calls are not filtered, if they are not: the
 /// architecture or the kernel has no filter.
 pub(crate) fn confine(keeps: Keeps, opens: Opens) -> Result<Option<String>, Error> {
-    let failed = |errno: Errno| Error::Kernel { what: "give up privileges".into(), source: errno.into() };
+    let failed = Error::kernel("give up privileges");
     set_no_new_privs(true).map_err(failed)?;
     let permitted = capabilities(None).map_err(failed)?.permitted & capabilities_of(keeps);
     let sets = CapabilitySets { effective: permitted, permitted, inheritable: CapabilitySet::empty() };

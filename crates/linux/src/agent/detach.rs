@@ -10,7 +10,6 @@ use crate::kernel::Patience;
 use crate::kernel::nl80211::Wireless;
 use crate::kernel::rtnetlink::Route;
 use crate::telemetry::ask;
-use rustix::io::Errno;
 use std::path::Path;
 use units::Duration;
 
@@ -60,11 +59,7 @@ pub fn detach(place: &Place) -> Result<Option<Restored>, Error> {
 
 fn end(agent: AgentProcess, folder: &Path, device: &str, parent: u32) -> Result<(), Error> {
     let what = format!("end process {}, which governs {device}", agent.process);
-    match agent.terminate() {
-        Ok(()) => {}
-        Err(Errno::PERM) => return Err(Error::NotPermitted { what, needs: "its user or CAP_KILL" }),
-        Err(errno) => return Err(Error::Kernel { what, source: errno.into() }),
-    }
+    agent.terminate().map_err(Error::refused(&what, "its user or CAP_KILL"))?;
     let patience = Patience::new(LONGEST, PAUSE);
     loop {
         if agent_at(folder, device, parent)?.is_none() {

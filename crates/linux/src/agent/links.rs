@@ -1,12 +1,12 @@
 //! Follows the interfaces of the machine: which exist, and their names.
 
 use crate::error::Error;
+use crate::kernel::descriptor_of;
 use crate::kernel::news::{self, News};
 use crate::kernel::rtnetlink::{Link, Route};
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, BorrowedFd};
 
-/// The interfaces of this network namespace. Its descriptor ([`AsFd`]) is readable when something about one changed.
+/// The interfaces of this network namespace. Its descriptor is readable when something about one changed.
 #[derive(Debug)]
 pub(crate) struct Links {
     news: News,
@@ -16,11 +16,7 @@ pub(crate) struct Links {
     named: BTreeMap<String, u32>,
 }
 
-impl AsFd for Links {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.news.as_fd()
-    }
-}
+descriptor_of!(Links, news);
 
 impl Links {
     /// Listens, then lists, so that no change is missed between the two.

@@ -1,10 +1,10 @@
 //! Signals of the agent.
 
 use crate::error::Error;
+use crate::kernel::descriptor_of;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::os::fd::{AsFd, BorrowedFd};
 
 /// All signals that would end the agent before it has restored anything. They are blocked for this thread and those
 /// that it starts, and read by [`govern`](crate::agent::govern::govern).
@@ -47,7 +47,7 @@ impl Signals {
         for signal in HARMLESS {
             taken.remove(signal);
         }
-        let failed = |errno: nix::Error| Error::Kernel { what: "take over signals".into(), source: errno.into() };
+        let failed = Error::kernel("take over signals");
         taken.thread_block().map_err(failed)?;
         let read = SignalFd::with_flags(&taken, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map_err(failed)?;
         Ok(Self { read, taken })
@@ -57,14 +57,12 @@ impl Signals {
     pub(crate) fn has_come(&self) -> Result<bool, Error> {
         let mut ready = [PollFd::new(&self.read, PollFlags::IN)];
         let polled = poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
-        polled
-            .map(|ready| ready > 0)
-            .map_err(|errno| Error::Kernel { what: "read a signal".into(), source: errno.into() })
+        polled.map(|ready| ready > 0).map_err(Error::kernel("read a signal"))
     }
 
     /// Returns what the next signal means, if one has come.
     pub fn read(&self) -> Result<Option<Told>, Error> {
-        let failed = |errno: nix::Error| Error::Kernel { what: "read a signal".into(), source: errno.into() };
+        let failed = Error::kernel("read a signal");
         let told = self.read.read_signal().map_err(failed)?;
         Ok(told.map(|told| match Signal::try_from(told.ssi_signo.cast_signed()) {
             Ok(Signal::SIGHUP) => Told::Reload,
@@ -75,12 +73,8 @@ impl Signals {
     }
 }
 
-/// Readable when a signal has come.
-impl AsFd for Signals {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.read.as_fd()
-    }
-}
+// Readable when a signal has come.
+descriptor_of!(Signals, read);
 
 /// From now on signals end the process again: everything is restored, and what is left may wait for a reader.
 impl Drop for Signals {

@@ -145,7 +145,7 @@ impl<'s> Live<'s> {
         ];
         match poll(&mut ready, time.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::Kernel { what: "wait for echoes".into(), source: errno.into() }),
+            Err(errno) => return Err(Error::kernel("wait for echoes")(errno)),
         }
         if !ready[1].revents().is_empty() {
             self.links.refresh()?;

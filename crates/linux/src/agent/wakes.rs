@@ -89,5 +89,5 @@ pub(super) fn on_grid(now: Instant, every: units::Duration) -> Instant {
 }
 
 fn failed(errno: Errno) -> Error {
-    Error::Kernel { what: "wait for the next interval".into(), source: errno.into() }
+    Error::kernel("wait for the next interval")(errno)
 }

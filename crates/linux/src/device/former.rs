@@ -244,10 +244,8 @@ fn restore_phy(number: u32, limit: u32, knobs: Option<&FormerKnobs>) -> Result<(
 fn restore_airtime(wireless: &mut Wireless, phy: u32, knobs: &FormerKnobs) -> Result<(), Error> {
     let Some(name) = wireless.phy_name(phy)? else { return Ok(()) };
     let aql = Aql::of(&name);
-    let now = aql.read().map_err(|why| Error::Kernel {
-        what: format!("restore {name}'s limits of airtime"),
-        source: io::Error::other(why),
-    })?;
+    let what = format!("restore {name}'s limits of airtime");
+    let now = aql.read().map_err(|why| Error::kernel(&what)(io::Error::other(why)))?;
     aql.change(&now, &knobs.restored(&now))
 }
 

@@ -113,10 +113,7 @@ pub(crate) fn has_name(file: &File, path: &Path) -> Result<bool, Error> {
 
 pub(crate) fn failed(path: &Path, source: io::Error) -> Error {
     let what = format!("keep the former queue in {}", path.display());
-    match source.kind() {
-        io::ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "the folder's user and CAP_NET_ADMIN" },
-        _ => Error::Kernel { what, source },
-    }
+    Error::refused(&what, "the folder's user and CAP_NET_ADMIN")(source)
 }
 
 #[cfg(test)]

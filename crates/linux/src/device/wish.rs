@@ -4,7 +4,7 @@ use crate::kernel::rtnetlink::ROOT;
 use control::{Measures, Orders};
 use queue::turns::Params;
 use queue::{DisciplineName, Settings};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -52,54 +52,50 @@ impl FromStr for Backend {
     }
 }
 
-/// Settings of one governed queue.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
+/// Settings of one governed queue: a table `[interface.NAME]` of the agent's file.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Interface"))]
+#[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own")]
 pub struct Wish {
-    /// Place of the queue: an interface, or a class of it.
-    pub place: Place,
-    /// Settings of the queue, as of a simulated one.
+    /// The keys of a scenario's `[queue]`.
+    #[serde(rename = "queue")]
     pub settings: Settings,
-    /// The queue that is to hold the packets.
+    /// The queue that holds the packets. Default `auto`.
     pub backend: Backend,
-    /// Measure and decide; change nothing.
+    /// Where on the interface: `root`, or a class of a shaper such as `1:10`. Default `root`.
+    #[serde(rename = "parent", deserialize_with = "at_parent")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub place: Place,
+    /// Measure and decide; change nothing. Default false.
     pub dry_run: bool,
-    /// Go on even if nothing ever waits.
+    /// Go on even if nothing ever waits. Default false.
     pub force: bool,
-    /// Go on even if the former queue cannot be restored, or limits the link's rate.
+    /// Go on even if a user's queue cannot be restored, or limits the link's rate. Default false.
     pub replace: bool,
-    /// Largest number of segments in a packet of the interface while it is governed. `None`: unchanged.
+    /// Largest number of segments (GSO) in a packet while the interface is governed: with 1 a limit in packets counts
+    /// the link's packets. Default: unchanged.
     pub gso_segments: Option<NonZeroU32>,
-    /// Gives real-time packets a queue of their own, with strict priority. Always done for a controller that orders a
-    /// rate or marks.
+    /// Give real-time packets a queue of their own, with strict priority. Default false; always done for a controller
+    /// that governs one of the two classes.
     pub classes: bool,
-    /// Exchanges the controller's notes with agents of neighbours at the interface.
+    /// Exchange the controller's notes with agents of neighbours at the interface, by UDP multicast. Default false.
     pub notes: bool,
-    /// Queueing delay at which a device aims that has a law of its own. A controller has its target in `settings`.
+    /// Queueing delay at which turns and the knobs of mac80211 aim, above zero. Default 100 ms. A controller has its own.
     pub target_delay: Option<Positive<Duration>>,
-    /// How long a round of stations may take where they have turns. `None`: as long as it does.
+    /// Longest round of the stations' turns, above zero; shorter rounds cost goodput. Default: as long as it takes.
     pub bulk_delay: Option<Positive<Duration>>,
-    /// Settings of a second controller, which governs real time beside the queue's.
+    /// A second controller, of real time, which may only order marks: the keys of a scenario's `[queue]` that concern a
+    /// controller. Default: none.
     pub real_time: Option<Settings>,
+    /// File for intervals and decisions, for `sluice replay`. Default: none.
+    pub record: Option<PathBuf>,
 }
 
 impl Wish {
     /// A wish for a queue at a place with these settings, and the defaults of all else.
     pub fn new(place: Place, settings: Settings) -> Self {
-        Self {
-            place,
-            settings,
-            backend: Backend::Auto,
-            dry_run: false,
-            force: false,
-            replace: false,
-            gso_segments: None,
-            classes: false,
-            notes: false,
-            target_delay: None,
-            bulk_delay: None,
-            real_time: None,
-        }
+        Self { place, settings, ..Self::default() }
     }
 
     /// Tells whether no controller and no setting of a queue is asked for.
@@ -151,6 +147,18 @@ pub struct Place {
     pub parent: u32,
     /// Folder in which the agent writes down what to restore: [`STATE_FOLDER`](crate::STATE_FOLDER).
     pub state_folder: PathBuf,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { device: String::new(), parent: ROOT, state_folder: PathBuf::new() }
+    }
+}
+
+/// Reads the place on an interface that is named elsewhere.
+fn at_parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Place, D::Error> {
+    let parent = class(&String::deserialize(deserializer)?).map_err(de::Error::custom)?;
+    Ok(Place { parent, ..Place::default() })
 }
 
 /// Longest name of an interface (`IFNAMSIZ` less one), in bytes.

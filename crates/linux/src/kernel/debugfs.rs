@@ -68,13 +68,8 @@ impl Aql {
 
     fn write(&self, name: &str, text: &str) -> Result<(), Error> {
         let file = self.folder.join(name);
-        write(&file, text).map_err(|source| {
-            let what = format!("write {}", file.display());
-            match source.kind() {
-                ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "root, the owner of debugfs" },
-                _ => Error::Kernel { what, source },
-            }
-        })
+        let what = format!("write {}", file.display());
+        write(&file, text).map_err(Error::refused(&what, "root, the owner of debugfs"))
     }
 }
 

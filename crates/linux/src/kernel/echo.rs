@@ -1,15 +1,15 @@
 //! Echo (ICMP over IPv4) through an interface, and who could answer it: the neighbours that the kernel knows there.
 
+use super::descriptor_of;
 use crate::error::Error;
 use crate::kernel::netlink::{Connection, F_DUMP, F_REQUEST, failed};
 use crate::kernel::now;
 use crate::kernel::socket::bind_to_interface;
 use crate::kernel::wire::{Request, attributes, u16_at, u32_at};
-use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrV4, SocketFlags, SocketType, ipproto, socket_with};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
 
 /// An echo that is not answered in this time is lost.
@@ -29,7 +29,7 @@ const NEIGHBOUR_BODY: usize = 12;
 const ABSENT: u16 = 0x01 | 0x20 | 0x40;
 const INET: u8 = 2;
 
-/// Echoes to some addresses. Its descriptor ([`AsFd`]) is readable when an answer has come.
+/// Echoes to some addresses. Its descriptor is readable when an answer has come.
 #[derive(Debug)]
 pub(crate) struct Echo {
     socket: OwnedFd,
@@ -49,13 +49,8 @@ impl Echo {
     pub(crate) fn open(device: &str, to: Vec<Ipv4Addr>) -> Result<Self, Error> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let open = |kind| socket_with(AddressFamily::INET, kind, flags, Some(ipproto::ICMP));
-        let refused = |errno: Errno| match errno {
-            Errno::ACCESS | Errno::PERM => Error::NotPermitted {
-                what: "send echoes".into(),
-                needs: "CAP_NET_RAW, or a group in sysctl net.ipv4.ping_group_range",
-            },
-            errno => Error::Kernel { what: "send echoes".into(), source: errno.into() },
-        };
+        let needs = "CAP_NET_RAW, or a group in sysctl net.ipv4.ping_group_range";
+        let refused = Error::refused("send echoes", needs);
         let (socket, is_raw) = match open(SocketType::DGRAM) {
             Ok(socket) => (socket, false),
             Err(_) => (open(SocketType::RAW).map_err(refused)?, true),
@@ -106,11 +101,7 @@ impl Echo {
     }
 }
 
-impl AsFd for Echo {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
+descriptor_of!(Echo, socket);
 
 /// Makes a request of our own identifier.
 fn request(sequence: u16) -> [u8; 8 + PAYLOAD] {

@@ -1,11 +1,12 @@
 //! UNIX sockets that are made while an agent may make sockets and get their names later, as often as that has to be
 //! tried: a name can be taken, or its folder full.
 
+use super::descriptor_of;
 use crate::error::{Error, Taken};
 use rustix::fs::{Mode, chmod, rename, stat};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, sendto, socket_with};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
@@ -60,10 +61,7 @@ impl Unnamed {
             rename(hidden, path)?;
             Ok(Name { path: path.into(), inode })
         })();
-        named.map_err(|errno: Errno| {
-            let what = format!("listen at {}", path.display());
-            Error::Kernel { what, source: errno.into() }
-        })
+        named.map_err(Error::kernel::<Errno>(&format!("listen at {}", path.display())))
     }
 
     /// Tells whether a socket of a living process has this name.
@@ -88,11 +86,7 @@ fn bind_hidden(socket: &OwnedFd, path: &Path) -> Result<PathBuf, Errno> {
     Ok(hidden)
 }
 
-impl AsFd for Unnamed {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
+descriptor_of!(Unnamed, socket);
 
 impl Drop for Unnamed {
     fn drop(&mut self) {

@@ -37,7 +37,7 @@ impl Connection {
     /// Opens a socket in the network namespace of this thread, of rtnetlink if no `protocol` is given. Needs no
     /// privilege.
     pub(crate) fn open(protocol: Option<Protocol>) -> Result<Self, Error> {
-        let failed = |source: Errno| Error::Kernel { what: "open a netlink socket".into(), source: source.into() };
+        let failed = Error::kernel("open a netlink socket");
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol);
         let socket = socket.map_err(failed)?;
         let patience = Some(std::time::Duration::from_secs(5));
@@ -114,10 +114,7 @@ fn refusal(payload: &[u8]) -> Result<(), Errno> {
 
 /// Returns the error of a request for the action `what`.
 pub(crate) fn failed(what: &str, errno: Errno) -> Error {
-    match errno {
-        Errno::PERM | Errno::ACCESS => Error::NotPermitted { what: what.into(), needs: "CAP_NET_ADMIN" },
-        errno => Error::Kernel { what: what.into(), source: errno.into() },
-    }
+    Error::refused(what, "CAP_NET_ADMIN")(errno)
 }
 
 #[cfg(test)]

@@ -1,31 +1,27 @@
 //! The kernel's messages about changes (`linux/rtnetlink.h`).
 
+use super::descriptor_of;
 use crate::error::Error;
 use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 /// `RTMGRP_LINK`: interfaces.
 pub(crate) const LINKS: u32 = 0x1;
 /// `RTMGRP_TC`: disciplines and classes.
 pub(crate) const QUEUES: u32 = 0x8;
 
-/// A socket that gets a message at each change. Readable ([`AsFd`]) while there are messages.
+/// A socket that gets a message at each change. Readable while there are messages.
 #[derive(Debug)]
 pub(crate) struct News(OwnedFd);
 
-impl AsFd for News {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-}
+descriptor_of!(News, 0);
 
 impl News {
     /// Opens it for `groups` of changes in the network namespace of this thread. Needs no privilege.
     pub(crate) fn open(groups: u32) -> Result<Self, Error> {
-        let failed =
-            |source: Errno| Error::Kernel { what: "follow changes of interfaces".into(), source: source.into() };
+        let failed = Error::kernel("follow changes of interfaces");
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         // Protocol 0 is `NETLINK_ROUTE`.
         let socket = rustix::net::socket_with(AddressFamily::NETLINK, SocketType::RAW, flags, None).map_err(failed)?;

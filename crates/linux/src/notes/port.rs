@@ -5,6 +5,7 @@ use super::message::{LONGEST, read, write};
 use crate::admission::message::{Neighbour, Peer};
 use crate::admission::pace::{Pace, Standing, TURN, next_turn};
 use crate::error::Error;
+use crate::kernel::descriptor_of;
 use crate::kernel::socket::{
     LOAD_BYTE, NETWORK_HEADER, RETURN, TTL, attach_filter, bind_to_interface, datagrams, jump, statement,
 };
@@ -14,7 +15,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{set_ip_add_membership_with_ifindex, set_ip_multicast_loop, set_ip_multicast_ttl};
 use rustix::net::{RecvFlags, SendFlags, bind, recvfrom, sendto};
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use units::{Duration, Instant};
 
 /// Destination of notes: all routers of a mobile ad hoc network on the link (RFC 5498). No router forwards to such an
@@ -23,7 +24,7 @@ const GROUP: Ipv4Addr = Ipv4Addr::new(224, 0, 0, 109);
 /// UDP port of notes, the one above admission's.
 const PORT: u16 = 9_479;
 
-/// The sockets of an agent. Its descriptor ([`AsFd`]) is readable while there is something to read.
+/// The sockets of an agent. Its descriptor is readable while there is something to read.
 pub(crate) struct Port {
     epoll: OwnedFd,
     interfaces: Vec<Interface>,
@@ -43,16 +44,12 @@ struct Interface {
     due: Option<Instant>,
 }
 
-impl AsFd for Port {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.epoll.as_fd()
-    }
-}
+descriptor_of!(Port, epoll);
 
 impl Port {
     /// Starts without interfaces. `seed` sets the send jitter.
     pub(crate) fn open(seed: u64) -> Result<Self, Error> {
-        let failed = |errno: Errno| Error::Kernel { what: "wait for notes".into(), source: errno.into() };
+        let failed = Error::kernel("wait for notes");
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;
         let (interfaces, pace, chance) = (Vec::new(), Pace::default(), Random::new(seed));
         Ok(Self { epoll, interfaces, pace, chance, rests: None })
@@ -72,10 +69,8 @@ impl Port {
             if self.interfaces.iter().any(|open| open.name == name) {
                 continue;
             }
-            let opened = self.listen(name, index).map_err(|errno| {
-                let what = format!("exchange notes with neighbours at {name} (UDP port {PORT} of {GROUP})");
-                Error::Kernel { what, source: errno.into() }
-            });
+            let what = format!("exchange notes with neighbours at {name} (UDP port {PORT} of {GROUP})");
+            let opened = self.listen(name, index).map_err(Error::kernel(&what));
             let add = |socket| {
                 let (name, neighbours) = (name.to_owned(), Box::default());
                 self.interfaces.push(Interface { name, index, socket, neighbours, due: None });

@@ -2,13 +2,13 @@
 
 use crate::admission;
 use crate::error::Error;
+use crate::kernel::descriptor_of;
 use crate::kernel::named::is_nobodys;
 use crate::telemetry::status::Status;
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use std::fs;
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub fn socket(folder: &Path, process: u32) -> PathBuf {
 pub fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|error| failed(&format!("look for agents in {}", folder.display()), error))?,
+        entries => entries.map_err(Error::kernel(&format!("look for agents in {}", folder.display())))?,
     };
     let is_agent = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str());
@@ -66,32 +66,29 @@ pub fn status(socket: &Path) -> Result<Option<Vec<Status>>, Error> {
     let mut answer = Vec::new();
     let read =
         stream.set_read_timeout(Some(PATIENCE)).and_then(|()| (&stream).take(LONGEST as u64).read_to_end(&mut answer));
-    read.map_err(|error| failed(&format!("read the answer of the agent at {}", socket.display()), error))?;
+    read.map_err(Error::kernel(&format!("read the answer of the agent at {}", socket.display())))?;
     statuses(socket, &answer).map(Some)
 }
 
 /// Sends a request to the agent behind `socket`; `None` if no agent listens there any longer.
 fn connect(socket: &Path, request: &[u8]) -> Result<Option<UnixStream>, Error> {
-    let shown = socket.display();
+    let ask = format!("ask the agent at {}", socket.display());
     let mut stream = match UnixStream::connect(socket) {
         Ok(stream) => stream,
         Err(error) => {
-            return match error.kind() {
-                ErrorKind::NotFound | ErrorKind::ConnectionRefused => Ok(None),
-                ErrorKind::PermissionDenied => {
-                    let what =
-                        format!("ask the agent at {shown}, which answers its owner and group (run it with sudo)");
-                    Err(failed(&what, error))
-                }
-                _ => Err(failed(&format!("ask the agent at {shown}"), error)),
+            let whom = match error.kind() {
+                ErrorKind::NotFound | ErrorKind::ConnectionRefused => return Ok(None),
+                ErrorKind::PermissionDenied => ", which answers its owner and group (run it with sudo)",
+                _ => "",
             };
+            return Err(Error::kernel(&(ask + whom))(error));
         }
     };
     match stream.write_all(request) {
         Ok(()) => Ok(Some(stream)),
         // It has ended meanwhile, or has too many clients.
         Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => Ok(None),
-        Err(error) => Err(failed(&format!("ask the agent at {shown}"), error)),
+        Err(error) => Err(Error::kernel(&ask)(error)),
     }
 }
 
@@ -103,7 +100,7 @@ fn statuses(socket: &Path, answer: &[u8]) -> Result<Vec<Status>, Error> {
     })
 }
 
-/// A connection over which an agent repeats its status. Its descriptor ([`AsFd`]) is readable when there is a new one.
+/// A connection over which an agent repeats its status. Its descriptor is readable when there is a new one.
 #[derive(Debug)]
 pub struct Watching {
     socket: PathBuf,
@@ -112,18 +109,14 @@ pub struct Watching {
     pending: Vec<u8>,
 }
 
-impl AsFd for Watching {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
-    }
-}
+descriptor_of!(Watching, stream);
 
 impl Watching {
     /// Watches the agent behind `socket`; `None` if no agent listens there any longer.
     pub fn begin(socket: &Path) -> Result<Option<Self>, Error> {
         let Some(stream) = connect(socket, b"watch\n")? else { return Ok(None) };
-        let failed = |error| failed(&format!("watch the agent at {}", socket.display()), error);
-        stream.set_nonblocking(true).map_err(failed)?;
+        let watch = format!("watch the agent at {}", socket.display());
+        stream.set_nonblocking(true).map_err(Error::kernel(&watch))?;
         Ok(Some(Self { socket: socket.into(), stream, pending: Vec::new() }))
     }
 
@@ -157,10 +150,6 @@ impl Watching {
         self.pending.drain(..=end);
         Ok(Some(newest))
     }
-}
-
-fn failed(what: &str, source: io::Error) -> Error {
-    Error::Kernel { what: what.into(), source }
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub use client::WATCH_EVERY;
 pub use request::{Request, Serves};
 
 use crate::error::Error;
+use crate::kernel::descriptor_of;
 use crate::kernel::named::{Name, Unnamed};
 use crate::telemetry::status::Status;
 use client::{Client, Done};
@@ -52,7 +53,7 @@ enum Socket {
     Loopback(OwnedFd, SocketAddr),
 }
 
-/// A listening socket and its clients. Its descriptor ([`AsFd`]) is readable while there is something to do: put it into
+/// A listening socket and its clients. Its descriptor is readable while there is something to do: put it into
 /// the loop's epoll once, and call [`ready`](Self::ready) then.
 #[derive(Debug)]
 pub struct Server {
@@ -69,11 +70,7 @@ pub struct Server {
     _file: Option<Name>,
 }
 
-impl AsFd for Server {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.epoll.as_fd()
-    }
-}
+descriptor_of!(Server, epoll);
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -150,7 +147,7 @@ impl Listener {
 }
 
 fn failed(address: &Address, errno: Errno) -> Error {
-    Error::Kernel { what: format!("listen at {address}"), source: errno.into() }
+    Error::kernel(&format!("listen at {address}"))(errno)
 }
 
 impl Server {

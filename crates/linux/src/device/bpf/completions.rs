@@ -15,7 +15,7 @@ pub(super) fn watch(folder: &Path) -> std::result::Result<(), Error> {
     if LINKS.iter().all(|(_, link)| folder.join(link).exists()) {
         return Ok(());
     }
-    forget(folder).map_err(|source| Error::Kernel { what: "see packets being freed".into(), source })?;
+    forget(folder).map_err(Error::kernel("see packets being freed"))?;
     load(folder).map_err(|error| refused("see the packets that are freed below", &error))
 }
 

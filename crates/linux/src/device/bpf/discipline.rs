@@ -88,8 +88,7 @@ impl Discipline {
     fn forget_marking(&self) -> Result<(), Error> {
         for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface == 0 {
-                marking::forget(&self.folder, number)
-                    .map_err(|source| Error::Kernel { what: "end the marking of packets".into(), source })?;
+                marking::forget(&self.folder, number).map_err(Error::kernel("end the marking of packets"))?;
             }
         }
         Ok(())
@@ -200,8 +199,7 @@ impl Discipline {
     pub fn mark(&self, slot: &Slot, interface: Option<u32>) -> Result<(), Error> {
         match interface {
             Some(interface) => marking::watch(&self.folder, slot.number(), interface),
-            None => marking::forget(&self.folder, slot.number())
-                .map_err(|source| Error::Kernel { what: "end the marking of packets".into(), source }),
+            None => marking::forget(&self.folder, slot.number()).map_err(Error::kernel("end the marking of packets")),
         }
     }
 

@@ -154,10 +154,7 @@ fn is_still(opened: &File, folder: &Path) -> bool {
 
 fn failed(folder: &Path, source: io::Error) -> Error {
     let what = format!("keep the queue discipline in {} (a file system of type bpf)", folder.display());
-    match source.kind() {
-        io::ErrorKind::PermissionDenied => Error::NotPermitted { what, needs: "the folder's user" },
-        _ => Error::Kernel { what, source },
-    }
+    Error::refused(&what, "the folder's user")(source)
 }
 
 /// Removes the kind, as far as it exists. The link goes first: without it nobody takes the rest for whole.
@@ -167,7 +164,7 @@ pub(super) fn take_away(folder: &Path) -> Result<(), Error> {
         .and_then(|()| (0..QUEUES).try_for_each(|number| marking::forget(folder, number)))
         .and_then(|()| names.try_for_each(|name| removed(std::fs::remove_file(folder.join(name)))))
         .and_then(|()| removed(std::fs::remove_dir(folder)))
-        .map_err(|source| Error::Kernel { what: "unload the queue discipline".into(), source })
+        .map_err(Error::kernel("unload the queue discipline"))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(super) fn kept(folder: &Path, number: u32) -> PathBuf {
 /// the maps of the discipline, until [`forget`].
 pub(super) fn watch(folder: &Path, number: u32, interface: u32) -> std::result::Result<(), Error> {
     // One that a killed agent left may belong to another interface.
-    forget(folder, number).map_err(|source| Error::Kernel { what: "mark packets".into(), source })?;
+    forget(folder, number).map_err(Error::kernel("mark packets"))?;
     load(folder, number, interface).map_err(|error| refused("mark the packets on their way to", &error))
 }
 
