@@ -289,24 +289,14 @@ impl<M: SerializeMap> Entries<M> {
         Self { map, missing: BTreeMap::new() }
     }
 
-    fn entry<T>(&mut self, key: &'static str, value: &Told<T>, shown: impl Fn(&T) -> Shown) -> Result<(), M::Error> {
+    fn entry<T, V: Serialize>(
+        &mut self,
+        key: &'static str,
+        value: &Told<T>,
+        shown: impl Fn(&T) -> V,
+    ) -> Result<(), M::Error> {
         match value {
-            Ok(value) => match shown(value) {
-                Shown::One(number) => self.map.serialize_entry(key, &number),
-                Shown::Count(number) => self.map.serialize_entry(key, &number),
-                Shown::Truth(truth) => self.map.serialize_entry(key, &truth),
-                Shown::Mode(Mode { format, mcs, streams, width, guard }) => {
-                    let guard = guard.map(Duration::as_secs_f64);
-                    let of = json!({
-                        "format": format.name(), "mcs": mcs, "streams": streams, "width_mhz": width, "guard_interval_s": guard,
-                    });
-                    self.map.serialize_entry(key, &of)
-                }
-                Shown::Each(times) => {
-                    let each: BTreeMap<_, _> = CATEGORIES.iter().zip(times.map(Duration::as_secs_f64)).collect();
-                    self.map.serialize_entry(key, &each)
-                }
-            },
+            Ok(value) => self.map.serialize_entry(key, &shown(value)),
             Err(why) => {
                 self.missing.insert(key, why.clone());
                 Ok(())
@@ -320,13 +310,13 @@ impl<M: SerializeMap> Entries<M> {
     }
 }
 
-/// Name in JSON.
-enum Shown {
-    One(f64),
-    Count(u64),
-    Truth(bool),
-    Mode(Mode),
-    Each([Duration; 4]),
+fn seconds(time: &Duration) -> f64 {
+    time.as_secs_f64()
+}
+
+fn mode(Mode { format, mcs, streams, width, guard }: &Mode) -> serde_json::Value {
+    let guard = guard.map(Duration::as_secs_f64);
+    json!({ "format": format.name(), "mcs": mcs, "streams": streams, "width_mhz": width, "guard_interval_s": guard })
 }
 
 impl Serialize for Stations {
@@ -335,7 +325,6 @@ impl Serialize for Stations {
         entries.map.serialize_entry("phy", &self.phy)?;
         entries.map.serialize_entry("driver_reports_airtime", &self.has_airtime_reports)?;
         entries.map.serialize_entry("driver_has_aql", &self.has_aql)?;
-        let seconds = |time: Duration| Shown::One(time.as_secs_f64());
         let Survey { frequency, active, busy, receiving, sending } = self.channel;
         let Interface { role, channel, power, .. } = self.interface;
         entries.map.serialize_entry("role", role.name())?;
@@ -359,11 +348,11 @@ impl Serialize for Stations {
             ("channel_receiving_s", receiving),
             ("channel_sending_s", sending),
         ] {
-            entries.entry(key, &time.ok_or_else(|| NO_SURVEY.into()), |&time| seconds(time))?;
+            entries.entry(key, &time.ok_or_else(|| NO_SURVEY.into()), seconds)?;
         }
-        entries.entry("aql_is_on", &self.aql, |aql| Shown::Truth(aql.is_on))?;
-        entries.entry("aql_pending_s", &self.aql, |aql| seconds(aql.pending))?;
-        entries.entry("aql_threshold_s", &self.aql, |aql| seconds(aql.threshold))?;
+        entries.entry("aql_is_on", &self.aql, |aql| aql.is_on)?;
+        entries.entry("aql_pending_s", &self.aql, |aql| seconds(&aql.pending))?;
+        entries.entry("aql_threshold_s", &self.aql, |aql| seconds(&aql.threshold))?;
         entries.map.serialize_entry("stations", &self.stations)?;
         entries.end()
     }
@@ -373,18 +362,20 @@ impl Serialize for Station {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut entries = Entries::new(serializer.serialize_map(None)?);
         entries.map.serialize_entry("address", &self.address)?;
-        let rate = |rate: &Rate| Shown::Count(rate.as_bps());
-        let time = |time: &Duration| Shown::One(time.as_secs_f64());
+        let rate = |rate: &Rate| rate.as_bps();
+        let each = |times: [Duration; 4]| -> BTreeMap<_, _> {
+            CATEGORIES.iter().zip(times.map(Duration::as_secs_f64)).collect()
+        };
         entries.map.serialize_entry("standard", &self.newest().and_then(Format::standard))?;
         entries.entry("sent_rate_bps", &self.sent_at, rate)?;
-        entries.entry("sent_mode", &self.sent_as, |mode| Shown::Mode(*mode))?;
+        entries.entry("sent_mode", &self.sent_as, mode)?;
         entries.entry("received_rate_bps", &self.received_at, rate)?;
-        entries.entry("received_mode", &self.received_as, |mode| Shown::Mode(*mode))?;
-        entries.entry("sent_airtime_s", &self.sent_for, time)?;
-        entries.entry("received_airtime_s", &self.received_for, time)?;
-        entries.entry("aql_pending_s", &self.aql, |aql| Shown::Each(aql.pending))?;
-        entries.entry("aql_limit_low_s", &self.aql, |aql| Shown::Each(aql.low))?;
-        entries.entry("aql_limit_high_s", &self.aql, |aql| Shown::Each(aql.high))?;
+        entries.entry("received_mode", &self.received_as, mode)?;
+        entries.entry("sent_airtime_s", &self.sent_for, seconds)?;
+        entries.entry("received_airtime_s", &self.received_for, seconds)?;
+        entries.entry("aql_pending_s", &self.aql, |aql| each(aql.pending))?;
+        entries.entry("aql_limit_low_s", &self.aql, |aql| each(aql.low))?;
+        entries.entry("aql_limit_high_s", &self.aql, |aql| each(aql.high))?;
         for (name, count) in self.counts {
             count.map_or(Ok(()), |count| entries.map.serialize_entry(name, &count))?;
         }
