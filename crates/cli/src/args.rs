@@ -15,7 +15,7 @@ pub(crate) use admit::{Admit, Refused};
 #[cfg(feature = "evidence")]
 pub(crate) use experiments::Claims;
 #[cfg(feature = "simulator")]
-pub(crate) use experiments::{Arena, Check, Experiment, Forecast, Replay, Reproduce, Run, ScenarioFrom};
+pub(crate) use experiments::{Arena, Check, Experiment, Forecast, Once, Replay, Reproduce, Run, ScenarioFrom};
 #[cfg(all(target_os = "linux", feature = "simulator"))]
 pub(crate) use experiments::{Emulate, Enter};
 #[cfg(target_os = "linux")]

@@ -24,7 +24,7 @@ fn write(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::unwritten(&error, format!("cannot write to standard output: {error}")))
+            Err(Failure::unwritten(&error, "to standard output"))
         }
         _ => Ok(()),
     }

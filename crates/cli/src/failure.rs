@@ -2,7 +2,8 @@
 
 use experiment::scenario::Refusal;
 use lab::sweep::SweepError;
-use std::{fmt, io};
+use std::fmt::{self, Display};
+use std::io;
 
 /// Done, and every claim holds.
 pub(crate) const HOLDS: u8 = 0;
@@ -49,7 +50,8 @@ impl Failure {
 
     /// Creates the failure of a write: silent if the reader has closed its pipe, wrong use if nothing can be written
     /// there, and otherwise a failure while running, such as a full disk.
-    pub(crate) fn unwritten(error: &io::Error, message: impl Into<String>) -> Self {
+    pub(crate) fn unwritten(error: &io::Error, what: impl Display) -> Self {
+        let message = format!("cannot write {what}: {error}");
         use io::ErrorKind::{
             AlreadyExists, BrokenPipe, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
             PermissionDenied, ReadOnlyFilesystem,
@@ -99,7 +101,7 @@ impl From<lab::Error> for Failure {
     fn from(error: lab::Error) -> Self {
         match &error {
             lab::Error::Wrong(why) => Self::wrong(why),
-            lab::Error::Write { error: why, .. } => Self::unwritten(why, error.to_string()),
+            lab::Error::Write { what, error } => Self::unwritten(error, what),
         }
     }
 }

@@ -26,7 +26,7 @@ fn parsed() -> Result<Args, Failure> {
         }
         match asked.print() {
             Ok(()) => std::process::exit(i32::from(failure::HOLDS)),
-            Err(error) => Err(Failure::unwritten(&error, format!("cannot write to standard output: {error}"))),
+            Err(error) => Err(Failure::unwritten(&error, "to standard output")),
         }
     })
 }

@@ -1,6 +1,6 @@
 //! Why something cannot be done, in words for people.
 
-use experiment::scenario::nearest;
+use experiment::scenario::or_meant;
 use std::io;
 use std::path::Path;
 use thiserror::Error;
@@ -22,8 +22,7 @@ impl Error {
 
     /// Returns the error that there is no such node, flow or event, with the nearest name.
     pub(crate) fn unknown<'k>(what: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> Self {
-        let hint = nearest(name, known).map_or_else(String::new, |hint| format!("; did you mean `{hint}`?"));
-        Self::Wrong(format!("there is no {what} `{name}`{hint}"))
+        Self::Wrong(format!("there is no {what} `{name}`{}", or_meant(name, known)))
     }
 }
 

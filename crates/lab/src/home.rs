@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::files::Folder;
-use crate::store::{self, write_whole};
-use experiment::scenario::{Files, Outline, Refusal, Scenario, Wishes, nearest, opened, outline};
+use crate::store::{self, make_folder, write_whole};
+use experiment::scenario::{Files, Outline, Refusal, Scenario, Wishes, opened, or_meant, outline};
 use std::env;
 use std::fs;
 use std::io;
@@ -64,8 +64,7 @@ fn carry(folder: &Path) -> Result<(), Error> {
         if fs::read(&file).is_ok_and(|there| there == *content) {
             continue;
         }
-        let parent = file.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).map_err(|error| Error::write(parent, error))?;
+        make_folder(file.parent().unwrap_or(folder))?;
         write_whole(&file, content)?;
     }
     Ok(())
@@ -93,7 +92,7 @@ pub fn built_in(id: &str, wishes: &Wishes) -> Result<Scenario, Refusal> {
         let folder = Carried(path.parent().unwrap_or(path));
         return Scenario::read(name, id, content, &folder, wishes);
     }
-    let hint = did_you_mean(id, &ids());
+    let hint = or_meant(id, ids().iter().map(String::as_str));
     Err(Refusal::file(id, format!("no such file, and no built-in scenario has this id{hint}")))
 }
 
@@ -221,13 +220,12 @@ pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, Error> {
     }
     // The name of a file without its ending is an easy mistake.
     let file = format!("{id}.toml");
-    let hint = if Path::new(&file).is_file() { format!("; did you mean `{file}`?") } else { did_you_mean(id, &known) };
+    let hint = if Path::new(&file).is_file() {
+        format!("; did you mean `{file}`?")
+    } else {
+        or_meant(id, known.iter().map(String::as_str))
+    };
     let place = place(home);
     let why = format!("{id}: no such file, and no scenario {place} has this id{hint}; `sluice list` has all");
     Err(Error::Wrong(why))
-}
-
-fn did_you_mean(name: &str, known: &[String]) -> String {
-    let nearest = nearest(name, known.iter().map(String::as_str));
-    nearest.map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
 }

@@ -62,8 +62,7 @@ impl Store {
         let below: Vec<String> = folders(folder).iter().flat_map(|folder| owners(folder)).collect();
         untaken(folder, &of).and_then(|()| untaken(folder, &below))?;
         for part in ["runs", "runs/series", "series"] {
-            let path = folder.join(part);
-            fs::create_dir_all(&path).map_err(|error| Error::write(&path, error))?;
+            make_folder(&folder.join(part))?;
         }
         let store = Self { folder: folder.to_owned() };
         let probe = store.folder.join(format!(".writable-{}", std::process::id()));
@@ -219,6 +218,11 @@ pub fn folders(folder: &Path) -> Vec<PathBuf> {
 /// Returns the entries of a folder; none if it cannot be read or is no folder.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+/// Makes a folder, and those above it, if need be.
+pub fn make_folder(path: &Path) -> Result<(), Error> {
+    fs::create_dir_all(path).map_err(|error| Error::write(path, error))
 }
 
 /// Writes a file beside its place and moves it there, so that a full disk or an interrupt never leaves half of it.

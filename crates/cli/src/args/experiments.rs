@@ -63,10 +63,9 @@ pub(crate) struct Check {
     pub(crate) expand: bool,
 }
 
-/// Run a scenario's network once, without its variations.
+/// The network that runs once.
 #[derive(Debug, Group)]
-#[command(after_help = section(EXAMPLES, "run"))]
-pub(crate) struct Run {
+pub(crate) struct Once {
     /// The scenario's file, or its id.
     #[arg(value_name = "FILE|ID")]
     pub(crate) file: PathBuf,
@@ -76,6 +75,14 @@ pub(crate) struct Run {
     /// Set a key of the network: its dotted path and its value. May be given several times.
     #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
     pub(crate) set: Vec<String>,
+}
+
+/// Run a scenario's network once, without its variations.
+#[derive(Debug, Group)]
+#[command(after_help = section(EXAMPLES, "run"))]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) of: Once,
     /// Print the results as one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -111,15 +118,8 @@ pub(crate) struct Run {
 #[derive(Debug, Group)]
 #[command(after_help = section(EXAMPLES, "emulate"))]
 pub(crate) struct Emulate {
-    /// The scenario's file, or its id.
-    #[arg(value_name = "FILE|ID")]
-    pub(crate) file: PathBuf,
-    /// The seed of the random numbers.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed, allow_negative_numbers = true)]
-    pub(crate) seed: u64,
-    /// Set a key of the network: its dotted path and its value. May be given several times.
-    #[arg(long, value_name = "KEY=VALUE", value_parser = setting)]
-    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) of: Once,
     /// A packet that is delivered later than this, real minus simulated time, is late.
     #[arg(long, value_name = "TIME", default_value = "1 ms")]
     pub(crate) late: units::Duration,

@@ -4,12 +4,14 @@ use super::{HELP, section};
 use clap::Args as Group;
 use std::path::PathBuf;
 
-/// The place to look for running agents.
+/// The place to look for running agents, and what of theirs is shown.
 #[derive(Debug, Group)]
 pub(crate) struct Agents {
     /// The folder with the sockets of running agents.
     #[arg(long, value_name = "DIR", default_value = linux::STATE_FOLDER)]
     pub(crate) state: PathBuf,
+    /// The interface [default: all].
+    pub(crate) device: Option<String>,
 }
 
 /// Show what the running agents govern: limit, backlog, delay against its target, drops.
@@ -18,8 +20,6 @@ pub(crate) struct Agents {
 pub(crate) struct Status {
     #[command(flatten)]
     pub(crate) agents: Agents,
-    /// The interface [default: all].
-    pub(crate) device: Option<String>,
     /// Print one JSON array, with one object per queue.
     #[arg(long)]
     pub(crate) json: bool,
@@ -31,6 +31,4 @@ pub(crate) struct Status {
 pub(crate) struct Watch {
     #[command(flatten)]
     pub(crate) agents: Agents,
-    /// The interface [default: all].
-    pub(crate) device: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! `sluice agent`.
 
-use super::live::{listening, restore_on_panic, unwritable};
+use super::live::{listening, restore_on_panic};
 use super::recordings::Recordings;
 use crate::args;
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ pub(super) fn agent(args: &args::Agent) -> Result<(), Failure> {
     let places: Vec<Place> = wishes.iter().map(|wish| wish.place.clone()).collect();
     restore_on_panic(places.clone());
     let admission = config.admission.clone();
-    let log = Outlet::stderr().map_err(|error| unwritable("to standard error", &error))?;
+    let log = Outlet::stderr().map_err(|error| Failure::unwritten(&error, "to standard error"))?;
     let mut serving = Serving {
         args,
         listen: metrics(&config),

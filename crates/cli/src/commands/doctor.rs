@@ -1,7 +1,6 @@
 //! `sluice doctor`.
 
 use super::decisions::line;
-use super::live::unwritable;
 use super::stations;
 use crate::args;
 use crate::console::{print, print_json, width};
@@ -12,7 +11,7 @@ use linux::{Diagnosis, Finding};
 pub(super) fn doctor(args: &args::Doctor) -> Result<(), Failure> {
     if let Some(file) = &args.bundle {
         let text = line(&linux::bundle()?)?;
-        return std::fs::write(file, text).map_err(|error| unwritable(&file.display().to_string(), &error));
+        return std::fs::write(file, text).map_err(|error| Failure::unwritten(&error, file.display()));
     }
     let diagnosis = linux::diagnose(args.device.as_deref(), args.parent)?;
     if args.json {

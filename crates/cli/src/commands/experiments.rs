@@ -20,8 +20,7 @@ use crate::args::Experiment;
 use crate::console::print;
 use crate::failure::{Failure, HOLDS};
 use experiment::scenario::schema;
-use lab::store::write_whole;
-use std::fs;
+use lab::store::{make_folder, write_whole};
 use std::path::Path;
 
 pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
@@ -49,8 +48,7 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
 
 fn docs(folder: &Path) -> Result<(), Failure> {
     let reference = folder.join("scenario");
-    let unwritable = |error| Failure::unwritten(&error, format!("cannot write {}: {error}", reference.display()));
-    fs::create_dir_all(&reference).map_err(unwritable)?;
+    make_folder(&reference)?;
     for page in schema::pages() {
         write_whole(&reference.join(page.file), page.text.as_bytes())?;
     }

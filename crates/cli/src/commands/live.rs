@@ -45,7 +45,7 @@ pub(super) fn attach(args: &args::Attach) -> Result<(), Failure> {
     let (place, dry_run) = (place(&args.queue), args.dry_run);
     let folder = place.state_folder.clone();
     let mut host = Attaching::new(args.json, dry_run)?;
-    host.rows = Some(Outlet::stdout().map_err(|error| unwritable("to standard output", &error))?);
+    host.rows = Some(Outlet::stdout().map_err(|error| Failure::unwritten(&error, "to standard output"))?);
     host.file = args.record.as_deref().map(create).transpose()?;
     // Without a privilege there is no folder for a socket, and a dry run needs none.
     let listen = if dry_run { Vec::new() } else { vec![listening(&folder)] };
@@ -120,7 +120,7 @@ struct Attaching {
 
 impl Attaching {
     fn new(json: bool, dry_run: bool) -> Result<Self, Failure> {
-        let log = Outlet::stderr().map_err(|error| unwritable("to standard error", &error))?;
+        let log = Outlet::stderr().map_err(|error| Failure::unwritten(&error, "to standard error"))?;
         Ok(Self { json, rows: None, log, file: None, dry_run, broken: None, air: None, is_public: false })
     }
 
@@ -139,7 +139,7 @@ impl Attaching {
                 let words = format!("the recording lacks {dropped} intervals: nothing read them in time");
                 self.broken.get_or_insert(Failure::failed(words));
             }
-            Some(Err(error)) => drop(self.broken.get_or_insert(unwritable("the recording", &error))),
+            Some(Err(error)) => drop(self.broken.get_or_insert(Failure::unwritten(&error, "the recording"))),
             Some(Ok(0)) | None => {}
         }
         let _ = self.log.finish();
@@ -271,20 +271,16 @@ fn opening(device: &dyn Device, controller: &AnyController, dry_run: bool, remar
 
 fn tell(rows: &mut Outlet, decision: &Decision, json: bool) -> Result<(), Failure> {
     let told = if json { rows.put(&printable::json(&line(decision)?)) } else { rows.line(row(decision)) };
-    told.map_err(|error| unwritable("to standard output", &error))
+    told.map_err(|error| Failure::unwritten(&error, "to standard output"))
 }
 
 fn create(path: &Path) -> Result<Outlet, Failure> {
-    Outlet::create(path).map_err(|error| unwritable(&path.display().to_string(), &error))
+    Outlet::create(path).map_err(|error| Failure::unwritten(&error, path.display()))
 }
 
 fn write(file: &mut Outlet, decision: &Decision, air: &str) -> Result<(), Failure> {
     let decision = line(decision)?;
     // Each by itself: an outlet takes no more at once than it can queue.
     let mut lines = air.split_inclusive('\n').chain([&*decision]);
-    lines.try_for_each(|line| file.put(line)).map_err(|error| unwritable("the recording", &error))
-}
-
-pub(super) fn unwritable(what: &str, error: &std::io::Error) -> Failure {
-    Failure::unwritten(error, format!("cannot write {what}: {error}"))
+    lines.try_for_each(|line| file.put(line)).map_err(|error| Failure::unwritten(&error, "the recording"))
 }

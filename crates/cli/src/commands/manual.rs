@@ -7,9 +7,8 @@ use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use lab::home;
-use lab::store::write_whole;
+use lab::store::{make_folder, write_whole};
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 pub(super) fn completions(shell: Shell) -> Result<(), Failure> {
@@ -58,8 +57,7 @@ pub(super) fn man(folder: Option<&Path>) -> Result<(), Failure> {
     let mut command = Args::command().disable_help_subcommand(true);
     command.build();
     let Some(folder) = folder else { return print(&page(&command)?) };
-    let unwritable = |error| Failure::unwritten(&error, format!("cannot write {}: {error}", folder.display()));
-    fs::create_dir_all(folder).map_err(unwritable)?;
+    make_folder(folder)?;
     let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
     for command in shown.chain([&command]) {
         let name = Man::new(command.clone()).get_filename();

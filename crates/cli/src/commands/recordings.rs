@@ -2,7 +2,6 @@
 //! refused.
 
 use super::decisions::line;
-use super::live::unwritable;
 use crate::failure::Failure;
 use crate::outlet::Outlet;
 use linux::agent::config::Config;
@@ -78,7 +77,7 @@ impl Recordings {
     pub(super) fn write(&mut self, device: &str, decision: &Decision) -> Result<(), Failure> {
         let Some(recording) = self.0.get_mut(device) else { return Ok(()) };
         let written = line(decision)
-            .and_then(|line| recording.file.put(&line).map_err(|error| unwritable("the recording", &error)));
+            .and_then(|line| recording.file.put(&line).map_err(|error| Failure::unwritten(&error, "the recording")));
         if written.is_err() {
             self.0.remove(device);
         }

@@ -5,7 +5,7 @@ use super::stations::{self, milliseconds, plain};
 use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::Failure;
-use experiment::scenario::nearest;
+use experiment::scenario::or_meant;
 use experiment::tables::{Columns, table};
 use linux::telemetry::ask;
 use linux::telemetry::stations::Stations;
@@ -21,7 +21,7 @@ pub(super) fn status(args: &args::Status) -> Result<(), Failure> {
     let asked = ask(folder)?;
     let running = asked.is_some();
     let mut statuses = asked.unwrap_or_default();
-    if let Some(device) = args.device.as_deref().filter(|_| running) {
+    if let Some(device) = args.agents.device.as_deref().filter(|_| running) {
         is_governed(device, &statuses)?;
         statuses.retain(|status| status.device == device);
     }
@@ -64,8 +64,7 @@ pub(super) fn is_governed(device: &str, statuses: &[Status]) -> Result<(), Failu
     if known.is_empty() {
         return Err(Failure::wrong(format!("no agent governs \"{device}\": the agent governs no queue")));
     }
-    let meant = nearest(&device, known.iter().copied());
-    let meant = meant.map_or_else(String::new, |name| format!("; did you mean `{}`?", plain(name)));
+    let meant = plain(&or_meant(&device, known.iter().copied()));
     let known = plain(&known.join(", "));
     Err(Failure::wrong(format!("no agent governs \"{device}\"; governed are {known}{meant}")))
 }

@@ -32,13 +32,13 @@ pub(super) fn watch(args: &args::Watch) -> Result<(), Failure> {
     if agents.is_empty() {
         return Err(none(folder));
     }
-    if let Some(device) = &args.device {
+    if let Some(device) = &args.agents.device {
         is_governed(device, &ask(folder)?.unwrap_or_default())?;
     }
     let terminal = Terminal::enter()?;
     let mut view = View::default();
     while wait(&signals, terminal.is_some(), &agents)? {
-        let moved = take(&mut agents, &mut view, args.device.as_deref())?;
+        let moved = take(&mut agents, &mut view, args.agents.device.as_deref())?;
         find(folder, &mut agents)?;
         match &terminal {
             Some(terminal) => {

@@ -71,6 +71,11 @@ pub(super) fn did_you_mean<'n>(name: &str, known: impl IntoIterator<Item = &'n s
     nearest(name, known).map_or_else(String::new, |other| format!("did you mean `{other}`?"))
 }
 
+/// Formats "; did you mean `x`?", for the end of a sentence; empty if no name is near.
+pub fn or_meant<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> String {
+    nearest(name, known).map_or_else(String::new, |other| format!("; did you mean `{other}`?"))
+}
+
 /// Formats "expected one of `a`, `b`" with at most 24 names.
 pub(super) fn expected<'n>(what: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     let mut names: Vec<String> = known.into_iter().map(|name| format!("`{name}`")).collect();

@@ -5,11 +5,12 @@ use super::{Addresses, Capture, Events, Filter};
 use crate::Error;
 use crate::recorded::Decision;
 use crate::run::{self, Observer};
+use crate::store::make_folder;
 use control::Seen;
 use experiment::watch::{Timed, Watch};
 use sim::config::{Network, Role};
 use sim::trace::{Protocol, Roster, TraceEvent, TraceEventKind};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use units::Instant;
@@ -126,7 +127,7 @@ impl Files {
                 );
                 return Err(Error::Wrong(why));
             }
-            fs::create_dir_all(folder).map_err(|error| Error::write(folder, error))?;
+            make_folder(folder)?;
             let addresses = Addresses {
                 flows: roster.flows.iter().map(|flow| (flow.from, flow.to, flow.protocol)).collect(),
                 access_points: roster.nodes.iter().map(|node| node.role == Role::AccessPoint).collect(),

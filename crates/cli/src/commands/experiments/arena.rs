@@ -5,14 +5,12 @@ use crate::args;
 use crate::console::print;
 use crate::failure::{Failure, HOLDS};
 use experiment::homes::Home;
-use lab::store::write_whole;
-use std::fs;
+use lab::store::{make_folder, write_whole};
 
 /// Runs all hazards, or random homes; or writes these as scenarios.
 pub(super) fn arena(args: args::Arena) -> Result<u8, Failure> {
     let Some(folder) = args.write.clone() else { return reproduce(args.into()) };
-    let unwritable = |error| Failure::unwritten(&error, format!("cannot write {}: {error}", folder.display()));
-    fs::create_dir_all(&folder).map_err(unwritable)?;
+    make_folder(&folder)?;
     for Home { number, text, .. } in args.drawn().unwrap_or_default() {
         let file = folder.join(format!("home-{number}.toml"));
         write_whole(&file, text.as_bytes())?;

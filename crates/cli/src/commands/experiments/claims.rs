@@ -6,7 +6,7 @@ use crate::args;
 use crate::console::{print, print_json, width};
 use crate::failure::{Failure, HOLDS};
 use evidence::{Row, Text, Unstated};
-use experiment::scenario::{Wishes, nearest};
+use experiment::scenario::{Wishes, or_meant};
 use experiment::tables::{self, Columns};
 use lab::files;
 use lab::home::{by_id, home, under};
@@ -188,7 +188,7 @@ fn chosen<'r>(records: &'r Records, targets: &'r [String]) -> Result<Vec<Chosen<
             return Ok(Chosen { name, what: What::Experiment, rows: experiment });
         }
         let known = records.keys().map(String::as_str).chain(all().flat_map(|row| [row.experiment(), row.id.as_str()]));
-        let hint = nearest(name, known).map_or_else(String::new, |other| format!("; did you mean `{other}`?"));
+        let hint = or_meant(name, known);
         let documents: Vec<&str> = records.keys().map(String::as_str).collect();
         Err(Failure::wrong(format!(
             "{name}: no document ({}), experiment or claim on record has this name{hint}",

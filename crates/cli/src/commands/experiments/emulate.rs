@@ -10,13 +10,11 @@ use crate::progress::warn;
 use ::emulate::live::{self, Counts, Ended, Hidden, NoVisit, NotRun, Ready, Report, Rules, Unavailable};
 use ::emulate::{Medium, NotLoaded, has_radios};
 use experiment::jobs;
-use experiment::scenario::Wishes;
+use experiment::scenario::Scenario;
 use experiment::shell::quoted;
 use experiment::watch::Timed;
 use experiment::{study, tables};
 use lab::capture::Wanted;
-use lab::files;
-use lab::home;
 use lab::store::Store;
 use lab::sweep::{self, Settings};
 use std::ffi::OsString;
@@ -28,17 +26,13 @@ use std::time::Duration;
 /// Share of late packets above which a run without `--most-late` warns.
 const LATE_BY_DEFAULT: f64 = 0.01;
 
-pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
-    args.file = targets::one(&args.file)?;
-    let wishes = Wishes { set: args.set.clone(), base_only: true, ..Wishes::default() };
-    let mut scenario = files::load(&args.file, &wishes)?;
-    scenario.file = home::name(&args.file, &scenario.id);
-    let scenario = scenario.without_variations(args.seed);
+pub(super) fn emulate(args: args::Emulate) -> Result<u8, Failure> {
+    let scenario = targets::scenario(&args.of, true)?.without_variations(args.of.seed);
     if has_radios(&scenario.base) {
-        return radios(&args, Medium::of_radios(&scenario.base, args.seed)?);
+        return radios(&args, Medium::of_radios(&scenario.base, args.of.seed)?);
     }
     let inside = live::inside()?;
-    let mut medium = Medium::new(&scenario.base, args.seed)?;
+    let mut medium = Medium::new(&scenario.base, args.of.seed)?;
     if let Some(gateway) = &args.gateway {
         medium.lead(gateway).map_err(|refusal| Failure::wrong(refusal.to_string()))?;
     }
@@ -89,7 +83,7 @@ pub(super) fn emulate(mut args: args::Emulate) -> Result<u8, Failure> {
         print(&format!("{}\n\n{flows}\n{claims}{refused}{lateness}; {cpu:.0} % of a core\n", scenario.title))?;
     }
     if let Some(store) = store {
-        let command = words(&args, &scenario.file);
+        let command = words(&args, &scenario);
         let settings = Settings { threads: 1, build: build()?, command, traces: None };
         sweep::keep(&scenario, &store, &settings, run, verdicts)?;
     }
@@ -112,11 +106,7 @@ fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
     let mut outcome = medium.finish();
     outcome.flows.retain(|flow| flow.received_packets > 0);
     if args.json {
-        print_json(
-            &(serde_json::to_string(&outcome).map_err(|error| Failure::failed(error.to_string()))?
-                + "
-"),
-        )?;
+        print_json(&line(&outcome)?)?;
     }
     complain(format_args!(
         "frames of the radios: {acknowledged} acknowledged, {failed} given up, {to_all} to all, {refused} not carried"
@@ -156,9 +146,8 @@ fn ready(name: &str, [v4, v6]: [IpAddr; 2]) {
 }
 
 /// Returns the command that repeats this emulation.
-fn words(args: &args::Emulate, target: &str) -> String {
-    let mut words = vec!["sluice emulate".to_owned(), quoted(target), format!("--seed {}", args.seed)];
-    words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
+fn words(args: &args::Emulate, scenario: &Scenario) -> String {
+    let mut words = targets::command("sluice emulate", scenario, &args.of);
     words.extend(args.gateway.iter().map(|node| format!("--gateway {}", quoted(node))));
     words.extend((!args.command.is_empty()).then(|| "--".to_owned()));
     words.extend(args.command.iter().map(|word| quoted(&word.to_string_lossy())));

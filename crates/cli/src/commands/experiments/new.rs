@@ -19,7 +19,7 @@ pub(super) fn new(file: &Path, standard: &str) -> Result<(), Failure> {
     let shown = file.display();
     fs::File::options().write(true).create_new(true).open(file).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Failure::wrong(format!("{shown}: already exists; name another file")),
-        _ => Failure::unwritten(&error, format!("cannot write {shown}: {error}")),
+        _ => Failure::unwritten(&error, &shown),
     })?;
     // The empty file reserved the name; it is removed if the disk is full.
     write_whole(file, scenario(standard).as_bytes()).inspect_err(|_| drop(fs::remove_file(file)))?;

@@ -7,30 +7,26 @@ use crate::commands::decisions::line;
 use crate::console::{print, print_json, width};
 use crate::failure::{DIFFERS, Failure, HOLDS};
 use crate::progress::{Console, warn};
-use experiment::scenario::{Scenario, Wishes};
+use experiment::scenario::Scenario;
 use experiment::shell::quoted;
 use experiment::study::{self, Run, Study, Verdict};
 use experiment::{jobs, tables};
 use lab::capture::{self, Wanted};
-use lab::files;
-use lab::home;
 use lab::store::Store;
 use lab::{run, sweep};
 use serde::Serialize;
 use std::path::Path;
 
-pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
-    args.file = targets::one(&args.file)?;
-    let wishes = Wishes { set: args.set.clone(), base_only: args.case.is_empty(), ..Wishes::default() };
-    let mut scenario = files::load(&args.file, &wishes)?;
-    scenario.file = home::name(&args.file, &scenario.id);
-    let command = command(&args, &scenario.file);
+pub(super) fn run(args: args::Run) -> Result<u8, Failure> {
+    let scenario = targets::scenario(&args.of, args.case.is_empty())?;
+    let mut command = targets::command("sluice run", &scenario, &args.of);
+    command.extend(args.case.iter().map(|case| format!("--case {}", quoted(case))));
     let mut varied: Vec<String> = scenario.axes.iter().map(|axis| axis.name.clone()).collect();
     let scenario = if args.case.is_empty() {
-        scenario.without_variations(args.seed)
+        scenario.without_variations(args.of.seed)
     } else {
         varied.clear();
-        scenario.only(&args.case, args.seed).map_err(Failure::wrong)?
+        scenario.only(&args.case, args.of.seed).map_err(Failure::wrong)?
     };
     let mut console = Console::new()?;
     console.begin(&scenario.id, jobs::simulated_time(&scenario));
@@ -41,7 +37,7 @@ pub(super) fn run(mut args: args::Run) -> Result<u8, Failure> {
             observed(&scenario, &wanted, &console)
         }
         None => once(&scenario, &console),
-        Some(out) => kept(&scenario, out, command, &console),
+        Some(out) => kept(&scenario, out, command.join(" "), &console),
     };
     console.end();
     let (run, verdicts) = done?;
@@ -105,12 +101,4 @@ fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
     let (simulated, events) = (outcome.simulated_s, outcome.events);
     let pace = format!("{simulated} simulated seconds in {:.2} s ({times_real:.0} times real time)", run.wall_s);
     text + &format!("seed {}: {pace}, {events} events\n", run.seed)
-}
-
-/// Returns the command that repeats this run.
-fn command(args: &args::Run, target: &str) -> String {
-    let mut words = vec!["sluice run".to_owned(), quoted(target), format!("--seed {}", args.seed)];
-    words.extend(args.set.iter().map(|set| format!("--set {}", quoted(set))));
-    words.extend(args.case.iter().map(|case| format!("--case {}", quoted(case))));
-    words.join(" ")
 }

@@ -1,8 +1,11 @@
 //! Finds the scenario files of ids, files and folders.
 
+use crate::args::Once;
 use crate::failure::Failure;
-use lab::files::sentence;
-use lab::home::{FOLDER, by_id, home, is_word, under};
+use experiment::scenario::{Scenario, Wishes};
+use experiment::shell::quoted;
+use lab::files::{load, sentence};
+use lab::home::{FOLDER, by_id, home, is_word, name, under};
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -23,6 +26,21 @@ pub(super) fn files(targets: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     Ok(found)
+}
+
+/// Reads the scenario that runs once; its file is named as the user may name it again.
+pub(super) fn scenario(of: &Once, base_only: bool) -> Result<Scenario, Failure> {
+    let file = one(&of.file)?;
+    let mut scenario = load(&file, &Wishes { set: of.set.clone(), base_only, ..Wishes::default() })?;
+    scenario.file = name(&file, &scenario.id);
+    Ok(scenario)
+}
+
+/// The command that runs it so.
+pub(super) fn command(name: &str, scenario: &Scenario, of: &Once) -> Vec<String> {
+    let mut words = vec![name.to_owned(), quoted(&scenario.file), format!("--seed {}", of.seed)];
+    words.extend(of.set.iter().map(|set| format!("--set {}", quoted(set))));
+    words
 }
 
 /// Returns the one scenario file that an argument names: a path, or the id of a scenario.

@@ -8,7 +8,7 @@ use experiment::scenario::{Scenario, Wishes};
 use experiment::study::{Study, Verdict};
 use lab::files;
 use lab::home::FOLDER;
-use lab::store::{self, Store, write_whole};
+use lab::store::{self, Store, make_folder, write_whole};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -133,8 +133,7 @@ pub(super) fn record(folders: &[PathBuf]) -> Result<(), Failure> {
         by_document.entry(named.document).or_default().push(named.scenario);
     }
     let folder = Path::new(evidence::FOLDER);
-    fs::create_dir_all(folder)
-        .map_err(|error| Failure::unwritten(&error, format!("cannot write {}: {error}", folder.display())))?;
+    make_folder(folder)?;
     for (document, scenarios) in by_document {
         let rows = evidence::merged(&scenarios, &new, old.get(&document).map_or(&[], Vec::as_slice));
         write_whole(&folder.join(format!("{document}.csv")), evidence::write(&rows).as_bytes())?;
