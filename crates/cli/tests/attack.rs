@@ -88,17 +88,7 @@ fn inner_squat() {
     agent.until("v0", "admission");
     let mut call = sluice(folder.path());
     call.args([
-        "admit",
-        "--state",
-        "state",
-        "--json",
-        "--rate",
-        "100kb/s",
-        "--to",
-        "10.9.0.1:5004",
-        "--",
-        "sleep",
-        "60",
+        "admit", "--state", "state", "--json", "--rate", "100kb/s", "--to", "10.9.0.1:5004", "--", "sleep", "60",
     ]);
     let mut call = call.stderr(Stdio::piped()).spawn().unwrap();
     // Its socket, which every user sees.

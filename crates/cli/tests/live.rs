@@ -271,16 +271,7 @@ fn inner_doctor() {
     let before = queues();
     let mut child = sluice(folder.path());
     child.args([
-        "attach",
-        "v0",
-        "--parent",
-        "2:20",
-        "--controller",
-        "adth",
-        "--target-delay",
-        "50ms",
-        "--state",
-        "state",
+        "attach", "v0", "--parent", "2:20", "--controller", "adth", "--target-delay", "50ms", "--state", "state",
     ]);
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while queues() == before {

@@ -6,19 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// From the ground up.
 const FLOORS: [&str; 13] = [
-    "engine",
-    "config",
-    "results",
-    "transport",
-    "traffic",
-    "motion",
-    "radio",
-    "mac",
-    "net",
-    "trace",
-    "record",
-    "egress",
-    "world",
+    "engine", "config", "results", "transport", "traffic", "motion", "radio", "mac", "net", "trace", "record",
+    "egress", "world",
 ];
 
 /// All files below a folder.

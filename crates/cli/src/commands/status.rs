@@ -212,16 +212,7 @@ pub(super) mod tests {
             .map(|line| line.split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect())
             .collect();
         let first = [
-            "wlan0",
-            "root",
-            "governing",
-            "sluice",
-            "adth",
-            "31 packets",
-            "97",
-            "47.9 ms",
-            "50.0 ms",
-            "3 (1.5 %)",
+            "wlan0", "root", "governing", "sluice", "adth", "31 packets", "97", "47.9 ms", "50.0 ms", "3 (1.5 %)",
             "2 h 3 min",
         ];
         assert_eq!(rows[2], first);

@@ -59,41 +59,15 @@ impl Head {
 
 /// The keys that [`Head`] reads, `vary` and `quick`.
 pub(super) const LAB_KEYS: [&str; 13] = [
-    "title",
-    "id",
-    "about",
-    "base",
-    "answer",
-    "vary",
-    "quick",
-    "claim",
-    "rulings",
-    "chosen_by",
-    "model",
-    "chart",
+    "title", "id", "about", "base", "answer", "vary", "quick", "claim", "rulings", "chosen_by", "model", "chart",
     "table",
 ];
 
 /// The keys of the network. They are listed here so that a scenario without a fault is read without the schema, which
 /// takes longer to build than a short network takes to simulate.
 pub(super) const NETWORK_KEYS: [&str; 17] = [
-    "conventions",
-    "duration",
-    "warmup",
-    "radio",
-    "mac",
-    "routing",
-    "mobility",
-    "nodes",
-    "node",
-    "wired",
-    "queue",
-    "category_queue",
-    "class_queue",
-    "consumption",
-    "tcp",
-    "flow",
-    "record",
+    "conventions", "duration", "warmup", "radio", "mac", "routing", "mobility", "nodes", "node", "wired", "queue",
+    "category_queue", "class_queue", "consumption", "tcp", "flow", "record",
 ];
 
 #[cfg(test)]

@@ -8,21 +8,8 @@ use sim::trace::{
 use std::io::{self, Write};
 
 pub(super) const EVENTS: [&str; 15] = [
-    "sends",
-    "hears",
-    "spoilt",
-    "queued",
-    "mark",
-    "dropped",
-    "acknowledged",
-    "delivered",
-    "limit",
-    "probe",
-    "admit",
-    "refuse",
-    "regulate",
-    "stop",
-    "note",
+    "sends", "hears", "spoilt", "queued", "mark", "dropped", "acknowledged", "delivered", "limit", "probe", "admit",
+    "refuse", "regulate", "stop", "note",
 ];
 
 pub(super) fn name_of(what: &TraceEventKind) -> &'static str {

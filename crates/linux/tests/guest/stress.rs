@@ -304,12 +304,7 @@ fn place_of(member: &str) -> usize {
 fn queues_are_balanced() {
     use libbpf_rs::{MapCore, MapFlags, MapHandle};
     let members = [
-        "arrived_packets",
-        "sent_packets",
-        "dropped_packets",
-        "backlog_packets",
-        "handed_packets",
-        "completed_packets",
+        "arrived_packets", "sent_packets", "dropped_packets", "backlog_packets", "handed_packets", "completed_packets",
         "lost_packets",
     ];
     let members = members.map(place_of);
