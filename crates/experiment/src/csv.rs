@@ -2,7 +2,7 @@
 
 use crate::grid::Grid;
 use crate::label::short;
-use crate::statistics::{Interval, interval};
+use crate::statistics::{Interval, entry_of, interval};
 use crate::study::{Axis, Run, Study};
 use serde_json::Value;
 use sim::results::Series;
@@ -136,13 +136,13 @@ fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
             for entry in entries(run).ok().as_ref().and_then(Value::as_array).into_iter().flatten() {
                 let mut cells = Vec::new();
                 flatten(entry, "", &mut cells);
-                let place = place_of(&mut elements, entry["name"].as_str().unwrap_or_default());
+                let keys = entry_of(&mut elements, entry["name"].as_str().unwrap_or_default().to_owned());
                 for (next, (key, value)) in cells.into_iter().enumerate() {
-                    let keys = &mut elements[place].1;
                     // Mostly all runs have the same keys, in this order.
-                    let is_next = keys.get(next).is_some_and(|(known, _)| *known == key);
-                    let place = if is_next { next } else { place_of(keys, &key) };
-                    keys[place].1.push(value);
+                    match keys.get_mut(next) {
+                        Some((known, values)) if *known == key => values.push(value),
+                        _ => entry_of(keys, key).push(value),
+                    }
                 }
             }
         }
@@ -163,14 +163,6 @@ fn means(runs: &[Run], entries: impl Fn(&Run) -> serde_json::Result<Value>) -> S
         }
     }
     sheet.text()
-}
-
-/// Returns the index of a name in a list, to which it is added if missing.
-fn place_of<T: Default>(list: &mut Vec<(String, T)>, name: &str) -> usize {
-    list.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
-        list.push((name.to_owned(), T::default()));
-        list.len() - 1
-    })
 }
 
 /// A table whose rows have values for some of the columns, which stand in the order in which they came.

@@ -1,7 +1,8 @@
 //! Labels of an axis as positions on it: `200 ms` is at 0.2, `6 hops` at 6, `FIFO-DF` has only its rank.
 
+use crate::quantity::in_si;
 use serde::Serialize;
-use units::{Bytes, Duration, Length, Rate};
+use units::Length;
 
 /// The x axis of a picture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,14 +42,8 @@ pub(crate) fn short(key: &str) -> String {
 
 /// Returns the number that a label means: a quantity in its SI unit, or a bare number with or without a word.
 pub(crate) fn place(label: &str) -> Option<f64> {
-    if let Ok(time) = label.parse::<Duration>() {
-        return Some(time.as_nanos() as f64 / 1e9);
-    }
-    if let Ok(rate) = label.parse::<Rate>() {
-        return Some(rate.as_bps() as f64);
-    }
-    if let Ok(bytes) = label.parse::<Bytes>() {
-        return Some(bytes.count() as f64);
+    if let Some((value, _)) = in_si(label) {
+        return Some(value);
     }
     if let Ok(length) = label.parse::<Length>() {
         return Some(length.as_metres());

@@ -1,6 +1,18 @@
 //! Values of claims as text, with units.
 
 use crate::study::Unit;
+use units::{Bytes, Duration, Rate};
+
+/// Reads a time, a rate or a number of bytes.
+pub(crate) fn in_si(text: &str) -> Option<(f64, Unit)> {
+    if let Ok(time) = text.parse::<Duration>() {
+        return Some((time.as_secs_f64(), Unit::Seconds));
+    }
+    if let Ok(rate) = text.parse::<Rate>() {
+        return Some((rate.as_bps() as f64, Unit::BitsPerSecond));
+    }
+    text.parse::<Bytes>().ok().map(|bytes| (bytes.count() as f64, Unit::Bytes))
+}
 
 /// Formats a value with its unit, with four significant digits.
 pub(crate) fn quantity(value: f64, unit: Unit) -> String {

@@ -21,6 +21,15 @@ pub fn interval(values: &[f64]) -> Interval {
     Interval { mean, low: mean - half, high: mean + half }
 }
 
+/// Returns the values under a key, in a list in the order in which the keys first came.
+pub(crate) fn entry_of<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
+    let place = list.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+        list.push((key, V::default()));
+        list.len() - 1
+    });
+    &mut list[place].1
+}
+
 /// Returns the 97.5 % quantile of Student's t distribution: from tables up to 30 degrees of freedom, then by the first
 /// terms of its expansion around the normal quantile (Abramowitz and Stegun, 26.7.5), which is accurate there within
 /// 0.000 01.

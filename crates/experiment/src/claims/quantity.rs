@@ -1,8 +1,8 @@
 //! Numbers with their units: `400 ms` is 0.4 in seconds, `1.5 %` a share of 0.015.
 
 use crate::measure;
+use crate::quantity::in_si;
 use crate::study::Unit;
-use units::{Bytes, Duration, Rate};
 
 impl Unit {
     /// Returns the unit of the result at `path`, which its key names: `delay_s.max` is in seconds.
@@ -64,13 +64,7 @@ fn size_of(text: &str) -> Option<(f64, Unit)> {
     if let Some(count) = text.strip_suffix("packets").or_else(|| text.strip_suffix("packet")) {
         return Some((number(count)?, Unit::Packets));
     }
-    if let Ok(time) = text.parse::<Duration>() {
-        return Some((time.as_nanos() as f64 / 1e9, Unit::Seconds));
-    }
-    if let Ok(rate) = text.parse::<Rate>() {
-        return Some((rate.as_bps() as f64, Unit::BitsPerSecond));
-    }
-    text.parse::<Bytes>().ok().map(|bytes| (bytes.count() as f64, Unit::Bytes))
+    in_si(text)
 }
 
 #[cfg(test)]

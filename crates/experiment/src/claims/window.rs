@@ -45,7 +45,7 @@ struct Clock<'w> {
 impl<'w> Clock<'w> {
     fn new(run: &Run, window: &'w Window) -> Option<Self> {
         let step = run.outcome.series.as_ref()?.step_s;
-        let bin = window.bin.map_or(1, |bin| whole(seconds(bin) / step).max(1));
+        let bin = window.bin.map_or(1, |bin| whole(bin.as_secs_f64() / step).max(1));
         let mut clock = Self { window, step: step * bin as f64, bin, during: None, counting: None };
         let of =
             |text: &Option<String>| clock.columns(run, &Expression::parse(text.as_ref()?).ok()?).into_iter().next();
@@ -67,8 +67,8 @@ impl<'w> Clock<'w> {
     fn steps(&self, series: &[Option<f64>], from: Duration, to: Option<Duration>) -> Vec<Step> {
         let step = self.step;
         // A step belongs to the window when all of it does; half a step forgives the rounding of times.
-        let start = seconds(from) - step / 2.0;
-        let end = to.map_or(f64::INFINITY, seconds) + step / 2.0;
+        let start = from.as_secs_f64() - step / 2.0;
+        let end = to.map_or(f64::INFINITY, Duration::as_secs_f64) + step / 2.0;
         let inside = |index: usize| index as f64 * step >= start && (index + 1) as f64 * step <= end;
         let chosen = |index: usize| match &self.during {
             None => true,
@@ -95,7 +95,7 @@ impl<'w> Clock<'w> {
             (Take::Reaches, Some(when)) => {
                 self.passed(seen.iter().find(|(_, value)| when.holds(*value)).map(|(time, _)| *time))
             }
-            (Take::Stays, Some(when)) => self.passed(stays(&seen, when, seconds(window.from))),
+            (Take::Stays, Some(when)) => self.passed(stays(&seen, when, window.from.as_secs_f64())),
             (Take::Share, Some(when)) => {
                 seen.iter().filter(|(_, value)| when.holds(*value)).count() as f64 / seen.len() as f64
             }
@@ -106,7 +106,7 @@ impl<'w> Clock<'w> {
 
     /// Returns what has passed since the window's start: seconds, or the sum of the counted series.
     fn passed(&self, until: Option<f64>) -> f64 {
-        let (Some(until), from) = (until, seconds(self.window.from)) else { return f64::NAN };
+        let (Some(until), from) = (until, self.window.from.as_secs_f64()) else { return f64::NAN };
         let Some(counting) = &self.counting else {
             // The difference of two times is a whole number of nanoseconds, and is compared with such numbers.
             return ((until - from) * 1e9).round() / 1e9;
@@ -157,7 +157,7 @@ fn simple(take: Take, seen: &[Step]) -> f64 {
 /// Returns the largest fall from a step to a later one within `over`; NaN without steps.
 fn fall(seen: &[Step], over: Option<Duration>) -> f64 {
     // Half a nanosecond forgives the rounding of times.
-    let over = over.map_or(f64::INFINITY, |over| seconds(over) + 0.5e-9);
+    let over = over.map_or(f64::INFINITY, |over| over.as_secs_f64() + 0.5e-9);
     let from = |(index, (time, value)): (usize, &Step)| {
         let later = seen[index..].iter().take_while(|(later, _)| later - time <= over);
         value - super::extreme(later.map(|(_, value)| *value), f64::min)
@@ -229,10 +229,6 @@ fn periodicity(values: &[f64]) -> f64 {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of steps of a series")]
 fn whole(number: f64) -> usize {
     number.round() as usize
-}
-
-fn seconds(time: Duration) -> f64 {
-    time.as_nanos() as f64 / 1e9
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub(super) fn of(settings: &Swan, network: &Network, outcome: &Outcome) -> Resul
     let target = class_1.mac_delay_s.zip(class_1.packets_per_second).map(|(delay, packets_per_second)| Target {
         devices: class_1.devices,
         packets_per_second,
-        mac_delay: duration(delay),
+        mac_delay: Duration::from_secs_f64(delay),
     });
     let model_b = target.and_then(|target| equilibrium(&channel, &target).ok());
     let with_2 = target.and_then(|target| busy_of_each(&channel, &target, class_2.devices).ok());
@@ -181,15 +181,9 @@ fn channel(exchanges: &BTreeMap<Way, Exchange>, nodes: &[&Node]) -> Option<Chann
         cw_min: any.cw_min.into(),
         cw_max: any.cw_max.into(),
         slot: any.slot,
-        success: duration(success),
-        collision: duration(collision),
+        success: Duration::from_secs_f64(success),
+        collision: Duration::from_secs_f64(collision),
     })
-}
-
-/// Converts seconds to a duration, to the nearest nanosecond.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times of packets, in nanoseconds")]
-fn duration(seconds: f64) -> Duration {
-    Duration::from_nanos((seconds * 1e9).round() as u64)
 }
 
 #[cfg(test)]

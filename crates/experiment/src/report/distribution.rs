@@ -3,6 +3,7 @@
 use super::text::readable_unit;
 use super::words::words;
 use crate::measure;
+use crate::statistics::entry_of;
 use crate::study::{Chart, Run, Spacing};
 use serde::Serialize;
 use sim::results::shares;
@@ -33,10 +34,7 @@ pub(super) fn quantiles(runs: &[Run], key: &str) -> Vec<(String, Vec<f64>)> {
         for found in measure::find(&tree, key).unwrap_or_default() {
             let name = found.names.join(" ");
             let values = found.value.as_array().into_iter().flatten().filter_map(serde_json::Value::as_f64).collect();
-            match elements.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, seeds)) => seeds.push(values),
-                None => elements.push((name, vec![values])),
-            }
+            entry_of(&mut elements, name).push(values);
         }
     }
     elements.into_iter().map(|(name, seeds)| (name, mean(&seeds))).collect()

@@ -9,7 +9,7 @@ use super::words::words;
 use crate::claims::{self, Expression, Question, Results};
 use crate::label::{Scale, short};
 use crate::measure;
-use crate::statistics::{Interval, interval};
+use crate::statistics::{Interval, entry_of, interval};
 use crate::study::{Chart, Run, Spacing, Study};
 use serde_json::Value;
 
@@ -168,10 +168,7 @@ impl Maker<'_> {
                 let Some(place) = self.place(case) else { continue };
                 let identity = Identity { element, measure: words(path), labels: self.labels(case) };
                 let point = (place, [interval.mean, interval.low, interval.high]);
-                match drafts.iter_mut().find(|(known, _)| *known == identity) {
-                    Some((_, line)) => line.points.push(point),
-                    None => drafts.push((identity, Line { points: vec![point], ..Line::default() })),
-                }
+                entry_of(&mut drafts, identity).points.push(point);
             }
         }
         for (_, line) in &mut drafts {
@@ -419,11 +416,7 @@ fn over_seeds(trees: &[Value], path: &str) -> Vec<(String, Interval)> {
     let mut elements: Vec<(String, Vec<f64>)> = Vec::new();
     for found in trees.iter().flat_map(|tree| measure::find(tree, path).unwrap_or_default()) {
         let Some(value) = found.value.as_f64() else { continue };
-        let element = element(&found);
-        match elements.iter_mut().find(|(known, _)| *known == element) {
-            Some((_, values)) => values.push(value),
-            None => elements.push((element, vec![value])),
-        }
+        entry_of(&mut elements, element(&found)).push(value);
     }
     elements.into_iter().map(|(element, values)| (element, interval(&values))).collect()
 }

@@ -2,6 +2,7 @@
 //! out.
 
 use super::document;
+use crate::statistics::entry_of;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -102,10 +103,7 @@ pub(crate) fn markdown() -> String {
         let differs = |value: &&String| !value.is_empty() && **value != standard;
         let mut listed: Vec<(&String, Vec<&str>)> = Vec::new();
         for (value, of) in others.iter().zip(&Conventions::ALL[1..]).filter(|(value, _)| differs(value)) {
-            match listed.iter_mut().find(|(same, _)| *same == value) {
-                Some((_, names)) => names.push(of.name()),
-                None => listed.push((value, vec![of.name()])),
-            }
+            entry_of(&mut listed, value).push(of.name());
         }
         let set =
             |(value, of): &(&String, Vec<&str>)| format!("`{path}={}` ({})", value.trim_matches('"'), of.join(", "));
