@@ -6,8 +6,6 @@ mod admit;
 mod experiments;
 #[cfg(target_os = "linux")]
 mod live;
-#[cfg(target_os = "linux")]
-mod observe;
 mod policy;
 
 #[cfg(target_os = "linux")]
@@ -19,9 +17,7 @@ pub(crate) use experiments::{Arena, Check, Experiment, Forecast, Once, Replay, R
 #[cfg(all(target_os = "linux", feature = "simulator"))]
 pub(crate) use experiments::{Emulate, Enter};
 #[cfg(target_os = "linux")]
-pub(crate) use live::{Agent, Attach, Detach, Doctor, QueueArgs, Record, Trial};
-#[cfg(target_os = "linux")]
-pub(crate) use observe::{Status, Watch};
+pub(crate) use live::{Agent, Attach, Detach, Doctor, QueueArgs, Record, Status, Trial, Watch};
 pub(crate) use policy::Policy;
 #[cfg(feature = "simulator")]
 pub(crate) use policy::Scheme;
