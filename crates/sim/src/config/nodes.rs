@@ -48,7 +48,7 @@ pub struct Node {
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
     pub role: Role,
-    /// Access point of a station, of one that roams the first. Default: the only one; if it roams the strongest.
+    /// Access point of a station, of one that roams the first. Default: the only one; if it roams the strongest, with `moves` the first.
     pub access_point: Option<String>,
     /// Real programs send and receive here (`docs/emulation.md`): two nodes at least.
     #[serde(default)]
