@@ -13,7 +13,7 @@ pub(crate) use layout::blocks;
 pub use layout::{Columns, table, wrapped};
 use layout::{longest_word, width};
 use serde_json::{Value, json};
-use sim::results::{Flow, Outcome};
+use sim::results::{Flow, Node, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -239,6 +239,23 @@ pub fn left_out(outcome: &Outcome, width: usize) -> String {
         (!told.is_empty()).then(|| format!("{}: frames that are not replayed: {}", flow.name, told.join(", ")))
     };
     let lines: String = outcome.flows.iter().filter_map(line).map(|line| wrapped(&line, width, 2) + "\n").collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
+}
+
+/// Formats a line for each station that has moved to other access points.
+pub fn roams(outcome: &Outcome, width: usize) -> String {
+    let line = |node: &Node| {
+        let told = node.roams.iter().map(|roam| {
+            format!(
+                "to {} after {:.2} s ({} without data)",
+                roam.access_point,
+                roam.left_s,
+                time(roam.joined_s - roam.left_s)
+            )
+        });
+        wrapped(&format!("{}: {}", node.name, told.collect::<Vec<_>>().join(", ")), width, 2) + "\n"
+    };
+    let lines: String = outcome.nodes.iter().filter(|node| !node.roams.is_empty()).map(line).collect();
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 

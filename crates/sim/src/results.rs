@@ -315,6 +315,17 @@ pub struct Admission {
     pub regulations: u64,
 }
 
+/// A move of a station to another access point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Roam {
+    /// When it left the access point before, from the start of the run.
+    pub left_s: f64,
+    /// When its data could flow again.
+    pub joined_s: f64,
+    /// The new access point.
+    pub access_point: String,
+}
+
 /// What a node did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
@@ -328,6 +339,9 @@ pub struct Node {
     /// What it sent by radio to each neighbour, in the scenario's order: an access point's stations, a relay's next hops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<Hop>,
+    /// The moves of a station that roams. `phone@ap2` is the same station `phone` at another access point.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roams: Vec<Roam>,
     /// Its routing protocol; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Routing>,

@@ -38,6 +38,7 @@ mod outside;
 mod power_save;
 mod queueing;
 mod rate_control;
+mod roaming;
 mod routing;
 mod saturation;
 mod spatial_reuse;

@@ -45,7 +45,8 @@ pub use marks::Marks;
 pub use mobility::{Mobility, MobilityModel, Place, Speeds, WalkStart, Waypoint};
 pub use network::{Network, Record};
 pub use nodes::{
-    CategoryQueues, ClassQueues, Mac80211, Node, Placement, PowerSave, PullLoop, Queues, Role, Shape, TurnsScheduler,
+    CategoryQueues, ClassQueues, Mac80211, Move, Node, Placement, PowerSave, PullLoop, Queues, Roaming, Role, Shape,
+    TurnsScheduler,
 };
 pub use radio::{
     BProtection, Capture, ChannelWidth, ExtendedRange, Fec, GuardInterval, PacketPadding, Preamble, Propagation, Radio,

@@ -48,7 +48,7 @@ pub struct Node {
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
     pub role: Role,
-    /// Access point of a station. Default: the only one.
+    /// Access point of a station, of one that roams the first. Default: the only one; if it roams the strongest, with `moves` the first.
     pub access_point: Option<String>,
     /// Real programs send and receive here (`docs/emulation.md`): two nodes at least.
     #[serde(default)]
@@ -66,6 +66,8 @@ pub struct Node {
     pub turns: TurnsScheduler,
     /// Sleep of an access point's station.
     pub power_save: Option<PowerSave>,
+    /// Roaming of a station among the access points.
+    pub roaming: Option<Roaming>,
     /// Position, or start of the `waypoints`: x, y and perhaps a height (default 0 m).
     pub position: Option<Place>,
     /// Waypoints, in order of time.
@@ -243,6 +245,45 @@ impl Default for PowerSave {
             listen_interval: const { Positive::<Duration>::new(Duration::from_micros(102_400)).expect("above zero") },
         }
     }
+}
+
+/// Roaming of a station, as `wpa_supplicant` decides by the signals of access points, without fading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Roaming {
+    /// Signal of its access point below which it searches for a better one. Default -65 dBm.
+    pub threshold: Power,
+    /// By how much another one has to be better. Default 5 dB.
+    pub hysteresis: Decibels,
+    /// Time between two searches while the signal is below; above it is ten times that. Default 30 s.
+    pub scan_interval: Positive<Duration>,
+    /// Time without data from the old access point to the new one: 30 to 50 ms with 802.11r, to a second with 802.1X without it.
+    /// Default 100 ms.
+    pub outage: Positive<Duration>,
+    /// Moves in order of time, those of a rule outside, in place of all that signals decide.
+    pub moves: Vec<Move>,
+}
+
+impl Default for Roaming {
+    fn default() -> Self {
+        Self {
+            threshold: Power::dbm(-65.0),
+            hysteresis: Decibels::new(5.0),
+            scan_interval: const { Positive::<Duration>::new(Duration::from_secs(30)).expect("above zero") },
+            outage: const { Positive::<Duration>::new(Duration::from_millis(100)).expect("above zero") },
+            moves: Vec::new(),
+        }
+    }
+}
+
+/// A move of a station to another access point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Move {
+    /// When it leaves the access point that it has.
+    pub time: Duration,
+    /// The access point to which it goes.
+    pub access_point: String,
 }
 
 /// Driver and knobs with `queues = "mac80211"`.

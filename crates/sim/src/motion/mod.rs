@@ -132,6 +132,18 @@ impl Motion {
         motion
     }
 
+    /// The same with some nodes on the air at times only.
+    pub(crate) fn with_presence(mut self, told: impl Iterator<Item = (u32, Presence)>) -> Self {
+        self.presence.resize(self.nodes(), Presence::default());
+        for (node, presence) in told {
+            self.changes.extend(presence.changes());
+            self.presence[node as usize] = presence;
+        }
+        self.changes.sort_unstable();
+        self.changes.dedup();
+        self
+    }
+
     pub(crate) fn nodes(&self) -> usize {
         self.legs.len()
     }

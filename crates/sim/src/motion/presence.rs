@@ -12,6 +12,11 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
+    /// Off the air until it comes.
+    pub(crate) fn later() -> Self {
+        Self { comes_later: true, turns: Vec::new() }
+    }
+
     /// The node comes, or goes, at a moment that is not before the last one told.
     pub(crate) fn turn(&mut self, time: Instant, comes: bool) {
         if self.turns.is_empty() && !self.comes_later && comes {

@@ -30,6 +30,7 @@ pub use mimo::{Format, Mimo, TWELFTHS};
 pub use mode::{DsssRate, Mode, OfdmRate};
 pub(crate) use propagation::{Link, Reception, USUAL_POWER};
 pub use reach::Reach;
+pub(crate) use reach::Signals;
 pub(crate) use reception::{Judge, Mpdu, Shape};
 pub use ru::Ru;
 pub(crate) use ru::sig_b_symbols;

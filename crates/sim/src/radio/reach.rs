@@ -3,7 +3,8 @@
 use super::channel::Channel;
 use super::propagation::Model;
 use crate::config::{Propagation, Radio};
-use units::{Length, Power};
+use crate::motion::Motion;
+use units::{Instant, Length, Power};
 
 /// How strongly a node is heard over a distance, without fading and shadowing.
 pub struct Reach {
@@ -31,6 +32,25 @@ impl Reach {
     /// alike within the range.
     pub fn power(&self, over: Length) -> Option<Power> {
         (!self.of_distance_alone).then(|| Power::watts(self.model.received_low(over.as_metres())))
+    }
+}
+
+/// How strongly nodes hear one another while they move, without fading.
+pub(crate) struct Signals {
+    model: Model,
+    motion: Motion,
+}
+
+impl Signals {
+    pub(crate) fn new(radio: &Radio, motion: Motion, channel: &Channel) -> Self {
+        Self { model: Model::new(radio, motion.nodes(), motion.heights(), channel), motion }
+    }
+
+    /// The signal of one node at another, if frames can be decoded. Time must not run backwards.
+    pub(crate) fn decoded(&mut self, from: u32, to: u32, now: Instant) -> Option<Power> {
+        let places = (self.motion.position(from, now), self.motion.position(to, now));
+        let link = self.model.link(places, from, to).filter(|link| link.decodable)?;
+        Some(Power::watts(link.power as f64 * 1e-18))
     }
 }
 

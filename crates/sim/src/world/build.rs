@@ -7,9 +7,10 @@ use super::flows::{self, Flow, Supply};
 use super::frames::conventions;
 use super::nodes::generations::Generations;
 use super::nodes::infrastructure::Infrastructure;
-use super::nodes::{self, Node, channels, motion, port_names, sites};
+use super::nodes::{self, Node, channels, motion, port_names, roaming, sites};
 use super::notes::Posted;
 use super::radio;
+use super::roaming::Roaming;
 use super::routing::{self, Routing};
 use super::state::{Event, World};
 use super::tmac;
@@ -25,7 +26,8 @@ use units::{Duration, Instant, Length};
 pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let network = &*network.of_generations();
     check_times(network)?;
-    let sites = sites::sites(network, seed)?;
+    let mut sites = sites::sites(network, seed)?;
+    let families = roaming::families(&mut sites)?;
     let mut rules = conventions::conventions(network)?;
     let generations = Generations::new(network, &sites)?;
     rules.formats = generations.formats();
@@ -33,8 +35,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let asks = rules.rts_threshold.is_some() || rules.tmac.as_ref().is_some_and(|tmac| tmac.requests);
     network.mac.marks.read_where(&[(asks, &["long_retry_limit", "answer_rts"])]);
     radio::check_radio(&network.radio)?;
-    let infrastructure = Infrastructure::new(network, &sites)?;
-    let motion = motion::motion(network, infrastructure.with_radio(&sites), seed)?;
+    let infrastructure = Infrastructure::new(network, &sites, &families)?;
+    let motion = motion::motion(network, infrastructure.with_radio(&sites), &families, seed)?;
     let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
     let (infrastructure, generations) = (&infrastructure, &generations);
     let basis = Basis { network, sites: &sites, names: &names, infrastructure, generations, rules: &rules, seed };
@@ -44,7 +46,14 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let ends = radio::ends(network, infrastructure.with_radio(&sites))?;
     let noise = ends.as_ref().and_then(Ends::noise);
     radio::check_rooms(&network.radio, motion.top_speed() > 0.0 || !motion.changes().is_empty())?;
-    let channel = radio::channel(&network.radio, &names, seed)?.extended(extended).tuned(tuned).between(ends);
+    // The shadows of a station that roams are its own wherever it is.
+    let alike = roaming::alike(&names, &families);
+    let channel = radio::channel(&network.radio, &alike, seed)?.extended(extended).tuned(tuned).between(ends);
+    let turns = roaming::turns(network, (&sites, &families), &motion, &channel)?;
+    let motion = match turns.is_empty() {
+        true => motion,
+        false => motion.with_presence(roaming::presence(&families, &turns)),
+    };
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
@@ -73,6 +82,8 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     }
     let flows = flows::build::flows(&basis, &medium)?;
     let routing = routing::build::routing(&basis, &nodes, &flows, &medium)?;
+    let mut roaming = Roaming::new(&families, turns, nodes.len());
+    roaming.add_ways(&flows, &infrastructure.neighbours(&medium), &names)?;
     routing::build::check_txop(&flows, &nodes, &routing, &rules)?;
     let finds = !matches!(routing, Routing::Static(_));
     let recorder = recorder(network, &flows, &nodes, &rules, finds);
@@ -92,6 +103,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         nodes,
         flows: flows.into(),
         routing,
+        roaming,
         packets: Arena::default(),
         connections: Connections::default(),
         posted: Posted::default(),

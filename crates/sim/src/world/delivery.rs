@@ -92,7 +92,7 @@ impl World {
         debug_assert!(packet.created <= self.now, "a packet arrives after it was made");
         let Flow { to, role, ref mut record, .. } = self.flows[index];
         if to != BROADCAST {
-            if to != u32::from(node) {
+            if to != self.roaming.home(node.into()) {
                 if let Role::Probe { of } = role
                     && let Some(admission) = &mut self.flows[of].admission
                 {

@@ -19,7 +19,7 @@ impl World {
         let flow = &self.flows[index];
         let next = match &mut self.routing {
             _ if flow.to == BROADCAST => Some(BROADCAST),
-            Routing::Static(routes) => Some(routes.next(index, node.into()).expect("a route goes on until its end")),
+            Routing::Static(routes) => Some(self.roaming.hop(routes, (index, flow), node.into())),
             Routing::Found(_) if packet.ttl == 0 => {
                 self.accounts(node).lose(packet, LossCause::Ttl);
                 return;
@@ -175,7 +175,7 @@ impl World {
     }
 
     /// Removes packets that wait for the other end of a broken link.
-    fn purge(&mut self, node: NodeId, to: u32) {
+    pub(crate) fn purge(&mut self, node: NodeId, to: u32) {
         let mut purged = std::mem::take(&mut self.purged);
         let news = matches!(&self.routing, Routing::Found(found) if !found.is_sourced());
         let egress = &mut self.nodes[node].egress;

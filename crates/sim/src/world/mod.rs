@@ -28,6 +28,7 @@ mod power_save;
 mod queues;
 mod radio;
 mod real;
+mod roaming;
 mod routing;
 mod run;
 mod scene;

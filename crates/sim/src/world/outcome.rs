@@ -1,6 +1,7 @@
 //! Results of a finished run, and the accounts that must balance.
 
 use super::flows::{Flow, Role, Supply};
+use super::nodes::roaming::Turn;
 use super::nodes::{self, port_name, port_names};
 use super::routing::Routing;
 use super::state::World;
@@ -10,7 +11,7 @@ use crate::engine::{FlowId, List, NodeId, PortId};
 use crate::mac::Reorder;
 use crate::net::Load;
 use crate::record::{Fates, FlowRecord, ratio, share};
-use crate::results::{self, CellTotals, Distributions, Lost, Node, Outcome, QueueResult, Totals, shares};
+use crate::results::{self, CellTotals, Distributions, Lost, Node, Outcome, QueueResult, Roam, Totals, shares};
 use units::{Duration, Instant};
 
 pub(super) fn outcome(mut world: World) -> Outcome {
@@ -297,6 +298,7 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
         queues,
         mac: node.record.mac_result(radio_ports, busy, covered, world.rules.aggregates(), node.station.tmac.is_some()),
         hops: node.record.hops.results(|to| world.nodes[to.into()].name.clone()),
+        roams: roams(world, index),
         routing,
         overflows: world.overflows.as_ref().map(|overflows| overflows.result(index)),
         energy: node
@@ -304,6 +306,17 @@ fn node(world: &World, index: NodeId, covered: Duration) -> Node {
             .as_ref()
             .map(|account| account.result(world.end, world.medium.busy_from_start(index.into(), world.end))),
     }
+}
+
+/// Returns the moves of a station that roams.
+fn roams(world: &World, index: NodeId) -> Vec<Roam> {
+    let seconds = |at: Instant| at.since(Instant::ZERO).as_secs_f64();
+    let roam = |turn: &Turn| Roam {
+        left_s: seconds(turn.leaves),
+        joined_s: seconds(turn.comes),
+        access_point: world.nodes[turn.access_point.into()].name.clone(),
+    };
+    world.roaming.moved(index.into()).iter().map(roam).collect()
 }
 
 /// Returns the time for which a node sensed the medium busy; a wired one has no radio.

@@ -55,7 +55,7 @@ impl World {
         if let Supply::Outside(passage) = supply
             && let Some(Kept { bytes, tos, .. }) = passage.reaches(packet, *to == BROADCAST)
         {
-            let way = Way { flow: index, from: (*from).into(), to: node.into() };
+            let way = Way { flow: index, from: (*from).into(), to: self.roaming.home(node.into()) };
             let mark = if packet.ecn == Ecn::Ce { CONGESTION_EXPERIENCED } else { 0 };
             let tos = tos | mark;
             if self.watch.is_some() {
@@ -108,8 +108,8 @@ impl Outside<'_> {
         let Flow { from, record, supply: Supply::Outside(passage), .. } = &mut self.world.flows[way.flow] else {
             panic!("the way belongs to another network")
         };
-        let from = *from;
-        if self.world.nodes[from].absent {
+        let (from, waits) = (self.world.roaming.place(*from), self.world.roaming.has(*from));
+        if self.world.nodes[from].absent && !waits {
             return None;
         }
         record.sent += 1;

@@ -2,7 +2,7 @@
 
 use super::error::BuildError;
 use super::nodes::infrastructure::Infrastructure;
-use super::nodes::{motion, sites};
+use super::nodes::{motion, roaming, sites};
 use crate::config::Network;
 use crate::motion::{Motion, Position};
 use crate::radio::Reach;
@@ -24,14 +24,16 @@ impl Plan {
     /// If the description of the nodes contradicts itself; the error names the key.
     pub fn new(network: &Network, seed: u64) -> Result<Self, BuildError> {
         let network = &*network.of_generations();
-        let sites = sites::sites(network, seed)?;
-        let infrastructure = Infrastructure::new(network, &sites)?;
+        let mut sites = sites::sites(network, seed)?;
+        let families = roaming::families(&mut sites)?;
+        let infrastructure = Infrastructure::new(network, &sites, &families)?;
         let with_radio = infrastructure.with_radio(&sites);
-        let motion = motion::motion(network, with_radio, seed)?;
+        let motion = motion::motion(network, with_radio, &families, seed)?;
         let names: Vec<String> = sites.iter().map(|site| site.name.clone()).collect();
         let channel = radio::channel(&network.radio, &names, seed)?;
         let reach = Reach::new(&network.radio, motion.nodes(), motion.heights(), &channel);
-        Ok(Self { nodes: u32::try_from(with_radio.len()).unwrap_or(u32::MAX), motion, reach })
+        let described = (0..infrastructure.radios()).filter(|&node| infrastructure.is_described(node)).count();
+        Ok(Self { nodes: u32::try_from(described).unwrap_or(u32::MAX), motion, reach })
     }
 
     /// How far the nodes are heard.

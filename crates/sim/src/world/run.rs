@@ -84,8 +84,8 @@ impl World {
                     if let Some(flow) = connections.expire(connection, &mut cx) {
                         self.converse(connection, End::Sender);
                         let &Flow { from, to, .. } = &self.flows[flow];
-                        self.serve(from);
-                        self.serve(to.into());
+                        self.serve(self.roaming.place(from));
+                        self.serve(self.roaming.place(to.into()));
                     }
                 }
                 Event::Deadline { node } => self.deadline(node),
@@ -130,6 +130,10 @@ impl World {
                 // What it has handed to its MAC before it goes nobody hears. When it comes it sends what waits there.
                 Event::Presence { node } => {
                     self.nodes[node].absent ^= true;
+                    // What waits at a station that leaves its access point is lost, as under Linux.
+                    if let Some(access_point) = self.roaming.turns(node, self.nodes[node].absent) {
+                        self.purge(node, access_point);
+                    }
                     self.serve(node);
                 }
                 Event::Step => {

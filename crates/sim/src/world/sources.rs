@@ -14,7 +14,7 @@ impl World {
     /// Emits a packet of a source, or begins the next transfer of a flow.
     pub(crate) fn emit(&mut self, flow: FlowId) {
         let Flow { supply, record, from, .. } = &mut self.flows[flow];
-        let from = *from;
+        let (from, waits) = (self.roaming.place(*from), self.roaming.has(*from));
         match supply {
             Supply::Source(source) => {
                 let Some(packet) = source.next() else { return };
@@ -23,7 +23,7 @@ impl World {
                     debug_assert!(next.at >= self.now, "time does not run back");
                     self.events.push(next.at, Event::Emit { flow });
                 }
-                if self.nodes[from].absent {
+                if self.nodes[from].absent && !waits {
                     return;
                 }
                 // The first packet starts the admission.
@@ -71,7 +71,7 @@ impl World {
         if let Role::Stream { .. } = role {
             if let Some(slot) = self.connections.cease(flow) {
                 self.converse(slot, End::Sender);
-                self.serve(from);
+                self.serve(self.roaming.place(from));
             }
             return;
         }
@@ -87,7 +87,7 @@ impl World {
         packet.serial = serial(record.ledger.made);
         record.ledger.made += 1;
         *waiting += 1;
-        let from = *from;
+        let from = self.roaming.place(*from);
         self.route(from, None, &packet);
     }
 

@@ -8,6 +8,7 @@ use super::nodes::Node;
 use super::notes::Posted;
 use super::places::Asked;
 use super::real::{Arrival, Status};
+use super::roaming::Roaming;
 use super::routing::Routing;
 use super::wired::Wire;
 use super::witness::{Watch, Witness};
@@ -34,6 +35,7 @@ pub struct World {
     pub(crate) nodes: List<NodeId, Node>,
     pub(crate) flows: List<FlowId, Flow>,
     pub(crate) routing: Routing,
+    pub(crate) roaming: Roaming,
     pub(crate) packets: Arena<Packet>,
     pub(crate) connections: Connections,
     /// Notes in flight.

@@ -77,7 +77,7 @@ impl World {
             && !matches!(role, Role::Probe { .. })
         {
             (packet.ttl, packet.transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
-            let next = routes.next(index, to.into()).expect("a route goes on until its end");
+            let next = self.roaming.hop(routes, (index, &self.flows[index]), to.into());
             self.enqueue(to, handle, next);
         } else {
             let packet = self.packets.remove(handle);

@@ -11,6 +11,7 @@ pub(crate) const NETWORKS: &[(&str, &str)] = networks![
     "a-tmac-requests"
     "a-vehicles"
     "ac-coding"
+    "ac-roaming"
     "ac-static-bandwidth"
     "ax-dynamic-bandwidth"
     "ax-extended-range"

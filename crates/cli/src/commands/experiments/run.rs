@@ -92,6 +92,7 @@ fn text(scenario: &Scenario, run: &Run, verdicts: &[Verdict]) -> String {
     let mut text =
         format!("{}\n\n{}\n{}\n", scenario.title, tables::flows(outcome, width), tables::queues(outcome, width));
     text += &tables::left_out(outcome, width);
+    text += &tables::roams(outcome, width);
     text += &tables::receptions(outcome, width);
     if !verdicts.is_empty() {
         text.push_str(&tables::claims(verdicts, width));

@@ -431,6 +431,7 @@ fn node(n: usize, target: Option<f64>) -> Node {
         queues: vec![queue],
         mac,
         hops: Vec::new(),
+        roams: Vec::new(),
         routing: None,
         overflows: None,
         energy: None,

@@ -91,10 +91,15 @@ impl<'a> Ends<'a> {
     fn find(&self, described: &config::Flow, name: &str, key: &str) -> Result<u32, BuildError> {
         let unknown = || {
             let path = format!("flow.{}.{key}", described.name);
-            BuildError::unknown_node(path, name, self.basis.names.to_vec())
+            BuildError::unknown_node(path, name, self.named().map(|(_, name)| name.clone()).collect())
         };
-        let index = self.basis.names.iter().position(|known| known == name).ok_or_else(unknown)?;
-        Ok(u32::try_from(index).expect("nodes were counted before"))
+        self.named().find(|(_, known)| *known == name).map(|(node, _)| node).ok_or_else(unknown)
+    }
+
+    /// The nodes that a scenario can name.
+    fn named(&self) -> impl Iterator<Item = (u32, &'a String)> {
+        let infrastructure = self.basis.infrastructure;
+        (0..).zip(self.basis.names).filter(|(node, _)| infrastructure.is_described(*node))
     }
 
     fn stations(&self) -> impl Iterator<Item = (u32, &'a String)> {

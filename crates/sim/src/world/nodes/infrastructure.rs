@@ -2,6 +2,7 @@
 
 use super::Node;
 use super::generations::Generations;
+use super::roaming::Family;
 use super::sites::Site;
 use crate::config::{Class, Network, Protocol, Queues, Role, TurnsScheduler};
 use crate::engine::{List, NodeId, Number as _, Purpose, Stream, WireId};
@@ -14,6 +15,8 @@ use crate::world::wired::{self, Link, Wire};
 #[derive(Debug)]
 pub(crate) struct Infrastructure {
     radios: usize,
+    /// Nodes with a radio that a scenario describes; after them come those of stations that roam.
+    described: usize,
     /// True if there is an access point.
     access: bool,
     /// By node: the access point of a station.
@@ -22,11 +25,12 @@ pub(crate) struct Infrastructure {
 }
 
 impl Infrastructure {
-    pub(crate) fn new(network: &Network, sites: &[Site]) -> Result<Self, BuildError> {
+    pub(crate) fn new(network: &Network, sites: &[Site], families: &[Family]) -> Result<Self, BuildError> {
         let access = sites.iter().any(|site| site.role == Role::AccessPoint);
         let radios = sites.iter().filter(|site| site.role != Role::Wired).count();
         let access_point = sites.iter().map(|site| access_point(site, sites)).collect::<Result<_, _>>()?;
-        let found = Self { radios, access, access_point, wires: wired::links(network, sites, access)? };
+        let described = radios - families.iter().map(|family| family.nodes.len() - 1).sum::<usize>();
+        let found = Self { radios, described, access, access_point, wires: wired::links(network, sites, access)? };
         for (site, node) in sites.iter().zip(0..) {
             check_keys(site)?;
             if site.role == Role::Wired && !found.wires.iter().any(|link| link.ends.contains(&node)) {
@@ -93,7 +97,12 @@ impl Infrastructure {
     /// True if the star in `from = "*"` and `to = "*"` stands for this node: every station, or without access points
     /// every node with a radio.
     pub(crate) fn is_station(&self, node: u32) -> bool {
-        self.has_radio(node) && (!self.access || self.access_point[node as usize].is_some())
+        (node as usize) < self.described && (!self.access || self.access_point[node as usize].is_some())
+    }
+
+    /// Does a scenario know this node by its name? Stations that roam are others, too.
+    pub(crate) fn is_described(&self, node: u32) -> bool {
+        !(self.described..self.radios).contains(&(node as usize))
     }
 
     pub(crate) fn with_radio<'s>(&self, sites: &'s [Site]) -> &'s [Site] {

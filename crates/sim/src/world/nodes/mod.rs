@@ -8,6 +8,7 @@ pub(crate) mod infrastructure;
 mod keys;
 pub(crate) mod motion;
 mod node;
+pub(crate) mod roaming;
 pub(crate) mod sites;
 
 pub(crate) use node::{Node, port_name, port_names};

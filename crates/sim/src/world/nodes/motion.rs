@@ -1,5 +1,6 @@
 //! Builds the movement of nodes.
 
+use super::roaming::Family;
 use super::sites::Site;
 use crate::config::{Mobility, MobilityModel, Network, Place, Speeds};
 use crate::engine::{Purpose, Stream};
@@ -15,8 +16,11 @@ const SLOWEST: f64 = 0.001;
 /// Longest side of an area in metres.
 const LONGEST_SIDE: f64 = 1e9;
 
-pub(crate) fn motion(network: &Network, sites: &[Site], seed: u64) -> Result<Motion, BuildError> {
+/// The movement of all nodes with a radio; those after the first of a family follow it.
+pub(crate) fn motion(network: &Network, sites: &[Site], families: &[Family], seed: u64) -> Result<Motion, BuildError> {
     let mobility = &network.mobility;
+    let followers = || families.iter().flat_map(|family| std::iter::repeat_n(family.home(), family.nodes.len() - 1));
+    let sites = &sites[..sites.len() - followers().count()];
     let mut movements = match mobility.model {
         MobilityModel::Setdest => movements(mobility, Form::Setdest, sites)?,
         MobilityModel::Fcd => movements(mobility, Form::Fcd, sites)?,
@@ -54,7 +58,11 @@ pub(crate) fn motion(network: &Network, sites: &[Site], seed: u64) -> Result<Mot
             }
         },
     });
-    Ok(Motion::new(walks.collect::<Result<_, _>>()?))
+    let mut walks = walks.collect::<Result<Vec<_>, _>>()?;
+    for home in followers() {
+        walks.push(walks[home as usize].clone());
+    }
+    Ok(Motion::new(walks))
 }
 
 impl From<Place> for Position {
