@@ -69,7 +69,7 @@ impl Layout {
 
     /// The port for packets of this class and category with the next hop `to`.
     #[inline]
-    pub(super) fn port(&self, to: u32, category: u8, class: Class) -> PortId {
+    pub(crate) fn port(&self, to: u32, category: u8, class: Class) -> PortId {
         self.way(to, category, class).0
     }
 
@@ -81,7 +81,7 @@ impl Layout {
 
     /// The same port, with its wired link if it is for one.
     #[inline]
-    pub(super) fn way(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
+    pub(crate) fn way(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
         if let Some(place) = self.wires.iter().position(|&(other, _)| other == to) {
             return (PortId::at(self.radio_ports() + place), Some(self.wires[place].1));
         }
@@ -91,7 +91,7 @@ impl Layout {
 
     /// The wired link of a port, if it is for one.
     #[inline]
-    pub(super) fn wire(&self, port: PortId) -> Option<WireId> {
+    pub(crate) fn wire(&self, port: PortId) -> Option<WireId> {
         if self.wires.is_empty() {
             return None;
         }
@@ -99,7 +99,7 @@ impl Layout {
     }
 
     /// Name of a port in the results of its node, given the names of nodes.
-    pub(super) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
+    pub(crate) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
         if let Some(wired) = port.place().checked_sub(self.radio_ports()) {
             return format!("wired-to-{}", node(self.wires[wired].0));
         }

@@ -190,7 +190,7 @@ impl Egress {
         for category in 0..u8::try_from(categories).expect("there are four categories") {
             self.filled |= 1 << category;
             let port = self.layout.port(station, category, Class::BestEffort);
-            let queue = self.ports[port].queue();
+            let queue = &self.ports[port].queue;
             match &mut self.order {
                 Order::Mac80211(scheduler) if !queue.is_empty() => scheduler.joins(now, port),
                 Order::Turns(turns) if !queue.is_empty() => turns.joins_again(port, queue.thin_packets() > 0),
@@ -245,7 +245,7 @@ impl Egress {
     pub(crate) fn holds_for(&self, station: u32) -> bool {
         let own = |category: usize| {
             let category = u8::try_from(category).expect("there are four categories");
-            !self.ports[self.layout.port(station, category, Class::BestEffort)].queue().is_empty()
+            !self.ports[self.layout.port(station, category, Class::BestEffort)].queue.is_empty()
         };
         // A queue for all stations stands above what knows who sleeps.
         let in_ports = self.layout.groups > 1 && (0..self.layout.lanes).any(own);

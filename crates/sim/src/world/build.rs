@@ -19,6 +19,7 @@ use crate::mac::Conventions;
 use crate::motion::Motion;
 use crate::radio::{Ends, Judge, Links, Medium};
 use crate::record::{Distances, Overflows, Recorder};
+use control::Controller as _;
 use std::collections::VecDeque;
 use units::{Duration, Instant, Length};
 
@@ -168,9 +169,9 @@ impl World {
     /// Pushes the first events.
     fn prepare(&mut self) {
         for node in self.nodes.numbers() {
-            for port in self.nodes[node].egress.ports().numbers() {
-                let described = &self.nodes[node].egress.ports()[port];
-                let begin = described.begin();
+            for port in self.nodes[node].egress.ports.numbers() {
+                let described = &self.nodes[node].egress.ports[port];
+                let begin = described.controller.begin();
                 if let Some(interval) = described.interval() {
                     self.events.push(Instant::ZERO + interval, Event::Control { node, port });
                 }

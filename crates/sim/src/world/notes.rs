@@ -203,7 +203,7 @@ mod tests {
             [NOTE, Duration::ZERO, Duration::ZERO, NOTE]
         );
         assert_eq!((sender.late, sender.frames, sender.hops, receiver.contenders), (0, 0, 0, 1));
-        let queue = world.nodes[1.into()].egress.ports()[0.into()].queue();
+        let queue = &world.nodes[1.into()].egress.ports[0.into()].queue;
         assert_eq!((queue.totals().arrived.packets, queue.totals().sent.packets), (0, 0));
         world.finish();
     }
@@ -241,7 +241,7 @@ mod tests {
         }
         // One each 100 ms of 300 ms, and nothing was dropped to make room.
         silent.advance(Duration::from_millis(300));
-        let sent = |world: &World| world.nodes[0.into()].egress.ports()[0.into()].queue().totals();
+        let sent = |world: &World| world.nodes[0.into()].egress.ports[0.into()].queue.totals();
         assert_eq!((sent(&world).dropped.packets, world.posted.ledger.made), (0, 3));
         let lost = sent(&silent).sent.packets - sent(&world).sent.packets;
         // Each note and its back-off take as long as one exchange of 1.6 ms.

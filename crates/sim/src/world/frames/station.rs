@@ -147,7 +147,7 @@ impl Node {
         let &Passage { to, category, dscp, delivered, waited, taken, expected, load } = passage;
         let completion = Completion { waited, service: now.since(taken), packets };
         self.record.finish(to, delivered, &completion);
-        let port = self.egress.port_to(to, category, dscp.class());
+        let port = self.egress.layout.port(to, category, dscp.class());
         let of_hardware = (expected, to, u64::from(load) * u64::from(packets), delivered);
         self.completed(now, port, &completion, of_hardware, recorder);
     }

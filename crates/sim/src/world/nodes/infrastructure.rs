@@ -49,7 +49,7 @@ impl Infrastructure {
             for (from, to) in [(a, b), (b, a)] {
                 // Neither category nor class matters on a wire.
                 let (from, to) = (NodeId::from(from), NodeId::from(to));
-                let port = nodes[from].egress.port_to(to.into(), 0, Class::BestEffort);
+                let port = nodes[from].egress.layout.port(to.into(), 0, Class::BestEffort);
                 let name = format!("{} {}", nodes[from].name, nodes[to].name);
                 wires.push(Wire::new(from, port, to, &network.wired[table], Stream::new(seed, &name, Purpose::Damage)));
             }

@@ -69,7 +69,7 @@ impl Node {
         let Self { station, egress, .. } = self;
         let mut oldest =
             station.held.mpdus_but(without).filter_map(|mpdu| key(&accounts.packets.get(mpdu.packet))).min();
-        let mut filled = egress.filled();
+        let mut filled = egress.filled;
         while filled != 0 {
             let category = u8::try_from(filled.trailing_zeros()).expect("a byte has eight bits");
             filled &= filled - 1;
