@@ -43,7 +43,6 @@ impl Layout {
     }
 
     /// Access category of a radio port.
-    #[inline]
     pub(crate) fn category(&self, port: PortId) -> u8 {
         if self.by_class { 0 } else { u8::try_from(port.place() % self.lanes).expect("there are four categories") }
     }
@@ -61,20 +60,17 @@ impl Layout {
     }
 
     /// Indices within a group of the ports of a category, highest priority first.
-    #[inline]
     pub(super) fn lanes_of(&self, category: u8) -> Range<usize> {
         let first = usize::from(category);
         if self.by_class { 0..self.lanes } else { first..first + 1 }
     }
 
     /// The port for packets of this class and category with the next hop `to`.
-    #[inline]
     pub(crate) fn port(&self, to: u32, category: u8, class: Class) -> PortId {
         self.way(to, category, class).0
     }
 
     /// The group of the ports for a station; a broadcast is addressed above all stations.
-    #[inline]
     pub(super) fn group(&self, to: u32) -> usize {
         if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) }
     }
@@ -90,7 +86,6 @@ impl Layout {
     }
 
     /// The wired link of a port, if it is for one.
-    #[inline]
     pub(crate) fn wire(&self, port: PortId) -> Option<WireId> {
         if self.wires.is_empty() {
             return None;

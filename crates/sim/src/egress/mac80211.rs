@@ -83,7 +83,7 @@ struct Category {
 }
 
 /// Scheduling state of a port.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Share {
     category: usize,
     broadcasts: bool,
@@ -106,12 +106,7 @@ impl Scheduler {
         let share = |port: usize| Share {
             category: port % layout.lanes,
             broadcasts: port / layout.lanes >= layout.stations.len(),
-            listed: false,
-            round: 0,
-            deficit: 0,
-            pending: Duration::ZERO,
-            active: Instant::ZERO,
-            used: Duration::ZERO,
+            ..Share::default()
         };
         Self {
             rules,

@@ -173,7 +173,6 @@ impl Egress {
 
     /// Fast path of a packet through the port of an idle wired link, equal to [`offer`](Self::offer) and
     /// [`take`](Self::take). False if the packet must go that way; then nothing has happened.
-    #[inline]
     pub(crate) fn pass_idle(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
         matches!(self.order, Order::RoundRobin(_)) && self.ports[port].pass_idle(now, packet)
     }
@@ -236,7 +235,6 @@ impl Egress {
     }
 
     /// True if packets may move on towards the MAC, and nobody sees to it.
-    #[inline]
     pub(crate) fn has_moved(&self) -> bool {
         self.moved && !self.is_pulling
     }
@@ -251,7 +249,6 @@ impl Egress {
 
     /// True if a packet may move on towards the MAC, or go to a station that is free to take packets of these
     /// categories.
-    #[inline]
     pub(crate) fn has_for(&self, free: u8) -> bool {
         self.has_moved() || free & self.filled != 0
     }
@@ -280,7 +277,7 @@ impl Egress {
         };
         let Departure { packet, waited } = taken;
         debug_assert_eq!(layout.category(port), category);
-        let load = outlook.load(&packet, category, hardware.depth());
+        let load = outlook.load(&packet, category, hardware.depth);
         hardware.push(category, Passed { packet, waited, at: now, expected, load });
         self.filled |= 1 << category;
         Some((port, packet))
@@ -374,7 +371,6 @@ impl Egress {
     /// True if a category certainly has no packet for the MAC, and to look for one changes nothing: one port serves it, a plain
     /// queue that is empty.
     // It spares the MAC a look into each queue that it has emptied.
-    #[inline]
     fn is_idle(&self, category: u8) -> bool {
         let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none();
         one && self.signals.is_empty()
@@ -463,7 +459,6 @@ impl Egress {
     }
 
     /// Takes the packet behind `index` others from a port, if it may leave now.
-    #[inline]
     pub(crate) fn take_port(
         &mut self,
         now: Instant,
@@ -528,7 +523,6 @@ impl Egress {
     }
 
     /// Smallest contention window of a category where `turns` has changed it; none in it where it is as configured again.
-    #[inline]
     pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
     }

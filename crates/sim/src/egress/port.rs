@@ -86,19 +86,16 @@ impl Port {
     }
 
     /// Returns the time at which a packet may leave at the earliest; none where none waits.
-    #[inline]
     pub(crate) fn ready_at(&self) -> Option<Instant> {
         (!self.queue.is_empty()).then(|| self.shaper.ready_at())
     }
 
     /// True if a packet may leave now.
-    #[inline]
     pub(super) fn is_ready(&self, now: Instant) -> bool {
         self.ready_at().is_some_and(|at| at <= now)
     }
 
     /// The packet behind `index` others, if one may leave now.
-    #[inline]
     pub(super) fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
         if now < self.shaper.ready_at() {
             return None;

@@ -54,7 +54,6 @@ impl Sleepers {
     }
 
     /// True if no station can sleep.
-    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -135,7 +134,6 @@ impl Sleepers {
 
     /// The packet behind `index` others for a station that is awake, if it had left its port, else how many others it is behind
     /// in its port or hardware queue.
-    #[inline]
     pub(super) fn behind(&self, category: impl FnOnce() -> u8, station: u32, index: usize) -> Result<usize, Waiting> {
         if self.is_empty() { Ok(index) } else { self.behind_passed(category(), station, index) }
     }
@@ -166,13 +164,11 @@ impl Egress {
     }
 
     /// True if stations can sleep.
-    #[inline]
     pub(crate) fn has_sleepers(&self) -> bool {
         !self.sleepers.is_empty()
     }
 
     /// True if this station sleeps.
-    #[inline]
     pub(crate) fn is_asleep(&self, station: u32) -> bool {
         self.sleepers.is_asleep(station)
     }
@@ -253,7 +249,6 @@ impl Egress {
     }
 
     /// True if a category has packets that go before those of its ports: signals, or packets kept for a station that has woken.
-    #[inline]
     pub(crate) fn has_first(&self, category: u8) -> bool {
         category == SIGNALS && !self.signals.is_empty() || self.sleepers.ready(category).is_some()
     }

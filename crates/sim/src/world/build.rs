@@ -44,12 +44,12 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let tuned = bands.as_deref().unwrap_or_default();
     let ends = radio::ends(network, infrastructure.with_radio(&sites))?;
     let noise = ends.as_ref().and_then(Ends::noise);
-    radio::check_rooms(&network.radio, motion.top_speed() > 0.0 || !motion.changes().is_empty())?;
+    radio::check_rooms(&network.radio, motion.top_speed > 0.0 || !motion.changes.is_empty())?;
     let channel = radio::channel(&network.radio, &names, seed)?.extended(extended).tuned(tuned).between(ends);
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
-    let judge = Judge::new(&channel, &links.reception(), &names, seed);
+    let judge = Judge::new(&channel, &links.reception, &names, seed);
     let mut medium = Medium::new(links, judge);
     if rules.shares_downlink() {
         medium.expect_parts();

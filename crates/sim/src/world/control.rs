@@ -25,7 +25,7 @@ impl World {
         let Node { egress, neighbours, .. } = of;
         let controlled = &mut egress.ports[port];
         let heard = match neighbours {
-            Some(neighbours) if controlled.needs().reads.contains(Reads::NOTES) => neighbours.heard(*now),
+            Some(neighbours) if controlled.needs().reads.contains(Reads::NOTES) => neighbours.table.heard(*now),
             Some(_) | None => &[],
         };
         let (seen, orders) = controlled.decide(*now, radio, heard);

@@ -171,7 +171,7 @@ impl World {
         }
         let &Taken { packet: Waiting { packet, length, .. }, waited, at, expected, load, .. } = taken;
         debug_assert!(at <= now, "it left its port before");
-        self.packets.get_mut(packet).transit = Transit { waited, taken: at, expected, load, ..Transit::NONE };
+        self.packets.get_mut(packet).transit = Transit { waited, taken: at, expected, load, ..Transit::default() };
         Msdu { packet, length: msdu_bytes(length) }
     }
 

@@ -76,7 +76,7 @@ impl World {
             && end != u32::from(to)
             && !matches!(role, Role::Probe { .. })
         {
-            (packet.ttl, packet.transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
+            (packet.ttl, packet.transit) = (packet.ttl.saturating_sub(1), Transit::default());
             let next = routes.next(index, to.into()).expect("a route goes on until its end");
             self.enqueue(to, handle, next);
         } else {

@@ -57,7 +57,7 @@ impl Node {
         };
         let length = network_bytes(payload);
         let serial = serial(record.ledger.made - u64::from(waiting));
-        let transit = Transit { taken: now, ..Transit::NONE };
+        let transit = Transit { taken: now, ..Transit::default() };
         let mut next = Packet { serial, dscp, ecn, transit, ..Packet::new(Load::Flow(number), now, length) };
         let made = station.held.fill(assembly, msdu_bytes(length), rules, || {
             let packet = packets.insert(next);
@@ -203,7 +203,7 @@ impl World {
             }
             packet.transit.accepted = true;
             self.connections.packet_made(copy.segment);
-            let copy = self.packets.insert(crate::net::Packet { transit: Transit::NONE, ..copy });
+            let copy = self.packets.insert(crate::net::Packet { transit: Transit::default(), ..copy });
             if let Some(found) = self.routing.found() {
                 found.hear_neighbour(node, from, self.now);
                 found.copy(handle, copy);

@@ -221,9 +221,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
             ("waypoints", !site.waypoints.is_empty()),
         ];
         for (key, given) in given {
-            if given {
-                return refuse(key, format!("`{}` has no radio and no `{key}`", site.name));
-            }
+            refuse_if!(given, refuse(key, format!("`{}` has no radio and no `{key}`", site.name)));
         }
         if site.queue.is_some() || !site.category_queue.is_default() || !site.class_queue.is_default() {
             return refuse("queue", "the queues of a wired node are those of its links: `[wired.queue]`".to_owned());

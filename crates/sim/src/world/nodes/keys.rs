@@ -20,13 +20,13 @@ impl Node {
             _ => Tells::Nothing,
         };
         if let Some(tmac) = &mut self.station.tmac {
-            tmac.tell(tells);
+            tmac.tells = tells;
         }
     }
 
     /// What it has told, and the place of another node among those that it asked.
     pub(crate) fn told(&self, listener: u32) -> Option<(Tells, Option<usize>)> {
-        self.station.tmac.as_ref().map(|tmac| (tmac.tells(), tmac.place_of(listener)))
+        self.station.tmac.as_ref().map(|tmac| (tmac.tells, tmac.place_of(listener)))
     }
 
     /// Handles a frame that it has heard: the key that its sender has [told](Self::told), and a request for a grant.

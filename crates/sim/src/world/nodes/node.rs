@@ -142,7 +142,7 @@ impl Node {
         let Self { station, egress, gauge, energy, .. } = self;
         let gauge = gauge.as_mut()?;
         let radio = gauge.read(port, now, busy())?;
-        let aggregate_max = station.largest_frame(egress.layout.category(port), gauge.mode(), rules);
+        let aggregate_max = station.largest_frame(egress.layout.category(port), gauge.mode, rules);
         let tells = egress.ports[port].needs().reads.contains(Reads::LEVELS);
         let levels = energy.as_mut().filter(|_| tells).map(|account| account.tell()).unwrap_or_default();
         Some(Radio { aggregate_max, aggregate_mpdus_max: rules.aggregation.most_mpdus(), levels, ..radio })
