@@ -22,8 +22,8 @@ pub(crate) struct Waiting<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     /// True if somebody takes the intervals; without that, costly measurements that only intervals show are left out.
-    watched: bool,
-    limit: Limit,
+    pub(crate) watched: bool,
+    pub(crate) limit: Limit,
     limit_packets: u64,
     limit_bytes: u64,
     hard: Limit,
@@ -90,11 +90,6 @@ impl Account {
             self.watched = true;
             self.take_interval(now);
         }
-    }
-
-    #[inline]
-    pub(crate) fn is_watched(&self) -> bool {
-        self.watched
     }
 
     /// Largest number of packets that can ever be queued.
@@ -292,10 +287,6 @@ impl Account {
         act(self);
         self.apply(limit);
         debug_assert_eq!(self.limit, limit);
-    }
-
-    pub(crate) fn limit(&self) -> Limit {
-        self.limit
     }
 
     #[inline]

@@ -131,7 +131,7 @@ impl<P: Packet> Queue<P> {
     /// Reports packets that the MAC is done with. Needed only in a queue that is watched.
     #[inline]
     pub fn completed(&mut self, now: Instant, completion: &Completion) {
-        if self.account.is_watched() {
+        if self.account.watched {
             self.account.completed(now, completion);
         }
     }
@@ -184,7 +184,7 @@ impl<P: Packet> Queue<P> {
 
     /// The present limit.
     pub fn limit(&self) -> Limit {
-        self.account.limit()
+        self.account.limit
     }
 
     /// Packets and bytes queued now, without packets that were handed to the MAC.

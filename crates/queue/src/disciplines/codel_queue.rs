@@ -74,7 +74,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         let before = self.fifo.len();
         self.fifo.purge(account, now, dropped);
         let gone = before - self.fifo.len();
-        self.passed = match self.fifo.purges() {
+        self.passed = match self.fifo.purge {
             Purge::Head => self.passed.saturating_sub(gone),
             Purge::Tail | Purge::None => self.passed.min(self.fifo.len()),
         };

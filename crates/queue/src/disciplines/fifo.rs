@@ -20,7 +20,8 @@ pub enum End {
 pub(crate) struct Fifo<P> {
     ring: VecDeque<Waiting<P>>,
     pub(crate) overflow: End,
-    purge: Purge,
+    /// Packets discarded when the limit shrinks.
+    pub(crate) purge: Purge,
 }
 
 impl<P: Packet> Fifo<P> {
@@ -60,11 +61,6 @@ impl<P: Packet> Fifo<P> {
     /// Puts a packet before all others.
     pub(crate) fn put_first(&mut self, waiting: Waiting<P>) {
         self.ring.push_front(waiting);
-    }
-
-    /// Packets discarded when the limit shrinks.
-    pub(crate) fn purges(&self) -> Purge {
-        self.purge
     }
 
     /// The queued packets, in order of arrival.

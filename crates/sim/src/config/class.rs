@@ -80,12 +80,10 @@ impl Dscp {
     }
 
     /// The class in whose queues such packets wait: what keeps the network going waits with real-time traffic.
-    #[inline]
     pub(crate) const fn class(self) -> Class {
         if self.0 < Self::SIGNALLING.0 { Class::BestEffort } else { Class::RealTime }
     }
 
-    #[inline]
     pub(crate) fn is_real_time(self) -> bool {
         self == Self::REAL_TIME || self == Self::REAL_TIME_NEW
     }

@@ -2,16 +2,10 @@
 
 use super::{Egress, Order};
 use crate::engine::PortId;
-use crate::mac::Conventions;
 use crate::results;
 use units::{Duration, Instant};
 
 impl Egress {
-    /// Returns the name of a port in the results, from the names of nodes.
-    pub(crate) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
-        self.layout.name(port, rules, node)
-    }
-
     /// Restarts the statistics.
     pub(crate) fn restart_statistics(&mut self, now: Instant) {
         self.ports.iter_mut().for_each(|port| port.restart_statistics(now));
@@ -34,7 +28,7 @@ impl Egress {
 
     /// Number of packets queued here.
     pub(crate) fn waiting(&self) -> u64 {
-        let held: u64 = self.ports.iter().map(|port| port.queue().backlog().packets).sum();
+        let held: u64 = self.ports.iter().map(|port| port.queue.backlog().packets).sum();
         let handed_over = self.hardware.as_ref().map_or(0, |hardware| hardware.waiting().count() as u64);
         held + (self.signals.len() + self.sleepers.packets()) as u64 + handed_over
     }

@@ -16,7 +16,8 @@ pub(crate) const AGGREGATE: u32 = 1 << 20;
 /// The hardware queues of a node.
 #[derive(Debug)]
 pub(super) struct Hardware {
-    depth: HardwareQueue,
+    /// What of a packet counts in the depth.
+    pub(super) depth: HardwareQueue,
     per: HardwareQueuePer,
     /// One per category; or one per receiver and category, made when its first packet comes.
     queues: Vec<Fifo>,
@@ -66,11 +67,6 @@ impl Hardware {
     pub(super) fn open(&mut self) {
         debug_assert!(self.waiting().next().is_none(), "nothing has come yet");
         self.depth = HardwareQueue::Packets(u32::MAX);
-    }
-
-    /// What of a packet counts in the depth.
-    pub(super) fn depth(&self) -> HardwareQueue {
-        self.depth
     }
 
     /// Is there a queue for each station?
@@ -148,7 +144,6 @@ impl Hardware {
     }
 
     /// The packet behind `index` others in the queue of a receiver.
-    #[inline]
     pub(super) fn peek(&self, category: u8, to: u32, index: usize) -> Option<Waiting> {
         let place = self.place(category, to)?;
         self.queues[place].packets.get(index).map(|passed| passed.packet)

@@ -43,7 +43,6 @@ impl Layout {
     }
 
     /// Access category of a radio port.
-    #[inline]
     pub(crate) fn category(&self, port: PortId) -> u8 {
         if self.by_class { 0 } else { u8::try_from(port.place() % self.lanes).expect("there are four categories") }
     }
@@ -61,27 +60,24 @@ impl Layout {
     }
 
     /// Indices within a group of the ports of a category, highest priority first.
-    #[inline]
     pub(super) fn lanes_of(&self, category: u8) -> Range<usize> {
         let first = usize::from(category);
         if self.by_class { 0..self.lanes } else { first..first + 1 }
     }
 
     /// The port for packets of this class and category with the next hop `to`.
-    #[inline]
-    pub(super) fn port(&self, to: u32, category: u8, class: Class) -> PortId {
+    pub(crate) fn port(&self, to: u32, category: u8, class: Class) -> PortId {
         self.way(to, category, class).0
     }
 
     /// The group of the ports for a station; a broadcast is addressed above all stations.
-    #[inline]
     pub(super) fn group(&self, to: u32) -> usize {
         if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) }
     }
 
     /// The same port, with its wired link if it is for one.
     #[inline]
-    pub(super) fn way(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
+    pub(crate) fn way(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
         if let Some(place) = self.wires.iter().position(|&(other, _)| other == to) {
             return (PortId::at(self.radio_ports() + place), Some(self.wires[place].1));
         }
@@ -90,8 +86,7 @@ impl Layout {
     }
 
     /// The wired link of a port, if it is for one.
-    #[inline]
-    pub(super) fn wire(&self, port: PortId) -> Option<WireId> {
+    pub(crate) fn wire(&self, port: PortId) -> Option<WireId> {
         if self.wires.is_empty() {
             return None;
         }
@@ -99,7 +94,7 @@ impl Layout {
     }
 
     /// Name of a port in the results of its node, given the names of nodes.
-    pub(super) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
+    pub(crate) fn name<'n>(&self, port: PortId, rules: &Conventions, node: impl Fn(u32) -> &'n str) -> String {
         if let Some(wired) = port.place().checked_sub(self.radio_ports()) {
             return format!("wired-to-{}", node(self.wires[wired].0));
         }

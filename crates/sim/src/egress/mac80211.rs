@@ -83,7 +83,7 @@ struct Category {
 }
 
 /// Scheduling state of a port.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Share {
     category: usize,
     broadcasts: bool,
@@ -106,12 +106,7 @@ impl Scheduler {
         let share = |port: usize| Share {
             category: port % layout.lanes,
             broadcasts: port / layout.lanes >= layout.stations.len(),
-            listed: false,
-            round: 0,
-            deficit: 0,
-            pending: Duration::ZERO,
-            active: Instant::ZERO,
-            used: Duration::ZERO,
+            ..Share::default()
         };
         Self {
             rules,
@@ -151,11 +146,11 @@ impl Scheduler {
     /// Makes room for one more packet: at the packet limit the longest port drops.
     pub(super) fn make_room(&self, now: Instant, ports: &mut List<PortId, Port>, dropped: &mut impl FnMut(Waiting)) {
         let own = self.shares.len();
-        let waiting: u64 = ports.iter().take(own).map(|port| port.queue().backlog().packets).sum();
+        let waiting: u64 = ports.iter().take(own).map(|port| port.queue.backlog().packets).sum();
         if waiting >= u64::from(self.rules.txq_limit.get())
-            && let Some(longest) = ports.iter_mut().take(own).rev().max_by_key(|port| port.queue().backlog().bytes)
+            && let Some(longest) = ports.iter_mut().take(own).rev().max_by_key(|port| port.queue.backlog().bytes)
         {
-            longest.make_way(now, dropped);
+            longest.queue.make_way(now, dropped);
         }
     }
 
@@ -202,7 +197,7 @@ impl Scheduler {
     ) -> Option<(PortId, Departure<Waiting>, Duration)> {
         let to = |port: PortId| layout.stations.get(port.place() / layout.lanes).copied().unwrap_or(BROADCAST);
         loop {
-            let waits = |port: PortId| !ports[port].queue().is_empty() && !sleepers.is_asleep(to(port));
+            let waits = |port: PortId| !ports[port].queue.is_empty() && !sleepers.is_asleep(to(port));
             let has_room = |port| hardware.has_room(category, to(port));
             let port = self.grant(now, category.into(), waits, has_room)?;
             self.be_patient(port, layout, &mut ports[port], outlook);
@@ -218,7 +213,7 @@ impl Scheduler {
         let (Some(costs), Some(&to)) = (&self.patience, layout.stations.get(at.place() / layout.lanes)) else { return };
         let expected = outlook.throughput(to, costs);
         let slow = expected > 0.0 && expected < SLOW * layout.stations.len() as f64;
-        port.follow(&self.params(slow));
+        port.queue.follow(&self.params(slow));
     }
 
     /// True if another packet of a port may be released, by the airtime that is pending.

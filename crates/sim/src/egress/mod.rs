@@ -26,7 +26,7 @@ pub(crate) use port::{Port, Taken};
 pub(crate) use round_robin::EXCHANGE;
 
 use crate::config::{self, Class, HardwareQueue, Mac, Mac80211};
-use crate::engine::{List, Number as _, PortId, WireId};
+use crate::engine::{List, Number as _, PortId};
 use crate::mac::{BROADCAST, Costs};
 use crate::net::Waiting;
 use driver::Driver;
@@ -108,8 +108,8 @@ impl Order {
 /// The ports of a node: first those for the radio, then one per wired link.
 #[derive(Debug)]
 pub(crate) struct Egress {
-    ports: List<PortId, Port>,
-    layout: Layout,
+    pub(crate) ports: List<PortId, Port>,
+    pub(crate) layout: Layout,
     order: Order,
     /// Packets that were handed over, if there is anything between the ports and the MAC.
     hardware: Option<Box<Hardware>>,
@@ -118,7 +118,7 @@ pub(crate) struct Egress {
     /// True while packets are being handed over.
     is_pulling: bool,
     /// Bitmask of categories that may have packets for the MAC.
-    filled: u8,
+    pub(crate) filled: u8,
     /// Notes and null frames, which the MAC takes before any packet of a port.
     signals: VecDeque<Waiting>,
     /// The stations that can sleep, at an access point that has such.
@@ -166,44 +166,6 @@ impl Egress {
         Self { ports, layout, order, hardware, moved, is_pulling, filled, signals, sleepers, driver }
     }
 
-    /// Its ports, in order.
-    pub(crate) fn ports(&self) -> &List<PortId, Port> {
-        &self.ports
-    }
-
-    /// One of its ports.
-    pub(crate) fn port_mut(&mut self, port: PortId) -> &mut Port {
-        &mut self.ports[port]
-    }
-
-    /// Layout of its ports.
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// The port for packets of this class and category with the next hop `to`.
-    #[inline]
-    pub(crate) fn port_to(&self, to: u32, category: u8, class: Class) -> PortId {
-        self.layout.port(to, category, class)
-    }
-
-    /// The same port, with its wired link if it is for one.
-    #[inline]
-    pub(crate) fn way_to(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
-        self.layout.way(to, category, class)
-    }
-
-    /// Access category of a radio port.
-    pub(crate) fn category(&self, port: PortId) -> u8 {
-        self.layout.category(port)
-    }
-
-    /// The wired link of a port, if it is for one.
-    #[inline]
-    pub(crate) fn wire(&self, port: PortId) -> Option<WireId> {
-        self.layout.wire(port)
-    }
-
     /// True if there is a wired link to this node.
     pub(crate) fn is_wired_to(&self, to: u32) -> bool {
         self.layout.wires.iter().any(|&(other, _)| other == to)
@@ -211,7 +173,6 @@ impl Egress {
 
     /// Fast path of a packet through the port of an idle wired link, equal to [`offer`](Self::offer) and
     /// [`take`](Self::take). False if the packet must go that way; then nothing has happened.
-    #[inline]
     pub(crate) fn pass_idle(&mut self, now: Instant, port: PortId, packet: &Waiting) -> bool {
         matches!(self.order, Order::RoundRobin(_)) && self.ports[port].pass_idle(now, packet)
     }
@@ -229,7 +190,7 @@ impl Egress {
         first: bool,
         dropped: &mut impl FnMut(Waiting),
     ) {
-        debug_assert_eq!(category, (port.place() < self.layout.radio_ports()).then(|| self.category(port)));
+        debug_assert_eq!(category, (port.place() < self.layout.radio_ports()).then(|| self.layout.category(port)));
         debug_assert!(packet.created <= now, "it has been made");
         if let Some(category) = category {
             self.filled |= 1 << category;
@@ -274,7 +235,6 @@ impl Egress {
     }
 
     /// True if packets may move on towards the MAC, and nobody sees to it.
-    #[inline]
     pub(crate) fn has_moved(&self) -> bool {
         self.moved && !self.is_pulling
     }
@@ -289,7 +249,6 @@ impl Egress {
 
     /// True if a packet may move on towards the MAC, or go to a station that is free to take packets of these
     /// categories.
-    #[inline]
     pub(crate) fn has_for(&self, free: u8) -> bool {
         self.has_moved() || free & self.filled != 0
     }
@@ -318,16 +277,10 @@ impl Egress {
         };
         let Departure { packet, waited } = taken;
         debug_assert_eq!(layout.category(port), category);
-        let load = outlook.load(&packet, category, hardware.depth());
+        let load = outlook.load(&packet, category, hardware.depth);
         hardware.push(category, Passed { packet, waited, at: now, expected, load });
         self.filled |= 1 << category;
         Some((port, packet))
-    }
-
-    /// Bitmask of categories that may have packets for the MAC.
-    #[inline]
-    pub(crate) fn filled(&self) -> u8 {
-        self.filled
     }
 
     /// Whose turn it is in a category of which the MAC still `holds` frames for some receivers, each with a class: one of
@@ -418,12 +371,11 @@ impl Egress {
     /// True if a category certainly has no packet for the MAC, and to look for one changes nothing: one port serves it, a plain
     /// queue that is empty.
     // It spares the MAC a look into each queue that it has emptied.
-    #[inline]
     fn is_idle(&self, category: u8) -> bool {
         let one = self.layout.groups == 1 && !self.layout.by_class && self.hardware.is_none();
         one && self.signals.is_empty()
             && self.sleepers.is_empty()
-            && self.ports[PortId::at(category.into())].queue().is_idle()
+            && self.ports[PortId::at(category.into())].queue.is_idle()
     }
 
     /// The port of a category with the earliest departure, and its time; none if no packet is queued.
@@ -438,7 +390,7 @@ impl Egress {
     pub(crate) fn resume(&mut self, port: PortId) {
         debug_assert!(port.place() < self.layout.radio_ports(), "wired links have no category");
         self.moved |= self.hardware.is_some();
-        self.filled |= 1 << self.category(port);
+        self.filled |= 1 << self.layout.category(port);
     }
 
     /// The packet of a category that the MAC would get next.
@@ -475,13 +427,13 @@ impl Egress {
         index: usize,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Waiting> {
-        let index = match self.sleepers.behind(|| self.category(port), to, index) {
+        let index = match self.sleepers.behind(|| self.layout.category(port), to, index) {
             Ok(behind) => behind,
             Err(kept) => return Some(kept),
         };
         match &self.hardware {
             None => self.ports[port].peek(now, index, dropped),
-            Some(hardware) => hardware.peek(self.category(port), to, index),
+            Some(hardware) => hardware.peek(self.layout.category(port), to, index),
         }
     }
 
@@ -496,7 +448,7 @@ impl Egress {
         index: usize,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<Taken> {
-        let category = self.category(port);
+        let category = self.layout.category(port);
         let Ok(index) = self.sleepers.behind(|| category, to, index) else {
             return self.sleepers.take_passed(now, category, to, index);
         };
@@ -507,7 +459,6 @@ impl Egress {
     }
 
     /// Takes the packet behind `index` others from a port, if it may leave now.
-    #[inline]
     pub(crate) fn take_port(
         &mut self,
         now: Instant,
@@ -572,15 +523,8 @@ impl Egress {
     }
 
     /// Smallest contention window of a category where `turns` has changed it; none in it where it is as configured again.
-    #[inline]
     pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
-    }
-
-    /// Records an RTS without CTS, and the airtime of the data that it announced.
-    pub(crate) fn announced_in_vain(&mut self, now: Instant, station: u32, category: u8, airtime: Duration) {
-        // A driver reports attempts, and mac80211 charges each with all of its frame.
-        self.on_air(now, station, category, false, || airtime);
     }
 
     /// Removes `unwanted` packets from all ports.
@@ -590,6 +534,6 @@ impl Egress {
         unwanted: &mut impl FnMut(&Waiting) -> bool,
         dropped: &mut impl FnMut(Waiting),
     ) {
-        self.ports.iter_mut().for_each(|port| port.discard_where(now, unwanted, dropped));
+        self.ports.iter_mut().for_each(|port| port.queue.discard_where(now, unwanted, dropped));
     }
 }

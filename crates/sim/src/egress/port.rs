@@ -4,24 +4,22 @@ use crate::config::Dscp;
 use crate::engine::PortId;
 use crate::net::Waiting;
 use crate::record::{Passed, QueueRecord, Standing};
-use crate::results::{self, NodeDistribution};
-use control::{
-    AnyController, Controller as _, Heard, Idling, Interval, Limit, Mark, Needs, Orders, Radio, Seen, Sets, Warning,
-};
-use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper, fq_codel, turns};
-use units::{Bytes, Duration, Instant, Rate};
+use crate::results;
+use control::{AnyController, Controller as _, Heard, Idling, Interval, Limit, Mark, Needs, Orders, Radio, Seen};
+use queue::{Batch as _, Completion, Departure, Ecn, Queue, Shaper};
+use units::{Bytes, Duration, Instant};
 
 /// Packets for the same access category, station or wired link: their queue, its controller, and the shaper that holds
 /// it to its rate.
 #[derive(Debug)]
 pub(crate) struct Port {
-    queue: Queue<Waiting>,
-    controller: AnyController,
+    pub(crate) queue: Queue<Waiting>,
+    pub(crate) controller: AnyController,
     shaper: Shaper,
     /// Packets that are marked on arrival, by order of the controller.
     mark: Mark,
     marked: u64,
-    record: QueueRecord,
+    pub(crate) record: QueueRecord,
     idling: Idling,
     /// Interval at which an external agent decides, in the controller's place.
     steered: Option<Duration>,
@@ -52,12 +50,6 @@ impl Port {
         shaper.set_rate(Instant::ZERO, begin.rate);
         let (record, idling) = (QueueRecord::default(), Idling::default());
         Self { queue, controller, shaper, mark: begin.mark, marked: 0, record, idling, steered: None }
-    }
-
-    /// Backlog.
-    #[inline]
-    pub(crate) fn queue(&self) -> &Queue<Waiting> {
-        &self.queue
     }
 
     /// True if a packet of this length fits without another making way.
@@ -94,19 +86,16 @@ impl Port {
     }
 
     /// Returns the time at which a packet may leave at the earliest; none where none waits.
-    #[inline]
     pub(crate) fn ready_at(&self) -> Option<Instant> {
         (!self.queue.is_empty()).then(|| self.shaper.ready_at())
     }
 
     /// True if a packet may leave now.
-    #[inline]
     pub(super) fn is_ready(&self, now: Instant) -> bool {
         self.ready_at().is_some_and(|at| at <= now)
     }
 
     /// The packet behind `index` others, if one may leave now.
-    #[inline]
     pub(super) fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
         if now < self.shaper.ready_at() {
             return None;
@@ -142,12 +131,6 @@ impl Port {
         self.queue.pass(now, length, packets);
     }
 
-    /// True if the queue is empty and a call of [`take`](Self::take) would change nothing.
-    #[inline]
-    pub(crate) fn is_idle(&self) -> bool {
-        self.queue.is_idle()
-    }
-
     /// Fast path of a packet through an idle port, equal to [`offer`](Self::offer) and [`take`](Self::take). False if
     /// the packet must go that way; then nothing has happened.
     #[inline]
@@ -167,36 +150,6 @@ impl Port {
         debug_assert!(completion.nodal() <= now.since(Instant::ZERO), "within the run");
         self.queue.completed(now, completion);
         self.record.complete(completion, self.controller.target_delay());
-    }
-
-    /// Returns the counts of its packets.
-    pub(crate) fn record(&self) -> &QueueRecord {
-        &self.record
-    }
-
-    /// Drops packets to make room, as if the limit had shrunk below the backlog.
-    pub(super) fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(Waiting)) {
-        self.queue.make_way(now, dropped);
-    }
-
-    /// Sets FQ-CoDel's parameters from the next packet on.
-    pub(super) fn follow(&mut self, params: &fq_codel::Params) {
-        self.queue.follow(params);
-    }
-
-    /// Orders the bounds of `turns` from the next packet on.
-    pub(super) fn set_pace(&mut self, pace: turns::Pace) {
-        self.queue.set_pace(pace);
-    }
-
-    /// Removes `unwanted` packets.
-    pub(super) fn discard_where(
-        &mut self,
-        now: Instant,
-        unwanted: &mut impl FnMut(&Waiting) -> bool,
-        dropped: &mut impl FnMut(Waiting),
-    ) {
-        self.queue.discard_where(now, unwanted, dropped);
     }
 
     /// Time between two decisions; none if there are none to make.
@@ -235,40 +188,15 @@ impl Port {
         self.mark = orders.mark;
     }
 
-    /// Returns the rate of real-time traffic that its controller can still admit, if it has one.
-    pub(crate) fn available(&self) -> Option<Rate> {
-        self.controller.available()
-    }
-
     /// Returns its controller's requirements.
     pub(crate) fn needs(&self) -> Needs {
         self.controller.needs()
-    }
-
-    /// True if its controller orders contention parameters.
-    pub(crate) fn orders_access(&self) -> bool {
-        self.controller.needs().sets.contains(Sets::ACCESS)
-    }
-
-    /// Target delay of its controller.
-    pub(crate) fn target_delay(&self) -> Option<Duration> {
-        self.controller.target_delay()
-    }
-
-    /// Returns the orders in force until the controller's first decision.
-    pub(crate) fn begin(&self) -> Orders {
-        self.controller.begin()
     }
 
     /// Returns the name of what decides, and whether it leaves the link idle.
     pub(crate) fn idling(&self) -> (&'static str, &Idling) {
         let name = if self.steered.is_some() { "the program's controller" } else { self.controller.name().as_str() };
         (name, &self.idling)
-    }
-
-    /// Returns its controller's warning.
-    pub(crate) fn warning(&self) -> Option<Warning> {
-        self.controller.warning()
     }
 
     /// Restarts the statistics.
@@ -296,11 +224,6 @@ impl Port {
             sets: self.controller.needs().sets,
             busy: None,
         }
-    }
-
-    /// Returns the distributions of its packets' times.
-    pub(crate) fn distribution(&self, name: String, shares: &[f64]) -> NodeDistribution {
-        self.record.distribution(name, shares)
     }
 
     /// Results of a run that ends now, without those of a wired link. `several`: the node has other ports, so that the

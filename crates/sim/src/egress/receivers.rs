@@ -9,7 +9,7 @@ use units::{Bytes, Instant};
 impl Egress {
     /// Number and bytes of the packets that wait in a category for a receiver.
     pub(crate) fn waiting_for(&self, to: u32, category: u8) -> (u64, Bytes) {
-        let backlog = self.ports[self.port_to(to, category, Class::BestEffort)].queue().backlog();
+        let backlog = self.ports[self.layout.port(to, category, Class::BestEffort)].queue.backlog();
         let in_hardware = self.hardware.iter().flat_map(|hardware| hardware.lengths(category, to));
         in_hardware.fold((backlog.packets, backlog.bytes), |(packets, bytes), length| (packets + 1, bytes + length))
     }

@@ -43,7 +43,6 @@ impl RoundRobin {
     }
 
     /// A port has an exchange.
-    #[inline]
     pub(super) fn served(&mut self, layout: &Layout, port: PortId) {
         let port = port.place();
         if layout.groups > 1 && port < layout.radio_ports() {

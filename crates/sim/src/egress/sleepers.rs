@@ -54,7 +54,6 @@ impl Sleepers {
     }
 
     /// True if no station can sleep.
-    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -135,7 +134,6 @@ impl Sleepers {
 
     /// The packet behind `index` others for a station that is awake, if it had left its port, else how many others it is behind
     /// in its port or hardware queue.
-    #[inline]
     pub(super) fn behind(&self, category: impl FnOnce() -> u8, station: u32, index: usize) -> Result<usize, Waiting> {
         if self.is_empty() { Ok(index) } else { self.behind_passed(category(), station, index) }
     }
@@ -166,13 +164,11 @@ impl Egress {
     }
 
     /// True if stations can sleep.
-    #[inline]
     pub(crate) fn has_sleepers(&self) -> bool {
         !self.sleepers.is_empty()
     }
 
     /// True if this station sleeps.
-    #[inline]
     pub(crate) fn is_asleep(&self, station: u32) -> bool {
         self.sleepers.is_asleep(station)
     }
@@ -190,7 +186,7 @@ impl Egress {
         for category in 0..u8::try_from(categories).expect("there are four categories") {
             self.filled |= 1 << category;
             let port = self.layout.port(station, category, Class::BestEffort);
-            let queue = self.ports[port].queue();
+            let queue = &self.ports[port].queue;
             match &mut self.order {
                 Order::Mac80211(scheduler) if !queue.is_empty() => scheduler.joins(now, port),
                 Order::Turns(turns) if !queue.is_empty() => turns.joins_again(port, queue.thin_packets() > 0),
@@ -245,7 +241,7 @@ impl Egress {
     pub(crate) fn holds_for(&self, station: u32) -> bool {
         let own = |category: usize| {
             let category = u8::try_from(category).expect("there are four categories");
-            !self.ports[self.layout.port(station, category, Class::BestEffort)].queue().is_empty()
+            !self.ports[self.layout.port(station, category, Class::BestEffort)].queue.is_empty()
         };
         // A queue for all stations stands above what knows who sleeps.
         let in_ports = self.layout.groups > 1 && (0..self.layout.lanes).any(own);
@@ -253,7 +249,6 @@ impl Egress {
     }
 
     /// True if a category has packets that go before those of its ports: signals, or packets kept for a station that has woken.
-    #[inline]
     pub(crate) fn has_first(&self, category: u8) -> bool {
         category == SIGNALS && !self.signals.is_empty() || self.sleepers.ready(category).is_some()
     }

@@ -61,11 +61,11 @@ impl Asked<'_> {
 
 impl Ports for Asked<'_> {
     fn waits(&self, port: usize) -> bool {
-        !self.ports[PortId::at(port)].queue().is_empty() && !self.sleeps(port)
+        !self.ports[PortId::at(port)].queue.is_empty() && !self.sleeps(port)
     }
 
     fn has_thin(&self, port: usize) -> bool {
-        self.ports[PortId::at(port)].queue().thin_packets() > 0 && !self.sleeps(port)
+        self.ports[PortId::at(port)].queue.thin_packets() > 0 && !self.sleeps(port)
     }
 
     fn has_room(&self, port: usize) -> bool {
@@ -127,10 +127,10 @@ impl Turns {
             return;
         }
         let length = packet.length;
-        port.set_pace(self.law.pace(now, at.place(), length));
-        let before = port.queue().thin_packets();
+        port.queue.set_pace(self.law.pace(now, at.place(), length));
+        let before = port.queue.thin_packets();
         port.offer(now, packet, first, dropped);
-        let thin = port.queue().thin_packets() > before;
+        let thin = port.queue.thin_packets() > before;
         self.law.joined(now, at.place(), length, thin);
     }
 
@@ -156,7 +156,7 @@ impl Turns {
         let asked = Asked { category, layout, ports, hardware, sleepers, outlook, turn: self.law.turn() };
         let place = self.law.next(now, category.into(), &asked)?;
         let port = &mut ports[PortId::at(place)];
-        let thin = port.queue().thin_packets() > 0;
+        let thin = port.queue.thin_packets() > 0;
         let departure = port.take(now, 0, dropped)?;
         let estimated = outlook.airtime(&departure.packet);
         debug_assert!(place % layout.lanes == usize::from(category), "of its category");

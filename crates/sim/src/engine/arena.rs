@@ -7,13 +7,11 @@ use std::num::NonZeroU32;
 pub(crate) struct Handle(NonZeroU32);
 
 impl Handle {
-    #[inline]
     fn of(slot: usize) -> Self {
         let number = u32::try_from(slot + 1).ok().and_then(NonZeroU32::new);
         Self(number.expect("fewer than 2^32 values live at once"))
     }
 
-    #[inline]
     fn slot(self) -> usize {
         self.0.get() as usize - 1
     }
@@ -71,25 +69,21 @@ impl<T: Copy> Arena<T> {
     }
 
     /// Copies the value named by `handle`.
-    #[inline]
     pub(crate) fn get(&self, handle: Handle) -> T {
         self.slots[handle.slot()]
     }
 
     /// The value named by `handle`, by reference.
-    #[inline]
     pub(crate) fn get_ref(&self, handle: Handle) -> &T {
         &self.slots[handle.slot()]
     }
 
     /// The value named by `handle`, by mutable reference.
-    #[inline]
     pub(crate) fn get_mut(&mut self, handle: Handle) -> &mut T {
         &mut self.slots[handle.slot()]
     }
 
     /// Removes the value and frees its slot. The handle must not be used again.
-    #[inline]
     pub(crate) fn remove(&mut self, handle: Handle) -> T {
         self.free.push(handle);
         self.slots[handle.slot()]

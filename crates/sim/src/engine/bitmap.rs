@@ -15,13 +15,11 @@ impl Bitmap {
     }
 
     /// True if bit `index` is set.
-    #[inline]
     pub(crate) fn has(&self, index: usize) -> bool {
         self.0[index / 64] >> (index % 64) & 1 == 1
     }
 
     /// Sets bit `index`.
-    #[inline]
     pub(crate) fn set(&mut self, index: usize) {
         self.0[index / 64] |= 1 << (index % 64);
     }
@@ -49,7 +47,6 @@ impl Bitmap {
         }
     }
 
-    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0 == [0; Self::WORDS]
     }

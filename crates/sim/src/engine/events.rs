@@ -46,7 +46,6 @@ pub struct EventQueue<E> {
 pub struct EventKey(u128);
 
 impl EventKey {
-    #[inline]
     fn time(self) -> Instant {
         Instant::from_nanos((self.0 >> 64) as u64)
     }
@@ -60,21 +59,18 @@ struct Pending<E> {
 
 /// Reversed, for a max-heap: the greatest is the earliest.
 impl<E> Ord for Pending<E> {
-    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         other.key.cmp(&self.key)
     }
 }
 
 impl<E> PartialOrd for Pending<E> {
-    #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
 impl<E> PartialEq for Pending<E> {
-    #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.key == other.key
     }
@@ -102,7 +98,6 @@ impl<E: Copy> EventQueue<E> {
     ///
     /// # Panics
     /// With debug assertions, if the event is earlier than one that was popped.
-    #[inline]
     pub fn push(&mut self, at: Instant, event: E) {
         let key = self.reserve(at);
         self.push_at(key, event);
@@ -113,7 +108,6 @@ impl<E: Copy> EventQueue<E> {
     ///
     /// # Panics
     /// As [`push`](Self::push).
-    #[inline]
     pub fn reserve(&mut self, at: Instant) -> EventKey {
         debug_assert!(at >= self.now, "an event comes before one that has been: time runs back");
         let key = EventKey(u128::from(at.as_nanos()) << 64 | u128::from(self.pushed));
@@ -229,7 +223,6 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// The time of the earliest event; `NEVER` if none is pending.
-    #[inline]
     pub fn next_time(&self) -> Instant {
         self.next
     }
@@ -246,13 +239,11 @@ impl<E: Copy> EventQueue<E> {
 }
 
 /// The day of a moment.
-#[inline]
 fn day(at: Instant) -> u64 {
     at.as_nanos() >> DAY
 }
 
 /// The index of a day's list.
-#[inline]
 fn list(day: u64) -> u32 {
     (day % DAYS) as u32
 }

@@ -21,21 +21,18 @@ macro_rules! numbers {
                 Self(u32::try_from(place).expect("fewer than 2^32 of a kind"))
             }
 
-            #[inline]
             fn place(self) -> usize {
                 self.0 as usize
             }
         }
 
         impl From<u32> for $Name {
-            #[inline]
             fn from(number: u32) -> Self {
                 Self(number)
             }
         }
 
         impl From<$Name> for u32 {
-            #[inline]
             fn from(number: $Name) -> Self {
                 number.0
             }
@@ -85,7 +82,6 @@ impl<N: Number, T> List<N, T> {
         self.things.len()
     }
 
-    #[inline]
     pub(crate) fn get_mut(&mut self, number: N) -> Option<&mut T> {
         self.things.get_mut(number.place())
     }
@@ -118,14 +114,12 @@ impl<'l, N: Number, T> IntoIterator for &'l List<N, T> {
 impl<N: Number, T> Index<N> for List<N, T> {
     type Output = T;
 
-    #[inline]
     fn index(&self, number: N) -> &T {
         &self.things[number.place()]
     }
 }
 
 impl<N: Number, T> IndexMut<N> for List<N, T> {
-    #[inline]
     fn index_mut(&mut self, number: N) -> &mut T {
         &mut self.things[number.place()]
     }

@@ -76,19 +76,16 @@ impl Stream {
     }
 
     /// Uniform on 0 ..= `max`. The bias of multiply-and-shift is below `max` / 2^64.
-    #[inline]
     pub(crate) fn up_to(&mut self, max: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * (u128::from(max) + 1)) >> 64) as u64
     }
 
     /// Uniform on (0, 1]: 53 random bits, never zero, so that logarithms and negative powers are finite.
-    #[inline]
     pub(crate) fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
     /// Exponential with mean 1, by inversion.
-    #[inline]
     pub(crate) fn exponential(&mut self) -> f64 {
         -libm::log(self.unit())
     }
@@ -118,7 +115,6 @@ impl Stream {
     }
 
     /// True with this probability; draws only where the answer is open.
-    #[inline]
     pub(crate) fn happens(&mut self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.unit() <= probability)
     }

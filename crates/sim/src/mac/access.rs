@@ -85,7 +85,6 @@ impl Station {
     }
 
     /// Sets the deadline to the earliest category's moment to send.
-    #[inline]
     pub(super) fn schedule(&mut self, now: Instant, rules: &Conventions) {
         self.deadline = self.contention.next(now, rules);
         debug_assert!(!self.contention.busy || self.deadline == Instant::NEVER, "slots count on an idle medium");

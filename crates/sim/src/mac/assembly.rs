@@ -9,7 +9,6 @@ use units::{Bytes, Instant};
 
 impl Station {
     /// The frame under construction that more packets may join, now that one is due; none if nothing can join.
-    #[inline]
     pub(crate) fn assemble(&self, now: Instant, rules: &Conventions) -> Option<Assembly> {
         if rules.aggregates() { self.aggregated(now, rules) } else { None }
     }

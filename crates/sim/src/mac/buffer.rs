@@ -84,7 +84,7 @@ pub(super) struct Buffer {
     pub(super) to: u32,
     pub(super) mpdus: VecDeque<Mpdu>,
     /// The number after that of the newest frame, whether that is still here or not.
-    next: u16,
+    pub(super) next: u16,
     /// Number of MPDUs, from the first, in the frame that is being sent or whose response is awaited.
     pub(super) in_flight: usize,
     /// True if a BlockAckReq is due.
@@ -143,7 +143,6 @@ pub(super) struct Limits {
 
 impl Limits {
     /// True if an aggregate of this size keeps to all limits.
-    #[inline]
     pub(super) fn allow(&self, size: Size) -> bool {
         let Self { agreement, longest } = self;
         let short = size.frames == 1 || size.psdu <= agreement.ampdu;
@@ -273,11 +272,6 @@ impl Buffer {
     pub(super) fn push(&mut self, msdu: Msdu, sequence: u16, rules: &Conventions) {
         self.next = (sequence + 1) % SEQUENCES;
         self.mpdus.push_back(Mpdu::new(msdu, sequence, rules));
-    }
-
-    /// The number after that of the newest frame.
-    pub(super) fn next(&self) -> u16 {
-        self.next
     }
 
     /// Adds a packet to the last MPDU; returns the packet that it follows.

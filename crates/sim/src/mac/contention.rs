@@ -96,7 +96,6 @@ impl Contention {
     }
 
     /// Bitmask of categories in which the station takes a packet.
-    #[inline]
     pub(crate) fn free(&self) -> u8 {
         (!self.wanting | self.soliciting) & self.categories
     }
@@ -134,7 +133,6 @@ impl Contention {
     }
 
     /// True if a category has a back-off to finish or a frame to send. Usually one of four does.
-    #[inline]
     pub(super) fn contends(&self, category: usize) -> bool {
         self.contenders[category].backoff.is_some() || self.wanting & 1 << category != 0
     }
@@ -156,7 +154,6 @@ impl Contention {
     }
 
     /// When a category's slots begin to count, if the medium stays idle.
-    #[inline]
     fn start(&self, category: usize) -> Instant {
         let access = &self.access[category];
         let timed_out = self.timed_out + access.after_timeout;
@@ -165,7 +162,6 @@ impl Contention {
     }
 
     /// Returns the time at which a category's back-off ends, if the medium stays idle.
-    #[inline]
     pub(super) fn access_time(&self, category: usize, rules: &Conventions) -> Instant {
         let slots = u64::from(self.contenders[category].backoff.unwrap_or(0));
         self.start(category) + rules.timing.slot * slots
@@ -200,7 +196,6 @@ impl Contention {
         next
     }
 
-    #[inline]
     pub(super) fn draw(&mut self, category: usize) {
         let cw = self.contenders[category].cw;
         self.contenders[category].backoff =
@@ -233,7 +228,6 @@ impl Contention {
     }
 
     /// Handles an intact frame for others, which reserves the medium until then, in a TXOP of this station.
-    #[inline]
     pub(crate) fn overhears(&mut self, end: Instant, holder: impl Fn() -> u32, rules: &Conventions) {
         self.end_eifs(rules);
         self.reserve(end, holder, rules);
@@ -251,7 +245,6 @@ impl Contention {
     }
 
     /// Ends EIFS: after a good frame DIFS or AIFS suffice (10.3.2.3.7).
-    #[inline]
     pub(super) fn end_eifs(&mut self, rules: &Conventions) {
         if rules.eifs != Eifs::AnySignalKept {
             self.eifs_surplus = Duration::ZERO;

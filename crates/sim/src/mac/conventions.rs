@@ -170,37 +170,31 @@ impl Access {
 
 impl Conventions {
     /// True under EDCA, with four categories; false under the DCF.
-    #[inline]
     pub(crate) fn edca(&self) -> bool {
         self.categories > 1
     }
 
     /// True if access points send to several stations at once.
-    #[inline]
     pub(crate) fn shares_downlink(&self) -> bool {
         self.ofdma != Ofdma::Off
     }
 
     /// True if they ask several stations at once for data.
-    #[inline]
     pub(crate) fn shares_uplink(&self) -> bool {
         self.ofdma == Ofdma::Both
     }
 
     /// True if frames are aggregated in any way.
-    #[inline]
     pub(crate) fn aggregates(&self) -> bool {
         self.aggregation.ampdu.is_some() || self.aggregation.amsdu.is_some()
     }
 
     /// True if stations have BlockAck agreements; they count as made before the start.
-    #[inline]
     pub(crate) fn block_ack(&self) -> bool {
         self.aggregation.ampdu.is_some()
     }
 
     /// True if these two have one.
-    #[inline]
     pub(crate) fn block_ack_of(&self, one: u32, other: u32) -> bool {
         self.block_ack() && (self.formats.is_empty() || self.agreement(one, other).aggregates)
     }
@@ -223,7 +217,6 @@ impl Conventions {
     }
 
     /// Duration of a BlockAck between two stations for data of this mode.
-    #[inline]
     pub(crate) fn block_ack_duration(&self, mode: Mode, agreement: &Agreement) -> Duration {
         let responses = self.timing.responses(mode);
         if agreement.window > Agreement::SHORT { responses.long_block_ack } else { responses.block_ack }
@@ -287,7 +280,6 @@ impl Conventions {
     }
 
     /// The RTS threshold of data frames in a mode, and whether a CTS to self precedes those without RTS.
-    #[inline]
     pub(super) fn announces(&self, mode: impl Fn() -> Mode) -> (Option<Bytes>, bool) {
         match self.of_dsss {
             Some(of_dsss) if matches!(mode(), Mode::Dsss { .. }) => of_dsss,

@@ -105,7 +105,6 @@ impl Downlink {
 
     /// The longest frame to a station in the PPDU that is being put together, with so much left of the TXOP; none if there is
     /// none.
-    #[inline]
     pub(super) fn longest_part(&self, to: u32, left: Duration, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let split = self.split?;
         let left = split.longest.min(left.saturating_sub(split.before + split.after));

@@ -93,7 +93,6 @@ impl Station {
     }
 
     /// Its exchanges with several others, and what they work with.
-    #[inline]
     pub(crate) fn several<'s>(
         &'s mut self,
         now: Instant,

@@ -42,7 +42,7 @@ pub(crate) struct Part {
 }
 
 /// The frames that a station holds, and the numbers of those that it has sent and received.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Held {
     /// Address of the station.
     own: u32,
@@ -69,33 +69,18 @@ pub(crate) struct Held {
 impl Held {
     /// No frames, in so many categories.
     pub(super) fn new(own: u32, categories: usize) -> Self {
-        Self {
-            own,
-            holder: 0,
-            users: Vec::new(),
-            buffers: (0..categories).map(|_| Buffer::default()).collect(),
-            aside: Vec::new(),
-            spare: Vec::new(),
-            paused: 0,
-            takes_turns: false,
-            next_sequence: 0,
-            peers: Peers::default(),
-            finished: Vec::new(),
-        }
+        Self { own, buffers: (0..categories).map(|_| Buffer::default()).collect(), ..Self::default() }
     }
 
     /// Index of the category of the present or last exchange.
-    #[inline]
     pub(super) fn category(&self) -> usize {
         self.holder.into()
     }
 
-    #[inline]
     pub(super) fn present(&self) -> &Buffer {
         &self.buffers[self.category()]
     }
 
-    #[inline]
     pub(super) fn present_mut(&mut self) -> &mut Buffer {
         &mut self.buffers[usize::from(self.holder)]
     }
@@ -175,7 +160,6 @@ impl Held {
     }
 
     /// Does a category hold frames after an exchange that has ended, so that the host has to decide whose turn it is?
-    #[inline]
     pub(crate) fn is_paused(&self) -> bool {
         self.paused != 0
     }
@@ -187,7 +171,6 @@ impl Held {
     }
 
     /// Does a category hold frames that are set aside?
-    #[inline]
     pub(crate) fn has_aside(&self, category: u8) -> bool {
         self.aside.iter().any(|&(other, _)| other == category)
     }
@@ -205,13 +188,11 @@ impl Held {
     }
 
     /// True if it is done with data frames. The host asks after every call except those about the medium's edges.
-    #[inline]
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
     }
 
     /// Puts the data frames that it is done with into an empty list, whose memory it takes for the next ones.
-    #[inline]
     pub(crate) fn take_finished(&mut self, list: &mut Vec<Finished>) {
         std::mem::swap(&mut self.finished, list);
     }
@@ -436,7 +417,7 @@ impl Held {
             Joins::Mpdu => {
                 // It follows a frame to the same receiver.
                 let buffer = &mut self.buffers[holder];
-                buffer.push(msdu, buffer.next(), rules);
+                buffer.push(msdu, buffer.next, rules);
                 None
             }
         }
@@ -456,7 +437,7 @@ impl Held {
         let (joined, size) = buffer.frames(rules.mpdu(length), limits.agreement.window, assembly.size, limits);
         assembly.size = size;
         for _ in 0..joined {
-            buffer.push(Msdu { packet: next(), length }, buffer.next(), rules);
+            buffer.push(Msdu { packet: next(), length }, buffer.next, rules);
         }
         joined
     }
@@ -464,6 +445,6 @@ impl Held {
     /// Completes a frame under construction: sequence numbers go on after its own.
     pub(super) fn assembled(&mut self, assembly: &Assembly) {
         let holder = usize::from(assembly.category);
-        self.peers.go_on(assembly.to, holder, self.buffers[holder].next());
+        self.peers.go_on(assembly.to, holder, self.buffers[holder].next);
     }
 }

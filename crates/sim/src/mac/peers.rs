@@ -28,14 +28,12 @@ struct Peer {
 impl Peers {
     /// True for the first frame with this number from `address`; remembers it. Only a repetition can be a duplicate
     /// (10.3.2.11), since the 12 bits of numbers wrap around.
-    #[inline]
     pub(super) fn is_new(&mut self, address: u32, category: u8, sequence: u16, retry: bool) -> bool {
         let last = &mut self.peer(address).last[usize::from(category)];
         std::mem::replace(last, sequence) != sequence || !retry
     }
 
     /// Number of the next frame of a category to `address` (10.3.2.11.2: each receiver and category has its own).
-    #[inline]
     pub(super) fn next_sequence(&mut self, address: u32, category: usize) -> u16 {
         let next = &mut self.peer(address).next[category];
         let sequence = *next;
@@ -78,7 +76,7 @@ impl Peers {
     pub(super) fn scoreboard(&self, address: u32, category: u8) -> Scoreboard {
         let known = self.known.binary_search_by_key(&address, |peer| peer.address);
         let reorder = known.ok().and_then(|place| self.known[place].reorders[usize::from(category)].as_ref());
-        reorder.map(|reorder| reorder.scoreboard()).unwrap_or_default()
+        reorder.map(|reorder| reorder.scoreboard).unwrap_or_default()
     }
 
     pub(super) fn reorders(&self) -> impl Iterator<Item = &Reorder> {

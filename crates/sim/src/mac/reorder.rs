@@ -17,7 +17,8 @@ pub(crate) struct Reorder {
     ahead: u16,
     /// While below `target`, the start moves on past missing frames.
     target: u16,
-    scoreboard: Scoreboard,
+    /// Content of a BlockAck.
+    pub(crate) scoreboard: Scoreboard,
 }
 
 /// Content of a BlockAck: the frames that have arrived.
@@ -123,7 +124,6 @@ impl Reorder {
     }
 
     /// True if the window can move on, past frames that have arrived or are no longer awaited.
-    #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         self.held[self.slot(self.start)] != Slot::Missing || self.start != self.target
     }
@@ -147,11 +147,6 @@ impl Reorder {
         }
     }
 
-    /// Content of a BlockAck.
-    pub(crate) fn scoreboard(&self) -> Scoreboard {
-        self.scoreboard
-    }
-
     /// The waiting packets.
     pub(crate) fn held(&self) -> impl Iterator<Item = Handle> {
         self.held.iter().filter_map(|slot| if let Slot::Waits(packet) = slot { Some(*packet) } else { None })
@@ -165,7 +160,6 @@ impl Reorder {
         self.scoreboard.start = sequence;
     }
 
-    #[inline]
     fn slot(&self, sequence: u16) -> usize {
         usize::from(sequence & (self.window - 1))
     }

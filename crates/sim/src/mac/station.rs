@@ -195,18 +195,15 @@ impl Station {
     }
 
     /// True if only the duration field of a received frame matters to the station.
-    #[inline]
     pub(crate) fn only_overhears(&self, frame: &Frame) -> bool {
         frame.to != self.address && frame.to != BROADCAST && !self.step.awaits_response()
     }
 
     /// True if it waits for something that may be arriving.
-    #[inline]
     pub(crate) fn listens(&self) -> bool {
         self.step.awaits_response() || self.step == Step::AwaitGrants
     }
 
-    #[inline]
     pub(crate) fn awaits_block_ack(&self, frame: &Frame) -> bool {
         let reports = matches!(frame.kind, Kind::BlockAck { .. } | Kind::MultiBlockAck { .. });
         reports && self.step == Step::AwaitBlockAck && frame.to == self.address

@@ -26,7 +26,6 @@ pub(super) enum Step {
 }
 
 impl Step {
-    #[inline]
     pub(super) fn awaits_response(self) -> bool {
         matches!(self, Self::AwaitAck | Self::AwaitCts | Self::AwaitBlockAck | Self::AwaitParts)
     }

@@ -224,21 +224,15 @@ impl Uplink {
     pub(super) fn solicit(&mut self, cx: &mut Context) -> Result<Frame, NotNow> {
         let (now, category, rules) = (cx.now, cx.held.holder, cx.rules);
         let idle = cx.contention.soliciting & 1 << category != 0;
-        if !self.asks || cx.txop.fixed.is_some() || !cx.held.users.is_empty() {
-            return Err(NotNow::Downlink);
-        }
+        refuse_if!(!self.asks || cx.txop.fixed.is_some() || !cx.held.users.is_empty(), Err(NotNow::Downlink));
         let polled = self.round.take().is_some();
         let Self { backlogs, used, users, turns, .. } = self;
         backlogs.refresh(now);
         cx.contention.look_again = backlogs.next_poll;
         backlogs.choose(category, polled, used, users);
         let turn = polled || turns[usize::from(category)].is_uplinks(!idle, !users.is_empty());
-        if users.is_empty() {
-            return Err(NotNow::NobodyKnown);
-        }
-        if !turn {
-            return Err(NotNow::Downlink);
-        }
+        refuse_if!(users.is_empty(), Err(NotNow::NobodyKnown));
+        refuse_if!(!turn, Err(NotNow::Downlink));
         let unknown = |&station: &u32| backlogs.of(station, category).is_none_or(|it| it.backlog == Backlog::Unknown);
         let asks = if users.iter().any(unknown) { Asks::Backlog } else { Asks::Data };
         let round = self.round_of(asks, cx)?;
@@ -304,9 +298,7 @@ impl Uplink {
                 round.lasts = parts().map(needs).max().unwrap_or(limit).min(limit);
                 return Ok(round);
             }
-            if most <= 2 {
-                return Err(too_long);
-            }
+            refuse_if!(most <= 2, Err(too_long));
             most -= 1;
         }
     }
@@ -382,7 +374,6 @@ impl Uplink {
     }
 
     /// The longest frame in the answer that it prepares; none if it prepares none.
-    #[inline]
     pub(super) fn longest_answer(&self, rates: &Rates, rules: &Conventions) -> Option<Bytes> {
         let round = self.asked?;
         let mode = rates.shared_mode(round.of, rules)?;

@@ -148,9 +148,7 @@ impl File {
     }
 
     fn step(&mut self, seconds: f64) -> Result<(), Wrong> {
-        if seconds < 0.0 {
-            return Err(Wrong("a time is zero or more".to_owned()));
-        }
+        refuse_if!(seconds < 0.0, Err(Wrong("a time is zero or more".to_owned())));
         self.leave();
         let time = Instant::ZERO + Duration::from_secs_f64(seconds);
         if self.steps > 0 && time <= self.now {
@@ -173,16 +171,12 @@ impl File {
     }
 
     fn appears(&mut self, element: &BytesStart) -> Result<(), Wrong> {
-        if self.steps == 0 {
-            return Err(Wrong("a vehicle stands in a `<timestep>`".to_owned()));
-        }
+        refuse_if!(self.steps == 0, Err(Wrong("a vehicle stands in a `<timestep>`".to_owned())));
         let name = attribute(element, "id")?.ok_or_else(|| Wrong("`id` is missing".to_owned()))?;
         let height = if attribute(element, "z")?.is_some() { number(element, "z")? } else { 0.0 };
         let position = Position { x: number(element, "x")?, y: number(element, "y")?, z: height };
         let speed = number(element, "speed").unwrap_or(0.0);
-        if ![position.x, position.y, position.z].into_iter().all(is_near) {
-            return Err(Wrong(TOO_FAR.to_owned()));
-        }
+        refuse_if!(![position.x, position.y, position.z].into_iter().all(is_near), Err(Wrong(TOO_FAR.to_owned())));
         let written = [attribute(element, "x")?.unwrap_or_default(), attribute(element, "y")?.unwrap_or_default()];
         self.scale.position(position, written.each_ref().map(String::as_str));
         let (time, step) = (self.now, self.steps);
@@ -197,9 +191,7 @@ impl File {
             return Ok(());
         };
         let (_, draft) = &mut self.nodes[index];
-        if draft.step == step {
-            return Err(Wrong(format!("`{name}` appears twice in a time step")));
-        }
+        refuse_if!(draft.step == step, Err(Wrong(format!("`{name}` appears twice in a time step"))));
         let commands = &mut draft.movement.commands;
         let Position { x, y, z } = position;
         if draft.step + 1 == step {
@@ -220,9 +212,7 @@ impl File {
     /// The file ends.
     fn end(&mut self) -> Result<bool, Wrong> {
         self.leave();
-        if self.open > 0 {
-            return Err(Wrong("the file ends within an element: is it cut short?".to_owned()));
-        }
+        refuse_if!(self.open > 0, Err(Wrong("the file ends within an element: is it cut short?".to_owned())));
         if self.nodes.is_empty() { Err(Wrong("no vehicle appears in it".to_owned())) } else { Ok(false) }
     }
 

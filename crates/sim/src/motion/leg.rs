@@ -12,7 +12,6 @@ pub(crate) struct Position {
 
 impl Position {
     /// Distance in metres.
-    #[inline]
     pub(crate) fn distance(self, other: Self) -> f64 {
         let (dx, dy, dz) = (self.x - other.x, self.y - other.y, self.z - other.z);
         libm::sqrt(dx * dx + dy * dy + dz * dz)

@@ -35,6 +35,7 @@ enum Guide {
 pub(crate) struct Walk {
     leg: Leg,
     guide: Guide,
+    /// Upper bound of any node's speed, in metres per second; zero if no node ever moves.
     top_speed: f64,
     corners: Corners,
     presence: Presence,
@@ -72,8 +73,8 @@ impl Walk {
 
     pub(crate) fn random(mut walk: RandomWaypoint, start: WalkStart) -> Self {
         let leg = walk.first(start);
-        let corners = Corners::of(Position::default()).with(walk.area());
-        let (top_speed, guide) = (walk.top_speed(), Guide::Random(Box::new(walk)));
+        let corners = Corners::of(Position::default()).with(walk.area);
+        let (top_speed, guide) = (walk.fastest, Guide::Random(Box::new(walk)));
         Self { leg, guide, top_speed, corners, presence: Presence::default(), jumps: Vec::new() }
     }
 }
@@ -106,8 +107,8 @@ pub(crate) struct Motion {
     /// By node; empty where all are on the air all the time.
     presence: Vec<Presence>,
     /// Moments at which a node comes, goes, or is at once elsewhere, in order.
-    changes: Vec<Instant>,
-    top_speed: f64,
+    pub(crate) changes: Vec<Instant>,
+    pub(crate) top_speed: f64,
     corners: Option<Corners>,
 }
 
@@ -148,11 +149,6 @@ impl Motion {
         self.legs.len()
     }
 
-    /// Upper bound of any node's speed, in metres per second; zero if no node ever moves.
-    pub(crate) fn top_speed(&self) -> f64 {
-        self.top_speed
-    }
-
     /// Upper bound of the distance between any two nodes, in metres.
     pub(crate) fn extent(&self) -> f64 {
         self.corners.map_or(0.0, |corners| corners.least.distance(corners.most))
@@ -163,17 +159,11 @@ impl Motion {
         self.corners.map_or((0.0, 0.0), |corners| (corners.least.z, corners.most.z))
     }
 
-    /// Moments at which a node comes, goes, or is at once elsewhere, in order.
-    pub(crate) fn changes(&self) -> &[Instant] {
-        &self.changes
-    }
-
     /// When a node is on the air.
     pub(crate) fn presence(&self, node: u32) -> Option<&Presence> {
         self.presence.get(node as usize)
     }
 
-    #[inline]
     pub(crate) fn is_present(&self, node: u32, now: Instant) -> bool {
         self.presence.get(node as usize).is_none_or(|presence| presence.at(now))
     }

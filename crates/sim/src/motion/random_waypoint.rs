@@ -14,11 +14,11 @@ use units::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub(crate) struct RandomWaypoint {
     /// The corner opposite (0, 0).
-    area: Position,
+    pub(super) area: Position,
     /// Lowest speed in metres per second, above zero.
     slowest: f64,
     /// Highest speed in metres per second.
-    fastest: f64,
+    pub(super) fastest: f64,
     pause: Duration,
     random: Stream,
     /// True while the present leg is a pause.
@@ -29,14 +29,6 @@ impl RandomWaypoint {
     /// A walk on the rectangle between (0, 0) and `area`, at speeds from `slowest`, above zero, to `fastest`.
     pub(crate) fn new(area: Position, slowest: f64, fastest: f64, pause: Duration, random: Stream) -> Self {
         Self { area, slowest, fastest, pause, random, pausing: false }
-    }
-
-    pub(super) fn area(&self) -> Position {
-        self.area
-    }
-
-    pub(super) fn top_speed(&self) -> f64 {
-        self.fastest
     }
 
     pub(super) fn first(&mut self, start: WalkStart) -> Leg {

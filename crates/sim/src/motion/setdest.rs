@@ -97,18 +97,14 @@ fn line(drafts: &mut Drafts, number: usize, text: &str) -> Result<(), Wrong> {
     if words.starts_with("$god_") || ["set ", "append "].iter().any(|of_tcl| words.starts_with(of_tcl)) {
         return Ok(());
     }
-    if !words.starts_with("$") {
-        return Err(expected(start, KNOWN, words.rest()));
-    }
+    refuse_if!(!words.starts_with("$"), Err(expected(start, KNOWN, words.rest())));
     if words.is_indexed() {
         let node = node(&mut words)?;
         let (command, at) = words.next();
         if OF_NODES.contains(&command) {
             return Ok(());
         }
-        if command != "set" {
-            return Err(expected(at, "`set`", command));
-        }
+        refuse_if!(command != "set", Err(expected(at, "`set`", command)));
         let (axis, metres) = coordinate(&mut words)?;
         draft(drafts, node, number).start[axis] = Some(metres);
         return words.end();
@@ -125,9 +121,7 @@ fn line(drafts: &mut Drafts, number: usize, text: &str) -> Result<(), Wrong> {
 /// What stands behind `$ns_ at`: `2.5 "$node_(3) setdest 90.0 44.5 1.4"`
 fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), Wrong> {
     let (seconds, at) = words.number("a time in seconds")?;
-    if seconds < 0.0 {
-        return Err(wrong(at, "a time is zero or more"));
-    }
+    refuse_if!(seconds < 0.0, Err(wrong(at, "a time is zero or more")));
     let time = Instant::ZERO + Duration::from_secs_f64(seconds);
     words.skip_blanks();
     let open = words.at;
@@ -150,9 +144,7 @@ fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), 
     let draft = draft(drafts, node, line);
     match command {
         "start" | "stop" if is_activity => {
-            if time < draft.turned {
-                return Err(wrong(at, &format!("the activities of node {node} are not in order")));
-            }
+            refuse_if!(time < draft.turned, Err(wrong(at, &format!("the activities of node {node} are not in order"))));
             draft.turned = time;
             draft.presence.turn(time, command == "start");
         }
@@ -166,9 +158,7 @@ fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), 
             let (y, y_at) = words.number("y in metres")?;
             let (x, y) = (near(x, x_at)?, near(y, y_at)?);
             let (speed, speed_at) = words.number("a speed in metres a second")?;
-            if speed < 0.0 {
-                return Err(wrong(speed_at, "a speed is zero or more"));
-            }
+            refuse_if!(speed < 0.0, Err(wrong(speed_at, "a speed is zero or more")));
             draft.push(node, time, Order::Go { x, y, z: None, speed }, at)?;
         }
         _ => return Err(expected(command_at, "`setdest` or `set`", command)),
@@ -179,9 +169,7 @@ fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), 
 /// `$node_(3)`, whatever the variable is called
 fn node(words: &mut Words) -> Result<u64, Wrong> {
     words.skip_blanks();
-    if !words.is_indexed() {
-        return Err(expected(words.at, "`$node_(...)`", words.rest()));
-    }
+    refuse_if!(!words.is_indexed(), Err(expected(words.at, "`$node_(...)`", words.rest())));
     words.at += words.rest().find('(').map_or(0, |open| open + 1);
     let digits_at = words.at;
     let length = words.rest().find(|c: char| !c.is_ascii_digit()).unwrap_or(words.rest().len());

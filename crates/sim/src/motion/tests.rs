@@ -68,7 +68,7 @@ proptest! {
             let before = asked_often.position(0, second(now));
             now += step;
             let position = asked_often.position(0, second(now));
-            prop_assert!(before.distance(position) <= asked_often.top_speed() * step + 1e-6);
+            prop_assert!(before.distance(position) <= asked_often.top_speed * step + 1e-6);
             prop_assert_eq!(Motion::new(vec![walk.clone()]).position(0, second(now)), position);
         }
     }

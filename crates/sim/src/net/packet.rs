@@ -89,7 +89,6 @@ impl Packet {
     }
 
     /// True if two packets that arrive at the same time are equal to their application.
-    #[inline]
     pub(crate) fn arrives_like(&self, other: &Self) -> bool {
         let same_flow = matches!((self.load, other.load), (Load::Flow(own), Load::Flow(others)) if own == others);
         same_flow
@@ -109,8 +108,8 @@ pub(crate) fn serial(made: u64) -> u32 {
     made as u32
 }
 
-/// State of a packet in the node that holds it, for the MAC.
-#[derive(Clone, Copy, Debug)]
+/// State of a packet in the node that holds it, for the MAC; by default of one that the MAC has not taken.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transit {
     /// Time in the queue.
     pub(crate) waited: Duration,
@@ -126,22 +125,10 @@ pub(crate) struct Transit {
     pub(crate) next: Option<Handle>,
 }
 
-impl Transit {
-    /// State of a packet that the MAC has not taken.
-    pub(crate) const NONE: Self = Self {
-        waited: Duration::ZERO,
-        taken: Instant::ZERO,
-        expected: Duration::ZERO,
-        load: 0,
-        accepted: false,
-        next: None,
-    };
-}
-
 impl Packet {
     /// A best-effort packet without a segment, made now, that has not left yet.
     pub(crate) fn new(load: Load, created: Instant, length: Bytes) -> Self {
-        let (dscp, segment, ecn, transit) = (Dscp::default(), None, Ecn::NotEct, Transit::NONE);
+        let (dscp, segment, ecn, transit) = (Dscp::default(), None, Ecn::NotEct, Transit::default());
         Self { load, serial: 0, ttl: TTL, dscp, transmissions: 0, created, length, segment, ecn, transit }
     }
 

@@ -26,7 +26,6 @@ impl Routes {
     }
 
     /// Next hop of a flow's packet at `node`; `None` at the end of the path.
-    #[inline]
     pub(crate) fn next(&self, flow: FlowId, node: u32) -> Option<u32> {
         self.hops[flow].iter().find(|&&(at, _)| at == node).map(|&(_, next)| next)
     }

@@ -14,7 +14,7 @@ pub(crate) struct Channel {
     /// With an error model by SINR: the ratio from which on nothing is lost, in any mode of the standard.
     certain: f64,
     /// With such a model: power in watts from which a frame at the data rate is never lost while it is alone.
-    needed: f64,
+    pub(super) needed: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
     /// What nodes have of their own, if any has.
@@ -108,11 +108,6 @@ impl Channel {
             Errors::None | Errors::Fixed { .. } => f64::INFINITY,
         };
         threshold.min(disturbs) / luck
-    }
-
-    /// Power in watts from which a frame at the data rate is never lost while it is alone.
-    pub(super) fn needed_power(&self) -> f64 {
-        self.needed
     }
 
     /// Factor of the power from one node to another: shadowing, and what they have of their own.

@@ -53,7 +53,6 @@ impl Fading {
     }
 
     /// Power of a frame over its mean.
-    #[inline]
     pub(super) fn draw(self, random: &mut Stream) -> f64 {
         match self {
             Self::Rayleigh => random.exponential(),

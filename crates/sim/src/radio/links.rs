@@ -21,7 +21,7 @@ const MANY: usize = 64;
 /// All links, updated sender by sender.
 pub(crate) struct Links {
     of: Vec<Vec<Link>>,
-    reception: Reception,
+    pub(crate) reception: Reception,
     /// The weakest power in attowatts that is decoded in some format, where that is less than in others.
     least: u64,
     /// None where no node ever moves.
@@ -72,8 +72,8 @@ impl Links {
         let mut grid = Grid::new(reach);
         let start = Instant::ZERO;
         grid.fill(nodes_of(nodes).map(|node| motion.position(node, start)));
-        let top_speed = motion.top_speed();
-        if top_speed <= 0.0 && motion.changes().is_empty() {
+        let top_speed = motion.top_speed;
+        if top_speed <= 0.0 && motion.changes.is_empty() {
             let mut of = Vec::with_capacity(nodes);
             let mut links = Vec::new();
             for from in nodes_of(nodes) {
@@ -116,7 +116,6 @@ impl Links {
     }
 
     /// Listeners of `from`.
-    #[inline]
     pub(crate) fn of(&self, from: u32) -> &[Link] {
         &self.of[from as usize]
     }
@@ -128,10 +127,6 @@ impl Links {
 
     pub(crate) fn nodes(&self) -> usize {
         self.of.len()
-    }
-
-    pub(crate) fn reception(&self) -> Reception {
-        self.reception
     }
 
     pub(crate) fn are_moving(&self) -> bool {
@@ -151,7 +146,7 @@ impl Links {
     pub(crate) fn refresh(&mut self, from: u32, now: Instant) {
         let Some(moving) = &mut self.moving else { return };
         let sender = &moving.senders[from as usize];
-        let changed = moving.motion.changes().get(sender.made_before).is_some_and(|&next| next <= now);
+        let changed = moving.motion.changes.get(sender.made_before).is_some_and(|&next| next <= now);
         if changed || now.since(sender.links_made) > moving.lasts {
             if changed || now.since(sender.near_made) > moving.skin_lasts {
                 moving.find_neighbourhood(from, now);
@@ -165,7 +160,7 @@ impl Moving {
     /// Finds all nodes that can come within the reach of `from` before the skin is used up.
     fn find_neighbourhood(&mut self, from: u32, now: Instant) {
         let Self { model, motion, grid, senders, .. } = self;
-        let made_before = motion.changes().partition_point(|&change| change <= now);
+        let made_before = motion.changes.partition_point(|&change| change <= now);
         if made_before > self.filled_before || now.since(self.filled) > self.skin_lasts {
             grid.fill(nodes_of(motion.nodes()).map(|node| motion.position(node, now)));
             (self.filled, self.filled_before) = (now, made_before);
@@ -173,7 +168,7 @@ impl Moving {
         let Sender { near, near_made, made_before: of_sender, .. } = &mut senders[from as usize];
         *of_sender = made_before;
         let radius = model.reach() * (1.0 + SKIN);
-        let since_filled = motion.top_speed() * now.since(self.filled).as_secs_f64();
+        let since_filled = motion.top_speed * now.since(self.filled).as_secs_f64();
         let position = motion.position(from, now);
         near.clear();
         grid.around(position, radius + since_filled, |node| {

@@ -215,7 +215,6 @@ impl Mimo {
     }
 
     /// The tones of an HE ER SU PPDU; none of another.
-    #[inline]
     pub const fn extended_range(self) -> Option<ExtendedRange> {
         if let Extent::Extended(tones) = self.extent { Some(tones) } else { None }
     }
@@ -233,7 +232,6 @@ impl Mimo {
     }
 
     /// True if it has LDPC, false if the convolutional code.
-    #[inline]
     pub const fn has_ldpc(self) -> bool {
         self.rest.has_ldpc()
     }

@@ -167,7 +167,6 @@ impl Mode {
     }
 
     /// Time that `bytes` take of a frame with others: to the bit, since the frame alone is rounded to whole symbols.
-    #[inline]
     pub(crate) fn share(self, bytes: Bytes) -> Duration {
         match self {
             Self::Mimo(mimo) => mimo.share(bytes),
@@ -202,7 +201,6 @@ impl Mode {
 const PLCP: Bytes = Bytes::new(24);
 
 /// Duration of these bytes, to the nanosecond above.
-#[inline]
 fn exactly(bytes: Bytes, rate: DsssRate) -> Duration {
     Duration::from_nanos((bytes.bits() * 1_000_000_000).div_ceil(rate.rate().as_bps()))
 }

@@ -137,7 +137,7 @@ impl Model {
         model.transmit = radio.marks.read("tx_power", radio.tx_power).unwrap_or(USUAL_POWER).as_watts();
         if let (Some(range), None) = (radio.range, radio.tx_power) {
             // Within a stated range a frame can be decoded: it has to be sent so strongly.
-            let needed = channel.needed_power() / model.received_low(range.as_metres());
+            let needed = channel.needed / model.received_low(range.as_metres());
             model.transmit = (model.transmit * needed.max(1.0)).min(MOST_POWER.as_watts());
         }
         let threshold = |power: Option<Power>, range: Option<f64>, default: f64| {
@@ -212,7 +212,6 @@ impl Model {
 
     /// Returns the propagation delay over `metres`: at least a nanosecond, as no node hears a frame in the instant in
     /// which it starts.
-    #[inline]
     pub(super) fn delay(metres: f64) -> Duration {
         Duration::from_secs_f64(metres / LIGHT).max(Duration::from_nanos(1))
     }
@@ -252,7 +251,6 @@ impl Model {
     }
 
     /// How the node `to` hears `from` from one of these places at the other; `None` where the signal does not count.
-    #[inline]
     pub(super) fn link(&self, places: (Position, Position), from: u32, to: u32) -> Option<Link> {
         let metres = places.0.distance(places.1);
         let walls = self.rooms.as_ref().map_or(1.0, |rooms| between(rooms, places));
@@ -307,11 +305,11 @@ mod tests {
             let radio = Radio { propagation, range: Some(Length::metres(30.0)), ..Radio::default() };
             let found = links(&radio, &[at(0.0), at(30.0), at(30.1), at(60.0)]);
             let heard = |to: u32| *found.of(0).iter().find(|link| link.to == to).expect("a link");
-            let senses = |to: u32| heard(to).power >= found.reception().carrier_sense;
+            let senses = |to: u32| heard(to).power >= found.reception.carrier_sense;
             assert!(heard(1).decodable && !heard(2).decodable && !heard(3).decodable, "{propagation:?}");
             assert!(senses(1) && senses(2) && senses(3), "{propagation:?}");
             let far = links(&radio, &[at(0.0), at(60.1)]);
-            let still_sensed = far.of(0).first().is_some_and(|link| link.power >= far.reception().carrier_sense);
+            let still_sensed = far.of(0).first().is_some_and(|link| link.power >= far.reception.carrier_sense);
             assert!(!still_sensed, "{propagation:?} senses beyond its carrier sense range");
         }
     }
@@ -387,7 +385,7 @@ mod tests {
         let found = links(&radio, &[at(0.0); 40]);
         let at_last = (0..39).map(|from| found.of(from).iter().find(|link| link.to == 39).expect("a link").power);
         assert!(at_last.clone().try_fold(0_u64, u64::checked_add).is_some());
-        assert!(at_last.into_iter().all(|power| power > found.reception().carrier_sense));
+        assert!(at_last.into_iter().all(|power| power > found.reception.carrier_sense));
     }
 
     #[test]

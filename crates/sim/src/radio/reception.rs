@@ -34,7 +34,6 @@ impl Shape {
     pub(crate) const NOBODY: u32 = u32::MAX;
 
     /// The power by which a receiver finds the preamble of a frame of this power.
-    #[inline]
     pub(super) fn found_by(&self, power: u64) -> u64 {
         match self.mode {
             Mode::Mimo(mode) if mode.extended_range().is_some() => power.saturating_mul(BOOST),
@@ -43,7 +42,6 @@ impl Shape {
     }
 
     /// Does it answer a trigger beside others?
-    #[inline]
     pub(crate) fn is_part(&self) -> bool {
         self.answers != Self::NOBODY
     }
@@ -65,7 +63,6 @@ struct Bound {
 
 impl Bound {
     /// True if nothing is lost of a signal beside this power of all others.
-    #[inline]
     fn is_certain(&self, power: u64, others: u64) -> bool {
         power as f64 / (self.noise + others as f64) >= self.certain
     }
@@ -92,7 +89,6 @@ impl Bounds {
     }
 
     /// Noise at the beginning of a frame, in attowatts.
-    #[inline]
     pub(super) fn noise(&self) -> f64 {
         self.header.noise
     }
@@ -169,12 +165,10 @@ impl Judge {
     }
 
     /// True if a frame without interference is always received.
-    #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.errors == Errors::None
     }
 
-    #[inline]
     pub(super) fn fades(&self) -> bool {
         self.fading.is_some()
     }
@@ -189,13 +183,11 @@ impl Judge {
     }
 
     /// True if the SINR over the frame decides, not only the capture threshold.
-    #[inline]
     pub(super) fn by_ratio(&self) -> bool {
         matches!(self.errors, Errors::Snr(_))
     }
 
     /// True if the capture threshold alone decides between frames whose powers follow from positions.
-    #[inline]
     pub(super) fn by_threshold(&self) -> bool {
         self.tables.is_none() && self.fading.is_none()
     }
@@ -306,7 +298,6 @@ impl Judge {
 
 impl Decoded {
     /// True if nothing is lost even at the largest interference.
-    #[inline]
     fn is_certain(&self, bound: Bound) -> bool {
         bound.is_certain(self.power, self.worst)
     }
@@ -359,13 +350,11 @@ fn stood_out(power: u64, span: &Range<Instant>, history: &History, reception: &R
 
 impl Reception {
     /// True if a frame of this power on a link can be decoded when alone.
-    #[inline]
     pub(super) fn decodes(&self, shape: &Shape, power: u64, decodable: bool) -> bool {
         decodable || shape.found_by(power) > power && shape.found_by(power) >= self.receive
     }
 
     /// True if a signal of this power exceeds all others by the capture threshold.
-    #[inline]
     pub(super) fn stands_out(&self, power: u64, others: f64) -> bool {
         others <= 0.0 || power as f64 >= others * self.capture
     }

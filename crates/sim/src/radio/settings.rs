@@ -107,9 +107,7 @@ impl Radio {
             return Ok(None);
         }
         let standard = node.standard.unwrap_or(self.standard);
-        if node.coding.is_some() && !standard.high_throughput() {
-            return Err(Refusal::of_802_11n("coding"));
-        }
+        refuse_if!(node.coding.is_some() && !standard.high_throughput(), Err(Refusal::of_802_11n("coding")));
         if standard > self.standard {
             let why = "a node has the standard of `[radio]` or an older one; write the newest in `[radio]`";
             return Err(Refusal::new("standard", why));
@@ -159,9 +157,7 @@ impl Radio {
             let why = format!("{} is at {band} GHz; write `frequency = \"{at} GHz\"` in `[radio]`", standard.name());
             return Err(Refusal::new("standard", why));
         }
-        if node.channel_width.is_some() {
-            return Err(Refusal::of_802_11n("channel_width"));
-        }
+        refuse_if!(node.channel_width.is_some(), Err(Refusal::of_802_11n("channel_width")));
         let own = Self {
             streams: node.streams,
             extended_range: node.extended_range,

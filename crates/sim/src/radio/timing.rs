@@ -130,7 +130,6 @@ impl Timing {
     }
 
     /// Responses to data of this mode: at the basic rate that is set, else by the rule of 10.6.6.5.2, or in HE ER SU PPDUs as the data.
-    #[inline]
     pub fn responses(&self, mode: Mode) -> &Responses {
         &self.responses[mode.responses()]
     }
@@ -146,7 +145,6 @@ impl Timing {
     }
 
     /// Mode of a control frame that belongs to data of this mode and is no response.
-    #[inline]
     pub fn control(&self, mode: Mode) -> Mode {
         match mode {
             Mode::Mimo(mimo) if mimo.extended_range().is_some() => self.responses(mode).mode,
@@ -166,7 +164,6 @@ impl Timing {
     }
 
     /// `TXTIME`: duration of a frame of `psdu` bytes (MAC header and check sum included).
-    #[inline]
     pub fn duration(&self, mode: Mode, psdu: Bytes) -> Duration {
         let sent = mode.header() + mode.payload(psdu);
         if matches!(mode, Mode::Dsss { .. }) { sent } else { sent + self.extension }

@@ -15,7 +15,7 @@ pub(crate) struct Gauge {
     /// Time at which the frame that is being sent, or was sent last, is over.
     sent_by: Instant,
     /// Mode of the last data frame for one receiver.
-    mode: Option<Mode>,
+    pub(crate) mode: Option<Mode>,
 }
 
 /// Sums since the start of the run.
@@ -114,11 +114,6 @@ impl Gauge {
         for meter in &mut self.meters {
             meter.hops = meter.hops.max(hops);
         }
-    }
-
-    /// Mode of the last data frame for one receiver.
-    pub(crate) fn mode(&self) -> Option<Mode> {
-        self.mode
     }
 
     /// Measurements since the controller of a port last read them; none if it reads none. `busy`: busy time of the

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 pub(crate) struct Losses {
     /// By connection and first octet.
     packets: BTreeMap<(u32, u64), Loss>,
-    judged: Judged,
+    pub(super) judged: Judged,
     /// Largest number of drops of one packet by queues.
-    most: u32,
+    pub(super) most: u32,
 }
 
 #[derive(Debug, Default)]
@@ -51,14 +51,6 @@ impl Losses {
     pub(super) fn restart(&mut self) {
         (self.judged, self.most) = (Judged::default(), 0);
     }
-
-    pub(super) fn judged(&self) -> Judged {
-        self.judged
-    }
-
-    pub(super) fn most(&self) -> u32 {
-        self.most
-    }
 }
 
 #[cfg(test)]
@@ -82,6 +74,6 @@ mod tests {
         losses.send(0, 2001, None);
         let queue = Verdicts { congestion: 2, wireless: 1, none: 0 };
         let other = Verdicts { congestion: 1, wireless: 0, none: 1 };
-        assert_eq!((losses.judged(), losses.most()), (Judged { queue, other }, 2));
+        assert_eq!((losses.judged, losses.most), (Judged { queue, other }, 2));
     }
 }

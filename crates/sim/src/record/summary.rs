@@ -29,20 +29,17 @@ struct Repeated {
 
 impl Repeated {
     /// True if this is the value and its count can grow by `times`.
-    #[inline]
     fn takes(&self, time: Duration, times: u32) -> bool {
         self.time == time && self.times <= u32::MAX - times
     }
 }
 
 impl Summary {
-    #[inline]
     pub(crate) fn record(&mut self, time: Duration) {
         self.record_all(time, 1);
     }
 
     /// Records a time that occurred `times` times.
-    #[inline]
     pub(crate) fn record_all(&mut self, time: Duration, times: u32) {
         if !self.last.takes(time, times) {
             self.turn_to(time, times);

@@ -6,8 +6,9 @@ use crate::transport::tcp::Counts;
 use units::{Bytes, Duration};
 
 /// Service of a transport to its application, which determines the results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Service {
+    #[default]
     /// Requests and their replies.
     Echo,
     /// A connection without end.
@@ -17,7 +18,7 @@ pub(crate) enum Service {
 }
 
 /// Counts of a flow whose packets are answered, since the end of the warm-up.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct TransportRecord {
     service: Service,
     pub(crate) rtt: Summary,
@@ -36,18 +37,7 @@ pub(crate) struct TransportRecord {
 impl TransportRecord {
     /// With an account of each lost packet or without.
     pub(crate) fn new(service: Service, losses: Option<Losses>) -> Self {
-        Self {
-            service,
-            rtt: Summary::default(),
-            srtt_max: Duration::ZERO,
-            carried: Bytes::default(),
-            counts: Counts::default(),
-            transfers: 0,
-            completed: 0,
-            completion: Summary::default(),
-            replies: 0,
-            losses,
-        }
+        Self { service, losses, ..Self::default() }
     }
 
     /// Adds the difference of a sender's counts.
@@ -82,8 +72,8 @@ impl TransportRecord {
         flow.marks = Some(self.counts.marks);
         flow.tail_probes = Some(self.counts.probes);
         flow.window_halvings = Some(self.counts.halvings);
-        flow.judged = self.losses.as_ref().map(Losses::judged);
-        flow.drops_of_one_packet = self.losses.as_ref().map(Losses::most);
+        flow.judged = self.losses.as_ref().map(|losses| losses.judged);
+        flow.drops_of_one_packet = self.losses.as_ref().map(|losses| losses.most);
         if self.service == Service::Transfers {
             flow.transfers = Some(self.transfers);
             flow.transfers_completed = Some(self.completed);

@@ -60,7 +60,7 @@ impl Replay {
     }
 
     pub(crate) fn next(&self) -> Option<Emission> {
-        let packet = self.recording.packets().get(self.made)?;
+        let packet = self.recording.packets.get(self.made)?;
         let at = self.active.start + packet.after;
         (at < self.active.end).then_some(Emission { at, payload: packet.payload })
     }

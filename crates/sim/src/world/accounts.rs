@@ -85,7 +85,6 @@ impl Accounts<'_> {
     }
 
     /// Traces a packet that has reached its destination.
-    #[inline]
     pub(crate) fn delivered(&mut self, packet: &Packet) {
         let delay = self.witness.now.since(packet.created);
         self.witness.saw(|| TraceEventKind::Delivered(self.connections.picture(packet), delay));
@@ -124,7 +123,6 @@ impl Accounts<'_> {
     }
 
     /// Frees a packet with its message, or with its segment if it was the last to carry it.
-    #[inline]
     pub(crate) fn release(&mut self, packet: &Packet) {
         self.connections.packet_gone(packet.segment);
         if let (Load::Routing { message, .. }, Some(found)) = (packet.load, self.routing.found()) {

@@ -20,6 +20,7 @@ use crate::mac::Conventions;
 use crate::motion::Motion;
 use crate::radio::{Ends, Judge, Links, Medium};
 use crate::record::{Distances, Overflows, Recorder};
+use control::Controller as _;
 use std::collections::VecDeque;
 use units::{Duration, Instant, Length};
 
@@ -45,7 +46,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let tuned = bands.as_deref().unwrap_or_default();
     let ends = radio::ends(network, infrastructure.with_radio(&sites))?;
     let noise = ends.as_ref().and_then(Ends::noise);
-    radio::check_rooms(&network.radio, motion.top_speed() > 0.0 || !motion.changes().is_empty())?;
+    radio::check_rooms(&network.radio, motion.top_speed > 0.0 || !motion.changes.is_empty())?;
     // The shadows of a station that roams are its own wherever it is.
     let alike = roaming::alike(&names, &families);
     let channel = radio::channel(&network.radio, &alike, seed)?.extended(extended).tuned(tuned).between(ends);
@@ -57,7 +58,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
-    let judge = Judge::new(&channel, &links.reception(), &names, seed);
+    let judge = Judge::new(&channel, &links.reception, &names, seed);
     let mut medium = Medium::new(links, judge);
     if rules.shares_downlink() {
         medium.expect_parts();
@@ -180,9 +181,9 @@ impl World {
     /// Pushes the first events.
     fn prepare(&mut self) {
         for node in self.nodes.numbers() {
-            for port in self.nodes[node].egress.ports().numbers() {
-                let described = &self.nodes[node].egress.ports()[port];
-                let begin = described.begin();
+            for port in self.nodes[node].egress.ports.numbers() {
+                let described = &self.nodes[node].egress.ports[port];
+                let begin = described.controller.begin();
                 if let Some(interval) = described.interval() {
                     self.events.push(Instant::ZERO + interval, Event::Control { node, port });
                 }

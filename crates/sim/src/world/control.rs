@@ -13,8 +13,8 @@ impl World {
     pub(crate) fn control(&mut self, node: NodeId, port: PortId) {
         let Self { nodes, events, watch, now, medium, rules, .. } = self;
         let of = &mut nodes[node];
-        if let Some(seen) = of.egress.port_mut(port).steered(*now) {
-            if let Some(interval) = of.egress.ports()[port].interval() {
+        if let Some(seen) = of.egress.ports[port].steered(*now) {
+            if let Some(interval) = of.egress.ports[port].interval() {
                 events.push(*now + interval, Event::Control { node, port });
             }
             self.asked.push(Asked { place: Place { node: node.into(), queue: port.into() }, seen });
@@ -23,9 +23,9 @@ impl World {
         }
         let radio = of.seen_by_radio(port, *now, || medium.busy_from_start(node.into(), *now), rules);
         let Node { egress, neighbours, .. } = of;
-        let controlled = egress.port_mut(port);
+        let controlled = &mut egress.ports[port];
         let heard = match neighbours {
-            Some(neighbours) if controlled.needs().reads.contains(Reads::NOTES) => neighbours.heard(*now),
+            Some(neighbours) if controlled.needs().reads.contains(Reads::NOTES) => neighbours.table.heard(*now),
             Some(_) | None => &[],
         };
         let (seen, orders) = controlled.decide(*now, radio, heard);
@@ -40,7 +40,7 @@ impl World {
     pub(super) fn carry_out_orders(&mut self, node: NodeId, port: PortId, orders: &Orders) {
         let now = self.now;
         let (of, rules, mut accounts) = self.node_and_accounts(node);
-        of.egress.port_mut(port).obey(now, orders, &mut accounts.dropping());
+        of.egress.ports[port].obey(now, orders, &mut accounts.dropping());
         if let Some(due) = of.obey(port, orders, now, rules) {
             debug_assert!(due >= now, "a note that is ordered is told later");
             self.events.push(due, Event::Note { node });

@@ -79,7 +79,7 @@ impl World {
             Load::Note(content) => {
                 if let Some(notes) = &mut self.nodes[node].neighbours {
                     let news = self.posted.content(content);
-                    notes.hear(self.now, from, &news);
+                    notes.table.hear(self.now, from, &news);
                     self.accounts(node).witness.saw(|| TraceEventKind::Note { from, note: Box::new(news) });
                 }
             }
@@ -98,7 +98,7 @@ impl World {
                 {
                     admission.passes(packet.created, self.nodes[node].available());
                 }
-                let (ttl, transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
+                let (ttl, transit) = (packet.ttl.saturating_sub(1), Transit::default());
                 self.route(node, Some(from), &Packet { ttl, transit, ..*packet });
                 return;
             }

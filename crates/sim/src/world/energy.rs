@@ -71,7 +71,7 @@ struct Sleep {
 }
 
 /// Service at a node with two transmission levels.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Levels {
     /// Threshold of the low level in packets, if a controller has set one.
     low_up_to: Option<Meter>,
@@ -263,13 +263,6 @@ impl Sleep {
     fn by(self, now: Instant, busy: Duration) -> Self {
         let Some((then, busy_then)) = self.since else { return self };
         Self { slept: self.slept + now.since(then), unheard: self.unheard + (busy - busy_then), ..self }
-    }
-}
-
-impl Default for Levels {
-    fn default() -> Self {
-        let none = [Served::default(); 2];
-        Self { low_up_to: None, is_low: false, drawn_then: 0.0, served: none, told: none, before: none }
     }
 }
 

@@ -100,7 +100,7 @@ impl World {
         let mut witness = Witness { watch, now: *now, node };
         witness.saw(|| TraceEventKind::Queued(connections.picture(packet)));
         let egress = &mut nodes[node].egress;
-        let (port, wire) = egress.way_to(to, category, dscp.class());
+        let (port, wire) = egress.layout.way(to, category, dscp.class());
         if let Some(wire) = wire
             && wires[wire].sending.is_none()
             && egress.pass_idle(*now, port, &waiting)

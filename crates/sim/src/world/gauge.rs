@@ -78,7 +78,7 @@ pub(super) mod tests {
         let mut world = World::new(&network, 1).expect("a network that can be built");
         let nodes = world.nodes.len();
         for node in world.nodes.iter_mut() {
-            let ports = node.egress.ports().numbers().map(|port| (port, Reads::RADIO, Some(late_after)));
+            let ports = node.egress.ports.numbers().map(|port| (port, Reads::RADIO, Some(late_after)));
             node.gauge = Gauge::new(ports, nodes);
         }
         world
@@ -95,7 +95,7 @@ pub(super) mod tests {
         world.advance(Duration::from_secs(1));
         let nodes: Vec<NodeId> = world.nodes.numbers().collect();
         let mut told = |node| {
-            let last = world.nodes[node].egress.ports().numbers().last();
+            let last = world.nodes[node].egress.ports.numbers().last();
             seen_by_radio(world, node, last.expect("it has ports"))
         };
         nodes.into_iter().map(|node| told(node).expect("it measures")).collect()

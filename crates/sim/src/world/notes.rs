@@ -10,7 +10,7 @@ use crate::engine::{Arena, Handle, Stream};
 use crate::mac::{BROADCAST, Station};
 use crate::net::{Load, Packet, Waiting, network_bytes};
 use crate::record::Ledger;
-use control::{Heard, Neighbours, Note};
+use control::{Neighbours, Note};
 use queue::Ecn;
 use units::{Bytes, Duration, Instant};
 
@@ -29,7 +29,7 @@ impl Posted {
         (notes, egress, station): (&mut Notes, &mut Egress, &mut Station),
         packets: &mut Arena<Packet>,
     ) -> Option<Note> {
-        let news = notes.due();
+        let news = notes.table.due();
         let length = note_bytes(&news);
         if let Some(former) = egress.note_mut() {
             let packet = packets.get_mut(former.packet);
@@ -94,7 +94,7 @@ pub(crate) fn note_bytes(note: &Note) -> Bytes {
 /// A node's own note, its neighbours' newest notes, and its random stream.
 #[derive(Debug)]
 pub(crate) struct Notes {
-    table: Neighbours,
+    pub(crate) table: Neighbours,
     chance: Stream,
 }
 
@@ -108,21 +108,6 @@ impl Notes {
     pub(crate) fn order(&mut self, now: Instant, note: &Note) -> Option<Instant> {
         let Self { table, chance } = self;
         table.order(now, note, |most| Duration::from_nanos(chance.up_to(most.as_nanos())))
-    }
-
-    /// As [`Neighbours::due`].
-    pub(crate) fn due(&mut self) -> Note {
-        self.table.due()
-    }
-
-    /// As [`Neighbours::hear`].
-    pub(crate) fn hear(&mut self, now: Instant, from: u32, note: &Note) {
-        self.table.hear(now, from, note);
-    }
-
-    /// As [`Neighbours::heard`].
-    pub(crate) fn heard(&mut self, now: Instant) -> &[Heard] {
-        self.table.heard(now)
     }
 }
 
@@ -170,7 +155,7 @@ mod tests {
 
     fn heard(world: &mut World, node: u32) -> Vec<Heard> {
         let now = world.now;
-        world.nodes[node.into()].neighbours.as_mut().expect("it listens").heard(now).to_vec()
+        world.nodes[node.into()].neighbours.as_mut().expect("it listens").table.heard(now).to_vec()
     }
 
     #[test]
@@ -203,7 +188,7 @@ mod tests {
             [NOTE, Duration::ZERO, Duration::ZERO, NOTE]
         );
         assert_eq!((sender.late, sender.frames, sender.hops, receiver.contenders), (0, 0, 0, 1));
-        let queue = world.nodes[1.into()].egress.ports()[0.into()].queue();
+        let queue = &world.nodes[1.into()].egress.ports[0.into()].queue;
         assert_eq!((queue.totals().arrived.packets, queue.totals().sent.packets), (0, 0));
         world.finish();
     }
@@ -241,7 +226,7 @@ mod tests {
         }
         // One each 100 ms of 300 ms, and nothing was dropped to make room.
         silent.advance(Duration::from_millis(300));
-        let sent = |world: &World| world.nodes[0.into()].egress.ports()[0.into()].queue().totals();
+        let sent = |world: &World| world.nodes[0.into()].egress.ports[0.into()].queue.totals();
         assert_eq!((sent(&world).dropped.packets, world.posted.ledger.made), (0, 3));
         let lost = sent(&silent).sent.packets - sent(&world).sent.packets;
         // Each note and its back-off take as long as one exchange of 1.6 ms.

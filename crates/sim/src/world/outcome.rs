@@ -6,12 +6,12 @@ use super::nodes::{self, port_name, port_names};
 use super::routing::Routing;
 use super::state::World;
 use super::wired::Wire;
-use crate::egress::Port;
 use crate::engine::{FlowId, List, NodeId, PortId};
 use crate::mac::Reorder;
 use crate::net::Load;
 use crate::record::{Fates, FlowRecord, ratio, share};
 use crate::results::{self, CellTotals, Distributions, Lost, Node, Outcome, QueueResult, Roam, Totals, shares};
+use control::Controller as _;
 use units::{Duration, Instant};
 
 pub(super) fn outcome(mut world: World) -> Outcome {
@@ -128,11 +128,11 @@ fn fates(world: &World) -> Vec<Fates> {
 fn distributions(world: &World) -> Distributions {
     let shares = shares();
     let flows = world.flows.iter().filter(|flow| flow.role.is_described());
-    let ports = world.nodes.iter().flat_map(|node| node.egress.ports());
+    let ports = world.nodes.iter().flat_map(|node| &node.egress.ports);
     let names = port_names(&world.nodes, &world.rules);
     Distributions {
         flows: flows.map(|flow| flow.record.distribution(&flow.identity.name, &shares)).collect(),
-        nodes: ports.zip(names).map(|(port, name)| port.distribution(name, &shares)).collect(),
+        nodes: ports.zip(names).map(|(port, name)| port.record.distribution(name, &shares)).collect(),
     }
 }
 
@@ -143,8 +143,8 @@ const NAMED: usize = 6;
 /// which links are too weak for their rate.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
-    for port in world.nodes.iter().flat_map(|node| node.egress.ports()) {
-        if let Some(warning) = port.warning().map(|warning| format!("queue.{warning}"))
+    for port in world.nodes.iter().flat_map(|node| &node.egress.ports) {
+        if let Some(warning) = port.controller.warning().map(|warning| format!("queue.{warning}"))
             && !told.contains(&warning)
         {
             told.push(warning);
@@ -193,9 +193,9 @@ fn starving_warning(world: &World) -> Option<String> {
     let mut found = Vec::new();
     for at in world.nodes.numbers() {
         let node = &world.nodes[at];
-        for port in node.egress.ports().numbers() {
-            let (controller, idling) = node.egress.ports()[port].idling();
-            let wire = node.egress.wire(port).map(|wire| &world.wires[wire]);
+        for port in node.egress.ports.numbers() {
+            let (controller, idling) = node.egress.ports[port].idling();
+            let wire = node.egress.layout.wire(port).map(|wire| &world.wires[wire]);
             let busy = wire.map_or_else(|| busy_time(world, at), |wire| wire.busy_time(world.end));
             let busy = busy.as_secs_f64() / covered;
             let how = match idling.by_limit() {
@@ -289,9 +289,9 @@ fn capture_warning(world: &World) -> Option<String> {
 
 fn node(world: &World, index: NodeId, covered: Duration) -> Node {
     let node = &world.nodes[index];
-    let queues = node.egress.ports().numbers().map(|port| queue_result(world, node, port, covered)).collect();
+    let queues = node.egress.ports.numbers().map(|port| queue_result(world, node, port, covered)).collect();
     let busy = busy_time(world, index);
-    let radio_ports = node.egress.ports().iter().take(node.egress.layout().radio_ports()).map(Port::record);
+    let radio_ports = node.egress.ports.iter().take(node.egress.layout.radio_ports()).map(|port| &port.record);
     let routing = world.routing.counts(index).copied();
     Node {
         name: node.name.clone(),
@@ -321,14 +321,14 @@ fn roams(world: &World, index: NodeId) -> Vec<Roam> {
 
 /// Returns the time for which a node sensed the medium busy; a wired one has no radio.
 fn busy_time(world: &World, index: NodeId) -> Duration {
-    if world.nodes[index].egress.layout().radio_ports() == 0 {
+    if world.nodes[index].egress.layout.radio_ports() == 0 {
         return Duration::ZERO;
     }
     world.medium.busy_time(index.into(), world.end)
 }
 
 fn queue_result(world: &World, node: &nodes::Node, port: PortId, covered: Duration) -> QueueResult {
-    let wire = node.egress.wire(port).map(|wire| &world.wires[wire]);
+    let wire = node.egress.layout.wire(port).map(|wire| &world.wires[wire]);
     let utilisation_ratio = wire.map(|wire| wire.busy_time(world.end).as_secs_f64() / covered.as_secs_f64());
     QueueResult {
         utilisation_ratio,

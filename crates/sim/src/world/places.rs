@@ -71,7 +71,7 @@ impl Places<'_> {
             let of_node = passed.iter().filter(|place| place.node == u32::from(node));
             let (wired, radio): (Vec<&Place>, Vec<&Place>) = of_node.partition(|&&place| {
                 let (node, port): (NodeId, PortId) = place.into();
-                self.nodes[node].egress.wire(port).is_some()
+                self.nodes[node].egress.layout.wire(port).is_some()
             });
             let queues = if radio.is_empty() { wired } else { radio };
             return match queues[..] {
@@ -81,7 +81,7 @@ impl Places<'_> {
             };
         }
         let empty = |node: NodeId| {
-            let ports = self.nodes[node].egress.ports().numbers();
+            let ports = self.nodes[node].egress.ports.numbers();
             ports.map(|port| Place { node: node.into(), queue: port.into() }).any(|place| full(&place) == name)
         };
         if let Some(node) = self.nodes.numbers().find(|&node| empty(node)) {
@@ -102,7 +102,7 @@ impl Places<'_> {
         for (flow, index) in self.flows.iter().zip((0..).map(FlowId::at)) {
             let &Flow { from, to, category, dscp, .. } = flow;
             let mut pass = |node: NodeId, next: u32| {
-                let port = self.nodes[node].egress.port_to(next, category, dscp.class());
+                let port = self.nodes[node].egress.layout.port(next, category, dscp.class());
                 passed.push(Place { node: node.into(), queue: port.into() });
             };
             match self.routing {

@@ -24,7 +24,7 @@ impl World {
             let Node { saturated, egress, .. } = &self.nodes[node];
             let (index, payload) = saturated[port][(turn.unwrap_or(0) + step) % flows];
             let due = Some(index) == left || self.flows[index].waiting == 0;
-            if due && egress.ports()[port].has_room(network_bytes(payload)) {
+            if due && egress.ports[port].has_room(network_bytes(payload)) {
                 let packet = self.flows[index].packet(index, payload, self.now);
                 self.launch(index, packet);
             }
@@ -54,7 +54,7 @@ impl World {
     pub(crate) fn serve(&mut self, node: NodeId) {
         let served = &mut self.nodes[node];
         let Node { station, egress, .. } = served;
-        if egress.has_moved() || station.held.is_paused() || station.contention.free() & egress.filled() != 0 {
+        if egress.has_moved() || station.held.is_paused() || station.contention.free() & egress.filled != 0 {
             self.hand_over_all(node);
         } else if let Some(deadline) = served.newly_due() {
             self.events.push(deadline, Event::Deadline { node });
@@ -80,7 +80,7 @@ impl World {
             }
         }
         let Node { station, egress, .. } = &self.nodes[node];
-        for category in categories(station.contention.free() & egress.filled()) {
+        for category in categories(station.contention.free() & egress.filled) {
             self.hand_over(node, category);
         }
         self.nodes[node].arm(node, &mut self.events);
@@ -171,14 +171,14 @@ impl World {
         }
         let &Taken { packet: Waiting { packet, length, .. }, waited, at, expected, load, .. } = taken;
         debug_assert!(at <= now, "it left its port before");
-        self.packets.get_mut(packet).transit = Transit { waited, taken: at, expected, load, ..Transit::NONE };
+        self.packets.get_mut(packet).transit = Transit { waited, taken: at, expected, load, ..Transit::default() };
         Msdu { packet, length: msdu_bytes(length) }
     }
 
     /// Resumes a port that may release packets again.
     pub(super) fn resume(&mut self, node: NodeId, port: PortId) {
         let egress = &mut self.nodes[node].egress;
-        if let Some(wire) = egress.wire(port) {
+        if let Some(wire) = egress.layout.wire(port) {
             self.transmit(wire, None);
         } else {
             egress.resume(port);

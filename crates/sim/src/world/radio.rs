@@ -35,9 +35,7 @@ pub(super) fn check_radio(radio: &config::Radio) -> Result<(), BuildError> {
         ("carrier_sense_threshold", radio.carrier_sense_threshold),
     ];
     for (key, power) in powers {
-        if power.is_some_and(is_beyond) {
-            return Err(BuildError::new(format!("radio.{key}"), BEYOND));
-        }
+        refuse_if!(power.is_some_and(is_beyond), Err(BuildError::new(format!("radio.{key}"), BEYOND)));
     }
     let ratios = [
         ("capture_threshold", radio.capture_threshold),

@@ -57,7 +57,7 @@ impl World {
             return;
         };
         let next = self.routing.first_hop(flow, &self.flows[flow]);
-        let port = self.nodes[from].egress.port_to(next, category, dscp.class());
+        let port = self.nodes[from].egress.layout.port(next, category, dscp.class());
         self.nodes[from].saturated[port].push((flow, payload));
         for _ in 0..SATURATION {
             let packet = self.flows[flow].packet(flow, payload, self.now);
@@ -76,7 +76,7 @@ impl World {
             return;
         }
         let next = self.routing.first_hop(flow, &self.flows[flow]);
-        let port = self.nodes[from].egress.port_to(next, category, dscp.class());
+        let port = self.nodes[from].egress.layout.port(next, category, dscp.class());
         self.nodes[from].saturated[port].retain(|&(other, _)| other != flow);
     }
 

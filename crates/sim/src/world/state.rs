@@ -92,7 +92,6 @@ impl World {
     }
 
     /// A node, the rules of its MAC, and the accounts for packets that its egress drops.
-    #[inline]
     pub(crate) fn node_and_accounts(&mut self, node: NodeId) -> (&mut Node, &Conventions, Accounts<'_>) {
         let Self { nodes, rules, packets, connections, flows, routing, overflows, watch, now, .. } = self;
         let witness = Witness { watch, now: *now, node };

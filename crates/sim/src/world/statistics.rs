@@ -12,10 +12,10 @@ impl World {
         let length = self.now.since(self.last_step);
         let (medium, now) = (&self.medium, self.now);
         let queues = self.nodes.numbers().zip(self.nodes.iter()).flat_map(|(number, node)| {
-            let has_radio = node.egress.layout().radio_ports() > 0;
+            let has_radio = node.egress.layout.radio_ports() > 0;
             let busy = has_radio.then(|| medium.busy_from_start(number.into(), now));
             let busy = busy.into_iter().map(Some).chain(std::iter::repeat(None));
-            node.egress.ports().iter().zip(busy).map(|(port, busy)| Standing { busy, ..port.standing() })
+            node.egress.ports.iter().zip(busy).map(|(port, busy)| Standing { busy, ..port.standing() })
         });
         recorder.end_step(length, queues);
         for flow in self.flows.numbers() {

@@ -9,7 +9,7 @@ use super::places::{Asked, Governed, Place, Places, full_name};
 use super::state::{Event, World};
 use crate::engine::{NodeId, PortId};
 use crate::trace::{Decision, TraceEventKind};
-use control::{Orders, Period};
+use control::{Controller as _, Orders, Period};
 
 impl World {
     /// Finds the queue called `name`: a node's name and the queue's in its results, `ap be`; or the node's name alone, for
@@ -32,14 +32,14 @@ impl World {
     /// If the place is not one of this network.
     pub fn steer(&mut self, place: Place, interval: Period) -> Result<(), BuildError> {
         let (node, port): (NodeId, PortId) = place.into();
-        if self.nodes[node].egress.ports()[port].interval().is_some() {
+        if self.nodes[node].egress.ports[port].interval().is_some() {
             let message = format!(
                 "the queue `{}` has a controller, which decides by itself",
                 full_name(&self.nodes, &self.rules, place)
             );
             return Err(BuildError::new("", message));
         }
-        self.nodes[node].egress.port_mut(port).steer(self.now, interval.get());
+        self.nodes[node].egress.ports[port].steer(self.now, interval.get());
         self.events.push(self.now + interval.get(), Event::Control { node, port });
         Ok(())
     }
@@ -48,14 +48,14 @@ impl World {
     pub fn governed(&self) -> Vec<Governed> {
         let of_node = |number: NodeId| {
             let node: &Node = &self.nodes[number];
-            let ports = node.egress.ports();
+            let ports = &node.egress.ports;
             let governed = ports.numbers().filter(|&port| ports[port].interval().is_some());
             let described = |port: PortId| Governed {
                 place: Place { node: number.into(), queue: port.into() },
                 node: node.name.clone(),
                 queue: port_name(&self.nodes, node, port, &self.rules),
-                limit: ports[port].queue().limit(),
-                target: ports[port].target_delay(),
+                limit: ports[port].queue.limit(),
+                target: ports[port].controller.target_delay(),
             };
             governed.map(described).collect::<Vec<_>>()
         };

@@ -39,7 +39,7 @@ impl World {
     pub fn watch_intervals(&mut self) {
         let Some(watch) = &self.watch else { return };
         for (node, watched) in self.nodes.numbers().zip(self.nodes.iter()) {
-            let ports = watched.egress.ports().numbers().zip(watched.egress.ports()).filter(|_| watch.watches(node));
+            let ports = watched.egress.ports.numbers().zip(&watched.egress.ports).filter(|_| watch.watches(node));
             for (port, described) in ports.filter(|(_, port)| port.interval().is_none()) {
                 self.events.push(self.now + told_every(described), Event::Control { node, port });
             }
@@ -55,12 +55,12 @@ impl World {
     pub fn roster(&self) -> Roster {
         let node = |node: &Node| RosterNode {
             name: node.name.clone(),
-            role: match (node.access_point, node.egress.layout().radio_ports()) {
+            role: match (node.access_point, node.egress.layout.radio_ports()) {
                 (true, _) => config::Role::AccessPoint,
                 (false, 0) => config::Role::Wired,
                 (false, _) => config::Role::Station,
             },
-            queues: node.egress.ports().numbers().map(|port| port_name(&self.nodes, node, port, &self.rules)).collect(),
+            queues: node.egress.ports.numbers().map(|port| port_name(&self.nodes, node, port, &self.rules)).collect(),
         };
         let flow = |flow: &Flow| RosterFlow {
             name: flow.identity.name.clone(),
@@ -77,7 +77,7 @@ impl World {
 
     /// Packets that wait in the queues of each node, now.
     pub fn backlogs(&self) -> Vec<u64> {
-        let waiting = |node: &Node| node.egress.ports().iter().map(|port| port.queue().backlog().packets).sum();
+        let waiting = |node: &Node| node.egress.ports.iter().map(|port| port.queue.backlog().packets).sum();
         self.nodes.iter().map(waiting).collect()
     }
 

@@ -154,9 +154,7 @@ pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<V
     for (wired, table) in network.wired.iter().zip(0..) {
         let refuse = |message: String| Err(BuildError::new(format!("wired.{table}.between"), message));
         let [a, b] = &wired.between;
-        if a == b {
-            return refuse(format!("the link ends where it starts, at `{a}`"));
-        }
+        refuse_if!(a == b, refuse(format!("the link ends where it starts, at `{a}`")));
         check_wire(wired, table)?;
         if wired.at.windows(2).any(|pair| pair[1].time <= pair[0].time) {
             let message = "steps come one after another: each at a later `time` than the one before";

@@ -8,7 +8,7 @@ use super::wired::Wire;
 use crate::engine::{EventQueue, WireId};
 use crate::mac::BROADCAST;
 use crate::net::{Load, LossCause, Transit, Waiting};
-use queue::Completion;
+use queue::{Batch as _, Completion};
 use units::{Duration, Instant};
 
 impl Wire {
@@ -35,7 +35,7 @@ impl World {
         let now = self.now;
         let link = &self.wires[wire];
         let (from, port) = (link.from, link.port);
-        if link.sending.is_some() || passing.is_none() && self.nodes[from].egress.ports()[port].is_idle() {
+        if link.sending.is_some() || passing.is_none() && self.nodes[from].egress.ports[port].queue.is_idle() {
             return;
         }
         let (packet, waited) = if let Some(&packet) = passing {
@@ -43,7 +43,7 @@ impl World {
         } else {
             let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(from);
             let Some(taken) = egress.take_port(now, port, 0, &mut accounts.dropping()) else {
-                if let Some(at) = egress.ports()[port].ready_at() {
+                if let Some(at) = egress.ports[port].ready_at() {
                     self.nodes[from].arm_port(from, port, at, &mut self.events);
                 }
                 return;
@@ -76,7 +76,7 @@ impl World {
             && end != u32::from(to)
             && !matches!(role, Role::Probe { .. })
         {
-            (packet.ttl, packet.transit) = (packet.ttl.saturating_sub(1), Transit::NONE);
+            (packet.ttl, packet.transit) = (packet.ttl.saturating_sub(1), Transit::default());
             let next = self.roaming.hop(routes, (index, &self.flows[index]), to.into());
             self.enqueue(to, handle, next);
         } else {

@@ -113,7 +113,7 @@ pub struct Law {
 }
 
 /// A station in one access category.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "marks of a station, each set by an event of its own")]
 struct Share {
     listed: bool,
@@ -165,22 +165,7 @@ struct Category {
 impl Law {
     /// For so many ports, `lanes` of each station: one per access category. `target`: how long packets may wait (D).
     pub fn new(target: Positive<Duration>, ports: usize, lanes: usize) -> Self {
-        let share = Share {
-            listed: false,
-            deficit: 0,
-            pending: Duration::ZERO,
-            asked: false,
-            chance: SURE,
-            due: false,
-            active: Instant::ZERO,
-            credit: nanos(TURN),
-            debt: Duration::ZERO,
-            counted: Instant::ZERO,
-            since: Instant::ZERO,
-            charged: false,
-            hurries: false,
-            per_byte: 150_000,
-        };
+        let share = Share { chance: SURE, credit: nanos(TURN), per_byte: 150_000, ..Share::default() };
         Self {
             target: target.get(),
             bulk: None,

@@ -20,7 +20,7 @@ pub(super) const TURN: Duration = Duration::from_micros(3_600);
 const STRETCHED: u64 = 100 * ONE;
 
 /// What is measured of the medium.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Medium {
     /// Number of stations with packets (n), averaged, in 1024ths, and when they were last counted.
     pub(super) stations: u64,
@@ -49,17 +49,12 @@ impl Medium {
     pub(super) fn new() -> Self {
         Self {
             stations: ONE,
-            counted: Instant::ZERO,
             stretch: STRETCH,
             turn: TURN,
             fails: SURE / 10,
-            pending: Duration::ZERO,
-            since: Instant::ZERO,
-            wall: Duration::ZERO,
-            done: Duration::ZERO,
             all_wall: WINDOW,
             all_done: WINDOW * ONE / STRETCH,
-            own: false,
+            ..Self::default()
         }
     }
 

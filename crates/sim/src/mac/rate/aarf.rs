@@ -9,7 +9,8 @@ const FAILURES: u32 = 2;
 /// The state towards one peer.
 #[derive(Debug)]
 pub(super) struct Aarf {
-    index: usize,
+    /// The mode in use.
+    pub(super) index: usize,
     top: usize,
     successes: u32,
     failures: u32,
@@ -24,11 +25,6 @@ impl Aarf {
     /// Starts with the slowest of the modes 0 ..= `top`.
     pub(super) fn new(top: usize) -> Self {
         Self { index: 0, top, successes: 0, failures: 0, timer: 0, threshold: SUCCESSES.0, probing: false }
-    }
-
-    /// The mode in use.
-    pub(super) fn index(&self) -> usize {
-        self.index
     }
 
     /// Records that a transmission was acknowledged, or not.
@@ -70,7 +66,7 @@ mod tests {
         let mut aarf = Aarf::new(3);
         let mut probes = Vec::new();
         for turn in 0..300 {
-            let works = aarf.index() == 0;
+            let works = aarf.index == 0;
             if !works {
                 probes.push(turn);
             }
@@ -84,14 +80,14 @@ mod tests {
     fn two_failures_make_probes_frequent_again() {
         let mut aarf = Aarf::new(3);
         for _ in 0..130 {
-            let works = aarf.index() == 0;
+            let works = aarf.index == 0;
             aarf.report(works);
         }
         aarf.report(false);
         aarf.report(false);
         (0..9).for_each(|_| aarf.report(true));
-        assert_eq!(aarf.index(), 0);
+        assert_eq!(aarf.index, 0);
         aarf.report(true);
-        assert_eq!(aarf.index(), 1);
+        assert_eq!(aarf.index, 1);
     }
 }

@@ -11,7 +11,8 @@ const FAILURES: u32 = 2;
 /// The state towards one peer.
 #[derive(Debug)]
 pub(super) struct Arf {
-    index: usize,
+    /// The mode in use.
+    pub(super) index: usize,
     top: usize,
     successes: u32,
     failures: u32,
@@ -25,11 +26,6 @@ impl Arf {
     /// Starts with the slowest of the modes 0 ..= `top`.
     pub(super) fn new(top: usize) -> Self {
         Self { index: 0, top, successes: 0, failures: 0, timer: 0, probing: false }
-    }
-
-    /// The mode in use.
-    pub(super) fn index(&self) -> usize {
-        self.index
     }
 
     /// Records that a transmission was acknowledged, or not.
@@ -66,16 +62,16 @@ mod tests {
         let mut arf = Arf::new(3);
         for turn in 1..=9 {
             arf.report(true);
-            assert_eq!(arf.index(), 0, "after {turn}");
+            assert_eq!(arf.index, 0, "after {turn}");
         }
         arf.report(true);
-        assert_eq!(arf.index(), 1);
+        assert_eq!(arf.index, 1);
         arf.report(false);
-        assert_eq!(arf.index(), 0, "the probe has failed");
+        assert_eq!(arf.index, 0, "the probe has failed");
         // Where the faster mode never works, it oscillates: one failure in eleven transmissions.
         let mut failures = 0;
         for _ in 0..1_100 {
-            let works = arf.index() == 0;
+            let works = arf.index == 0;
             failures += u32::from(!works);
             arf.report(works);
         }
@@ -86,14 +82,14 @@ mod tests {
     fn two_failures_in_a_row_fall_and_one_does_not() {
         let mut arf = Arf::new(3);
         (0..20).for_each(|_| arf.report(true));
-        assert_eq!(arf.index(), 2);
+        assert_eq!(arf.index, 2);
         arf.report(true);
         arf.report(false);
         arf.report(true);
         arf.report(false);
-        assert_eq!(arf.index(), 2);
+        assert_eq!(arf.index, 2);
         arf.report(false);
-        assert_eq!(arf.index(), 1);
+        assert_eq!(arf.index, 1);
     }
 
     #[test]
@@ -101,7 +97,7 @@ mod tests {
         let mut arf = Arf::new(3);
         // Two successes and a failure, again and again: the timer is over with the 16th transmission, a success.
         let mut turns = 0;
-        while arf.index() == 0 {
+        while arf.index == 0 {
             arf.report(turns % 3 != 2);
             turns += 1;
         }
@@ -112,8 +108,8 @@ mod tests {
     fn the_ends_of_the_ladder_hold() {
         let mut arf = Arf::new(1);
         (0..10).for_each(|_| arf.report(false));
-        assert_eq!(arf.index(), 0);
+        assert_eq!(arf.index, 0);
         (0..100).for_each(|_| arf.report(true));
-        assert_eq!(arf.index(), 1);
+        assert_eq!(arf.index, 1);
     }
 }

@@ -7,13 +7,11 @@ use crate::radio::{Format, Mimo, Mode};
 use units::{Bytes, Duration};
 
 impl Rates {
-    #[inline]
     pub(crate) fn agreement<'a>(&self, to: u32, rules: &'a Conventions) -> &'a Agreement {
         rules.agreement(self.own, to)
     }
 
     /// True if packets to a station share frames.
-    #[inline]
     pub(crate) fn aggregates(&self, to: u32, rules: &Conventions) -> bool {
         rules.aggregates() && (rules.formats.is_empty() || to == BROADCAST || self.agreement(to, rules).aggregates)
     }

@@ -100,7 +100,6 @@ impl Rates {
         Self { own: 0, sets, of_peer, controls, level: 0, only: None, limit: None, told: Vec::new() }
     }
 
-    #[inline]
     fn set(&self, to: u32) -> usize {
         self.of_peer.get(to as usize).copied().unwrap_or(0)
     }
@@ -118,7 +117,6 @@ impl Rates {
     }
 
     /// The same without a limit of the width.
-    #[inline]
     pub(crate) fn widest(&self, to: u32) -> Mode {
         if let Some(&(_, mode)) = self.told.iter().find(|&&(peer, _)| peer == to) {
             return mode;
@@ -182,8 +180,8 @@ impl Controls {
     fn index(&self, to: u32) -> usize {
         let known = self.peers.binary_search_by_key(&to, |&(address, _)| address);
         match known.map(|place| &self.peers[place].1) {
-            Ok(Control::Arf(arf)) => arf.index(),
-            Ok(Control::Aarf(aarf)) => aarf.index(),
+            Ok(Control::Arf(arf)) => arf.index,
+            Ok(Control::Aarf(aarf)) => aarf.index,
             Ok(Control::Minstrel(minstrel)) => minstrel.index(),
             Err(_) => 0,
         }

@@ -414,14 +414,14 @@ fn a_request_releases_what_waits_behind_a_hole() {
     let (mut reorder, mut held) = (Reorder::new(64), Arena::default());
     assert_eq!(passed_on(&mut reorder, &mut held, 0), [0]);
     assert!(passed_on(&mut reorder, &mut held, 2).is_empty() && passed_on(&mut reorder, &mut held, 4).is_empty());
-    assert_eq!(reorder.scoreboard(), scoreboard(0, 0b1_0101));
+    assert_eq!(reorder.scoreboard, scoreboard(0, 0b1_0101));
     reorder.forget_before(3);
     let mut out = Vec::new();
     while let Some(handle) = reorder.release() {
         out.push(held.remove(handle));
     }
     assert_eq!(out, [2]);
-    assert_eq!(reorder.scoreboard(), scoreboard(3, 0b10));
+    assert_eq!(reorder.scoreboard, scoreboard(3, 0b10));
     assert_eq!(passed_on(&mut reorder, &mut held, 3), [3, 4]);
     // An old request moves nothing back, and an old frame is a duplicate.
     reorder.forget_before(1);
@@ -437,7 +437,7 @@ fn a_frame_beyond_the_window_moves_it() {
     // 64 makes 1 the first of the window, 66 leaves 2 behind.
     assert_eq!(passed_on(&mut reorder, &mut held, 64), [1]);
     assert!(passed_on(&mut reorder, &mut held, 66).is_empty());
-    assert_eq!(reorder.scoreboard(), scoreboard(3, 1 << 60 | 1 << 61 | 1 << 63));
+    assert_eq!(reorder.scoreboard, scoreboard(3, 1 << 60 | 1 << 61 | 1 << 63));
 }
 
 proptest! {

@@ -30,7 +30,7 @@ pub(crate) struct TmacState {
     /// Key of the oldest packet of the node, as the host last said.
     pub(in crate::mac) own: Option<Key>,
     /// What the present or last frame tells.
-    pub(in crate::mac) tells: Tells,
+    pub(crate) tells: Tells,
     pub(in crate::mac) table: Table,
     /// The stations that its last request asks, the receiver first.
     pub(in crate::mac) asked: Vec<u32>,
@@ -59,16 +59,6 @@ impl TmacState {
             hold: Instant::ZERO,
             deferring: None,
         }
-    }
-
-    /// What the present or last frame tells.
-    pub(crate) fn tells(&self) -> Tells {
-        self.tells
-    }
-
-    /// Sets what the frame that it begins to send tells.
-    pub(crate) fn tell(&mut self, tells: Tells) {
-        self.tells = tells;
     }
 
     /// Index of a neighbour in its last request.

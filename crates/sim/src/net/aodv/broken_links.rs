@@ -14,7 +14,6 @@ const MOST_UNREACHABLE: usize = 255;
 
 impl Aodv {
     /// Records that a neighbour was heard: any packet is a sign of life (6.10).
-    #[inline]
     pub(crate) fn heard(&mut self, from: u32, cx: &Context) {
         if let Some((_, until)) = self.links.greeted.iter_mut().find(|(known, _)| *known == from) {
             *until = cx.now + HELLO_LIFETIME;

@@ -71,7 +71,6 @@ impl Aodv {
         Some(next)
     }
 
-    #[inline]
     fn keep(&mut self, node: u32, now: Instant, until: Instant) {
         if let Some(route) = self.table.valid(node, now) {
             route.extend(until);

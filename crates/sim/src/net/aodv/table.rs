@@ -6,7 +6,6 @@
 use units::{Duration, Instant};
 
 /// True if sequence number `a` is newer than `b`. Numbers wrap around (6.1).
-#[inline]
 pub(crate) fn newer(a: u32, b: u32) -> bool {
     a.wrapping_sub(b).cast_signed() > 0
 }
@@ -19,18 +18,19 @@ pub(super) fn newest(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
     /// Packets use it until it expires.
     Valid,
     /// Never known, expired or broken.
+    #[default]
     Invalid,
     /// Broken, and under local repair (6.12).
     Repairing,
 }
 
 /// Entry of a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Route {
     pub(crate) destination: u32,
     pub(crate) next: u32,
@@ -75,24 +75,10 @@ impl HopTimes {
 
 impl Route {
     fn new(destination: u32) -> Self {
-        Self {
-            destination,
-            next: destination,
-            hops: 0,
-            state: State::Invalid,
-            sequence: None,
-            known: false,
-            expires: Instant::ZERO,
-            precursors: Vec::new(),
-            asked: Vec::new(),
-            blacklisted: Instant::ZERO,
-            seen: Seen::default(),
-            hop_times: HopTimes::default(),
-        }
+        Self { destination, next: destination, ..Self::default() }
     }
 
     /// Extends the lifetime of the route to at least this time.
-    #[inline]
     pub(super) fn extend(&mut self, until: Instant) {
         self.expires = self.expires.max(until);
     }
@@ -215,7 +201,6 @@ impl Table {
         route
     }
 
-    #[inline]
     pub(super) fn valid(&mut self, node: u32, now: Instant) -> Option<&mut Route> {
         let at = self.position(node)?;
         let route = &mut self.routes[at];
@@ -262,7 +247,6 @@ impl Table {
         Some(route)
     }
 
-    #[inline]
     fn position(&self, node: u32) -> Option<usize> {
         let found = self.index.binary_search_by_key(&node, |&(destination, _)| destination).ok()?;
         Some(self.index[found].1 as usize)
@@ -270,7 +254,6 @@ impl Table {
 }
 
 /// Invalidates a route that was not used in time (6.2).
-#[inline]
 fn expire(route: &mut Route, now: Instant) {
     if route.state == State::Valid && route.expires <= now {
         route.invalidate(None);

@@ -42,7 +42,6 @@ pub(super) fn coded_rate(mode: Mode, coding: Coding) -> f64 {
 }
 
 /// The MCS of one stream of a mode with LDPC.
-#[inline]
 pub(super) fn ldpc(mode: Mode) -> Option<u8> {
     if let Mode::Mimo(mimo) = mode { mimo.has_ldpc().then_some(mimo.coding()) } else { None }
 }

@@ -88,7 +88,6 @@ impl Tables {
         if ldpc(mode).is_some() { libm::sqrt(over * LDPC_SCALE) } else { over / self.over(mode, 1.0) }
     }
 
-    #[inline]
     fn knot(&mut self, mode: Mode, curve: usize, index: usize) -> f64 {
         match self.curves[curve].get(index) {
             Some(&known) if !known.is_nan() => known,

@@ -1,6 +1,6 @@
 //! The medium between all nodes.
 
-use super::bands::Bands;
+use super::bands::{Bands, Tuned};
 use super::margin::Margins;
 use super::receivers::Receivers;
 use super::reuse::{Reuse, colour_time};
@@ -27,7 +27,7 @@ pub(crate) struct Medium<F> {
 impl<F: Copy> Medium<F> {
     pub(crate) fn new(links: Links, judge: Judge) -> Self {
         Self {
-            receivers: Receivers::new(links.nodes(), links.reception(), judge),
+            receivers: Receivers::new(links.nodes(), links.reception, judge),
             busy_before: vec![Duration::ZERO; links.nodes()],
             links,
             air: Air::default(),
@@ -99,36 +99,40 @@ impl<F: Copy> Medium<F> {
         None
     }
 
+    /// The channel of a node, if nodes have channels of their own.
+    fn tuned(&self, node: u32) -> Option<&Tuned> {
+        self.receivers.bands.as_ref().map(|bands| &bands.of[node as usize])
+    }
+
     /// The widest channel that a frame of a node may have now; all of it where nodes have no channels of their own.
     pub(crate) fn idle_width(&self, node: u32, now: Instant) -> ChannelWidth {
-        self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz160, |bands| bands.idle(node, now))
+        self.tuned(node).map_or(ChannelWidth::Mhz160, |tuned| tuned.idle(now))
     }
 
     /// Do nodes have channels of their own, which may be wider than the primary one?
-    #[inline]
     pub(crate) fn has_bands(&self) -> bool {
         self.receivers.bands.is_some()
     }
 
     pub(crate) fn width(&self, node: u32) -> ChannelWidth {
-        self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz160, |bands| bands.band(node).width())
+        self.tuned(node).map_or(ChannelWidth::Mhz160, |tuned| tuned.band.width())
     }
 
     /// Width of the frame that a node received last.
     pub(crate) fn heard_width(&self, node: u32) -> ChannelWidth {
-        self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz20, |bands| bands.heard(node))
+        self.tuned(node).map_or(ChannelWidth::Mhz20, |tuned| tuned.heard)
     }
 
     /// The same, as far as its channels were idle before it: that of a CTS (IEEE 802.11-2020, 10.3.2.9).
     pub(crate) fn answerable_width(&self, node: u32) -> ChannelWidth {
-        self.receivers.bands.as_ref().map_or(ChannelWidth::Mhz20, |bands| bands.answerable(node))
+        self.tuned(node).map_or(ChannelWidth::Mhz20, |tuned| tuned.answerable)
     }
 
     /// True if a node may answer a trigger in a channel of this width: no 20 MHz of it has the power at which the medium counts
     /// as busy (IEEE 802.11ax-2021, 26.5.2.5).
     pub(crate) fn is_quiet(&self, node: u32, width: ChannelWidth) -> bool {
         let power = self.receivers.reception.carrier_sense;
-        self.receivers.bands.as_ref().is_none_or(|bands| bands.is_quiet(node, width, power))
+        self.tuned(node).is_none_or(|tuned| tuned.is_quiet(width, power))
     }
 
     /// Starts a transmission of `from`, which loses what it was decoding (half-duplex). True if its medium was idle.
@@ -165,7 +169,6 @@ impl<F: Copy> Medium<F> {
     }
 
     /// Returns the time at which the front of a frame reaches its first listener, if it has any, and its last.
-    #[inline]
     pub(crate) fn front_times(&self, of: Handle) -> Option<(Instant, Instant)> {
         let transmission = self.air.get_ref(of);
         let links = self.links.of(transmission.from);
@@ -181,7 +184,6 @@ impl<F: Copy> Medium<F> {
 
     /// A frame in the air, the links to its listeners, nearest first, and all receivers: those of the listeners are
     /// told when its [front](Receivers::front) and its [tail](Receivers::tail) pass them.
-    #[inline]
     pub(crate) fn listeners(&mut self, of: Handle) -> (Passing<'_, F>, &[Link], &mut Receivers) {
         let Self { links, receivers, air, .. } = self;
         let sent = air.get_ref(of);
@@ -198,7 +200,6 @@ impl<F: Copy> Medium<F> {
     }
 
     /// Removes a frame whose last tail has passed.
-    #[inline]
     pub(crate) fn clear(&mut self, of: Handle) {
         let from = self.air.remove(of).from;
         self.receivers.of[from as usize].passing -= 1;

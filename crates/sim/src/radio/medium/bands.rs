@@ -103,6 +103,12 @@ impl Tuned {
         let free = WIDER.into_iter().zip(self.usable).take_while(|&(_, usable)| usable <= now);
         free.last().map_or(ChannelWidth::Mhz20, |(width, _)| width).min(self.band.width())
     }
+
+    /// True if no 20 MHz of a channel of this width has at least this power.
+    pub(super) fn is_quiet(&self, width: ChannelWidth, power: u64) -> bool {
+        let channels = self.band.at_most(width).all() >> self.band.first();
+        (0..8).all(|place| channels >> place & 1 == 0 || self.energy[place] < power)
+    }
 }
 
 impl Bands {
@@ -116,33 +122,10 @@ impl Bands {
         power / u64::from(self.of[node as usize].counted.count_ones())
     }
 
-    pub(super) fn band(&self, node: u32) -> Band {
-        self.of[node as usize].band
-    }
-
-    pub(super) fn heard(&self, node: u32) -> ChannelWidth {
-        self.of[node as usize].heard
-    }
-
-    pub(super) fn answerable(&self, node: u32) -> ChannelWidth {
-        self.of[node as usize].answerable
-    }
-
-    pub(super) fn idle(&self, node: u32, now: Instant) -> ChannelWidth {
-        self.of[node as usize].idle(now)
-    }
-
-    /// True if no 20 MHz of a channel of this width has at least this power.
-    pub(super) fn is_quiet(&self, node: u32, width: ChannelWidth, power: u64) -> bool {
-        let tuned = &self.of[node as usize];
-        let channels = tuned.band.at_most(width).all() >> tuned.band.first();
-        (0..8).all(|place| channels >> place & 1 == 0 || tuned.energy[place] < power)
-    }
-
     /// What arrives of a frame of this power at a node, if it listens there.
     pub(super) fn share<F>(&self, sent: &Transmission<F>, node: u32, power: u64) -> Option<Share> {
-        let channels = self.band(sent.from).channels(sent.shape.width);
-        let here = channels & self.band(node).all();
+        let channels = self.of[sent.from as usize].band.channels(sent.shape.width);
+        let here = channels & self.of[node as usize].band.all();
         let power = self.reuse.as_ref().map_or(power, |reuse| reuse.limited(sent, power));
         (here != 0).then(|| Share { sent: channels, here, power, each: power / u64::from(channels.count_ones()) })
     }

@@ -13,7 +13,6 @@ const DETECTION: Duration = Duration::from_micros(4);
 
 impl Preamble {
     /// When the receiver decides whether to decode this frame.
-    #[inline]
     pub(super) fn chosen(&self) -> Instant {
         self.start + DETECTION
     }

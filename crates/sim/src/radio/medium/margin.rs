@@ -36,7 +36,6 @@ impl Margins {
     }
 
     /// Counts a frame without interference.
-    #[inline]
     pub(super) fn undisturbed(&mut self) {
         self.verdicts += 1;
     }

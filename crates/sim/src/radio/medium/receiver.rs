@@ -121,13 +121,11 @@ impl Receiver {
     }
 
     /// The kind of a signal that is not decoded here.
-    #[inline]
     pub(super) fn unlocked(&self, power: u64, carrier_sense: u64) -> Signal {
         if !self.sending && power >= carrier_sense { Signal::Noise } else { Signal::Nothing }
     }
 
     /// Adds a signal that is not decoded here. True if the medium turned from idle to busy.
-    #[inline]
     pub(super) fn is_met(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> bool {
         self.energy += power;
         self.disturbed(history, now);
@@ -135,7 +133,6 @@ impl Receiver {
     }
 
     /// Removes a signal that was not decoded here.
-    #[inline]
     pub(super) fn is_left(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> Heard {
         self.energy -= power;
         self.disturbed(history, now);

@@ -51,9 +51,7 @@ const ENHANCED_PACKET: u32 = 6;
 
 impl<'f> Records<'f> {
     pub(super) fn new(file: &'f [u8]) -> Result<Self, PcapError> {
-        if file.is_empty() {
-            return Err(PcapError::Empty);
-        }
+        refuse_if!(file.is_empty(), Err(PcapError::Empty));
         let magic = array(file, 0).ok_or(PcapError::Unrecognised)?;
         let (order, fraction) = match u32::from_be_bytes(magic) {
             0xA1B2_C3D4 => (Order::Big, 1_000),
@@ -103,9 +101,7 @@ impl<'f> Records<'f> {
         }
         let kind = self.cut(self.order.u32(self.rest, 0))?;
         let length = self.cut(self.order.u32(self.rest, 4))? as usize;
-        if length < 12 || !length.is_multiple_of(4) {
-            return Err(PcapError::BadBlock(self.number));
-        }
+        refuse_if!(length < 12 || !length.is_multiple_of(4), Err(PcapError::BadBlock(self.number)));
         let block = self.cut(self.rest.get(..length))?;
         self.rest = &self.rest[length..];
         // Without type and length in front, and the length again at the end.

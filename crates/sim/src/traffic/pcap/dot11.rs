@@ -86,9 +86,7 @@ pub(super) struct Air {
 impl Air {
     /// Calls `found` with the length of each IP packet in a frame.
     pub(super) fn lengths(&mut self, frame: &Frame, found: &mut impl FnMut(u64)) -> Result<(), No> {
-        if frame.bad_fcs {
-            return Err(Reason::BadFcs.into());
-        }
+        refuse_if!(frame.bad_fcs, Err(Reason::BadFcs.into()));
         let data = frame.data;
         let control = read(Order::Little.u16(data, 0))?;
         let flag = |bit: u16| control & 1 << bit != 0;
@@ -112,13 +110,9 @@ impl Air {
         let sequence = read(Order::Little.u16(data, 22))?;
         let (fragment, sequence) = (sequence & 15, sequence >> 4);
         let transmitter: [u8; 6] = read(array(data, 10))?;
-        if fragment > 0 {
-            return Err(Reason::Fragment.into());
-        }
+        refuse_if!(fragment > 0, Err(Reason::Fragment.into()));
         let tid = if qos { (qos_control & 15).to_le_bytes()[0] } else { u8::MAX };
-        if self.seen.entry((transmitter, tid)).or_default().has(sequence, retry) {
-            return Err(Reason::Repeated.into());
-        }
+        refuse_if!(self.seen.entry((transmitter, tid)).or_default().has(sequence, retry), Err(Reason::Repeated.into()));
         let body = if frame.padded { header.next_multiple_of(4) } else { header };
         let aggregated = qos_control & 1 << 7 != 0;
         if protected {
@@ -213,9 +207,7 @@ fn aggregate(frame: &Frame, body: usize, meshed: bool, found: &mut impl FnMut(u6
     let (mut at, mut packets) = (body, 0);
     while ((at + HEADER) as u64) < u64::from(frame.length) {
         let length = usize::from(read(Order::Big.u16(frame.data, at + 12))?);
-        if (at + HEADER + length) as u64 > u64::from(frame.length) {
-            return Err(Reason::Malformed.into());
-        }
+        refuse_if!((at + HEADER + length) as u64 > u64::from(frame.length), Err(Reason::Malformed.into()));
         let inner = if meshed { mesh(frame.data, at + HEADER) } else { at + HEADER };
         match llc(frame.data, inner).and_then(|ip| length_at(frame.data, ip, frame.length)) {
             Ok(length) => {

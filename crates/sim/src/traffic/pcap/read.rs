@@ -12,8 +12,9 @@ use units::{Bytes, Duration};
 /// The IP packets of a recording, in order of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Pcap {
-    packets: Arc<[PcapPacket]>,
-    left_out: LeftOut,
+    pub(crate) packets: Arc<[PcapPacket]>,
+    /// Frames that are not replayed.
+    pub(crate) left_out: LeftOut,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +58,7 @@ impl Pcap {
                 let most = Bytes::new(most.count() + HEADERS);
                 return Err(PcapError::TooLong { packet: record.number, length: Bytes::new(longest), most });
             }
-            if record.nanos < last {
-                return Err(PcapError::BackInTime(record.number));
-            }
+            refuse_if!(record.nanos < last, Err(PcapError::BackInTime(record.number)));
             if before == 0 {
                 first = record.nanos;
             }
@@ -67,18 +66,7 @@ impl Pcap {
             let after = Duration::from_nanos(u64::try_from(last - first).unwrap_or(u64::MAX));
             packets[before..].iter_mut().for_each(|packet| packet.after = after);
         }
-        if packets.is_empty() {
-            return Err(PcapError::NoPackets(left_out));
-        }
+        refuse_if!(packets.is_empty(), Err(PcapError::NoPackets(left_out)));
         Ok(Self { packets: packets.into(), left_out })
-    }
-
-    pub(crate) fn packets(&self) -> &[PcapPacket] {
-        &self.packets
-    }
-
-    /// Frames that are not replayed.
-    pub(crate) fn left_out(&self) -> LeftOut {
-        self.left_out
     }
 }

@@ -54,7 +54,7 @@ const NANOS: u32 = 0xA1B2_3C4D;
 
 fn read(file: &[u8]) -> Result<Vec<(u64, u64)>, PcapError> {
     let recording = Pcap::read(file, MOST)?;
-    Ok(recording.packets().iter().map(|packet| (packet.after.as_nanos(), packet.payload.count())).collect())
+    Ok(recording.packets.iter().map(|packet| (packet.after.as_nanos(), packet.payload.count())).collect())
 }
 
 /// Content of a single frame of a link.
@@ -146,7 +146,7 @@ fn qos(control: [u8; 2], transmitter: u8, sequence: u16, qos: [u8; 2]) -> Vec<u8
 fn all(link: u32, frames: &[Vec<u8>]) -> (Vec<u64>, LeftOut) {
     let packets: Vec<Packet> = frames.iter().map(|frame| whole(1, 0, frame.clone())).collect();
     let recording = Pcap::read(&pcap(MICROS, link, &packets), MOST).expect("a recording");
-    (recording.packets().iter().map(|packet| packet.payload.count()).collect(), recording.left_out())
+    (recording.packets.iter().map(|packet| packet.payload.count()).collect(), recording.left_out)
 }
 
 #[test]
@@ -456,7 +456,7 @@ proptest! {
     fn reading_never_panics_and_gives_packets_in_order(file in damaged()) {
         match Pcap::read(&file, MOST) {
             Ok(recording) => {
-                let packets = recording.packets();
+                let packets = recording.packets;
                 prop_assert!(!packets.is_empty() && packets[0].after.is_zero());
                 prop_assert!(packets.is_sorted_by_key(|packet| packet.after));
                 prop_assert!(packets.iter().all(|packet| packet.payload <= MOST));

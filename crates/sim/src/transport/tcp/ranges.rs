@@ -40,7 +40,6 @@ impl Ranges {
     }
 
     /// Returns the number of octets of `block`, which may end before it starts, that are not in the set.
-    #[inline]
     pub(super) fn missing(&self, block: Block) -> u64 {
         if self.0.is_empty() { block.len() } else { self.missing_among(block) }
     }

@@ -26,7 +26,7 @@ pub(crate) struct Receiver {
     /// An octet of each range that changed last, latest first, for the blocks of a SACK option.
     recent: [Option<u64>; Sacks::MOST],
     /// Octets of data that have arrived at all, each once.
-    arrived: u64,
+    pub(crate) arrived: u64,
     /// Octets that arrived twice since the last acknowledgement, for its first block (D-SACK: RFC 2883, section 4).
     twice: Option<Block>,
     /// Number of the FIN, once it has arrived.
@@ -197,11 +197,6 @@ impl Receiver {
         debug_assert!(self.recent[0].is_some_and(|octet| self.held.containing(octet).is_some()));
     }
 
-    /// Octets of data that have arrived so far, in order or not, each once.
-    pub(crate) fn arrived(&self) -> u64 {
-        self.arrived
-    }
-
     /// Returns the time at which [`Self::expire`] is to be called.
     pub(crate) fn deadline(&self) -> Instant {
         self.timer
@@ -247,13 +242,13 @@ impl Receiver {
             marked: self.marked,
             reports: syn && self.settings.reports().is_some(),
             report,
-            ..Segment::EMPTY
+            ..Segment::default()
         })
     }
 
     /// The ranges that changed last, as many as there is room for, beside a report if there is one.
     fn sacks(&mut self, report: bool) -> Sacks {
-        let mut sacks = Sacks::NONE;
+        let mut sacks = Sacks::default();
         let twice = take(&mut self.twice).filter(|_| self.settings.has_rack());
         let something = twice.is_some() || !self.held.is_empty();
         if something && self.settings.recovery == Recovery::Sack {

@@ -14,7 +14,8 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(super) struct Rto {
     shortest: Duration,
-    srtt: Option<Duration>,
+    /// The smoothed round-trip time.
+    pub(super) srtt: Option<Duration>,
     rttvar: Duration,
     base: Duration,
     backoff: Backoff,
@@ -24,11 +25,6 @@ impl Rto {
     /// No measurement yet; `shortest` is the lower bound of the timeout.
     pub(super) fn new(shortest: Duration) -> Self {
         Self { shortest, srtt: None, rttvar: Duration::ZERO, base: INITIAL, backoff: Backoff::default() }
-    }
-
-    /// The smoothed round-trip time.
-    pub(super) fn srtt(&self) -> Option<Duration> {
-        self.srtt
     }
 
     pub(super) fn timeout(&self) -> Duration {
@@ -107,13 +103,13 @@ mod tests {
     #[test]
     fn the_timeout_follows_the_formulas_of_rfc_6298() {
         let mut rto = Rto::new(Duration::ZERO);
-        assert_eq!((rto.srtt(), rto.timeout()), (None, millis(1000)));
+        assert_eq!((rto.srtt, rto.timeout()), (None, millis(1000)));
         rto.measure(millis(200), 1);
         // SRTT 200, RTTVAR 100: 200 + 4 * 100.
-        assert_eq!((rto.srtt(), rto.timeout()), (Some(millis(200)), millis(600)));
+        assert_eq!((rto.srtt, rto.timeout()), (Some(millis(200)), millis(600)));
         rto.measure(millis(280), 1);
         // RTTVAR 3/4 * 100 + 1/4 * 80 = 95 first, then SRTT 7/8 * 200 + 1/8 * 280 = 210.
-        assert_eq!((rto.srtt(), rto.timeout()), (Some(millis(210)), millis(590)));
+        assert_eq!((rto.srtt, rto.timeout()), (Some(millis(210)), millis(590)));
     }
 
     #[test]
@@ -124,8 +120,8 @@ mod tests {
         one.measure(millis(200), 1);
         (0..10).for_each(|_| many.measure(millis(200), 10));
         // One of weight 1/8 brings SRTT to 112.5; ten of weight 1/80 to 200 - 100 * (79/80)^10 = 111.8198.
-        assert_eq!(one.srtt(), Some(Duration::from_micros(112_500)));
-        assert_eq!(many.srtt().unwrap().as_nanos() / 1_000, 111_819);
+        assert_eq!(one.srtt, Some(Duration::from_micros(112_500)));
+        assert_eq!(many.srtt.unwrap().as_nanos() / 1_000, 111_819);
     }
 
     #[test]

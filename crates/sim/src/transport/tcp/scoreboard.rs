@@ -12,9 +12,9 @@ pub(super) const DUP_THRESH: u32 = 3;
 pub(super) struct Scoreboard {
     segment: u64,
     /// The lowest octet not acknowledged: `HighACK` + 1.
-    una: u64,
+    pub(super) una: u64,
     /// The next octet never sent: `HighData` + 1.
-    nxt: u64,
+    pub(super) nxt: u64,
     sacked: Ranges,
     /// End of the octets that were repeated since they were last marked lost: `HighRxt` + 1.
     repeated_to: u64,
@@ -31,14 +31,6 @@ impl Scoreboard {
     pub(super) fn new(segment: u64) -> Self {
         let sacked = Ranges::default();
         Self { segment, una: 0, nxt: 0, sacked, repeated_to: 0, repeated: 0, timed_out_to: 0, rescue_above: 0 }
-    }
-
-    pub(super) fn una(&self) -> u64 {
-        self.una
-    }
-
-    pub(super) fn nxt(&self) -> u64 {
-        self.nxt
     }
 
     /// Octets sent and not cumulatively acknowledged (RFC 5681, section 2: `FlightSize`).

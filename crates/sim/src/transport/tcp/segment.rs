@@ -37,7 +37,8 @@ impl Block {
     }
 }
 
-/// The blocks of a SACK option, the one that caused the acknowledgement first (RFC 2018, section 4).
+/// The blocks of a SACK option, the one that caused the acknowledgement first (RFC 2018, section 4); by default there is no
+/// option.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sacks {
     blocks: [Block; Self::MOST],
@@ -47,8 +48,6 @@ pub(crate) struct Sacks {
 impl Sacks {
     /// As many blocks as the 40 octets of options hold (RFC 2018, section 3); one less beside timestamps.
     pub(crate) const MOST: usize = 4;
-    /// No SACK option.
-    pub(crate) const NONE: Self = Self { blocks: [Block { start: 0, end: 0 }; Self::MOST], count: 0 };
 
     /// Adds a block; blocks beyond [`Self::MOST`] are left out.
     pub(crate) fn push(&mut self, block: Block) {
@@ -72,8 +71,9 @@ pub(crate) enum Report {
     Congestion { reached: u8 },
 }
 
-/// A segment. The SYN has number 0, the first octet of data 1, and numbers never wrap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A segment, by default one with neither data nor options. The SYN has number 0, the first octet of data 1, and numbers
+/// never wrap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are the flags of a TCP header")]
 pub(crate) struct Segment {
     /// Number of the first octet (SEG.SEQ).
@@ -110,27 +110,6 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// A segment with neither data nor options.
-    pub(crate) const EMPTY: Self = Self {
-        start: 0,
-        length: 0,
-        ack: None,
-        window: 0,
-        sacks: Sacks::NONE,
-        sack_permitted: false,
-        stamp: None,
-        echo: None,
-        syn: false,
-        fin: false,
-        ece: false,
-        cwr: false,
-        ecn: Ecn::NotEct,
-        marked: 0,
-        reports: false,
-        report: None,
-        discard_priority: None,
-    };
-
     /// The number after its last octet, SYN and FIN counted.
     pub(crate) fn end(&self) -> u64 {
         self.start + u64::from(self.length) + u64::from(self.syn) + u64::from(self.fin)
@@ -166,13 +145,13 @@ mod tests {
 
     #[test]
     fn headers_have_their_real_sizes() {
-        let plain = Segment { length: 1000, ..Segment::EMPTY };
+        let plain = Segment { length: 1000, ..Segment::default() };
         let stamped = Segment { stamp: Some(Instant::ZERO), ..plain };
-        let mut sacks = Sacks::NONE;
+        let mut sacks = Sacks::default();
         (0..3).for_each(|i| sacks.push(Block { start: 10 * i, end: 10 * i + 1 }));
         let full = Segment { sacks, ..stamped };
         let syn = Segment { syn: true, sack_permitted: true, window: 4_000_000, ..stamped };
-        let old = Segment { syn: true, window: 65_535, ..Segment::EMPTY };
+        let old = Segment { syn: true, window: 65_535, ..Segment::default() };
         let report = Segment { report: Some(Report::Wireless), ..stamped };
         let reports = Segment { reports: true, ..old };
         let sizes = [plain, stamped, full, syn, old, report, reports].map(|segment| segment.header().count());
@@ -182,11 +161,11 @@ mod tests {
     #[test]
     fn a_first_block_below_the_acknowledgement_or_within_the_second_came_twice() {
         let of = |blocks: &[(u64, u64)]| {
-            let mut sacks = Sacks::NONE;
+            let mut sacks = Sacks::default();
             for &(start, end) in blocks {
                 sacks.push(Block { start, end });
             }
-            Segment { ack: Some(100), sacks, ..Segment::EMPTY }.twice().map(|block| block.start)
+            Segment { ack: Some(100), sacks, ..Segment::default() }.twice().map(|block| block.start)
         };
         assert_eq!([of(&[(50, 100)]), of(&[(120, 140), (110, 140)])], [Some(50), Some(120)]);
         assert_eq!([of(&[]), of(&[(50, 101)]), of(&[(120, 140), (130, 150)])], [None; 3]);
@@ -194,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_fifth_sack_block_is_left_out() {
-        let mut sacks = Sacks::NONE;
+        let mut sacks = Sacks::default();
         (0..5).for_each(|i| sacks.push(Block { start: 10 * i, end: 10 * i + 1 }));
         assert_eq!(sacks.blocks().len(), 4);
         assert_eq!(sacks.blocks()[3].start, 30);

@@ -156,7 +156,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
         bqm: bias(described, marks),
     };
     let stamp = settings.timestamps.then_some(Instant::ZERO);
-    let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::EMPTY }.header().count();
+    let most = MOST_SEGMENT.count() - Segment { stamp, ..Segment::default() }.header().count();
     if described.loss_detection == Some(LossDetection::RackTlp) && settings.recovery != Recovery::Sack {
         let message = "RACK needs selective acknowledgements: set `recovery = \"sack\"`, or leave `loss_detection` out";
         return Err(("loss_detection", message.to_owned()));
@@ -183,9 +183,7 @@ fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, S
     if settings.advertised_window > MOST_WINDOW {
         return Err(("advertised_window", "a TCP header can advertise at most 1024 MiB (RFC 7323, 2.3)".to_owned()));
     }
-    if settings.rto_min == Duration::ZERO {
-        return Err(("rto_min", "a timeout is above zero".to_owned()));
-    }
+    refuse_if!(settings.rto_min == Duration::ZERO, Err(("rto_min", "a timeout is above zero".to_owned())));
     Ok(settings)
 }
 

@@ -24,9 +24,7 @@ pub(super) fn check(described: &config::Flow, traffic: &Traffic) -> Result<Optio
     if described.class != Class::RealTime {
         return refuse("", "best effort needs no admission: add `class = \"real-time\"`, or leave the table out");
     }
-    if described.to == "broadcast" {
-        return refuse("", "a probe has one destination, and this flow goes to all");
-    }
+    refuse_if!(described.to == "broadcast", refuse("", "a probe has one destination, and this flow goes to all"));
     if !traffic.asks() {
         return refuse(
             "",

@@ -40,9 +40,7 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
                 return Err(BuildError::new(format!("flow.{}.from", described.name), message));
             }
             let tcp = answered.and_then(|answered| answered.settings);
-            if flows.len() == MOST {
-                return Err(too_many(described));
-            }
+            refuse_if!(flows.len() == MOST, Err(too_many(described)));
             let supply = traffic.supply(&name, tcp, seed)?;
             let identity = identity(described, name, &names[from as usize], names.get(to as usize), &traffic);
             flows.push(flow(described, identity, from, to, supply, rules));

@@ -120,9 +120,9 @@ impl Connection {
         if self.closed {
             return;
         }
-        let before = self.receiver.arrived();
+        let before = self.receiver.arrived;
         let fresh = self.receiver.receive(now, segment, packet.ecn == Ecn::Ce);
-        let carried = Bytes::new(self.receiver.arrived() - before);
+        let carried = Bytes::new(self.receiver.arrived - before);
         flow.record.bytes += Bytes::new(fresh);
         if let Some(record) = &mut flow.record.transport {
             record.carried += carried;
@@ -239,7 +239,7 @@ impl Connections {
         if connection.closed {
             return;
         }
-        let counts = connection.sender.counts();
+        let counts = connection.sender.counts;
         if counts != connection.counted {
             let before = std::mem::replace(&mut connection.counted, counts);
             if let Some(record) = &mut cx.flows[connection.flow].record.transport {
@@ -315,7 +315,6 @@ impl Connections {
     }
 
     /// Counts a new packet with this segment.
-    #[inline]
     pub(crate) fn packet_made(&mut self, segment: Option<Handle>) {
         if let Some(segment) = segment {
             self.carried.get_mut(segment).packets += 1;
@@ -323,7 +322,6 @@ impl Connections {
     }
 
     /// Counts the end of a packet; the last one of a segment frees it.
-    #[inline]
     pub(crate) fn packet_gone(&mut self, segment: Option<Handle>) {
         if let Some(segment) = segment {
             self.let_go(segment);
@@ -376,7 +374,6 @@ impl Connections {
     }
 
     /// Hash of a packet's transport flow: addresses and ports, which differ between connections.
-    #[inline]
     pub(crate) fn flow_key(&self, flow: FlowId, packet: &Packet) -> u32 {
         let Some(segment) = packet.segment else { return flow.into() };
         u32::from(flow).wrapping_add(self.carried.get(segment).key)

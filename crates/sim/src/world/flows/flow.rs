@@ -48,13 +48,11 @@ impl Flow {
     }
 
     /// The ends of a packet of this flow, at a node that has it from `previous`.
-    #[inline]
     pub(crate) fn ends(&self, previous: Option<u32>, packet: &Packet) -> Ends {
         Ends { origin: self.from.into(), destination: self.to, previous, travelled: packet.travelled() }
     }
 
     /// A new packet with this payload over UDP.
-    #[inline]
     pub(crate) fn packet(&mut self, index: FlowId, payload: Bytes, now: Instant) -> Packet {
         self.record.sent += 1;
         self.record.offered += payload;
@@ -209,7 +207,7 @@ impl Supply {
             Self::Saturated { payload, .. } => Some(network_bytes(*payload)),
             Self::Transfers { settings, .. } => {
                 let stamp = settings.timestamps.then_some(Instant::ZERO);
-                Some(ip_bytes(settings.segment + Segment { stamp, ..Segment::EMPTY }.header()))
+                Some(ip_bytes(settings.segment + Segment { stamp, ..Segment::default() }.header()))
             }
             Self::Outside(_) => Some(MTU),
             Self::Answers { longest } => Some(*longest),

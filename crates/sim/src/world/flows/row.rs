@@ -20,7 +20,6 @@ impl Row {
     }
 
     /// Adds a packet to the row if it is alike; true if it is.
-    #[inline]
     pub(crate) fn takes(&mut self, packet: &Packet) -> bool {
         let alike = self.like.as_ref().is_some_and(|(_, like)| packet.arrives_like(like));
         self.packets += u32::from(alike);

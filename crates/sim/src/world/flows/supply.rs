@@ -95,7 +95,7 @@ impl<'n> Traffic<'n> {
 
     /// Frames of its recording that are not replayed.
     pub(super) fn left_out(&self) -> Option<LeftOut> {
-        self.recording.as_ref().map(Pcap::left_out)
+        self.recording.as_ref().map(|recording| recording.left_out)
     }
 
     fn path(&self, key: &str) -> String {
@@ -207,15 +207,9 @@ impl<'n> Traffic<'n> {
 
     fn check_rate(&self) -> Result<(), BuildError> {
         let Some(Load::Drawn(LoadRange { from, to, every, .. })) = &self.flow.traffic.rate else { return Ok(()) };
-        if !self.is_steady() {
-            return self.refuse("rate", "only `cbr` and `poisson` have a rate that is drawn");
-        }
-        if from > to {
-            return self.refuse("rate", format!("no rate is at least {from} and at most {to}"));
-        }
-        if to.is_zero() {
-            return self.refuse("rate", "at a rate of zero nothing is ever sent");
-        }
+        refuse_if!(!self.is_steady(), self.refuse("rate", "only `cbr` and `poisson` have a rate that is drawn"));
+        refuse_if!(from > to, self.refuse("rate", format!("no rate is at least {from} and at most {to}")));
+        refuse_if!(to.is_zero(), self.refuse("rate", "at a rate of zero nothing is ever sent"));
         match every {
             Some(every) if *every < SHORTEST_DRAW => {
                 self.refuse("rate.every", format!("a rate is drawn each {SHORTEST_DRAW} at most"))
@@ -372,9 +366,7 @@ impl<'n> Traffic<'n> {
     fn on_off(&self, active: Range<Instant>, random: Stream) -> Result<OnOff, BuildError> {
         let config::Traffic { on, off, .. } = self.flow.traffic;
         let rate = self.need("rate", self.rate())?;
-        if rate.is_zero() {
-            return self.refuse("rate", "at a rate of zero nothing is sent while on either");
-        }
+        refuse_if!(rate.is_zero(), self.refuse("rate", "at a rate of zero nothing is sent while on either"));
         let packet = self.need("packet", self.packet())?;
         let (on, off) = (self.need("on", on)?, self.need("off", off)?);
         Ok(OnOff::new(packet, rate, self.times(on), self.times(off), share(on, off), active, random))
@@ -413,9 +405,7 @@ impl<'n> Traffic<'n> {
     fn bursts(&self) -> Result<(Pareto, Times), BuildError> {
         let config::Traffic { size, size_shape, reading, .. } = self.flow.traffic;
         let mean = self.need("size", size)?;
-        if mean.count() == 0 {
-            return self.refuse("size", "bursts of nothing: the mean size is above zero");
-        }
+        refuse_if!(mean.count() == 0, self.refuse("size", "bursts of nothing: the mean size is above zero"));
         let sizes = Pareto::with_mean(mean.count() as f64, size_shape.unwrap_or(SIZE_SHAPE));
         Ok((sizes, self.times(self.need("reading", reading)?)))
     }

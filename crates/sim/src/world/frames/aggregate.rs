@@ -31,7 +31,7 @@ impl Node {
         let Self { egress, saturated, energy, .. } = self;
         let &[(flow, payload)] = saturated[port].as_slice() else { return None };
         let Flow { waiting, record, .. } = &flows[flow];
-        let alone = egress.ports()[port].queue().backlog().packets == u64::from(*waiting);
+        let alone = egress.ports[port].queue.backlog().packets == u64::from(*waiting);
         let in_a_row = first.serial == serial(record.ledger.made - u64::from(*waiting));
         let plain = energy.is_none() && rules.aggregation.amsdu.is_none();
         (alone && in_a_row && plain && egress.lets_pass(port, network_bytes(payload))).then_some(flow)
@@ -57,7 +57,7 @@ impl Node {
         };
         let length = network_bytes(payload);
         let serial = serial(record.ledger.made - u64::from(waiting));
-        let transit = Transit { taken: now, ..Transit::NONE };
+        let transit = Transit { taken: now, ..Transit::default() };
         let mut next = Packet { serial, dscp, ecn, transit, ..Packet::new(Load::Flow(number), now, length) };
         let made = station.held.fill(assembly, msdu_bytes(length), rules, || {
             let packet = packets.insert(next);
@@ -65,7 +65,7 @@ impl Node {
             packet
         });
         egress.pass(now, port, length, made.into());
-        for last in egress.ports()[port].queue().in_line() {
+        for last in egress.ports[port].queue.in_line() {
             let packet = packets.get_mut(last.packet);
             packet.serial = packet.serial.wrapping_add(made.into());
         }
@@ -89,7 +89,7 @@ impl World {
     pub(super) fn filled_up(&mut self, node: NodeId, mut assembly: Assembly) -> Assembly {
         let now = self.now;
         // Only frames with a category are aggregated, and these have no queues by class.
-        let port = self.nodes[node].egress.port_to(assembly.to, assembly.category, Class::BestEffort);
+        let port = self.nodes[node].egress.layout.port(assembly.to, assembly.category, Class::BestEffort);
         let (mut index, mut sends) = (0, false);
         loop {
             let (Node { egress, station, .. }, rules, mut accounts) = self.node_and_accounts(node);
@@ -203,7 +203,7 @@ impl World {
             }
             packet.transit.accepted = true;
             self.connections.packet_made(copy.segment);
-            let copy = self.packets.insert(crate::net::Packet { transit: Transit::NONE, ..copy });
+            let copy = self.packets.insert(crate::net::Packet { transit: Transit::default(), ..copy });
             if let Some(found) = self.routing.found() {
                 found.hear_neighbour(node, from, self.now);
                 found.copy(handle, copy);

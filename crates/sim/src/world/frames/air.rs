@@ -453,7 +453,6 @@ impl World {
     }
 
     /// Counts the outcome of a station's own frames, if there is one.
-    #[inline]
     pub(super) fn count_outcome(&mut self, node: NodeId, answer: Answer) {
         if answer.failed.is_some() || answer.report.is_some() {
             self.nodes[node].count_own(self.now, &answer);

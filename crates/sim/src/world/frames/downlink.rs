@@ -81,7 +81,7 @@ impl World {
             return true;
         }
         let now = self.now;
-        let port = self.nodes[node].egress.port_to(to, category, Class::BestEffort);
+        let port = self.nodes[node].egress.layout.port(to, category, Class::BestEffort);
         let (Node { egress, .. }, _, mut accounts) = self.node_and_accounts(node);
         let mut index = 0;
         loop {

@@ -64,7 +64,8 @@ impl Node {
     pub(super) fn count_own(&mut self, now: Instant, answer: &Answer) {
         let Self { record, egress, station, .. } = self;
         if let Some(Announced { to, category, airtime }) = answer.announced {
-            egress.announced_in_vain(now, to, category, airtime);
+            // A driver reports attempts, and mac80211 charges each with all of its frame.
+            egress.on_air(now, to, category, false, || airtime);
         }
         match answer.failed {
             Some(Unanswered::Data) => record.unanswered_data += 1,

@@ -31,7 +31,6 @@ impl World {
     }
 
     /// Handles the frames that a station is done with.
-    #[inline]
     pub(crate) fn finish_frames(&mut self, node: NodeId) {
         if self.nodes[node].station.held.has_finished() {
             self.finish_all(node);
@@ -127,7 +126,6 @@ impl World {
 impl Node {
     /// Ensures an event at the station's deadline. One that is already pending before it suffices: when it comes it is
     /// set again, so that a back-off that freezes often costs no event each time. `node`: its own number.
-    #[inline]
     pub(crate) fn arm(&mut self, node: NodeId, events: &mut EventQueue<Event>) {
         if let Some(deadline) = self.newly_due() {
             events.push(deadline, Event::Deadline { node });
@@ -135,7 +133,6 @@ impl Node {
     }
 
     /// Counts packets that its station is done with now, if there are any: how they went, and how many.
-    #[inline]
     fn count(&mut self, now: Instant, passage: &Passage, packets: u32, recorder: &mut Option<Recorder>) {
         if packets > 0 {
             self.count_all(now, passage, packets, recorder);
@@ -147,7 +144,7 @@ impl Node {
         let &Passage { to, category, dscp, delivered, waited, taken, expected, load } = passage;
         let completion = Completion { waited, service: now.since(taken), packets };
         self.record.finish(to, delivered, &completion);
-        let port = self.egress.port_to(to, category, dscp.class());
+        let port = self.egress.layout.port(to, category, dscp.class());
         let of_hardware = (expected, to, u64::from(load) * u64::from(packets), delivered);
         self.completed(now, port, &completion, of_hardware, recorder);
     }

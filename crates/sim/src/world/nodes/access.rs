@@ -23,9 +23,7 @@ pub(crate) fn access(
     let usual = if points.peek().is_some() && points.all(is_b) { OF_B } else { timing.cw_min };
     let cw_min = mac.cw_min.unwrap_or(usual);
     let cw_max = mac.cw_max.unwrap_or(timing.cw_max.max(cw_min));
-    if cw_min > cw_max {
-        return Err(BuildError::new("mac.cw_max", format!("`cw_max` is below `cw_min` ({cw_min})")));
-    }
+    refuse_if!(cw_min > cw_max, Err(BuildError::new("mac.cw_max", format!("`cw_max` is below `cw_min` ({cw_min})"))));
     let own = site.and_then(|site| Some((site, site.edca.as_ref()?)));
     let after_timeout = Duration::ZERO;
     let dcf = Access { space: timing.difs, cw_min, cw_max, after_timeout, txop_limit: Duration::ZERO };

@@ -53,7 +53,7 @@ impl Infrastructure {
             for (from, to) in [(a, b), (b, a)] {
                 // Neither category nor class matters on a wire.
                 let (from, to) = (NodeId::from(from), NodeId::from(to));
-                let port = nodes[from].egress.port_to(to.into(), 0, Class::BestEffort);
+                let port = nodes[from].egress.layout.port(to.into(), 0, Class::BestEffort);
                 let name = format!("{} {}", nodes[from].name, nodes[to].name);
                 wires.push(Wire::new(from, port, to, &network.wired[table], Stream::new(seed, &name, Purpose::Damage)));
             }
@@ -230,9 +230,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
             ("waypoints", !site.waypoints.is_empty()),
         ];
         for (key, given) in given {
-            if given {
-                return refuse(key, format!("`{}` has no radio and no `{key}`", site.name));
-            }
+            refuse_if!(given, refuse(key, format!("`{}` has no radio and no `{key}`", site.name)));
         }
         if site.queue.is_some() || !site.category_queue.is_default() || !site.class_queue.is_default() {
             return refuse("queue", "the queues of a wired node are those of its links: `[wired.queue]`".to_owned());

@@ -20,13 +20,13 @@ impl Node {
             _ => Tells::Nothing,
         };
         if let Some(tmac) = &mut self.station.tmac {
-            tmac.tell(tells);
+            tmac.tells = tells;
         }
     }
 
     /// What it has told, and the place of another node among those that it asked.
     pub(crate) fn told(&self, listener: u32) -> Option<(Tells, Option<usize>)> {
-        self.station.tmac.as_ref().map(|tmac| (tmac.tells(), tmac.place_of(listener)))
+        self.station.tmac.as_ref().map(|tmac| (tmac.tells, tmac.place_of(listener)))
     }
 
     /// Handles a frame that it has heard: the key that its sender has [told](Self::told), and a request for a grant.
@@ -69,7 +69,7 @@ impl Node {
         let Self { station, egress, .. } = self;
         let mut oldest =
             station.held.mpdus_but(without).filter_map(|mpdu| key(&accounts.packets.get(mpdu.packet))).min();
-        let mut filled = egress.filled();
+        let mut filled = egress.filled;
         while filled != 0 {
             let category = u8::try_from(filled.trailing_zeros()).expect("a byte has eight bits");
             filled &= filled - 1;

@@ -1,7 +1,7 @@
 //! A node: its station, its egress, and what it alone keeps account of.
 
 use crate::config::Class;
-use crate::egress::{Egress, Port, Taken};
+use crate::egress::{Egress, Taken};
 use crate::engine::{Arena, EventQueue, FlowId, Handle, List, NodeId, Number as _, PortId};
 use crate::mac::{Conventions, Finished, Frame, Kind, QUEUE_MOST, Station};
 use crate::net::{Load, Packet, Waiting, msdu_bytes};
@@ -125,7 +125,7 @@ impl Node {
     pub(crate) fn choose_level(&mut self, now: Instant, busy: impl FnOnce() -> Duration) {
         let Some(energy) = &mut self.energy else { return };
         // A node with two levels has one queue for what goes by radio.
-        let packets = self.egress.ports()[PortId::at(0)].queue().backlog().packets + 1;
+        let packets = self.egress.ports[PortId::at(0)].queue.backlog().packets + 1;
         if let Some(is_low) = energy.chooses(now, busy(), packets) {
             self.station.rates.set_low(is_low);
         }
@@ -142,20 +142,20 @@ impl Node {
         let Self { station, egress, gauge, energy, .. } = self;
         let gauge = gauge.as_mut()?;
         let radio = gauge.read(port, now, busy())?;
-        let aggregate_max = station.largest_frame(egress.category(port), gauge.mode(), rules);
-        let tells = egress.ports()[port].needs().reads.contains(Reads::LEVELS);
+        let aggregate_max = station.largest_frame(egress.layout.category(port), gauge.mode, rules);
+        let tells = egress.ports[port].needs().reads.contains(Reads::LEVELS);
         let levels = energy.as_mut().filter(|_| tells).map(|account| account.tell()).unwrap_or_default();
         Some(Radio { aggregate_max, aggregate_mpdus_max: rules.aggregation.most_mpdus(), levels, ..radio })
     }
 
     /// Carries out what a port's controller orders of the whole node. Returns when a note is due, if one is now.
     pub(crate) fn obey(&mut self, port: PortId, orders: &Orders, now: Instant, rules: &Conventions) -> Option<Instant> {
-        if self.egress.ports()[port].orders_access() {
+        if self.egress.ports[port].needs().sets.contains(Sets::ACCESS) {
             self.order_access(port, orders, rules);
         }
         // Queues of wires order nothing of the radio, whose threshold they would take back.
         if let Some(energy) = &mut self.energy
-            && self.egress.ports()[port].needs().sets.contains(Sets::LEVEL)
+            && self.egress.ports[port].needs().sets.contains(Sets::LEVEL)
         {
             energy.order(now, orders.low_up_to);
         }
@@ -171,7 +171,7 @@ impl Node {
 
     /// Sets the contention parameters of a port's category as its controller orders.
     pub(crate) fn order_access(&mut self, port: PortId, orders: &Orders, rules: &Conventions) {
-        let category = self.egress.category(port);
+        let category = self.egress.layout.category(port);
         self.station.contention.set_access(category, |configured| rules.ordered(configured, orders.access));
     }
 
@@ -236,14 +236,14 @@ impl Node {
     /// Rate that it can still admit: the least of those that controllers of its queues give; unlimited if none gives
     /// one.
     pub(crate) fn available(&self) -> Rate {
-        self.egress.ports().iter().filter_map(Port::available).min().unwrap_or(Rate::bps(u64::MAX))
+        self.egress.ports.iter().filter_map(|port| port.controller.available()).min().unwrap_or(Rate::bps(u64::MAX))
     }
 
     /// Size of its queue for a receiver and category. The receiver has to know what the packets take in an A-MPDU,
     /// hence headers count.
     pub(crate) fn queued(&self, to: u32, category: u8, rules: &Conventions) -> Bytes {
         let Self { station, egress, saturated, .. } = self;
-        if !saturated[egress.port_to(to, category, Class::BestEffort)].is_empty() {
+        if !saturated[egress.layout.port(to, category, Class::BestEffort)].is_empty() {
             // The next packet is made when one leaves.
             return QUEUE_MOST;
         }
@@ -296,7 +296,7 @@ impl Node {
             while let Some(handle) = next {
                 let Packet { transit, dscp, .. } = packets.get_mut(handle);
                 let (expected, load) = (std::mem::take(&mut transit.expected), std::mem::take(&mut transit.load));
-                egress.relieve(now, egress.port_to(to, category, dscp.class()), expected, (to, load.into(), false));
+                egress.relieve(now, egress.layout.port(to, category, dscp.class()), expected, (to, load.into(), false));
                 next = transit.next;
             }
         }
@@ -318,18 +318,18 @@ impl Node {
 
 /// Returns the name of a port among those of its node.
 pub(crate) fn port_name(nodes: &List<NodeId, Node>, node: &Node, port: PortId, rules: &Conventions) -> String {
-    node.egress.name(port, rules, |other| &nodes[other.into()].name)
+    node.egress.layout.name(port, rules, |other| &nodes[other.into()].name)
 }
 
 /// Names of the ports of all nodes, in order: the node's name if it has one radio port.
 pub(crate) fn port_names(nodes: &List<NodeId, Node>, rules: &Conventions) -> Vec<String> {
     let names = |node: &Node| {
-        let only = node.egress.layout().radio_ports() == 1;
+        let only = node.egress.layout.radio_ports() == 1;
         let name = |port: PortId| match port.place() {
             0 if only => node.name.clone(),
             _ => format!("{} {}", node.name, port_name(nodes, node, port, rules)),
         };
-        node.egress.ports().numbers().map(name).collect::<Vec<_>>()
+        node.egress.ports.numbers().map(name).collect::<Vec<_>>()
     };
     nodes.iter().flat_map(names).collect()
 }

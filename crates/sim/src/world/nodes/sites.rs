@@ -36,9 +36,7 @@ pub(crate) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
             None => sites.push(Site { position: node.position.or(scattered(network, node, seed)), ..node.clone() }),
         }
     }
-    if sites.is_empty() {
-        return Err(BuildError::new("", "there is no node: write `[nodes]` or `[[node]]`"));
-    }
+    refuse_if!(sites.is_empty(), Err(BuildError::new("", "there is no node: write `[nodes]` or `[[node]]`")));
     // The medium numbers the nodes that have a radio.
     sites.sort_by_key(|site| site.role == Role::Wired);
     Ok(sites)

@@ -23,7 +23,6 @@ impl Mesh {
     }
 
     /// Next hop of a data packet, if a route is known.
-    #[inline]
     pub(super) fn route(&mut self, node: NodeId, ends: &Ends, now: Instant) -> Option<u32> {
         self.nodes[node].route(ends, now, &self.settings)
     }

@@ -71,7 +71,6 @@ impl Found {
     }
 
     /// True if packets carry their routes.
-    #[inline]
     pub(crate) fn is_sourced(&self) -> bool {
         self.sourced().is_some()
     }
@@ -100,7 +99,6 @@ impl Found {
     }
 
     /// Next hop of a data packet at a node, if it is known.
-    #[inline]
     pub(crate) fn route(&mut self, node: NodeId, ends: &Ends, now: Instant) -> Option<u32> {
         match &mut self.protocol {
             Protocol::Aodv(mesh) => mesh.route(node, ends, now),

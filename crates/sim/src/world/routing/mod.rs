@@ -25,7 +25,6 @@ pub(crate) enum Routing {
 
 impl Routing {
     /// The protocol that finds routes, if one does.
-    #[inline]
     pub(crate) fn found(&mut self) -> Option<&mut Found> {
         match self {
             Self::Static(_) => None,
@@ -65,7 +64,6 @@ impl Routing {
     }
 
     /// True if nodes hear frames for others.
-    #[inline]
     pub(crate) fn overhears(&self) -> bool {
         self.sourced().is_some()
     }

@@ -72,7 +72,7 @@ impl Sourced {
         self.headers.set(handle, header);
         let packet = packets.get_mut(handle);
         packet.length += header.length();
-        packet.transit = Transit::NONE;
+        packet.transit = Transit::default();
         header.next().unwrap_or(BROADCAST)
     }
 

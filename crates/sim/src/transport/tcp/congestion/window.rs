@@ -22,7 +22,7 @@ enum Law {
 pub(crate) struct Window {
     segment: u64,
     initial: u64,
-    cwnd: u64,
+    pub(crate) cwnd: u64,
     ssthresh: u64,
     /// Window at the end of a fast recovery.
     settled: u64,
@@ -43,10 +43,6 @@ impl Window {
         };
         let (ssthresh, slow_start) = (u64::MAX, settings.slow_start);
         Self { segment, initial, cwnd: initial, ssthresh, settled: initial, slow_start, law }
-    }
-
-    pub(crate) fn cwnd(&self) -> u64 {
-        self.cwnd
     }
 
     #[cfg(test)]

@@ -25,7 +25,7 @@ impl Sender {
     pub(crate) fn close(&mut self) {
         self.closing = true;
         if self.end == u64::MAX {
-            self.end = self.board.nxt().max(1);
+            self.end = self.board.nxt.max(1);
         }
     }
 
@@ -38,7 +38,7 @@ impl Sender {
             State::SynSent => !segment.syn,
             State::Established => false,
         };
-        if unexpected || ack < self.board.una() || ack > self.board.nxt() + u64::from(self.probed) {
+        if unexpected || ack < self.board.una || ack > self.board.nxt + u64::from(self.probed) {
             return;
         }
         if self.settings.timestamps {
@@ -47,13 +47,13 @@ impl Sender {
         self.report = segment.report.or(self.report);
         let duplicate = segment.twice();
         if let Some(rack) = &mut self.rack {
-            rack.hear(ack, self.board.nxt(), duplicate.is_some_and(|block| !self.tail.sent(block)));
+            rack.hear(ack, self.board.nxt, duplicate.is_some_and(|block| !self.tail.sent(block)));
         }
         let news = self.board.news_below(ack);
         let fresh = self.settings.recovery == Recovery::Sack && self.update(now, segment);
         let repeats = segment.window == self.offered && self.board.flight() > 0;
         self.offer(ack, segment.window);
-        let (una, flight) = (self.board.una(), self.flight_size());
+        let (una, flight) = (self.board.una, self.flight_size());
         let marked = segment.marked.saturating_sub(self.marked);
         self.marked += marked;
         if ack > una {
@@ -80,14 +80,14 @@ impl Sender {
         if ack > una {
             self.watch_tail(now);
         }
-        debug_assert_eq!(self.board.una(), ack);
-        debug_assert!(self.window.cwnd() >= self.settings.segment.count(), "a segment may always be sent");
+        debug_assert_eq!(self.board.una, ack);
+        debug_assert!(self.window.cwnd >= self.settings.segment.count(), "a segment may always be sent");
     }
 
     /// Tells Prague what was acknowledged, and how much of it arrived with a mark.
     fn hear(&mut self, now: Instant, acked: u64, marked: u64) {
-        let (una, nxt) = (self.board.una(), self.board.nxt());
-        let before = self.window.cwnd();
+        let (una, nxt) = (self.board.una, self.board.nxt);
+        let before = self.window.cwnd;
         let may_reduce = self.recovery.is_open();
         if self.window.hear(&Heard { now, una, nxt, acked, marked, may_reduce }) {
             self.counts.marks += 1;
@@ -118,7 +118,7 @@ impl Sender {
     /// Octets are acknowledged, and `news` of them were neither SACKed before nor, where marks are counted, marked.
     fn advance(&mut self, now: Instant, ack: u64, news: u64, segment: &Segment) {
         self.measure(now, ack, segment);
-        let below = ack - self.board.una();
+        let below = ack - self.board.una;
         self.board.acknowledge(ack);
         if let Some(marks) = &mut self.marks {
             marks.acknowledge(ack);
@@ -140,7 +140,7 @@ impl Sender {
         match progress {
             Progress::Normal if segment.syn || segment.ece && self.ecn && !self.settings.counts_marks() => {}
             Progress::Normal => {
-                let (srtt, limited) = (self.rto.srtt(), self.limited);
+                let (srtt, limited) = (self.rto.srtt, self.limited);
                 self.window.grow(Growth { now, srtt, acked: news, limited, timed_out });
             }
             Progress::Continue => {}
@@ -161,7 +161,7 @@ impl Sender {
                     RecoveryEnd::News => news,
                 };
                 if acked > 0 {
-                    self.window.grow(Growth { now, srtt: self.rto.srtt(), acked, limited: true, timed_out });
+                    self.window.grow(Growth { now, srtt: self.rto.srtt, acked, limited: true, timed_out });
                 }
             }
         }
@@ -171,7 +171,7 @@ impl Sender {
             self.timer = now + self.rto.timeout();
         }
         debug_assert!((self.board.flight() == 0) == (self.timer == Instant::NEVER), "what is outstanding is timed");
-        debug_assert!(self.board.una() == ack && !self.probed);
+        debug_assert!(self.board.una == ack && !self.probed);
     }
 
     fn end_recovery(&mut self) {
@@ -208,8 +208,8 @@ impl Sender {
     }
 
     fn duplicate(&mut self, now: Instant) {
-        let una = self.board.una();
-        match self.recovery.duplicate(una, self.board.nxt(), self.board.first_is_lost() || self.first_goes_first()) {
+        let una = self.board.una;
+        match self.recovery.duplicate(una, self.board.nxt, self.board.first_is_lost() || self.first_goes_first()) {
             Duplicate::Pass => {}
             Duplicate::Departure if self.settings.recovery == Recovery::Sack => {}
             Duplicate::Departure => self.window.inflate(1),
@@ -228,7 +228,7 @@ impl Sender {
     /// section 3.5).
     fn first_goes_first(&self) -> bool {
         let marks = self.marks.as_ref().filter(|_| self.settings.reports().is_some_and(|bqm| bqm.single_duplicate));
-        marks.is_some_and(|marks| marks.base(self.board.una()) == 0)
+        marks.is_some_and(|marks| marks.base(self.board.una) == 0)
     }
 
     /// Begins a fast recovery with a repetition.
@@ -236,7 +236,7 @@ impl Sender {
         self.counts.recoveries += 1;
         self.board.begin_recovery();
         // A mark in this window of data has reduced it already (RFC 3168, 6.1.2).
-        if self.board.una() >= self.reduced_at {
+        if self.board.una >= self.reduced_at {
             self.reduce(now, self.flight_size());
         }
         self.due.first = true;
@@ -247,24 +247,24 @@ impl Sender {
 
     /// Handles congestion with `flight` octets outstanding: reduces the window once for all of them.
     pub(super) fn reduce(&mut self, now: Instant, flight: u64) {
-        let before = self.window.cwnd();
+        let before = self.window.cwnd;
         self.window.reduce(flight, self.report);
         self.count_halving(before);
         self.reduced_when = now;
-        self.reduced_at = self.board.nxt();
+        self.reduced_at = self.board.nxt;
         self.due.cwr = self.ecn && !self.settings.counts_marks();
-        debug_assert!(self.reduced_at >= self.board.una());
+        debug_assert!(self.reduced_at >= self.board.una);
     }
 
     fn count_halving(&mut self, before: u64) {
-        self.counts.halvings += u64::from(2 * self.window.cwnd() <= before);
+        self.counts.halvings += u64::from(2 * self.window.cwnd <= before);
     }
 
     /// Octets that count as outstanding in a reduction: `FlightSize`, but no more than the window. So neither segments
     /// of limited transmit count (RFC 5681, 3.2, step 2), nor octets sent before the last reduction that are still
     /// unacknowledged.
     pub(super) fn flight_size(&self) -> u64 {
-        self.board.flight().min(self.window.cwnd())
+        self.board.flight().min(self.window.cwnd)
     }
 
     /// Returns the time at which [`Self::expire`] is to be called.
@@ -306,7 +306,7 @@ impl Sender {
     /// Handles a retransmission timeout (RFC 6298, 5.4 to 5.6).
     fn time_out(&mut self, now: Instant) {
         self.counts.timeouts += 1;
-        let una = self.board.una();
+        let una = self.board.una;
         if una > self.timed_out_at {
             // In a recovery with SACK a repetition was lost, and the threshold falls twice (RFC 5681, 4.3). Without it there may
             // only be more to repeat than there was time for.
@@ -314,23 +314,23 @@ impl Sender {
             self.window.lower_threshold(self.flight_size(), slow);
         }
         if let Some(rack) = &mut self.rack {
-            rack.time_out(now, self.rto.srtt(), self.board.is_reneged());
+            rack.time_out(now, self.rto.srtt, self.board.is_reneged());
         }
         self.board.time_out();
-        let before = self.window.cwnd();
+        let before = self.window.cwnd;
         self.window.collapse(self.pipe());
         self.count_halving(before);
         self.timed_out_at = una;
         self.tail = Tail::NONE;
         self.reordering = Instant::NEVER;
-        self.recovery.time_out(self.board.nxt());
-        self.reduced_at = self.board.nxt();
+        self.recovery.time_out(self.board.nxt);
+        self.reduced_at = self.board.nxt;
         self.reduced_when = now;
         self.timed = None;
         self.due.first = false;
         self.lowest.end = 0;
         self.due.cwr = self.ecn && !self.settings.counts_marks();
         debug_assert!(self.recovery.is_timed_out() && self.board.flight() > 0);
-        debug_assert!(self.pipe() < self.window.cwnd(), "a segment may be sent");
+        debug_assert!(self.pipe() < self.window.cwnd, "a segment may be sent");
     }
 }

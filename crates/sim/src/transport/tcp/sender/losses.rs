@@ -7,7 +7,7 @@ use units::Instant;
 impl Sender {
     /// Records the first transmission of `block`.
     pub(super) fn record_sent(&mut self, now: Instant, block: Block) {
-        debug_assert!(block.start == self.board.nxt() && block.len() > 0, "what follows");
+        debug_assert!(block.start == self.board.nxt && block.len() > 0, "what follows");
         self.board.sent(block.end);
         if let Some(rack) = &mut self.rack {
             rack.send(block, now);
@@ -16,7 +16,7 @@ impl Sender {
 
     /// Records the repetition of `block`.
     pub(super) fn record_repeated(&mut self, now: Instant, block: Block) {
-        debug_assert!(block.start >= self.board.una() && block.end <= self.board.nxt(), "outstanding");
+        debug_assert!(block.start >= self.board.una && block.end <= self.board.nxt, "outstanding");
         match &mut self.rack {
             Some(rack) => rack.repeat(block, now),
             None => self.board.repeat(block),
@@ -56,7 +56,7 @@ impl Sender {
 
     /// Runs RACK's loss detection, after an acknowledgement or when the reordering window has passed.
     pub(super) fn look_for_losses(&mut self, now: Instant) {
-        let (recovering, srtt) = (!self.recovery.is_open(), self.rto.srtt());
+        let (recovering, srtt) = (!self.recovery.is_open(), self.rto.srtt);
         let Some(rack) = &mut self.rack else { return };
         let found = rack.detect(now, recovering, srtt);
         self.reordering = found.again.unwrap_or(Instant::NEVER);
@@ -64,7 +64,7 @@ impl Sender {
             self.tail.cancel();
         }
         let repetition = found.repetition.is_some();
-        if (repetition || rack.lost().is_some()) && self.recovery.begin_by_time(self.board.nxt(), repetition) {
+        if (repetition || rack.lost().is_some()) && self.recovery.begin_by_time(self.board.nxt, repetition) {
             self.begin_recovery(now);
         }
         // A repetition of after the last reduction that is lost is one more sign of congestion (RFC 5681, 4.3; RFC 8985, 3.4).

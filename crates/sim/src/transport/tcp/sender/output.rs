@@ -47,7 +47,7 @@ impl Sender {
 
     fn syn(&mut self, now: Instant) -> Segment {
         let syn = Block { start: 0, end: 1 };
-        if self.board.nxt() == 0 {
+        if self.board.nxt == 0 {
             self.record_sent(now, syn);
         } else if let Some(rack) = &mut self.rack {
             rack.repeat(syn, now);
@@ -75,7 +75,7 @@ impl Sender {
         self.counts.retransmits += 1;
         // Time for the first segment, as in Linux, and for no other, or a first that is lost again would never be missed;
         // without SACK the timer is left to the acknowledgements.
-        if self.settings.recovery == Recovery::Sack && block.start == self.board.una() {
+        if self.settings.recovery == Recovery::Sack && block.start == self.board.una {
             self.timer = now + self.rto.timeout();
         }
         self.tail.cancel();
@@ -101,7 +101,7 @@ impl Sender {
     fn next_of_lowest(&mut self) -> Option<Block> {
         let marks = self.marks.as_ref()?;
         while self.lowest.start < self.lowest.end {
-            let block = Block { start: self.lowest.start.max(self.board.una()), end: self.lowest.end };
+            let block = Block { start: self.lowest.start.max(self.board.una), end: self.lowest.end };
             self.lowest.start = block.start + self.settings.segment.count();
             if block.len() > 0 && marks.base(block.start) == 0 {
                 return Some(self.cut(block));
@@ -152,7 +152,7 @@ impl Sender {
             self.timer = now + self.rto.timeout();
         }
         self.record_sent(now, block);
-        debug_assert!(self.timer != Instant::NEVER && self.board.nxt() <= self.last());
+        debug_assert!(self.timer != Instant::NEVER && self.board.nxt <= self.last());
         self.watch_tail(now);
         if self.timed.is_none() && self.recovery.is_open() {
             self.timed = Some((block.start, now));
@@ -168,7 +168,7 @@ impl Sender {
     /// The octets that may be sent next by the receiver's window; a part of a segment only if that is at least half of
     /// the largest window ever seen (RFC 9293, 3.8.6.2.1).
     pub(super) fn fresh_block(&self) -> Option<Block> {
-        let start = self.board.nxt();
+        let start = self.board.nxt;
         if start >= self.last() {
             return None;
         }
@@ -187,14 +187,14 @@ impl Sender {
         let by_pipe = self.recovery.is_timed_out() || sack && (limited_transmit || self.recovery.is_fast());
         let outstanding = if by_pipe { self.pipe() } else { self.board.flight() };
         let beyond = if limited_transmit { self.recovery.limited_transmit() } else { 0 };
-        let allowed = self.window.cwnd().saturating_add(beyond * self.settings.segment.count());
+        let allowed = self.window.cwnd.saturating_add(beyond * self.settings.segment.count());
         allowed.saturating_sub(outstanding)
     }
 
     /// True if only probes can show that the window opens: data to send, nothing outstanding and a window too small
     /// (RFC 9293, 3.8.6.1).
     fn watch_closed_window(&mut self, now: Instant) {
-        let waiting = self.board.nxt() < self.last() && self.board.flight() == 0;
+        let waiting = self.board.nxt < self.last() && self.board.flight() == 0;
         if waiting && self.timer == Instant::NEVER {
             self.timer = now + self.probes.stretch(self.rto.timeout());
         }
@@ -203,10 +203,10 @@ impl Sender {
 
     /// A probe of one octet, or what a small window takes, ignoring the rule against small segments.
     fn probe(&mut self) -> Option<Block> {
-        if !take(&mut self.due.probe) || self.board.nxt() >= self.last() {
+        if !take(&mut self.due.probe) || self.board.nxt >= self.last() {
             return None;
         }
-        let start = self.board.nxt();
+        let start = self.board.nxt;
         self.probed = true;
         Some(Block { start, end: start + 1 })
     }
@@ -236,12 +236,12 @@ impl Sender {
 
     fn empty(&self, now: Instant) -> Segment {
         Segment {
-            start: self.board.nxt(),
+            start: self.board.nxt,
             ack: Some(1),
             window: self.settings.advertised_window.count(),
             stamp: self.settings.timestamps.then_some(now),
             echo: self.echo,
-            ..Segment::EMPTY
+            ..Segment::default()
         }
     }
 }

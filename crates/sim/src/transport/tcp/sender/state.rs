@@ -103,7 +103,8 @@ pub(crate) struct Sender {
     pub(super) marks: Option<Marks>,
     /// Where packets of priority 0 are still to be repeated at once.
     pub(super) lowest: Block,
-    pub(super) counts: Counts,
+    /// Returns the counts of its actions so far.
+    pub(crate) counts: Counts,
 }
 
 /// Tail loss probe of a flight.
@@ -171,12 +172,7 @@ impl Sender {
 
     /// True if all supplied octets, and the FIN if there is one, are acknowledged.
     pub(crate) fn done(&self) -> bool {
-        self.state == State::Established && self.board.una() == self.last()
-    }
-
-    /// Returns the counts of its actions so far.
-    pub(crate) fn counts(&self) -> Counts {
-        self.counts
+        self.state == State::Established && self.board.una == self.last()
     }
 
     /// Takes the round-trip sample of the last segment received.
@@ -186,7 +182,7 @@ impl Sender {
 
     /// The smoothed round-trip time (RFC 6298, section 2).
     pub(crate) fn srtt(&self) -> Option<Duration> {
-        self.rto.srtt()
+        self.rto.srtt
     }
 
     /// The receiver's verdict on the losses that are now repaired; none after a timeout.
@@ -196,7 +192,7 @@ impl Sender {
 
     /// The congestion window, in octets.
     pub(crate) fn cwnd(&self) -> u64 {
-        self.window.cwnd()
+        self.window.cwnd
     }
 
     #[cfg(test)]
@@ -206,7 +202,7 @@ impl Sender {
 
     #[cfg(test)]
     pub(crate) fn una(&self) -> u64 {
-        self.board.una()
+        self.board.una
     }
 
     #[cfg(test)]

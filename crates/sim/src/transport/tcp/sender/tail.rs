@@ -20,7 +20,7 @@ impl Sender {
         let possible = self.rack.is_some() && self.state == State::Established && flight > 0;
         self.tail.at = if possible && quiet && self.tail.out.is_none() {
             let held = if flight <= self.settings.segment.count() { LONGEST_DELAYED_ACK } else { Duration::ZERO };
-            let timeout = self.rto.srtt().map_or(WITHOUT_RTT, |srtt| srtt * 2 + held);
+            let timeout = self.rto.srtt.map_or(WITHOUT_RTT, |srtt| srtt * 2 + held);
             (now + timeout).min(self.timer)
         } else {
             Instant::NEVER
@@ -39,7 +39,7 @@ impl Sender {
             (self.repeat(now, last), true)
         };
         self.counts.probes += 1;
-        self.tail = Tail { at: Instant::NEVER, out: Some((self.board.nxt(), again)) };
+        self.tail = Tail { at: Instant::NEVER, out: Some((self.board.nxt, again)) };
         // The timeout stays the last resort.
         self.timer = now + self.rto.timeout();
         debug_assert!(self.board.flight() > 0, "something waits for the answer");
@@ -56,7 +56,7 @@ impl Sender {
         } else if ack > end {
             // The probe has mended a loss that nothing else told of.
             self.tail.out = None;
-            if self.board.una() >= self.reduced_at {
+            if self.board.una >= self.reduced_at {
                 self.reduce(now, self.flight_size());
             }
         } else if bare {

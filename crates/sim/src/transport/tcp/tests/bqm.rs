@@ -111,10 +111,10 @@ fn packets_of_priority_0_are_repeated_at_once_after_several_losses() {
 /// A receiver that gets these segments of a connection; returns the report of its last acknowledgement.
 fn reported(settings: &Settings, segments: &[u64]) -> Option<Report> {
     let mut receiver = Receiver::new(settings);
-    receiver.receive(Instant::ZERO, &Segment { syn: true, ..Segment::EMPTY }, false);
+    receiver.receive(Instant::ZERO, &Segment { syn: true, ..Segment::default() }, false);
     receiver.next(Instant::ZERO);
     let answer = |segment: &u64| {
-        let segment = Segment { start: 1 + 1000 * segment, length: 1000, ack: Some(1), ..Segment::EMPTY };
+        let segment = Segment { start: 1 + 1000 * segment, length: 1000, ack: Some(1), ..Segment::default() };
         receiver.receive(Instant::ZERO, &segment, false);
         receiver.next(Instant::ZERO)
     };

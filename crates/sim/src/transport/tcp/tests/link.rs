@@ -147,7 +147,7 @@ impl Ours {
     }
 
     pub(super) fn counts(&self) -> Counts {
-        self.sender.counts()
+        self.sender.counts
     }
 }
 

@@ -35,7 +35,7 @@ fn without_sack_the_third_duplicate_repeats_the_first_segment_and_inflates_the_w
                 ],
             ),
         );
-        assert_eq!((sender.counts().recoveries, sender.counts().retransmits), (1, 1));
+        assert_eq!((sender.counts.recoveries, sender.counts.retransmits), (1, 1));
     }
 }
 
@@ -243,7 +243,7 @@ fn a_lost_repetition_takes_a_timeout() {
             ],
         ),
     );
-    assert_eq!(sender.counts().timeouts, 1);
+    assert_eq!(sender.counts.timeouts, 1);
 }
 
 #[test]
@@ -431,5 +431,5 @@ fn nonsense_changes_nothing() {
             ],
         ),
     );
-    assert_eq!(sender.counts().recoveries, 0);
+    assert_eq!(sender.counts.recoveries, 0);
 }

@@ -35,7 +35,7 @@ fn after_reordering_three_segments_are_not_enough() {
         ("ack 2", "9 10 cwnd=9"),
         ("ack 2 sack 3-5", "11 12 13 deadline=25"),
     ]);
-    assert_eq!(sender.counts().recoveries, 0);
+    assert_eq!(sender.counts.recoveries, 0);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_lost_repetition_is_repeated_and_halves_the_window_again() {
         ("ack 0 sack 1-10", "11"),
         ("ack 11", "12 cwnd=2"),
     ]);
-    assert_eq!((sender.counts().timeouts, sender.counts().recoveries), (0, 1));
+    assert_eq!((sender.counts.timeouts, sender.counts.recoveries), (0, 1));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn where_nothing_comes_back_the_last_segment_is_sent_again_and_shows_the_others_
             ("ack 3", "deadline=never"),
         ],
     );
-    assert_eq!((sender.counts().probes, sender.counts().timeouts, sender.counts().recoveries), (1, 0, 1));
+    assert_eq!((sender.counts.probes, sender.counts.timeouts, sender.counts.recoveries), (1, 0, 1));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_probe_is_of_new_data_if_there_are_any_whatever_the_window() {
             ("ack 3", "3 4 5 cwnd=3 deadline=250"),
         ],
     );
-    assert_eq!((sender.counts().probes, sender.counts().retransmits), (1, 0));
+    assert_eq!((sender.counts.probes, sender.counts.retransmits), (1, 0));
 }
 
 #[test]
@@ -153,5 +153,5 @@ fn a_repetition_that_is_lost_again_after_a_timeout_begins_a_recovery() {
         // Both were sent at once, and only the second has come.
         ("ack 1 sack 2", "r1 r3 cwnd=2 ssthresh=2"),
     ]);
-    assert_eq!((sender.counts().timeouts, sender.counts().recoveries), (1, 1));
+    assert_eq!((sender.counts.timeouts, sender.counts.recoveries), (1, 1));
 }

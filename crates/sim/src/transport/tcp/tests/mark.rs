@@ -25,7 +25,7 @@ fn a_mark_halves_the_window_once_a_window_and_the_sender_says_so() {
             ("ack 8 ece", "9! cwnd=2 ssthresh=2"),
         ],
     );
-    assert_eq!(sender.counts().marks, 2);
+    assert_eq!(sender.counts.marks, 2);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn only_new_data_may_be_marked() {
 #[test]
 fn a_receiver_echoes_a_mark_until_the_sender_has_reduced_its_window() {
     let mut receiver = Receiver::new(&ecn());
-    let syn = Segment { syn: true, ece: true, cwr: true, ..Segment::EMPTY };
+    let syn = Segment { syn: true, ece: true, cwr: true, ..Segment::default() };
     receiver.receive(Instant::ZERO, &syn, false);
     receiver.next(Instant::ZERO);
     let mut echoes = Vec::new();
@@ -78,7 +78,7 @@ fn a_receiver_echoes_a_mark_until_the_sender_has_reduced_its_window() {
     {
         for offset in 0..2 {
             let start = 1 + 1000 * (number + offset);
-            let data = Segment { start, length: 1000, ack: Some(1), cwr: cwr && offset == 0, ..Segment::EMPTY };
+            let data = Segment { start, length: 1000, ack: Some(1), cwr: cwr && offset == 0, ..Segment::default() };
             receiver.receive(Instant::ZERO, &data, marked && offset == 0);
         }
         echoes.push(receiver.next(Instant::ZERO).unwrap().ece);

@@ -26,7 +26,7 @@ fn marks_reduce_the_window_by_half_their_average_share_once_a_round_trip() {
             ("ack 8 marked 5", "cwnd=2.544 ssthresh=2.544"),
         ],
     );
-    assert_eq!((sender.counts().marks, sender.counts().halvings), (2, 1));
+    assert_eq!((sender.counts.marks, sender.counts.halvings), (2, 1));
 }
 
 #[test]

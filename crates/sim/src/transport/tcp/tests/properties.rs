@@ -269,10 +269,10 @@ proptest! {
         sender.close();
         sender.open(now);
         while !sender.done() {
-            let (flight, probes) = (sender.flight(), sender.counts().probes);
+            let (flight, probes) = (sender.flight(), sender.counts.probes);
             while let Some(segment) = sender.next(now) {
                 let first = segment.start <= sender.una() && segment.end() > sender.una();
-                if first || sender.counts().probes > probes || flight == 0 {
+                if first || sender.counts.probes > probes || flight == 0 {
                     care.renew(&sender, now);
                 }
                 sent += 1;
@@ -335,12 +335,12 @@ proptest! {
         sender.open(Instant::ZERO);
         let mut now = Instant::ZERO;
         for (ack, blocks, window, [syn, ece, late, stamped]) in told {
-            let mut sacks = Sacks::NONE;
+            let mut sacks = Sacks::default();
             for &(start, length) in &blocks {
                 sacks.push(Block { start, end: start + length });
             }
             let stamp = stamped.then_some(now);
-            let segment = Segment { ack: Some(ack), sacks, window, syn, ece, stamp, echo: stamp, ..Segment::EMPTY };
+            let segment = Segment { ack: Some(ack), sacks, window, syn, ece, stamp, echo: stamp, ..Segment::default() };
             sender.receive(now, &segment);
             let segments: Vec<Segment> = std::iter::from_fn(|| sender.next(now)).take(20_001).collect();
             prop_assert!(segments.len() <= 20_000, "no end of segments");
@@ -361,12 +361,12 @@ proptest! {
         told in prop::collection::vec((0u64..6000, 0u32..900, any::<[bool; 4]>()), 1..300),
     ) {
         let mut receiver = Receiver::new(&settings);
-        receiver.receive(Instant::ZERO, &Segment { syn: true, ..Segment::EMPTY }, false);
+        receiver.receive(Instant::ZERO, &Segment { syn: true, ..Segment::default() }, false);
         let mut reference = std::collections::BTreeSet::new();
         let mut delivered = 0;
         for (start, length, [syn, cwr, marked, old]) in told {
             let start = if old { start / 10 } else { start };
-            let segment = Segment { start, length, ack: Some(1), syn, cwr, ..Segment::EMPTY };
+            let segment = Segment { start, length, ack: Some(1), syn, cwr, ..Segment::default() };
             if !syn {
                 let next = 1 + delivered;
                 let window = next..next + settings.advertised_window.count();

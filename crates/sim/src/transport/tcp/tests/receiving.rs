@@ -13,14 +13,14 @@ struct Desk {
 impl Desk {
     fn new(settings: &Settings) -> Self {
         let mut receiver = Receiver::new(settings);
-        receiver.receive(Instant::ZERO, &Segment { syn: true, ..Segment::EMPTY }, false);
+        receiver.receive(Instant::ZERO, &Segment { syn: true, ..Segment::default() }, false);
         receiver.next(Instant::ZERO);
         Self { receiver, now: Instant::ZERO }
     }
 
     /// Delivers segment `number`; returns the acknowledgements, as `3` or `3 sack 5 7-8`, or nothing.
     fn data(&mut self, number: u64) -> String {
-        let segment = Segment { start: 1 + 1000 * number, length: 1000, ack: Some(1), ..Segment::EMPTY };
+        let segment = Segment { start: 1 + 1000 * number, length: 1000, ack: Some(1), ..Segment::default() };
         self.receiver.receive(self.now, &segment, false);
         self.answers()
     }
@@ -110,7 +110,7 @@ fn the_stamp_echoed_is_that_of_the_first_segment_not_yet_acknowledged() {
     let mut desk = Desk::new(&settings);
     let mut echo = |number: u64, stamp: u64| {
         let stamp = Some(Instant::from_nanos(stamp));
-        let segment = Segment { start: 1 + 1000 * number, length: 1000, ack: Some(1), stamp, ..Segment::EMPTY };
+        let segment = Segment { start: 1 + 1000 * number, length: 1000, ack: Some(1), stamp, ..Segment::default() };
         desk.receiver.receive(Instant::ZERO, &segment, false);
         desk.receiver.next(Instant::ZERO).map(|answer| answer.echo.unwrap().as_nanos())
     };
@@ -124,7 +124,7 @@ fn the_stamp_echoed_is_that_of_the_first_segment_not_yet_acknowledged() {
 fn octets_beyond_the_window_are_refused() {
     let settings = Settings { advertised_window: units::Bytes::new(1500), ..plain(Recovery::NewReno, 10) };
     let mut desk = Desk::new(&settings);
-    let data = |start, length| Segment { start, length, ack: Some(1), ..Segment::EMPTY };
+    let data = |start, length| Segment { start, length, ack: Some(1), ..Segment::default() };
     assert_eq!(desk.receiver.receive(Instant::ZERO, &data(1, 2000), false), 1500);
     assert_eq!(desk.receiver.receive(Instant::ZERO, &data(3001, 1), false), 0);
     assert_eq!(desk.receiver.next(Instant::ZERO).unwrap().ack, Some(1501));

@@ -98,7 +98,7 @@ impl Trace {
             window: self.settings.advertised_window.count(),
             stamp: stamped.then_some(self.now),
             echo: stamped.then_some(sent),
-            ..Segment::EMPTY
+            ..Segment::default()
         };
         let mut words = words.iter();
         while let Some(&word) = words.next() {

@@ -183,7 +183,7 @@ fn a_closed_window_is_probed_with_a_doubled_wait_until_it_opens() {
             ("ack 1 window 5000", "r1 2 deadline=1000"),
         ],
     );
-    assert_eq!((sender.counts().timeouts, sender.counts().retransmits), (0, 0));
+    assert_eq!((sender.counts.timeouts, sender.counts.retransmits), (0, 0));
 }
 
 #[test]
