@@ -33,7 +33,7 @@ Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and n
 Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in browsers; page-speed: its cost
 Results         fingerprints: records crates/sim/tests/fingerprints.csv anew
 Deep tests      mutants (BASE, WHOLE, FILE, SHARD), fuzz (TIME), fuzz-on, wasm, portable
-Packages        deb, deb-test, static (PROCESSOR), wheel, wheel-aarch64, pgo, library (PREFIX: the air for C, target/library)
+Packages        deb, deb-test, openwrt, static (PROCESSOR), wheel, wheel-aarch64, pgo, library (PREFIX: the air for C, target/library)
 Pictures        picture (docs/report.png), page-pictures, theory-plots
 endef
 export HELP
@@ -124,6 +124,15 @@ deb: live library
 # Installs, tries, upgrades and purges it in a tree of Debian's packages (root). RELEASE=trixie uses another release.
 deb-test:
 	python3 tests/packages/check_deb.py $(RELEASE)
+
+# A feed for OpenWrt's SDK: the packages, and the tarball of the last commit with its hash. Two makes of a commit are equal.
+openwrt:
+	rm -rf target/openwrt
+	mkdir -p target/openwrt
+	cp -r packaging/openwrt/sluice packaging/openwrt/luci-app-sluice target/openwrt
+	name=sluice-$$(sed -n 's/^PKG_VERSION:=//p' packaging/openwrt/sluice/Makefile); \
+	git archive --prefix=$$name/ -o target/openwrt/$$name.tar.gz HEAD && \
+	sed -i "s/^PKG_HASH:=.*/PKG_HASH:=$$(sha256sum < target/openwrt/$$name.tar.gz | cut -d ' ' -f 1)/" target/openwrt/sluice/Makefile
 
 # For routers, without the simulator and without BPF: target/static/sluice-*. Root.
 static:

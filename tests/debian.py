@@ -55,7 +55,10 @@ def present(tool):
 
 
 def patiently(command, makes=None, **options):
-    """Run a command that downloads up to three times; delete what a failed attempt `makes`."""
+    """Run a command that downloads up to three times; delete what a failed attempt `makes`.
+
+    What it mounts there ends with it: it may fail to unmount, and who deletes the tree would delete in what is mounted."""
+    command = [*(["unshare", "--mount"] if makes else []), *command]
     for pause in (10, 30, None):
         if makes:
             shutil.rmtree(pathlib.Path(makes), ignore_errors=True)

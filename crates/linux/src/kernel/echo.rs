@@ -8,6 +8,7 @@ use crate::kernel::socket::bind_to_interface;
 use crate::kernel::wire::{Request, attributes, u16_at, u32_at};
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrV4, SocketFlags, SocketType, ipproto, socket_with};
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use units::{Duration, Instant};
@@ -16,6 +17,7 @@ use units::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Time between two echoes to one address: five per second.
 const EVERY: Duration = Duration::from_millis(200);
+const REPLY: u8 = 0;
 const REQUEST: u8 = 8;
 /// Payload behind the header of 8 bytes, as of `ping`.
 const PAYLOAD: usize = 56;
@@ -36,7 +38,9 @@ pub(crate) struct Echo {
     to: Vec<Ipv4Addr>,
     next: Instant,
     sequence: u16,
-    sent: BTreeMap<u16, Instant>,
+    sent: BTreeMap<(Ipv4Addr, u16), Instant>,
+    /// By which an answer is known: it repeats a keyed hash that went to this address alone.
+    key: RandomState,
     /// Round-trip times in seconds, and echoes that were lost, until somebody takes them.
     pub(crate) rtts: Vec<f64>,
     pub(crate) lost: usize,
@@ -56,8 +60,8 @@ impl Echo {
             Err(_) => (open(SocketType::RAW).map_err(refused)?, true),
         };
         bind_to_interface(&socket, device).map_err(refused)?;
-        let (sent, rtts) = (BTreeMap::new(), Vec::new());
-        Ok(Self { socket, to, next: now(), sequence: 0, sent, rtts, lost: 0, is_raw })
+        let (sent, key, rtts) = (BTreeMap::new(), RandomState::new(), Vec::new());
+        Ok(Self { socket, to, next: now(), sequence: 0, sent, key, rtts, lost: 0, is_raw })
     }
 
     /// Returns when the next echo is due.
@@ -68,29 +72,18 @@ impl Echo {
     /// Sends what is due, one address after another, and adds what has come or will not come any more.
     pub(crate) fn work(&mut self, at: Instant) {
         let mut buffer = [0; 256];
-        while let Ok((_, length)) = rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::empty()) {
-            let message = buffer.get(if self.is_raw { 20 } else { 0 }..length).unwrap_or_default();
-            let sequence = message.get(6..8).map(|it| u16::from_be_bytes([it[0], it[1]]));
-            // A reply has type 0.
-            if message.first() == Some(&0)
-                && let Some(sent) = sequence.and_then(|sequence| self.sent.remove(&sequence))
-            {
-                self.rtts.push(now().since(sent).as_secs_f64());
-            }
+        while let Ok((_, length, Some(from))) = rustix::net::recvfrom(&self.socket, &mut buffer, RecvFlags::empty()) {
+            let from = SocketAddrV4::try_from(from).map_or(Ipv4Addr::UNSPECIFIED, |from| *from.ip());
+            let rtt = self.answered(from, &buffer[..length]);
+            self.rtts.extend(rtt);
         }
-        let before = self.sent.len();
-        self.sent.retain(|_, sent| at.since(*sent) < PATIENCE);
-        self.lost += before - self.sent.len();
+        self.lost += self.sent.extract_if(.., |_, sent| at.since(*sent) >= PATIENCE).count();
         while self.next() <= at {
             let to = self.to[usize::from(self.sequence) % self.to.len()];
             // A neighbour that cannot be reached, or a full queue, loses it.
-            let _ = rustix::net::sendto(
-                &self.socket,
-                &request(self.sequence),
-                SendFlags::empty(),
-                &SocketAddrV4::new(to, 0),
-            );
-            self.sent.insert(self.sequence, now());
+            let message = self.request(to, self.sequence);
+            let _ = rustix::net::sendto(&self.socket, &message, SendFlags::empty(), &SocketAddrV4::new(to, 0));
+            self.sent.insert((to, self.sequence), now());
             self.sequence = self.sequence.wrapping_add(1);
             self.next += EVERY / self.to.len() as u64;
             if self.next + PATIENCE < at {
@@ -99,20 +92,31 @@ impl Echo {
             }
         }
     }
+
+    /// Returns the round trip in seconds if this is an answer from whom we asked. Accepts any bytes.
+    fn answered(&mut self, from: Ipv4Addr, packet: &[u8]) -> Option<f64> {
+        let header = if self.is_raw { usize::from(packet.first()? & 0xf) * 4 } else { 0 };
+        let message: &[u8; 16] = packet.get(header..)?.first_chunk()?;
+        let sequence = u16::from_be_bytes([message[6], message[7]]);
+        let is_ours = message[0] == REPLY && message[8..] == self.request(from, sequence)[8..16];
+        let sent = is_ours.then(|| self.sent.remove(&(from, sequence))).flatten()?;
+        Some(now().since(sent).as_secs_f64())
+    }
+
+    /// Makes a request of our own identifier.
+    fn request(&self, to: Ipv4Addr, sequence: u16) -> [u8; 8 + PAYLOAD] {
+        let mut message = [0; 8 + PAYLOAD];
+        message[0] = REQUEST;
+        message[4..6].copy_from_slice(&std::process::id().to_be_bytes()[2..]);
+        message[6..8].copy_from_slice(&sequence.to_be_bytes());
+        message[8..16].copy_from_slice(&self.key.hash_one((to, sequence)).to_be_bytes());
+        let sum = !sum(&message);
+        message[2..4].copy_from_slice(&sum.to_be_bytes());
+        message
+    }
 }
 
 descriptor_of!(Echo, socket);
-
-/// Makes a request of our own identifier.
-fn request(sequence: u16) -> [u8; 8 + PAYLOAD] {
-    let mut message = [0; 8 + PAYLOAD];
-    message[0] = REQUEST;
-    message[4..6].copy_from_slice(&std::process::id().to_be_bytes()[2..]);
-    message[6..8].copy_from_slice(&sequence.to_be_bytes());
-    let sum = !sum(&message);
-    message[2..4].copy_from_slice(&sum.to_be_bytes());
-    message
-}
 
 /// The Internet checksum (RFC 1071) before it is inverted.
 fn sum(message: &[u8]) -> u16 {
@@ -132,12 +136,11 @@ pub(crate) fn neighbours(index: u32) -> Result<Vec<Ipv4Addr>, Error> {
     let asked = Connection::open(None)?.list(&mut found, &request, |message| {
         if message.kind == RTM_NEWNEIGH { neighbour(message.payload, index) } else { None }
     });
-    asked.map_err(|errno| failed("list the neighbours", errno))?;
-    Ok(found)
+    asked.map(|()| found).map_err(|errno| failed("list the neighbours", errno))
 }
 
 /// Parses a neighbour of an interface. Accepts any bytes.
-fn neighbour(payload: &[u8], index: u32) -> Option<Ipv4Addr> {
+pub(super) fn neighbour(payload: &[u8], index: u32) -> Option<Ipv4Addr> {
     let is_reachable = u16_at(payload, 8)? & ABSENT == 0;
     let is_here = payload.first() == Some(&INET) && u32_at(payload, 4) == Some(index);
     let (_, address) = attributes(payload.get(NEIGHBOUR_BODY..)?).find(|(kind, _)| *kind == NDA_DST)?;
@@ -148,17 +151,26 @@ fn neighbour(payload: &[u8], index: u32) -> Option<Ipv4Addr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
-    fn a_request_has_a_right_sum() {
-        assert!([0, 7, u16::MAX].into_iter().all(|sequence| sum(&request(sequence)) == 0xffff), "RFC 1071");
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_make_the_reader_of_a_neighbour_panic(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-            let _ = neighbour(&bytes, 1);
+    fn an_answer_of_another_host_or_without_what_was_sent_does_not_count() {
+        let [to, stranger] = [2, 3].map(|last| Ipv4Addr::new(10, 9, 1, last));
+        // Whole packets have a header, here with an option.
+        for (is_raw, header) in [(false, vec![]), (true, vec![0x46; 24])] {
+            let (socket, key, next) = (std::fs::File::open("/dev/null").unwrap().into(), RandomState::new(), now());
+            let sent = BTreeMap::from([((to, 5), next)]);
+            let mut echo = Echo { socket, to: vec![to], next, sequence: 6, sent, key, rtts: vec![], lost: 0, is_raw };
+            let [right, of_stranger, not_asked] =
+                [(to, 5), (stranger, 5), (to, 6)].map(|(to, at)| echo.request(to, at));
+            assert_eq!(sum(&right), 0xffff, "RFC 1071");
+            let mut counts = |from, kind, message: &[u8]| {
+                let packet = [&header[..], &[kind], &message[1..]].concat();
+                assert!((0..header.len() + 16).all(|end| echo.answered(from, &packet[..end]).is_none()));
+                echo.answered(from, &packet).is_some()
+            };
+            assert!(!counts(stranger, REPLY, &right) && !counts(stranger, REPLY, &of_stranger));
+            assert!(!counts(to, REPLY, &of_stranger) && !counts(to, REPLY, &not_asked) && !counts(to, REQUEST, &right));
+            assert_eq!([counts(to, REPLY, &right), counts(to, REPLY, &right)], [true, false]);
         }
     }
 }

@@ -397,6 +397,7 @@ fn counters(nest: &[u8]) -> Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::{connections::round_trip, echo::neighbour, routes::next_hop};
     use proptest::prelude::*;
 
     #[test]
@@ -427,6 +428,7 @@ mod tests {
             let _ = tally(&bytes);
             let _ = counters(&bytes);
             let _ = told(&bytes);
+            let _ = (next_hop(&bytes), round_trip(&bytes), neighbour(&bytes, 1));
         }
 
         #[test]
