@@ -246,6 +246,7 @@ impl MeasuredNode {
             queues: vec![queue],
             mac,
             hops: Vec::new(),
+            roams: Vec::new(),
             routing: None,
             overflows: None,
             energy: None,
