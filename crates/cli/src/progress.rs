@@ -4,7 +4,6 @@ use crate::console::complain;
 use crate::failure::{Failure, INTERRUPTED};
 use experiment::watch::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +14,7 @@ use units::Duration;
 const GRACE: time::Duration = time::Duration::from_millis(700);
 
 /// Prints the warnings of runs to standard error.
-pub(crate) fn warn(warnings: &BTreeSet<&str>) {
+pub(crate) fn warn(warnings: &[String]) {
     for warning in warnings {
         complain(format_args!("warning: {warning}"));
     }

@@ -61,15 +61,26 @@ pub struct Study {
 }
 
 impl Study {
-    /// Returns the warnings of the runs, each once.
-    pub fn warnings(&self) -> BTreeSet<&str> {
+    /// Returns the [warnings] of the runs.
+    pub fn warnings(&self) -> Vec<String> {
         warnings(&self.runs)
     }
 }
 
-/// Returns the warnings of runs, each once.
-pub fn warnings(runs: &[Run]) -> BTreeSet<&str> {
-    runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect()
+/// Returns the warnings of runs: of those that differ in words with digits alone (quantities, `n0`) the first, and how many others
+/// there are.
+pub fn warnings(runs: &[Run]) -> Vec<String> {
+    let told: BTreeSet<&str> = runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect();
+    let mut kinds: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();
+    for warning in told {
+        let kind = warning.split(' ').filter(|word| !word.contains(|letter: char| letter.is_ascii_digit()));
+        kinds.entry(kind.collect()).or_default().push(warning);
+    }
+    let folded = |alike: Vec<&str>| match alike.len() {
+        1 => alike[0].to_owned(),
+        count => format!("{} ({} more like this)", alike[0], count - 1),
+    };
+    kinds.into_values().map(folded).collect()
 }
 
 /// A table of texts: rows of labels and figures.

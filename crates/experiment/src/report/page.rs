@@ -206,7 +206,7 @@ fn section(
         chart(out, first)?;
     }
     for warning in study.warnings() {
-        writeln!(out, "<p class=\"warning\">Warning: {}</p>", Escaped(warning))?;
+        writeln!(out, "<p class=\"warning\">Warning: {}</p>", Escaped(&warning))?;
     }
     emulations(out, study)?;
     if !study.claims.is_empty() {

@@ -29,6 +29,14 @@ fn draw(study: &Study, chart: &Chart) -> (Result<Picture, String>, Data) {
 }
 
 #[test]
+fn warnings_that_differ_in_numbers_alone_are_one() {
+    let mut run = sample::targets().runs.remove(0);
+    let told = ["b at n0 hangs on 4 %", "b at n1 hangs on 7 %", "c at ap", "b at n0 hangs on 4 %"];
+    run.outcome.warnings = told.map(str::to_owned).into();
+    assert_eq!(crate::study::warnings(&[run]), ["b at n0 hangs on 4 % (1 more like this)", "c at ap"]);
+}
+
+#[test]
 fn hostile_texts_stay_texts() {
     let page = page(&sample::studies());
     assert!(!page.contains("<img"), "markup from a title");
