@@ -8,6 +8,7 @@
 #include "ns3/mobility-module.h"
 #include "ns3/propagation-module.h"
 #include "ns3/queue-disc.h"
+#include "ns3/table-based-error-rate-model.h"
 #include "ns3/traffic-control-layer.h"
 #include "outcome.h"
 
@@ -17,7 +18,7 @@ main(int argc, char* argv[])
     uint32_t stations = 1, mcs = 7, streams = 1, width = 80, payload = 1000, guard = 800;
     std::string standard = "he";
     bool down = false, bar = true, durations = false, hidden = false, rts = false, minstrel = false, old = false;
-    double load = 0, rss = -20;
+    double load = 0, rss = -20, ratio = 0;
     Run run(3, 1);
     CommandLine cmd(__FILE__);
     cmd.AddValue("stations", "stations around node 0", stations);
@@ -32,6 +33,7 @@ main(int argc, char* argv[])
     cmd.AddValue("hidden", "stations do not hear each other", hidden);
     cmd.AddValue("rts", "RTS before all data", rts);
     cmd.AddValue("load", "payload that arrives at a station, Mb/s; 0: saturated", load);
+    cmd.AddValue("ratio", "print the share of MPDUs of 1066 B that its tables for LDPC let pass at this SNR in dB, and end", ratio);
     cmd.AddValue("rss", "power of every frame at its receiver, dBm", rss);
     cmd.AddValue("minstrel", "Minstrel-HT, not the one mode", minstrel);
     cmd.AddValue("old", "the last station is of 802.11ac, MCS 8", old);
@@ -73,6 +75,18 @@ main(int argc, char* argv[])
                 }
             }
         }
+        return 0;
+    }
+    if (ratio > 0)
+    {
+        // A receiver in a network takes HE frames to have no LDPC, because their headers do not tell.
+        WifiTxVector tx;
+        tx.SetMode(HePhy::GetHeMcs(mcs));
+        tx.SetPreambleType(WIFI_PREAMBLE_HE_SU);
+        tx.SetLdpc(true);
+        auto model = CreateObject<TableBasedErrorRateModel>();
+        std::printf("%.4f\n", model->GetChunkSuccessRate(tx.GetMode(), tx, std::pow(10, ratio / 10), 8 * 1066, 1,
+                                                         WIFI_PPDU_FIELD_DATA, SU_STA_ID));
         return 0;
     }
     RngSeedManager::SetRun(run.seed);
