@@ -92,6 +92,9 @@ const BUILT_IN: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/recorded.
 
 /// Returns the record of every document, its name and its text: that in the working directory if there are scenarios
 /// beside it, otherwise the one that is built in.
+///
+/// # Errors
+/// A file that cannot be read.
 pub fn texts() -> io::Result<Vec<(String, String)>> {
     let named = |name: &str, text: &[u8]| {
         let document = name.strip_suffix(".csv")?.to_owned();
@@ -219,6 +222,9 @@ pub fn command(scenario: &Scenario) -> String {
 /// Returns the rows of a scenario's full runs, by claim in the scenario's order. Claims are ruled on again from the
 /// runs that are kept, so that a claim may be newer than the runs. `then` is the scenario with which the runs were
 /// made: runs of the same network with the same seed are taken, whatever their labels were.
+///
+/// # Errors
+/// When a run is missing.
 pub fn rows(scenario: &Scenario, then: &Scenario, study: &Study, date: &str) -> Result<Vec<Row>, String> {
     let network = |case: &Case| serde_json::to_string(&case.network).map_err(|error| error.to_string());
     let mut made: BTreeMap<(String, u64), &Run> = BTreeMap::new();

@@ -213,6 +213,9 @@ fn flatten(value: &Value, path: &str, cells: &mut Vec<(String, String)>) {
 }
 
 /// Parses the cells of every line by RFC 4180.
+///
+/// # Errors
+/// A quotation that has no end.
 pub fn parsed(text: &str) -> Result<Vec<Vec<String>>, String> {
     let mut lines = Vec::new();
     let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);

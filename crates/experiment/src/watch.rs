@@ -39,6 +39,9 @@ pub type Fault = Box<dyn std::error::Error + Send + Sync>;
 pub trait Outside: fmt::Debug + Send + Sync {
     /// Runs `network` to its end and decides at `places`; `None` if the watcher stopped it. `case`: the labels of the
     /// varied values.
+    ///
+    /// # Errors
+    /// When it cannot.
     fn run(
         &self,
         network: &Network,

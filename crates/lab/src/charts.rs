@@ -11,6 +11,9 @@ const LIBRARY: &str = include_str!(concat!(env!("OUT_DIR"), "/charts.js"));
 pub struct NoLibrary;
 
 /// Returns the library, as JavaScript that a report embeds.
+///
+/// # Errors
+/// When it was not there when this crate was built.
 pub fn library() -> Result<&'static str, NoLibrary> {
     if LIBRARY.is_empty() { Err(NoLibrary) } else { Ok(LIBRARY) }
 }

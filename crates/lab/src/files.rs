@@ -41,18 +41,27 @@ impl Files for Folder<'_> {
 }
 
 /// [Reads](Scenario::read) a scenario's file.
+///
+/// # Errors
+/// The fault in the file, and its place.
 pub fn load(path: &Path, wishes: &Wishes) -> Result<Scenario, Refusal> {
     let bytes = opened(&Folder::here(), path)?;
     Scenario::read(&Folder::here().name(path), &stem(path), &bytes, &Folder::of(path), wishes)
 }
 
 /// [Skims](Scenario::skim) a scenario's file.
+///
+/// # Errors
+/// The fault in the file, and its place.
 pub fn skim(path: &Path, wishes: &Wishes) -> Result<Scenario, Refusal> {
     let bytes = opened(&Folder::here(), path)?;
     Scenario::skim(&Folder::here().name(path), &stem(path), &bytes, &Folder::of(path), wishes)
 }
 
 /// Reads a TOML file other than a scenario as a `T`.
+///
+/// # Errors
+/// The fault in the file, and its place.
 pub fn config<T: DeserializeOwned + JsonSchema>(path: &Path) -> Result<T, Refusal> {
     parse(&Folder::here().name(path), &opened(&Folder::here(), path)?)
 }

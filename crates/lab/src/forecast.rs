@@ -97,6 +97,9 @@ struct Found {
 }
 
 /// Forecasts arms from what was seen, by this number of draws ([`DRAWS`], or fewer in tests).
+///
+/// # Errors
+/// What was seen makes no network.
 pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, String> {
     let mut told = Forecast {
         stations: air.interface.stations.len(),

@@ -20,6 +20,9 @@ const CARRIED: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/carried.rs
 ///
 /// The scenarios are files, so that paths in messages and reports lead to something that can be read and copied. A
 /// cached file that was changed is written again.
+///
+/// # Errors
+/// None of them can be written to.
 pub fn home() -> Result<PathBuf, Error> {
     let here = PathBuf::from(FOLDER);
     if here.is_dir() {
@@ -86,6 +89,9 @@ impl Files for Carried {
 }
 
 /// [Reads](Scenario::read) the built-in scenario with this id. Nothing is read from a disk or written to one.
+///
+/// # Errors
+/// There is none, with the nearest id; or what the wishes ask for cannot be.
 pub fn built_in(id: &str, wishes: &Wishes) -> Result<Scenario, Refusal> {
     if let Some((name, content, _)) = identified().find(|(.., own)| own == id) {
         let path = Path::new(name);
@@ -158,6 +164,9 @@ pub fn is_word(target: &Path) -> bool {
 }
 
 /// Returns the file itself, or all scenarios in the folder and below.
+///
+/// # Errors
+/// A folder that cannot be read or holds none.
 pub fn under(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -208,6 +217,9 @@ fn outlined(file: &Path) -> Outline {
 }
 
 /// Returns the file in `home` with this id.
+///
+/// # Errors
+/// There is none; with the nearest id.
 pub fn by_id(id: &str, home: &Path) -> Result<PathBuf, Error> {
     let mut known = Vec::new();
     for file in under(home)? {

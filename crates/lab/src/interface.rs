@@ -125,11 +125,17 @@ pub const fn is_of_wifi(mhz: &u32) -> bool {
 }
 
 /// Returns the text of a scenario file made from an interface; `about` says who told of it.
+///
+/// # Errors
+/// Too little is known of it.
 pub fn scenario(interface: &Interface, about: &str) -> Result<String, &'static str> {
     Ok(cell(interface, about)? + SERVER + TRAFFIC)
 }
 
 /// As [`scenario`], but the cell alone: access point and stations.
+///
+/// # Errors
+/// Too little is known of it.
 pub(crate) fn cell(interface: &Interface, about: &str) -> Result<String, &'static str> {
     if interface.role == Role::Other {
         return Err("it belongs to no access point: only networks with one are copied");

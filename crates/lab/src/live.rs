@@ -6,6 +6,9 @@ use toml::{Table, Value};
 
 /// Returns the settings that `sets` make, each `KEY=VALUE` with a key of `[queue]`: `adth.target_delay=50 ms`. `queue.`
 /// may precede a key, as in a scenario's `--set`.
+///
+/// # Errors
+/// The first argument that is no key and value, or the fault of the settings as a whole.
 pub fn settings(sets: &[String]) -> Result<Settings, String> {
     let mut root = Table::new();
     for set in sets {

@@ -35,6 +35,9 @@ struct Part {
 }
 
 /// Returns the text of a scenario file made from a recording that is called `of`.
+///
+/// # Errors
+/// The recording does not tell enough.
 pub fn scenario(recording: &[Decision], of: &str) -> Result<String, String> {
     let last = recording.last().ok_or("it holds no interval")?;
     if recording.len() > MOST {

@@ -27,6 +27,9 @@ pub struct Recording {
 }
 
 /// Reads a file with a recording of at least one interval.
+///
+/// # Errors
+/// It cannot be read, or holds no interval.
 pub fn open(path: &Path) -> Result<Recording, Error> {
     let name = path.display().to_string();
     match File::open(path) {
@@ -50,6 +53,9 @@ pub fn cut_off(name: &str, line: usize) -> String {
 }
 
 /// Reads a recording. Empty lines, what the radio told, and a last line that was cut off are skipped.
+///
+/// # Errors
+/// The first other line that is no interval.
 pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
     let (mut decisions, mut text) = (Vec::new(), Vec::new());
     for line in 1.. {

@@ -9,13 +9,22 @@ use std::io;
 /// A receiver of every event of a run.
 pub(crate) trait Observer {
     /// Takes the events since the last call.
+    ///
+    /// # Errors
+    /// When they cannot be written down.
     fn see(&mut self, events: &[TraceEvent]) -> io::Result<()>;
 
     /// Ends the record of a run that is over or was stopped.
+    ///
+    /// # Errors
+    /// When the last events cannot be written down.
     fn finish(&mut self) -> io::Result<()>;
 }
 
 /// Runs `network` with `seed` to its end; `None` if the watcher stopped it.
+///
+/// # Errors
+/// The reason why the network cannot be built.
 pub fn run(network: &Network, seed: u64, watch: &dyn Watch) -> Result<Option<Timed>, sim::BuildError> {
     let (wall, cpu) = (wall_clock(), thread_time());
     let mut world = sim::World::new(network, seed)?;
@@ -33,6 +42,9 @@ fn advance(world: &mut sim::World, watch: &dyn Watch) {
 }
 
 /// Runs `world` to its end as [`run`] does, and passes to `observer` all events at the nodes that it watches.
+///
+/// # Errors
+/// The observer's.
 pub(crate) fn observed(
     mut world: sim::World,
     watch: &dyn Watch,
@@ -49,6 +61,12 @@ pub(crate) fn observed(
 
 /// Runs `network` with `seed` to its end. `decide` replaces the controllers of the queues that `steered` chooses (with
 /// their intervals), and gets their index in that list. `None` if the watcher stopped it.
+///
+/// # Panics
+/// Never.
+///
+/// # Errors
+/// The reason why the network cannot be built or steered, or the error of `decide`.
 pub fn steered<E: From<sim::BuildError>>(
     network: &Network,
     seed: u64,

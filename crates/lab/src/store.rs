@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 1 << 30;
 
 /// Refuses a folder with results of these experiments, which do not belong together with new ones.
+///
+/// # Errors
+/// There are such results.
 pub fn untaken(folder: &Path, of: &[String]) -> Result<(), Error> {
     if of.is_empty() {
         return Ok(());
@@ -140,6 +143,9 @@ impl Store {
     }
 
     /// Reads a finished study back.
+    ///
+    /// # Errors
+    /// When the folder holds none, or one of its files is missing or damaged.
     pub fn load(folder: &Path) -> Result<Study, Error> {
         let store = Self { folder: folder.to_owned() };
         let manifest = described(folder)?;
@@ -165,6 +171,9 @@ impl Store {
 
     /// Reads the description of a finished study and its verdicts, without its runs: its id, the command that made it,
     /// and the verdicts.
+    ///
+    /// # Errors
+    /// When the folder holds none, or one of its files is missing or damaged.
     pub fn verdicts(folder: &Path) -> Result<(String, String, Vec<Verdict>), Error> {
         let Study { id, command, .. } = described(folder)?.study.into_owned();
         Ok((id, command, read_json(&folder.join("claims.json"))?))
@@ -226,6 +235,9 @@ pub fn make_folder(path: &Path) -> Result<(), Error> {
 }
 
 /// Writes a file beside its place and moves it there, so that a full disk or an interrupt never leaves half of it.
+///
+/// # Errors
+/// When the system refuses.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     // A device or a pipe takes the bytes; a file must not take its place.
     if fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir()) {
@@ -243,6 +255,9 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 /// Tells whether [`write_whole`] can write a file there, and leaves what is in it.
+///
+/// # Errors
+/// When the system refuses.
 pub fn check_place(path: &Path) -> Result<(), Error> {
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(Error::write(path, std::io::ErrorKind::IsADirectory.into())),

@@ -89,6 +89,9 @@ pub fn run(scenario: &Scenario, store: &Store, settings: &Settings, watch: &dyn 
 
 /// Keeps the only run of a scenario [without variations](Scenario::without_variations) that was an emulation, with the
 /// verdicts on its claims, as [`run()`] keeps a simulated one, for which it is never taken.
+///
+/// # Errors
+/// When it cannot be kept.
 pub fn keep(
     scenario: &Scenario,
     store: &Store,

@@ -34,6 +34,9 @@ pub struct Diagnosis {
 }
 
 /// Examines the machine, and the interface `device` or all; of each, the queue at `parent`.
+///
+/// # Errors
+/// There is no such interface or class, or the kernel does not answer.
 pub fn diagnose(device: Option<&str>, parent: u32) -> Result<Diagnosis, Error> {
     let mut route = Route::open()?;
     let links = match device {

@@ -148,6 +148,9 @@ pub struct Stage {
 
 impl Stage {
     /// Builds the network of a request.
+    ///
+    /// # Errors
+    /// The same refusals as the command's.
     pub fn open(request: &Request) -> Result<Self, Refused> {
         let wishes = Wishes { set: request.set.clone(), base_only: request.case.is_empty(), ..Wishes::default() };
         let text = request.toml.as_bytes();

@@ -51,6 +51,9 @@ pub struct Experiment {
 
 impl Experiment {
     /// Reads the scenario.
+    ///
+    /// # Errors
+    /// The same refusals as the command's.
     pub fn open(trial: &Trial) -> Result<Self, Refused> {
         let seeds = Some(trial.seeds.max(1));
         let wishes = Wishes { set: trial.set.clone(), seeds, quick: trial.quick, ..Wishes::default() };
@@ -63,6 +66,9 @@ impl Experiment {
     }
 
     /// Simulates for a slice.
+    ///
+    /// # Errors
+    /// A network that cannot be built with one of the seeds.
     pub fn advance(&mut self) -> Result<Progress, Refused> {
         let total = self.total();
         if self.runs.len() < total {

@@ -16,6 +16,9 @@ pub struct Simulator {
 
 impl Simulator {
     /// Takes the built page (`make page`), and the keys that were set and the `--quick` of the report's runs.
+    ///
+    /// # Errors
+    /// The reason why this text is not the page of this version.
     pub fn new(page: String, set: Vec<String>, quick: bool) -> Result<Self, String> {
         let made = page.split_once("name=\"generator\" content=\"Sluice ").and_then(|(_, rest)| rest.split_once('"'));
         match made {

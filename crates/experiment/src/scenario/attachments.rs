@@ -14,6 +14,9 @@ use std::sync::Arc;
 const LARGEST: u64 = 256 << 20;
 
 /// Reads every file that one of the networks names.
+///
+/// # Errors
+/// The first file that cannot be read, at the key that names it.
 pub(super) fn attach<'n>(
     draft: &Draft,
     files: &dyn Files,

@@ -24,6 +24,9 @@ pub(super) struct Base {
 }
 
 /// Reads a file with the base that it names, if it names one, and the `--set` arguments over both.
+///
+/// # Errors
+/// When the base cannot be read.
 pub(super) fn source(name: &str, text: &str, sets: &[String], files: &dyn Files) -> Result<Source, Refusal> {
     let base = read(&Source::alone(name, text, sets), files)?;
     Ok(Source::new(name, base.as_ref().map(|base| (base.name.as_str(), base.text.as_str())), text, sets))

@@ -24,6 +24,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Checks a scenario that was read without fault. Returns the places of the base's settings without effect.
+///
+/// # Errors
+/// The first fault.
 pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Result<BTreeSet<usize>, Refusal> {
     names(draft)?;
     let mut base = Some(blank(draft, &[], &scenario.base)?);

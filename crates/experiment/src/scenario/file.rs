@@ -54,6 +54,9 @@ impl Files for Beside<'_> {
 }
 
 /// Reads the bytes of a scenario or another TOML file.
+///
+/// # Errors
+/// Why it cannot be read.
 pub fn opened(files: &dyn Files, path: &Path) -> Result<Vec<u8>, Refusal> {
     let name = files.name(path);
     found(files, path, |why| Refusal::file(&name, why.trim_start_matches(&name).trim_start_matches(": ")))
@@ -91,6 +94,9 @@ pub(super) fn utf8<'b>(name: &str, bytes: &'b [u8]) -> Result<&'b str, Refusal> 
 }
 
 /// Reads bytes other than a scenario as a `T`. Refusals call them `name`.
+///
+/// # Errors
+/// The fault in the text, and its place.
 pub fn parse<T: DeserializeOwned + JsonSchema>(name: &str, bytes: &[u8]) -> Result<T, Refusal> {
     let source = Source::alone(name, text(name, bytes)?, &[]);
     source.read_with(source.parse(source.own())?, || Cow::Owned(Tables::of(&schema::of::<T>())))

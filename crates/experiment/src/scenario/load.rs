@@ -11,6 +11,9 @@ impl Scenario {
     /// Reads a scenario and checks that everything in it can be run: every network is built once, every claim and chart
     /// is looked up in the results that it will have. Refusals call it `name`, `stem` is the default id, and `files` reads
     /// the files that it names.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
     pub fn read(name: &str, stem: &str, bytes: &[u8], files: &dyn Files, wishes: &Wishes) -> Result<Self, Refusal> {
         drafted(name, bytes, files, wishes, |draft| {
             let mut scenario = draft.scenario(stem)?;
@@ -25,12 +28,18 @@ impl Scenario {
     }
 
     /// Like [`read`](Self::read), without checking that it can be run: no network is built, no attached file is read.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
     pub fn skim(name: &str, stem: &str, bytes: &[u8], files: &dyn Files, wishes: &Wishes) -> Result<Self, Refusal> {
         drafted(name, bytes, files, wishes, |draft| draft.scenario(stem))
     }
 
     /// Reads the networks of a text that an earlier version may have read. Its claims, charts and tables need not be
     /// valid in this version.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
     pub fn networks(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
         let sets = wishes.changes();
         let source = Source::alone(name, utf8(name, bytes)?, &sets);
@@ -41,6 +50,9 @@ impl Scenario {
 
     /// Reads a scenario without a base from bytes, without building its networks. Refusals call it `name`; the name's
     /// stem is the default id.
+    ///
+    /// # Errors
+    /// The fault in the text, and its place.
     pub fn parse(name: &str, bytes: &[u8], wishes: &Wishes) -> Result<Self, Refusal> {
         Self::skim(name, name.strip_suffix(".toml").unwrap_or(name), bytes, &(), wishes)
     }

@@ -143,12 +143,18 @@ impl<W: Write> Events<W> {
     }
 
     /// Writes an event, if the filter wants it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
     pub(super) fn add(&mut self, event: &TraceEvent) -> io::Result<()> {
         serde_json::to_writer(&mut self.to, &self.names.line(event))?;
         self.to.write_all(b"\n")
     }
 
     /// Writes out what is buffered.
+    ///
+    /// # Errors
+    /// When it cannot be written.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }

@@ -33,6 +33,9 @@ pub struct Wanted {
 }
 
 /// Runs `network` with `seed` to its end and writes the files; `None` if the watcher stopped it.
+///
+/// # Errors
+/// A network that cannot be built, an unknown node, or a file that cannot be written.
 pub fn record(network: &Network, seed: u64, watch: &dyn Watch, wanted: &Wanted) -> Result<Option<Timed>, Error> {
     let mut world = sim::World::new(network, seed)?;
     let mut files = Files::begin(&mut world, wanted)?;
@@ -92,6 +95,9 @@ impl Intervals {
 
 impl Files {
     /// Creates the files, and watches the world for them from now on.
+    ///
+    /// # Errors
+    /// An unknown node, or a file that cannot be written.
     pub fn begin(world: &mut sim::World, wanted: &Wanted) -> Result<Self, Error> {
         let roster = world.roster();
         let nodes = chosen(&roster, &wanted.nodes)?;
@@ -108,11 +114,17 @@ impl Files {
     }
 
     /// Writes what has happened since the last call.
+    ///
+    /// # Errors
+    /// When it cannot be written.
     pub fn take(&mut self, world: &mut sim::World) -> Result<(), Error> {
         self.see(&world.take_events()).map_err(lost)
     }
 
     /// Ends the files.
+    ///
+    /// # Errors
+    /// When the last events cannot be written.
     pub fn end(mut self) -> Result<(), Error> {
         self.finish().map_err(lost)
     }

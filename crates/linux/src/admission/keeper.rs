@@ -20,6 +20,9 @@ pub(super) struct Keeper {
 
 impl Keeper {
     /// Starts it for the requests of a filter. It must be called by a thread that is not under the filter.
+    ///
+    /// # Errors
+    /// The kernel gives no process or no descriptors.
     pub(super) fn start(listener: &OwnedFd) -> Result<Self, Error> {
         let failed = Error::kernel("start a process");
         let (ended, alive) = std::io::pipe().map_err(failed)?;

@@ -41,6 +41,9 @@ descriptor_of!(Marks, socket);
 
 impl Marks {
     /// Opens the socket, for all interfaces.
+    ///
+    /// # Errors
+    /// The privilege is missing, or the kernel has no such sockets.
     pub(crate) fn open() -> Result<Self, Error> {
         let open = || {
             // `ETH_P_IP`, in network byte order.

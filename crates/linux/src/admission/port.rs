@@ -63,6 +63,9 @@ descriptor_of!(Port, epoll);
 impl Port {
     /// Makes the sockets that a running agent may not make, for programs that ask in this folder. Also returns why marked
     /// packets cannot be noticed, if so.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub(crate) fn open(settings: &Settings, folder: &Path) -> Result<(Self, Option<Error>), Error> {
         let failed = Error::kernel("make sockets for admission");
         let programs = Unnamed::open(SocketType::DGRAM).map_err(failed)?;
@@ -254,6 +257,9 @@ fn from_programs(socket: BorrowedFd<'_>, owners: &Owners) -> Vec<(Peer, Message)
 }
 
 /// Reads one datagram of a program; `None` if it is no message.
+///
+/// # Errors
+/// There is no other datagram.
 fn from_program(socket: BorrowedFd<'_>, owners: &Owners) -> Result<Option<(Peer, Message)>, Errno> {
     let mut buffer = [0; LENGTH + 1];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];

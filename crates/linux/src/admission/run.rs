@@ -41,6 +41,9 @@ pub enum Ended {
 }
 
 /// Asks, runs the command, and probes again when the destination asks to regulate. Calls `tell` for each event.
+///
+/// # Errors
+/// The command cannot be run or supervised, or the kernel refuses a needed call.
 pub fn run(
     wanted: Wanted,
     refused: Refused,

@@ -97,6 +97,9 @@ descriptor_of!(Source, socket);
 
 impl Source {
     /// Makes a source that has not asked yet.
+    ///
+    /// # Errors
+    /// The kernel gives no socket or no random numbers.
     pub fn open(wanted: Wanted) -> Result<Self, Error> {
         let failed = Error::kernel("ask the agent of this machine");
         let (socket, flow) = (unnamed().map_err(failed)?, random()?);

@@ -83,6 +83,9 @@ pub enum NotStarted {
 
 impl Supervised {
     /// Starts a command whose sockets have this class. It gets SIGTERM if this process is killed.
+    ///
+    /// # Errors
+    /// The command cannot be run or supervised.
     pub fn start(command: Command, class: Class) -> Result<Self, NotStarted> {
         let (tell, told) = mpsc::channel();
         // The filter belongs to the thread that starts the command, and the command would end with that thread, so the
@@ -102,6 +105,9 @@ impl Supervised {
     }
 
     /// Makes the requested socket, or lets the requester make it. A requester that has ended is no error.
+    ///
+    /// # Errors
+    /// The kernel does not deliver the request.
     pub fn serve(&mut self, now: Instant) -> Result<(), Error> {
         let Some(wanted) = receive(&self.listener).map_err(Error::kernel("read a request for a socket"))? else {
             return Ok(());

@@ -35,6 +35,9 @@ pub struct Metrics {
 
 impl Config {
     /// Returns the queues to govern; agents keep their state in `folder`.
+    ///
+    /// # Errors
+    /// The file names no interface, a name is invalid, or a controller cannot be built from its parameters.
     pub fn wishes(&self, folder: &Path) -> Result<Vec<Wish>, String> {
         if let Some(admission) = &self.admission {
             if admission.interfaces.is_empty() {

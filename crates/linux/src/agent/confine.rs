@@ -22,6 +22,9 @@ pub(crate) enum Opens {
 
 /// Gives up all other privileges permanently. Returns why system calls are not filtered, if they are not: the
 /// architecture or the kernel has no filter.
+///
+/// # Errors
+/// The kernel does not drop the privileges.
 pub(crate) fn confine(keeps: Keeps, opens: Opens) -> Result<Option<String>, Error> {
     let failed = Error::kernel("give up privileges");
     set_no_new_privs(true).map_err(failed)?;
@@ -89,6 +92,8 @@ mod filter {
     /// Loads programs and reads their maps; libbpf reserves descriptors with empty files in memory.
     const BPF: &[i64] = &calls![SYS_bpf SYS_dup3 SYS_memfd_create SYS_perf_event_open];
 
+    /// # Errors
+    /// Reasons for a missing filter.
     pub(super) fn apply(keeps: Keeps, opens: Opens) -> Result<(), String> {
         let program = program(keeps, opens).map_err(|error| error.to_string())?;
         apply_filter(&program).map_err(|error| error.to_string())
@@ -146,6 +151,8 @@ mod filter {
     use super::Opens;
     use crate::device::contract::Keeps;
 
+    /// # Errors
+    /// Reasons for a missing filter.
     pub(super) fn apply(_: Keeps, _: Opens) -> Result<(), String> {
         Err(format!("there is no list of them for {}", std::env::consts::ARCH))
     }

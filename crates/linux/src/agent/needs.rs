@@ -54,6 +54,9 @@ pub(super) fn classes(wish: &Wish, controller: &AnyController) -> bool {
 }
 
 /// Opens the radio of the interface with this number, if the controller reads it.
+///
+/// # Errors
+/// The interface is gone, or the kernel does not answer.
 pub(super) fn radio(controller: &AnyController, index: u32) -> Result<Option<Box<Radiometer>>, Error> {
     if !controller.needs().reads.any_of(Radiometer::READS) {
         return Ok(None);
@@ -76,6 +79,9 @@ fn has_notes(controller: &AnyController, notes: bool) -> Result<(), Error> {
 }
 
 /// Checks that a controller can work with a device and with the radio of its interface. Notes are the agent's.
+///
+/// # Errors
+/// The controller needs what is not measured there, or orders what is not possible.
 pub(super) fn suits(controller: &AnyController, device: &dyn Device, radio: Option<&Radiometer>) -> Result<(), Error> {
     let able = device.capabilities();
     let reads = able.reads.and(radio.map_or(Reads::NONE, Radiometer::reads)).and(Reads::NOTES);

@@ -32,6 +32,9 @@ pub(crate) struct Known {
 
 /// Returns the queues that are wanted on the interfaces that there are now: those with a name, and those of patterns that
 /// have none.
+///
+/// # Errors
+/// The kernel does not answer.
 pub(super) fn spread(wishes: &[Wish], links: &Links, looks: &Looks) -> Result<Vec<Wish>, Error> {
     let has_patterns = wishes.iter().any(|wish| is_pattern(&wish.place.device));
     let known = if has_patterns { known(links, looks)? } else { Vec::new() };

@@ -33,6 +33,9 @@ impl RealTime {
     }
 
     /// Checks that it can work with a device.
+    ///
+    /// # Errors
+    /// It needs what is not measured there, or orders what is not possible.
     pub(super) fn suits(&self, device: &dyn Device) -> Result<(), Error> {
         suits(&self.controller, device, None)
     }
@@ -52,6 +55,9 @@ impl RealTime {
     }
 
     /// Decides if it is time to, and returns what is to be marked then. An interval that ends later than `late` is skipped.
+    ///
+    /// # Errors
+    /// As [`Device::take_interval`].
     pub(super) fn work(
         &mut self,
         device: &mut dyn Device,

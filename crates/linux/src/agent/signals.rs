@@ -42,6 +42,9 @@ impl Signals {
     /// anything is changed, so that no signal comes between a change and its undoing. Those of a fault of this program
     /// (SIGSEGV and the like) still end it at once when they are one; sent by another process they are an end like
     /// others.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub fn take_over() -> Result<Self, Error> {
         let mut taken = SigSet::all();
         for signal in HARMLESS {
@@ -54,6 +57,9 @@ impl Signals {
     }
 
     /// Tells whether a signal waits to be read.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub(crate) fn has_come(&self) -> Result<bool, Error> {
         let mut ready = [PollFd::new(&self.read, PollFlags::IN)];
         let polled = poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
@@ -61,6 +67,9 @@ impl Signals {
     }
 
     /// Returns what the next signal means, if one has come.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub fn read(&self) -> Result<Option<Told>, Error> {
         let failed = Error::kernel("read a signal");
         let told = self.read.read_signal().map_err(failed)?;

@@ -135,6 +135,9 @@ pub(crate) struct Idle {
 }
 
 /// Returns why nothing ever waits in the queue at a place, if so.
+///
+/// # Errors
+/// There is no such interface or class.
 pub(crate) fn idle(place: &Place, looks: &Looks) -> Result<Option<Idle>, Error> {
     let mut route = Route::open()?;
     let link = route.link(&place.device)?;

@@ -87,6 +87,9 @@ impl Knobs {
 }
 
 /// Returns what of the scheduler of an interface's phy cannot be set; `None` if mac80211 holds none of its packets.
+///
+/// # Errors
+/// There is no such interface.
 pub(crate) fn lost(device: &str) -> Result<Option<Vec<String>>, Error> {
     let link = Route::open()?.link(device)?;
     // Without nl80211 there is no Wi-Fi.

@@ -37,6 +37,9 @@ struct Users {
 
 impl Looks {
     /// Opens it for the network namespace of this thread. Needs no privilege.
+    ///
+    /// # Errors
+    /// The kernel gives no socket.
     pub fn open() -> Result<Self, Error> {
         let users = Users { news: News::open(news::LINKS | news::QUEUES)?, all: None, buffer: vec![0; 1 << 15] };
         Ok(Self(Rc::new(RefCell::new(Seen { route: Route::open()?, at: None, tallies: Vec::new(), users }))))

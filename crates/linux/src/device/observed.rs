@@ -59,6 +59,9 @@ pub struct Observed(Watched);
 
 impl Observed {
     /// Observes the queue in a place. Needs no privilege.
+    ///
+    /// # Errors
+    /// There is no such interface.
     pub fn new(place: &Place, start: &Start, looks: &Looks) -> Result<Self, Error> {
         let (link, looks) = (Route::open()?.link(&place.device)?, looks.clone());
         let first = looks.counters(start.at, &link, place.parent, None)?;

@@ -64,6 +64,9 @@ impl Radiometer {
     ];
 
     /// Opens the radio of the interface with this number; `None` if it is not Wi-Fi.
+    ///
+    /// # Errors
+    /// The interface is gone, or the kernel does not answer.
     pub(crate) fn open(index: u32) -> Result<Option<Self>, Error> {
         // Without nl80211 there is no Wi-Fi.
         let Ok(mut wireless) = Wireless::open() else { return Ok(None) };
@@ -80,6 +83,9 @@ impl Radiometer {
     }
 
     /// Returns the readings since the last call.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
     pub(crate) fn take(&mut self) -> Result<Radio, Error> {
         let now = Reading::of(&self.wireless.survey(self.index)?, &self.wireless.peers(self.index)?);
         let seen = now.since(&self.before);

@@ -198,6 +198,9 @@ impl Restorer {
     }
 
     /// Restores what this process wrote down when it attached. Does nothing if nothing was replaced.
+    ///
+    /// # Errors
+    /// The former queue cannot be restored.
     pub fn restore(&self) -> Result<(), Error> {
         let Ok(path) = &self.0 else { return Ok(()) };
         let mut text = String::new();
@@ -299,6 +302,9 @@ fn started(process: u32) -> Option<u64> {
 }
 
 /// Makes the folder, for this user; refuses one in which others could put files.
+///
+/// # Errors
+/// The folder cannot be made, or others may write to it.
 pub fn make_state_folder(folder: &Path) -> Result<(), Error> {
     if let Some(above) = folder.parent() {
         fs::create_dir_all(above).map_err(|error| failed(folder, error))?;

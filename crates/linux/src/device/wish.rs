@@ -186,6 +186,9 @@ pub fn shown_place(parent: u32) -> String {
 }
 
 /// Parses a class as `tc` writes it.
+///
+/// # Errors
+/// The text is neither `root` nor a class.
 pub fn class(text: &str) -> Result<u32, String> {
     let number = |text: &str| if text.is_empty() { Ok(0) } else { u16::from_str_radix(text, 16) };
     if text == "root" {

@@ -41,6 +41,9 @@ pub(super) struct Radio {
 }
 
 /// Reads this machine.
+///
+/// # Errors
+/// The kernel does not answer.
 pub fn bundle() -> Result<Machine, Error> {
     let mut wireless = Wireless::open().ok();
     let (mut phys, mut interfaces) = (BTreeMap::new(), Vec::new());

@@ -49,6 +49,9 @@ pub struct Wireless {
 
 impl Wireless {
     /// Opens it in the network namespace of this thread. Needs no privilege.
+    ///
+    /// # Errors
+    /// This kernel has no nl80211, or its module is not loaded.
     pub fn open() -> Result<Self, Error> {
         let mut connection = Connection::open(Some(GENERIC))?;
         let body = [CTRL_CMD_GETFAMILY, 1, 0, 0];
@@ -60,6 +63,9 @@ impl Wireless {
     }
 
     /// Returns the interface with this number; `None` if it is gone or not Wi-Fi.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
     pub fn interface(&mut self, index: u32) -> Result<Option<Interface>, Error> {
         let request = self.request(GET_INTERFACE, F_ACK, ATTR_IFINDEX, index);
         match self.connection.one(request, |message| interface(message.payload)) {
@@ -70,12 +76,18 @@ impl Wireless {
     }
 
     /// Returns the phy of the interface with this number; `None` if the interface is gone or not Wi-Fi.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
     pub fn phy_of(&mut self, index: u32) -> Result<Option<Phy>, Error> {
         // A list of phys for an interface without one would be a list of all.
         self.interface(index)?.map_or(Ok(None), |interface| self.phy(interface.phy))
     }
 
     /// Returns the phy with this number; `None` if it is gone.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
     pub fn phy(&mut self, number: u32) -> Result<Option<Phy>, Error> {
         let told = self.of_phy(number)?;
         let mut phy = Phy::default();
@@ -104,6 +116,9 @@ impl Wireless {
     }
 
     /// Returns the name of the phy with this number; `None` if it is gone.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
     pub(crate) fn phy_name(&mut self, number: u32) -> Result<Option<String>, Error> {
         let request = self.request(GET_WIPHY, F_ACK, ATTR_WIPHY, number);
         match self.connection.one(request, |message| phy_name(message.payload)) {
@@ -114,6 +129,9 @@ impl Wireless {
     }
 
     /// Returns the numbers of a phy's interfaces.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
     pub(crate) fn interfaces(&mut self, phy: u32) -> Result<Vec<u32>, Error> {
         let request = self.request(GET_INTERFACE, F_DUMP, ATTR_WIPHY, phy);
         let read = |payload: &[u8]| if phy_number(payload) == Some(phy) { interface_number(payload) } else { None };
@@ -124,6 +142,9 @@ impl Wireless {
     }
 
     /// Returns the sum of the counters of the queues for an interface's stations.
+    ///
+    /// # Errors
+    /// The interface is not Wi-Fi, or it is gone.
     pub fn stations(&mut self, index: u32) -> Result<TxqCounts, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
         let read = |payload: &[u8]| {
@@ -140,6 +161,9 @@ impl Wireless {
     }
 
     /// Returns the stations of an interface, sorted by address.
+    ///
+    /// # Errors
+    /// The interface is not Wi-Fi, or it is gone.
     pub fn peers(&mut self, index: u32) -> Result<Vec<Peer>, Error> {
         let request = self.request(GET_STATION, F_DUMP, ATTR_IFINDEX, index);
         let mut peers = self.list(&request, peer).map_err(|errno| failed("look at its stations", errno))?;
@@ -148,6 +172,9 @@ impl Wireless {
     }
 
     /// Returns the driver's survey of the channel that an interface is on. Empty if the driver surveys none.
+    ///
+    /// # Errors
+    /// The interface is gone, or the kernel does not answer.
     pub fn survey(&mut self, index: u32) -> Result<Survey, Error> {
         let request = self.request(GET_SURVEY, F_DUMP, ATTR_IFINDEX, index);
         match self.list(&request, survey) {

@@ -30,6 +30,9 @@ const RTA_VIA: u16 = 18;
 
 /// Adds a route to this thread's network namespace: packets to addresses that begin with the first `prefix` bits of
 /// `to` leave by the interface with this number.
+///
+/// # Errors
+/// The kernel refuses, as it does without `CAP_NET_ADMIN`.
 pub fn add(to: IpAddr, prefix: u8, interface: u32) -> Result<(), Error> {
     let (family, address) = match to {
         IpAddr::V4(to) => (INET, to.octets().to_vec()),

@@ -105,11 +105,17 @@ pub struct Route(Connection);
 
 impl Route {
     /// Opens it in the network namespace of this thread. Needs no privilege.
+    ///
+    /// # Errors
+    /// The kernel gives no such socket.
     pub fn open() -> Result<Self, Error> {
         Connection::open(None).map(Self)
     }
 
     /// Returns all interfaces of this network namespace, in the kernel's order.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
     pub fn links(&mut self) -> Result<Vec<Link>, Error> {
         self.dump(RTM_GETLINK, RTM_NEWLINK, &[0; LINK_BODY], link)
     }
@@ -136,6 +142,9 @@ impl Route {
 
     /// Returns the disciplines of each interface by its number, as `tc qdisc` lists them. The kernel lists those of all
     /// interfaces or none.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
     pub fn qdiscs(&mut self) -> Result<BTreeMap<u32, Vec<Qdisc>>, Error> {
         let mut by_link: BTreeMap<u32, Vec<Qdisc>> = BTreeMap::new();
         for qdisc in self.dump(RTM_GETQDISC, RTM_NEWQDISC, &tc_body(0, 0, 0), qdisc)? {
@@ -146,6 +155,9 @@ impl Route {
 
     /// Returns the discipline in the place `parent` of interface `index`, if any. The kernel also sends the answer to
     /// all programs that follow disciplines.
+    ///
+    /// # Errors
+    /// The interface is gone, or the kernel does not answer.
     pub fn qdisc(&mut self, index: u32, parent: u32) -> Result<Option<Qdisc>, Error> {
         let request = Request::new(RTM_GETQDISC, F_REQUEST | F_ACK | F_ECHO, &tc_body(index, 0, parent));
         match self.0.one(request, |message| of_kind(message, RTM_NEWQDISC).and_then(qdisc)) {
@@ -163,6 +175,9 @@ impl Route {
     }
 
     /// Tells whether filters are attached to the discipline `handle` of interface `index`.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
     pub fn has_filters(&mut self, index: u32, handle: u32) -> Result<bool, Error> {
         let body = tc_body(index, 0, handle);
         Ok(!self.dump(RTM_GETTFILTER, RTM_NEWTFILTER, &body, |_| Some(()))?.is_empty())
@@ -223,6 +238,9 @@ impl Route {
     }
 
     /// Returns the classes of interface `index`, in the kernel's order.
+    ///
+    /// # Errors
+    /// The kernel does not answer.
     pub(crate) fn classes(&mut self, index: u32) -> Result<Vec<u32>, Error> {
         self.dump(RTM_GETTCLASS, RTM_NEWTCLASS, &tc_body(index, 0, 0), |payload| u32_at(payload, 8))
     }

@@ -48,6 +48,9 @@ descriptor_of!(Port, epoll);
 
 impl Port {
     /// Starts without interfaces. `seed` sets the send jitter.
+    ///
+    /// # Errors
+    /// The kernel refuses.
     pub(crate) fn open(seed: u64) -> Result<Self, Error> {
         let failed = Error::kernel("wait for notes");
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(failed)?;

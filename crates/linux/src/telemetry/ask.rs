@@ -24,6 +24,9 @@ pub fn socket(folder: &Path, process: u32) -> PathBuf {
 
 /// Returns the sockets of agents in `folder`, of running and of killed ones, sorted by name. Empty if the folder does
 /// not exist.
+///
+/// # Errors
+/// The folder cannot be read.
 pub fn sockets(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -61,6 +64,9 @@ pub fn forget_killed(folder: &Path) {
 }
 
 /// Returns the status of the agent behind `socket`; `None` if no agent listens there any longer.
+///
+/// # Errors
+/// The socket is not for this user, or nothing valid is answered.
 pub fn status(socket: &Path) -> Result<Option<Vec<Status>>, Error> {
     let Some(stream) = connect(socket, b"status\n")? else { return Ok(None) };
     let mut answer = Vec::new();
@@ -113,6 +119,9 @@ descriptor_of!(Watching, stream);
 
 impl Watching {
     /// Watches the agent behind `socket`; `None` if no agent listens there any longer.
+    ///
+    /// # Errors
+    /// As [`status`].
     pub fn begin(socket: &Path) -> Result<Option<Self>, Error> {
         let Some(stream) = connect(socket, b"watch\n")? else { return Ok(None) };
         let watch = format!("watch the agent at {}", socket.display());

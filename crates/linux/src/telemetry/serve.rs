@@ -152,6 +152,9 @@ fn failed(address: &Address, errno: Errno) -> Error {
 
 impl Server {
     /// Makes a socket and listens, as [`Listener`].
+    ///
+    /// # Errors
+    /// As of [`Listener::open`] and [`Listener::listen`].
     pub fn bind(address: &Address, serves: Serves) -> Result<Self, Error> {
         Listener::open(address.clone(), serves)?.listen().map_err(|refused| refused.1)
     }

@@ -133,6 +133,9 @@ impl StationAql {
 }
 
 /// Reads the stations of an interface; `None` if it is not a Wi-Fi interface.
+///
+/// # Errors
+/// No such interface in this network namespace; the kernel does not answer.
 pub fn look(device: &str) -> Result<Option<Stations>, Error> {
     let index = Route::open()?.link(device)?.index;
     // Without nl80211 there is no Wi-Fi.

@@ -69,6 +69,9 @@ impl Discipline {
 
     /// Unloads the discipline if it serves no interface any more: killed agents leave it, or parts of it if they were
     /// killed while they loaded or unloaded it.
+    ///
+    /// # Errors
+    /// The maps cannot be read, or the folder cannot be removed.
     pub fn unload_unused(folder: &Path) -> Result<(), Error> {
         if !folder.exists() {
             return Ok(());
@@ -112,6 +115,9 @@ impl Discipline {
     /// must then be made: kind `sluice`, handle [`Slot::handle`].
     ///
     /// `now` is the kernel's monotonic clock, here and in all other functions.
+    ///
+    /// # Errors
+    /// All slots are in use.
     pub fn free_slot(&self, mechanism: Mechanism, measures: Measures, now: Instant) -> Result<Slot, Error> {
         for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface == 0 {
@@ -124,6 +130,9 @@ impl Discipline {
     }
 
     /// Takes over the queue with this handle, under other settings.
+    ///
+    /// # Errors
+    /// The handle is not one of ours.
     pub fn take_over(
         &self,
         handle: u32,
@@ -144,6 +153,9 @@ impl Discipline {
 
     /// Lets a queue that is not made yet share its credit with the queues of the same phy, if it has one. The caller excludes
     /// other agents meanwhile.
+    ///
+    /// # Errors
+    /// The maps cannot be read or written.
     pub fn share(&self, slot: &mut Slot, phy: Option<u32>) -> Result<(), Error> {
         let phy = phy.map_or(0, |phy| u64::from(phy) + 1);
         let mut taken = [false; QUEUES as usize];
@@ -204,6 +216,9 @@ impl Discipline {
     }
 
     /// Tells whether it serves no interface.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
     pub fn is_unused(&self) -> Result<bool, Error> {
         for number in 0..QUEUES {
             if read_measured(&self.measured, number)?.interface != 0 {
@@ -214,6 +229,9 @@ impl Discipline {
     }
 
     /// Unloads the discipline. Installed queues of it still pass packets, by their fall-back limit.
+    ///
+    /// # Errors
+    /// The folder cannot be removed.
     pub fn unload(self) -> Result<(), Error> {
         take_away(&self.folder)
     }

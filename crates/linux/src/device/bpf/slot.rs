@@ -72,6 +72,9 @@ impl Slot {
 
     /// Lets the queue be made on an interface of this thread's network namespace, as long as the agent is heard: now,
     /// and at each interval.
+    ///
+    /// # Errors
+    /// The settings cannot be written.
     pub fn announce(&mut self, interface: u32, now: Instant) -> Result<(), Error> {
         self.settings.alive(now);
         (self.settings.interface, self.settings.namespace) = (interface.into(), namespace()?);
@@ -79,6 +82,9 @@ impl Slot {
     }
 
     /// Returns the number of the interface that it serves; `None` before the queue is made and after it is gone.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
     pub fn interface(&self) -> Result<Option<u64>, Error> {
         let interface = read_measured(&self.measured_map, self.number)?.interface;
         Ok((interface != 0).then_some(interface))
@@ -86,17 +92,26 @@ impl Slot {
 
     /// Returns the present backlog. Unlike [`take_interval`](Self::take_interval) this does not report that the agent
     /// is alive.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
     pub fn backlog(&self) -> Result<Count, Error> {
         let Measured { backlog_packets, backlog_bytes, .. } = read_measured(&self.measured_map, self.number)?;
         Ok(Count { packets: backlog_packets, bytes: Bytes::new(backlog_bytes) })
     }
 
     /// Returns the real-time packets that were marked, here or before, since the discipline was loaded.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
     pub fn marked(&self) -> Result<u64, Error> {
         Ok(read_measured(&self.measured_map, self.number)?.marked_packets)
     }
 
     /// Returns the counts of packets that the device took by credit.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
     pub fn below(&self) -> Result<Below, Error> {
         let is = read_measured(&self.measured_map, self.number)?;
         let (taken, completed, lost) = (is.handed_packets, is.completed_packets, is.lost_packets);
@@ -105,6 +120,9 @@ impl Slot {
 
     /// Returns the interval since the last call, and reports that the agent is alive. A maximum that falls between the
     /// two is lost.
+    ///
+    /// # Errors
+    /// The maps cannot be read or written.
     pub fn take_interval(&mut self, now: Instant) -> Result<Interval, Error> {
         let seen = read_measured(&self.measured_map, self.number)?;
         let class = match &mut self.real_time {
@@ -124,6 +142,9 @@ impl Slot {
 
     /// Returns the measurements of the real-time queue, and what was measured beside it, since the last call of this function;
     /// `None` if there is no such queue. Maxima are those since the last call of either.
+    ///
+    /// # Errors
+    /// The maps cannot be read.
     pub fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {
         let Some([real_time, port]) = &mut self.second else { return Ok(None) };
         let seen = read_measured(&self.measured_map, self.number)?;
@@ -139,6 +160,9 @@ impl Slot {
     }
 
     /// Begins under a controller: its first orders, and the measurements that it asks for.
+    ///
+    /// # Errors
+    /// As [`take_interval`](Self::take_interval).
     pub fn begin(&mut self, start: &Start) -> Result<(), Error> {
         self.settings.set_limit(start.orders.limit, self.hard);
         self.settings.set_rate(start.orders.rate);
@@ -155,6 +179,9 @@ impl Slot {
 
     /// Carries out a limit, a rate and marks from the next packet on; see [`set_limit`](Self::set_limit). Packets are
     /// marked if [`Discipline::mark`](super::Discipline::mark) was called.
+    ///
+    /// # Errors
+    /// The settings cannot be written.
     pub fn obey(&mut self, orders: &Orders) -> Result<(), Error> {
         self.settings.set_rate(orders.rate);
         self.settings.set_mark(orders.mark);
@@ -162,6 +189,9 @@ impl Slot {
     }
 
     /// Moves the limit, never above the hard one. The excess is discarded when the next packet comes or leaves.
+    ///
+    /// # Errors
+    /// The settings cannot be written.
     pub fn set_limit(&mut self, limit: Limit) -> Result<(), Error> {
         self.settings.set_limit(limit, self.hard);
         self.write()
@@ -174,6 +204,9 @@ impl Slot {
     }
 
     /// Sets the discipline: fixed when the queue is made, except for how long packets may wait with turns.
+    ///
+    /// # Errors
+    /// The settings cannot be written.
     pub fn set_order(&mut self, order: Order) -> Result<(), Error> {
         self.settings.set_order(order);
         self.write()

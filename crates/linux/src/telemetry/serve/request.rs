@@ -33,6 +33,9 @@ pub enum Refusal {
 }
 
 /// Parses a request. `Ok(None)` if it is not complete; any [`LONGEST`] bytes are complete or refused.
+///
+/// # Errors
+/// The bytes ask for something else, or for too long.
 pub fn read(bytes: &[u8]) -> Result<Option<Request>, Refusal> {
     let Some(end) = bytes.iter().position(|&byte| byte == b'\n') else {
         let refusal = Refusal::Line("expected a line: status, watch, or an HTTP request");
