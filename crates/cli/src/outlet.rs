@@ -117,9 +117,6 @@ impl Outlet {
     }
 
     /// Writes lines of JSON, each with its end.
-    ///
-    /// # Errors
-    /// As of [`line`](Self::line).
     pub(crate) fn put(&mut self, lines: &str) -> io::Result<()> {
         self.flush()?;
         if self.queue.len() + lines.len() > MOST {
@@ -161,9 +158,6 @@ impl Outlet {
     }
 
     /// Writes the rest, if it is read within half a second. Returns the number of dropped lines.
-    ///
-    /// # Errors
-    /// As of [`line`](Self::line).
     pub(crate) fn finish(&mut self) -> io::Result<u64> {
         for _ in 0..LAST_WAITS {
             self.flush()?;

@@ -21,9 +21,6 @@ const SAVE: &str = include_str!("save.js");
 
 /// Writes the report of `studies`, in their order, as one HTML file. `library` is JavaScript that defines `vegaEmbed` and
 /// holds no `</script`. With a simulator a reader changes keys of an experiment and sees its charts drawn anew.
-///
-/// # Panics
-/// Never.
 pub fn html(studies: &[Study], library: &str, simulator: Option<&Simulator>) -> String {
     let title = match studies {
         [one] => one.title.clone(),

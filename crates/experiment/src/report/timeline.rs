@@ -48,9 +48,6 @@ pub struct Point {
 const MOST: usize = 3_000;
 
 /// Writes the page as one HTML file; `library` is as for [`report::html`](super::html).
-///
-/// # Panics
-/// Never.
 pub fn html(page: &Page, library: &str) -> String {
     page::whole(&page.title, library, |out, data| {
         write!(out, "<main>\n<section class=\"study\">\n<h1>{}</h1>\n", Escaped(&page.title))?;

@@ -83,9 +83,6 @@ impl Radiometer {
     }
 
     /// Returns the readings since the last call.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
     pub(crate) fn take(&mut self) -> Result<Radio, Error> {
         let now = Reading::of(&self.wireless.survey(self.index)?, &self.wireless.peers(self.index)?);
         let seen = now.since(&self.before);
