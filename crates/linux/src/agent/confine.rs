@@ -161,6 +161,7 @@ mod filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::io::Errno;
     use rustix::net::{AddressFamily, SocketFlags, SocketType};
     use std::collections::BTreeSet;
     use std::net::UdpSocket;
