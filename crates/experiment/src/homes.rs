@@ -33,6 +33,9 @@ pub struct Home {
 
 impl Home {
     /// Draws the home of a number.
+    ///
+    /// # Panics
+    /// Never.
     pub fn draw(number: u64) -> Self {
         let mut draw = Draw { random: Random::new(mix(number)), traits: Vec::new() };
         let [radio, neighbour, stations, line, walk, home, station] =

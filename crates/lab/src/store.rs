@@ -230,6 +230,9 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Makes a folder, and those above it, if need be.
+///
+/// # Errors
+/// When the system refuses.
 pub fn make_folder(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|error| Error::write(path, error))
 }

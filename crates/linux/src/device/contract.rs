@@ -35,6 +35,9 @@ pub trait Device {
 
     /// Returns the measurements of the real-time queue, and what was measured beside it, since the last call; `None` if there
     /// is no such queue.
+    ///
+    /// # Errors
+    /// As [`take_interval`](Self::take_interval).
     fn take_real_time(&mut self, now: Instant) -> Result<Option<(Interval, Beside)>, Error> {
         let _ = now;
         Ok(None)
@@ -81,12 +84,18 @@ pub trait Device {
 
     /// Changes settings without touching waiting packets; `start` as for a new device. Returns false if that is not
     /// possible: then the queue must be made anew, and waiting packets are lost.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
     fn adapt(&mut self, wish: &Wish, start: &Start) -> Result<bool, Error> {
         let _ = (wish, start);
         Ok(false)
     }
 
     /// Reads the counters of a queue that is measured by looking, see [`Capabilities::look_every`].
+    ///
+    /// # Errors
+    /// As [`take_interval`](Self::take_interval).
     fn look(&mut self, now: Instant) -> Result<(), Error> {
         let _ = now;
         Ok(())

@@ -95,7 +95,7 @@ pub struct Wish {
 impl Wish {
     /// A wish for a queue at a place with these settings, and the defaults of all else.
     pub fn new(place: Place, settings: Settings) -> Self {
-        Self { place, settings, ..Self::default() }
+        Self { settings, place, ..Self::default() }
     }
 
     /// Tells whether no controller and no setting of a queue is asked for.

@@ -313,10 +313,6 @@ impl<M: SerializeMap> Entries<M> {
     }
 }
 
-fn seconds(time: &Duration) -> f64 {
-    time.as_secs_f64()
-}
-
 fn mode(Mode { format, mcs, streams, width, guard }: &Mode) -> serde_json::Value {
     let guard = guard.map(Duration::as_secs_f64);
     json!({ "format": format.name(), "mcs": mcs, "streams": streams, "width_mhz": width, "guard_interval_s": guard })
@@ -351,11 +347,11 @@ impl Serialize for Stations {
             ("channel_receiving_s", receiving),
             ("channel_sending_s", sending),
         ] {
-            entries.entry(key, &time.ok_or_else(|| NO_SURVEY.into()), seconds)?;
+            entries.entry(key, &time.ok_or_else(|| NO_SURVEY.into()), |time| time.as_secs_f64())?;
         }
         entries.entry("aql_is_on", &self.aql, |aql| aql.is_on)?;
-        entries.entry("aql_pending_s", &self.aql, |aql| seconds(&aql.pending))?;
-        entries.entry("aql_threshold_s", &self.aql, |aql| seconds(&aql.threshold))?;
+        entries.entry("aql_pending_s", &self.aql, |aql| aql.pending.as_secs_f64())?;
+        entries.entry("aql_threshold_s", &self.aql, |aql| aql.threshold.as_secs_f64())?;
         entries.map.serialize_entry("stations", &self.stations)?;
         entries.end()
     }
@@ -374,8 +370,8 @@ impl Serialize for Station {
         entries.entry("sent_mode", &self.sent_as, mode)?;
         entries.entry("received_rate_bps", &self.received_at, rate)?;
         entries.entry("received_mode", &self.received_as, mode)?;
-        entries.entry("sent_airtime_s", &self.sent_for, seconds)?;
-        entries.entry("received_airtime_s", &self.received_for, seconds)?;
+        entries.entry("sent_airtime_s", &self.sent_for, |time| time.as_secs_f64())?;
+        entries.entry("received_airtime_s", &self.received_for, |time| time.as_secs_f64())?;
         entries.entry("aql_pending_s", &self.aql, |aql| each(aql.pending))?;
         entries.entry("aql_limit_low_s", &self.aql, |aql| each(aql.low))?;
         entries.entry("aql_limit_high_s", &self.aql, |aql| each(aql.high))?;
