@@ -79,11 +79,6 @@ impl Account {
         self.occupancy = Occupancy::new(measures.idle_threshold);
     }
 
-    /// Turns interval measurements off until [`watch`](Self::watch).
-    pub(crate) fn unwatch(&mut self) {
-        self.watched = false;
-    }
-
     /// Starts taking intervals; the first begins now.
     pub(crate) fn watch(&mut self, now: Instant) {
         if !self.watched {
@@ -322,7 +317,8 @@ impl Account {
     }
 
     pub(crate) fn restart_statistics(&mut self, now: Instant) {
-        self.totals_base = self.counts.base_with(self.backlog);
+        // In a fresh account the packets that wait count as arrived.
+        self.totals_base = Counts { arrived: self.counts.arrived.minus(self.backlog), ..self.counts };
         self.backlog_meter.restart(now);
         self.limit_meter.restart(now);
         debug_assert_eq!(self.totals().arrived, self.backlog());

@@ -34,6 +34,14 @@ pub(crate) struct Setup {
     pub(crate) seed: u64,
 }
 
+/// The account of a queue at the time of a call, and who is handed the packets that are dropped.
+#[derive(Debug)]
+pub(crate) struct Context<'a, D> {
+    pub(crate) account: &'a mut Account,
+    pub(crate) now: Instant,
+    pub(crate) dropped: &'a mut D,
+}
+
 /// Holds the packets of a queue and decides which one waits, leaves or is dropped.
 ///
 /// The [`Account`] knows the limit and the backlog. The queue reports to it each packet that arrives and each that
@@ -53,36 +61,25 @@ pub(crate) trait Discipline<P: Packet>: Sized {
     fn new(params: &Self::Params, setup: &Setup) -> Result<Self, Invalid>;
 
     /// Takes an arriving packet: it joins, or it or others are handed to `dropped`.
-    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P));
+    fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>);
 
     /// Discards at least one packet, since another one goes before all others and does not fit: one at the tail, or of the
     /// longest flow.
-    fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P));
+    fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>);
 
     /// Puts a packet that has just arrived, and fits, before all others.
     fn put_first(&mut self, waiting: Waiting<P>);
 
     /// The packet that would leave after `index` others. A packet that was seen here leaves, unless a packet that goes
     /// first arrives before or the limit shrinks.
-    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P>;
+    fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P>;
 
     /// Takes out the packet after `index` others. Some packet if any waits and `index` is zero.
-    fn remove(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        index: usize,
-        dropped: &mut impl FnMut(P),
-    ) -> Option<Waiting<P>>;
+    fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>>;
 
     /// Discards packets above the limit after it has shrunk, unless the user's [`Purge`] says otherwise.
-    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P));
+    fn purge(&mut self, cx: &mut Context<impl FnMut(P)>);
 
     /// Discards all packets that are `unwanted`.
-    fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    );
+    fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>);
 }

@@ -1,7 +1,8 @@
 //! Flow queues: packets hashed by flow, and deficit round robin over the flows in bytes, new flows first (RFC 8290,
 //! section 4).
 
-use crate::account::{Account, Waiting};
+use crate::account::Waiting;
+use crate::discipline::Context;
 use crate::packet::Packet;
 use crate::pool::{Chain, Pool};
 use control::mix;
@@ -199,15 +200,10 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     }
 
     /// Discards the packets that are `unwanted`, flow by flow.
-    pub(crate) fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    ) {
+    pub(crate) fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
         let Self { buckets, pool, .. } = self;
         for flow in buckets {
-            flow.queue.discard_where(pool, account, unwanted, dropped);
+            flow.queue.discard_where(pool, unwanted, cx);
         }
     }
 

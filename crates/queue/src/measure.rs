@@ -66,7 +66,7 @@ impl Tally {
         self.bytes = self.bytes.wrapping_sub(bytes);
     }
 
-    fn minus(self, earlier: Self) -> Self {
+    pub(crate) fn minus(self, earlier: Self) -> Self {
         Self { packets: self.packets.wrapping_sub(earlier.packets), bytes: self.bytes.wrapping_sub(earlier.bytes) }
     }
 
@@ -98,11 +98,6 @@ impl Counts {
     pub(crate) fn balance(&self, backlog: Tally) -> bool {
         let held = self.arrived.minus(self.sent).minus(self.dropped);
         (held.packets, held.bytes) == (backlog.packets, backlog.bytes)
-    }
-
-    /// These counts for a fresh account in which the `waiting` packets count as arrived.
-    pub(crate) fn base_with(&self, waiting: Tally) -> Self {
-        Self { arrived: self.arrived.minus(waiting), ..*self }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Several queues of packets in one piece of memory: chains of slots.
 
 use crate::Packet;
-use crate::account::{Account, Waiting};
+use crate::account::Waiting;
+use crate::discipline::Context;
 
 const NONE: u32 = u32::MAX;
 
@@ -91,15 +92,14 @@ impl Chain {
     pub(crate) fn discard_where<P: Packet>(
         &mut self,
         pool: &mut Pool<P>,
-        account: &mut Account,
         unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
+        cx: &mut Context<impl FnMut(P)>,
     ) {
         debug_assert!((self.packets == 0) == (self.first == NONE));
         for _ in 0..self.packets {
             let Some(waiting) = self.pop(pool) else { break };
             if unwanted(&waiting.packet) {
-                account.discard(waiting.packet, dropped);
+                cx.account.discard(waiting.packet, cx.dropped);
             } else {
                 self.push(pool, waiting);
             }

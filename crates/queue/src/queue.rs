@@ -1,7 +1,7 @@
 //! The queue, as its host sees it: a discipline with its account.
 
 use crate::account::{Account, Waiting};
-use crate::discipline::{Purge, Setup};
+use crate::discipline::{Context, Purge, Setup};
 use crate::disciplines::{AnyDiscipline, DisciplineName, End, Fifo, fq_codel, turns};
 use crate::level::Level;
 use crate::measure::{Completion, Totals};
@@ -64,7 +64,7 @@ impl<P: Packet> Queue<P> {
     /// intervals show.
     #[must_use]
     pub fn unwatched(mut self) -> Self {
-        self.account.unwatch();
+        self.account.watched = false;
         self
     }
 
@@ -89,7 +89,7 @@ impl<P: Packet> Queue<P> {
     pub fn enqueue(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.comes(packet.len().count());
-        packets.enqueue(account, now, packet, dropped);
+        packets.enqueue(packet, &mut Context { account, now, dropped });
         debug_assert!(account.balances(), "it has joined or was dropped");
     }
 
@@ -103,7 +103,7 @@ impl<P: Packet> Queue<P> {
             return account.refuse(packet, dropped);
         }
         while !account.fits(len) {
-            packets.make_way(account, now, dropped);
+            packets.make_way(&mut Context { account, now, dropped });
         }
         debug_assert!(account.fits(len));
         packets.put_first(Waiting { packet, since: now });
@@ -116,7 +116,7 @@ impl<P: Packet> Queue<P> {
     #[inline]
     pub fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
         let Self { account, packets } = self;
-        packets.peek(account, now, index, dropped)
+        packets.peek(index, &mut Context { account, now, dropped })
     }
 
     /// Takes the next packet for the MAC, or that after `index` others if it can share a frame with one before it. Some
@@ -124,7 +124,7 @@ impl<P: Packet> Queue<P> {
     #[inline]
     pub fn take(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<Departure<P>> {
         let Self { account, packets } = self;
-        let Waiting { packet, since } = packets.remove(account, now, index, dropped)?;
+        let Waiting { packet, since } = packets.remove(index, &mut Context { account, now, dropped })?;
         Some(Departure { packet, waited: account.leaves(now, packet.len().count(), since) })
     }
 
@@ -141,7 +141,7 @@ impl<P: Packet> Queue<P> {
     pub fn set_limit(&mut self, now: Instant, limit: Limit, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.set_limit(now, limit);
-        packets.purge(account, now, dropped);
+        packets.purge(&mut Context { account, now, dropped });
         account.settle(now);
     }
 
@@ -150,7 +150,7 @@ impl<P: Packet> Queue<P> {
     pub fn make_way(&mut self, now: Instant, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         debug_assert!(account.balances());
-        account.one_below(|account| packets.purge(account, now, dropped));
+        account.one_below(|account| packets.purge(&mut Context { account, now, dropped }));
         account.settle(now);
     }
 
@@ -178,7 +178,7 @@ impl<P: Packet> Queue<P> {
     pub fn discard_where(&mut self, now: Instant, unwanted: &mut impl FnMut(&P) -> bool, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         debug_assert!(account.balances());
-        packets.discard_where(account, unwanted, dropped);
+        packets.discard_where(unwanted, &mut Context { account, now, dropped });
         account.settle(now);
     }
 

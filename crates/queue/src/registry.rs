@@ -93,33 +93,27 @@ macro_rules! disciplines {
 
             // Once a packet: the call costs an aggregating station 1 %.
             #[inline(always)]
-            pub(crate) fn enqueue(
-                &mut self,
-                account: &mut Account,
-                now: Instant,
-                packet: P,
-                dropped: &mut impl FnMut(P),
-            ) {
+            pub(crate) fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
                 if let Self::Fifo(fifo) = self {
-                    fifo.enqueue(account, now, packet, dropped);
+                    fifo.enqueue(packet, cx);
                 } else {
-                    self.enqueue_any(account, now, packet, dropped);
+                    self.enqueue_any(packet, cx);
                 }
             }
 
             // Apart from the plain queue, whose callers are shorter without the code of all others.
             #[inline(never)]
-            fn enqueue_any(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+            fn enqueue_any(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
                 match self {
-                    Self::Fifo(fifo) => fifo.enqueue(account, now, packet, dropped),
-                    $(Self::$Kind(held) => held.enqueue(account, now, packet, dropped),)*
+                    Self::Fifo(fifo) => fifo.enqueue(packet, cx),
+                    $(Self::$Kind(held) => held.enqueue(packet, cx),)*
                 }
             }
 
-            pub(crate) fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
+            pub(crate) fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
                 match self {
-                    Self::Fifo(fifo) => fifo.make_way(account, now, dropped),
-                    $(Self::$Kind(held) => held.make_way(account, now, dropped),)*
+                    Self::Fifo(fifo) => fifo.make_way(cx),
+                    $(Self::$Kind(held) => held.make_way(cx),)*
                 }
             }
 
@@ -132,61 +126,42 @@ macro_rules! disciplines {
 
             // Once a packet: the call costs an aggregating station 1 %.
             #[inline(always)]
-            pub(crate) fn peek(
-                &mut self,
-                account: &mut Account,
-                now: Instant,
-                index: usize,
-                dropped: &mut impl FnMut(P),
-            ) -> Option<&P> {
+            pub(crate) fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
                 match self {
                     Self::Fifo(fifo) => fifo.peek(index),
-                    $(Self::$Kind(held) => held.peek(account, now, index, dropped),)*
+                    $(Self::$Kind(held) => held.peek(index, cx),)*
                 }
             }
 
             #[inline]
-            pub(crate) fn remove(
-                &mut self,
-                account: &mut Account,
-                now: Instant,
-                index: usize,
-                dropped: &mut impl FnMut(P),
-            ) -> Option<Waiting<P>> {
-                if let Self::Fifo(fifo) = self { fifo.remove(index) } else { self.remove_any(account, now, index, dropped) }
+            pub(crate) fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
+                if let Self::Fifo(fifo) = self { fifo.remove(index) } else { self.remove_any(index, cx) }
             }
 
             // As with `enqueue_any`.
             #[inline(never)]
-            fn remove_any(
-                &mut self,
-                account: &mut Account,
-                now: Instant,
-                index: usize,
-                dropped: &mut impl FnMut(P),
-            ) -> Option<Waiting<P>> {
+            fn remove_any(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
                 match self {
                     Self::Fifo(fifo) => fifo.remove(index),
-                    $(Self::$Kind(held) => held.remove(account, now, index, dropped),)*
+                    $(Self::$Kind(held) => held.remove(index, cx),)*
                 }
             }
 
-            pub(crate) fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
+            pub(crate) fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
                 match self {
-                    Self::Fifo(fifo) => fifo.purge(account, now, dropped),
-                    $(Self::$Kind(held) => held.purge(account, now, dropped),)*
+                    Self::Fifo(fifo) => fifo.purge(cx),
+                    $(Self::$Kind(held) => held.purge(cx),)*
                 }
             }
 
             pub(crate) fn discard_where(
                 &mut self,
-                account: &mut Account,
                 unwanted: &mut impl FnMut(&P) -> bool,
-                dropped: &mut impl FnMut(P),
+                cx: &mut Context<impl FnMut(P)>,
             ) {
                 match self {
-                    Self::Fifo(fifo) => fifo.discard_where(account, unwanted, dropped),
-                    $(Self::$Kind(held) => held.discard_where(account, unwanted, dropped),)*
+                    Self::Fifo(fifo) => fifo.discard_where(unwanted, cx),
+                    $(Self::$Kind(held) => held.discard_where(unwanted, cx),)*
                 }
             }
         }

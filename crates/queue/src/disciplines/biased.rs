@@ -8,12 +8,11 @@
 //! The document's search for that packet goes through the whole queue; here packets of each priority are chained, so
 //! that the search takes one step per priority.
 
-use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Setup};
+use crate::account::Waiting;
+use crate::discipline::{Context, Discipline, Setup};
 use crate::{Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
-use units::Instant;
 
 const NONE: u32 = u32::MAX;
 
@@ -157,9 +156,9 @@ impl<P: Packet> Biased<P> {
         self.equals.iter().map(|ends| ends.behind).enumerate().find(|(_, slot)| *slot != NONE)
     }
 
-    fn discard(&mut self, account: &mut Account, slot: u32, dropped: &mut impl FnMut(P)) {
+    fn discard(&mut self, slot: u32, cx: &mut Context<impl FnMut(P)>) {
         let Waiting { packet, .. } = self.pull(slot).expect("only a queue that holds something exceeds a limit");
-        account.discard(packet, dropped);
+        cx.account.discard(packet, cx.dropped);
     }
 }
 
@@ -176,68 +175,63 @@ impl<P: Packet> Discipline<P> for Biased<P> {
         Ok(Self { slots, free: NONE, order: ALONE, equals: [ALONE; PRIORITIES], purge: setup.purge })
     }
 
-    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+    fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
-        while account.fits_alone(len) && !account.fits(len) {
+        while cx.account.fits_alone(len) && !cx.account.fits(len) {
             let Some((_, slot)) = self.least().filter(|(least, _)| *least <= priority(&packet)) else { break };
-            self.discard(account, slot, dropped);
+            self.discard(slot, cx);
         }
-        if account.fits(len) {
-            self.put(Waiting { packet, since: now }, false);
-            account.joins(now, len);
+        if cx.account.fits(len) {
+            self.put(Waiting { packet, since: cx.now }, false);
+            cx.account.joins(cx.now, len);
         } else {
-            account.refuse(packet, dropped);
+            cx.account.refuse(packet, cx.dropped);
             // Others of lower priority may have gone before it.
-            account.settle(now);
+            cx.account.settle(cx.now);
         }
     }
 
-    fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
+    fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
         let (_, slot) = self.least().expect("only a queue that holds something is full");
-        self.discard(account, slot, dropped);
+        self.discard(slot, cx);
     }
 
     fn put_first(&mut self, waiting: Waiting<P>) {
         self.put(waiting, true);
     }
 
-    fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
+    fn peek(&mut self, index: usize, _: &mut Context<impl FnMut(P)>) -> Option<&P> {
         let slot = self.behind(index);
         self.slots.get(slot as usize)?.waiting.as_ref().map(|waiting| &waiting.packet)
     }
 
-    fn remove(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<Waiting<P>> {
+    fn remove(&mut self, index: usize, _: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         self.pull(self.behind(index))
     }
 
-    fn purge(&mut self, account: &mut Account, _: Instant, dropped: &mut impl FnMut(P)) {
-        while account.is_over() {
+    fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        while cx.account.is_over() {
             let slot = match self.purge {
                 None => self.least().map_or(NONE, |(_, slot)| slot),
                 Some(Purge::Head) => self.order.behind,
                 Some(Purge::Tail) => self.order.before,
                 Some(Purge::None) => return,
             };
-            self.discard(account, slot, dropped);
+            self.discard(slot, cx);
         }
-        debug_assert!(!account.is_over(), "the limit holds");
-        debug_assert_eq!(self.least().is_none(), account.is_empty());
+        debug_assert!(!cx.account.is_over(), "the limit holds");
+        debug_assert_eq!(self.least().is_none(), cx.account.is_empty());
     }
 
-    fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    ) {
+    fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
         let mut slot = self.order.behind;
         while let Some(place) = self.slots.get(slot as usize) {
             let (this, next) = (slot, place.order.behind);
             if place.waiting.as_ref().is_some_and(|waiting| unwanted(&waiting.packet)) {
-                self.discard(account, this, dropped);
+                self.discard(this, cx);
             }
             slot = next;
         }
-        debug_assert_eq!(self.least().is_none(), account.is_empty());
+        debug_assert_eq!(self.least().is_none(), cx.account.is_empty());
     }
 }

@@ -2,11 +2,10 @@
 
 use super::codel::{Law, Params, Source, State};
 use super::fifo::{End, Fifo};
-use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
+use crate::account::Waiting;
+use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::Packet;
 use control::Invalid;
-use units::Instant;
 
 /// Packets in order of arrival; some at the head may have been judged already, because the host looked ahead.
 #[derive(Clone, Debug)]
@@ -28,14 +27,14 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         Ok(Self { fifo, passed: 0, law: Law::new(params), state: State::default() })
     }
 
-    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        self.fifo.enqueue(account, now, packet, dropped);
+    fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
+        self.fifo.enqueue(packet, cx);
     }
 
-    fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
-        self.fifo.make_way(account, now, dropped);
+    fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        self.fifo.make_way(cx);
         self.passed = self.passed.min(self.fifo.len());
-        debug_assert_eq!(self.fifo.len() as u64, account.backlog().packets);
+        debug_assert_eq!(self.fifo.len() as u64, cx.account.backlog().packets);
     }
 
     /// Those that passed are among the others; it passes unjudged.
@@ -44,9 +43,9 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         self.passed += 1;
     }
 
-    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
+    fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
         while self.passed <= index && index < LOOK_AHEAD {
-            let next = self.next(account, now, dropped)?;
+            let next = self.next(cx)?;
             self.fifo.put_back(self.passed, next);
             self.passed += 1;
         }
@@ -54,25 +53,19 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         if index < self.passed { self.fifo.peek(index) } else { None }
     }
 
-    fn remove(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        index: usize,
-        dropped: &mut impl FnMut(P),
-    ) -> Option<Waiting<P>> {
+    fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         if index == self.passed {
-            return self.next(account, now, dropped);
+            return self.next(cx);
         }
-        self.peek(account, now, index, dropped)?;
+        self.peek(index, cx)?;
         debug_assert!(index < self.passed && self.passed <= self.fifo.len());
         self.passed -= 1;
         self.fifo.remove(index)
     }
 
-    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
+    fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
         let before = self.fifo.len();
-        self.fifo.purge(account, now, dropped);
+        self.fifo.purge(cx);
         let gone = before - self.fifo.len();
         self.passed = match self.fifo.purge {
             Purge::Head => self.passed.saturating_sub(gone),
@@ -81,12 +74,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         debug_assert!(self.passed <= self.fifo.len());
     }
 
-    fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    ) {
+    fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
         let (mut index, mut passed) = (0, self.passed);
         let seen = &mut |packet: &P| {
             let goes = unwanted(packet);
@@ -94,7 +82,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
             index += 1;
             goes
         };
-        self.fifo.discard_where(account, seen, dropped);
+        self.fifo.discard_where(seen, cx);
         self.passed = passed;
         debug_assert!(self.passed <= self.fifo.len());
     }
@@ -102,27 +90,25 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
 
 impl<P: Packet> CodelQueue<P> {
     /// Takes out the next packet that passes the law.
-    fn next(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) -> Option<Waiting<P>> {
+    fn next(&mut self, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         let Self { fifo, passed, law, state } = self;
         let passed_bytes: u64 =
             (0..*passed).filter_map(|index| fifo.peek(index)).map(|packet| packet.len().count()).sum();
-        debug_assert!(*passed <= fifo.len() && passed_bytes <= account.backlog().bytes.count());
-        let bytes = account.backlog().bytes.count() - passed_bytes;
-        law.dequeue(state, now, &mut Head { fifo, passed: *passed, account, bytes, now, dropped })
+        debug_assert!(*passed <= fifo.len() && passed_bytes <= cx.account.backlog().bytes.count());
+        let bytes = cx.account.backlog().bytes.count() - passed_bytes;
+        law.dequeue(state, cx.now, &mut Head { fifo, passed: *passed, bytes, cx })
     }
 }
 
 /// The packets behind those that passed.
-struct Head<'a, P, D> {
+struct Head<'a, 'c, P, D> {
     fifo: &'a mut Fifo<P>,
     passed: usize,
-    account: &'a mut Account,
     bytes: u64,
-    now: Instant,
-    dropped: &'a mut D,
+    cx: &'a mut Context<'c, D>,
 }
 
-impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, P, D> {
+impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, '_, P, D> {
     fn next(&mut self) -> Option<Waiting<P>> {
         let next = self.fifo.remove(self.passed)?;
         self.bytes -= next.packet.len().count();
@@ -134,11 +120,11 @@ impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, P, D> {
     }
 
     fn drop(&mut self, packet: P) {
-        self.account.discard(packet, self.dropped);
-        self.account.settle(self.now);
+        self.cx.account.discard(packet, self.cx.dropped);
+        self.cx.account.settle(self.cx.now);
     }
 
     fn marked(&mut self, packet: &P) {
-        self.account.marked(packet.len().count());
+        self.cx.account.marked(packet.len().count());
     }
 }

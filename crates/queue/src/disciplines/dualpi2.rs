@@ -6,8 +6,8 @@
 //! leaves a choice the law is that of Linux 6.17 (`sch_dualpi2`): random draws, a step, weighted round robin, and no drops
 //! by probability while hardly anything waits.
 
-use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
+use crate::account::Waiting;
+use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::packet::{Ecn, Packet};
 use crate::pool::{Chain, Pool};
 use control::{Invalid, Random};
@@ -109,27 +109,27 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         })
     }
 
-    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        self.catch_up(now);
+    fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
+        self.catch_up(cx.now);
         let len = packet.len().count();
-        if !account.fits(len) {
-            return account.refuse(packet, dropped);
+        if !cx.account.fits(len) {
+            return cx.account.refuse(packet, cx.dropped);
         }
         let queue = if is_l4s(&packet) { &mut self.low_latency } else { &mut self.classic };
-        queue.push(&mut self.pool, Waiting { packet, since: now });
-        account.joins(now, len);
-        debug_assert_eq!(self.held(), account.backlog().packets);
+        queue.push(&mut self.pool, Waiting { packet, since: cx.now });
+        cx.account.joins(cx.now, len);
+        debug_assert_eq!(self.held(), cx.account.backlog().packets);
     }
 
     /// Drops the packet at the head of the queue with more bytes; if there is none, the last of those already scheduled.
-    fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
-        self.catch_up(now);
+    fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        self.catch_up(cx.now);
         let Self { low_latency, classic, pool, passed, .. } = self;
         let (longer, other) =
             if low_latency.bytes > classic.bytes { (low_latency, classic) } else { (classic, low_latency) };
         let gone = longer.pop(pool).or_else(|| other.pop(pool)).or_else(|| passed.pop_back());
         let Waiting { packet, .. } = gone.expect("only a queue that holds something exceeds a limit");
-        account.discard(packet, dropped);
+        cx.account.discard(packet, cx.dropped);
     }
 
     fn put_first(&mut self, waiting: Waiting<P>) {
@@ -137,51 +137,40 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         self.passed.push_front(waiting);
     }
 
-    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
+    fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
         while self.passed.len() <= index && index < LOOK_AHEAD {
-            let next = self.next(account, now, dropped)?;
+            let next = self.next(cx)?;
             self.passed.push_back(next);
         }
-        debug_assert_eq!(self.held(), account.backlog().packets);
+        debug_assert_eq!(self.held(), cx.account.backlog().packets);
         self.passed.get(index).map(|waiting| &waiting.packet)
     }
 
-    fn remove(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        index: usize,
-        dropped: &mut impl FnMut(P),
-    ) -> Option<Waiting<P>> {
+    fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         if index == self.passed.len() {
-            return self.next(account, now, dropped);
+            return self.next(cx);
         }
-        self.peek(account, now, index, dropped)?;
-        self.catch_up(now);
+        self.peek(index, cx)?;
+        self.catch_up(cx.now);
         self.passed.remove(index)
     }
 
     /// Discards packets above the limit after it has shrunk.
-    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
-        while self.purges && account.is_over() {
-            self.make_way(account, now, dropped);
+    fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        while self.purges && cx.account.is_over() {
+            self.make_way(cx);
         }
-        debug_assert!(!self.purges || !account.is_over(), "the limit holds");
-        debug_assert_eq!(self.held(), account.backlog().packets);
+        debug_assert!(!self.purges || !cx.account.is_over(), "the limit holds");
+        debug_assert_eq!(self.held(), cx.account.backlog().packets);
     }
 
-    fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    ) {
-        account.discard_where(&mut self.passed, unwanted, dropped);
+    fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
+        cx.account.discard_where(&mut self.passed, unwanted, cx.dropped);
         let Self { low_latency, classic, pool, .. } = self;
         for queue in [low_latency, classic] {
-            queue.discard_where(pool, account, unwanted, dropped);
+            queue.discard_where(pool, unwanted, cx);
         }
-        debug_assert_eq!(self.held(), account.backlog().packets);
+        debug_assert_eq!(self.held(), cx.account.backlog().packets);
     }
 }
 
@@ -192,8 +181,8 @@ impl<P: Packet> DualPi2<P> {
     }
 
     /// The next packet that is not dropped. The classic queue has its turn by weighted round robin.
-    fn next(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) -> Option<Waiting<P>> {
-        self.catch_up(now);
+    fn next(&mut self, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
+        self.catch_up(cx.now);
         loop {
             let [l4s, classic] = [&self.low_latency, &self.classic].map(|queue| queue.packets > 0);
             let takes_l4s = l4s && (!classic || self.credit <= 0.0);
@@ -203,15 +192,15 @@ impl<P: Packet> DualPi2<P> {
                 return None;
             };
             let len = waiting.packet.len().count();
-            match self.judge(takes_l4s, waiting.packet.ecn(), now.since(waiting.since)) {
+            match self.judge(takes_l4s, waiting.packet.ecn(), cx.now.since(waiting.since)) {
                 Verdict::Drop => {
-                    account.discard(waiting.packet, dropped);
-                    account.settle(now);
+                    cx.account.discard(waiting.packet, cx.dropped);
+                    cx.account.settle(cx.now);
                     continue;
                 }
                 Verdict::Mark => {
                     waiting.packet.mark();
-                    account.marked(len);
+                    cx.account.marked(len);
                 }
                 Verdict::Pass => {}
             }

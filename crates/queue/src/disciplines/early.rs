@@ -1,8 +1,8 @@
 //! A FIFO that drops or marks packets on arrival by a law, before it is full.
 
 use super::fifo::{End, Fifo};
-use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Setup};
+use crate::account::Waiting;
+use crate::discipline::{Context, Discipline, Setup};
 use crate::packet::{Ecn, Packet};
 use control::{Count, Invalid, Random};
 use units::{Duration, Instant};
@@ -54,30 +54,30 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
         Ok(Self { fifo, law: L::new(params)?, random: Random::new(setup.seed) })
     }
 
-    fn enqueue(&mut self, account: &mut Account, now: Instant, mut packet: P, dropped: &mut impl FnMut(P)) {
+    fn enqueue(&mut self, mut packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
-        let backlog = account.backlog();
-        if !account.fits(len) {
+        let backlog = cx.account.backlog();
+        if !cx.account.fits(len) {
             self.law.overflows();
-            self.fifo.enqueue(account, now, packet, dropped);
+            self.fifo.enqueue(packet, cx);
             return;
         }
-        let verdict = self.law.arrives(now, backlog, || self.random.unit());
+        let verdict = self.law.arrives(cx.now, backlog, || self.random.unit());
         match verdict {
             Verdict::Keep => {}
             Verdict::Mark if packet.ecn() != Ecn::NotEct => {
                 packet.mark();
-                account.marked(len);
+                cx.account.marked(len);
             }
             Verdict::Mark | Verdict::Drop => {
-                return account.refuse(packet, dropped);
+                return cx.account.refuse(packet, cx.dropped);
             }
         }
-        self.fifo.enqueue(account, now, packet, dropped);
+        self.fifo.enqueue(packet, cx);
     }
 
-    fn make_way(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
-        self.fifo.make_way(account, now, dropped);
+    fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        self.fifo.make_way(cx);
     }
 
     /// It is not judged.
@@ -85,27 +85,22 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
         self.fifo.put_first(waiting);
     }
 
-    fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
+    fn peek(&mut self, index: usize, _: &mut Context<impl FnMut(P)>) -> Option<&P> {
         self.fifo.peek(index)
     }
 
-    fn remove(&mut self, _: &mut Account, now: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<Waiting<P>> {
+    fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         let waiting = self.fifo.remove(index)?;
-        debug_assert!(waiting.since <= now, "it has arrived");
-        self.law.leaves(now, now.since(waiting.since), self.fifo.len() == 0);
+        debug_assert!(waiting.since <= cx.now, "it has arrived");
+        self.law.leaves(cx.now, cx.now.since(waiting.since), self.fifo.len() == 0);
         Some(waiting)
     }
 
-    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
-        self.fifo.purge(account, now, dropped);
+    fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        self.fifo.purge(cx);
     }
 
-    fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    ) {
-        self.fifo.discard_where(account, unwanted, dropped);
+    fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
+        self.fifo.discard_where(unwanted, cx);
     }
 }

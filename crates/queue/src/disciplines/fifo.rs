@@ -1,10 +1,9 @@
 //! First in, first out, dropping at the tail or at the head.
 
-use crate::account::{Account, Waiting};
-use crate::discipline::Purge;
+use crate::account::Waiting;
+use crate::discipline::{Context, Purge};
 use crate::packet::Packet;
 use std::collections::VecDeque;
-use units::Instant;
 
 /// An end of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,25 +36,25 @@ impl<P: Packet> Fifo<P> {
     /// Takes an arriving packet. If it does not fit, packets at the head are dropped (if that makes room), or it is.
     #[expect(clippy::inline_always, reason = "once a packet: the call costs an aggregating station 1 %")]
     #[inline(always)]
-    pub(crate) fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+    pub(crate) fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
-        if !account.fits(len) {
-            if self.overflow == End::Tail || !account.fits_alone(len) {
-                return account.refuse(packet, dropped);
+        if !cx.account.fits(len) {
+            if self.overflow == End::Tail || !cx.account.fits_alone(len) {
+                return cx.account.refuse(packet, cx.dropped);
             }
-            while !account.fits(len) {
-                self.discard(account, End::Head, dropped);
+            while !cx.account.fits(len) {
+                self.discard(End::Head, cx);
             }
         }
-        debug_assert!(self.ring.back().is_none_or(|last| last.since <= now), "time does not run back");
-        self.ring.push_back(Waiting { packet, since: now });
-        account.joins(now, len);
-        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
+        debug_assert!(self.ring.back().is_none_or(|last| last.since <= cx.now), "time does not run back");
+        self.ring.push_back(Waiting { packet, since: cx.now });
+        cx.account.joins(cx.now, len);
+        debug_assert_eq!(self.ring.len() as u64, cx.account.backlog().packets);
     }
 
     /// Discards the packet at the tail.
-    pub(crate) fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
-        self.discard(account, End::Tail, dropped);
+    pub(crate) fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        self.discard(End::Tail, cx);
     }
 
     /// Puts a packet before all others.
@@ -92,36 +91,31 @@ impl<P: Packet> Fifo<P> {
     }
 
     /// Discards packets above the limit after it has shrunk.
-    pub(crate) fn purge(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
+    pub(crate) fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
         let end = match self.purge {
             Purge::Head => End::Head,
             Purge::Tail => End::Tail,
             Purge::None => return,
         };
-        while account.is_over() {
-            self.discard(account, end, dropped);
+        while cx.account.is_over() {
+            self.discard(end, cx);
         }
-        debug_assert!(!account.is_over(), "the limit holds");
-        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
+        debug_assert!(!cx.account.is_over(), "the limit holds");
+        debug_assert_eq!(self.ring.len() as u64, cx.account.backlog().packets);
     }
 
     /// Discards all packets that are `unwanted`.
-    pub(crate) fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    ) {
-        account.discard_where(&mut self.ring, unwanted, dropped);
-        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
+    pub(crate) fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
+        cx.account.discard_where(&mut self.ring, unwanted, cx.dropped);
+        debug_assert_eq!(self.ring.len() as u64, cx.account.backlog().packets);
     }
 
-    fn discard(&mut self, account: &mut Account, end: End, dropped: &mut impl FnMut(P)) {
+    fn discard(&mut self, end: End, cx: &mut Context<impl FnMut(P)>) {
         let gone = match end {
             End::Head => self.ring.pop_front(),
             End::Tail => self.ring.pop_back(),
         };
         let Waiting { packet, .. } = gone.expect("only a queue that holds something exceeds a limit");
-        account.discard(packet, dropped);
+        cx.account.discard(packet, cx.dropped);
     }
 }

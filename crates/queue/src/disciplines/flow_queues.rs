@@ -1,8 +1,8 @@
 //! Flow queues (RFC 8290): deficit round robin over flows, new flows first, with a law for each flow.
 
 use super::codel::Source;
-use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
+use crate::account::Waiting;
+use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::flows::{Flow, Flows};
 use crate::packet::Packet;
 use crate::pool::{Chain, Pool};
@@ -76,31 +76,31 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
 
     /// Takes an arriving packet. Without room, packets are dropped from the head of the longest queue, which includes
     /// it.
-    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
-        debug_assert!(self.now <= now, "time does not run back");
-        self.now = now;
+    fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
+        debug_assert!(self.now <= cx.now, "time does not run back");
+        self.now = cx.now;
         let len = packet.len().count();
         let index = self.flows.hash(&packet);
-        if !account.fits_alone(len) {
-            return account.refuse(packet, dropped);
+        if !cx.account.fits_alone(len) {
+            return cx.account.refuse(packet, cx.dropped);
         }
-        while !account.fits(len) {
+        while !cx.account.fits(len) {
             let fattest = self.flows.fattest(Some((index, len)));
-            if !self.shed(account, fattest, dropped) {
-                account.refuse(packet, dropped);
-                return account.settle(now);
+            if !self.shed(fattest, cx) {
+                cx.account.refuse(packet, cx.dropped);
+                return cx.account.settle(cx.now);
             }
         }
-        self.flows.append(index, Waiting { packet, since: now });
-        account.joins(now, len);
+        self.flows.append(index, Waiting { packet, since: cx.now });
+        cx.account.joins(cx.now, len);
     }
 
     /// Drops at least one packet: if no flow has any, the last of those already scheduled.
-    fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
+    fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
         let fattest = self.flows.fattest(None);
-        if !self.shed(account, fattest, dropped) {
+        if !self.shed(fattest, cx) {
             let waiting = self.passed.pop_back().expect("only a queue that holds something exceeds a limit");
-            account.discard(waiting.packet, dropped);
+            cx.account.discard(waiting.packet, cx.dropped);
         }
     }
 
@@ -108,64 +108,53 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
         self.passed.push_front(waiting);
     }
 
-    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
+    fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
         while self.passed.len() <= index && index < LOOK_AHEAD {
-            let next = self.next(account, now, dropped)?;
+            let next = self.next(cx)?;
             self.passed.push_back(next);
         }
-        debug_assert!(self.passed.len() as u64 <= account.backlog().packets);
+        debug_assert!(self.passed.len() as u64 <= cx.account.backlog().packets);
         self.passed.get(index).map(|waiting| &waiting.packet)
     }
 
-    fn remove(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        index: usize,
-        dropped: &mut impl FnMut(P),
-    ) -> Option<Waiting<P>> {
+    fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         if index == self.passed.len() {
-            return self.next(account, now, dropped);
+            return self.next(cx);
         }
-        self.peek(account, now, index, dropped)?;
+        self.peek(index, cx)?;
         self.passed.remove(index)
     }
 
     /// Discards packets above the limit after it has shrunk.
-    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
-        while self.purges && account.is_over() {
-            self.make_way(account, now, dropped);
+    fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        while self.purges && cx.account.is_over() {
+            self.make_way(cx);
         }
-        debug_assert!(!self.purges || !account.is_over(), "the limit holds");
+        debug_assert!(!self.purges || !cx.account.is_over(), "the limit holds");
     }
 
     /// Discards all packets that are `unwanted`: first among those already scheduled, then flow by flow.
-    fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    ) {
-        account.discard_where(&mut self.passed, unwanted, dropped);
-        self.flows.discard_where(account, unwanted, dropped);
-        debug_assert!(self.passed.len() as u64 <= account.backlog().packets);
+    fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
+        cx.account.discard_where(&mut self.passed, unwanted, cx.dropped);
+        self.flows.discard_where(unwanted, cx);
+        debug_assert!(self.passed.len() as u64 <= cx.account.backlog().packets);
     }
 }
 
 impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
     /// The next packet that passes the law, of the flow whose turn it is (section 4.2).
-    fn next(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) -> Option<Waiting<P>> {
+    fn next(&mut self, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         let Self { flows, law, .. } = self;
-        flows.next(|state, queue, pool| law.dequeue(state, now, &mut Head { queue, pool, account, now, dropped }))
+        flows.next(|state, queue, pool| law.dequeue(state, cx.now, &mut Head { queue, pool, cx }))
     }
 
     /// Drops packets from the head of a flow's queue: half of them, but no more than a batch. False if it has none.
-    fn shed(&mut self, account: &mut Account, index: usize, dropped: &mut impl FnMut(P)) -> bool {
+    fn shed(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> bool {
         let Self { flows, drop_batch, law, now, .. } = self;
         let (Flow { queue, state, .. }, pool) = flows.flow_and_pool(index);
         let gone = queue.packets.div_ceil(2).min(*drop_batch);
         for waiting in (0..gone).map_while(|_| queue.pop(pool)) {
-            account.discard(waiting.packet, dropped);
+            cx.account.discard(waiting.packet, cx.dropped);
         }
         debug_assert!(gone * 2 <= queue.packets + gone + 1, "at most half");
         if gone > 0 {
@@ -176,15 +165,13 @@ impl<P: Packet, L: FlowLaw> FlowQueues<P, L> {
 }
 
 /// The queue of the flow whose turn it is.
-struct Head<'a, P, D> {
+struct Head<'a, 'c, P, D> {
     queue: &'a mut Chain,
     pool: &'a mut Pool<P>,
-    account: &'a mut Account,
-    now: Instant,
-    dropped: &'a mut D,
+    cx: &'a mut Context<'c, D>,
 }
 
-impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, P, D> {
+impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, '_, P, D> {
     fn next(&mut self) -> Option<Waiting<P>> {
         self.queue.pop(self.pool)
     }
@@ -194,11 +181,11 @@ impl<P: Packet, D: FnMut(P)> Source<P> for Head<'_, P, D> {
     }
 
     fn drop(&mut self, packet: P) {
-        self.account.discard(packet, self.dropped);
-        self.account.settle(self.now);
+        self.cx.account.discard(packet, self.cx.dropped);
+        self.cx.account.settle(self.cx.now);
     }
 
     fn marked(&mut self, packet: &P) {
-        self.account.marked(packet.len().count());
+        self.cx.account.marked(packet.len().count());
     }
 }

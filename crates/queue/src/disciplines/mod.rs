@@ -17,11 +17,10 @@ pub mod turns;
 pub use fifo::End;
 pub(crate) use fifo::Fifo;
 
-use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Purge, Setup};
+use crate::account::Waiting;
+use crate::discipline::{Context, Discipline, Purge, Setup};
 use crate::{Packet, registry};
 use control::Invalid;
-use units::Instant;
 
 registry::disciplines! {
     /// Biased queue management (BQM): at the limit drops the packet of lowest discard priority.

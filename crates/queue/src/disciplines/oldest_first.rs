@@ -5,8 +5,8 @@
 //! is ours: what has come far has cost the most. A packet without a stamp is younger than all that have one; among equals
 //! the first to come is the older.
 
-use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, Setup};
+use crate::account::Waiting;
+use crate::discipline::{Context, Discipline, Setup};
 use crate::{Packet, Purge};
 use control::Invalid;
 use serde::{Deserialize, Serialize};
@@ -28,10 +28,10 @@ pub(crate) struct OldestFirst<P> {
 }
 
 impl<P: Packet> OldestFirst<P> {
-    fn discard(&mut self, account: &mut Account, end: Purge, dropped: &mut impl FnMut(P)) {
+    fn discard(&mut self, end: Purge, cx: &mut Context<impl FnMut(P)>) {
         let gone = if end == Purge::Head { self.ring.pop_front() } else { self.ring.pop_back() };
         let (_, Waiting { packet, .. }) = gone.expect("only a queue that holds something exceeds a limit");
-        account.discard(packet, dropped);
+        cx.account.discard(packet, cx.dropped);
     }
 }
 
@@ -43,63 +43,59 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
         Ok(Self { ring: VecDeque::with_capacity(setup.room), purge: setup.purge.unwrap_or(Purge::Tail) })
     }
 
-    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+    fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
         let stamp = packet.stamp().unwrap_or(Instant::NEVER);
-        while account.fits_alone(len) && !account.fits(len) && self.ring.back().is_some_and(|last| last.0 > stamp) {
-            self.discard(account, Purge::Tail, dropped);
+        while cx.account.fits_alone(len) && !cx.account.fits(len) && self.ring.back().is_some_and(|last| last.0 > stamp)
+        {
+            self.discard(Purge::Tail, cx);
         }
-        if account.fits(len) {
+        if cx.account.fits(len) {
             let place = self.ring.partition_point(|held| held.0 <= stamp);
-            self.ring.insert(place, (stamp, Waiting { packet, since: now }));
+            self.ring.insert(place, (stamp, Waiting { packet, since: cx.now }));
             debug_assert!(place == 0 || self.ring[place - 1].0 <= stamp, "in order of age");
-            account.joins(now, len);
-            debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
+            cx.account.joins(cx.now, len);
+            debug_assert_eq!(self.ring.len() as u64, cx.account.backlog().packets);
         } else {
-            account.refuse(packet, dropped);
+            cx.account.refuse(packet, cx.dropped);
             // Younger ones may have gone in vain.
-            account.settle(now);
+            cx.account.settle(cx.now);
         }
     }
 
-    fn make_way(&mut self, account: &mut Account, _: Instant, dropped: &mut impl FnMut(P)) {
-        self.discard(account, Purge::Tail, dropped);
+    fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        self.discard(Purge::Tail, cx);
     }
 
     fn put_first(&mut self, waiting: Waiting<P>) {
         self.ring.push_front((Instant::ZERO, waiting));
     }
 
-    fn peek(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<&P> {
+    fn peek(&mut self, index: usize, _: &mut Context<impl FnMut(P)>) -> Option<&P> {
         self.ring.get(index).map(|(_, waiting)| &waiting.packet)
     }
 
-    fn remove(&mut self, _: &mut Account, _: Instant, index: usize, _: &mut impl FnMut(P)) -> Option<Waiting<P>> {
+    fn remove(&mut self, index: usize, _: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
         self.ring.remove(index).map(|(_, waiting)| waiting)
     }
 
-    fn purge(&mut self, account: &mut Account, _: Instant, dropped: &mut impl FnMut(P)) {
-        while self.purge != Purge::None && account.is_over() {
-            self.discard(account, self.purge, dropped);
+    fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        while self.purge != Purge::None && cx.account.is_over() {
+            self.discard(self.purge, cx);
         }
-        debug_assert!(self.purge == Purge::None || !account.is_over(), "the limit holds");
-        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
+        debug_assert!(self.purge == Purge::None || !cx.account.is_over(), "the limit holds");
+        debug_assert_eq!(self.ring.len() as u64, cx.account.backlog().packets);
     }
 
-    fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    ) {
+    fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
         self.ring.retain(|(_, waiting)| {
             let goes = unwanted(&waiting.packet);
             if goes {
-                account.discard(waiting.packet, dropped);
+                cx.account.discard(waiting.packet, cx.dropped);
             }
             !goes
         });
-        debug_assert_eq!(self.ring.len() as u64, account.backlog().packets);
+        debug_assert_eq!(self.ring.len() as u64, cx.account.backlog().packets);
     }
 }
 

@@ -8,7 +8,7 @@
 //! Times are in nanoseconds, ratios in 1024ths and airtime per byte in picoseconds: all numbers are integers, as in the
 //! kernel.
 
-use super::mark::Mark;
+use super::Mark;
 use super::medium::{Medium, ONE, SURE, TURN};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

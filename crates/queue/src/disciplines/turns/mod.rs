@@ -5,16 +5,13 @@
 //! one station, and measures how long a byte takes.
 
 mod law;
-mod mark;
 mod medium;
-
 pub use law::{Law, Pace, Ports, Rule, Turn};
-pub use mark::Mark;
 
 use crate::account::{Account, Waiting};
-use crate::discipline::{Discipline, LOOK_AHEAD, Purge, Setup};
+use crate::discipline::{Context, Discipline, LOOK_AHEAD, Purge, Setup};
 use crate::flows::{Flow, Flows};
-use crate::packet::Packet;
+use crate::packet::{Ecn, Packet};
 use control::Invalid;
 use law::{KEPT, OVERHEAD, SPARSE};
 use serde::{Deserialize, Serialize};
@@ -123,27 +120,27 @@ impl<P: Packet> Discipline<P> for Turns<P> {
 
     /// Takes an arriving packet. If it is thin it goes first. Above a bound packets are dropped from the head of the
     /// longest flow.
-    fn enqueue(&mut self, account: &mut Account, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
+    fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
-        if !account.fits_alone(len) {
-            return account.refuse(packet, dropped);
+        if !cx.account.fits_alone(len) {
+            return cx.account.refuse(packet, cx.dropped);
         }
-        let Pace { gap, most, patience, longest, .. } = self.pace(now, packet.len());
+        let Pace { gap, most, patience, longest, .. } = self.pace(cx.now, packet.len());
         let waiting = u64::from(self.flows.listed).max(1);
         let gap = gap.map(|gap| (gap.min(SPARSE) * waiting).min(SPARSE).max(gap));
         let index = self.flows.hash(&packet);
         let Flow { queue, state, .. } = self.flows.flow_mut(index);
-        let before = state.last.replace(now);
-        let is_rare = gap.is_some_and(|gap| before.is_none_or(|before| now.since(before) >= gap));
+        let before = state.last.replace(cx.now);
+        let is_rare = gap.is_some_and(|gap| before.is_none_or(|before| cx.now.since(before) >= gap));
         let is_thin = is_rare && queue.packets == 0 && state.ahead == 0;
-        while !account.fits(len) {
-            if !self.shed(account, 0, dropped) {
-                account.refuse(packet, dropped);
-                return account.settle(now);
+        while !cx.account.fits(len) {
+            if !self.shed(0, cx) {
+                cx.account.refuse(packet, cx.dropped);
+                return cx.account.settle(cx.now);
             }
         }
-        let waiting = Waiting { packet, since: now };
-        debug_assert!(account.fits(len));
+        let waiting = Waiting { packet, since: cx.now };
+        debug_assert!(cx.account.fits(len));
         if is_thin {
             self.flows.flow_mut(index).state.ahead = 1;
             self.first.push_back(waiting);
@@ -153,33 +150,33 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         } else {
             self.append(index, waiting);
         }
-        account.joins(now, len);
+        cx.account.joins(cx.now, len);
         if longest.is_some() {
-            return account.settle(now);
+            return cx.account.settle(cx.now);
         }
         // The least that has waited since the packet before it came.
-        let before = account.backlog().bytes.count().saturating_sub(len);
+        let before = cx.account.backlog().bytes.count().saturating_sub(len);
         if patience.is_some_and(|(stays, time)| {
-            before <= stays.count() || now.since(self.full_since) >= time && self.shed(account, SHORT, dropped)
+            before <= stays.count() || cx.now.since(self.full_since) >= time && self.shed(SHORT, cx)
         }) {
-            self.full_since = now;
+            self.full_since = cx.now;
         }
         // ACKs are short. Their wait is how a station pays for what it sends, and their loss would slow nobody.
         for (times, least) in [(1, SHORT), (ACKS, 0)] {
-            while account.backlog().bytes.count() / times > most.count() && self.shed(account, least, dropped) {}
+            while cx.account.backlog().bytes.count() / times > most.count() && self.shed(least, cx) {}
         }
-        account.settle(now);
+        cx.account.settle(cx.now);
     }
 
     /// Drops a packet: if no flow has any, the last of those already scheduled.
-    fn make_way(&mut self, account: &mut Account, _now: Instant, dropped: &mut impl FnMut(P)) {
-        if self.shed(account, 0, dropped) {
+    fn make_way(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        if self.shed(0, cx) {
             return;
         }
         let last = self.passed.pop_back().or_else(|| self.first.pop_back());
         let waiting = last.expect("only a queue that holds something exceeds a limit");
         leaves(&mut self.flows, &waiting.packet);
-        account.discard(waiting.packet, dropped);
+        cx.account.discard(waiting.packet, cx.dropped);
     }
 
     fn put_first(&mut self, waiting: Waiting<P>) {
@@ -188,7 +185,7 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         self.first.push_front(waiting);
     }
 
-    fn peek(&mut self, account: &mut Account, now: Instant, index: usize, dropped: &mut impl FnMut(P)) -> Option<&P> {
+    fn peek(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<&P> {
         let Self { bounds, flows, first, passed, .. } = self;
         let Some(behind) = index.checked_sub(first.len()) else {
             return first.get(index).map(|waiting| &waiting.packet);
@@ -198,11 +195,11 @@ impl<P: Packet> Discipline<P> for Turns<P> {
                 flows.next(|_, queue, pool| {
                     loop {
                         let next = queue.pop(pool)?;
-                        if !bounds.is_late(account, now, &next) {
+                        if !bounds.is_late(cx.account, cx.now, &next) {
                             return Some(next);
                         }
-                        account.discard(next.packet, dropped);
-                        account.settle(now);
+                        cx.account.discard(next.packet, cx.dropped);
+                        cx.account.settle(cx.now);
                     }
                 })
             } else {
@@ -212,49 +209,38 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             flows.flow_mut(index).state.ahead += 1;
             passed.push_back(next);
         }
-        debug_assert!((first.len() + passed.len()) as u64 <= account.backlog().packets);
+        debug_assert!((first.len() + passed.len()) as u64 <= cx.account.backlog().packets);
         passed.get(behind).map(|waiting| &waiting.packet)
     }
 
-    fn remove(
-        &mut self,
-        account: &mut Account,
-        now: Instant,
-        index: usize,
-        dropped: &mut impl FnMut(P),
-    ) -> Option<Waiting<P>> {
-        self.peek(account, now, index, dropped)?;
+    fn remove(&mut self, index: usize, cx: &mut Context<impl FnMut(P)>) -> Option<Waiting<P>> {
+        self.peek(index, cx)?;
         let mut waiting = match index.checked_sub(self.first.len()) {
             Some(behind) => self.passed.remove(behind)?,
             None => self.first.remove(index)?,
         };
         leaves(&mut self.flows, &waiting.packet);
         if let Bounds::Ordered(Pace { mark: Some(mark), .. }) = self.bounds
-            && mark.hits(waiting.packet.ecn(), now.since(waiting.since), account.backlog().bytes)
+            && mark.hits(waiting.packet.ecn(), cx.now.since(waiting.since), cx.account.backlog().bytes)
         {
             waiting.packet.mark();
-            account.marked(waiting.packet.len().count());
+            cx.account.marked(waiting.packet.len().count());
         }
         if let Bounds::Measured(meter) = &mut self.bounds {
-            meter.leaves(now, waiting.packet.len(), account.backlog().packets > 1);
+            meter.leaves(cx.now, waiting.packet.len(), cx.account.backlog().packets > 1);
         }
         Some(waiting)
     }
 
     /// Discards packets above the limit after it has shrunk.
-    fn purge(&mut self, account: &mut Account, now: Instant, dropped: &mut impl FnMut(P)) {
-        while self.purges && account.is_over() {
-            self.make_way(account, now, dropped);
+    fn purge(&mut self, cx: &mut Context<impl FnMut(P)>) {
+        while self.purges && cx.account.is_over() {
+            self.make_way(cx);
         }
-        debug_assert!(!self.purges || !account.is_over(), "the limit holds");
+        debug_assert!(!self.purges || !cx.account.is_over(), "the limit holds");
     }
 
-    fn discard_where(
-        &mut self,
-        account: &mut Account,
-        unwanted: &mut impl FnMut(&P) -> bool,
-        dropped: &mut impl FnMut(P),
-    ) {
+    fn discard_where(&mut self, unwanted: &mut impl FnMut(&P) -> bool, cx: &mut Context<impl FnMut(P)>) {
         let Self { flows, first, passed, .. } = self;
         let ahead = &mut |packet: &P| {
             let goes = unwanted(packet);
@@ -264,10 +250,10 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             goes
         };
         for line in [first, passed] {
-            account.discard_where(line, ahead, dropped);
+            cx.account.discard_where(line, ahead, cx.dropped);
         }
-        self.flows.discard_where(account, unwanted, dropped);
-        debug_assert!((self.first.len() + self.passed.len()) as u64 <= account.backlog().packets);
+        self.flows.discard_where(unwanted, cx);
+        debug_assert!((self.first.len() + self.passed.len()) as u64 <= cx.account.backlog().packets);
     }
 }
 
@@ -305,7 +291,7 @@ impl<P: Packet> Turns<P> {
 
     /// Drops the packet at the head of the longest flow of which is known. False if no flow has any, or its packets are
     /// shorter than `least` on average.
-    fn shed(&mut self, account: &mut Account, least: u64, dropped: &mut impl FnMut(P)) -> bool {
+    fn shed(&mut self, least: u64, cx: &mut Context<impl FnMut(P)>) -> bool {
         let Some(fattest) = self.flows.fattest_listed(self.fattest) else { return false };
         self.fattest = Some(fattest);
         let (flow, pool) = self.flows.flow_and_pool(fattest);
@@ -317,7 +303,7 @@ impl<P: Packet> Turns<P> {
             // Where all are alike, the next one is as long, and those before it are empty.
             self.fattest = self.flows.after(fattest);
         }
-        account.discard(waiting.packet, dropped);
+        cx.account.discard(waiting.packet, cx.dropped);
         true
     }
 }
@@ -385,5 +371,28 @@ impl Meter {
         let wall = Duration::from_nanos(per_byte.saturating_mul(len.count()) / 1_000);
         let gap = (self.credit >= 0).then(|| (OVERHEAD + wall) * 2);
         Pace { gap, most: Bytes::new(most.max(KEPT)), patience: None, longest: None, mark: None }
+    }
+}
+
+/// When a packet is marked. A station for which less than a turn waits is sent shorter aggregates, so that marks leave it a
+/// turn. Flow queues keep L4S apart from others, as a dual queue would (RFC 9330, 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// How long packets are to wait (D).
+    pub target: Duration,
+    /// Bytes of a turn of the station.
+    pub turn: Bytes,
+}
+
+impl Mark {
+    /// True if a packet is marked that leaves after it has `waited`, of a `backlog` that includes it. A sender of L4S (RFC
+    /// 9331) reduces its window by little, so that a turn is left. CUBIC's falls to 0.7 times, a turn of one and a half.
+    pub fn hits(self, ecn: Ecn, waited: Duration, backlog: Bytes) -> bool {
+        let (waits, turn) = (backlog.count(), self.turn.count());
+        match ecn {
+            Ecn::Ect1 => waits > turn && waited > self.target / 2,
+            Ecn::Ect0 => waits > turn.saturating_add(turn / 2) && waited > self.target,
+            Ecn::NotEct | Ecn::Ce => false,
+        }
     }
 }
