@@ -1,6 +1,6 @@
 //! Hardware queues: what they hold, whose time it is, and that nothing is lost or served twice in them.
 
-use crate::networks::{network, run};
+use crate::networks::{drawn_traffic, network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{Outcome, QueueResult};
@@ -78,16 +78,21 @@ fn aggregates_are_whole_where_the_hardware_holds_one_and_shorter_where_it_holds_
     assert!(half < 0.95 * bare, "{half} and {bare}");
 }
 
+/// A second of other traffic through a queue of five packets.
+fn briefly(hardware: &str, traffic: &str) -> String {
+    sender("standard = \"802.11g\"", "", hardware)
+        .replace("limit = 50", "limit = 5")
+        .replace("12 s", "1 s")
+        .replace("warmup = \"2 s\"", "warmup = \"0 s\"")
+        .replace("traffic = { kind = \"saturated\", packet = \"1464 B\" }", traffic)
+}
+
 #[test]
 fn packets_in_the_hardware_are_out_of_reach_of_the_discipline() {
     // 60 packets at once into a queue of 5: with a hardware queue of 20, 25 or 26 survive instead of 5 or 6.
     let text = |hardware: &str| {
         let burst = "traffic = { kind = \"cbr\", rate = \"1 Gb/s\", packet = \"1000 B\" }\nstop = \"480 us\"";
-        sender("standard = \"802.11g\"", "", hardware)
-            .replace("limit = 50", "limit = 5")
-            .replace("12 s", "1 s")
-            .replace("warmup = \"2 s\"", "warmup = \"0 s\"")
-            .replace("traffic = { kind = \"saturated\", packet = \"1464 B\" }", burst)
+        briefly(hardware, burst)
     };
     let delivered = |hardware: &str| run(&text(hardware), 1).flows[0].received_packets;
     let (bare, with) = (delivered(""), delivered("20 packets"));
@@ -100,11 +105,7 @@ fn packets_that_arrive_together_pass_one_by_one() {
     // Twelve flows with a packet each at the same instant, and a queue of five.
     let text = |hardware: &str| {
         let each = "count = 12\nstop = \"1 ms\"\ntraffic = { kind = \"cbr\", rate = \"8 kb/s\", packet = \"1000 B\" }";
-        sender("standard = \"802.11g\"", "", hardware)
-            .replace("limit = 50", "limit = 5")
-            .replace("12 s", "1 s")
-            .replace("warmup = \"2 s\"", "warmup = \"0 s\"")
-            .replace("traffic = { kind = \"saturated\", packet = \"1464 B\" }", each)
+        briefly(hardware, each)
     };
     let lost = |hardware: &str| {
         let outcome = run(&text(hardware), 1);
@@ -211,11 +212,7 @@ proptest! {
         let mut any = false;
         for (index, &(from, to, rate, kind, voice)) in flows.iter().enumerate() {
             let (from, to) = (names[from], names[to]);
-            let traffic = match kind {
-                0 => "kind = \"saturated\", packet = \"700 B\"".to_owned(),
-                1 => format!("kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"700 B\""),
-                _ => "kind = \"greedy\"".to_owned(),
-            };
+            let traffic = drawn_traffic(kind, rate);
             if from == to || from == "server" && to == "broadcast" || kind == 2 && to == "broadcast" {
                 continue;
             }

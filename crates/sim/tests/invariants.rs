@@ -2,11 +2,8 @@
 //!
 //! The accounts themselves are checked inside the simulator at the end of every debug run, and these are debug runs.
 
-use crate::networks::network;
+use crate::networks::{cut, network};
 use proptest::prelude::*;
-use sim::World;
-use sim::config::Network;
-use sim::results::Outcome;
 use units::Duration;
 
 /// A small network drawn at random: some nodes in a square, some flows between them.
@@ -61,14 +58,6 @@ impl Drawn {
     }
 }
 
-fn outcome(network: &Network, slice: Duration) -> Option<Outcome> {
-    let mut world = World::new(network, 7).ok()?;
-    while !world.finished() {
-        world.advance(slice);
-    }
-    Some(world.finish())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
@@ -76,8 +65,8 @@ proptest! {
     fn accounts_balance_and_time_can_be_cut_anywhere(drawn in drawn(), micros in 100_u64..100_000) {
         let network = network(&drawn.text("n"));
         // No route between some drawn nodes: nothing to run.
-        if let Some(whole) = outcome(&network, Duration::MAX) {
-            let sliced = outcome(&network, Duration::from_micros(micros)).expect("it was built before");
+        if let Some(whole) = cut(&network, Duration::MAX) {
+            let sliced = cut(&network, Duration::from_micros(micros)).expect("it was built before");
             prop_assert_eq!(&whole, &sliced);
             for flow in &whole.flows {
                 prop_assert!(flow.delay_s.mean <= flow.delay_s.max && (0.0..=1.0).contains(&flow.loss_ratio));
@@ -104,7 +93,7 @@ proptest! {
         let mirrored = |places: &[(u8, u8)]| places.iter().map(|(x, y)| (89 - x, *y)).collect();
         let moved = |places: &[(u8, u8)]| places.iter().map(|(x, y)| (x + right, y + up)).collect();
         let turned = |places: &[(u8, u8)]| places.iter().map(|(x, y)| (*y, 89 - x)).collect();
-        let of = |places| outcome(&network(&Drawn { places, ..drawn.clone() }.text("n")), Duration::MAX);
+        let of = |places| cut(&network(&Drawn { places, ..drawn.clone() }.text("n")), Duration::MAX);
         // Whole metres: the distances are the same to the last bit, and so must the results be.
         let here = of(drawn.places.clone());
         prop_assert_eq!(&here, &of(mirrored(&drawn.places)));
@@ -136,8 +125,8 @@ proptest! {
         );
         let text = drawn.text("n").replace("[mac]\n", &turns);
         let text = if oldest { text.replace("\"drop-tail\"", "\"oldest-first\"") } else { text };
-        if let Some(whole) = outcome(&network(&text), Duration::MAX) {
-            let sliced = outcome(&network(&text), Duration::from_micros(777)).expect("it was built before");
+        if let Some(whole) = cut(&network(&text), Duration::MAX) {
+            let sliced = cut(&network(&text), Duration::from_micros(777)).expect("it was built before");
             prop_assert_eq!(&whole, &sliced);
             for node in &whole.nodes {
                 prop_assert!(requests || (node.mac.requests, node.mac.grants) == (Some(0), Some(0)));
@@ -153,7 +142,7 @@ fn a_broadcast_reaches_everyone_in_range_once_and_is_not_acknowledged() {
         [nodes]\ncount = 4\nplacement = \"chain\"\nspacing = \"30 m\"\n\
         [[flow]]\nname = \"hello\"\nfrom = \"n1\"\nto = \"broadcast\"\nstart = \"1 s\"\nstop = \"1.05 s\"\n\
         traffic = { kind = \"cbr\", rate = \"80 kb/s\", packet = \"100 B\" }\n";
-    let outcome = outcome(&network(text), Duration::MAX).expect("it can be built");
+    let outcome = cut(&network(text), Duration::MAX).expect("it can be built");
     // Five packets, each heard by n0 and n2.
     assert_eq!((outcome.flows[0].sent_packets, outcome.flows[0].received_packets), (5, 10));
     assert!(outcome.nodes.iter().all(|node| node.mac.attempts == 0 && node.mac.retry_drops == 0));
@@ -174,7 +163,7 @@ fn a_lost_ack_makes_a_duplicate_that_is_discarded() {
         traffic = { kind = \"cbr\", rate = \"800 kb/s\", packet = \"1000 B\" }\n\
         [[flow]]\nname = \"noise\"\nfrom = \"n3\"\nto = \"n2\"\n\
         traffic = { kind = \"cbr\", rate = \"2 Mb/s\", packet = \"1000 B\" }\n";
-    let outcome = outcome(&network(text), Duration::MAX).expect("it can be built");
+    let outcome = cut(&network(text), Duration::MAX).expect("it can be built");
     assert!(outcome.nodes[1].mac.duplicates > 0, "no ACK was lost");
     let flow = &outcome.flows[0];
     assert!(flow.received_packets <= flow.sent_packets, "a duplicate was passed on");

@@ -1,6 +1,6 @@
 //! An access point as Linux has it: FQ-CoDel for each station, airtime fairness, Airtime Queue Limits.
 
-use crate::networks::{network, run};
+use crate::networks::{drawn_traffic, network, run};
 use proptest::prelude::*;
 use sim::World;
 use sim::results::{Flow, Outcome};
@@ -234,11 +234,7 @@ proptest! {
         let mut any = false;
         for (index, &(from, to, rate, kind, voice)) in flows.iter().enumerate() {
             let (from, to) = (names[from], names[to]);
-            let traffic = match kind {
-                0 => "kind = \"saturated\", packet = \"700 B\"".to_owned(),
-                1 => format!("kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"700 B\""),
-                _ => "kind = \"greedy\"".to_owned(),
-            };
+            let traffic = drawn_traffic(kind, rate);
             if from == to || from == "server" && to == "broadcast" || kind == 2 && to == "broadcast" {
                 continue;
             }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use sim::World;
 use sim::radio::{Mode, Ru};
 use sim::results::Outcome;
-use sim::trace::{Asks, Kind, TraceEvent, TraceEventKind};
+use sim::trace::{Asks, Frame, Kind, TraceEvent, TraceEventKind};
 use std::fmt::Write as _;
 use units::{Duration, Instant};
 
@@ -42,6 +42,21 @@ fn a_frame_to_several_stations_counts_once() {
     assert!(0.9 * all < hops && hops <= all, "{hops} s of {all} s");
 }
 
+/// The frames that five nodes send in 30 ms.
+fn sent(text: &str) -> Vec<(Instant, Frame)> {
+    let mut world = World::new(&network(text), 1).expect("a network that can be built");
+    world.watch(&[0, 1, 2, 3, 4]);
+    world.advance(Duration::from_millis(30));
+    let sends = |event: TraceEvent| match event.what {
+        TraceEventKind::Sends(frame) => Some((event.at, frame)),
+        _ => None,
+    };
+    let sent = world.take_events().into_iter().filter_map(sends).collect();
+    world.advance(Duration::MAX);
+    world.finish();
+    sent
+}
+
 /// The exchange with four stations: 12 B of header to each less than a symbol, all by the tables of the standard.
 ///
 /// 242 tones, two streams, MCS 11: 3900 bits a symbol of 13.6 us. HE-SIG-B: 79 bits in one symbol, so that the preamble lasts
@@ -52,16 +67,7 @@ fn a_frame_to_several_stations_counts_once() {
 fn an_exchange_lasts_what_the_standard_says() {
     let ns = Duration::from_nanos;
     let text = cell(4, "per-station", LONG);
-    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-    world.watch(&[0, 1, 2, 3, 4]);
-    world.advance(Duration::from_millis(30));
-    let sends = |event: TraceEvent| match event.what {
-        TraceEventKind::Sends(frame) => Some((event.at, frame)),
-        _ => None,
-    };
-    let sent: Vec<_> = world.take_events().into_iter().filter_map(sends).collect();
-    world.advance(Duration::MAX);
-    world.finish();
+    let sent = sent(&text);
     // The first frame goes before the other ports are filled.
     let begin = sent.iter().position(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).expect("a trigger") + 5;
     let exchange = &sent[begin..begin + 9];
@@ -159,16 +165,7 @@ fn stations_share_equally_under_every_queue() {
 fn stations_answer_a_mu_rts_all_at_once() {
     let ns = Duration::from_nanos;
     let text = cell(4, "per-station", LONG).replace("\"downlink\"", "\"downlink\"\nrts_threshold = \"20 kB\"");
-    let mut world = World::new(&network(&text), 1).expect("a network that can be built");
-    world.watch(&[0, 1, 2, 3, 4]);
-    world.advance(Duration::from_millis(30));
-    let sends = |event: TraceEvent| match event.what {
-        TraceEventKind::Sends(frame) => Some((event.at, frame)),
-        _ => None,
-    };
-    let sent: Vec<_> = world.take_events().into_iter().filter_map(sends).collect();
-    world.advance(Duration::MAX);
-    world.finish();
+    let sent = sent(&text);
     let is_request = |kind| kind == Kind::Trigger { asks: Asks::Clear, users: 4 };
     let begin = sent.iter().position(|(_, frame)| is_request(frame.kind)).expect("a MU-RTS");
     let (at, request) = &sent[begin];

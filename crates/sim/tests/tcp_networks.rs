@@ -3,10 +3,8 @@
 //! The accounts of packets and segments are checked inside the simulator at the end of every debug run, and these are
 //! debug runs.
 
-use crate::networks::{chain, network, run};
+use crate::networks::{chain, cut, network, run};
 use proptest::prelude::*;
-use sim::World;
-use sim::config::Network;
 use sim::results::Outcome;
 use units::Duration;
 
@@ -76,14 +74,6 @@ impl Drawn {
     }
 }
 
-fn outcome(network: &Network, slice: Duration) -> Option<Outcome> {
-    let mut world = World::new(network, 7).ok()?;
-    while !world.finished() {
-        world.advance(slice);
-    }
-    Some(world.finish())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
@@ -91,8 +81,8 @@ proptest! {
     fn accounts_balance_and_time_can_be_cut_anywhere(drawn in drawn(), micros in 100_u64..100_000) {
         let network = network(&drawn.text());
         // No route between some drawn nodes: nothing to run.
-        if let Some(whole) = outcome(&network, Duration::MAX) {
-            let sliced = outcome(&network, Duration::from_micros(micros)).expect("it was built before");
+        if let Some(whole) = cut(&network, Duration::MAX) {
+            let sliced = cut(&network, Duration::from_micros(micros)).expect("it was built before");
             let json = |outcome: &Outcome| serde_json::to_string(outcome).expect("an outcome has a JSON form");
             prop_assert_eq!(json(&whole), json(&sliced));
             prop_assert_eq!(whole.flows.len(), drawn.flows.len());

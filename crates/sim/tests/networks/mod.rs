@@ -7,6 +7,7 @@ pub(crate) use all::NETWORKS;
 use sim::World;
 use sim::config::Network;
 use sim::results::Outcome;
+use units::Duration;
 
 /// The network described by a TOML text.
 pub(crate) fn network(text: &str) -> Network {
@@ -16,6 +17,24 @@ pub(crate) fn network(text: &str) -> Network {
 /// Runs a network to its end.
 pub(crate) fn run(text: &str, seed: u64) -> Outcome {
     World::new(&network(text), seed).expect("a network that can be built").finish()
+}
+
+/// Runs a network by spans of time; none if it cannot be built.
+pub(crate) fn cut(network: &Network, span: Duration) -> Option<Outcome> {
+    let mut world = World::new(network, 7).ok()?;
+    while !world.finished() {
+        world.advance(span);
+    }
+    Some(world.finish())
+}
+
+/// One of three kinds of traffic.
+pub(crate) fn drawn_traffic(kind: u32, rate: u32) -> String {
+    match kind {
+        0 => "kind = \"saturated\", packet = \"700 B\"".to_owned(),
+        1 => format!("kind = \"poisson\", rate = \"{rate} kb/s\", packet = \"700 B\""),
+        _ => "kind = \"greedy\"".to_owned(),
+    }
 }
 
 /// A chain of 802.11b nodes 30 m apart in which only neighbours decode each other, `extra` keys first.
