@@ -172,13 +172,13 @@ pub(super) fn after(time: Instant, interval: Duration, count: u32) -> Instant {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use std::collections::VecDeque;
 
     /// A packet with its number and its ECN field.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    struct Numbered(u32, Ecn);
+    pub(crate) struct Numbered(pub(crate) u32, Ecn);
 
     impl Packet for Numbered {
         fn len(&self) -> Bytes {
@@ -199,10 +199,10 @@ mod tests {
     }
 
     /// Packets that arrived at the same moment.
-    struct Line {
-        packets: VecDeque<Waiting<Numbered>>,
-        dropped: Vec<u32>,
-        marked: Vec<u32>,
+    pub(crate) struct Line {
+        pub(crate) packets: VecDeque<Waiting<Numbered>>,
+        pub(crate) dropped: Vec<u32>,
+        pub(crate) marked: Vec<u32>,
     }
 
     impl Source<Numbered> for Line {
@@ -227,7 +227,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    fn line(packets: u32, since: Instant, ecn: Ecn) -> Line {
+    pub(crate) fn line(packets: u32, since: Instant, ecn: Ecn) -> Line {
         let packets = (1..=packets).map(|number| Waiting { packet: Numbered(number, ecn), since }).collect();
         Line { packets, dropped: Vec::new(), marked: Vec::new() }
     }

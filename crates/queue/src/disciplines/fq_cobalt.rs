@@ -169,63 +169,7 @@ impl Cobalt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::VecDeque;
-    use units::Bytes;
-
-    /// A packet of 1000 B with its number.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    struct Numbered(u32, Ecn);
-
-    impl Packet for Numbered {
-        fn len(&self) -> Bytes {
-            Bytes::new(1_000)
-        }
-
-        fn flow(&self) -> u64 {
-            0
-        }
-
-        fn ecn(&self) -> Ecn {
-            self.1
-        }
-
-        fn mark(&mut self) {
-            self.1 = Ecn::Ce;
-        }
-    }
-
-    /// Packets that arrived at the same moment.
-    #[derive(Default)]
-    struct Line {
-        packets: VecDeque<Waiting<Numbered>>,
-        dropped: Vec<u32>,
-        marked: Vec<u32>,
-    }
-
-    impl Line {
-        fn new(packets: u32, since: Instant, ecn: Ecn) -> Self {
-            let packets = (1..=packets).map(|number| Waiting { packet: Numbered(number, ecn), since }).collect();
-            Self { packets, ..Self::default() }
-        }
-    }
-
-    impl Source<Numbered> for Line {
-        fn next(&mut self) -> Option<Waiting<Numbered>> {
-            self.packets.pop_front()
-        }
-
-        fn bytes(&self) -> u64 {
-            self.packets.len() as u64 * 1_000
-        }
-
-        fn drop(&mut self, packet: Numbered) {
-            self.dropped.push(packet.0);
-        }
-
-        fn marked(&mut self, packet: &Numbered) {
-            self.marked.push(packet.0);
-        }
-    }
+    use crate::disciplines::codel::tests::{Line, line as waiting};
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)
@@ -250,14 +194,14 @@ mod tests {
     #[test]
     fn drops_come_an_interval_after_the_wait_is_too_long_and_then_ever_closer() {
         let mut state = State::default();
-        assert!(struck(&mut state, &mut Line::new(1, at(0), Ecn::NotEct), 0, 0).is_empty());
+        assert!(struck(&mut state, &mut waiting(1, at(0), Ecn::NotEct), 0, 0).is_empty());
         // Too long from 10 ms on: 110 ms, and 100/sqrt(2), 100/sqrt(3), 50, 100/sqrt(5) ms apart: 180.7, 238.4, 288.4, 333.2.
         // Each at the first dequeue after that.
-        let mut line = Line::new(100, at(0), Ecn::NotEct);
+        let mut line = waiting(100, at(0), Ecn::NotEct);
         assert_eq!(struck(&mut state, &mut line, 10, 340), [(110, 11), (190, 20), (240, 26), (290, 32), (340, 38)]);
         let mut state = State::default();
-        struck(&mut state, &mut Line::new(1, at(0), Ecn::NotEct), 0, 0);
-        let mut line = Line::new(100, at(0), Ecn::Ect1);
+        struck(&mut state, &mut waiting(1, at(0), Ecn::NotEct), 0, 0);
+        let mut line = waiting(100, at(0), Ecn::Ect1);
         assert_eq!(struck(&mut state, &mut line, 10, 200), [(110, 11), (190, 19)]);
         assert!(line.dropped.is_empty(), "they are marked");
     }
@@ -265,7 +209,7 @@ mod tests {
     #[test]
     fn after_an_idle_interval_a_long_wait_is_answered_by_the_second_packet() {
         let mut state = State::default();
-        assert_eq!(struck(&mut state, &mut Line::new(9, at(0), Ecn::NotEct), 500, 520), [(510, 2)]);
+        assert_eq!(struck(&mut state, &mut waiting(9, at(0), Ecn::NotEct), 500, 520), [(510, 2)]);
     }
 
     #[test]
@@ -273,7 +217,7 @@ mod tests {
         let mut state = State { count: 4, dropping: true, drop_next: at(100), ..State::default() };
         // 150 (4 to 3: 100 + 100/sqrt(3) = 157.7), then 157.7 + 70.7 = 228.4 and 328.4 ms.
         for (millis, count) in [(90, 4), (150, 3), (158, 2), (228, 2), (229, 1), (320, 1), (329, 0)] {
-            law().dequeue(&mut state, at(millis), &mut Line::new(9, at(millis), Ecn::NotEct));
+            law().dequeue(&mut state, at(millis), &mut waiting(9, at(millis), Ecn::NotEct));
             assert_eq!((state.count, state.dropping), (count, false), "at {millis} ms");
         }
     }
@@ -286,11 +230,11 @@ mod tests {
         }
         assert!((state.probability - 3.0 / 256.0).abs() < 1e-12, "at 10, 16 and 30 ms");
         assert_eq!((state.count, state.drop_next), (1, at(30)));
-        law().dequeue(&mut state, at(31), &mut Line::new(0, at(0), Ecn::NotEct));
-        law().dequeue(&mut state, at(47), &mut Line::new(1, at(47), Ecn::NotEct));
+        law().dequeue(&mut state, at(31), &mut waiting(0, at(0), Ecn::NotEct));
+        law().dequeue(&mut state, at(47), &mut waiting(1, at(47), Ecn::NotEct));
         assert!((state.probability - 3.0 / 256.0 + 3.0 / 4096.0).abs() < 1e-12, "three targets later");
         let mut state = State { probability: 1.0, ..State::default() };
-        let mut line = Line::new(5, at(1), Ecn::Ect0);
+        let mut line = waiting(5, at(1), Ecn::Ect0);
         let left = law().dequeue(&mut state, at(1), &mut line).map(|waiting| waiting.packet.0);
         assert_eq!((left, line.dropped.len()), (Some(5), 4), "but never the last");
     }
