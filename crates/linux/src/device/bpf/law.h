@@ -11,6 +11,8 @@
 #define ONE 1024ull
 /* What a frame of a thin packet costs beside the packet's own airtime: access, preambles, ACK. */
 #define OVERHEAD 300000ull
+/* What leaves within less than this part of the target is measured together: a driver takes packets in bursts. */
+#define BURST 64
 /* Two full packets, in bytes: two turns are never less. */
 #define KEPT 3000ull
 /* Time after a flow's last packet after which the next may be thin however many stations or flows are busy. */
@@ -104,8 +106,8 @@ struct meter {
 	__u64 counted;
 	/* Wall time of a byte in picoseconds, averaged, plus one; zero before a packet behind another has left. */
 	__u64 per_byte;
-	/* When the last packet left, if others waited behind it. */
-	__u64 busy_since;
+	/* When the last measured packet left, if others waited behind it, and the bytes that have left since. */
+	__u64 busy_since, bytes;
 };
 
 /* An index that the verifier knows to be below `most`, a power of two. */
@@ -526,13 +528,20 @@ static ALWAYS_INLINE struct bounds bounds_by(const struct meter *meter, __u64 ta
 }
 
 /* A packet leaves the queue of one station; `more`: others wait behind it. */
-static ALWAYS_INLINE void meter_leaves(struct meter *meter, __u64 now, __u64 len, int more)
+static ALWAYS_INLINE void meter_leaves(struct meter *meter, __u64 target, __u64 now, __u64 len, int more)
 {
-	__u64 seen, before = meter->per_byte - 1;
+	__u64 seen, time, before = meter->per_byte - 1;
 
 	if (meter->busy_since) {
-		seen = since(now, meter->busy_since) * 1000 / (len ? len : 1);
-		meter->per_byte = 1 + (meter->per_byte ? before - before / 16 + seen / 16 : seen);
+		meter->bytes += len;
+		time = since(now, meter->busy_since);
+		if (time >= target / BURST) {
+			seen = time * 1000 / (meter->bytes ? meter->bytes : 1);
+			meter->per_byte = 1 + (meter->per_byte ? before - before / 16 + seen / 16 : seen);
+		} else if (more) {
+			return;
+		}
 	}
+	meter->bytes = 0;
 	meter->busy_since = more ? now : 0;
 }

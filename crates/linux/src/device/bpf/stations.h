@@ -151,7 +151,7 @@ static ALWAYS_INLINE struct entry *turns_depart(struct queue q, struct turns *al
 	uncharge(q, next);
 	*flight = leaves(q, next, now, by_credit);
 	if (q.is->discipline != MANY_STATIONS) {
-		meter_leaves(&all->meter, now, next->len, q.is->backlog_packets > 0);
+		meter_leaves(&all->meter, q.set->target_delay, now, next->len, q.is->backlog_packets > 0);
 		return next;
 	}
 	airtime = airtime_of(q.slot, at, next->len);

@@ -49,6 +49,8 @@ const ACKS: u64 = 10;
 const SHORT: u64 = 128;
 /// Bytes per flow and round, as in mac80211.
 const QUANTUM: u64 = 300;
+/// What leaves within less than this part of the target is measured together: a driver takes packets in bursts.
+const BURST: u64 = 64;
 
 /// Flows among which those that get packets have no precedence: that of thin packets is bounded, theirs is not.
 const CROWD: u32 = 64;
@@ -80,8 +82,9 @@ struct Meter {
     counted: Instant,
     /// Wall time of a byte in picoseconds, averaged; none before the first packet behind another has left.
     per_byte: Option<u64>,
-    /// When the last packet left, if others waited behind it.
+    /// When the last measured packet left, if others waited behind it, and the bytes that have left since.
     busy_since: Option<Instant>,
+    bytes: u64,
 }
 
 /// Packets by flow, thin ones apart.
@@ -191,20 +194,16 @@ impl<P: Packet> Discipline<P> for Turns<P> {
             return first.get(index).map(|waiting| &waiting.packet);
         };
         while passed.len() <= behind && behind < LOOK_AHEAD {
-            let next = if bounds.are_on_departure() {
-                flows.next(|_, queue, pool| {
-                    loop {
-                        let next = queue.pop(pool)?;
-                        if !bounds.is_late(cx.account, cx.now, &next) {
-                            return Some(next);
-                        }
-                        cx.account.discard(next.packet, cx.dropped);
-                        cx.account.settle(cx.now);
+            let next = flows.next(|_, queue, pool| {
+                loop {
+                    let next = queue.pop(pool)?;
+                    if !bounds.is_late(cx.account, cx.now, &next) {
+                        return Some(next);
                     }
-                })
-            } else {
-                flows.next(|_, queue, pool| queue.pop(pool))
-            }?;
+                    cx.account.discard(next.packet, cx.dropped);
+                    cx.account.settle(cx.now);
+                }
+            })?;
             let index = flows.hash(&next.packet);
             flows.flow_mut(index).state.ahead += 1;
             passed.push_back(next);
@@ -317,11 +316,6 @@ fn leaves<P: Packet>(flows: &mut Flows<P, Seen>, packet: &P) {
 }
 
 impl Bounds {
-    /// True if packets are dropped on departure.
-    fn are_on_departure(&self) -> bool {
-        matches!(self, Self::Ordered(Pace { longest: Some(_), .. }))
-    }
-
     /// True if a packet is dropped on departure because it has waited too long.
     fn is_late<P: Packet>(&self, account: &Account, now: Instant, Waiting { packet, since }: &Waiting<P>) -> bool {
         let Self::Ordered(Pace { most, longest: Some(longest), .. }) = self else { return false };
@@ -332,7 +326,7 @@ impl Bounds {
 
 impl Meter {
     fn new(target: Duration) -> Self {
-        Self { target, credit: 0, counted: Instant::ZERO, per_byte: None, busy_since: None }
+        Self { target, credit: 0, counted: Instant::ZERO, per_byte: None, busy_since: None, bytes: 0 }
     }
 
     /// Counts what half of the time since it was last counted is worth to thin packets: their share beside one station.
@@ -355,10 +349,16 @@ impl Meter {
     fn leaves(&mut self, now: Instant, len: Bytes, more: bool) {
         debug_assert!(self.busy_since.is_none_or(|since| since <= now), "time does not run back");
         if let Some(since) = self.busy_since {
-            let seen = now.since(since).as_nanos().saturating_mul(1_000) / len.count().max(1);
-            self.per_byte = Some(self.per_byte.map_or(seen, |before| before - before / 16 + seen / 16));
+            self.bytes += len.count();
+            let time = now.since(since);
+            if time >= self.target / BURST {
+                let seen = time.as_nanos().saturating_mul(1_000) / self.bytes.max(1);
+                self.per_byte = Some(self.per_byte.map_or(seen, |before| before - before / 16 + seen / 16));
+            } else if more {
+                return;
+            }
         }
-        self.busy_since = more.then_some(now);
+        (self.busy_since, self.bytes) = (more.then_some(now), 0);
     }
 
     /// The law with one station.
