@@ -7,17 +7,9 @@
 //! `experiment` and `lab`. No wall clock is read here: the same network and seed give the same results everywhere.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
-/// Returns the `refusal` of what is `wrong`.
-macro_rules! refuse_if {
-    ($wrong:expr, $refusal:expr) => {
-        if $wrong {
-            return $refusal;
-        }
-    };
-}
-
 pub mod config;
 mod egress;
+#[macro_use]
 pub mod engine;
 mod mac;
 pub mod motion;

@@ -1,12 +1,11 @@
 //! Events on the air and fates of packets, reported as they happen: for captures, event traces and tests. Nothing of it
 //! is kept unless [`World::watch`](crate::World::watch) asks for it.
 
-pub use crate::net::LossCause;
+pub use crate::{mac::Asks, net::LossCause};
 pub use queue::Ecn;
 
 use crate::config::{Category, Dscp, Role};
 use crate::engine::Bitmap;
-pub use crate::mac::Asks;
 use crate::radio::Mode;
 use control::{Heard, Interval, Note, Orders, Radio};
 use units::{Bytes, Duration, Frequency, Instant, Power};

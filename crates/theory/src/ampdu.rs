@@ -68,12 +68,8 @@ pub struct Aggregated {
 ///
 /// A parameter outside its range, see [`Error`].
 pub fn saturation(cell: &Cell, freezing: Freezing, aggregate: Aggregate) -> Result<Aggregated, Error> {
-    if !(1..=MAX_SUBFRAMES).contains(&aggregate.subframes) {
-        return Err(Error::Subframes);
-    }
-    if !(0.0..=1.0).contains(&aggregate.mpdu_error) {
-        return Err(Error::Probability);
-    }
+    let subframes = ((1..=MAX_SUBFRAMES).contains(&aggregate.subframes), Error::Subframes);
+    Error::first([subframes, ((0.0..=1.0).contains(&aggregate.mpdu_error), Error::Probability)])?;
     let contention = dcf::saturation(cell, freezing)?;
     let survives = 1.0 - aggregate.mpdu_error;
     let delivered_per_second = f64::from(aggregate.subframes) * survives * contention.successes_per_second;

@@ -32,13 +32,9 @@ pub struct Hop {
 /// `packets_per_ack` is below 1.
 pub fn rate(flows: &[&[Hop]], packets_per_ack: f64) -> Result<f64, Error> {
     let hops = || flows.iter().flat_map(|hops| hops.iter());
-    if hops().next().is_none() {
-        return Err(Error::Stations);
-    }
     let usable = |hop: &Hop| hop.data_s.is_finite() && hop.data_s > 0.0 && hop.ack_s.is_finite() && hop.ack_s >= 0.0;
-    if !hops().all(usable) || packets_per_ack.is_nan() || packets_per_ack < 1.0 {
-        return Err(Error::Times);
-    }
+    let are_times = hops().all(usable) && packets_per_ack >= 1.0;
+    Error::first([(hops().next().is_some(), Error::Stations), (are_times, Error::Times)])?;
     Ok(1.0 / hops().map(|hop| hop.data_s + hop.ack_s / packets_per_ack).sum::<f64>())
 }
 
@@ -48,9 +44,8 @@ pub fn rate(flows: &[&[Hop]], packets_per_ack: f64) -> Result<f64, Error> {
 /// # Errors
 /// As [`rate`]; [`Error::Stations`] for a window of nothing, too.
 pub fn tcp(flows: &[(u32, &[Hop])], packets_per_ack: f64) -> Result<Vec<f64>, Error> {
-    if flows.is_empty() || flows.iter().any(|(window, _)| *window == 0) {
-        return Err(Error::Stations);
-    }
+    let are_flows = !flows.is_empty() && flows.iter().all(|(window, _)| *window > 0);
+    Error::first([(are_flows, Error::Stations)])?;
     let mut round_s = 0.0;
     for (window, hops) in flows {
         round_s += f64::from(*window) / rate(&[hops], packets_per_ack)?;

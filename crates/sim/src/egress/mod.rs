@@ -15,7 +15,6 @@ mod layout;
 mod mac80211;
 mod outlook;
 mod port;
-mod receivers;
 mod round_robin;
 mod sleepers;
 mod turns;
@@ -24,6 +23,7 @@ pub(crate) use layout::Layout;
 pub(crate) use outlook::Outlook;
 pub(crate) use port::{Port, Taken};
 pub(crate) use round_robin::EXCHANGE;
+pub(crate) use sleepers::Sleepers;
 
 use crate::config::{self, Class, HardwareQueue, Mac, Mac80211};
 use crate::engine::{List, Number as _, PortId};
@@ -34,7 +34,6 @@ use hardware::{Hardware, Passed};
 use mac80211::Scheduler;
 use queue::{Batch as _, Completion, Departure, Settings};
 use round_robin::RoundRobin;
-use sleepers::Sleepers;
 use std::collections::VecDeque;
 use std::ops::Range;
 use turns::Turns;
@@ -122,7 +121,7 @@ pub(crate) struct Egress {
     /// Notes and null frames, which the MAC takes before any packet of a port.
     signals: VecDeque<Waiting>,
     /// The stations that can sleep, at an access point that has such.
-    sleepers: Sleepers,
+    pub(crate) sleepers: Sleepers,
     /// The driver above, if there is one.
     pub(crate) driver: Option<Driver>,
 }
@@ -245,12 +244,6 @@ impl Egress {
             return turns.ready_at(category).filter(|&(_, at)| at > now);
         }
         self.layout.filled(category, &self.ports).filter(|&(_, at)| at > now).min_by_key(|&(_, at)| at)
-    }
-
-    /// True if a packet may move on towards the MAC, or go to a station that is free to take packets of these
-    /// categories.
-    pub(crate) fn has_for(&self, free: u8) -> bool {
-        self.has_moved() || free & self.filled != 0
     }
 
     /// Moves the next packet of a category on towards the MAC, if one may. Returns the port that it left.

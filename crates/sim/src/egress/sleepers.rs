@@ -27,7 +27,7 @@ const NONE: &VecDeque<Taken> = &VecDeque::new();
 
 /// The stations of an access point that can sleep, by number.
 #[derive(Debug, Default)]
-pub(super) struct Sleepers(Vec<Sleeper>);
+pub(crate) struct Sleepers(Vec<Sleeper>);
 
 /// A station that can sleep.
 #[derive(Debug)]
@@ -49,12 +49,12 @@ struct Kept {
 
 impl Sleepers {
     /// These stations, in the order of their numbers, all awake.
-    pub(super) fn new(stations: impl Iterator<Item = u32>) -> Self {
+    pub(crate) fn new(stations: impl Iterator<Item = u32>) -> Self {
         Self(stations.map(|station| Sleeper { station, asleep: false, kept: Default::default() }).collect())
     }
 
     /// True if no station can sleep.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
@@ -77,7 +77,7 @@ impl Sleepers {
     }
 
     /// A station falls asleep or wakes.
-    pub(super) fn set_asleep(&mut self, station: u32, asleep: bool) {
+    pub(crate) fn set_asleep(&mut self, station: u32, asleep: bool) {
         if let Some(sleeper) = self.get_mut(station) {
             debug_assert_ne!(sleeper.asleep, asleep, "it falls asleep awake");
             sleeper.asleep = asleep;
@@ -158,24 +158,9 @@ impl Sleepers {
 }
 
 impl Egress {
-    /// Lets these stations sleep; all are awake.
-    pub(crate) fn let_sleep(&mut self, stations: impl Iterator<Item = u32>) {
-        self.sleepers = Sleepers::new(stations);
-    }
-
-    /// True if stations can sleep.
-    pub(crate) fn has_sleepers(&self) -> bool {
-        !self.sleepers.is_empty()
-    }
-
     /// True if this station sleeps.
     pub(crate) fn is_asleep(&self, station: u32) -> bool {
         self.sleepers.is_asleep(station)
-    }
-
-    /// A station falls asleep.
-    pub(crate) fn falls_asleep(&mut self, station: u32) {
-        self.sleepers.set_asleep(station, true);
     }
 
     /// A station wakes: its packets may pass again, and those that came meanwhile join its ports.

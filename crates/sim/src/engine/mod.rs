@@ -1,5 +1,14 @@
 //! Clock, events, random streams and the arena of packets. Knows no radio, no MAC and no meaning of a packet.
 
+/// Returns the `refusal` of what is `wrong`.
+macro_rules! refuse_if {
+    ($wrong:expr, $refusal:expr) => {
+        if $wrong {
+            return $refusal;
+        }
+    };
+}
+
 mod arena;
 mod bitmap;
 mod events;

@@ -179,11 +179,6 @@ impl Conventions {
         self.ofdma != Ofdma::Off
     }
 
-    /// True if they ask several stations at once for data.
-    pub(crate) fn shares_uplink(&self) -> bool {
-        self.ofdma == Ofdma::Both
-    }
-
     /// True if frames are aggregated in any way.
     pub(crate) fn aggregates(&self) -> bool {
         self.aggregation.ampdu.is_some() || self.aggregation.amsdu.is_some()

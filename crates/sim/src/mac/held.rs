@@ -56,14 +56,16 @@ pub(crate) struct Held {
     pub(super) aside: Vec<(u8, Buffer)>,
     /// Buffers without frames, so that those set aside cost no memory each time.
     pub(super) spare: Vec<Buffer>,
-    /// Bit by bit, the categories that hold frames after an exchange: it may be another receiver's turn.
-    pub(super) paused: u8,
+    /// Bit by bit, the categories that hold frames after an exchange: it may be another receiver's turn. The host takes them, and
+    /// [resumes](super::Station::resume) the frames of each for one receiver, or [sets aside](super::Station::set_aside) what is
+    /// next and offers another packet.
+    pub(crate) paused: u8,
     /// False as long as it cannot be: all packets come from one queue.
     pub(super) takes_turns: bool,
     next_sequence: u16,
     pub(super) peers: Peers,
-    /// Data frames that it is done with.
-    pub(super) finished: Vec<Finished>,
+    /// Data frames that it is done with. The host swaps them for an empty list, whose memory the next ones take.
+    pub(crate) finished: Vec<Finished>,
 }
 
 impl Held {
@@ -98,7 +100,7 @@ impl Held {
         next.chain(aside.chain(self.users.iter().map(|user| &user.buffer)).flat_map(|buffer| &buffer.mpdus))
     }
 
-    /// The first packets of the frames, and of those that it is done with and has not [told](Self::take_finished).
+    /// The first packets of the frames, and of those that it is done with and has not told.
     pub(crate) fn unsettled(&self) -> impl Iterator<Item = Handle> {
         self.mpdus().map(|mpdu| mpdu.packet).chain(self.finished.iter().map(|finished| finished.packet))
     }
@@ -164,12 +166,6 @@ impl Held {
         self.paused != 0
     }
 
-    /// Takes the [paused](Self::is_paused) categories, bit by bit. The host [resumes](super::Station::resume) the frames of each for
-    /// one receiver, or [sets aside](super::Station::set_aside) what is next and offers another packet.
-    pub(crate) fn take_paused(&mut self) -> u8 {
-        std::mem::take(&mut self.paused)
-    }
-
     /// Does a category hold frames that are set aside?
     pub(crate) fn has_aside(&self, category: u8) -> bool {
         self.aside.iter().any(|&(other, _)| other == category)
@@ -190,11 +186,6 @@ impl Held {
     /// True if it is done with data frames. The host asks after every call except those about the medium's edges.
     pub(crate) fn has_finished(&self) -> bool {
         !self.finished.is_empty()
-    }
-
-    /// Puts the data frames that it is done with into an empty list, whose memory it takes for the next ones.
-    pub(crate) fn take_finished(&mut self, list: &mut Vec<Finished>) {
-        std::mem::swap(&mut self.finished, list);
     }
 
     /// What its BlockAck to another station reports.
@@ -381,7 +372,7 @@ impl Held {
         if to == BROADCAST || !rules.block_ack_of(self.own, to) {
             return;
         }
-        let next = self.peers.next_number(to, category);
+        let next = self.peers.peer(to).next[category];
         let buffer = &mut self.buffers[category];
         let start = buffer.mpdus.front().map_or(next, |first| first.sequence);
         buffer.request = Some(Request { to, start, failures: 0 });

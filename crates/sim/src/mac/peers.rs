@@ -13,12 +13,12 @@ pub(crate) struct Peers {
 }
 
 #[derive(Debug)]
-struct Peer {
+pub(super) struct Peer {
     address: u32,
     /// Number of the last data frame taken from it, by category.
     last: [u16; CATEGORIES],
     /// Number of the next data frame for it, by category.
-    next: [u16; CATEGORIES],
+    pub(super) next: [u16; CATEGORIES],
     /// Bitmask of categories in which it may still wait for frames that were given up.
     behind: u8,
     /// Received sequence numbers, by category.
@@ -44,10 +44,6 @@ impl Peers {
     /// Sets the number of the next frame of a category to `address`.
     pub(super) fn go_on(&mut self, address: u32, category: usize, next: u16) {
         self.peer(address).next[category] = next;
-    }
-
-    pub(super) fn next_number(&mut self, address: u32, category: usize) -> u16 {
-        self.peer(address).next[category]
     }
 
     /// True if `address` may still wait for frames of a category that were given up.
@@ -84,7 +80,7 @@ impl Peers {
     }
 
     #[inline]
-    fn peer(&mut self, address: u32) -> &mut Peer {
+    pub(super) fn peer(&mut self, address: u32) -> &mut Peer {
         let place = match self.known.binary_search_by_key(&address, |peer| peer.address) {
             Ok(place) => place,
             Err(place) => {

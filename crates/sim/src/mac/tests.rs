@@ -172,7 +172,7 @@ impl Bench {
     fn told(&mut self, answer: Answer) -> Told {
         let Answer { takes, duplicate, failed, .. } = answer;
         let mut done_with = Vec::new();
-        self.station.held.take_finished(&mut done_with);
+        std::mem::swap(&mut self.station.held.finished, &mut done_with);
         let finished = done_with.pop();
         assert!(done_with.is_empty(), "one packet at a time");
         Told { takes, duplicate, failed, finished }

@@ -36,10 +36,8 @@ impl Fading {
             return Err(Refusal::new("fading.shadowing", "the standard deviation lies between 0 dB and 30 dB"));
         }
         let varies = settings.model != FadingModel::None || settings.shadowing.is_some();
-        if varies && !radio.propagation.has_powers() {
-            let why = "`propagation = \"range\"` has no powers that could fade; choose another propagation";
-            return Err(Refusal::new("fading.model", why));
-        }
+        let why = "`propagation = \"range\"` has no powers that could fade; choose another propagation";
+        refuse_if!(varies && !radio.propagation.has_powers(), Err(Refusal::new("fading.model", why)));
         let shape = match settings.model {
             FadingModel::None => return Ok(None),
             FadingModel::Rayleigh => return Ok(Some(Self::Rayleigh)),

@@ -108,10 +108,8 @@ impl Radio {
         }
         let standard = node.standard.unwrap_or(self.standard);
         refuse_if!(node.coding.is_some() && !standard.high_throughput(), Err(Refusal::of_802_11n("coding")));
-        if standard > self.standard {
-            let why = "a node has the standard of `[radio]` or an older one; write the newest in `[radio]`";
-            return Err(Refusal::new("standard", why));
-        }
+        let why = "a node has the standard of `[radio]` or an older one; write the newest in `[radio]`";
+        refuse_if!(standard > self.standard, Err(Refusal::new("standard", why)));
         let Some(format) = Format::of(standard) else { return self.older(standard, node).map(Some) };
         if self.is_by_ratio() {
             node.marks.read("coding", ());
@@ -303,10 +301,8 @@ impl Radio {
                 None => Ok((self.basic_mode()?, false)),
             };
         }
-        if self.standard == Standard::B || !self.is_low_band() {
-            let why = "802.11b stations are near those of 802.11g, or of n and ax at 2.4 GHz; leave `b_protection` out";
-            return Err(Refusal::new("b_protection", why));
-        }
+        let why = "802.11b stations are near those of 802.11g, or of n and ax at 2.4 GHz; leave `b_protection` out";
+        refuse_if!(self.standard == Standard::B || !self.is_low_band(), Err(Refusal::new("b_protection", why)));
         let rate = self.b_protection_rate.unwrap_or(DsssRate::K1000.rate());
         Ok((self.dsss(rate, "b_protection_rate")?, true))
     }
@@ -490,10 +486,8 @@ impl Radio {
         if self.extended_range.is_none() {
             return Ok(());
         }
-        if !self.propagation.has_powers() {
-            let why = "`propagation = \"range\"` has no powers to extend it by; choose another propagation";
-            return Err(Refusal::new("extended_range", why));
-        }
+        let why = "`propagation = \"range\"` has no powers to extend it by; choose another propagation";
+        refuse_if!(!self.propagation.has_powers(), Err(Refusal::new("extended_range", why)));
         if self.channel_width != ChannelWidth::Mhz20 {
             return Err(Refusal::new("channel_width", "an HE ER SU PPDU has 20 MHz; write \"20 MHz\""));
         }
@@ -506,10 +500,8 @@ impl Radio {
     /// Bands and widths that the standard does not have.
     fn check_band(&self) -> Result<(), Refusal> {
         let low = self.carrier() < Frequency::hertz(4_000_000_000);
-        if self.standard == Standard::Ac && low {
-            let why = "802.11ac has no band at 2.4 GHz; write \"5.18 GHz\", or 802.11n or ax in `standard`";
-            return Err(Refusal::new("frequency", why));
-        }
+        let why = "802.11ac has no band at 2.4 GHz; write \"5.18 GHz\", or 802.11n or ax in `standard`";
+        refuse_if!(self.standard == Standard::Ac && low, Err(Refusal::new("frequency", why)));
         if low && self.channel_width > ChannelWidth::Mhz40 {
             return Err(Refusal::new("channel_width", "at 2.4 GHz a channel has 20 or 40 MHz; write \"40 MHz\""));
         }

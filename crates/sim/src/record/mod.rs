@@ -8,7 +8,6 @@ mod losses;
 mod overflow;
 mod player;
 mod reception;
-mod route;
 mod series;
 mod summary;
 mod transport;

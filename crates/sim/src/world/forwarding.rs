@@ -54,7 +54,7 @@ impl World {
     #[inline(never)]
     fn carry_out(&mut self, node: NodeId) {
         let Routing::Found(found) = &mut self.routing else { return };
-        let mut steps = found.plane.take_steps();
+        let mut steps = std::mem::take(&mut found.plane.steps);
         let mut refills = false;
         for step in steps.drain(..) {
             match step {
@@ -109,7 +109,7 @@ impl World {
         }
         let mut accounts = Accounts { packets, connections, flows, routing, overflows, witness };
         let category = wire.is_none().then_some(category);
-        if !egress.has_sleepers() || !egress.keeps_arriving(category, &waiting, &mut accounts.dropping()) {
+        if egress.sleepers.is_empty() || !egress.keeps_arriving(category, &waiting, &mut accounts.dropping()) {
             egress.offer(*now, port, category, waiting, first, &mut accounts.dropping());
         }
         if egress.has_moved() {

@@ -75,7 +75,7 @@ impl World {
             let Self { nodes, rules, packets, now, .. } = self;
             let served = &mut nodes[node];
             served.set_window(rules);
-            for category in categories(served.station.held.take_paused()) {
+            for category in categories(std::mem::take(&mut served.station.held.paused)) {
                 served.resume_in_turn(category, *now, packets, rules);
             }
         }

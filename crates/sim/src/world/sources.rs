@@ -1,7 +1,7 @@
 //! Where packets begin: sources, saturated flows, TCP connections, and the gates of admission.
 
 use super::flows::connections::{Connections, Context, End};
-use super::flows::{Cue, Flow, Role, Supply};
+use super::flows::{Cue, Flow, Role, Standing, Supply};
 use super::state::{Event, World};
 use crate::engine::{FlowId, Slot};
 use crate::net::{Packet, serial};
@@ -27,7 +27,7 @@ impl World {
                     return;
                 }
                 // The first packet starts the admission.
-                if self.flows[flow].admission.as_ref().is_some_and(|admission| admission.has_not_asked()) {
+                if self.flows[flow].admission.as_ref().is_some_and(|admission| admission.standing == Standing::NotYet) {
                     self.admit(flow, Cue::Asks);
                 }
                 if self.flows[flow].admission.is_some() && !self.flows[flow].take_class(self.now) {

@@ -56,16 +56,12 @@ const LEAST_BUSY: f64 = 1e-9;
 pub fn mac_delay(channel: &Channel, classes: [Class; 2]) -> Result<Outcome, Error> {
     channel.check()?;
     let total: u64 = classes.iter().map(|class| u64::from(class.devices)).sum();
-    if !(1..=u64::from(MAX_DEVICES)).contains(&total) {
-        return Err(Error::Stations);
-    }
-    if !classes.iter().all(|class| (0.0..=1.0).contains(&class.busy)) {
-        return Err(Error::Probability);
-    }
     let busy_devices: f64 = classes.iter().map(|class| f64::from(class.devices) * class.busy).sum();
-    if busy_devices < LEAST_BUSY {
-        return Err(Error::Idle);
-    }
+    Error::first([
+        ((1..=u64::from(MAX_DEVICES)).contains(&total), Error::Stations),
+        (classes.iter().all(|class| (0.0..=1.0).contains(&class.busy)), Error::Probability),
+        (busy_devices >= LEAST_BUSY, Error::Idle),
+    ])?;
     let contention = channel.settle(classes.map(|class| f64::from(class.devices)), classes.map(|class| class.busy));
     let p = contention.collision_probabilities();
     let attempts = [0, 1].map(|i| {

@@ -58,12 +58,8 @@ impl Equilibrium {
 impl Target {
     /// (7), where it is a probability.
     fn busy(&self) -> Result<f64, Error> {
-        if !(1..=MAX_DEVICES).contains(&self.devices) {
-            return Err(Error::Stations);
-        }
-        if !(self.packets_per_second > 0.0 && self.packets_per_second.is_finite()) {
-            return Err(Error::Arrivals);
-        }
+        let arrive = self.packets_per_second > 0.0 && self.packets_per_second.is_finite();
+        Error::first([((1..=MAX_DEVICES).contains(&self.devices), Error::Stations), (arrive, Error::Arrivals)])?;
         let busy = self.mac_delay.as_secs_f64() * self.packets_per_second;
         // Far below it products of probabilities vanish.
         let usable = (1e-90..=1.0).contains(&busy);

@@ -1,11 +1,14 @@
-//! Automatic rate fallback: Kamerman and Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed band
+//! Automatic rate fallback (ARF): Kamerman and Monteban, WaveLAN-II: a high-performance wireless LAN for the unlicensed band
 //! (1997), with the timer counted in transmissions as by Lacage, Manshaei and Turletti (2004).
+//!
+//! And adaptive ARF: Lacage, Manshaei and Turletti, IEEE 802.11 rate adaptation: a practical approach (2004). A probe that
+//! fails makes the next one twice as rare.
 
 /// Acknowledged transmissions in a row after which a faster mode is tried.
-const SUCCESSES: u32 = 10;
-/// Transmissions after which it is tried in any case.
-const TIMER: u32 = 15;
-/// Failures in a row after which a slower mode is used.
+pub(super) const SUCCESSES: u32 = 10;
+/// The most to which adaptive ARF raises their number.
+pub(super) const MOST_SUCCESSES: u32 = 50;
+/// Failures in a row after which a slower mode is used, and the number of successes is as at first.
 const FAILURES: u32 = 2;
 
 /// The state towards one peer.
@@ -14,18 +17,21 @@ pub(super) struct Arf {
     /// The mode in use.
     pub(super) index: usize,
     top: usize,
+    /// Successes in a row before the next probe, and the most that failed probes make of them: without adaptation no more.
+    threshold: u32,
+    most: u32,
     successes: u32,
     failures: u32,
-    /// Transmissions since the mode changed or the last failure.
+    /// Transmissions since the mode changed.
     timer: u32,
     /// True if the next transmission is the first with a faster mode.
     probing: bool,
 }
 
 impl Arf {
-    /// Starts with the slowest of the modes 0 ..= `top`.
-    pub(super) fn new(top: usize) -> Self {
-        Self { index: 0, top, successes: 0, failures: 0, timer: 0, probing: false }
+    /// Starts with the slowest of the modes 0 ..= `top`; a faster one is tried after at `most` so many successes.
+    pub(super) fn new(top: usize, most: u32) -> Self {
+        Self { index: 0, top, threshold: SUCCESSES, most, successes: 0, failures: 0, timer: 0, probing: false }
     }
 
     /// Records that a transmission was acknowledged, or not.
@@ -35,21 +41,26 @@ impl Arf {
             self.failures = 0;
             self.probing = false;
             self.successes += 1;
-            if (self.successes >= SUCCESSES || self.timer >= TIMER) && self.index < self.top {
-                self.change(self.index + 1);
+            // In any case it is tried after half as many transmissions more: the timer grows with the threshold.
+            let due = self.successes >= self.threshold || 2 * self.timer >= 3 * self.threshold;
+            if due && self.index < self.top {
+                self.change(self.index + 1, self.threshold);
                 self.probing = true;
             }
             return;
         }
         self.successes = 0;
         self.failures += 1;
-        if self.probing || self.failures >= FAILURES {
-            self.change(self.index.saturating_sub(1));
+        let below = self.index.saturating_sub(1);
+        if self.probing {
+            self.change(below, (2 * self.threshold).min(self.most));
+        } else if self.failures >= FAILURES {
+            self.change(below, SUCCESSES);
         }
     }
 
-    fn change(&mut self, index: usize) {
-        *self = Self { index, ..Self::new(self.top) };
+    fn change(&mut self, index: usize, threshold: u32) {
+        *self = Self { index, threshold, ..Self::new(self.top, self.most) };
     }
 }
 
@@ -59,7 +70,7 @@ mod tests {
 
     #[test]
     fn ten_successes_climb_and_a_failed_probe_falls_at_once() {
-        let mut arf = Arf::new(3);
+        let mut arf = Arf::new(3, SUCCESSES);
         for turn in 1..=9 {
             arf.report(true);
             assert_eq!(arf.index, 0, "after {turn}");
@@ -80,7 +91,7 @@ mod tests {
 
     #[test]
     fn two_failures_in_a_row_fall_and_one_does_not() {
-        let mut arf = Arf::new(3);
+        let mut arf = Arf::new(3, SUCCESSES);
         (0..20).for_each(|_| arf.report(true));
         assert_eq!(arf.index, 2);
         arf.report(true);
@@ -94,7 +105,7 @@ mod tests {
 
     #[test]
     fn the_timer_climbs_where_failures_break_every_row_of_successes() {
-        let mut arf = Arf::new(3);
+        let mut arf = Arf::new(3, SUCCESSES);
         // Two successes and a failure, again and again: the timer is over with the 16th transmission, a success.
         let mut turns = 0;
         while arf.index == 0 {
@@ -106,10 +117,40 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_ladder_hold() {
-        let mut arf = Arf::new(1);
+        let mut arf = Arf::new(1, SUCCESSES);
         (0..10).for_each(|_| arf.report(false));
         assert_eq!(arf.index, 0);
         (0..100).for_each(|_| arf.report(true));
+        assert_eq!(arf.index, 1);
+    }
+
+    #[test]
+    fn probes_that_fail_become_rare_if_it_adapts() {
+        let mut arf = Arf::new(3, MOST_SUCCESSES);
+        let mut probes = Vec::new();
+        for turn in 0..300 {
+            let works = arf.index == 0;
+            if !works {
+                probes.push(turn);
+            }
+            arf.report(works);
+        }
+        // After 10, 20, 40 and then always 50 successes.
+        assert_eq!(probes, [10, 31, 72, 123, 174, 225, 276]);
+    }
+
+    #[test]
+    fn two_failures_make_probes_frequent_again() {
+        let mut arf = Arf::new(3, MOST_SUCCESSES);
+        for _ in 0..130 {
+            let works = arf.index == 0;
+            arf.report(works);
+        }
+        arf.report(false);
+        arf.report(false);
+        (0..9).for_each(|_| arf.report(true));
+        assert_eq!(arf.index, 0);
+        arf.report(true);
         assert_eq!(arf.index, 1);
     }
 }

@@ -3,7 +3,6 @@
 //! The algorithms are pure: they are told the outcome of each transmission, the time and random draws, and return the
 //! mode of the next one. A mode stays until the next report, so that the length of a frame is known in advance.
 
-mod aarf;
 mod arf;
 mod exchange;
 mod minstrel;
@@ -12,8 +11,7 @@ use super::{BROADCAST, Report};
 use crate::config::ChannelWidth;
 use crate::engine::Stream;
 use crate::radio::{Mimo, Mode, Timing};
-use aarf::Aarf;
-use arf::Arf;
+use arf::{Arf, MOST_SUCCESSES, SUCCESSES};
 pub(crate) use minstrel::Costs;
 use minstrel::{Candidate, Minstrel};
 use units::Instant;
@@ -35,8 +33,8 @@ pub(crate) struct Rates {
     /// Set by address of the peer; empty if all peers have the first.
     of_peer: Vec<usize>,
     controls: Option<Controls>,
-    /// Without rate control: index of the mode.
-    level: usize,
+    /// Without rate control: index of the mode; of two, one for the low mode.
+    pub(crate) level: usize,
     /// The only mode, if there is one for all peers and any width.
     only: Option<Mode>,
     /// The widest channel of the next frames, if that is limited.
@@ -60,7 +58,6 @@ struct Controls {
 #[derive(Debug)]
 enum Control {
     Arf(Arf),
-    Aarf(Aarf),
     Minstrel(Box<Minstrel>),
 }
 
@@ -77,14 +74,9 @@ impl Rates {
         Self { own, ..self }
     }
 
-    /// One of two modes, [selected by the host](Self::set_low).
+    /// One of two modes, [selected by the host](Self::level).
     pub(crate) fn of_two(high: Mode, low: Mode) -> Self {
         Self::fixed(vec![vec![high, low]], Vec::new())
-    }
-
-    /// Selects the low mode of two, or the high one, for the next frames.
-    pub(crate) fn set_low(&mut self, is_low: bool) {
-        self.level = usize::from(is_low);
     }
 
     /// Rate control without statistics of peers; each set has modes to choose from, slowest first.
@@ -181,7 +173,6 @@ impl Controls {
         let known = self.peers.binary_search_by_key(&to, |&(address, _)| address);
         match known.map(|place| &self.peers[place].1) {
             Ok(Control::Arf(arf)) => arf.index,
-            Ok(Control::Aarf(aarf)) => aarf.index,
             Ok(Control::Minstrel(minstrel)) => minstrel.index(),
             Err(_) => 0,
         }
@@ -191,7 +182,7 @@ impl Controls {
         let place = self.peers.binary_search_by_key(&to, |&(address, _)| address).ok()?;
         match &self.peers[place].1 {
             Control::Minstrel(minstrel) => Some(minstrel),
-            Control::Arf(_) | Control::Aarf(_) => None,
+            Control::Arf(_) => None,
         }
     }
 
@@ -206,7 +197,6 @@ impl Controls {
         };
         match &mut self.peers[place].1 {
             Control::Arf(arf) => arf.report(acknowledged > 0),
-            Control::Aarf(aarf) => aarf.report(acknowledged > 0),
             Control::Minstrel(minstrel) => minstrel.report(now, sent, acknowledged, &mut self.random),
         }
     }
@@ -215,8 +205,8 @@ impl Controls {
         let candidates = &self.candidates[set];
         let top = candidates.len() - 1;
         match self.algorithm {
-            Algorithm::Arf => Control::Arf(Arf::new(top)),
-            Algorithm::Aarf => Control::Aarf(Aarf::new(top)),
+            Algorithm::Arf => Control::Arf(Arf::new(top, SUCCESSES)),
+            Algorithm::Aarf => Control::Arf(Arf::new(top, MOST_SUCCESSES)),
             Algorithm::Minstrel => {
                 Control::Minstrel(Box::new(Minstrel::new(candidates.clone(), now, &mut self.random)))
             }

@@ -95,7 +95,7 @@ impl Bench {
 
     pub(super) fn done(&mut self) -> (usize, usize) {
         let mut done_with = Vec::new();
-        self.station.held.take_finished(&mut done_with);
+        std::mem::swap(&mut self.station.held.finished, &mut done_with);
         let delivered = done_with.iter().filter(|finished| finished.delivered).count();
         (delivered, done_with.len() - delivered)
     }

@@ -98,18 +98,12 @@ impl Aodv {
         self.end_error(false, cx);
     }
 
-    /// Handles a failed repair (6.12).
-    pub(super) fn tell_unreachable(&mut self, destination: u32, cx: &mut Context) {
+    /// Tells of the end of a repair (6.12): it has failed, or with `no_delete` led to a longer route, whose users may want a
+    /// better one.
+    pub(super) fn repair_ends(&mut self, destination: u32, no_delete: bool, cx: &mut Context) {
         begin_error(cx);
         report(self.table.entry(destination, cx.now), cx);
-        self.end_error(false, cx);
-    }
-
-    /// Handles a repair that has led to a longer route: its users may want a better one (6.12).
-    pub(super) fn tell_of_detour(&mut self, destination: u32, cx: &mut Context) {
-        begin_error(cx);
-        report(self.table.entry(destination, cx.now), cx);
-        self.end_error(true, cx);
+        self.end_error(no_delete, cx);
     }
 
     /// Handles a route error: routes through this neighbour to its destinations are lost here too (6.11, case iii).

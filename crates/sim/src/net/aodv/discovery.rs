@@ -102,7 +102,7 @@ impl Aodv {
             self.searches.swap_remove(at);
             self.buffer.release(destination, Some(next), cx);
             if repairs.is_some_and(|before| hops > before) {
-                self.tell_of_detour(destination, cx);
+                self.repair_ends(destination, true, cx);
             }
         }
     }
@@ -159,7 +159,7 @@ impl Aodv {
         self.buffer.release(search.destination, None, cx);
         if search.repairs.is_some() {
             self.table.entry(search.destination, now).state = State::Invalid;
-            self.tell_unreachable(search.destination, cx);
+            self.repair_ends(search.destination, false, cx);
         } else if !settings.given.search_hold.is_zero() {
             (search.stage, search.due) = (Stage::Holds, now + settings.given.search_hold);
         }

@@ -40,10 +40,6 @@ impl Links {
         }
     }
 
-    pub(super) fn await_ack(&mut self, neighbour: u32, until: Instant) {
-        self.awaited.push((neighbour, until));
-    }
-
     pub(super) fn acknowledged(&mut self, neighbour: u32) {
         self.awaited.retain(|&(awaited, _)| awaited != neighbour);
     }

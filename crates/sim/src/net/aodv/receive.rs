@@ -128,7 +128,7 @@ impl Aodv {
         let to = back.next;
         reply.acknowledge = cx.settings.given.rrep_ack;
         if reply.acknowledge {
-            self.links.await_ack(to, cx.now + cx.settings.next_hop_wait);
+            self.links.awaited.push((to, cx.now + cx.settings.next_hop_wait));
         }
         self.counts.replies_sent += 1;
         cx.out.actions.push(Action::Send { message: Message::Reply(reply), to, after: Duration::ZERO });

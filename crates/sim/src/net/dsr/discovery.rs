@@ -109,9 +109,4 @@ impl Dsr {
             }
         }
     }
-
-    /// A search is over: a reply has come.
-    pub(super) fn end_search(&mut self, target: u32) {
-        self.searches.retain(|search| search.destination != target);
-    }
 }

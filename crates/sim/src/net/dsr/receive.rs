@@ -102,7 +102,7 @@ impl Dsr {
         }
         self.cache.add(route, cx);
         if let Some(&target) = route.nodes().last() {
-            self.end_search(target);
+            self.searches.retain(|search| search.destination != target);
         }
         self.release(cx.given.release_interval, cx);
     }

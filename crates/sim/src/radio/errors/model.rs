@@ -46,14 +46,10 @@ impl Errors {
             ErrorModel::Nist => Formula::Nist,
             ErrorModel::Yans => Formula::Yans,
         };
-        if !radio.propagation.has_powers() {
-            let why = "`propagation = \"range\"` has no powers to compare with noise; choose another propagation";
-            return Err(Refusal::new("errors.model", why));
-        }
-        if radio.nominal_rate.is_some() {
-            let why = "a nominal rate has no modulation; write `mcs`, or `model = \"fixed\"`";
-            return Err(Refusal::new("errors.model", why));
-        }
+        let why = "`propagation = \"range\"` has no powers to compare with noise; choose another propagation";
+        refuse_if!(!radio.propagation.has_powers(), Err(Refusal::new("errors.model", why)));
+        let why = "a nominal rate has no modulation; write `mcs`, or `model = \"fixed\"`";
+        refuse_if!(radio.nominal_rate.is_some(), Err(Refusal::new("errors.model", why)));
         radio.marks.read("coding", ());
         let figure = radio.marks.read("errors.noise_figure", settings.noise_figure).unwrap_or(Decibels::new(7.0));
         if !(0.0..=50.0).contains(&figure.as_db()) {

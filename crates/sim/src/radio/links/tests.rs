@@ -1,8 +1,7 @@
 //! Test that links found through the index equal those found by looking at every pair.
 
 use super::*;
-use crate::config::Propagation;
-use crate::config::WalkStart;
+use crate::config::{Propagation, WalkStart};
 use crate::engine::{Purpose, Stream};
 use crate::motion::{Command, Order, Presence, RandomWaypoint, Walk};
 use crate::radio::channel::Channel;

@@ -6,10 +6,9 @@ use crate::config::{
     Standard,
 };
 use crate::radio::channel::Channel;
-use crate::radio::errors;
 use crate::radio::mode::{DsssRate, Mode, OfdmRate};
 use crate::radio::propagation::Link;
-use crate::radio::{Format, Judge, Links, Mimo, Mpdu, Reception, Shape};
+use crate::radio::{Format, Judge, Links, Mimo, Mpdu, Reception, Shape, errors};
 use proptest::prelude::*;
 use units::{Bytes, Decibels, Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! 802.11 frames (IEEE 802.11-2016, clause 9) with the headers that captures put before them.
 
 use super::container::{Order, Record, array};
+use super::error::Reason;
 use super::ip::{No, is_snap, length_at, llc, read};
-use super::left::Reason;
 use super::link_type as of;
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Where an IP packet begins in a frame, and its length.
 
 use super::container::Order;
-use super::left::Reason;
+use super::error::Reason;
 
 /// `EtherType`s (IEEE 802 numbers).
 const IPV4: u16 = 0x0800;

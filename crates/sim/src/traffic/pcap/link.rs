@@ -5,9 +5,8 @@
 
 use super::container::{Order, Record};
 use super::dot11::{Air, Frame};
-use super::error::PcapError;
+use super::error::{PcapError, Reason};
 use super::ip::{No, length_at, llc, read, typed};
-use super::left::Reason;
 use super::link_type as of;
 
 /// Of Linux cooked captures: the packet leaves this machine.

@@ -8,7 +8,6 @@ mod container;
 mod dot11;
 mod error;
 mod ip;
-mod left;
 mod link;
 mod link_type;
 mod read;

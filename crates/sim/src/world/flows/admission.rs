@@ -162,11 +162,6 @@ impl Admission {
         })
     }
 
-    /// True until its first packet.
-    pub(crate) fn has_not_asked(&self) -> bool {
-        self.standing == Standing::NotYet
-    }
-
     /// The probe that set out at this time passes a node that can still admit this rate.
     pub(crate) fn passes(&mut self, sent: Instant, available: Rate) {
         if let Some(probe) = self.probe.as_mut().filter(|probe| probe.sent == sent) {

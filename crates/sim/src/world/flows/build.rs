@@ -1,10 +1,9 @@
 //! Builds flows: names, sources and destinations, start and end.
 
 use super::answers::{self, Answered};
-use super::asking;
 use super::ends::{End, Ends, MOST, too_many};
 use super::supply::Traffic;
-use super::{Flow, Role, Supply};
+use super::{Flow, Role, Supply, asking};
 use crate::config::{self, Class, Dscp, Protocol, Queues};
 use crate::engine::{FlowId, Number as _};
 use crate::mac::{BROADCAST, Conventions, Frame};

@@ -159,7 +159,7 @@ impl Connection {
     /// Records round-trip times after an acknowledgement.
     fn measure(&mut self, cx: &mut Context) {
         let Some(record) = &mut cx.flows[self.flow].record.transport else { return };
-        if let Some(sample) = self.sender.take_sample() {
+        if let Some(sample) = self.sender.sample.take() {
             record.rtt.record(sample);
         }
         if let Some(srtt) = self.sender.srtt() {

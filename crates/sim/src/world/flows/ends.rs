@@ -50,10 +50,8 @@ impl<'a> Ends<'a> {
         if are_drawn(described) {
             return self.drawn(described);
         }
-        if described.hops.is_some() {
-            let message = "only ends that are drawn are so many hops apart: write `from = \"any\"` or `to = \"any\"`";
-            return refuse("hops", message);
-        }
+        let message = "only ends that are drawn are so many hops apart: write `from = \"any\"` or `to = \"any\"`";
+        refuse_if!(described.hops.is_some(), refuse("hops", message));
         if described.to == NEXT {
             return self.ring(described);
         }

@@ -11,5 +11,5 @@ pub(crate) mod passage;
 pub(crate) mod row;
 mod supply;
 
-pub(crate) use admission::Cue;
+pub(crate) use admission::{Cue, Standing};
 pub(crate) use flow::{Flow, Role, Supply};

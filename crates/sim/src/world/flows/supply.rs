@@ -50,10 +50,8 @@ impl<'n> Traffic<'n> {
         traffic.check_keys()?;
         traffic.check_packet()?;
         traffic.check_rate()?;
-        if !traffic.is_steady() && !flow.at.is_empty() {
-            let message = "steps change the rate of `cbr` and `poisson`; use several flows with `start` and `stop`";
-            return Err(BuildError::new(traffic.path("at"), message));
-        }
+        let message = "steps change the rate of `cbr` and `poisson`; use several flows with `start` and `stop`";
+        refuse_if!(!traffic.is_steady() && !flow.at.is_empty(), Err(BuildError::new(traffic.path("at"), message)));
         traffic.recording = traffic.recording()?;
         Ok(traffic)
     }

@@ -304,7 +304,8 @@ impl World {
             let node = NodeId::from(link.to);
             let bystander = &mut nodes[node];
             let Node { station, egress, gauge, .. } = bystander;
-            let stays = station.only_overhears(frame) && !egress.has_for(station.contention.free());
+            let stays =
+                station.only_overhears(frame) && !egress.has_moved() && station.contention.free() & egress.filled == 0;
             if *overheard || !stays || gauge.is_some() {
                 return Stop::At(index, heard, node);
             }

@@ -6,9 +6,7 @@ use crate::mac::{Access, Aggregation, Agreement, Conventions, MuEdca};
 use crate::radio::{Format, Mimo, Timing};
 use crate::world::basis::Basis;
 use crate::world::error::BuildError;
-use crate::world::nodes::Node;
-use crate::world::nodes::access;
-use crate::world::nodes::channels;
+use crate::world::nodes::{Node, access, channels};
 use crate::world::radio;
 use units::{Bytes, Duration};
 
@@ -188,11 +186,8 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         MostBytes::UpTo(bytes) => Ok(Some(bytes)),
     };
     let format = Format::of(network.radio.standard);
-    if network.ampdu() != MostBytes::Off && format.is_none() {
-        let message =
-            "A-MPDUs came with 802.11n; set `standard = \"802.11n\"` in `[radio]`, or write `ampdu = \"off\"`";
-        return Err(refusal("ampdu", message));
-    }
+    let message = "A-MPDUs came with 802.11n; set `standard = \"802.11n\"` in `[radio]`, or write `ampdu = \"off\"`";
+    refuse_if!(network.ampdu() != MostBytes::Off && format.is_none(), Err(refusal("ampdu", message)));
     let (most_frames, longest, shared) = match format {
         None | Some(Format::Ht) => (64, 65_535, 7_935),
         // An MPDU has at most 11454 B.

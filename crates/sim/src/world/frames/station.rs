@@ -42,7 +42,7 @@ impl World {
     #[inline(never)]
     fn finish_all(&mut self, node: NodeId) {
         let mut frames = std::mem::take(&mut self.done_with);
-        self.nodes[node].station.held.take_finished(&mut frames);
+        std::mem::swap(&mut self.nodes[node].station.held.finished, &mut frames);
         let (mut passage, mut packets) = (Passage::default(), 0);
         let Node { gauge, energy, power_save, neighbours, .. } = &self.nodes[node];
         let signals = power_save.is_some() || neighbours.is_some();

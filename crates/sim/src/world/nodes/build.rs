@@ -1,10 +1,11 @@
 //! Builds nodes, each with its ports and its station.
 
-use super::Node;
-use super::access;
 use super::sites::Site;
-use crate::config::{Category, Class, LowLevel, Mac80211, Network, Queues, Radio, RateAlgorithm, Role, Standard};
-use crate::egress::{Egress, Layout, Order, Port};
+use super::{Node, access};
+use crate::config::{
+    Category, Class, LowLevel, Mac80211, Network, Ofdma, Queues, Radio, RateAlgorithm, Role, Standard,
+};
+use crate::egress::{Egress, Layout, Order, Port, Sleepers};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
 use crate::mac::{Algorithm, Conventions, Costs, Rates, Station, Uplink};
 use crate::radio::Mode;
@@ -82,7 +83,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
         }
         let sleeps = |&station: &u32| sites[station as usize].power_save.is_some();
         if infrastructure.stations(address).any(|station| sleeps(&station)) {
-            egress.let_sleep(infrastructure.stations(address).filter(sleeps));
+            egress.sleepers = Sleepers::new(infrastructure.stations(address).filter(sleeps));
         }
         if egress.has_turns() {
             station.held.take_turns();
@@ -91,7 +92,7 @@ pub(crate) fn nodes(basis: &Basis) -> Result<List<NodeId, Node>, BuildError> {
             station.downlink = Some(Box::default());
             station.held.take_turns();
         }
-        if rules.shares_uplink() {
+        if rules.ofdma == Ofdma::Both {
             station.uplink = Some(Box::new(Uplink::new(site.role == Role::AccessPoint)));
         }
         nodes.push(Node {
@@ -277,10 +278,8 @@ fn rates(address: u32, site: &Site, low: Option<&LowLevel>, basis: &Basis) -> Re
         let why = "rate control chooses the mode; leave `data_rate` and `mcs` of nodes out";
         return Err(BuildError::new(format!("node.{}", site.name), why));
     }
-    if network.radio.nominal_rate.is_some() {
-        let why = "a nominal rate has no slower ones; write `mcs`, or `algorithm = \"fixed\"`";
-        return Err(BuildError::new("mac.rate_control.algorithm", why));
-    }
+    let why = "a nominal rate has no slower ones; write `mcs`, or `algorithm = \"fixed\"`";
+    refuse_if!(network.radio.nominal_rate.is_some(), Err(BuildError::new("mac.rate_control.algorithm", why)));
     let random = Stream::new(seed, &site.name, Purpose::RateControl);
     let all = radio::own(site, &network.radio)?.map_or_else(|| modes(&network.radio), |own| modes(&own));
     let (sets, of_peer) = generations.of(address, all, modes);

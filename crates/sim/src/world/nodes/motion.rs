@@ -111,10 +111,8 @@ fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildErr
     if slowest > fastest {
         return Err(BuildError::new("mobility.speed", "`from` is the slowest speed: it is above `to`"));
     }
-    if slowest < SLOWEST {
-        let message = "below 1 mm/s a leg lasts for days; give a node that stands still a `position`";
-        return Err(BuildError::new("mobility.speed.from", message));
-    }
+    let message = "below 1 mm/s a leg lasts for days; give a node that stands still a `position`";
+    refuse_if!(slowest < SLOWEST, Err(BuildError::new("mobility.speed.from", message)));
     if Position::default().distance(area) < fastest * SHORTEST_CROSSING.as_secs_f64() {
         return Err(BuildError::new("mobility.speed.to", "so fast a node crosses the whole area within a millisecond"));
     }

@@ -127,7 +127,7 @@ impl Node {
         // A node with two levels has one queue for what goes by radio.
         let packets = self.egress.ports[PortId::at(0)].queue.backlog().packets + 1;
         if let Some(is_low) = energy.chooses(now, busy(), packets) {
-            self.station.rates.set_low(is_low);
+            self.station.rates.level = is_low.into();
         }
     }
 
@@ -289,7 +289,7 @@ impl Node {
     /// longer.
     fn suspend(&mut self, to: u32, now: Instant, packets: &mut Arena<Packet>) {
         let Self { egress, station, .. } = self;
-        egress.falls_asleep(to);
+        egress.sleepers.set_asleep(to, true);
         station.suspend(to);
         for (category, mpdu) in station.held.held_for(to) {
             let mut next = Some(mpdu.packet);

@@ -38,7 +38,7 @@ pub(crate) struct Plane {
     /// Do messages go to the head of their queue?
     pub(crate) goes_first: bool,
     /// What is to be done now.
-    pub(super) steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
 }
 
 impl Plane {
@@ -76,11 +76,6 @@ impl Plane {
     /// A packet is lost. Do the ports of the node refill?
     pub(super) fn discard(&mut self, packet: Handle, why: LossCause, refills: bool) {
         self.steps.push(Step::Discard { packet, why, refills });
-    }
-
-    /// What is to be done now, to be handed back when it has been done.
-    pub(crate) fn take_steps(&mut self) -> Vec<Step> {
-        std::mem::take(&mut self.steps)
     }
 
     pub(crate) fn put_back(&mut self, steps: Vec<Step>) {

@@ -1,7 +1,7 @@
 //! Discard priorities that a sender assigns (BQM thesis, sections 3.1 and 4.1).
 
+use super::Settings;
 use super::pattern::PRIORITIES;
-use super::settings::Settings;
 use std::collections::BTreeMap;
 
 /// Discard priorities of a sender's packets.

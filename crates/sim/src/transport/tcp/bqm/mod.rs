@@ -8,8 +8,49 @@
 mod judge;
 mod marks;
 mod pattern;
-mod settings;
-
 pub(super) use marks::Marks;
 pub(crate) use pattern::PRIORITIES;
-pub(crate) use settings::Settings;
+
+use crate::config::bqm::{DiscardPattern as Pattern, Discriminator, Growth, Measure, Threshold, WirelessLoss};
+
+/// The settings of both ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    pub(crate) pattern: Pattern,
+    /// True if a repetition has a priority higher by one each time, so that it is not dropped for ever.
+    pub(crate) raise: bool,
+    /// How a receiver tells losses apart: by equation (3.2) and the rule on bursts, if it does.
+    pub(crate) discriminator: Discriminator,
+    /// `K`: one in this many packets has priority 0, for the receiver. None: no packet has.
+    pub(crate) every: Option<u32>,
+    /// A receiver's estimate of a path's overload; without a gap: Modified BQM, section 3.6.
+    pub(crate) measure: Measure,
+    /// Sender's reaction to a loss without congestion: by one packet in section 3.5, none in section 6.1.
+    pub(crate) wireless_loss: WirelessLoss,
+    /// How long the window grows at the reduced speed after a reaction.
+    pub(crate) growth: Growth,
+    /// Slow start threshold after a reaction; half: RFC 5681, equation 4.
+    pub(crate) threshold: Threshold,
+    /// True if one duplicate acknowledgement shows the loss of a packet of priority 0 (section 3.5).
+    pub(crate) single_duplicate: bool,
+    /// True if all packets of priority 0 of a window are repeated once it is known to have lost several (section 3.5).
+    pub(crate) lowest_at_once: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        let pattern = Pattern::Eight;
+        Self {
+            pattern,
+            raise: true,
+            discriminator: Discriminator::Ald,
+            every: pattern.every(),
+            measure: Measure::Highest,
+            wireless_loss: WirelessLoss::OnePacket,
+            growth: Growth::UntilNext,
+            threshold: Threshold::Reduced,
+            single_duplicate: false,
+            lowest_at_once: false,
+        }
+    }
+}

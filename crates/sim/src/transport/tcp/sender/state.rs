@@ -96,7 +96,8 @@ pub(crate) struct Sender {
     /// Without timestamps: an octet and its send time, for the round-trip time of its acknowledgement.
     pub(super) timed: Option<(u64, Instant)>,
     pub(super) echo: Option<Instant>,
-    pub(super) sample: Option<Duration>,
+    /// Round-trip sample of the last segment received, until it is taken.
+    pub(crate) sample: Option<Duration>,
     /// The receiver's last judgement of missing packets.
     pub(super) report: Option<Report>,
     /// Discard priorities, if packets have them.
@@ -173,11 +174,6 @@ impl Sender {
     /// True if all supplied octets, and the FIN if there is one, are acknowledged.
     pub(crate) fn done(&self) -> bool {
         self.state == State::Established && self.board.una == self.last()
-    }
-
-    /// Takes the round-trip sample of the last segment received.
-    pub(crate) fn take_sample(&mut self) -> Option<Duration> {
-        self.sample.take()
     }
 
     /// The smoothed round-trip time (RFC 6298, section 2).
