@@ -16,7 +16,7 @@ use super::{radio, tmac};
 use crate::config::Network;
 use crate::engine::{Arena, EventQueue, List, NodeId};
 use crate::mac::Conventions;
-use crate::motion::Motion;
+use crate::motion::{Motion, Presence};
 use crate::radio::{Ends, Judge, Links, Medium};
 use crate::record::{Distances, Overflows, Recorder};
 use control::Controller as _;
@@ -47,13 +47,11 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let noise = ends.as_ref().and_then(Ends::noise);
     radio::check_rooms(&network.radio, motion.top_speed > 0.0 || !motion.changes.is_empty())?;
     // The shadows of a station that roams are its own wherever it is.
-    let alike = roaming::alike(&names, &families);
-    let channel = radio::channel(&network.radio, &alike, seed)?.extended(extended).tuned(tuned).between(ends);
-    let turns = roaming::turns(network, (&sites, &families), &motion, &channel)?;
-    let motion = match turns.is_empty() {
-        true => motion,
-        false => motion.with_presence(roaming::presence(&families, &turns)),
-    };
+    let channel = radio::channel(&network.radio, &roaming::alike(&names, &families), seed)?
+        .extended(extended)
+        .tuned(tuned)
+        .between(ends);
+    let (motion, turns) = roaming::turns(network, (&sites, &families), motion, &channel)?;
     let distances = distances(network, &motion)?;
     let presence = (0..).map_while(|node| motion.presence(node).cloned()).collect::<Vec<_>>();
     let links = Links::new(&channels::radio(network), motion, &channel);
@@ -125,12 +123,7 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
         sharers: Vec::new(),
         done_with: Vec::new(),
     };
-    for (node, presence) in world.nodes.numbers().zip(presence).collect::<Vec<_>>() {
-        world.nodes[node].absent = !presence.at(Instant::ZERO);
-        for change in presence.changes().filter(|&change| change > Instant::ZERO) {
-            world.events.push(change, Event::Presence { node });
-        }
-    }
+    world.come_and_go(presence);
     world.prepare();
     Ok(world)
 }
@@ -177,6 +170,16 @@ fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>
 }
 
 impl World {
+    /// Takes nodes off the air and has them come, each as told.
+    fn come_and_go(&mut self, presence: Vec<Presence>) {
+        for (node, presence) in self.nodes.numbers().zip(presence).collect::<Vec<_>>() {
+            self.nodes[node].absent = !presence.at(Instant::ZERO);
+            for change in presence.changes().filter(|&change| change > Instant::ZERO) {
+                self.events.push(change, Event::Presence { node });
+            }
+        }
+    }
+
     /// Pushes the first events.
     fn prepare(&mut self) {
         for node in self.nodes.numbers() {

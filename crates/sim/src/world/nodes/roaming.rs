@@ -194,15 +194,15 @@ pub(crate) fn alike(names: &[String], families: &[Family]) -> Vec<String> {
     alike
 }
 
-/// When each family goes where, its start first.
+/// When each family goes where, its start first, and the movement of all nodes, of which those of a family are on the air by turns.
 pub(crate) fn turns(
     network: &Network,
     (sites, families): (&[Site], &[Family]),
-    motion: &Motion,
+    motion: Motion,
     channel: &Channel,
-) -> Result<Vec<Vec<Turn>>, BuildError> {
+) -> Result<(Motion, Vec<Vec<Turn>>), BuildError> {
     if families.is_empty() {
-        return Ok(Vec::new());
+        return Ok((motion, Vec::new()));
     }
     let mut signals = Signals::new(&network.radio, motion.clone(), channel);
     let end = Instant::ZERO + network.duration;
@@ -223,11 +223,13 @@ pub(crate) fn turns(
         }
         Ok(family.by_signal(roaming, &mut signals, end))
     };
-    families.iter().map(of).collect()
+    let turns = families.iter().map(of).collect::<Result<Vec<_>, _>>()?;
+    let motion = motion.with_presence(presence(families, &turns));
+    Ok((motion, turns))
 }
 
 /// When the nodes of families are on the air.
-pub(crate) fn presence(families: &[Family], turns: &[Vec<Turn>]) -> impl Iterator<Item = (u32, Presence)> {
+fn presence(families: &[Family], turns: &[Vec<Turn>]) -> impl Iterator<Item = (u32, Presence)> {
     let of = |(family, turns): (&Family, &Vec<Turn>)| {
         let of_node = |&node: &u32| {
             let mut presence = if turns[0].to == node { Presence::default() } else { Presence::later() };
