@@ -42,14 +42,13 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
     let basis = Basis { network, sites: &sites, names: &names, infrastructure, generations, rules: &rules, seed };
     let bands = channels::bands(&basis)?;
     let extended = generations.extend(network);
-    let tuned = bands.as_deref().unwrap_or_default();
     let ends = radio::ends(network, infrastructure.with_radio(&sites))?;
     let noise = ends.as_ref().and_then(Ends::noise);
     radio::check_rooms(&network.radio, motion.top_speed > 0.0 || !motion.changes.is_empty())?;
     // The shadows of a station that roams are its own wherever it is.
     let channel = radio::channel(&network.radio, &roaming::alike(&names, &families), seed)?
         .extended(extended)
-        .tuned(tuned)
+        .tuned(bands.as_deref().unwrap_or_default())
         .between(ends);
     let (motion, turns) = roaming::turns(network, (&sites, &families), motion, &channel)?;
     let distances = distances(network, &motion)?;
