@@ -62,6 +62,9 @@ pub(crate) fn observed(
 /// Runs `network` with `seed` to its end. `decide` replaces the controllers of the queues that `steered` chooses (with
 /// their intervals), and gets their index in that list. `None` if the watcher stopped it.
 ///
+/// # Panics
+/// Never.
+///
 /// # Errors
 /// The reason why the network cannot be built or steered, or the error of `decide`.
 pub fn steered<E: From<sim::BuildError>>(
