@@ -51,11 +51,11 @@ impl Failure {
     /// Creates the failure of a write: silent if the reader has closed its pipe, wrong use if nothing can be written
     /// there, and otherwise a failure while running, such as a full disk.
     pub(crate) fn unwritten(error: &io::Error, what: impl Display) -> Self {
-        let message = format!("cannot write {what}: {error}");
         use io::ErrorKind::{
             AlreadyExists, BrokenPipe, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
             PermissionDenied, ReadOnlyFilesystem,
         };
+        let message = format!("cannot write {what}: {error}");
         match error.kind() {
             BrokenPipe => Self { code: HOLDS, message: String::new() },
             AlreadyExists | InvalidFilename | InvalidInput | IsADirectory | NotADirectory | NotFound

@@ -27,7 +27,7 @@ pub(super) fn experiment(experiment: Experiment) -> Result<u8, Failure> {
     match experiment {
         Experiment::Run(args) => run::run(args),
         #[cfg(target_os = "linux")]
-        Experiment::Emulate(args) => emulate::emulate(args),
+        Experiment::Emulate(args) => emulate::emulate(&args),
         #[cfg(target_os = "linux")]
         Experiment::Enter(args) => emulate::enter(&args),
         Experiment::Reproduce(args) => reproduce::reproduce(args),

@@ -26,17 +26,17 @@ use std::time::Duration;
 /// Share of late packets above which a run without `--most-late` warns.
 const LATE_BY_DEFAULT: f64 = 0.01;
 
-pub(super) fn emulate(args: args::Emulate) -> Result<u8, Failure> {
+pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
     let scenario = targets::scenario(&args.of, true)?.without_variations(args.of.seed);
     if has_radios(&scenario.base) {
-        return radios(&args, Medium::of_radios(&scenario.base, args.of.seed)?);
+        return radios(args, Medium::of_radios(&scenario.base, args.of.seed)?);
     }
     let inside = live::inside()?;
     let mut medium = Medium::new(&scenario.base, args.of.seed)?;
     if let Some(gateway) = &args.gateway {
         medium.lead(gateway).map_err(|refusal| Failure::wrong(refusal.to_string()))?;
     }
-    let Some(inside) = inside else { return outside(&args, medium) };
+    let Some(inside) = inside else { return outside(args, medium) };
     // Before anything runs, so that a folder that cannot be written to is reported at once.
     let store = args.out.as_ref().map(|out| Store::create(out, &scenario.id)).transpose()?;
     if args.pcap.is_some() {
@@ -52,7 +52,7 @@ pub(super) fn emulate(args: args::Emulate) -> Result<u8, Failure> {
     };
     let rules = Rules { late, step };
     let done = live::run(&inside, &mut medium, command(&args.command), rules, &mut begin, &mut first_late);
-    let (Report { emulation, series, wall, cpu }, ended) = done.map_err(|error| cannot_run(error, &args))?;
+    let (Report { emulation, series, wall, cpu }, ended) = done.map_err(|error| cannot_run(error, args))?;
     medium.end_capture()?;
     let lateness = emulation.lateness();
     let too_late = args.most_late.is_some_and(|most| 100.0 * (1.0 - emulation.in_time_ratio) > most);
@@ -83,7 +83,7 @@ pub(super) fn emulate(args: args::Emulate) -> Result<u8, Failure> {
         print(&format!("{}\n\n{flows}\n{claims}{refused}{lateness}; {cpu:.0} % of a core\n", scenario.title))?;
     }
     if let Some(store) = store {
-        let command = words(&args, &scenario);
+        let command = words(args, &scenario);
         let settings = Settings { threads: 1, build: build()?, command, traces: None };
         sweep::keep(&scenario, &store, &settings, run, verdicts)?;
     }
