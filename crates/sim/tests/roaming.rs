@@ -110,6 +110,7 @@ fn what_roams_cannot_have_is_refused_at_its_key() {
         (plain.replace("[\"ap*\", \"switch\"]", "[\"ap1\", \"switch\"]"), "flow.server-phone.to"),
         (plain.replace("to = \"phone\"", "to = \"phone@ap2\""), "flow.server-phone.to"),
         (plain.replace("\"log-distance\"", "\"range\"").replace("channel = ", "mcs = 2 #"), "node.phone.roaming"),
+        (walk("rooms.size = [\"9 m\", \"9 m\", \"3 m\"]", "", "").replace("waypoints =", "#"), "node.phone.roaming"),
         (walk("", &move_to("1 s", "ap3"), ""), "node.phone.roaming.moves.0.access_point"),
         (walk("", &move_to("1 s", "ap1"), ""), "node.phone.roaming.moves.0.access_point"),
         (walk("", &move_to("0 s", "ap2"), ""), "node.phone.roaming.moves.0.time"),

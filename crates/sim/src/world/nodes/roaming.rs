@@ -210,9 +210,9 @@ pub(crate) fn turns(
         let site = &sites[family.home() as usize];
         let refuse = |message: &str| Err(BuildError::new(format!("node.{}.roaming", site.name), message));
         let roaming = site.roaming.as_ref().expect("it roams");
-        if motion.presence(family.home()).is_some() {
-            return refuse("a movement file says when nodes come and go: leave `roaming` out");
-        }
+        let told = motion.presence(family.home()).is_some();
+        refuse_if!(told, refuse("a movement file says when nodes come and go: leave `roaming` out"));
+        refuse_if!(network.radio.rooms.is_some(), refuse("walls are for nodes that stand still; leave `rooms` out"));
         let by_hand = !roaming.moves.is_empty();
         site.marks.read_where(&[(!by_hand, &["roaming.threshold", "roaming.hysteresis", "roaming.scan_interval"])]);
         if by_hand {
