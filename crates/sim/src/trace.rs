@@ -1,7 +1,8 @@
 //! Events on the air and fates of packets, reported as they happen: for captures, event traces and tests. Nothing of it
 //! is kept unless [`World::watch`](crate::World::watch) asks for it.
 
-pub use crate::{mac::Asks, net::LossCause};
+pub use crate::mac::Asks;
+pub use crate::net::LossCause;
 pub use queue::Ecn;
 
 use crate::config::{Category, Dscp, Role};

@@ -3,12 +3,13 @@
 use super::aodv::Mesh;
 use super::plane::{Desk, Plane};
 use super::sourced::Sourced;
+use crate::config;
 use crate::engine::{Arena, Handle, NodeId};
 use crate::mac::BROADCAST;
 use crate::net::aodv::{Aodv, Ends};
 use crate::net::dsr::{Broken, Dsr, Failed, Header};
 use crate::net::{Load, LossCause, Packet};
-use crate::{config, results};
+use crate::results;
 use units::{Duration, Instant};
 
 /// A broken link, and the source route of the packet that met it.
