@@ -8,11 +8,11 @@ use crate::radio::{Channel, Signals};
 use crate::world::error::BuildError;
 use units::{Duration, Instant, Power};
 
-/// Time between beacons, at each of which a station looks at the signal.
+/// Interval of beacons. A station looks at the signal at each.
 const BEACON: Duration = Duration::from_micros(102_400);
 /// Beacons in a row without which Linux gives an access point up (`beacon_loss_count`).
 const LOST: u32 = 7;
-/// Searches are so many times as seldom while the signal is good: 300 s with the usual 30 (`bgscan="simple:30:-65:300"`).
+/// While the signal is good, the interval of searches is longer by this factor (`bgscan="simple:30:-65:300"`).
 const SELDOM: u64 = 10;
 
 /// The nodes of a station that roams.
