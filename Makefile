@@ -17,7 +17,7 @@ make check      between two edits: format, lints, unit tests of the crates that 
 make test       for every change; about twelve minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture emulation test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
-                slow test-python-slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test
+                slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live attack wheel-test page-test
 make test-busy  stages of `make test` beside busy loops (LOOPS, TIMES, STAGES)
 make live       build with our own queueing discipline in BPF; needs Clang 16 or newer, libelf, zlib
 make budget     record today's lines of each area in budget.csv, within its total
@@ -62,7 +62,7 @@ test-busy: compile
 
 # What only this checks, whoever changed it runs before calling the work done: see CONTRIBUTING.md.
 nightly:
-	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow test-python-slow plain instructions claims-quick kernel-tcp test-live attack wheel-test page-test"
+	@MAKE="$(MAKE)" python3 tests/stages.py "tools slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live attack wheel-test page-test"
 
 # Between two edits: less than three minutes once everything is built.
 check:
@@ -218,6 +218,11 @@ slow: compile
 # The simulated TCP beside the kernel's, in real time: five minutes on a machine that does little else.
 kernel-tcp: build
 	python3 tests/kernel_tcp.py --program $(SLUICE)
+
+# Congestion controls of others' QUIC and WebRTC over the presets, by the C library.
+foreign: compile
+	python3 -m pip install --quiet --disable-pip-version-check --target target/foreign --upgrade aioquic==1.7.2 aiortc==1.16.0
+	python3 tests/emulate/foreign.py target/debug/libsluice.so
 
 # What others build: without BPF, and for routers without the simulator.
 plain: charts

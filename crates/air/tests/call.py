@@ -21,8 +21,9 @@ class Delivery(ctypes.Structure):
     ]
 
 
-def main():
-    air = ctypes.CDLL(sys.argv[1])
+def library(path):
+    """The library, with the types of its functions."""
+    air = ctypes.CDLL(path)
     air.sluice_open.restype = c_void_p
     air.sluice_open.argtypes = [c_uint32, c_char_p, c_uint64, c_char_p]
     air.sluice_node.restype = air.sluice_address.restype = air.sluice_error.restype = c_char_p
@@ -32,6 +33,11 @@ def main():
     air.sluice_poll.argtypes = [c_void_p, c_uint64, POINTER(Delivery)]
     air.sluice_end.restype = c_uint64
     air.sluice_end.argtypes = air.sluice_close.argtypes = [c_void_p]
+    return air
+
+
+def main():
+    air = library(sys.argv[1])
     one = air.sluice_open(air.sluice_version(), b"home", 1, b"duration = 2 s")
     assert one, air.sluice_error()
     assert not air.sluice_open(99, b"home", 1, None) and b"version 1" in air.sluice_error()

@@ -1,7 +1,7 @@
 //! The values that documents do not state, as the comments of their scenarios mark them, and those that were tried instead.
 
 use experiment::claims;
-use std::collections::BTreeSet;
+use toml::{Table, Value};
 
 /// The mark in the comment of a key.
 const MARK: &str = "not stated";
@@ -30,7 +30,7 @@ pub struct Unstated {
     pub key: String,
     /// The value that was chosen, as it is written; empty for a table.
     pub value: String,
-    /// Other values that scenarios of the document set, as they are written, each once.
+    /// Other values that scenarios of the document set, as they are written, each once; in a table with their keys.
     pub tried: Vec<String>,
     /// What the comment says beside the mark: the rule of the choice.
     pub reason: String,
@@ -45,10 +45,15 @@ pub fn unstated(texts: &[Text]) -> Vec<Unstated> {
         let beside = || texts.iter().filter(|other| other.document == text.document);
         let set: Vec<(Vec<String>, String)> = beside().flat_map(|other| settings(&other.text)).collect();
         for (key, value, reason) in marked(&text.text) {
-            let path: Vec<String> = key.split('.').map(str::to_owned).collect();
-            let mut seen = BTreeSet::from([value.clone()]);
-            let under = set.iter().filter(|(other, _)| is_under(other, &path)).map(|(_, value)| value);
-            let tried = under.filter(|value| seen.insert((*value).clone())).cloned().collect();
+            let path = dotted(&key);
+            let mut tried = Vec::new();
+            for (other, value) in set.iter().filter(|(other, tried)| is_under(other, &path) && *tried != value) {
+                let key = other[path.len()..].join(".");
+                let told = if key.is_empty() { value.clone() } else { format!("{key} = {value}") };
+                if !tried.contains(&told) {
+                    tried.push(told);
+                }
+            }
             let (document, file) = (text.document.clone(), text.file.clone());
             let (reason, range) = reason.split_once(RANGE).unwrap_or((&reason, ""));
             let [reason, range] = [reason, range].map(|part| part.trim_matches([' ', ';']).to_owned());
@@ -117,39 +122,28 @@ fn unquoted(key: &str) -> String {
 
 /// Returns the keys that a text sets in a sweep, split at their dots, with their values as they are written.
 fn settings(text: &str) -> Vec<(Vec<String>, String)> {
+    let sweep = toml::from_str::<Table>(text).ok().and_then(|mut all| all.remove("vary"));
+    let Some(Value::Table(axes)) = sweep else { return Vec::new() };
     let mut found = Vec::new();
-    for line in text.lines() {
-        let mut rest = line.split(" #").next().unwrap_or_default();
-        while let Some((key, after)) = quoted(rest) {
-            let Some(value) = after.strip_prefix(" = ") else {
-                rest = after;
-                continue;
-            };
-            let path: Vec<String> = key.split('.').map(str::to_owned).collect();
-            let (values, after) = match value.strip_prefix('[') {
-                Some(list) => list.split_once(']').unwrap_or((list, "")),
-                None => (scalar(value), &value[scalar(value).len()..]),
-            };
-            let each = values.split(", ").map(str::trim).filter(|value| !value.is_empty() && path.len() > 1);
-            found.extend(each.map(|value| (path.clone(), value.to_owned())));
-            rest = after;
+    for (key, values) in &axes {
+        let values = values.as_array().map_or(std::slice::from_ref(values), Vec::as_slice);
+        let cases = values.iter().filter_map(|value| value.get("set")?.as_table());
+        cases.for_each(|set| set.iter().for_each(|(key, value)| add(&mut found, &dotted(key), value)));
+        if key.contains('.') {
+            values.iter().for_each(|value| add(&mut found, &dotted(key), value));
         }
     }
     found
 }
 
-/// Returns the next text in quotes, and what follows it.
-fn quoted(text: &str) -> Option<(&str, &str)> {
-    text.split_once('"')?.1.split_once('"')
+/// Adds a value, or each of those in a table.
+fn add(found: &mut Vec<(Vec<String>, String)>, key: &[String], value: &Value) {
+    let Value::Table(table) = value else { return found.push((key.to_vec(), value.to_string())) };
+    table.iter().for_each(|(name, value)| add(found, &[key, std::slice::from_ref(name)].concat(), value));
 }
 
-/// Returns the value at the beginning of a text: one in quotes, or a word.
-fn scalar(text: &str) -> &str {
-    let end = match text.strip_prefix('"') {
-        Some(quoted) => quoted.find('"').map_or(text.len(), |end| end + 2),
-        None => text.find([',', ' ', '}']).unwrap_or(text.len()),
-    };
-    &text[..end]
+fn dotted(key: &str) -> Vec<String> {
+    key.split('.').map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -185,7 +179,7 @@ mod tests {
             [
                 ("duration", String::new(), "", ""),
                 ("radio.basic_rate", "\"2 Mb/s\"".to_owned(), "the lowest", "there are two"),
-                ("tcp", "\"1 kB\"".to_owned(), "", ""),
+                ("tcp", "segment = \"1 kB\"".to_owned(), "", ""),
                 ("flow.up.rate", "3".to_owned(), "as printed; for down", ""),
                 ("queue.limit", "20 500".to_owned(), "20 to 500", ""),
             ]

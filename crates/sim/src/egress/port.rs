@@ -96,6 +96,7 @@ impl Port {
     }
 
     /// The packet behind `index` others, if one may leave now.
+    #[inline]
     pub(super) fn peek(&mut self, now: Instant, index: usize, dropped: &mut impl FnMut(Waiting)) -> Option<Waiting> {
         if now < self.shaper.ready_at() {
             return None;

@@ -164,6 +164,7 @@ impl Timing {
     }
 
     /// `TXTIME`: duration of a frame of `psdu` bytes (MAC header and check sum included).
+    #[inline]
     pub fn duration(&self, mode: Mode, psdu: Bytes) -> Duration {
         let sent = mode.header() + mode.payload(psdu);
         if matches!(mode, Mode::Dsss { .. }) { sent } else { sent + self.extension }

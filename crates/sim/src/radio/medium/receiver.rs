@@ -126,6 +126,7 @@ impl Receiver {
     }
 
     /// Adds a signal that is not decoded here. True if the medium turned from idle to busy.
+    #[inline]
     pub(super) fn is_met(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> bool {
         self.energy += power;
         self.disturbed(history, now);
@@ -133,6 +134,7 @@ impl Receiver {
     }
 
     /// Removes a signal that was not decoded here.
+    #[inline]
     pub(super) fn is_left(&mut self, power: u64, history: &mut History, now: Instant, carrier_sense: u64) -> Heard {
         self.energy -= power;
         self.disturbed(history, now);

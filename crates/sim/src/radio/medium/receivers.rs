@@ -102,6 +102,7 @@ impl Receivers {
     }
 
     /// Passes the front of a frame to a listener. True if the medium turned from idle to busy there.
+    #[inline]
     pub(crate) fn front<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> bool {
         match self.fast_front(frame, link, now) {
             Some(turned_busy) => turned_busy,
@@ -207,6 +208,7 @@ impl Receivers {
     }
 
     /// Passes the tail of a frame to a listener; `mpdus` are those of an aggregate.
+    #[inline]
     pub(crate) fn tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant, mpdus: &[Mpdu]) -> Heard {
         match self.fast_tail(frame, link, now) {
             Some(heard) => heard,
