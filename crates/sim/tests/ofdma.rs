@@ -42,10 +42,12 @@ fn a_frame_to_several_stations_counts_once() {
     assert!(0.9 * all < hops && hops <= all, "{hops} s of {all} s");
 }
 
-/// The frames that five nodes send in 30 ms.
-fn sent(text: &str) -> Vec<(Instant, Frame)> {
+/// The frames that the first nodes send in 30 ms after a time.
+pub(crate) fn sent(text: &str, nodes: u32, after: Duration) -> Vec<(Instant, Frame)> {
     let mut world = World::new(&network(text), 1).expect("a network that can be built");
-    world.watch(&[0, 1, 2, 3, 4]);
+    world.watch(&Vec::from_iter(0..nodes));
+    world.advance(after);
+    world.take_events();
     world.advance(Duration::from_millis(30));
     let sends = |event: TraceEvent| match event.what {
         TraceEventKind::Sends(frame) => Some((event.at, frame)),
@@ -67,7 +69,7 @@ fn sent(text: &str) -> Vec<(Instant, Frame)> {
 fn an_exchange_lasts_what_the_standard_says() {
     let ns = Duration::from_nanos;
     let text = cell(4, "per-station", LONG);
-    let sent = sent(&text);
+    let sent = sent(&text, 5, Duration::ZERO);
     // The first frame goes before the other ports are filled.
     let begin = sent.iter().position(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).expect("a trigger") + 5;
     let exchange = &sent[begin..begin + 9];
@@ -165,7 +167,7 @@ fn stations_share_equally_under_every_queue() {
 fn stations_answer_a_mu_rts_all_at_once() {
     let ns = Duration::from_nanos;
     let text = cell(4, "per-station", LONG).replace("\"downlink\"", "\"downlink\"\nrts_threshold = \"20 kB\"");
-    let sent = sent(&text);
+    let sent = sent(&text, 5, Duration::ZERO);
     let is_request = |kind| kind == Kind::Trigger { asks: Asks::Clear, users: 4 };
     let begin = sent.iter().position(|(_, frame)| is_request(frame.kind)).expect("a MU-RTS");
     let (at, request) = &sent[begin];

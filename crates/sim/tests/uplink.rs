@@ -1,9 +1,10 @@
 //! Stations of 802.11ax that send side by side when their access point asks.
 
 use crate::networks::{network, run};
+use crate::ofdma::sent;
 use sim::World;
 use sim::results::{MultiUser, Outcome};
-use sim::trace::{Asks, Frame, Kind, TraceEventKind};
+use sim::trace::{Asks, Frame, Kind};
 use units::{Duration, Instant};
 
 /// An access point over 80 MHz, MCS 11, two streams, with this traffic of so many stations at 3 m.
@@ -40,24 +41,6 @@ fn asked(outcome: &Outcome) -> MultiUser {
     outcome.nodes[0].mac.triggered.expect("frames of several stations")
 }
 
-/// The frames that are sent, but for the first 50 ms.
-fn sent(text: &str) -> Vec<(Instant, Frame)> {
-    let mut world = World::new(&network(text), 1).expect("a network that can be built");
-    let nodes: Vec<u32> = (0..3).collect();
-    world.watch(&nodes);
-    world.advance(Duration::from_millis(50));
-    world.take_events();
-    world.advance(Duration::from_millis(30));
-    let sends = |event: sim::trace::TraceEvent| match event.what {
-        TraceEventKind::Sends(frame) => Some((event.at, frame)),
-        _ => None,
-    };
-    let sent = world.take_events().into_iter().filter_map(sends).collect();
-    world.advance(Duration::MAX);
-    world.finish();
-    sent
-}
-
 /// An exchange with two stations. The trigger has 28 + 2 * 6 B at 6 Mb/s: 20 + 15 * 4 us. The parts last as long as frames may,
 /// as more than 64 KB wait: 4 ms. 484 tones, two streams, MCS 11, 1.6 us: 7800 bits a symbol of 14.4 us, of which 273 follow the
 /// preamble of 56 us: 266171 B, more than 248 MPDUs of 1072 B have. The multi-STA BlockAck, for which bitmaps of 34 B are
@@ -65,7 +48,7 @@ fn sent(text: &str) -> Vec<(Instant, Frame)> {
 #[test]
 fn an_exchange_lasts_what_the_standard_says() {
     let ns = Duration::from_nanos;
-    let sent = sent(&limited(&cell(2, MANAGED, UP), "0 s"));
+    let sent = sent(&limited(&cell(2, MANAGED, UP), "0 s"), 3, Duration::from_millis(50));
     let begin = sent.iter().position(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).expect("a trigger");
     let after = |before: (Instant, Duration)| before.0 + before.1 + ns(16_000);
     let (start, trigger) = &sent[begin];
@@ -89,7 +72,7 @@ fn an_exchange_lasts_what_the_standard_says() {
 fn who_sent_more_than_has_arrived_is_told_by_a_bitmap() {
     let lossy = |flows: &str| {
         let errors = "errors = { model = \"fixed\", packet_error_ratio = 0.1 }\n[mac]\n";
-        sent(&limited(&cell(2, MANAGED, flows), "0 s").replacen("[mac]\n", errors, 1))
+        sent(&limited(&cell(2, MANAGED, flows), "0 s").replacen("[mac]\n", errors, 1), 3, Duration::from_millis(50))
     };
     let answers = |flows: &str| {
         let of = |(_, frame): (_, Frame)| match frame.kind {
@@ -221,7 +204,7 @@ fn stations_that_may_not_contend_are_polled() {
         assert!(outcome.totals.goodput_bps > 1.55e8 && delay < 0.01, "{txop}: {delay} {:?}", outcome.totals);
     }
     // Where nobody has anything, there is a poll every 32 ms.
-    let sent = sent(&cell(2, MANAGED, &UP.replace("}\n", "}\nstop = \"10 ms\"\n")));
+    let sent = sent(&cell(2, MANAGED, &UP.replace("}\n", "}\nstop = \"10 ms\"\n")), 3, Duration::from_millis(50));
     let polls = sent.iter().filter(|(_, frame)| matches!(frame.kind, Kind::Trigger { .. })).count();
     assert!(polls <= 2, "{polls} polls in 30 ms");
 }
@@ -243,7 +226,7 @@ fn nobody_waits_for_company() {
 /// Downloads: stations are polled after each frame to them, and their TCP acknowledgements go together.
 #[test]
 fn acknowledgements_of_downloads_are_asked_for() {
-    let sent = sent(&cell(2, MANAGED, DOWNLOADS));
+    let sent = sent(&cell(2, MANAGED, DOWNLOADS), 3, Duration::from_millis(50));
     let polls = sent.iter().position(|(_, frame)| matches!(frame.kind, Kind::Trigger { asks: Asks::Backlog, .. }));
     let kinds: Vec<Kind> = sent[polls.expect("a poll")..].iter().take(6).map(|(_, frame)| frame.kind).collect();
     assert!(matches!(kinds[1..3], [Kind::QueueSize { .. }, Kind::QueueSize { .. }]), "{kinds:?}");

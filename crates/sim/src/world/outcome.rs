@@ -139,7 +139,7 @@ fn distributions(world: &World) -> Distributions {
 /// Largest number of nodes that a warning names; the others are counted.
 const NAMED: usize = 6;
 
-/// What the controllers warn of, each warning once, where one starves TCP, whether outcomes hang on the capture threshold, and
+/// What the controllers warn of, each warning once, which flows nobody gets, where one starves TCP, whether outcomes hang on the capture threshold, and
 /// which links are too weak for their rate.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
@@ -150,11 +150,31 @@ fn warnings(world: &mut World) -> Vec<String> {
             told.push(warning);
         }
     }
+    told.extend(unheard_warning(world));
     told.extend(starving_warning(world));
     told.extend(capture_warning(world));
     told.extend(noise_warning(world));
     told.extend(world.flows.iter().filter_map(forwarded_warning));
     told
+}
+
+/// The first names of many, and how many others there are.
+fn listed(names: &[&str]) -> String {
+    let first = names[..names.len().min(NAMED)].join(", ");
+    if names.len() > NAMED { format!("{first} and {} more", names.len() - NAMED) } else { first }
+}
+
+/// A flow that has lost so many packets while none arrived is a mistake in places, powers or routes more often than a result.
+const UNHEARD: u64 = 3;
+
+/// Names the flows of which nothing has arrived.
+fn unheard_warning(world: &World) -> Option<String> {
+    let is_unheard = |flow: &&Flow| flow.record.received == 0 && flow.record.lost_so_far() >= UNHEARD;
+    let described = world.flows.iter().filter(|flow| flow.role.is_described());
+    let names: Vec<&str> = described.filter(is_unheard).map(|flow| flow.identity.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!("flow: nothing of {} arrived: `lost_packets` and `hops` of `--json` say where it ends", listed(&names))
+    })
 }
 
 /// A recording in which packets that were passed on are twice.
@@ -272,16 +292,12 @@ fn capture_warning(world: &World) -> Option<String> {
     let nearest = nearest.min_by(|&a, &b| distance(a).total_cmp(&distance(b)))?;
     let verdicts = noticed.iter().map(|(margins, _)| margins.verdicts).sum();
     let share = 100.0 * ratio(noticed.iter().map(|(margins, _)| margins.near).sum(), verdicts);
-    let names: Vec<&str> = noticed.iter().take(NAMED).map(|(_, node)| node.name.as_str()).collect();
-    let others = match noticed.len().saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
+    let names: Vec<&str> = noticed.iter().map(|(_, node)| node.name.as_str()).collect();
     Some(format!(
-        "radio.capture_threshold: {share:.0} % of the verdicts on frames at {}{others} hang on less than 1 dB: the frame lies \
+        "radio.capture_threshold: {share:.0} % of the verdicts on frames at {} hang on less than 1 dB: the frame lies \
          {:.2} dB above the interference in the nearest, the threshold is {:.2} dB; half a decibel of distance would change \
          the outcome (`radio.errors.model = \"nist\"` decides such frames by chance)",
-        names.join(", "),
+        listed(&names),
         decibels(nearest),
         decibels(capture),
     ))

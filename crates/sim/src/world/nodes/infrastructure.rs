@@ -146,10 +146,16 @@ impl Infrastructure {
         for (station, access_point) in (0..).zip(&self.access_point) {
             let Some(access_point) = *access_point else { continue };
             let extended = [station, access_point].into_iter().any(|node| generations.extends(node, network));
-            if !medium.is_moving() && !medium.reaches(station, access_point, extended) {
-                let [name, of] = [station, access_point].map(|node| &names[node as usize]);
-                let message =
-                    format!("`{name}` is out of range of its access point `{of}`; move it, or raise `radio.range`");
+            let ways = [(station, access_point), (access_point, station)];
+            let mut deaf = ways.into_iter().filter(|&(from, to)| !medium.reaches(from, to, extended));
+            if !medium.is_moving()
+                && let Some((from, _)) = deaf.next()
+            {
+                let [name, of, from] = [station, access_point, from].map(|node| &names[node as usize]);
+                let message = format!(
+                    "`{name}` is out of range of its access point `{of}`; move it, or raise `radio.range` or the `tx_power` \
+                     of `{from}`"
+                );
                 return Err(BuildError::new(format!("node.{name}"), message));
             }
         }
