@@ -7,12 +7,12 @@ use super::routing::Routing;
 use super::state::World;
 use super::wired::Wire;
 use crate::engine::{FlowId, List, NodeId, PortId};
-use crate::mac::Reorder;
+use crate::mac::{BROADCAST, Reorder};
 use crate::net::Load;
 use crate::record::{Fates, FlowRecord, ratio, share};
 use crate::results::{self, CellTotals, Distributions, Lost, Node, Outcome, QueueResult, Roam, Totals, shares};
 use control::Controller as _;
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 
 pub(super) fn outcome(mut world: World) -> Outcome {
     if world.now > world.last_step {
@@ -169,12 +169,12 @@ const UNHEARD: u64 = 3;
 
 /// Names the flows of which nothing has arrived.
 fn unheard_warning(world: &World) -> Option<String> {
-    let is_unheard = |flow: &&Flow| flow.record.received == 0 && flow.record.lost_so_far() >= UNHEARD;
+    // Broadcasts without a node in range are not lost.
+    let gone = |flow: &Flow| if flow.to == BROADCAST { flow.record.sent } else { flow.record.lost_so_far() };
+    let is_unheard = |flow: &&Flow| flow.record.bytes == Bytes::new(0) && gone(flow) >= UNHEARD;
     let described = world.flows.iter().filter(|flow| flow.role.is_described());
     let names: Vec<&str> = described.filter(is_unheard).map(|flow| flow.identity.name.as_str()).collect();
-    (!names.is_empty()).then(|| {
-        format!("flow: nothing of {} arrived: `lost_packets` and `hops` of `--json` say where it ends", listed(&names))
-    })
+    (!names.is_empty()).then(|| format!("flow: nothing of {} arrived", listed(&names)))
 }
 
 /// A recording in which packets that were passed on are twice.
@@ -397,7 +397,7 @@ fn check_airtime(world: &World) {
     let covered = world.end.since(world.warmup);
     // A frame that is still being sent has been counted whole.
     let timing = &world.rules.timing;
-    let frame = timing.duration(timing.basic, units::Bytes::new(65_535)) * 2;
+    let frame = timing.duration(timing.basic, Bytes::new(65_535)) * 2;
     let mut sent = Duration::ZERO;
     for (index, node) in world.nodes.numbers().zip(world.nodes.iter()) {
         let busy = busy_time(world, index);
