@@ -214,7 +214,7 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
     };
     let rows = outcome.flows.iter().map(|flow| {
         let late = flow.deadline_s.map_or_else(|| "-".to_owned(), |_| percent(flow.deadline_miss_ratio));
-        let time = |delay| time_of(flow.received_packets, delay);
+        let time = |delay| if flow.received_packets == 0 { "-".to_owned() } else { time(delay) };
         let cells = vec![
             flow.name.clone(),
             format!("{} -> {}", flow.from, flow.to),
@@ -230,11 +230,6 @@ pub fn flows(outcome: &Outcome, width: usize) -> String {
     let rows: Vec<_> = rows.collect();
     let head = ["flow", "path", "goodput", "loss", "delay mean", "delay p99", "delay max", "late"].map(str::to_owned);
     table(&with_carried(head.into(), "carried".to_owned()), &rows, &FIGURES, width)
-}
-
-/// A time that so many packets took.
-fn time_of(packets: u64, seconds: f64) -> String {
-    if packets == 0 { "-".to_owned() } else { time(seconds) }
 }
 
 /// Formats a line for each flow that replays a recording with frames left out: their number, and the reason.
@@ -303,7 +298,7 @@ pub fn queues(outcome: &Outcome, width: usize) -> String {
             let name = if node.queues.len() == 1 { node.name.clone() } else { format!("{} {}", node.name, queue.name) };
             let is_governed = queue.controller != control::Name::None.as_str();
             let controller = if is_governed { format!(", {}", queue.controller) } else { String::new() };
-            let time = |delay| time_of(queue.arrived_packets, delay);
+            let time = |delay| if queue.arrived_packets == 0 { "-".to_owned() } else { time(delay) };
             rows.push(vec![
                 name,
                 queue.scheduler.clone() + &controller,

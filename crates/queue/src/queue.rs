@@ -84,8 +84,7 @@ impl<P: Packet> Queue<P> {
     }
 
     /// Takes an arriving packet. Packets that the discipline drops, this one or queued ones, are handed to `dropped`.
-    #[expect(clippy::inline_always, reason = "once a packet and hop")]
-    #[inline(always)]
+    #[inline(always)] // once a packet and hop
     pub fn enqueue(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P)) {
         let Self { account, packets } = self;
         account.comes(packet.len().count());

@@ -34,8 +34,7 @@ impl<P: Packet> Fifo<P> {
     }
 
     /// Takes an arriving packet. If it does not fit, packets at the head are dropped (if that makes room), or it is.
-    #[expect(clippy::inline_always, reason = "once a packet: the call costs an aggregating station 1 %")]
-    #[inline(always)]
+    #[inline(always)] // once a packet: the call costs an aggregating station 1 %
     pub(crate) fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {
         let len = packet.len().count();
         if !cx.account.fits(len) {

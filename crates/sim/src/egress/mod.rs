@@ -178,8 +178,7 @@ impl Egress {
 
     /// Enqueues a packet at its port, which is a radio port of this category or for a wired link; a packet that goes
     /// `first` overtakes all others there.
-    #[expect(clippy::inline_always, reason = "once a packet and hop: the call costs a chain 0.4 %")]
-    #[inline(always)]
+    #[inline(always)] // once a packet and hop: the call costs a chain 0.4 %
     pub(crate) fn offer(
         &mut self,
         now: Instant,
@@ -410,8 +409,7 @@ impl Egress {
 
     /// The packet behind `index` others that the MAC could take now from a port, or from the hardware queue of a port's
     /// category and a receiver.
-    #[expect(clippy::inline_always, reason = "once a packet: the call and its answer cost an aggregating station 1 %")]
-    #[inline(always)]
+    #[inline(always)] // once a packet: the call and its answer cost an aggregating station 1 %
     pub(crate) fn peek(
         &mut self,
         now: Instant,
@@ -431,8 +429,7 @@ impl Egress {
     }
 
     /// Takes that packet for the MAC, if it may leave now.
-    #[expect(clippy::inline_always, reason = "once a packet: the call and its answer cost an aggregating station 1 %")]
-    #[inline(always)]
+    #[inline(always)] // once a packet: the call and its answer cost an aggregating station 1 %
     pub(crate) fn take(
         &mut self,
         now: Instant,

@@ -62,8 +62,7 @@ impl Port {
     }
 
     /// Enqueues a packet; one that goes `first` overtakes all others.
-    #[expect(clippy::inline_always, reason = "once a packet")]
-    #[inline(always)]
+    #[inline(always)] // once a packet
     pub(super) fn offer(&mut self, now: Instant, mut packet: Waiting, first: bool, dropped: &mut impl FnMut(Waiting)) {
         if self.mark != Mark::None {
             self.mark(&mut packet);

@@ -12,8 +12,7 @@ use units::{Bytes, Instant};
 impl Station {
     /// Starts contention for a category's new frame. On a medium that has been idle for the interframe space it is sent
     /// at once (10.3.4.2), or after what another convention requires.
-    #[expect(clippy::inline_always, reason = "once a packet: the call costs a chain 1 %")]
-    #[inline(always)]
+    #[inline(always)] // once a packet: the call costs a chain 1 %
     pub(super) fn contend(&mut self, now: Instant, category: usize, rules: &Conventions) {
         let engaged = self.step != Step::Access || self.response.is_some() || self.contention.turning;
         if engaged || self.contention.busy || now < self.contention.nav {

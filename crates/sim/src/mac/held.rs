@@ -198,8 +198,7 @@ impl Held {
     }
 
     /// Holds a packet for `to` as the first frame of a category.
-    #[expect(clippy::inline_always, reason = "once a packet: the call costs a chain 1 %")]
-    #[inline(always)]
+    #[inline(always)] // once a packet: the call costs a chain 1 %
     pub(crate) fn hold(&mut self, to: u32, category: u8, msdu: Msdu, rules: &Conventions) {
         let index = usize::from(category);
         let sequence = self.number(to, index, rules);
@@ -214,8 +213,7 @@ impl Held {
     }
 
     /// Sequence number of the next frame for `to`. QoS data are numbered by receiver and category (10.3.2.11.2).
-    #[expect(clippy::inline_always, reason = "once a packet: the call costs a chain 0.4 %")]
-    #[inline(always)]
+    #[inline(always)] // once a packet: the call costs a chain 0.4 %
     fn number(&mut self, to: u32, category: usize, rules: &Conventions) -> u16 {
         if rules.edca() && to != BROADCAST {
             return self.peers.next_sequence(to, category);

@@ -258,8 +258,7 @@ impl Model {
     }
 
     /// The same, where delay, distance, what walls leave, and the heights of both places are known.
-    #[expect(clippy::inline_always, reason = "once a listener, and the answer would go through memory")]
-    #[inline(always)]
+    #[inline(always)] // once a listener, and the answer would go through memory
     pub(super) fn link_with(
         &self,
         (delay, metres, walls): (Duration, f64, f64),

@@ -192,8 +192,7 @@ impl Judge {
         self.tables.is_none() && self.fading.is_none()
     }
 
-    #[expect(clippy::inline_always, reason = "once a frame")]
-    #[inline(always)]
+    #[inline(always)] // once a frame
     pub(super) fn bounds(&mut self, mode: Mode) -> Bounds {
         if self.tables.is_none() {
             return Bounds::NONE;

@@ -60,8 +60,7 @@ impl Summary {
         }
     }
 
-    #[expect(clippy::inline_always, reason = "once a packet, where times differ")]
-    #[inline(always)]
+    #[inline(always)] // once a packet, where times differ
     fn settle(&mut self, Repeated { time, times }: Repeated) {
         if times == 0 {
             return;

@@ -14,8 +14,7 @@ impl World {
     /// Refills a port of `node` after a packet of `left` has left it or its limit has moved. If `left` is a saturated
     /// flow that begins here, its next packet follows; before it come, in turn, the flows that have none queued because
     /// the port discarded them.
-    #[expect(clippy::inline_always, reason = "once a packet, and mostly no saturated flow begins there")]
-    #[inline(always)]
+    #[inline(always)] // once a packet, and mostly no saturated flow begins there
     pub(super) fn refill(&mut self, node: NodeId, port: PortId, left: Option<FlowId>) {
         let saturated = &self.nodes[node].saturated[port];
         let flows = saturated.len();
@@ -49,8 +48,7 @@ impl World {
     }
 
     /// Hands over a packet if the station is free and one is queued; then sets the station's deadline.
-    #[expect(clippy::inline_always, reason = "every listener of a frame is served, and mostly there is nothing to do")]
-    #[inline(always)]
+    #[inline(always)] // every listener of a frame is served, and mostly there is nothing to do
     pub(crate) fn serve(&mut self, node: NodeId) {
         let served = &mut self.nodes[node];
         let Node { station, egress, .. } = served;

@@ -219,8 +219,7 @@ impl Receivers {
     /// Fast path of a tail: the listener decodes nothing, or another frame that is judged at its end, or this frame, which
     /// neither noise nor interference can have damaged. None if the tail must take the [plain path](Self::plain_tail);
     /// then nothing has happened.
-    #[expect(clippy::inline_always, reason = "once a listener: the call costs a chain 2 %")]
-    #[inline(always)]
+    #[inline(always)] // once a listener: the call costs a chain 2 %
     fn fast_tail<F: Copy>(&mut self, frame: Passing<F>, link: &Link, now: Instant) -> Option<Heard> {
         if !self.fast {
             return None;

@@ -26,8 +26,7 @@ enum Stop {
 
 impl World {
     /// Lets a station act at its deadline.
-    #[expect(clippy::inline_always, reason = "once an access")]
-    #[inline(always)]
+    #[inline(always)] // once an access
     pub(crate) fn act(&mut self, node: NodeId) {
         // Only one that waits for an answer has to know.
         let station = &mut self.nodes[node].station;
@@ -329,8 +328,7 @@ impl World {
     }
 
     /// Handles the tail of a frame at a listener.
-    #[expect(clippy::inline_always, reason = "once a listener: the call costs a chain 1 %")]
-    #[inline(always)]
+    #[inline(always)] // once a listener: the call costs a chain 1 %
     pub(super) fn heard(&mut self, node: NodeId, of: Handle, frame: &Frame, heard: &Heard) {
         let by_age = self.nodes[node].station.tmac.is_some();
         let is_for_it = || self.medium.frame(of).to == u32::from(node);
@@ -374,8 +372,7 @@ impl World {
 
     /// Removes a frame whose last tail has passed, and the packet of a broadcast; any other packet belongs to its
     /// sender.
-    #[expect(clippy::inline_always, reason = "once a frame")]
-    #[inline(always)]
+    #[inline(always)] // once a frame
     pub(super) fn clear(&mut self, of: Handle) {
         let frame = self.medium.frame(of);
         self.medium.clear(of);

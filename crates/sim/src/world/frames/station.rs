@@ -15,8 +15,7 @@ use units::{Duration, Instant};
 
 impl World {
     /// Handles a `Deadline` event of a station.
-    #[expect(clippy::inline_always, reason = "every second event: the call costs a chain 1 %")]
-    #[inline(always)]
+    #[inline(always)] // every second event: the call costs a chain 1 %
     pub(crate) fn deadline(&mut self, node: NodeId) {
         let Node { station, armed, .. } = &mut self.nodes[node];
         if *armed != self.now {

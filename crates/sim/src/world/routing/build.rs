@@ -173,20 +173,19 @@ fn check_hops(
 ) -> Result<(), BuildError> {
     for (flow, index) in flows.iter().zip((0..).map(FlowId::at)) {
         for (from, to) in radio_hops(nodes, routes, index) {
-            let delay = medium.delay(from, to).expect("routes go over links");
+            let late = medium.delay(from, to).expect("routes go over links") * 2;
             let is_answered = medium.reaches(to, from, true);
-            if delay * 2 > slot || !is_answered {
-                let [from, to] = [from, to].map(|node| &nodes[node.into()].name);
-                let message = if is_answered {
-                    let late = delay * 2;
-                    format!(
-                        "`{from}` and `{to}` are too far apart: an answer takes {late} longer by distance, a slot is {slot}"
-                    )
-                } else {
-                    format!("`{from}` is out of range of the answers of `{to}`: raise the `tx_power` of `{to}`")
-                };
-                return Err(BuildError::new(format!("flow.{}.to", flow.identity.name), message));
-            }
+            let [from, to] = [from, to].map(|node| &nodes[node.into()].name);
+            let message = if !is_answered {
+                format!("`{from}` is out of range of the answers of `{to}`: raise the `tx_power` of `{to}`")
+            } else if late > slot {
+                format!(
+                    "`{from}` and `{to}` are too far apart: an answer takes {late} longer by distance, a slot is {slot}"
+                )
+            } else {
+                continue;
+            };
+            return Err(BuildError::new(format!("flow.{}.to", flow.identity.name), message));
         }
     }
     Ok(())
