@@ -398,15 +398,19 @@ fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-/// Keys that people give as settings, but that are options of the commands.
-const OPTIONS: [&str; 5] = ["seed", "seeds", "case", "out", "threads"];
+/// Keys that people give as settings, but that are options, each with a command that has it.
+const OPTIONS: [(&str, &str); 5] =
+    [("seed", "run"), ("seeds", "reproduce"), ("case", "run"), ("out", "run"), ("threads", "reproduce")];
 
 fn setting(text: &str) -> Result<String, String> {
     match text.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
-        Some((key, value)) if OPTIONS.contains(&key) => {
-            Err(format!("`{key}` is no key of a scenario but an option: `--{key} {value}`"))
-        }
-        _ => Ok(text.to_owned()),
+        Some((key, value)) => match OPTIONS.into_iter().find(|&(option, _)| option == key) {
+            Some((_, of)) => {
+                Err(format!("`{key}` is no key of a scenario but an option of `sluice {of}`: `--{key} {value}`"))
+            }
+            None => Ok(text.to_owned()),
+        },
+        None => Ok(text.to_owned()),
     }
 }
 
