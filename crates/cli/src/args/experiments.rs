@@ -403,15 +403,12 @@ const OPTIONS: [(&str, &str); 5] =
     [("seed", "run"), ("seeds", "reproduce"), ("case", "run"), ("out", "run"), ("threads", "reproduce")];
 
 fn setting(text: &str) -> Result<String, String> {
-    match text.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
-        Some((key, value)) => match OPTIONS.into_iter().find(|&(option, _)| option == key) {
-            Some((_, of)) => {
-                Err(format!("`{key}` is no key of a scenario but an option of `sluice {of}`: `--{key} {value}`"))
-            }
-            None => Ok(text.to_owned()),
-        },
-        None => Ok(text.to_owned()),
-    }
+    let (key, value) = text.split_once('=').unwrap_or((text, "VALUE"));
+    let option = OPTIONS.into_iter().find(|&(option, _)| option == key.trim());
+    let says = |(key, of)| {
+        format!("`{key}` is no key of a scenario but an option of `sluice {of}`: `--{key} {}`", value.trim())
+    };
+    option.map(says).map_or_else(|| Ok(text.to_owned()), Err)
 }
 
 fn up_to_10_000(text: &str) -> Result<usize, String> {

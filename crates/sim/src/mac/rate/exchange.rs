@@ -30,10 +30,8 @@ impl Rates {
     /// Mode of a BlockAckReq to a station, or of a control frame to all.
     pub(crate) fn control_mode(&self, to: u32, rules: &Conventions) -> Mode {
         let mode = self.mode_to(to, &rules.timing);
-        match rules.aggregation.missed {
-            MissedBlockAck::Request if rules.block_ack() && to != BROADCAST => rules.timing.responses(mode).mode,
-            _ => rules.timing.control(mode),
-        }
+        let as_answers = rules.block_ack() && rules.aggregation.missed == MissedBlockAck::Request && to != BROADCAST;
+        if as_answers { rules.timing.responses(mode).mode } else { rules.timing.control(mode) }
     }
 
     /// Returns the duration of data and their response; a broadcast has no response.

@@ -64,9 +64,8 @@ impl<'f> Records<'f> {
                 return Ok(Self { rest: file, order: Order::Little, format, number: 0 });
             }
             _ => {
-                let program =
-                    COMPRESSED.iter().find(|(begins, _)| file.starts_with(begins)).map(|(_, program)| program);
-                return Err(program.map_or(PcapError::Unrecognised, |program| PcapError::Compressed(program)));
+                let by = COMPRESSED.iter().find(|(begins, _)| file.starts_with(begins));
+                return Err(by.map_or(PcapError::Unrecognised, |(_, program)| PcapError::Compressed(program)));
             }
         };
         // The upper bits tell of check sums at the end of frames.
@@ -148,9 +147,8 @@ impl<'f> Records<'f> {
         self.number += 1;
         let index = self.cut(interface)? as usize;
         let Format::Pcapng { interfaces } = &self.format else { return Err(PcapError::Unrecognised) };
-        let Some(&Interface { link, ticks, offset }) = interfaces.get(index) else {
-            return Err(PcapError::UnknownInterface(self.number));
-        };
+        let &Interface { link, ticks, offset } =
+            interfaces.get(index).ok_or(PcapError::UnknownInterface(self.number))?;
         let word = |at| self.cut(self.order.u32(body, at));
         let [high, low, kept, original] = [word(4)?, word(8)?, word(12)?, word(16)?];
         let data = self.cut(body[20..].get(..kept as usize))?;

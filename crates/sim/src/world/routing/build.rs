@@ -125,10 +125,8 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
         let path = path.map_err(|error| match error {
             RouteError::Unreachable => {
                 let (from, to) = (name(from), name(flow.to));
-                let later = match network.mobility.model {
-                    MobilityModel::Static => "",
-                    _ => " at the start; with `routing.protocol` \"aodv\" or \"dsr\" nodes find routes as they come and move",
-                };
+                let moves = network.mobility.model != MobilityModel::Static;
+                let later = if moves { " at the start; `aodv` and `dsr` search again as nodes move" } else { "" };
                 let message = format!(
                     "no route from `{from}` to `{to}`: no chain of nodes within range of each other or joined by wire{later}"
                 );
