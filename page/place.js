@@ -23,10 +23,12 @@ function canvas(id) {
 
 const FONT = `${innerWidth < 2000 ? 12 : 17}px system-ui, sans-serif`;
 
-// Colours of the style sheet; read again when the reader's scheme changes.
+// Colours of the style sheet; read again when the reader's scheme changes. Where a policy refuses the sheet, others.
 let palette = new Map();
+const PLAIN = { "--shade": "11 111 184", "--data": "#0b6fb8", "--lost": "#d1610a", "--paper": "#fff" };
 function colour(name) {
-  if (!palette.has(name)) palette.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  const styled = () => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  if (!palette.has(name)) palette.set(name, styled() || (PLAIN[name] ?? "#777"));
   return palette.get(name);
 }
 

@@ -7,7 +7,8 @@ const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9
 // ---- what keeps the page from simulating, in a sentence
 
 at("broken").textContent = "The simulator is starting.";
-let started = false;
+// Set before anything can fail: `broken` reads them.
+let started = false, playing = true;
 function broken(error) {
   playing = false;
   document.querySelector("main").inert = true;
@@ -47,7 +48,7 @@ function ask(message, more) {
 let scene, toml, scheme, settings = {}, moved = {}, seed = 1;
 let axis = "scheme", picks = {};  // the axis whose labels are schemes, and the labels of the other axes
 let stage = null;                 // what is open: its number, nodes, flows
-let playing = true, time = 0, progress = { events: 0, behind: false };
+let time = 0, progress = { events: 0, behind: false };
 let air = [], heard = new Set(), got = new Set(), waiting = [], places = [], dropped = [];
 let rows = { t: [], latency: [], goodput: [], held: [] }, bin = null;
 let chosen = null;

@@ -89,6 +89,8 @@ EXPERIMENTS = [
     ("ns-3: errors of OFDM", "tcp ofdm 5", "ns-3",
      {"NIST": Changed(options=("--errors=Nist",)), "YANS": Changed(options=("--errors=Yans",)),
       "Sluice as ns-3, YANS": ours("ns-3", radio__errors__model="yans")}),
+    ("ns-3: VHT and HE", "ax 20 three hidden", "ns-3",
+     {"lost below 10 dB": Changed(options=("--lose-below=10", "--warmup=8", "--duration=13"))}),
     ("ns-3: requests that survive collisions", "tcp grid", "ns-3",
      {"lost below 10 dB": Changed(options=("--lose-below=10",)),
       "Sluice as ns-3, errors by SINR": ours("ns-3", radio__propagation="log-distance", radio__path_loss_exponent=6,

@@ -21,8 +21,7 @@ CBR = {"flow.down.transport": "udp", "flow.down.traffic.kind": "cbr", "flow.down
 WARM_UP = 1
 # In our programs for ns-3 no frame is too old.
 OLD = {"ns-3": {"mac.aggregation.lifetime": "3600 s"}}
-# Those of ad hoc 802.11ac and ax send BlockAckReqs as they acknowledge.
-FAST_REQUESTS = {"ns-3": OLD["ns-3"] | {"radio.basic_rate": "24 Mb/s"}}
+NEW = {"ns-3": OLD["ns-3"] | {"conventions": "ns-3.44"}}
 # ns-3 sends an RTS until it is answered (ns3/README.md).
 ENDLESS_RTS = {"mac.short_retry_limit": 200}
 
@@ -226,7 +225,7 @@ def wide(standard, width, stations, down=False, payload=1000):
                 "ax 80 n=40 down 1000 B": 2}
     return Case("o", name, "peer-wide", AMPDU if down or stations == 1 else AMPDU | LOST, warmup + 0.5,
                 settings | {"duration": f"{warmup + 0.5} s", "warmup": f"{warmup} s"}, ("ns3-wide", *options),
-                conventions=FAST_REQUESTS,
+                conventions=NEW,
                 cost=measured.get(name, 0), settled=settled,
                 counted=(settled + 0.2, settled + 0.7) if name in measured else ())
 
@@ -246,7 +245,8 @@ def wides():
     like = wide("ax", 80, 2)
     yield dataclasses.replace(like, name="ax 80 hidden RTS", scenario="peer-hidden-ampdu",
                               settings=like.settings | HIDDEN_WIDE, ns3=(*like.ns3, "--hidden=1", "--rts=1"),
-                              measures=AMPDU | {"RTS, 1/s": mac_rate("rts_attempts")})
+                              measures=AMPDU | {"RTS, 1/s": mac_rate("rts_attempts")},
+                              conventions={"ns-3": NEW["ns-3"] | {"radio.basic_rate": "24 Mb/s"}})
     yield dataclasses.replace(like, name="ax 80 and ac", settings=like.settings | GENERATIONS, measures=MIXED,
                               ns3=(*like.ns3, "--old=1"))
 
@@ -294,7 +294,7 @@ def ofdma(stations, payload, up):
         settings = {"mac.ofdma": "both", "mac.mu_edca.timer": "2088 ms", "node.n0.role": "access-point"}
     return dataclasses.replace(like, name=f"ax 80 n={stations} ofdma {'up ' if up else ''}{payload} B", simulated=1.5,
                                settings=like.settings | settings | {"duration": "1.5 s", "warmup": "1.0 s"},
-                               measures=AMPDU, conventions=OLD,
+                               measures=AMPDU, conventions=NEW,
                                ns3=("ns3-ofdma", f"--stations={stations}", f"--payload={payload}", *(["--up=1"] if up else [])))
 
 
@@ -304,7 +304,7 @@ def overlap(channel):
                 "narrow cell, Mb/s": group_goodput(1, 2)}
     return Case("o", f"ax 80 and 20 on {channel}", "peer-overlap", measures, 3.0,
                 {"node.narrow.channel": channel, "duration": "3 s", "warmup": "1 s"},
-                ("ns3-overlap", f"--channel={channel}", "--duration=3", "--warmup=1"), conventions=OLD)
+                ("ns3-overlap", f"--channel={channel}", "--duration=3", "--warmup=1"), conventions=NEW)
 
 
 def mixed(one, two, protection="cts-to-self", payload=1000):
@@ -314,7 +314,7 @@ def mixed(one, two, protection="cts-to-self", payload=1000):
         settings["radio.b_protection"] = protection
     elif two == "n":
         settings["mac.cts_to_self"] = "true"  # ns-3 protects 802.11g from n, too, but not from ax
-    rules = OLD["ns-3"] | {"conventions": "ns-3.44"} | (ENDLESS_RTS if protection == "rts-cts" else {})
+    rules = NEW["ns-3"] | (ENDLESS_RTS if protection == "rts-cts" else {})
     return Case("p", f"{one} and {two} {protection} {payload} B", "peer-mixed",
                 {f"{one}, Mb/s": group_goodput(0, 1), f"{two}, Mb/s": group_goodput(1, 2)}, 6.0, settings,
                 ("ns3-mixed", f"--kinds={one},{two}", f"--erp={protection.title()}", f"--payload={payload}"),

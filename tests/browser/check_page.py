@@ -96,6 +96,8 @@ def every_scene(browser: Browser | Firefox | WebKit, page: pathlib.Path, sizes, 
             time.sleep(0.3)
             over = browser.evaluate("document.documentElement.scrollWidth - innerWidth")
             wrong += [f"scene {index}: wider than a window of {wide} px by {over} px"] if over > 0 else []
+            first = browser.evaluate("at('answer').getBoundingClientRect().bottom <= at('schemes').getBoundingClientRect().top")
+            wrong += [] if first else [f"scene {index}: at {wide} px other things stand before the answer"]
             picture(f"{index}-{wide}")
         size(sizes[0])
     checked = browser.evaluate("verify()")
@@ -176,14 +178,17 @@ POLICIES = [
     ("script-src 'self' 'unsafe-inline'", "The simulator cannot start"),
     ("script-src 'self' 'unsafe-inline' blob:", "The simulator cannot start"),
     ("script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; worker-src 'none'", "The simulator cannot start"),
+    ("require-trusted-types-for 'script'", "The simulator cannot start"),
 ]
+# Under this one it simulates without its colours.
+PLAIN = "style-src 'none'"
 
 
 class Served(http.server.SimpleHTTPRequestHandler):
     """Serves the page under each of the policies: `/sluice.html?0` under the first."""
 
     def end_headers(self):
-        policy, _ = POLICIES[int(self.path.partition("?")[2] or 0)]
+        policy, _ = [*POLICIES, (PLAIN, "")][int(self.path.partition("?")[2] or 0)]
         self.send_header("Content-Security-Policy", policy)
         super().end_headers()
 
@@ -203,6 +208,7 @@ def refused(browser: Browser, page: pathlib.Path) -> list[str]:
             until(browser, there, f"a sentence under {policy}")
             shown = browser.evaluate("document.getElementById('broken').offsetHeight > 0 && document.querySelector('main').offsetHeight === 0")
             wrong += [] if shown else [f"under {policy} the page has buttons without effect, or no sentence"]
+        start(browser, f"http://127.0.0.1:{server.server_port}/{page.name}?{len(POLICIES)}")
         server.shutdown()
     start(browser, page.resolve().as_uri())
     browser.evaluate("tell({ call: 'run', id: 0, number: 1e6, speed: 1, simulated: 0 })")

@@ -32,7 +32,7 @@ ns3::ErrorRateModel::GetChunkSuccessRate(WifiMode mode,
     {
         return DoGetChunkSuccessRate(mode, txVector, snr, nbits, numRxAntennas, field, staId);
     }
-    switch (mode.GetDataRate(22, 0, 1))
+    switch (mode.GetDataRate(22))
     {
     case 1000000:
         return DsssErrorRateModel::GetDsssDbpskSuccessRate(snr, nbits);

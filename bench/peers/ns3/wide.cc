@@ -10,6 +10,7 @@
 #include "ns3/queue-disc.h"
 #include "ns3/table-based-error-rate-model.h"
 #include "ns3/traffic-control-layer.h"
+#include "errors.h"
 #include "outcome.h"
 
 int
@@ -18,7 +19,7 @@ main(int argc, char* argv[])
     uint32_t stations = 1, mcs = 7, streams = 1, width = 80, payload = 1000, guard = 800;
     std::string standard = "he";
     bool down = false, bar = true, durations = false, hidden = false, rts = false, minstrel = false, old = false;
-    double load = 0, rss = -20, ratio = 0;
+    double load = 0, rss = -20, ratio = 0, loseBelow = 0;
     Run run(3, 1);
     CommandLine cmd(__FILE__);
     cmd.AddValue("stations", "stations around node 0", stations);
@@ -35,6 +36,7 @@ main(int argc, char* argv[])
     cmd.AddValue("load", "payload that arrives at a station, Mb/s; 0: saturated", load);
     cmd.AddValue("ratio", "print the share of MPDUs of 1066 B that its tables for LDPC let pass at this SNR in dB, and end", ratio);
     cmd.AddValue("rss", "power of every frame at its receiver, dBm", rss);
+    cmd.AddValue("lose-below", "lose what lies less than this above interference, dB (0: ns-3's error model)", loseBelow);
     cmd.AddValue("minstrel", "Minstrel-HT, not the one mode", minstrel);
     cmd.AddValue("old", "the last station is of 802.11ac, MCS 8", old);
     cmd.AddValue("durations", "only print durations of PPDUs: mode, streams, MHz, guard ns, PSDU bytes, ns", durations);
@@ -89,6 +91,7 @@ main(int argc, char* argv[])
                                                          WIFI_PPDU_FIELD_DATA, SU_STA_ID));
         return 0;
     }
+    LoseBelow(loseBelow);
     RngSeedManager::SetRun(run.seed);
     const uint32_t waiting = 600; // a window of 256 under way and more behind it
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", StringValue(std::to_string(stations * waiting + 100) + "p"));

@@ -398,16 +398,17 @@ fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
 }
 
-/// Keys that people give as settings, but that are options of the commands.
-const OPTIONS: [&str; 5] = ["seed", "seeds", "case", "out", "threads"];
+/// Keys that people give as settings, but that are options, each with a command that has it.
+const OPTIONS: [(&str, &str); 5] =
+    [("seed", "run"), ("seeds", "reproduce"), ("case", "run"), ("out", "run"), ("threads", "reproduce")];
 
 fn setting(text: &str) -> Result<String, String> {
-    match text.split_once('=').map(|(key, value)| (key.trim(), value.trim())) {
-        Some((key, value)) if OPTIONS.contains(&key) => {
-            Err(format!("`{key}` is no key of a scenario but an option: `--{key} {value}`"))
-        }
-        _ => Ok(text.to_owned()),
-    }
+    let (key, value) = text.split_once('=').unwrap_or((text, "VALUE"));
+    let option = OPTIONS.into_iter().find(|&(option, _)| option == key.trim());
+    let says = |(key, of)| {
+        format!("`{key}` is no key of a scenario but an option of `sluice {of}`: `--{key} {}`", value.trim())
+    };
+    option.map(says).map_or_else(|| Ok(text.to_owned()), Err)
 }
 
 fn up_to_10_000(text: &str) -> Result<usize, String> {

@@ -12,6 +12,8 @@
   // Colours are the page's own variables, so that dark mode and print need no second drawing.
   const colour = (line) => `var(--line-${line.colour}${line.dash % 2 ? "-deep" : ""})`;
   const formatLocale = { decimal: ".", thousands: "\u202f", grouping: [3], currency: ["", ""] };
+  // Expressions are interpreted: policies without 'unsafe-eval' forbid to compile them.
+  const EMBED = { renderer: "svg", actions: false, tooltip: false, formatLocale, ast: true };
   const font = getComputedStyle(document.body).fontFamily;
   const config = {
     background: null, font, aria: false, view: { stroke: null },
@@ -223,7 +225,7 @@
         width: "container", height: HEIGHT, autosize: { type: "fit-x", contains: "padding" },
         padding: { left: 2, right: 12, top: 8, bottom: 2 }, config, layer: points(panel.scatter),
       };
-      const { view } = await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false, formatLocale });
+      const { view } = await vegaEmbed(plot, spec, EMBED);
       listenToPoints(plot, view, panel.scatter);
       plot.dataset.drawn = "";
       return;
@@ -235,7 +237,7 @@
       padding: { left: 2, right: 12, top: 8, bottom: 2 },
       data: { values: all }, config, layer: layers(picture, panel, x, all),
     };
-    const { view } = await vegaEmbed(plot, spec, { renderer: "svg", actions: false, tooltip: false, formatLocale });
+    const { view } = await vegaEmbed(plot, spec, EMBED);
     listen(plot, view, picture, panel, all);
     plot.dataset.drawn = "";
   }
@@ -389,7 +391,14 @@
         for (const line of [...lines, ...(scatter?.points ?? [])]) Object.assign(line, picture.legend[line.key]);
       }
       for (const [k, panel] of picture.panels.entries()) {
-        await draw(picture, panel, document.getElementById(`${picture.id}-${k}`));
+        const plot = document.getElementById(`${picture.id}-${k}`);
+        const still = [...plot.childNodes];
+        try {
+          await draw(picture, panel, plot);
+        } catch (error) {
+          plot.replaceChildren(...still);
+          throw error;
+        }
       }
       toggles(document.getElementById(`${picture.id}-0`).closest("figure"));
     }

@@ -107,7 +107,7 @@ fn head(title: &str) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-         script-src 'unsafe-inline' 'unsafe-eval'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
+         script-src 'unsafe-inline' 'wasm-unsafe-eval'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
          <link rel=\"icon\" href=\"data:,\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
         Escaped(title)
@@ -120,7 +120,7 @@ pub fn chart(title: &str, spec: &str, library: &str) -> String {
     format!(
         "{}<main><div id=\"chart\"></div></main>\n<script type=\"application/json\" id=\"data\">{spec}</script>\n\
          <script>\n{library}</script>\n<script>vegaEmbed(\"#chart\", \
-         JSON.parse(document.getElementById(\"data\").textContent), {{ renderer: \"svg\", actions: false }});</script>\n\
+         JSON.parse(document.getElementById(\"data\").textContent), {{ renderer: \"svg\", actions: false, ast: true }});</script>\n\
          </body>\n</html>\n",
         head(title)
     )

@@ -178,7 +178,7 @@ pub enum MissedBlockAck {
     /// All frames of the A-MPDU are sent again.
     #[default]
     Retransmit,
-    /// A BlockAckReq asks which arrived (ns-3).
+    /// A BlockAckReq, as fast as its answer, asks which arrived (ns-3).
     Request,
 }
 

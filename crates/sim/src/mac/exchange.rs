@@ -369,9 +369,7 @@ impl Station {
             }
             (None, None) => timing.sifs + self.rates.block_ack(buffer.to, timing.basic, rules) * 2,
         };
-        if now + timing.sifs + needs > self.txop.end {
-            return false;
-        }
+        refuse_if!(now + timing.sifs + needs > self.txop.end, false);
         for other in (0..rules.categories).filter(|&other| other != holder) {
             self.contention.freeze(now, other, rules);
         }

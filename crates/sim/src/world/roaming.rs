@@ -114,9 +114,7 @@ impl Roaming {
                 continue;
             }
             let refuse = |key: &str, why: &str| Err(BuildError::new(format!("flow.{}.{key}", flow.identity.name), why));
-            if flow.to == BROADCAST {
-                return refuse("to", "a station that roams sends no broadcasts in the model");
-            }
+            refuse_if!(flow.to == BROADCAST, refuse("to", "a station that roams sends no broadcasts in the model"));
             if matches!(flow.supply, Supply::Saturated { .. }) {
                 return refuse(
                     "traffic",

@@ -1,6 +1,7 @@
 //! What a station exchanges with each receiver: the agreement of the two, modes and durations.
 
 use super::Rates;
+use crate::config::MissedBlockAck;
 use crate::mac::buffer::Size;
 use crate::mac::{Agreement, BROADCAST, Conventions};
 use crate::radio::{Format, Mimo, Mode};
@@ -28,7 +29,9 @@ impl Rates {
 
     /// Mode of a BlockAckReq to a station, or of a control frame to all.
     pub(crate) fn control_mode(&self, to: u32, rules: &Conventions) -> Mode {
-        rules.timing.control(self.mode_to(to, &rules.timing))
+        let mode = self.mode_to(to, &rules.timing);
+        let as_answers = rules.block_ack() && rules.aggregation.missed == MissedBlockAck::Request && to != BROADCAST;
+        if as_answers { rules.timing.responses(mode).mode } else { rules.timing.control(mode) }
     }
 
     /// Returns the duration of data and their response; a broadcast has no response.

@@ -185,13 +185,13 @@ fn a_lost_block_ack_means_all_frames_again_or_a_request() {
     assert!(matches!(frame.kind, Kind::Aggregate { frames: 4, .. }) && frame.retry);
     let mut asks = rules();
     asks.aggregation.missed = MissedBlockAck::Request;
+    asks.timing = Timing::new(&Radio { standard: Standard::N, mcs: Some(7), ..Radio::default() }).expect("valid");
     let mut asks = bench(asks);
     asks.sends_aggregate(1_000, 3);
     let (start, frame) = asks.after_timeout();
-    assert_eq!(frame.kind, Kind::BlockAckReq { start: 0 });
+    assert_eq!((frame.kind, frame.mode.rate()), (Kind::BlockAckReq { start: 0 }, units::Rate::mbps(24)));
     let (end, _) = asks.ends(start, &frame);
-    assert_eq!(asks.block_ack(end, 0, 0b1011), (3, 0));
-    assert_eq!(asks.numbers(), [2]);
+    assert_eq!((asks.block_ack(end, 0, 0b1011), asks.numbers()), ((3, 0), vec![2]));
 }
 
 #[test]

@@ -23,9 +23,7 @@ impl TmacState {
     /// The request that must precede data to a station; none if data go without. `then`: duration of the exchange that
     /// follows the grants.
     pub(in crate::mac) fn request(&mut self, now: Instant, to: u32, then: Duration) -> Option<Kind> {
-        if !self.rules.requests || self.refused >= self.rules.attempts {
-            return None;
-        }
+        refuse_if!(!self.rules.requests || self.refused >= self.rules.attempts, None);
         self.asked.clear();
         self.asked.push(to);
         self.table.strongest(now, self.rules.activity, self.rules.neighbours, &mut self.asked);

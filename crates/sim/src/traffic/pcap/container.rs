@@ -41,8 +41,9 @@ struct Interface {
     offset: i64,
 }
 
-/// Programs other than gzip that compress recordings, with the first four bytes of what they write.
-const COMPRESSED: [(u32, &str); 3] = [(0x28B5_2FFD, "zstd"), (0xFD37_7A58, "xz"), (0x0422_4D18, "lz4")];
+/// Programs other than gzip that compress recordings, with the first bytes of what they write.
+const COMPRESSED: [(&[u8], &str); 4] =
+    [(b"\x28\xB5\x2F\xFD", "zstd"), (b"\xFD7zX", "xz"), (b"\x04\x22\x4D\x18", "lz4"), (b"BZh", "bzip2")];
 const SECTION_HEADER: u32 = 0x0A0D_0D0A;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
@@ -62,9 +63,9 @@ impl<'f> Records<'f> {
                 let format = Format::Pcapng { interfaces: Vec::new() };
                 return Ok(Self { rest: file, order: Order::Little, format, number: 0 });
             }
-            magic => {
-                let program = COMPRESSED.iter().find(|(begins, _)| *begins == magic).map(|(_, program)| program);
-                return Err(program.map_or(PcapError::Unrecognised, |program| PcapError::Compressed(program)));
+            _ => {
+                let by = COMPRESSED.iter().find(|(begins, _)| file.starts_with(begins));
+                return Err(by.map_or(PcapError::Unrecognised, |(_, program)| PcapError::Compressed(program)));
             }
         };
         // The upper bits tell of check sums at the end of frames.
@@ -146,9 +147,8 @@ impl<'f> Records<'f> {
         self.number += 1;
         let index = self.cut(interface)? as usize;
         let Format::Pcapng { interfaces } = &self.format else { return Err(PcapError::Unrecognised) };
-        let Some(&Interface { link, ticks, offset }) = interfaces.get(index) else {
-            return Err(PcapError::UnknownInterface(self.number));
-        };
+        let &Interface { link, ticks, offset } =
+            interfaces.get(index).ok_or(PcapError::UnknownInterface(self.number))?;
         let word = |at| self.cut(self.order.u32(body, at));
         let [high, low, kept, original] = [word(4)?, word(8)?, word(12)?, word(16)?];
         let data = self.cut(body[20..].get(..kept as usize))?;

@@ -3,7 +3,7 @@
 use super::aodv::Mesh;
 use super::sourced::Sourced;
 use super::{Found, Routing};
-use crate::config::{Aodv, Network, Protocol, Route};
+use crate::config::{Aodv, MobilityModel, Network, Protocol, Route};
 use crate::engine::{FlowId, List, NodeId, Number as _, Purpose, Stream};
 use crate::mac::{BROADCAST, Conventions, Frame, LONGEST_MSDU};
 use crate::net::aodv::{self, Settings};
@@ -125,8 +125,10 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
         let path = path.map_err(|error| match error {
             RouteError::Unreachable => {
                 let (from, to) = (name(from), name(flow.to));
+                let moves = network.mobility.model != MobilityModel::Static;
+                let later = if moves { " at the start; `aodv` and `dsr` search again as nodes move" } else { "" };
                 let message = format!(
-                    "no route from `{from}` to `{to}`: no chain of nodes within range of each other or joined by wire"
+                    "no route from `{from}` to `{to}`: no chain of nodes within range of each other or joined by wire{later}"
                 );
                 BuildError::new(format!("flow.{}.to", flow.identity.name), message)
             }
