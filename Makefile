@@ -202,6 +202,7 @@ unit: compile
 	python3 tests/schemes.py
 	python3 tests/portable.py
 	cargo test --workspace --lib --bins --tests --locked $(BPF)
+	python3 tests/farm.py $(TESTED)
 	python3 tests/peers.py
 
 # Records the results of crates/sim/tests/networks anew; the commit says why they move.

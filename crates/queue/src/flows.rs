@@ -10,6 +10,8 @@ use control::mix;
 const NONE: u32 = u32::MAX;
 /// Flows that are looked at for the fattest, so that a drop costs the same however many there are.
 const LOOKED_AT: usize = 16;
+/// Quanta of a turn in a crowd, about a full packet: flows share buckets, and each round of a debt is as long as the queue.
+const OF_CROWD: i64 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listed {
@@ -49,7 +51,7 @@ pub(crate) struct Flows<P, S> {
     old: List,
     /// Number of flows in the lists.
     pub(crate) listed: u32,
-    /// With so many flows in them, a flow that gets packets has no precedence over the old ones.
+    /// With more flows in them, a flow that gets packets has no precedence over the old ones, and turns are longer.
     crowd: u32,
     pool: Pool<P>,
 }
@@ -105,7 +107,6 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             self.put(index, if self.listed > self.crowd { Listed::Old } else { Listed::New });
         }
         debug_assert!(self.buckets[index].listed != Listed::No, "who has packets gets turns");
-        debug_assert!(self.buckets[index].queue.packets > 0);
     }
 
     /// The next packet of the flow whose turn it is, as `dequeue` takes it from the flow; none if no flow has any
@@ -118,7 +119,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             let (from, index) = self.front();
             let Self { buckets, pool, quantum, .. } = self;
             let flow = buckets.get_mut(index)?;
-            debug_assert!(flow.listed == from && flow.deficit <= *quantum);
+            debug_assert!(flow.listed == from && flow.deficit <= quantum.saturating_mul(OF_CROWD));
             if flow.deficit > 0
                 && let Some(waiting) = dequeue(&mut flow.state, &mut flow.queue, pool)
             {
@@ -142,7 +143,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         let is_in_debt = flow.deficit <= 0;
         debug_assert!(is_in_debt || flow.queue.packets == 0, "who may send and has packets is not passed over");
         if is_in_debt {
-            flow.deficit = flow.deficit.saturating_add(self.quantum);
+            let quanta = if self.listed > self.crowd { OF_CROWD } else { 1 };
+            flow.deficit = flow.deficit.saturating_add(self.quantum.saturating_mul(quanta));
         }
         // A new flow passes through the old ones once, so that it cannot come back at once and starve them.
         let stays = is_in_debt || from == Listed::New && self.old.first != NONE;
@@ -231,9 +233,8 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
     }
 
     fn put(&mut self, index: usize, to: Listed) {
-        debug_assert!(self.buckets[index].listed == Listed::No && to != Listed::No, "in one list at a time");
-        debug_assert_eq!(self.buckets[index].next, NONE);
-        self.buckets[index].listed = to;
+        let before = std::mem::replace(&mut self.buckets[index].listed, to);
+        debug_assert!(before == Listed::No && to != Listed::No && self.buckets[index].next == NONE);
         let number = u32::try_from(index).expect("at most 65536 flows");
         let last = std::mem::replace(&mut self.list(to).last, number);
         match self.buckets.get_mut(last as usize) {

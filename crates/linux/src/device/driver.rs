@@ -68,10 +68,10 @@ impl Driver {
     }
 }
 
-/// Returns what one queue at the root of an interface with several transmit queues costs; `None` if it has one.
+/// Returns what one queue at the root of an interface with several transmit queues costs; `None` if it has one, or `noqueue`.
 pub(crate) fn one_for_several(link: &Link) -> Option<String> {
     let (name, queues) = (&link.name, link.tx_queues);
-    (queues > 1).then(|| {
+    (queues > 1 && link.qdisc != "noqueue").then(|| {
         format!(
             "{name} has {queues} transmit queues: in place of `mq`, which has a queue and a lock for each, stands one queue under \
              one lock, and processors that send at once wait for each other; `mq` comes back at the end"

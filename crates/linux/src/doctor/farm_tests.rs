@@ -20,8 +20,8 @@ const FARM: &str = include_str!("../../tests/farm.json");
 
 /// A machine, written by hand in the form of `sluice doctor --bundle`. The files of AQL are as `net/mac80211/debugfs.c` writes
 /// them in Linux 5.4 (none), 5.13 and 5.17 (for 5.15: no `aql_pending`), 6.1, 6.6, 6.10 (for 6.12), 6.17 and 7.2 (which has a line
-/// for multicast); what mt76 and ath11k say of airtime as their sources have it, the rest from experience and not yet
-/// compared with sources or devices.
+/// for multicast); what drivers say of airtime, and their transmit queues, are as their sources and `net/mac80211/iface.c` have
+/// it. `tests/farm.py` runs the commands on each.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fixture {

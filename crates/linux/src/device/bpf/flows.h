@@ -17,8 +17,10 @@
 #define MOST_STEPS 1024
 /* Flows that are looked at for the fattest, so that a drop costs the same however many there are. */
 #define LOOKED_AT 16
-/* Flows among which those that get packets have no precedence: that of thin packets is bounded, theirs is not. */
+/* Flows among which those that get packets have no precedence: that of thin packets is bounded, theirs is not. With more, a
+ * turn has so many quanta, about a full packet: flows share places, and rounds are as long as the whole queue. */
 #define CROWD 64
+#define OF_CROWD 5
 /* How many times longer than others flows of short packets may wait, and the longest ACK with options. */
 #define ACKS 10
 #define SHORT_BYTES 128
@@ -229,10 +231,11 @@ static ALWAYS_INLINE int visit(struct queue q, struct turns *all, struct port *p
 	flow = flow_at(all, number);
 	has_turn = flow->deficit > 0;
 	if (!has_turn) {
-		int is_alone = port->new_flows.count + port->old_flows.count == 1;
+		__u32 listed = port->new_flows.count + port->old_flows.count;
+		int is_alone = listed == 1;
 
 		/* One that is alone has all rounds at once that it needs, and is the next, too. */
-		flow->deficit += (is_alone ? 1 + (__u64)-flow->deficit / QUANTUM : 1) * QUANTUM;
+		flow->deficit += (is_alone ? 1 + (__u64)-flow->deficit / QUANTUM : listed > CROWD ? OF_CROWD : 1) * QUANTUM;
 		has_turn = is_alone && !new;
 	}
 	if (has_turn) {
