@@ -303,10 +303,10 @@ fn what_cannot_be_joined_is_refused() {
         ),
         (access_point(2, "tx_power = \"-60 dBm\"", ""), "node.s1", "of `ap`"),
         (
-            "duration = \"1 s\"\nnodes = { count = 2, placement = \"chain\", spacing = \"20 m\" }\n\
-             node = [{ name = \"n1\", tx_power = \"-60 dBm\" }]\n"
-                .to_owned()
-                + &flow("f", "n0", "n1", light),
+            format!(
+                "duration = \"1 s\"\nnodes = {{ count = 2, placement = \"chain\", spacing = \"20 m\" }}\nnode = [{{ name = \"n1\", tx_power = \"-60 dBm\" }}]\n{}",
+                flow("f", "n0", "n1", light)
+            ),
             "flow.f.to",
             "out of range of the answers of `n1`",
         ),

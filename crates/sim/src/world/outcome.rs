@@ -164,14 +164,11 @@ fn listed(names: &[&str]) -> String {
     if names.len() > NAMED { format!("{first} and {} more", names.len() - NAMED) } else { first }
 }
 
-/// A flow that has lost so many packets while none arrived is a mistake in places, powers or routes more often than a result.
-const UNHEARD: u64 = 3;
-
-/// Names the flows of which nothing has arrived.
+/// Names the flows of which nothing has arrived, though three packets are gone: places, powers or routes are wrong, mostly.
 fn unheard_warning(world: &World) -> Option<String> {
     // Broadcasts without a node in range are not lost.
     let gone = |flow: &Flow| if flow.to == BROADCAST { flow.record.sent } else { flow.record.lost_so_far() };
-    let is_unheard = |flow: &&Flow| flow.record.bytes == Bytes::new(0) && gone(flow) >= UNHEARD;
+    let is_unheard = |flow: &&Flow| flow.record.bytes == Bytes::new(0) && gone(flow) >= 3;
     let described = world.flows.iter().filter(|flow| flow.role.is_described());
     let names: Vec<&str> = described.filter(is_unheard).map(|flow| flow.identity.name.as_str()).collect();
     (!names.is_empty()).then(|| format!("flow: nothing of {} arrived", listed(&names)))
