@@ -309,9 +309,9 @@ fn a_key_set_from_outside_is_checked_as_the_file_is() {
     for (set, words) in [
         ("queue.controller=adth", "is varied by `scheme`"),
         ("flow.forward.traffic.rate=1 Mb/s", "is varied by `flow.*.traffic.rate`"),
-        ("seeds=4", "an option: `--seeds 4`"),
-        (" seed = 4", "an option: `--seed 4`"),
-        ("out=x", "an option: `--out x`"),
+        ("seeds=4", "an option of `sluice reproduce`: `--seeds 4`"),
+        (" seed = 4", "an option of `sluice run`: `--seed 4`"),
+        ("out=x", "an option of `sluice run`: `--out x`"),
     ] {
         let output = sluice(folder.path()).args(["reproduce", "chain.toml", "--set", set]).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
