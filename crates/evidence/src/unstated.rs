@@ -126,11 +126,12 @@ fn settings(text: &str) -> Vec<(Vec<String>, String)> {
     let Some(Value::Table(axes)) = sweep else { return Vec::new() };
     let mut found = Vec::new();
     for (key, values) in &axes {
-        let values = values.as_array().map_or(std::slice::from_ref(values), Vec::as_slice);
-        let cases = values.iter().filter_map(|value| value.get("set")?.as_table());
-        cases.for_each(|set| set.iter().for_each(|(key, value)| add(&mut found, &dotted(key), value)));
-        if key.contains('.') {
-            values.iter().for_each(|value| add(&mut found, &dotted(key), value));
+        for value in values.as_array().map_or(std::slice::from_ref(values), Vec::as_slice) {
+            match value.get("set") {
+                Some(set) => add(&mut found, &[], set),
+                None if key.contains('.') => add(&mut found, &dotted(key), value),
+                None => {}
+            }
         }
     }
     found
@@ -139,7 +140,9 @@ fn settings(text: &str) -> Vec<(Vec<String>, String)> {
 /// Adds a value, or each of those in a table.
 fn add(found: &mut Vec<(Vec<String>, String)>, key: &[String], value: &Value) {
     let Value::Table(table) = value else { return found.push((key.to_vec(), value.to_string())) };
-    table.iter().for_each(|(name, value)| add(found, &[key, std::slice::from_ref(name)].concat(), value));
+    for (name, value) in table {
+        add(found, &[key, &dotted(name)].concat(), value);
+    }
 }
 
 fn dotted(key: &str) -> Vec<String> {

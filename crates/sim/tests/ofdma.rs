@@ -45,7 +45,7 @@ fn a_frame_to_several_stations_counts_once() {
 /// The frames that the first nodes send in 30 ms after a time.
 pub(crate) fn sent(text: &str, nodes: u32, after: Duration) -> Vec<(Instant, Frame)> {
     let mut world = World::new(&network(text), 1).expect("a network that can be built");
-    world.watch(&Vec::from_iter(0..nodes));
+    world.watch(&(0..nodes).collect::<Vec<_>>());
     world.advance(after);
     world.take_events();
     world.advance(Duration::from_millis(30));

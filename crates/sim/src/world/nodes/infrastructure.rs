@@ -147,17 +147,13 @@ impl Infrastructure {
             let Some(access_point) = *access_point else { continue };
             let extended = [station, access_point].into_iter().any(|node| generations.extends(node, network));
             let ways = [(station, access_point), (access_point, station)];
-            let mut deaf = ways.into_iter().filter(|&(from, to)| !medium.reaches(from, to, extended));
-            if !medium.is_moving()
-                && let Some((from, _)) = deaf.next()
-            {
-                let [name, of, from] = [station, access_point, from].map(|node| &names[node as usize]);
-                let message = format!(
-                    "`{name}` is out of range of its access point `{of}`; move it, or raise `radio.range` or the `tx_power` \
-                     of `{from}`"
-                );
-                return Err(BuildError::new(format!("node.{name}"), message));
-            }
+            let is_deaf = |&(from, to): &_| !medium.is_moving() && !medium.reaches(from, to, extended);
+            let Some((from, _)) = ways.into_iter().find(is_deaf) else { continue };
+            let [name, of, from] = [station, access_point, from].map(|node| &names[node as usize]);
+            let message = format!(
+                "`{name}` is out of range of its access point `{of}`; move it, or raise `radio.range` or the `tx_power` of `{from}`"
+            );
+            return Err(BuildError::new(format!("node.{name}"), message));
         }
         Ok(())
     }
