@@ -107,6 +107,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             self.put(index, if self.listed > self.crowd { Listed::Old } else { Listed::New });
         }
         debug_assert!(self.buckets[index].listed != Listed::No, "who has packets gets turns");
+        debug_assert!(self.buckets[index].queue.packets > 0);
     }
 
     /// The next packet of the flow whose turn it is, as `dequeue` takes it from the flow; none if no flow has any

@@ -40,7 +40,7 @@ fn a_flow_that_sends_less_than_its_share_goes_first_and_one_that_sends_more_does
     assert_eq!(order.iter().filter(|&&flow| flow == 8).count(), 10);
 }
 
-/// Of flows that each send less than their share, of which some share a bucket, comes twice or four times of what leaves.
+/// Flows that each send less than their share send twice or four times of what leaves. Some of them share a bucket.
 #[test]
 fn however_many_flows_send_less_than_their_share_none_waits_longer_than_what_half_of_the_link_sends_in_the_target() {
     let all = [(100, 0, 1), (400, 0, 1), (1_700, 0, 1), (10_000, 0, 1), (1_700, 3, 1), (1_700, 0, 3), (1_700, 0, 10)];

@@ -139,8 +139,8 @@ fn distributions(world: &World) -> Distributions {
 /// Largest number of nodes that a warning names; the others are counted.
 const NAMED: usize = 6;
 
-/// What the controllers warn of, each warning once, which flows nobody gets, where one starves TCP, whether outcomes hang on the capture threshold, and
-/// which links are too weak for their rate.
+/// What the controllers warn of, each warning once, which flows nobody gets, where one starves TCP, whether outcomes hang on the
+/// capture threshold, and which links are too weak for their rate.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for port in world.nodes.iter().flat_map(|node| &node.egress.ports) {
@@ -164,7 +164,7 @@ fn listed(names: &[&str]) -> String {
     if names.len() > NAMED { format!("{first} and {} more", names.len() - NAMED) } else { first }
 }
 
-/// Names the flows of which nothing has arrived, though three packets are gone: places, powers or routes are wrong, mostly.
+/// Names the flows of which nothing has arrived and at least three packets are gone. Mostly places, powers or routes are wrong.
 fn unheard_warning(world: &World) -> Option<String> {
     // Broadcasts without a node in range are not lost.
     let gone = |flow: &Flow| if flow.to == BROADCAST { flow.record.sent } else { flow.record.lost_so_far() };

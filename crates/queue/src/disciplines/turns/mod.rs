@@ -336,6 +336,7 @@ impl Meter {
         let most = i64::try_from(self.target.as_nanos() / 2).unwrap_or(i64::MAX);
         self.credit = self.credit.saturating_add(earned).min(most);
         self.counted = now;
+        debug_assert!(earned >= 0 && self.credit <= most);
     }
 
     /// A thin packet of so many bytes joins.
