@@ -82,7 +82,7 @@ def test_hidden_pairs():
     plain = theory.hidden_pair(1500e-6, cw_min=15, attempts=3, **pair)
     guarded = theory.hidden_pair(1500e-6, cw_min=15, attempts=3, rts_cts=(52e-6, 44e-6, 2), **pair)
     assert guarded.throughput_bps > plain.throughput_bps
-    with pytest.raises(sluice.TheoryError, match="too short beside the ACK"):
+    with pytest.raises(sluice.TheoryError, match="too short compared with the ACK"):
         theory.hidden_pair(180e-6, cw_min=15, **{**pair, "timeout_s": 300e-6})
 
 

@@ -109,7 +109,7 @@ const FAULTS: &[Fault] = &[
         &["chain.toml:46:1", "`queue.controller` is varied by `scheme`"],
     ),
     fault("seeds = 2", "seed = 2", &["chain.toml:45:8", "did you mean `seeds`?"]),
-    fault("seeds = 2", "seeds = 2\ntitle = [\"a\"]", &["chain.toml:46:1", "`title` is not of the network"]),
+    fault("seeds = 2", "seeds = 2\ntitle = [\"a\"]", &["chain.toml:46:1", "`title` does not describe the network"]),
     fault("seeds = 2", "seeds = 0", &["chain.toml:45:9", "the number of seeds"]),
     fault("label = \"ADTH\"", "label = \"FIFO\"", &["chain.toml:48:5", "two values called `FIFO`"]),
     fault(

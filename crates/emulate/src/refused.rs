@@ -19,7 +19,7 @@ pub enum NotLoaded {
     NoRealNode,
     /// Its real nodes take frames of a kernel, and no packets.
     #[error(
-        "the nodes have `queues = \"driver\"`, for the radios of a kernel (mac80211_hwsim): packets go to nodes without it"
+        "`queues = \"driver\"` is for the radios of a kernel (mac80211_hwsim): packets can only go to nodes without it"
     )]
     Driven,
 }

@@ -100,7 +100,7 @@ fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String
         }));
         if claims::is_open(claim) && !rows.iter().all(|row| matches!(row.verdict, Ruling::Better | Ruling::Differs)) {
             found.push(format!(
-                "{}: a printed number and `{}`, which is open on one side: give the window two ends",
+                "{}: a number is printed, and `{}` is open on one side: give the window two ends",
                 claim.id, claim.holds
             ));
         }

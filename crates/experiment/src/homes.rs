@@ -179,7 +179,7 @@ pub fn scenario(homes: &[Home], arms: &[String], seeds: Option<usize>) -> Result
     let labels = homes.iter().map(|home| home.number.to_string()).collect();
     whole.axes.insert(0, Axis { name: AXIS.to_owned(), labels });
     ID.clone_into(&mut whole.id);
-    whole.title = format!("{} random homes, from {} on", homes.len(), homes[0].number);
+    whole.title = format!("{} random homes, from number {} on", homes.len(), homes[0].number);
     (whole.file, whole.text) = (String::new(), String::new());
     "# `sluice arena --homes N --write DIR` writes the homes as scenarios.\n".clone_into(&mut whole.alone);
     Ok(whole)

@@ -151,7 +151,7 @@ fn text(copy: &Copy) -> String {
         "title = {title}\n\
          about = \"\"\"\n\
          A link as fast as the one that was recorded, and as many packets as came, interval by interval. {sizes}\n\
-         The load does not answer to the queue, as that of TCP would: it is what came under the limit of then.\n\
+         The load does not respond to the queue, as TCP would: it is what arrived under the limit of that time.\n\
          \"\"\"\n\
          duration = \"{duration}\"\n\n\
          [[node]]\nname = \"sender\"\nrole = \"wired\"\n\n\

@@ -82,7 +82,7 @@ fn what_it_stands_for_is_told_or_found() {
     assert!(refused(Some("scheme=ADHT"), "x").contains("did you mean `ADTH`?"));
     assert!(refused(Some("shceme=ADTH"), "x").contains("did you mean `scheme`?"));
     assert!(refused(Some("ADTH"), "x").contains("expected AXIS=LABEL"));
-    assert!(refused(None, "ADTH").contains("a baseline has one of its own"));
+    assert!(refused(None, "ADTH").contains("give the baseline another"));
     let none = Scenario::read(
         "a.toml",
         "a",
@@ -91,7 +91,7 @@ fn what_it_stands_for_is_told_or_found() {
         &Wishes::default(),
     );
     let none = none.expect("right").with_baseline("x", None, &three()).expect_err("nothing varies");
-    assert!(none.to_string().starts_with("a.toml: no label of `[vary]` has a controller"), "{none}");
+    assert!(none.to_string().starts_with("a.toml: no label of `[vary]` sets a controller"), "{none}");
 }
 
 #[test]

@@ -86,7 +86,7 @@ pub enum Unfit {
     Biased,
     #[error(
         "the knobs of mac80211 have a law and a limit of their own: leave out --controller, --set, --classes and --notes (the \
-         table queue, classes, notes); --target-delay (target_delay) is theirs"
+         table queue, classes, notes); --target-delay (target_delay) works with them"
     )]
     Knobs,
     #[error(
@@ -118,7 +118,7 @@ pub enum Unfit {
     Notes { controller: Name },
     #[error("nobody at {device} is known to answer echoes: name addresses by --ping")]
     Silent { device: String },
-    #[error("{kind} cannot carry out an order of a {order}")]
+    #[error("the controller orders a {order}, which {kind} cannot carry out")]
     Order { kind: &'static str, order: &'static str },
 }
 
@@ -178,8 +178,8 @@ pub enum Unforced {
     #[error("{why}. --force (force = true) governs it anyway")]
     Idle { why: String },
     #[error(
-        "nothing says what is to govern {name}, which cannot have turns ({why}), and a fixed limit alone serves nobody. Name a \
-         controller (--controller ebdp for TCP, adth for streams with a deadline). --force (force = true) takes a fixed limit"
+        "{name} cannot have turns ({why}), no controller is named, and a fixed limit alone helps nobody. Name a \
+         controller (--controller ebdp for TCP, adth for streams with a deadline). --force (force = true) sets a fixed limit"
     )]
     Policy { name: String, why: String },
     #[error("the queue of {name} stays: {obstacle}. --replace (replace = true) takes it away")]

@@ -27,14 +27,14 @@ pub enum Error {
     #[error("a probability must be 0 to 1")]
     Probability,
     /// No device is busy for more than a nanosecond in a second.
-    #[error("at least one device must be busy now and then")]
+    #[error("at least one device must be busy for some of the time")]
     Idle,
     /// No number of best-effort devices gives real time this target delay.
-    #[error("the target delay is below that without best effort, or above that with all that is solved")]
+    #[error("the target delay is below the delay without best effort, or above that with the most best effort solved")]
     Target,
     /// The frame of a hidden pair is too short: the time-out outlasts a frame and a SIFS, or SIFS and ACK outlast a
     /// frame and the time-out. A station could then hear an ACK to the other before it counts slots.
-    #[error("the frame is too short beside the ACK and its time-out")]
+    #[error("the frame is too short compared with the ACK and its time-out")]
     Short,
     /// A hidden pair has too many states: the times have too small a common divisor for its windows.
     #[error("too many states: round the times, or take smaller windows")]

@@ -343,7 +343,7 @@ impl Maker<'_> {
             if seeds.len() > 1 {
                 notes.push(format!("Means over {} with 95 % intervals.", count(seeds.len(), "seed")));
             } else {
-                notes.push(format!("Seed {}; one run a point, so no intervals.", ranges(&seeds)));
+                notes.push(format!("Seed {}; one run per point, so no intervals.", ranges(&seeds)));
             }
         } else {
             let first = lines().find_map(|line| line.series);

@@ -254,7 +254,7 @@ mod tests {
         wrong(BASE, &with("[queue]\nlimt = 5\n"), "own.toml:3:1: unknown key `limt`");
         wrong(BASE, &with("x = \n"), "own.toml:2:5: not TOML");
         wrong("x = \n", &with(""), "base.toml:1:5: not TOML");
-        wrong(BASE, "base = \"bse.toml\"\n", "own.toml:1:8: `bse.toml` is a file beside the scenario's own, and");
+        wrong(BASE, "base = \"bse.toml\"\n", "own.toml:1:8: `bse.toml` is next to the scenario's file, and");
         wrong(BASE, "base = 3\n", "own.toml:1:8: expected text in quotes");
         wrong(&format!("base = \"other.toml\"\n{BASE}"), &with(""), "base.toml:1:1: a base cannot have a base itself");
         wrong(
@@ -263,7 +263,7 @@ mod tests {
             "base.toml:9:14: unknown value",
         );
         let text = Scenario::parse("own.toml", with("").as_bytes(), &Wishes::default()).unwrap_err();
-        assert!(text.to_string().contains("own.toml:1:8: `base.toml` is a file beside"), "{text}");
+        assert!(text.to_string().contains("own.toml:1:8: `base.toml` is next to"), "{text}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ impl Scenario {
         };
         if self.axes[axis].labels.iter().any(|known| known == label) {
             let message =
-                format!("`{}` has a label `{label}` already: a baseline has one of its own", self.axes[axis].name);
+                format!("`{}` has a label `{label}` already: give the baseline another", self.axes[axis].name);
             return Err(self.refuse(message));
         }
         let name = self.axes[axis].name.clone();
@@ -81,8 +81,7 @@ impl Scenario {
                 return Ok((place, label.to_owned()));
             }
         }
-        Err(self
-            .refuse("no label of `[vary]` has a controller at every case's queues, which a baseline could stand for"))
+        Err(self.refuse("no label of `[vary]` sets a controller at every case's queues, so a baseline replaces none"))
     }
 
     /// Returns the labels of an axis that occur in a case.

@@ -184,7 +184,7 @@ impl Future<'_, '_> {
         let first = ("first", claim.first.as_ref().is_some_and(|first| first.axis == self.each()));
         if let Some((key, _)) = axes.into_iter().chain([first]).find(|(_, along)| *along) {
             let message =
-                format!("claims are ruled on within each label of `{0}`: none compares along `{0}`", self.each());
+                format!("claims are ruled on within each label of `{0}`, so none may compare along it", self.each());
             return Err(self.draft.refuse_at(&at(key), message));
         }
         let cases: Vec<_> = self.scenario.cases.iter().map(|case| &case.labels).collect();

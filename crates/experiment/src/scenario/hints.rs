@@ -147,7 +147,7 @@ pub(super) fn unknown_key(
         return notes;
     }
     if table.is_empty() && LAB_KEYS.contains(&key) {
-        notes.push(format!("`{key}` is not of the network: it can neither be varied nor set from outside"));
+        notes.push(format!("`{key}` does not describe the network: it cannot be varied, nor set outside the file"));
         return notes;
     }
     // A key of a chart or a claim is hardly meant within the network.

@@ -319,8 +319,8 @@ fn rulings_name_what_is_varied() {
     assert_eq!(loaded("[rulings]\neach = \"flow.*.traffic.rate\""), Ok(()));
     assert_eq!(loaded(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"FIFO\"]")), Ok(()));
     wrong("[rulings]\neach = \"access\"", "`[vary]` has no `access`");
-    wrong("[rulings]\neach = \"scheme\"", "none compares along `scheme`");
-    wrong("steps = \"flow.*.traffic.rate\"\n[rulings]\neach = \"flow.*.traffic.rate\"", "none compares along");
+    wrong("[rulings]\neach = \"scheme\"", "none may compare along it");
+    wrong("steps = \"flow.*.traffic.rate\"\n[rulings]\neach = \"flow.*.traffic.rate\"", "none may compare along it");
     wrong("[rulings]\nall = \"scheme\"", "unknown key `all`");
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"ADTH\"\ninstead = [\"LIFO\"]"), "no value called `LIFO`");
     wrong(&neighbour("axis = \"scheme\"\nlabel = \"AQM\"\ninstead = [\"FIFO\"]"), "no value called `AQM`");

@@ -72,7 +72,7 @@ impl Config {
 fn wish(device: &str, interface: &Wish, folder: &Path) -> Result<Wish, String> {
     named("interface", device)?;
     if is_pattern(device) && interface.record.is_some() {
-        return Err(format!("interface.{device}: a recording is of one interface: leave out record"));
+        return Err(format!("interface.{device}: a recording covers one interface: leave out record"));
     }
     if interface.notes && interface.dry_run {
         return Err(format!("interface.{device}: a dry run exchanges no notes: leave out notes or dry_run"));

@@ -228,6 +228,6 @@ mod tests {
         let limit = Orders::from(Limit::Packets(9));
         FIFO.allow(&limit).unwrap();
         let refused = FIFO.allow(&Orders { rate: Some(Rate::mbps(1)), ..limit }).unwrap_err().to_string();
-        assert_eq!(refused, "pfifo cannot carry out an order of a sending rate");
+        assert_eq!(refused, "the controller orders a sending rate, which pfifo cannot carry out");
     }
 }

@@ -46,7 +46,7 @@ impl Driver {
             }
             Holder::Driver => {
                 let found = format!(
-                    "{called}, Wi-Fi that keeps its packets from mac80211, as with its MAC in the device: it pushes back as \
+                    "{called}, Wi-Fi whose packets do not pass mac80211, as its MAC is in the device: it pushes back as \
                      Ethernet does"
                 );
                 return (Self::PushesBack, found);

@@ -295,7 +295,7 @@ fn obstacle(qdisc: &Qdisc, qdiscs: &[Qdisc], route: &mut Route) -> Result<Option
         return Ok(Some(Obstacle::Lost(format!("the filters of {} would be lost", shown(Some(qdisc))))));
     }
     Ok(shapes(qdisc).then(|| {
-        let why = format!("{} limits the rate of the link, and nothing would meanwhile", shown(Some(qdisc)));
+        let why = format!("{} limits the rate of the link, which nothing else would do meanwhile", shown(Some(qdisc)));
         Obstacle::Shapes(why)
     }))
 }

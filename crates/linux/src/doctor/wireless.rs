@@ -62,7 +62,7 @@ fn past_queues(wed: &str, flows: &str) -> Option<Finding> {
     let (is_on, offloaded) = (wed.starts_with('Y'), flows.matches("[HW_OFFLOAD]").count());
     let wed = if is_on { "WED is on" } else { "WED is off" };
     let found =
-        format!("packets that hardware forwards pass all queues by: {wed}, {offloaded} connections are forwarded so");
+        format!("packets that hardware forwards bypass all queues: {wed}, {offloaded} connections are forwarded by it");
     (is_on || offloaded > 0).then(|| Finding::bad("hardware offload", found, FIX))
 }
 
@@ -176,8 +176,8 @@ fn stuck(looks: &[Stations]) -> Option<String> {
     if let Some(all) = looks.iter().map(lost).collect::<Option<Vec<_>>>() {
         let (lost, aql) = all.into_iter().min_by_key(|(lost, _)| *lost)?;
         return Some(format!(
-            "{} are pending where {} are allowed, {} of them for no station that is there: they were never taken off, and \
-             each station gets its lower limit for good",
+            "{} are pending where {} are allowed, {} of them for stations that are gone: they were never subtracted, and \
+             each station keeps its lower limit",
             shown(aql.pending),
             shown(aql.threshold),
             shown(lost)

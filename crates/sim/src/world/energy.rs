@@ -324,8 +324,8 @@ pub(super) fn low_mode(
     let refuse = |why: &str| Err(BuildError::new(at.clone(), why));
     if rules.edca() || network.class_queue.is_some() || site.queues.is_some_and(|queues| queues != Queues::One) {
         return refuse(
-            "the low level goes by the packets of the node's only queue: with the DCF (in 802.11n `access = \"dcf\"` in \
-             `[mac]`), without classes",
+            "the low level follows the node's only queue: it needs the DCF (in 802.11n `access = \"dcf\"` in \
+             `[mac]`) and no classes",
         );
     }
     if network.mac.rate_control.algorithm != RateAlgorithm::Fixed {

@@ -240,7 +240,7 @@ fn starving_warning(world: &World) -> Option<String> {
     let (first, others) = found.split_first()?;
     let others = if others.is_empty() { String::new() } else { format!(" (and {} more such queues)", others.len()) };
     Some(format!(
-        "queue.controller: {first}{others}: flows of TCP pass there and send less than the link could; a fixed limit, \
+        "queue.controller: {first}{others}: TCP flows pass it and send less than the link could carry; a fixed limit, \
          `discipline = \"fq-codel\"` or `queues = \"mac80211\"` suits them"
     ))
 }
@@ -291,8 +291,8 @@ fn capture_warning(world: &World) -> Option<String> {
     let share = 100.0 * ratio(noticed.iter().map(|(margins, _)| margins.near).sum(), verdicts);
     let names: Vec<&str> = noticed.iter().map(|(_, node)| node.name.as_str()).collect();
     Some(format!(
-        "radio.capture_threshold: {share:.0} % of the verdicts on frames at {} hang on less than 1 dB: the frame lies \
-         {:.2} dB above the interference in the nearest, the threshold is {:.2} dB; half a decibel of distance would change \
+        "radio.capture_threshold: {share:.0} % of the verdicts on frames at {} depend on less than 1 dB: in the closest \
+         the frame is {:.2} dB above the interference and the threshold is {:.2} dB; half a decibel of distance would change \
          the outcome (`radio.errors.model = \"nist\"` decides such frames by chance)",
         listed(&names),
         decibels(nearest),

@@ -15,12 +15,12 @@ pub(super) fn scenario_from(args: &args::ScenarioFrom) -> Result<(), Failure> {
     if interface::is_interface(&text) {
         let seen = interface::read(&text, args.interface.as_deref()).map_err(|why| unusable(&why))?;
         let of = seen.name.as_deref().unwrap_or("an interface");
-        let about = format!("What iw said of {of}, from {name}.");
+        let about = format!("Made from iw's output for {of}, in {name}.");
         return finish(args, &copied(&seen, &about).map_err(|why| unusable(&why))?);
     }
     #[cfg(target_os = "linux")]
     if let Some(air) = of_this_machine(&args.source)? {
-        let about = format!("What the kernel said of {name}: {}.", air.network().unwrap_or_default());
+        let about = format!("Made from what the kernel reports of {name}: {}.", air.network().unwrap_or_default());
         return finish(args, &copied(&seen(&name.to_string(), &air), &about).map_err(|why| unusable(&why))?);
     }
     if !args.source.exists() {

@@ -28,7 +28,7 @@ impl Maker<'_> {
         let panels: Vec<Panel> = frames.into_iter().map(panel).collect();
         let seeds: Vec<u64> = cases[0].runs.iter().map(|run| run.seed).collect();
         let mut notes = vec![match seeds.len() {
-            1 => format!("Seed {}; one run a point, so no intervals.", ranges(&seeds)),
+            1 => format!("Seed {}; one run per point, so no intervals.", ranges(&seeds)),
             several => format!("Means over {} with 95 % intervals.", count(several, "seed")),
         }];
         if let Some(Front { of: Some(of), when: Some(when), .. }) = &self.chart.front {

@@ -28,9 +28,9 @@ pub(crate) enum PcapError {
     Resolution(u8),
     #[error("packet {packet} is of link type {link}; those that can be read are {}", KNOWN)]
     LinkType { packet: u64, link: u32 },
-    #[error("of packet {0} too little was kept to see its length; record more of each packet (`tcpdump -s 128`)")]
+    #[error("too little of packet {0} was recorded to see its length; record more of each packet (`tcpdump -s 128`)")]
     Snapped(u64),
-    #[error("packet {0} came before the one before it; `reordercap IN OUT` puts a recording in order")]
+    #[error("packet {0} is earlier than the one before it; `reordercap IN OUT` puts a recording in order")]
     BackInTime(u64),
     #[error(
         "packet {packet} has {length} with its IP header, and an 802.11 frame carries at most {most}; record with \

@@ -35,7 +35,7 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
                 return Err(BuildError::new(format!("flow.{}.to", described.name), message));
             }
             if basis.sites[from as usize].queues == Some(Queues::Driver) {
-                let message = format!("at `{}` a kernel sends, which has `queues = \"driver\"`", names[from as usize]);
+                let message = format!("`{}` has `queues = \"driver\"`: a kernel sends there", names[from as usize]);
                 return Err(BuildError::new(format!("flow.{}.from", described.name), message));
             }
             let tcp = answered.and_then(|answered| answered.settings);
@@ -75,8 +75,8 @@ pub(crate) fn flows(basis: &Basis, medium: &Medium<Frame>) -> Result<Vec<Flow>, 
 fn check_player(described: &config::Flow, answered: bool) -> Result<(), BuildError> {
     let refuse = |message| Err(BuildError::new(format!("flow.{}.player_buffer", described.name), message));
     match described.player_buffer {
-        Some(_) if answered => refuse("only what comes over UDP is played, without answers"),
-        Some(_) if described.to == "broadcast" => refuse("a player is one receiver's, and this flow goes to all"),
+        Some(_) if answered => refuse("a player needs a flow over UDP without answers"),
+        Some(_) if described.to == "broadcast" => refuse("a player needs one receiver, and this flow goes to all"),
         Some(_) | None => Ok(()),
     }
 }

@@ -210,7 +210,7 @@ impl<'n> Traffic<'n> {
         refuse_if!(to.is_zero(), self.refuse("rate", "at a rate of zero nothing is ever sent"));
         match every {
             Some(every) if *every < SHORTEST_DRAW => {
-                self.refuse("rate.every", format!("a rate is drawn each {SHORTEST_DRAW} at most"))
+                self.refuse("rate.every", format!("a rate is drawn at most once per {SHORTEST_DRAW}"))
             }
             Some(_) if !self.flow.at.is_empty() => {
                 Err(BuildError::new(self.path("at"), "a rate that is drawn again and again has no steps"))
@@ -225,7 +225,7 @@ impl<'n> Traffic<'n> {
         }
         let file = self.need("file", self.flow.traffic.file.as_ref())?;
         let Some(content) = file.content() else {
-            return self.refuse("file", format!("what `{}` holds was not attached", file.path()));
+            return self.refuse("file", format!("the content of `{}` was not attached", file.path()));
         };
         match Pcap::read(content, MOST_PAYLOAD) {
             Ok(recording) => Ok(Some(recording)),

@@ -146,7 +146,7 @@ pub(crate) fn families(sites: &mut Vec<Site>) -> Result<Vec<Family>, BuildError>
                 ..site.clone()
             };
             if sites.iter().any(|other| other.name == there.name) {
-                let message = format!("so is called the station `{}` at `{name}`; take another name", sites[home].name);
+                let message = format!("this names the station `{}` at `{name}`; take another name", sites[home].name);
                 return Err(BuildError::new(format!("node.{}", there.name), message));
             }
             sites.insert(radios, there);

@@ -71,8 +71,7 @@ fn sourced(basis: &Basis, flows: &[Flow]) -> Result<Found, BuildError> {
     let room = LONGEST_MSDU - dsr::longest_header();
     let too_long = |flow: &&Flow| flow.supply.first().is_some_and(|length| msdu_bytes(length) > room);
     if let Some(flow) = flows.iter().find(too_long) {
-        let message =
-            format!("a packet has no room for a source route in one 802.11 frame, which takes {room} beside it");
+        let message = format!("no packet fits into one 802.11 frame with its source route, which leaves {room}");
         return Err(BuildError::new(format!("flow.{}.traffic", flow.identity.name), message));
     }
     let given = network.routing.dsr(rules.edca());
@@ -138,7 +137,7 @@ fn routes(network: &Network, names: &[String], flows: &[Flow], neighbours: &[Vec
                 BuildError::new("routing.route", message)
             }
             RouteError::Twice { node } => {
-                BuildError::new("routing.route", format!("the path comes by `{}` twice", name(node)))
+                BuildError::new("routing.route", format!("the path passes `{}` twice", name(node)))
             }
         })?;
         paths.push(path);
