@@ -1,8 +1,7 @@
 # # Compare and sweep in Python
 #
-# Load a scenario, change its keys, run it, and compare the results as tables and charts. The package is called
-# `sluice-wifi` and imported as `sluice` (the name `sluice` in the package indexes belongs to other projects). Install
-# it from the repository by `make wheel`, then `pip install dist/*.whl polars altair`.
+# Load a scenario, change its keys, run it, and compare the results as tables and charts. The package `sluice-wifi` is
+# imported as `sluice`. Install it from the repository by `make wheel`, then `pip install dist/*.whl polars altair`.
 #
 # ## Load and run
 #
