@@ -27,7 +27,7 @@ assert worst["ADTH"] < 0.4 < worst["FIFO"], worst
 #
 # A result has tables: `flows`, `queues`, `nodes`, `hops`, `totals`, `claims`, and over time `flow_series` and
 # `queue_series`. Their columns are the keys of `sluice run --json` in SI units, in Arrow's format, which polars,
-# pandas, DuckDB and pyarrow read without a copy; a notebook displays them as tables.
+# pandas, DuckDB and pyarrow read without a copy. A notebook displays them as tables.
 
 import polars
 
@@ -38,8 +38,8 @@ assert delays["queue"].to_list() == ["n0", "n1", "n2"]
 # ## Claims
 #
 # `sluice.claims` runs a scenario with all of its variations and rules on its claims, as `sluice reproduce` does. The
-# table has the document's value, the measured value with its 95 % interval, the verdict, and for a claim that does not
-# hold the reason given in the scenario.
+# table has the document's value, the measured value with its 95 % interval, and the verdict. Where a claim does not
+# hold, the scenario gives the reason.
 
 verdicts = sluice.claims("scenarios/adth/s1a.toml", quick=True).to_polars()
 print(verdicts.select("id", "reported", "measured", "low", "high", "verdict"))
@@ -57,7 +57,7 @@ chart.save("limits.html")
 #
 # `sluice.sweep` runs every combination of values with every seed, on all processors. The parameters are a dictionary: a
 # list of values by the dotted path of a key, or labelled changes by a name of your choice. The tables are those of a
-# single run, with a column for each axis and the seed; `plot` draws the mean and its 95 % interval over the seeds.
+# single run, with a column for each axis and the seed. `plot` draws the mean and its 95 % interval over the seeds.
 
 over = {
     "scheme": {"FIFO": {"queue.controller": "none"}, "ADTH": {"queue.controller": "adth"}},
@@ -84,7 +84,7 @@ assert sweep.failures == []
 
 # `executor` runs a sweep elsewhere: any `concurrent.futures.Executor`, such as a process pool or Dask's
 # `Client.get_executor()`, or `sluice.ray()` for a Ray cluster (`sluice.ray("auto")` after `ray start`). It gets chunks
-# of about a second, at any time only a few more than there are workers; a chunk whose Ray worker died is run again.
+# of about a second, at any time only a few more than there are workers. A chunk whose Ray worker died is run again.
 # Every machine needs the same build of Sluice, and the files that the scenario names.
 #
 # ## Build one

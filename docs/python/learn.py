@@ -8,8 +8,8 @@
 #
 # A class with `interval_s` and `update` is a controller. Its `update` gets a `sluice.Interval` and returns a limit in
 # packets, or `sluice.Orders` with a rate too. It decides for a queue that has no other controller, named by its node.
-# Where flows pass several queues of the node, as under EDCA, the name is that of the node and the queue's in the
-# results: `ap be`, `ap vo`. A queue that no flow passes is refused.
+# Where flows pass several queues of the node, as under EDCA, the name is the node's and the queue's in the results: `ap
+# be`, `ap vo`. A queue that no flow passes is refused.
 
 import sluice
 
@@ -40,10 +40,11 @@ assert max(ours.flows["delay_s.max"]) < max(fifo.flows["delay_s.max"])
 # `sluice.reproduce` runs a whole experiment as the command `sluice reproduce` does, with the same bytes as results.
 # With `baselines` it also runs your own controllers: each is another label on the axis of the experiment's schemes, in
 # its tables, charts and report. The class or function that makes a controller is called for every queue of every run
-# with a `sluice.Site`: the case, the seed, the node, the queue, and the delay at which the experiment's controller aims
-# there. Everything else is as in the cases of the label that it replaces, by default the first that has a controller
-# (`like="scheme=ADTH-DF"` names another). The claims remain those about the experiment's own schemes. `store` keeps the
-# results in a folder, as `--out` of the command does; runs with controllers in Python are repeated each time.
+# with a `sluice.Site`. This has the case, the seed, the node, the queue, and the delay at which the experiment's
+# controller aims there. Everything else is as in the cases of the label that it replaces, by default the first that has
+# a controller (`like="scheme=ADTH-DF"` names another). The claims remain those about the experiment's own schemes.
+# `store` keeps the results in a folder, as `--out` of the command does; runs with controllers in Python are repeated
+# each time.
 
 experiment = sluice.reproduce(
     "scenarios/adth/s1b.toml",
@@ -78,8 +79,8 @@ seen, _ = envs.reset(seed=1)
 
 # ## Learn
 #
-# This learns a table of values (Q-learning) over the two most important observations: the largest nodal delay over the
-# target, and the backlog over the limit. It takes seconds.
+# This learns a table of values (Q-learning) over two observations: the largest nodal delay over the target, and the
+# backlog over the limit. It takes seconds.
 
 
 DELAY_EDGES, BACKLOG_EDGES = [0.25, 0.5, 0.8, 1.0, 1.5], [0.05, 0.5, 0.9]
@@ -133,8 +134,8 @@ assert learned > fixed
 # ## Export
 #
 # The controller [`learned`](../controllers/learned.md) decides by such a table without Python; `learn.table` returns
-# the table as the keys of a queue. This compares it with ADTH and A* with the same target at the relay, on other seeds;
-# the other two nodes have the same queues in all runs.
+# the table as the keys of a queue. This compares it with ADTH and A* with the same target at the relay, on other seeds.
+# The other two nodes have the same queues in all runs.
 
 factors = np.array(learn.FACTORS)[policy.reshape(6, 4)]
 table = learn.table(DELAY_EDGES, BACKLOG_EDGES, factors, target="200 ms", interval="100 ms")
@@ -157,11 +158,11 @@ for scheme, relay in schemes.items():
     print(f"{np.mean(delay):.0f} ± {np.std(delay, ddof=1):.0f} ms{above}")
 
 # Over these ten seeds all carry 1.80 to 1.82 Mb/s. The table keeps 99 % of the relay's delays below 287 ± 20 ms (mean
-# and standard deviation), ADTH below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of 1000 packets below 2423 ± 29
-# ms. The share of packets above the target is 1.8 % with the table, zero with ADTH, and 2.2 % with A*, which aims at
-# the time in the queue alone. Such a coarse table, learned in seconds, keeps the queue short, but keeps its target
-# worse than ADTH, and its longest 1 % of delays are longer than those of both. It was trained once, with one seed;
-# other networks and loads were not tried.
+# and standard deviation). ADTH keeps them below 146 ± 2 ms, A* below 198 ± 44 ms, a fixed limit of 1000 packets below
+# 2423 ± 29 ms. The share of packets above the target is 1.8 % with the table, zero with ADTH, and 2.2 % with A*. A*
+# aims at the time in the queue alone. Such a coarse table, learned in seconds, keeps the queue short. But it keeps its
+# target worse than ADTH, and its longest 1 % of delays exceed those of both. It was trained once, with one seed; other
+# networks and loads were not tried.
 #
 # The same keys govern an interface: below `[interface.eth0.queue]` in the file of `sluice agent`, or each as `--set` of
 # `sluice attach`.
