@@ -150,6 +150,7 @@ budget:
 PURE := -p sluice-units -p sluice-control -p sluice-queue -p sluice-theory -p sluice-sim -p sluice-experiment
 
 lint: charts
+	python3 tests/prose.py
 	cargo clippy --workspace --all-targets --locked $(BPF) -- -D warnings
 
 # Simulator, reports and the Python package for other systems: compiled, not linked. Installs nothing.

@@ -277,7 +277,7 @@ impl Future<'_, '_> {
                     return Err(hints::with_names(self.draft.refuse_at(&at(key), message), label, &strs(known)));
                 }
             }
-            let message = "the parameter's name is shown beside verdicts: it cannot be empty";
+            let message = "the parameter's name is shown next to verdicts: it cannot be empty";
             self.require(!neighbour.parameter.trim().is_empty(), &at("parameter"), message)?;
             let message = "claims are ruled on within each label of this axis: it has no neighbours";
             self.require(rulings.each.as_ref() != Some(&neighbour.axis), &at("axis"), message)?;
