@@ -33,7 +33,7 @@ const ABOUT: &str = if cfg!(feature = "simulator") {
     "Govern queues of this machine's interfaces by controllers (without the simulator)"
 };
 
-/// What is said after the options of each command, below a line with its name: examples, exit status.
+/// Text after the options of each command, below a line with its name: examples, exit status.
 const HELP: &str = include_str!("args/help.txt");
 
 /// The name of its part on `sluice` as a whole.

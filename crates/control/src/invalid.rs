@@ -50,7 +50,7 @@ impl fmt::Debug for Path {
 pub struct Invalid {
     /// Path within the queue's table.
     pub parameter: Path,
-    /// What is wrong: `is above phi_max`.
+    /// The fault: `is above phi_max`.
     pub why: &'static str,
 }
 
@@ -72,7 +72,7 @@ impl Invalid {
 pub struct Warning {
     /// Path within the queue's table.
     pub parameter: Path,
-    /// What may happen, and by which equation.
+    /// The possible effect, and the equation that predicts it.
     pub why: &'static str,
 }
 

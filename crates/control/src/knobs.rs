@@ -40,7 +40,7 @@ const SURROUNDED: f64 = 1.2;
 const LEAST_SURROUNDED: f64 = 1.0;
 const MOST_SURROUNDED: f64 = 100.0;
 
-/// What was sent to a station in an interval, and whether more waits for it.
+/// Packets sent to a station in an interval, and whether more wait for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Station {
     /// Packets that left mac80211's queues for it.

@@ -14,7 +14,7 @@ const FRAGMENT: u16 = 0x3fff;
 const BASIS: u32 = 0x811c_9dc5;
 const FACTOR: u32 = 0x0100_0193;
 
-/// What the network has to know of an IP packet.
+/// Fields of an IP packet that the network uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Destination.

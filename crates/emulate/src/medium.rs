@@ -250,7 +250,7 @@ impl Medium {
     /// Pushes a UDP datagram with this payload at the node `from` for the node `to`; on the air it has headers of UDP
     /// and IPv4. `tos`: DSCP (upper six bits) and ECN field (1 is ECT(1), 2 ECT(0)).
     ///
-    /// What arrives up to `now` waits for [`poll`](Self::poll).
+    /// Packets that arrive up to `now` wait for [`poll`](Self::poll).
     ///
     /// # Errors
     /// If the network does not take it: nothing has happened then.

@@ -32,9 +32,9 @@ pub struct Unstated {
     pub value: String,
     /// Other values that scenarios of the document set, as they are written, each once; in a table with their keys.
     pub tried: Vec<String>,
-    /// What the comment says beside the mark: the rule of the choice.
+    /// Text of the comment after the mark: the rule of the choice.
     pub reason: String,
-    /// What it says of the range: what is possible at all, or why no decade each way was tried.
+    /// Text about the range: what is possible at all, or why no decade each way was tried.
     pub range: String,
 }
 

@@ -27,7 +27,7 @@ pub struct Home {
     pub number: u64,
     /// Scenario file.
     pub text: String,
-    /// What it may share with other homes: "heavy neighbour", "802.11ac", "film".
+    /// Properties that other homes may share: "heavy neighbour", "802.11ac", "film".
     pub traits: Vec<&'static str>,
 }
 

@@ -49,7 +49,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// What an arm does to the slowest hundredth of the pings to a station.
+/// Effect of an arm on the slowest hundredth of the pings to a station.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arm {
     /// Name.
@@ -99,7 +99,7 @@ struct Found {
 /// Forecasts arms from what was seen, by this number of draws ([`DRAWS`], or fewer in tests).
 ///
 /// # Errors
-/// What was seen makes no network.
+/// No network can be made of the recording.
 pub fn forecast(air: &Air, arms: &[Queues], draws: usize) -> Result<Forecast, String> {
     let mut told = Forecast {
         stations: air.interface.stations.len(),

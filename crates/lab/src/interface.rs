@@ -54,7 +54,7 @@ impl Bitrate {
         Ok(Self { generation, mcs: mcs.min(fastest), streams, width, guard })
     }
 
-    /// What its rate is proportional to, but for the guard interval.
+    /// Number proportional to its rate, apart from the guard interval.
     fn bits(self) -> u64 {
         TWELFTHS[usize::from(self.mcs)] * u64::from(self.streams) * u64::from(self.width)
     }

@@ -20,7 +20,7 @@ thread_local! {
     static BOUNDARY: RefCell<Boundary> = const { RefCell::new(Boundary::NEW) };
 }
 
-/// What JavaScript and Rust hand to each other.
+/// Values that JavaScript and Rust exchange.
 struct Boundary {
     input: Vec<u8>,
     output: String,
@@ -107,7 +107,7 @@ pub extern "C" fn open() -> i32 {
     BOUNDARY.with_borrow_mut(Boundary::open)
 }
 
-/// Runs a network on for so many microseconds of simulated time, or for a few thousand events, and answers with what
+/// Runs a network on for this number of microseconds of simulated time, or for a few thousand events, and answers with what
 /// happened.
 #[unsafe(no_mangle)]
 pub extern "C" fn advance(number: u32, microseconds: f64) {

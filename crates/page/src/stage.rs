@@ -50,7 +50,7 @@ impl From<Refusal> for Refused {
     }
 }
 
-/// What a network consists of.
+/// Parts of a network.
 #[derive(Debug, Serialize)]
 pub struct Described<'a> {
     title: &'a str,
@@ -94,7 +94,7 @@ struct DescribedFlow<'a> {
     answers: bool,
 }
 
-/// What happened since the last picture.
+/// Events since the last picture.
 #[derive(Debug, Default, Serialize)]
 pub struct Seen {
     /// Simulated time now, in seconds.
@@ -183,7 +183,7 @@ impl Stage {
         Ok(Self { title, axes, cases, duration, warmup, world, plan, roster, places, last, frames: 0 })
     }
 
-    /// What it consists of.
+    /// Its parts.
     pub fn described(&self) -> Described<'_> {
         let nodes = self.roster.nodes.iter().zip(0..).map(|(node, number)| {
             let place = self.places.get(number as usize).copied();

@@ -273,7 +273,7 @@ fn categories(row: Row) -> Told<Vec<edca::Group>> {
     rows.chunk_by(|one, next| one.0 == next.0).map(group).collect()
 }
 
-/// What the crate takes for granted.
+/// Checks conditions that the crate takes for granted.
 fn losses(row: Row) -> Told<bqm::Losses> {
     let losses: bqm::Losses = row.build()?;
     let fits = losses.window <= 1_000_000 && losses.lost <= losses.window;

@@ -18,7 +18,7 @@ pub struct Outcome {
     pub simulated_s: f64,
     /// Events handled.
     pub events: u64,
-    /// What may behave badly by its parameters: those of controllers, each once.
+    /// Warnings of parameters that may behave badly: those of controllers, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// One entry a flow, in the scenario's order.
@@ -67,7 +67,7 @@ pub struct Level {
     pub last: f64,
 }
 
-/// What became of a flow.
+/// Results of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {
     /// The flow's name.
@@ -81,7 +81,7 @@ pub struct Flow {
     /// Its service class; absent for `best-effort`.
     #[serde(default, skip_serializing_if = "Class::is_best_effort")]
     pub class: Class,
-    /// What became of its admission, where it asks for it.
+    /// Results of its admission, if it asks for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<Admission>,
     /// Packets that the source made. TCP: segments with data put on their way, repetitions included. `ping`: requests.
@@ -289,7 +289,7 @@ pub struct Verdicts {
     pub none: u64,
 }
 
-/// What became of the admission of a flow, over the whole run.
+/// Results of a flow's admission, over the whole run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Admission {
     /// Was it admitted at the end?
@@ -326,7 +326,7 @@ pub struct Roam {
     pub access_point: String,
 }
 
-/// What a node did.
+/// Results of a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Node {
     /// The node's name.
@@ -336,7 +336,7 @@ pub struct Node {
     pub queues: Vec<QueueResult>,
     /// Its medium access; all zero where it has no radio.
     pub mac: Mac,
-    /// What it sent by radio to each neighbour, in the scenario's order: an access point's stations, a relay's next hops.
+    /// Frames sent by radio to each neighbour, in the scenario's order: an access point's stations, a relay's next hops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<Hop>,
     /// The moves of a station that roams. `phone@ap2` is the same station `phone` at another access point.
@@ -348,12 +348,12 @@ pub struct Node {
     /// The overflows of its queues, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overflows: Option<Overflows>,
-    /// What its radio drew, where joules are counted.
+    /// Energy that its radio drew, where joules are counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy: Option<Energy>,
 }
 
-/// What a node's radio drew, by what it did. The times add up to the time that the results cover.
+/// Energy that a node's radio drew, by state. The times add up to the time that the results cover.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Energy {
     /// In all states together.
@@ -376,10 +376,10 @@ pub struct Energy {
     pub listen_s: f64,
     /// How long it dozed.
     pub doze_s: f64,
-    /// What its low transmission level served; absent where it has none, as is the next one.
+    /// Packets served at its low transmission level; absent where it has none, as is the next one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub low: Option<EnergyLevel>,
-    /// What its high transmission level served.
+    /// Packets served at its high transmission level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<EnergyLevel>,
     /// Up to how many packets at the node the low level serves; absent where no controller says so.
@@ -387,14 +387,14 @@ pub struct Energy {
     pub low_up_to_packets: Option<Level>,
 }
 
-/// What a node served at one transmission level. All zero where nothing was.
+/// Packets that a node served at one transmission level. All zero if there were none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnergyLevel {
     /// Packets that the MAC was done with, whatever became of them.
     pub packets: u64,
     /// Mean time from the hand-over to the MAC until then.
     pub service_mean_s: f64,
-    /// What the node drew in that time above what it draws with nothing to send.
+    /// Power drawn in that time above that of an idle node.
     pub power_w: f64,
 }
 
@@ -411,7 +411,7 @@ pub struct Overflows {
     pub half_windows: u64,
 }
 
-/// What a node sent by radio to one neighbour.
+/// Frames that a node sent by radio to one neighbour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Hop {
     /// The neighbour.
@@ -436,7 +436,7 @@ pub struct Hop {
     pub sojourn_max_s: f64,
 }
 
-/// What a node's routing protocol did.
+/// Results of a node's routing protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Routing {
     /// Messages handed to the queue, of every kind.
@@ -476,13 +476,13 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What a queue did.
+/// Results of a queue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QueueResult {
     /// `vo`, `vi`, `be` or `bk`, by its access category; `rt` or `be`, by its service class; `be` where there is one queue. Of
     /// a station at its access point: `s1`, or `s1-be` where it has several. Of a wired link: `wired-to-ap`.
     pub name: String,
-    /// What chose the next packet: `turns` or `mac80211`, else the discipline.
+    /// Scheduler that chose the next packet: `turns` or `mac80211`, else the discipline.
     #[serde(default)]
     pub scheduler: String,
     /// The controller that moved its limit.
@@ -503,7 +503,7 @@ pub struct QueueResult {
     /// The limit; absent where it is in packets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_bytes: Option<Level>,
-    /// What waited.
+    /// Backlog over time.
     pub backlog_packets: Level,
     /// Share of the time for which nothing waited.
     pub empty_ratio: f64,
@@ -525,7 +525,7 @@ pub struct QueueResult {
     pub utilisation_ratio: Option<f64>,
 }
 
-/// What a medium access did.
+/// Results of a medium access.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mac {
     /// From the hand-over to the MAC until its ACK or final failure.

@@ -142,7 +142,7 @@ pub enum Kind {
     Grant,
     /// Trigger frame.
     Trigger {
-        /// What it asks for.
+        /// Answer that it asks for.
         asks: Asks,
         /// Number of stations asked.
         users: u8,
@@ -201,7 +201,7 @@ pub struct Packet {
     pub segment: Option<Box<Segment>>,
     /// DSR Options header, in frames.
     pub options: Option<Box<DsrOptions>>,
-    /// What a real program sent, in frames: see [`Datagram::bytes`](crate::Datagram::bytes).
+    /// Packet that a real program sent, in frames: see [`Datagram::bytes`](crate::Datagram::bytes).
     pub real: Option<Box<[u8]>>,
 }
 

@@ -14,7 +14,7 @@
 /// A queue of the domain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Queue {
-    /// What a drop there costs (`c`), not below zero.
+    /// Cost of a drop there (`c`), not below zero.
     pub cost: f64,
     /// Arrivals over services (`rho`), not below zero.
     pub load: f64,

@@ -139,7 +139,7 @@ const SETTLED: f64 = 1e-8;
 const MOST_STEPS: u32 = 2000;
 
 impl Pair {
-    /// What contends.
+    /// Duration of the frame that contends.
     fn first(&self) -> Duration {
         self.handshake.map_or(self.frame, |handshake| handshake.rts)
     }

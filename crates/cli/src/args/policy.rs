@@ -19,7 +19,7 @@ pub(crate) struct Policy {
     pub(crate) set: Vec<String>,
 }
 
-/// What governs a queue: a controller, or turns, which have none.
+/// Scheme that governs a queue: a controller, or turns, which have none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scheme(pub(crate) Option<Name>);
 

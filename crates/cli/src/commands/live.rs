@@ -113,7 +113,7 @@ struct Attaching {
     file: Option<Outlet>,
     dry_run: bool,
     broken: Option<Failure>,
-    /// What the radio tells, for the file.
+    /// Readings of the radio, for the recording.
     air: Option<Sampler>,
     is_public: bool,
 }

@@ -48,7 +48,7 @@ pub fn host(medium: &Medium) -> Result<(Host, Option<Vec<Hidden>>), Unavailable>
     Ok((Host(device), Some(hidden.collect())))
 }
 
-/// What a node's address hides, by `/proc/net/route`: a network without a router, whose addresses have its first bits.
+/// Network that a node's address hides, by `/proc/net/route`: one without a router, whose addresses have its first bits.
 fn hidden(address: IpAddr, routes: &str) -> Option<Hidden> {
     let IpAddr::V4(address) = address else { return None };
     let number = |word: &str| Some(Ipv4Addr::from(u32::from_str_radix(word, 16).ok()?.to_ne_bytes()).to_bits());

@@ -45,7 +45,7 @@ pub struct Rules {
     pub step: Option<Duration>,
 }
 
-/// What happened besides the results of the network.
+/// Lateness and refused packets of an emulation, which the network's results lack.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
     /// How late packets were delivered, and which were not carried.

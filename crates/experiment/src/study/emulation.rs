@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What became of the packets of real programs, besides what flows of the kind `real` show.
+/// Lateness and losses of real programs' packets that flows of the kind `real` do not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Emulation {
     /// Packets delivered.

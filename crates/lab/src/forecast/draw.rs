@@ -24,7 +24,7 @@ const GREEDY: &str = "transport = \"tcp\"\ntraffic = { kind = \"greedy\" }";
 /// Servers, the line to them, and a neighbour.
 const NETWORK: &str = include_str!("network.toml");
 
-/// What the neighbour does.
+/// Traffic of the neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     None,
@@ -40,7 +40,7 @@ pub(super) enum Kind {
     Bursts,
 }
 
-/// What is not seen.
+/// Properties of the network that no recording shows.
 #[derive(Clone, Debug)]
 pub(super) struct Draw {
     pub(super) seed: u64,

@@ -39,7 +39,7 @@ impl Forecast {
 }
 
 impl Arm {
-    /// What can be told.
+    /// Verdict in words.
     pub fn verdict(&self) -> &'static str {
         match self.ratio {
             Interval { low, high, .. } if low > 1.0 / LITTLE && high < LITTLE => "no difference to be expected",

@@ -7,7 +7,7 @@ use units::{Duration, Instant, Rate};
 
 /// Most flows. Beyond that nothing is admitted where a sum is bounded.
 const MOST_FLOWS: usize = 256;
-/// For so long a probe keeps its rate: longer than a source waits for its answer, with all repetitions.
+/// Time for which a probe keeps its rate: longer than a source waits for its answer, with all repetitions.
 pub(super) const PROBED_FOR: Duration = Duration::from_secs(3);
 
 /// A program, or a flow, is forgotten after this much silence. Its program says that it is there three times in that time.
@@ -22,7 +22,7 @@ struct Entry {
     source: IpAddr,
     /// Port of the flow; zero if it is not known.
     port: u16,
-    /// What it takes from the node's links: zero where it ends.
+    /// Rate that it takes from the node's links: zero where it ends.
     rate: Rate,
     until: Instant,
 }

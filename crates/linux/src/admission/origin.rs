@@ -5,7 +5,7 @@ use rustix::process::Pid;
 use std::fs::{metadata, read_to_string};
 use std::os::unix::fs::MetadataExt as _;
 
-/// What a socket takes from the thread that makes it. What cannot be read is `None`.
+/// Properties that a socket takes from the thread that makes it. `None` if they cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Origin {
     /// Numbers of the network and user namespaces.

@@ -45,7 +45,7 @@ pub(crate) struct Posted {
     pub(crate) message: Message,
 }
 
-/// What this node can still admit.
+/// Rate that this node can still admit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Room {
     /// By its controllers; `None` if none bounds it.

@@ -17,7 +17,7 @@ use units::Duration;
 const LONGEST: Duration = Duration::from_secs(3);
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What a place has back.
+/// Former queue that a place has back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restored {
     /// Its queue.

@@ -61,7 +61,7 @@ pub fn govern(
     agent.governors.iter_mut().fold(governed, |so_far, governor| so_far.and(governor.end(is_news, host)))
 }
 
-/// What the service manager knows of an agent. It is told `READY=1` once each queue was tried.
+/// State of an agent that the service manager knows. It gets `READY=1` once each queue was tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
     /// A missing privilege ends the agent.

@@ -37,14 +37,14 @@ use units::{Duration, Instant};
 /// Disciplines of the kernel that can be an arm, with the kernel's own defaults.
 pub const DISCIPLINES: [&str; 4] = ["fq_codel", "cake", "fq", "pfifo"];
 
-/// What can be tried at an interface.
+/// Queues that can be tried at an interface.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arm {
-    /// What is there.
+    /// The present queue.
     Default,
     /// A discipline of the kernel.
     Discipline(&'static str),
-    /// What `attach` sets up by this wish.
+    /// The queue that `attach` sets up by this wish.
     Attach(Box<Wish>),
 }
 

@@ -10,7 +10,7 @@ use rustix::time::{
 use std::os::fd::{AsFd, OwnedFd};
 use units::Instant;
 
-/// What wakes the agent; several can at once.
+/// Reasons to wake the agent; several can occur at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     Timer,

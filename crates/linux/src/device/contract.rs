@@ -72,7 +72,7 @@ pub trait Device {
         Keeps::Queues
     }
 
-    /// Limits packets of the interface to so many segments (GSO) until [`restore`](Self::restore), so that a limit in
+    /// Limits packets of the interface to this number of segments (GSO) until [`restore`](Self::restore), so that a limit in
     /// packets counts what the link carries. A device that changes nothing does nothing.
     ///
     /// # Errors

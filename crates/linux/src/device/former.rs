@@ -14,7 +14,7 @@ use std::io;
 const RESTORABLE: [&str; 10] =
     ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "noqueue", "fq_codel", "codel", "fq", "cake", "mq"];
 
-/// What would be lost if the queue of a place were replaced.
+/// Obstacle: what would be lost if the queue of a place were replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
     /// It cannot be restored later.

@@ -37,7 +37,7 @@ pub struct Knobs {
     next: Instant,
     /// Counters of each station at the last interval's end, by interface and address.
     before: BTreeMap<(u32, [u8; 6]), TxqCounts>,
-    /// What the last look showed of each station.
+    /// Last reading of each station.
     stations: Vec<Station>,
 }
 

@@ -133,7 +133,7 @@ impl State {
         Ok(())
     }
 
-    /// Limits packets of the interface to so many segments. The former number is written down first.
+    /// Limits packets of the interface to this number of segments. The former number is written down first.
     pub(crate) fn limit_segments(
         &mut self,
         former: &mut Former,

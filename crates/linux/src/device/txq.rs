@@ -241,7 +241,7 @@ impl Device for Txq {
     }
 }
 
-/// What a device of these queues can do that is looked at this often.
+/// Capabilities of a device of these queues that is read this often.
 pub(super) fn capabilities(kind: &'static str, every: Duration) -> Capabilities {
     Capabilities {
         kind,

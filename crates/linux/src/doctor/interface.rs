@@ -9,7 +9,7 @@ use crate::doctor::machine::Finding;
 use crate::error::Error;
 use crate::kernel::rtnetlink::{Link, Qdisc, ROOT, Route, shown};
 
-/// What suits which traffic.
+/// Advice by kind of traffic.
 const SUITS: &str = "downloads, web, video (TCP, QUIC): fq_codel or cake, no controller of Sluice; one queue for all: ebdp; \
                      unresponsive streams with a deadline (cameras, telemetry, voice): adth, which starves TCP";
 

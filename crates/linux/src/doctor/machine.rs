@@ -125,7 +125,7 @@ pub struct Finding {
     pub topic: &'static str,
     /// Whether it serves live use as it is.
     pub good: bool,
-    /// What was found, for a user.
+    /// Finding, in words for a user.
     pub found: String,
     /// A command or a step that fixes it.
     #[serde(skip_serializing_if = "Option::is_none")]

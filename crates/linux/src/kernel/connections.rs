@@ -16,7 +16,7 @@ const BODY: usize = 72;
 /// Places in `struct tcp_info`: milliseconds since data was sent last, and smoothed round-trip time in microseconds.
 const LAST_SENT: usize = 44;
 const RTT: usize = 68;
-/// A connection that has sent nothing for so many milliseconds tells nothing about now.
+/// Milliseconds of silence after which a connection tells nothing about the present.
 const STALE: u32 = 1_000;
 
 /// Returns peers and round-trip times, in seconds, of the connections over IPv4 that send.

@@ -11,7 +11,7 @@ const LITTLE: f64 = 1.1;
 const DRAWN: usize = 9_999;
 const FEW: usize = 13;
 
-/// What is judged: its name, its value, whether more of it is better. The first that was measured is the headline.
+/// Quantities that are judged: name, value, whether more is better. The first that was measured is the headline.
 type Measure = (&'static str, fn(&Block) -> Option<f64>, bool);
 const MEASURES: [Measure; 4] = [
     ("RTT p95", |block| block.rtt_p95_s, false),
@@ -19,7 +19,7 @@ const MEASURES: [Measure; 4] = [
     ("RTT p99", |block| block.rtt_p99_s, false),
     ("goodput", |block| Some(block.goodput_bps), true),
 ];
-/// What is only told.
+/// Quantities that are only reported.
 const TOLD: [Measure; 4] = [
     ("echoes lost", |block| (block.echoes > 0).then_some(block.loss_ratio), false),
     ("TCP RTT", |block| block.tcp_rtt_s, false),
@@ -27,7 +27,7 @@ const TOLD: [Measure; 4] = [
     ("frames given up", |block| block.failure_ratio, false),
 ];
 
-/// What an interval says of an arm beside the default: `Same` is less than a tenth.
+/// Ruling on an arm compared with the default, by its interval: `Same` is less than a tenth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names say what they are")]

@@ -16,7 +16,7 @@ pub(crate) const AGGREGATE: u32 = 1 << 20;
 /// The hardware queues of a node.
 #[derive(Debug)]
 pub(super) struct Hardware {
-    /// What of a packet counts in the depth.
+    /// Measure of a packet that counts in the depth.
     pub(super) depth: HardwareQueue,
     per: HardwareQueuePer,
     /// One per category; or one per receiver and category, made when its first packet comes.
@@ -48,7 +48,7 @@ pub(super) struct Passed {
     pub(super) at: Instant,
     /// Airtime estimated for it by mac80211's scheduler; else zero.
     pub(super) expected: Duration,
-    /// What it takes of its queue's depth.
+    /// Part of its queue's depth that it takes.
     pub(super) load: u32,
 }
 

@@ -78,7 +78,7 @@ struct Category {
     /// The ports of stations for which the MAC holds frames to be sent again: a driver has a queue of these for each
     /// station. As long as there are any, the stations of whose frames the MAC has any get equal airtime.
     retried: Vec<PortId>,
-    /// What the one of them that had used least had used by the last decision.
+    /// Least airtime that one of them had used by the last decision.
     clock: Duration,
 }
 

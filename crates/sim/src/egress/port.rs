@@ -36,7 +36,7 @@ pub(crate) struct Taken {
     /// Airtime that was expected of it when it was let through; zero without an estimate. To be told at its
     /// [completion](super::Egress::completed).
     pub(crate) expected: Duration,
-    /// What it takes of the depth of a hardware queue; zero without one.
+    /// Part of the depth of a hardware queue that it takes; zero without one.
     pub(crate) load: u32,
     /// The port that it leaves now; none if it has left it [before](super::Egress::pull).
     pub(crate) left: Option<PortId>,

@@ -38,7 +38,7 @@ impl<T: Copy> Beside<T> {
         self.slots[slot] = value;
     }
 
-    /// What belongs to a value, if it was set.
+    /// Data attached to a value, if they were set.
     pub(crate) fn get(&self, handle: Handle) -> Option<T> {
         self.slots.get(handle.slot()).copied()
     }

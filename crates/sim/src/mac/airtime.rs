@@ -10,7 +10,7 @@ pub(super) struct UsedAirtime {
 }
 
 impl UsedAirtime {
-    /// What counts as a station's airtime so far.
+    /// Airtime charged to a station so far.
     pub(super) fn of(&self, station: u32) -> Duration {
         let found = self.by_station.iter().find(|&&(other, _)| other == station);
         found.map_or(self.least, |&(_, used)| used.max(self.least))

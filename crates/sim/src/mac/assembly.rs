@@ -100,7 +100,7 @@ impl Station {
         rules.largest_frame(limit, Some(self.rates.mode_to(to, &rules.timing)), self.rates.agreement(to, rules))
     }
 
-    /// What share a packet of `length` has of the longest frame of a category to its receiver, in units of `whole`.
+    /// Share that a packet of `length` has of the longest frame of a category to its receiver, in units of `whole`.
     pub(crate) fn share_of_frame(&self, to: u32, category: u8, length: Bytes, whole: u32, rules: &Conventions) -> u32 {
         if to == BROADCAST || !self.rates.aggregates(to, rules) {
             return whole;

@@ -189,7 +189,7 @@ pub(super) fn parts(length: Bytes, rules: &Conventions) -> u32 {
     u32::try_from(parts).unwrap_or(u32::MAX)
 }
 
-/// What share a packet of `length` has of a frame of at most `longest` and `frames` MPDUs, in units of `whole`.
+/// Share that a packet of `length` has of a frame of at most `longest` and `frames` MPDUs, in units of `whole`.
 pub(super) fn share(length: Bytes, longest: Bytes, frames: u16, whole: u32, rules: &Conventions) -> u32 {
     // Of an A-MSDU it has a part, else it is an MPDU behind its delimiter.
     let parts = u64::from(parts(length, rules));

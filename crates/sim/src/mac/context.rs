@@ -7,7 +7,7 @@ use super::step::Txop;
 use super::{BROADCAST, Conventions, Frame, Kind, Rates};
 use units::{Bytes, Duration, Instant};
 
-/// What an exchange has of its station: the frames that it holds, its modes to others, its TXOP and its contention.
+/// Parts of its station that an exchange uses: the frames that it holds, its modes to others, its TXOP and its contention.
 pub(crate) struct Context<'s> {
     pub(super) now: Instant,
     pub(super) address: u32,

@@ -46,7 +46,7 @@ pub(crate) struct Aggregation {
     pub(crate) lifetime: Option<Duration>,
 }
 
-/// What two stations may aggregate, and their BlockAck agreement.
+/// Limits of aggregation between two stations, and their BlockAck agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Agreement {
     /// Longest A-MPDU.
@@ -134,13 +134,13 @@ pub(crate) struct Conventions {
     /// Beside stations of 802.11b, the same two of frames that these know; others are protected from them.
     pub(crate) of_dsss: Option<(Option<Bytes>, bool)>,
     pub(crate) aggregation: Aggregation,
-    /// What access points and several stations send at once.
+    /// Directions in which access points and several stations share frames (OFDMA).
     pub(crate) ofdma: Ofdma,
     /// True if there are stations that sleep.
     pub(crate) power_save: bool,
     /// Contention of those stations; none: as always.
     pub(crate) mu_edca: Option<MuEdca>,
-    /// What a busy secondary channel does; none where all share one channel.
+    /// Effect of a busy secondary channel; none where all share one channel.
     pub(crate) bandwidth: Option<Bandwidth>,
     pub(crate) eifs: Eifs,
     pub(crate) first_access: FirstAccess,

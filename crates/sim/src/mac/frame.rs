@@ -17,7 +17,7 @@ pub(super) const fn multi_block_ack_length(stations: u8, whole: u8, long: bool) 
     Bytes::new(22 + 2 * stations as u64 + stations.saturating_sub(whole) as u64 * if long { 34 } else { 10 })
 }
 
-/// What a trigger frame asks its stations for.
+/// Answer that a trigger frame asks its stations for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
     /// A CTS before an HE MU PPDU (MU-RTS).

@@ -69,7 +69,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// No frames, in so many categories.
+    /// No frames, in this number of categories.
     pub(super) fn new(own: u32, categories: usize) -> Self {
         Self { own, buffers: (0..categories).map(|_| Buffer::default()).collect(), ..Self::default() }
     }
@@ -188,7 +188,7 @@ impl Held {
         !self.finished.is_empty()
     }
 
-    /// What its BlockAck to another station reports.
+    /// Frames that its BlockAck to another station reports.
     pub(crate) fn scoreboard(&self, to: u32, category: u8) -> Scoreboard {
         self.peers.scoreboard(to, category)
     }

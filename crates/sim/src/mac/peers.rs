@@ -68,7 +68,7 @@ impl Peers {
         self.peer(address).reorders[usize::from(category)].get_or_insert_with(|| Box::new(Reorder::new(window)))
     }
 
-    /// What has arrived from `address` in a category.
+    /// Frames that have arrived from `address` in a category.
     pub(super) fn scoreboard(&self, address: u32, category: u8) -> Scoreboard {
         let known = self.known.binary_search_by_key(&address, |peer| peer.address);
         let reorder = known.ok().and_then(|place| self.known[place].reorders[usize::from(category)].as_ref());

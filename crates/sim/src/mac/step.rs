@@ -31,7 +31,7 @@ impl Step {
     }
 }
 
-/// What an exchange with several others does at a deadline.
+/// Act of an exchange with several others at a deadline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Act {
     /// It goes on: the step, the next deadline, and what is due.

@@ -36,12 +36,12 @@ pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(4);
 pub(crate) struct Uplink {
     /// True at an access point.
     asks: bool,
-    /// What an access point knows of its stations.
+    /// An access point's knowledge of its stations' queues.
     backlogs: Backlogs,
     used: UsedAirtime,
     /// By category, whose turn it is.
     turns: [Turns; super::CATEGORIES],
-    /// What it has asked its stations for, while that exchange is under way.
+    /// Its request to its stations, while that exchange is under way.
     pub(crate) round: Option<Round>,
     /// The stations that its last frame is for: a trigger or a multi-STA BlockAck.
     pub(crate) users: Vec<u32>,
@@ -51,7 +51,7 @@ pub(crate) struct Uplink {
     answered: usize,
     /// When all answers are over.
     end: Instant,
-    /// What it was asked for, while it answers and awaits the acknowledgement.
+    /// The request to it, while it answers and awaits the acknowledgement.
     pub(crate) asked: Option<Round>,
     /// By category, until when the parameters of MU EDCA hold, if they do.
     managed: [Option<Instant>; super::CATEGORIES],
@@ -124,7 +124,7 @@ impl Round {
         self.room(mode, longest, rules) >= rules.mpdu(LONGEST_MSDU)
     }
 
-    /// What follows the answers: SIFS and a multi-STA BlockAck, for data.
+    /// Time after the answers: SIFS and a multi-STA BlockAck, for data.
     fn acknowledgement(&self, rules: &Conventions) -> Duration {
         if self.asks != Asks::Data {
             return Duration::ZERO;

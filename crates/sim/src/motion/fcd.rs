@@ -13,7 +13,7 @@ use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeMap;
 use units::{Duration, Instant};
 
-/// What is wrong in the element that was read last.
+/// Fault in the element that was read last.
 struct Wrong(String);
 
 const DEGREES: &str = "the positions are degrees of longitude and latitude: export them in metres, without \
@@ -67,7 +67,7 @@ fn fault(bytes: &[u8], at: usize, message: String) -> Fault {
     Fault::new(line, &text, column.unwrap_or(0), message)
 }
 
-/// What has been read so far.
+/// Contents that have been read so far.
 #[derive(Default)]
 struct File {
     nodes: Vec<(String, Draft)>,
@@ -82,7 +82,7 @@ struct File {
     scale: Scale,
 }
 
-/// What tells degrees from metres, of all positions so far.
+/// Evidence of all positions so far on whether they are degrees or metres.
 struct Scale {
     /// They are longitudes and latitudes as well.
     may_be_degrees: bool,
@@ -118,7 +118,7 @@ impl Scale {
     }
 }
 
-/// What has been read of a node.
+/// Positions of a node that have been read.
 struct Draft {
     movement: Movement,
     /// Where it was last, when, and in which time step.

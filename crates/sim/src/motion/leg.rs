@@ -87,7 +87,7 @@ pub(crate) struct Command {
     pub(crate) order: Order,
 }
 
-/// What a command says.
+/// Meaning of a command.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Order {
     /// Go to a position, at a height if one is given, at a speed in metres a second; speed zero stops the node where it is.

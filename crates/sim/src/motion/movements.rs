@@ -39,7 +39,7 @@ pub struct Fault {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What was expected there.
+    /// Message: what was expected there.
     pub message: String,
     /// Text of the line.
     pub text: String,

@@ -39,7 +39,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Movements, Fault> {
     Ok(Movements { nodes })
 }
 
-/// What has been read of nodes, by their numbers.
+/// Commands that have been read of nodes, by their numbers.
 type Drafts = BTreeMap<u64, Draft>;
 
 /// The lines about a node that have been read.
@@ -118,7 +118,7 @@ fn line(drafts: &mut Drafts, number: usize, text: &str) -> Result<(), Wrong> {
     words.end()
 }
 
-/// What stands behind `$ns_ at`: `2.5 "$node_(3) setdest 90.0 44.5 1.4"`
+/// Text after `$ns_ at`: `2.5 "$node_(3) setdest 90.0 44.5 1.4"`
 fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), Wrong> {
     let (seconds, at) = words.number("a time in seconds")?;
     refuse_if!(seconds < 0.0, Err(wrong(at, "a time is zero or more")));

@@ -117,7 +117,7 @@ pub(crate) struct Transit {
     pub(crate) taken: Instant,
     /// Airtime estimated when the access point's scheduler released it; zero elsewhere.
     pub(crate) expected: Duration,
-    /// What it takes of the depth of a hardware queue; zero without one.
+    /// Part of the depth of a hardware queue that it takes; zero without one.
     pub(crate) load: u32,
     /// True once the receiver has it, whether the sender knows or not.
     pub(crate) accepted: bool,

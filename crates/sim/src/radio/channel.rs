@@ -17,7 +17,7 @@ pub(crate) struct Channel {
     pub(super) needed: f64,
     pub(super) fading: Option<Fading>,
     pub(super) shadowing: Option<Shadowing>,
-    /// What nodes have of their own, if any has.
+    /// Powers and noise of single nodes, if any differ.
     ends: Option<Ends>,
     /// True if frames of extended range are sent.
     pub(super) extended: bool,

@@ -54,7 +54,7 @@ impl Ledger {
     }
 }
 
-/// What became of the packets that a flow has sent.
+/// Outcome of the packets that a flow has sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fates {
     pub(crate) in_flight: u64,
@@ -270,7 +270,7 @@ pub(crate) struct SharedPpdus {
 }
 
 impl SharedPpdus {
-    /// Counts a part of a PPDU whose data last so long, of so much.
+    /// Counts a part of a PPDU: the duration of its data, and of the payload that all parts are padded to.
     pub(crate) fn add(&mut self, mode: Mode, data: Duration, payload: Duration) {
         self.parts += 1;
         self.data += data;

@@ -97,7 +97,7 @@ pub struct NodeSeries {
     /// rate, as is the next one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_bps: Vec<Option<f64>>,
-    /// What was handed to the MAC per second, in network-layer bytes.
+    /// Rate handed to the MAC, in network-layer bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sent_bps: Vec<f64>,
     /// The rate of real-time traffic in range at the end of the step, as the controller averages it; empty where it does not.

@@ -35,7 +35,7 @@ pub(crate) enum Event {
     Route { node: NodeId },
     /// The random delay of a routing message is over.
     Message { node: NodeId, packet: Handle },
-    /// What the gate of a flow waits for comes or fails to, unless it has moved.
+    /// The gate of a flow is due, unless its time has moved.
     Gate { flow: FlowId },
     /// A note of a node is due.
     Note { node: NodeId },

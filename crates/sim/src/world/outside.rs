@@ -27,7 +27,7 @@ impl World {
         outside.map(|flow| Way { flow, from: self.flows[flow].from.into(), to: self.flows[flow].to })
     }
 
-    /// What programs and drivers outside hand in and take out.
+    /// Packets and frames that outside programs and drivers hand in and take out.
     pub fn outside(&mut self) -> Outside<'_> {
         Outside { world: self }
     }

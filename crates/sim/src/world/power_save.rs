@@ -34,7 +34,7 @@ enum State {
     Asleep,
 }
 
-/// What a station with power save learns.
+/// Events for a station with power save.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
     /// An event of its has come. Has it packets? Do packets wait for it, of which a beacon tells?
@@ -45,7 +45,7 @@ pub(crate) enum Cue {
     Sends,
 }
 
-/// What a station with power save does next.
+/// Next act of a station with power save.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Next {
     /// When its next event comes.

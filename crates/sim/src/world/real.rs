@@ -17,7 +17,7 @@ pub struct Way {
 /// A packet of a real program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// What is carried; the simulator does not look at it.
+    /// Payload; the simulator does not look at it.
     pub bytes: Box<[u8]>,
     /// Length on the network layer, at most [`World::MTU`](crate::World::MTU).
     pub length: Bytes,
@@ -48,7 +48,7 @@ impl Series {
     }
 }
 
-/// What has become of a frame that a driver handed over.
+/// Outcome of a frame that a driver handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The flow of the frame.
@@ -72,7 +72,7 @@ pub struct Arrival {
     pub sent: Instant,
     /// Time at which it arrived.
     pub at: Instant,
-    /// What was injected.
+    /// The injected packet.
     pub bytes: Box<[u8]>,
     /// DSCP and ECN field; congestion experienced if a queue marked it.
     pub tos: u8,

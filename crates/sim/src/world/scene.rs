@@ -11,7 +11,7 @@ use crate::radio::Mode;
 use crate::trace::{self, Mpdu};
 use units::{Bytes, Duration};
 
-/// What a frame carries belongs to others.
+/// The contents of a frame belong to others.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a> {
     pub(super) nodes: &'a List<NodeId, Node>,

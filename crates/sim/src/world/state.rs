@@ -46,11 +46,11 @@ pub struct World {
     pub(crate) asked: Vec<Asked>,
     /// Real packets that have arrived and that nobody has taken yet.
     pub(crate) arrivals: VecDeque<Arrival>,
-    /// What has become of frames of drivers, not taken yet.
+    /// Outcomes of drivers' frames that nobody has taken yet.
     pub(crate) statuses: VecDeque<Status>,
     pub(crate) broadcasts_in_air: u64,
     pub(crate) recorder: Option<Recorder>,
-    /// What results contain.
+    /// Records for the results.
     pub(crate) record: Record,
     /// How far nodes are apart, if receptions are recorded by distance.
     pub(crate) distances: Option<Box<Distances>>,

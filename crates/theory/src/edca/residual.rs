@@ -5,7 +5,7 @@ use crate::dcf::backoff::Backoff;
 /// A boundary that is reached with less than this is taken as out of reach.
 pub(super) const NEGLIGIBLE: f64 = 1e-15;
 
-/// What the others of a category do, by the boundary `t`.
+/// Probabilities of what the others of a category do, by the boundary `t`.
 pub(super) struct Others {
     /// All attempt after `t`: `R_e(t)`.
     pub(super) after: Vec<f64>,
@@ -86,7 +86,7 @@ impl Station<'_> {
     }
 }
 
-/// What is left of 1 after hundreds of sums.
+/// Rounding error of 1 after hundreds of sums.
 const ROUNDING: f64 = 1e-13;
 
 fn succeeds(others: &Others, t: usize) -> f64 {

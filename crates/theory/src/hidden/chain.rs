@@ -5,7 +5,7 @@ use super::{MAX_STATES, Pair};
 use crate::Error;
 use units::Duration;
 
-/// What a step brings on average.
+/// Mean counts and times of a step.
 #[derive(Default)]
 pub(super) struct Means {
     /// Frames (with a handshake, RTSs) sent on a station's own account.
@@ -77,7 +77,7 @@ struct Race {
     other_doomed: bool,
 }
 
-/// What a step leads to.
+/// Outcome of a step: the next states' weights, and the means.
 struct Next {
     weights: Vec<f64>,
     means: Means,

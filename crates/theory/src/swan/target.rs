@@ -18,7 +18,7 @@ use super::{Channel, Contention, MAX_DEVICES};
 use crate::Error;
 use units::Duration;
 
-/// What class 1 sends, and the delay that it shall have.
+/// Traffic of class 1, and the delay that it shall have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// `n_1`, devices of class 1; 1 to [`MAX_DEVICES`].

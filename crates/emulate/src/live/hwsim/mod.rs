@@ -27,7 +27,7 @@ const HEADERS: usize = 26 + 8;
 /// The least length of a simulated packet: headers of UDP and IPv4.
 const LEAST: usize = 28;
 
-/// What the radios did.
+/// Counts of what the radios did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Frames to one radio that were acknowledged.

@@ -44,7 +44,7 @@ impl Packet for Flowing {
     fn mark(&mut self) {}
 }
 
-/// What crate `queue` has for stations of which each byte takes so long.
+/// Stations of crate `queue`, by the time that a byte to each takes.
 struct InRust {
     law: Law,
     queues: Vec<Queue<Flowing>>,

@@ -22,7 +22,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(4);
 const PAUSE: Duration = Duration::from_millis(1);
 /// Mode of the folder: whoever may open it may lock it, and whoever may write may replace what is kept there.
 const FOLDER_MODE: u32 = 0o700;
-/// What `statfs` says of sysfs (magic.h).
+/// Type that `statfs` reports for sysfs (magic.h).
 const SYSFS: u64 = 0x6265_6572;
 
 /// Prepares the program with rings of `places` places.

@@ -17,7 +17,7 @@ pub struct Mechanism {
     pub overflow: End,
     /// End that is discarded when the limit is lowered.
     pub purge: Purge,
-    /// What may leave at once where the controller orders a rate.
+    /// Burst that may leave at once where the controller orders a rate.
     pub burst: Bytes,
 }
 

@@ -115,7 +115,7 @@ fn weight(of_newest: Option<f64>) -> u64 {
     of_newest.map_or(0, |weight| ((weight * WEIGHT_ONE + 0.5) as u64).clamp(1, WEIGHT_ONE as u64))
 }
 
-/// Longest round of turns that the discipline can compute with; no round takes so long.
+/// Longest round of turns that the discipline can compute with; no real round is as long.
 const LONGEST_ROUND: Duration = Duration::from_secs(1_000);
 
 /// Turns, as crate `queue` has them.

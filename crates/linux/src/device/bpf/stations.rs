@@ -17,7 +17,7 @@ const ELEMENTS: usize = STATIONS as usize;
 const FRAMING: Bytes = Bytes::new(50);
 /// A full packet with its framing.
 const FULL: Bytes = Bytes::new(1_550);
-/// What a frame takes beside its bytes: access, preambles, ACK.
+/// Time of a frame in addition to its bytes: access, preambles, ACK.
 const ACCESS: Duration = Duration::from_micros(250);
 /// Rate of receivers of which nothing is known, and of groups: the lowest that all have; at 2.4 GHz that of groups is the
 /// lowest basic rate unless an access point has others.

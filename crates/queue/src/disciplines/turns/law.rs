@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use units::{Bytes, Duration, Instant, Positive};
 
-/// What a frame of a thin packet costs beside the packet's own airtime: access, preambles, ACK.
+/// Cost of a thin packet's frame in addition to the packet's own airtime: access, preambles, ACK.
 pub(super) const OVERHEAD: Duration = Duration::from_micros(300);
 /// Two full packets, in bytes: two turns are never less.
 pub(super) const KEPT: u64 = 3_000;
@@ -30,12 +30,12 @@ const ACTIVE: Duration = Duration::from_millis(100);
 const FAILS: u64 = SURE / 33;
 /// Part of the bound that may stand in a queue for all of D.
 const PATIENT: u64 = 10;
-/// A deficit grows by a turn in so many rounds: who has used less than others is out of debt before them.
+/// Rounds in which a deficit grows by a turn: a port that has used less than others is out of debt before them.
 const STEPS: u64 = 16;
 /// Part of a turn below which what a station has in flight is little.
 const LITTLE: u64 = 4;
 
-/// What a host says of a port: one station's packets in one access category.
+/// Host's description of a port: one station's packets in one access category.
 pub trait Ports {
     /// True if packets wait there.
     fn waits(&self, port: usize) -> bool;
@@ -91,7 +91,7 @@ pub struct Pace {
     pub gap: Option<Duration>,
     /// Most bytes that may wait.
     pub most: Bytes,
-    /// If more than so many bytes have waited for all of this time, a packet is dropped.
+    /// If more than these bytes have waited for all of this time, a packet is dropped.
     pub patience: Option<(Bytes, Duration)>,
     /// Where packets are dropped on departure: the longest that one may have waited if more bytes wait than `most`.
     pub longest: Option<Duration>,
@@ -201,7 +201,7 @@ impl Law {
         self.shares.len()
     }
 
-    /// Bounds for a packet of so many bytes that arrives at a port.
+    /// Bounds for a packet of this number of bytes that arrives at a port.
     pub fn pace(&mut self, now: Instant, port: usize, len: Bytes) -> Pace {
         let Self { target, bulk, ecn, without, shares, medium, .. } = self;
         let has = |rule| *without != Some(rule);
@@ -232,7 +232,7 @@ impl Law {
         Pace { gap, most: stays.max(Bytes::new(sent)), patience, longest: None, mark }
     }
 
-    /// A packet of so many bytes has joined a port; a `thin` one goes before all turns.
+    /// A packet of this length has joined a port; a `thin` one goes before all turns.
     pub fn joined(&mut self, now: Instant, port: usize, len: Bytes, thin: bool) {
         let Self { lanes, shares, categories, .. } = self;
         let share = &mut shares[port];
@@ -367,7 +367,7 @@ impl Law {
         }
     }
 
-    /// A packet of so many bytes has left its port; so much airtime is estimated for it.
+    /// A packet of this length has left its port; its airtime is `estimated`.
     pub fn released(&mut self, now: Instant, port: usize, len: Bytes, estimated: Duration, thin: bool) {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
@@ -433,7 +433,7 @@ impl Law {
         debug_assert!(share.answers() && !share.asked);
     }
 
-    /// A frame to a station was on the air for so long.
+    /// A frame to a station was on the air for this time.
     pub fn sent(&mut self, now: Instant, port: usize, airtime: Duration) {
         let Self { lanes, shares, categories, medium, .. } = self;
         let share = &mut shares[port];
@@ -452,7 +452,7 @@ impl Law {
         self.charge(now, port, airtime);
     }
 
-    /// At an access point, a frame from a station was on the air for so long. What it sends is slowed by its own packets,
+    /// At an access point, a frame from a station was on the air for this time. What it sends is slowed by its own packets,
     /// mostly ACKs, which wait until its share of the time has paid for it, even if nobody else has packets now.
     pub fn received(&mut self, now: Instant, port: usize, airtime: Duration) {
         if self.without == Some(Rule::ReceivedAirtime) {
@@ -566,7 +566,7 @@ impl Share {
         self.debt = self.debt.saturating_sub(medium.share_of(past));
     }
 
-    /// What a thin packet costs in airtime.
+    /// Cost of a thin packet in airtime.
     fn cost(&self, len: Bytes) -> Duration {
         OVERHEAD + Duration::from_nanos(self.per_byte.saturating_mul(len.count()) / 1_000)
     }

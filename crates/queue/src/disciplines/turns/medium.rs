@@ -19,7 +19,7 @@ pub(super) const TURN: Duration = Duration::from_micros(3_600);
 /// The most that the stretch can be.
 const STRETCHED: u64 = 100 * ONE;
 
-/// What is measured of the medium.
+/// Measurements of the medium.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Medium {
     /// Number of stations with packets (n), averaged, in 1024ths, and when they were last counted.
@@ -58,7 +58,7 @@ impl Medium {
         }
     }
 
-    /// Counts the stations with packets: so many, in 1024ths.
+    /// Counts the stations with packets, in 1024ths.
     pub(super) fn count(&mut self, now: Instant, listed: u64) {
         let Medium { stations, counted, .. } = self;
         debug_assert!(*counted <= now, "time does not run back");
@@ -74,7 +74,7 @@ impl Medium {
         self.own
     }
 
-    /// Time in which a station's share is worth so much airtime.
+    /// Time in which a station's share is worth this airtime.
     pub(super) fn time_for(&self, airtime: Duration) -> Duration {
         Duration::from_nanos(airtime.as_nanos().saturating_mul(self.stations.max(ONE)).div_ceil(ONE))
     }
@@ -84,13 +84,13 @@ impl Medium {
         Duration::from_nanos(time.as_nanos().saturating_mul(ONE) / self.stations.max(ONE))
     }
 
-    /// Wall time in which each of so many senders, in 1024ths, at least one, sends for so long.
+    /// Wall time in which each of `senders` (in 1024ths, at least one) sends for this time.
     pub(super) fn wall_of(&self, airtime: Duration, senders: u64) -> Duration {
         let stretched = airtime.as_nanos().saturating_mul(self.stretch) / ONE;
         Duration::from_nanos(stretched.saturating_mul(senders.max(ONE)) / ONE)
     }
 
-    /// Own airtime in so much wall time.
+    /// Own airtime in this wall time.
     pub(super) fn air_of(&self, wall: Duration) -> Duration {
         Duration::from_nanos(wall.as_nanos().saturating_mul(ONE) / self.stretch)
     }

@@ -49,13 +49,13 @@ const ACKS: u64 = 10;
 const SHORT: u64 = 128;
 /// Bytes per flow and round, as in mac80211.
 const QUANTUM: u64 = 300;
-/// What leaves within less than this part of the target is measured together: a driver takes packets in bursts.
+/// Packets that leave within this part of the target are measured together: a driver takes packets in bursts.
 const BURST: u64 = 64;
 
 /// Flows among which those that get packets have no precedence: that of thin packets is bounded, theirs is not.
 const CROWD: u32 = 64;
 
-/// What is kept of a flow.
+/// State of a flow.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     /// When its last packet came.
@@ -339,7 +339,7 @@ impl Meter {
         debug_assert!(earned >= 0 && self.credit <= most);
     }
 
-    /// A thin packet of so many bytes joins.
+    /// A thin packet of this length joins.
     fn spend(&mut self, len: u64) {
         let wall = self.per_byte.unwrap_or(0).saturating_mul(len) / 1_000;
         self.credit = self.credit.saturating_sub(i64::try_from(wall).unwrap_or(i64::MAX));

@@ -16,7 +16,7 @@ pub(crate) struct Key {
     pub(crate) serial: u32,
 }
 
-/// What a frame tells of the packets that its sender has still to send.
+/// Keys in a frame of the packets that its sender has still to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tells {
     /// The frame has no field for that.
@@ -40,7 +40,7 @@ pub(crate) struct Table {
     heard: Vec<Neighbour>,
 }
 
-/// What a frame says of its sender.
+/// Key that a frame carries of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// It responds to another frame.

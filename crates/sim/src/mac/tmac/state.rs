@@ -29,7 +29,7 @@ pub(crate) struct TmacState {
     pub(in crate::mac) rules: TmacRules,
     /// Key of the oldest packet of the node, as the host last said.
     pub(in crate::mac) own: Option<Key>,
-    /// What the present or last frame tells.
+    /// Keys in the present or last frame.
     pub(crate) tells: Tells,
     pub(in crate::mac) table: Table,
     /// The stations that its last request asks, the receiver first.

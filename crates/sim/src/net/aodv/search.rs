@@ -22,7 +22,7 @@ pub(super) struct Search {
     pub(super) repairs: Option<u8>,
 }
 
-/// What a search waits for.
+/// Event that a search waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// A reply.

@@ -29,7 +29,7 @@ impl Search {
     }
 }
 
-/// What a search waits for.
+/// Event that a search waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// The end of the time in which a neighbour answers.

@@ -34,14 +34,14 @@ pub(super) struct Tuned {
     pub(super) counted: u64,
     /// When a frame may begin in each secondary channel; `NEVER` while it is busy.
     usable: [Instant; 3],
-    /// What was idle of its channel when the frame that it decodes began.
+    /// Idle part of its channel when the frame that it decodes began.
     pub(super) before: ChannelWidth,
     /// Width of the frame that it received last, and as far as the channel was idle before.
     pub(super) heard: ChannelWidth,
     pub(super) answerable: ChannelWidth,
 }
 
-/// What arrives of a frame at a node.
+/// Power of a frame that arrives at a node.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
     /// Channels of the frame, and those of them that the node listens to.
@@ -122,7 +122,7 @@ impl Bands {
         power / u64::from(self.of[node as usize].counted.count_ones())
     }
 
-    /// What arrives of a frame of this power at a node, if it listens there.
+    /// Power that arrives of a frame of this power at a node, if it listens there.
     pub(super) fn share<F>(&self, sent: &Transmission<F>, node: u32, power: u64) -> Option<Share> {
         let channels = self.of[sent.from as usize].band.channels(sent.shape.width);
         let here = channels & self.of[node as usize].band.all();

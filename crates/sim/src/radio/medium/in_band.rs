@@ -234,7 +234,7 @@ impl Receivers {
         Some(self.of[node as usize].settle(now, self.reception.carrier_sense))
     }
 
-    /// What a node makes of a frame that it has got, of which `each` came in every 20 MHz.
+    /// Outcome at a node of a frame that it has got, of which `each` came in every 20 MHz.
     pub(super) fn heeded<F>(&mut self, sent: &Transmission<F>, node: u32, each: u64, what: Signal) -> Signal {
         let reuse = self.bands.as_mut().and_then(|bands| bands.reuse.as_mut());
         match (what, reuse) {
@@ -297,7 +297,7 @@ mod tests {
         of
     }
 
-    /// What each listener makes of it.
+    /// Outcome at each listener.
     fn ends(medium: &mut Medium<u32>, of: Handle, micros: u64) -> Vec<Signal> {
         medium.end(of);
         (0..4).map(|index| medium.tail_at(of, index, at(micros), &[]).what).collect()

@@ -227,7 +227,7 @@ fn a_receiver_has_its_own_noise() {
     }
 }
 
-/// What a station makes of frames of each format, alone and with an error model: 802.11b hears a signal, 802.11g a preamble
+/// How a station hears frames of each format, alone and with an error model: 802.11b hears a signal, 802.11g a preamble
 /// that says how long what it cannot read lasts.
 #[test]
 fn an_old_station_decodes_what_it_knows() {

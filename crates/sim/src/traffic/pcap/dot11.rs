@@ -74,7 +74,7 @@ fn avs(data: &[u8]) -> Result<usize, No> {
     usize::try_from(read(Order::Big.u32(data, 4))?).map_err(|_| No::Cut)
 }
 
-/// What frames on the air have told so far.
+/// Knowledge from the frames on the air so far.
 #[derive(Default)]
 pub(super) struct Air {
     /// By transmitter and TID: sequence numbers that were seen.

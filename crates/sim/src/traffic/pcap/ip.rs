@@ -8,7 +8,7 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86DD;
 /// VLAN tags: 802.1Q, 802.1ad, and those that `QinQ` had before it.
 const VLAN: [u16; 4] = [0x8100, 0x88A8, 0x9100, 0x9200];
-/// What carries IP, too, but is not opened: MPLS, a session of `PPPoE`, batman-adv.
+/// Protocols that carry IP, too, but are not opened: MPLS, a session of `PPPoE`, batman-adv.
 const TUNNELS: [u16; 4] = [0x8847, 0x8848, 0x8864, 0x4305];
 
 /// Why there is no packet at a place.

@@ -27,7 +27,7 @@ pub(crate) struct Admission {
     pub(crate) record: AdmissionRecord,
 }
 
-/// What a flow that asks for admission learns.
+/// Answers to a flow that asks for admission.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cue {
     /// Its first packet is there.

@@ -29,7 +29,7 @@ pub(crate) enum End {
     Receiver,
 }
 
-/// What a call changes beside connections, and its time.
+/// State that a call changes in addition to connections, and its time.
 pub(crate) struct Context<'a> {
     pub(crate) now: Instant,
     pub(crate) warmup: Instant,

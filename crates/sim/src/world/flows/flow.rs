@@ -126,7 +126,7 @@ impl Flow {
 const KEY_STEP: u32 = 0x9e37_79b9;
 
 impl Flow {
-    /// What a real program sent as this packet, for traces.
+    /// Bytes that a real program sent as this packet, for traces.
     pub(crate) fn bytes(&self, packet: &Packet) -> Option<Box<[u8]>> {
         let Supply::Outside(passage) = &self.supply else { return None };
         passage.bytes(packet)

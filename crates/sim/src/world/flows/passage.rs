@@ -17,7 +17,7 @@ pub(crate) struct Passage {
     arrived: VecDeque<(u32, Box<[u8]>)>,
 }
 
-/// What is kept beside a simulated packet.
+/// Data kept with a simulated packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     pub(crate) bytes: Box<[u8]>,
@@ -30,7 +30,7 @@ pub(crate) struct Kept {
 }
 
 impl Passage {
-    /// What a real program sent as this packet.
+    /// Bytes that a real program sent as this packet.
     pub(super) fn bytes(&self, packet: &Packet) -> Option<Box<[u8]>> {
         let arrived = || self.arrived.iter().rev().find(|(serial, _)| *serial == packet.serial);
         let under_way = self.under_way.get(&packet.serial).map(|kept| &kept.bytes);

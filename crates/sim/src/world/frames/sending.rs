@@ -8,7 +8,7 @@ use crate::world::flows::Flow;
 use crate::world::nodes::Node;
 use units::{Duration, Instant};
 
-/// What a frame is for its sender's accounts.
+/// Kind of a frame in its sender's accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// An answer to another station's frame, without data.

@@ -21,7 +21,7 @@ impl Node {
         Ok(frame)
     }
 
-    /// What its data frame tells its access point: the widest mode for its part of a frame, and the size of its queue.
+    /// Contents of its data frame for its access point: the widest mode for its part of a frame, and the size of its queue.
     pub(super) fn tells_backlog(&self, frame: &Frame, rules: &Conventions) -> Option<(Mimo, Bytes)> {
         let (Kind::Data { .. } | Kind::Aggregate { .. } | Kind::Triggered { .. }) = frame.kind else { return None };
         let mode = self.station.rates.widest_shared_mode(frame.to, rules)?;

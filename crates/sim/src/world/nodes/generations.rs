@@ -68,7 +68,7 @@ impl Generations {
         self.radios.get(node as usize).unwrap_or(&network.radio).extended_range.is_some()
     }
 
-    /// What one node has towards another, by address.
+    /// Radio settings of one node towards another, by address.
     fn towards(&self, from: usize, to: usize) -> Radio {
         let common = self.radios[from].common(&self.radios[to]);
         Radio { mcs: self.downlink[to].or(common.mcs), ..common }

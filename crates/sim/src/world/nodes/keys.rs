@@ -24,7 +24,7 @@ impl Node {
         }
     }
 
-    /// What it has told, and the place of another node among those that it asked.
+    /// Keys that it has sent, and the place of another node among those that it asked.
     pub(crate) fn told(&self, listener: u32) -> Option<(Tells, Option<usize>)> {
         self.station.tmac.as_ref().map(|tmac| (tmac.tells, tmac.place_of(listener)))
     }

@@ -119,7 +119,7 @@ fn check_walk(area: Position, slowest: f64, fastest: f64) -> Result<(), BuildErr
     Ok(())
 }
 
-/// What the movement file has for each node. Node 3 of the file is node 3 of the scenario, counted from 0, if the scenario has
+/// Movements of each node by the movement file. Node 3 of the file is node 3 of the scenario, counted from 0, if the scenario has
 /// nodes of all numbers in the file; else, and where the file has names, its nodes are those of the scenario without a
 /// position, one by one.
 fn movements(mobility: &Mobility, form: Form, sites: &[Site]) -> Result<Vec<Option<Movement>>, BuildError> {

@@ -42,7 +42,7 @@ impl Found {
         Self { protocol: Protocol::Dsr(mesh), plane }
     }
 
-    /// What the protocol of a node did.
+    /// Results of a node's protocol.
     pub(crate) fn counts(&self, node: NodeId) -> &results::Routing {
         match &self.protocol {
             Protocol::Aodv(mesh) => &mesh.nodes[node].counts,

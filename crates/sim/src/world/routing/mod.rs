@@ -50,7 +50,7 @@ impl Routing {
         }
     }
 
-    /// What the protocol of a node did; none with fixed routes.
+    /// Results of a node's protocol; none with fixed routes.
     pub(crate) fn counts(&self, node: NodeId) -> Option<&results::Routing> {
         match self {
             Self::Static(_) => None,

@@ -8,7 +8,7 @@ use crate::record::Ledger;
 use crate::results::Routing as Counts;
 use units::{Bytes, Duration, Instant};
 
-/// What a protocol wants done at a node.
+/// Acts that a protocol orders at a node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     /// A packet goes to a neighbour, or to all, after a delay.
@@ -37,7 +37,7 @@ pub(crate) struct Plane {
     pub(crate) category: u8,
     /// Do messages go to the head of their queue?
     pub(crate) goes_first: bool,
-    /// What is to be done now.
+    /// Acts that are due now.
     pub(crate) steps: Vec<Step>,
 }
 
