@@ -82,7 +82,7 @@ pub unsafe extern "C" fn sluice_open(
     unsafe { opened(version, [scenario, settings], |scenario, set| Medium::open(scenario, seed, set)) }
 }
 
-/// As sluice_open, of a scenario's text.
+/// As sluice_open, but from a scenario's text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sluice_open_text(
     version: u32,

@@ -10,7 +10,7 @@ impl Path {
     /// Depth to which the tables of a queue are nested.
     const DEEPEST: usize = 3;
 
-    /// The same setting, seen from the enclosing table.
+    /// Returns the same setting, seen from the enclosing table.
     ///
     /// # Panics
     /// If the path becomes deeper than a queue's settings are nested: a mistake in a scheme, not in its parameters.
@@ -60,7 +60,7 @@ impl Invalid {
         Self { parameter: key.into(), why }
     }
 
-    /// The same error, seen from the enclosing table.
+    /// Returns the same error, seen from the enclosing table.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         Self { parameter: self.parameter.within(table), why: self.why }
@@ -77,7 +77,7 @@ pub struct Warning {
 }
 
 impl Warning {
-    /// The same warning, seen from the enclosing table.
+    /// Returns the same warning, seen from the enclosing table.
     #[must_use]
     pub const fn within(self, table: &'static str) -> Self {
         Self { parameter: self.parameter.within(table), why: self.why }

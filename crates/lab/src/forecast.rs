@@ -21,7 +21,7 @@ pub const DRAWS: usize = 40;
 /// Fewer that do what was seen tell too little; those further from it do not, in tolerances.
 const FEWEST: usize = 3;
 const FAR: f64 = 6.0;
-/// Of those kept, the number for which the neighbour's growth is simulated.
+/// Number of kept draws for which the neighbour's growth is simulated.
 const GROWN: usize = 4;
 /// Events of all simulations together, about: a minute of one core.
 const MOST_EVENTS: f64 = 100e6;

@@ -153,7 +153,7 @@ pub struct About {
 #[expect(missing_docs, reason = "names and units say what they are")]
 pub struct Block {
     pub arm: usize,
-    /// From 1; the block before the first round is of the default, for the guard, and does not count.
+    /// Number from 1; block 0 is of the default, before the first round, for the guard, and does not count.
     pub round: usize,
     pub echoes: usize,
     pub loss_ratio: f64,

@@ -23,7 +23,7 @@ pub struct Trial {
     pub set: Vec<String>,
     /// Number of seeds for each case.
     pub seeds: usize,
-    /// With the scenario's shorter runs, as with `--quick`.
+    /// True for the scenario's shorter runs, as with `--quick`.
     #[serde(default)]
     pub quick: bool,
     /// Place of the experiment in its report.

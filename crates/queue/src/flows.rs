@@ -57,7 +57,7 @@ pub(crate) struct Flows<P, S> {
 }
 
 impl<P: Packet, S: Clone + Default> Flows<P, S> {
-    /// So many empty flow queues, which send `quantum` bytes in a turn; memory for `room` packets.
+    /// Makes empty flow queues, which send `quantum` bytes in a turn, and memory for `room` packets.
     pub(crate) fn new(flows: u32, quantum: u64, seed: u64, room: usize) -> Self {
         Self {
             quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
@@ -72,7 +72,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
         }
     }
 
-    /// With precedence of new flows only while fewer than `crowd` are listed: the old ones would wait for all of them.
+    /// Gives new flows precedence only while fewer than `crowd` are listed: the old ones would wait for all of them.
     pub(crate) fn with_crowd(self, crowd: u32) -> Self {
         Self { crowd, ..self }
     }

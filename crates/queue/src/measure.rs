@@ -225,7 +225,7 @@ pub(crate) struct Occupancy {
 }
 
 impl Occupancy {
-    /// Of an empty queue at the start of the run.
+    /// Measurements of an empty queue at the start of the run.
     pub(crate) fn new(threshold: u32) -> Self {
         Self { threshold: threshold.into(), is_idle: true, since: Instant::ZERO, idle: Duration::ZERO }
     }

@@ -170,10 +170,10 @@ pub struct Flow {
     /// TCP, `transfer` and `web`: connections opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<u64>,
-    /// Those of them of which everything arrived.
+    /// Transfers of which everything arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers_completed: Option<u64>,
-    /// From when such a connection was opened until its last byte, and its end, was in order at the receiver.
+    /// Time from the opening of a connection until its last byte, and its end, was in order at the receiver.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion_s: Option<Times>,
     /// `ping`: replies that came back.
@@ -220,7 +220,7 @@ pub struct DistanceClass {
     pub to_m: f64,
     /// Nodes in it, summed over the packets that were sent by radio.
     pub expected_receptions: u64,
-    /// Those of them that received the packet.
+    /// Nodes among them that received the packet.
     pub receptions: u64,
     /// Receptions / expected receptions.
     pub reception_ratio: f64,
@@ -274,7 +274,7 @@ pub struct FlowHops {
 pub struct Judged {
     /// Those that a queue dropped.
     pub queue: Verdicts,
-    /// Those that were lost otherwise: on the air, on a link, for want of a route.
+    /// Packets that were lost otherwise: on the air, on a link, for want of a route.
     pub other: Verdicts,
 }
 
@@ -307,7 +307,7 @@ pub struct Admission {
     pub waited_s: Option<f64>,
     /// Probes sent.
     pub probes: u64,
-    /// Of them, those whose answer did not come in time.
+    /// Probes whose answer did not come in time.
     pub unanswered_probes: u64,
     /// Packets that arrived marked.
     pub marked_packets: u64,
@@ -362,9 +362,9 @@ pub struct Energy {
     pub mean_w: f64,
     /// While it sent, responses included.
     pub transmit_j: f64,
-    /// While others kept the medium busy here.
+    /// Energy while others kept the medium busy here.
     pub receive_j: f64,
-    /// While the medium was idle here, and it did not doze.
+    /// Energy while the medium was idle here, and it did not doze.
     pub listen_j: f64,
     /// While it dozed.
     pub doze_j: f64,
@@ -441,7 +441,7 @@ pub struct Hop {
 pub struct Routing {
     /// Messages handed to the queue, of every kind.
     pub packets: u64,
-    /// Their lengths with UDP and IP headers.
+    /// Bytes of these packets with UDP and IP headers.
     pub bytes: u64,
     /// Route requests of its own.
     pub requests_sent: u64,
@@ -545,7 +545,7 @@ pub struct Mac {
     /// MPDUs whose fate is known, each attempt counted. Absent without aggregation, as are the next two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mpdus: Option<u64>,
-    /// Those of them that were not acknowledged.
+    /// MPDUs that were not acknowledged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_mpdus: Option<u64>,
     /// BlockAckReq frames sent.
@@ -605,10 +605,10 @@ pub struct Totals {
     /// Messages of the routing protocol that nodes handed to their queues; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_packets: Option<u64>,
-    /// The same / data packets received. Zero where none was received; absent with static routes.
+    /// Routing packets per data packet received. Zero if none was received; absent with static routes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing_overhead: Option<f64>,
-    /// Those of each access point's flows; only where there are several access points.
+    /// Totals of each access point's flows; only if there are several access points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<CellTotals>,
 }

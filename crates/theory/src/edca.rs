@@ -84,7 +84,7 @@ pub struct Medium {
 pub struct Group {
     /// Number of stations, at least 1.
     pub stations: u32,
-    /// Of each station, the highest priority first; 1 to [`MAX_CATEGORIES`].
+    /// Categories of each station, the highest priority first; 1 to [`MAX_CATEGORIES`].
     pub categories: Vec<Category>,
 }
 
@@ -101,7 +101,7 @@ pub struct Category {
     pub attempts: Option<u32>,
     /// A frame (or a burst or aggregate: all that is lost if it collides).
     pub frame: Duration,
-    /// From the end of the frame to the end of its answer: SIFS and ACK.
+    /// Time from the end of the frame to the end of its answer: SIFS and ACK.
     pub answer: Duration,
     /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
@@ -112,7 +112,7 @@ pub struct Category {
 pub struct Outcome {
     /// Share of the frames sent that collide, 0 to 1.
     pub collision_probability: f64,
-    /// Of the attempts, the part that a higher category of the same station takes over.
+    /// Part of the attempts that a higher category of the same station takes over.
     pub internal_collision_probability: f64,
     /// Share of the frames given up, 0 to 1.
     pub drop_probability: f64,

@@ -25,7 +25,7 @@ pub struct Node {
     pub arrivals: f64,
     /// Packets per second at the low rate, `mu_lo`.
     pub low: f64,
-    /// The same at the high rate, `mu_hi`, above `arrivals`.
+    /// Packets per second at the high rate, `mu_hi`, above `arrivals`.
     pub high: f64,
     /// Power at the low rate, in W.
     pub power_low: f64,

@@ -63,7 +63,7 @@ pub(crate) fn is_short(time: Duration) -> bool {
     time <= Duration::from_secs(60)
 }
 
-/// The same of something that takes time.
+/// Does the same for something that takes time.
 pub(crate) fn takes_time(time: Duration) -> bool {
     !time.is_zero() && is_short(time)
 }

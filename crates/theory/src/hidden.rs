@@ -67,9 +67,9 @@ pub struct Pair {
     pub sifs: Duration,
     /// Time on the air of an ACK.
     pub ack: Duration,
-    /// From the end of the ACK to the moment from which back-off slots count.
+    /// Time from the end of the ACK to the moment from which back-off slots count.
     pub difs: Duration,
-    /// From the end of a frame to the moment from which its sender counts slots again if no answer comes.
+    /// Time from the end of a frame until its sender counts slots again if no answer comes.
     pub timeout: Duration,
     /// A station that is to begin no later than this after another frame reaches it does so (aRxTxTurnaroundTime).
     pub turnaround: Duration,
@@ -144,7 +144,7 @@ impl Pair {
         self.handshake.map_or(self.frame, |handshake| handshake.rts)
     }
 
-    /// From the end of the RTS to the start of the data frame.
+    /// Returns the time from the end of the RTS to the start of the data frame.
     fn until_data(&self) -> Duration {
         self.handshake.map_or(Duration::ZERO, |handshake| self.sifs + handshake.cts + self.sifs)
     }

@@ -97,7 +97,7 @@ pub struct Group {
     /// Duration of a success: from the start of a frame without overlap to the moment from which back-off slots count
     /// again.
     pub success: Duration,
-    /// The same for a collision whose longest frame is of this group.
+    /// Time of a collision whose longest frame is of this group.
     pub collision: Duration,
     /// Payload of a success, as counted in the throughput.
     pub payload: Bytes,
@@ -242,7 +242,7 @@ impl Contention<'_> {
         self.groups.iter().zip(&self.taus).map(one).collect()
     }
 
-    /// Of each group's stations: the others are not all silent.
+    /// Returns the probability for each group's stations that the others are not all silent.
     fn collision_probabilities(&self) -> Vec<f64> {
         let idle = slot::idle(&self.contenders());
         self.taus.iter().map(|tau| (1.0 - idle / (1.0 - tau)).max(0.0)).collect()

@@ -370,7 +370,7 @@ pub(crate) struct Replay {
 pub(crate) struct ScenarioFrom {
     /// The recording, the output of `iw dev DEV info` and `iw dev DEV station dump`, or (Linux) a Wi-Fi interface.
     pub(crate) source: PathBuf,
-    /// Of the output of `iw`, the interface [default: the one that has stations].
+    /// Interface in the output of `iw` [default: the one that has stations].
     #[arg(long, value_name = "DEV")]
     pub(crate) interface: Option<String>,
     /// The file to write [default: standard output].

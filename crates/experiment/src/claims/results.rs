@@ -27,7 +27,7 @@ pub(crate) struct Answer {
     pub(crate) cases: Vec<usize>,
     /// For steps, the cases from which they come.
     pub(super) before: Vec<usize>,
-    /// By seed, one row per case or step, with one value per flow or node.
+    /// Values by seed: one row per case or step, with one value per flow or node.
     pub(crate) by_seed: Vec<Vec<Vec<f64>>>,
 }
 

@@ -113,7 +113,7 @@ impl Axis {
         Self { title: y.title.clone(), log: y.log, low, high, vertical: true, nice: false }
     }
 
-    /// The same up to the next round values.
+    /// Returns the range widened to the next round values.
     fn widened(self) -> Self {
         let step = if self.log { 1.0 } else { step(self.high - self.low) };
         let round = |value: f64, to: fn(f64) -> f64| {

@@ -30,7 +30,7 @@ pub struct Refused {
     pub device_full: u64,
     /// Whose TTL ran out on the way.
     pub ttl: u64,
-    /// While their node was off the air.
+    /// Packets refused while their node was off the air.
     pub absent: u64,
     /// No packets of IPv4 or IPv6.
     pub not_ip: u64,

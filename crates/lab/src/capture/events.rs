@@ -68,7 +68,7 @@ struct Line<'e> {
     delay_ns: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<f64>,
-    /// Of an event of a flow as a whole, not of one of its packets.
+    /// Flow of an event that concerns the flow as a whole, not one of its packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     flow: Option<&'e str>,
 }

@@ -34,7 +34,7 @@ pub(super) struct Reception {
 /// An MPDU's place in its aggregate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
-    /// The same for all MPDUs of an aggregate.
+    /// Reference number: the same for all MPDUs of an aggregate.
     pub(super) reference: u32,
     pub(super) last: bool,
 }

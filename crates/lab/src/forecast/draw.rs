@@ -47,7 +47,7 @@ pub(super) struct Draw {
     /// Steps of the recording.
     pub(super) steps: Range<usize>,
     pub(super) kind: Kind,
-    /// By what the neighbour's load is multiplied, so that it fills what was seen.
+    /// Factor of the neighbour's load with which it fills the airtime that was seen.
     pub(super) scale: f64,
     /// Tenths of the fastest MCS that the neighbour has, and its stations.
     speed: u8,

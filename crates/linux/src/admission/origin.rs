@@ -13,7 +13,7 @@ pub(super) struct Origin {
     /// Users, groups and capabilities.
     credentials: Vec<String>,
     cgroup: String,
-    /// Of a security module; `None` if there is none.
+    /// Label of a security module; `None` if there is none.
     label: Option<String>,
 }
 

@@ -12,7 +12,7 @@ use units::{Duration, Instant, Rate};
 /// Most programs of this machine that are remembered. For one more, the user with the most programs loses the one that
 /// was heard longest ago, of those whose probe is not open.
 const MOST_PROGRAMS: usize = 64;
-/// Of a user with more programs than these also one whose probe is open gives way to another user's.
+/// A user with more programs than these loses also one whose probe is open to another user's.
 const MOST_OPEN: usize = 8;
 /// Least time between two requests to regulate of one flow, as in the simulator. Without it a flow of fifty packets per
 /// second would bring as many requests, which all say the same.
@@ -48,7 +48,7 @@ pub(crate) struct Posted {
 /// Rate that this node can still admit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Room {
-    /// By its controllers; `None` if none bounds it.
+    /// Rate by its controllers; `None` if none bounds it.
     pub(crate) available: Option<Rate>,
     /// Most that all flows together may have; `None` if nothing bounds it.
     pub(crate) at_most: Option<Rate>,
@@ -71,7 +71,7 @@ struct Asked {
     flow: u64,
     number: u64,
     heard: Instant,
-    /// Until then an answer to its probe may come.
+    /// Time until which an answer to its probe may come.
     open_until: Instant,
 }
 

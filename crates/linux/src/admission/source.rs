@@ -87,7 +87,7 @@ pub struct Source {
     /// Whether the socket is connected to an agent that lives, as far as is known.
     has_agent: bool,
     gate: FlowGate,
-    /// Until then the flow counts as newly admitted.
+    /// Time until which the flow counts as newly admitted.
     new_until: Instant,
     /// When to tell the agent next that the program is there.
     present: Instant,

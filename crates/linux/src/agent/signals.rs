@@ -85,7 +85,7 @@ impl Signals {
 // Readable when a signal has come.
 descriptor_of!(Signals, read);
 
-/// From now on signals end the process again: everything is restored, and what is left may wait for a reader.
+/// Lets signals end the process again: everything is restored, and the rest of the output may wait for a reader.
 impl Drop for Signals {
     fn drop(&mut self) {
         while let Ok(Some(_)) = self.read() {}

@@ -30,7 +30,7 @@ struct Seen {
 #[derive(Debug)]
 struct Users {
     news: News,
-    /// By the interfaces' numbers; `None` before the first reading and after a message was lost.
+    /// Qdiscs by interfaces' numbers; `None` before the first reading and after a message was lost.
     all: Option<BTreeMap<u32, Vec<Qdisc>>>,
     buffer: Vec<u8>,
 }

@@ -13,7 +13,7 @@ use units::Duration;
 const LOOKS: usize = 5;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Of a driver whose packets mac80211 does not hold.
+/// Said of a driver whose packets mac80211 does not hold.
 const NOT_OF_MAC80211: &str =
     "mac80211 holds none of its packets: the device shares the airtime between stations as it likes";
 

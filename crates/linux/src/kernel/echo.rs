@@ -39,7 +39,7 @@ pub(crate) struct Echo {
     next: Instant,
     sequence: u16,
     sent: BTreeMap<(Ipv4Addr, u16), Instant>,
-    /// By which an answer is known: it repeats a keyed hash that went to this address alone.
+    /// Key by which an answer is known: it repeats a keyed hash that went to this address alone.
     key: RandomState,
     /// Round-trip times in seconds, and echoes that were lost, until somebody takes them.
     pub(crate) rtts: Vec<f64>,

@@ -13,7 +13,7 @@ const NLMSG_DONE: u16 = 3;
 
 pub(crate) const F_REQUEST: u16 = 0x1;
 pub(crate) const F_ACK: u16 = 0x4;
-/// With this the answer comes to whoever requested it, too.
+/// Flag with which the answer also comes to the requester.
 pub(crate) const F_ECHO: u16 = 0x8;
 pub(crate) const F_DUMP: u16 = 0x300;
 pub(crate) const F_CREATE: u16 = 0x400;

@@ -37,7 +37,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
         debug_assert_eq!(self.fifo.len() as u64, cx.account.backlog().packets);
     }
 
-    /// Those that passed are among the others; it passes unjudged.
+    /// Puts a packet before the others. Those that passed the law are among these; it passes unjudged.
     fn put_first(&mut self, waiting: Waiting<P>) {
         self.fifo.put_first(waiting);
         self.passed += 1;

@@ -21,7 +21,7 @@ pub(super) struct Hardware {
     per: HardwareQueuePer,
     /// One per category; or one per receiver and category, made when its first packet comes.
     queues: Vec<Fifo>,
-    /// By category, the queue that was served last.
+    /// Queue that was served last, by category.
     last: [usize; CATEGORIES],
 }
 

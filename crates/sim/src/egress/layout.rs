@@ -75,7 +75,7 @@ impl Layout {
         if self.stations.is_empty() { 0 } else { self.stations.partition_point(|&station| station < to) }
     }
 
-    /// The same port, with its wired link if it is for one.
+    /// Returns the port, with its wired link if it is for one.
     #[inline]
     pub(crate) fn way(&self, to: u32, category: u8, class: Class) -> (PortId, Option<WireId>) {
         if let Some(place) = self.wires.iter().position(|&(other, _)| other == to) {

@@ -48,7 +48,7 @@ const fn millis(n: u64) -> Positive<Duration> {
 pub(crate) struct Scheduler {
     rules: Mac80211,
     categories: Vec<Category>,
-    /// By port, without those of wired links.
+    /// Shares by port, without the ports of wired links.
     shares: List<PortId, Share>,
     /// Airtime estimated for all released unicast packets that are not finished.
     pending: Duration,

@@ -14,7 +14,7 @@ pub(crate) const EXCHANGE: u32 = 1 << 16;
 /// State of the round robin.
 #[derive(Debug, Default)]
 pub(crate) struct RoundRobin {
-    /// By index within a group: the group that was served last.
+    /// Group that was served last, by index within a group.
     last: [usize; CATEGORIES],
     /// By port, what its group may still send in its turn, in exchanges; below zero: what its next turn is shorter by.
     balance: Vec<i64>,

@@ -24,7 +24,7 @@ impl UsedAirtime {
         }
     }
 
-    /// From now on no station counts as having used less than each of these, which wait.
+    /// Raises the least airtime that a station counts as having used to that of these waiting stations.
     pub(super) fn wait(&mut self, waiting: impl Iterator<Item = u32>) {
         self.least = waiting.map(|station| self.of(station)).min().unwrap_or_default();
     }

@@ -32,7 +32,7 @@ pub(super) struct Known {
     unanswered: u8,
     /// How often in a row it has had nothing when polled.
     empty: u8,
-    /// Until when MU EDCA keeps it from contending as others do; zero if it does not.
+    /// Time until which MU EDCA keeps it from contending as others do; zero if it does not.
     restrained: Instant,
     /// When it is polled, though it has told of nothing; `NEVER` if it is not.
     poll: Instant,

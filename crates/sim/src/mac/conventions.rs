@@ -161,7 +161,7 @@ pub(crate) struct Conventions {
 }
 
 impl Access {
-    /// The same with at least this smallest window.
+    /// Returns these rules with at least this smallest window.
     pub(crate) fn with_window(self, window: Option<u16>) -> Self {
         let cw_min = self.cw_min.max(window.unwrap_or_default());
         Self { cw_min, cw_max: self.cw_max.max(cw_min), ..self }
@@ -194,7 +194,7 @@ impl Conventions {
         self.block_ack() && (self.formats.is_empty() || self.agreement(one, other).aggregates)
     }
 
-    /// The same with the agreements that follow from the limits of aggregation.
+    /// Returns these rules with the agreements that follow from the limits of aggregation.
     #[must_use]
     pub(crate) fn agreed(self) -> Self {
         let agreements = [Format::Ht, Format::Vht, Format::He].map(|format| Agreement::new(format, &self.aggregation));

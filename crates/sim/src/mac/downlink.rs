@@ -50,15 +50,15 @@ struct Split {
     ru: Ru,
     /// Guard interval, HE-SIG-B and training fields are those of all users.
     header: Duration,
-    /// Of every user: its number of HE-SIG-B symbols.
+    /// Number of HE-SIG-B symbols, the same for every user.
     symbols: u8,
     guard: GuardInterval,
     /// The mode of the responses, and their duration.
     response: Mode,
     lasts: Duration,
-    /// From the start of a MU-RTS to that of the PPDU; zero if there may be none.
+    /// Time from the start of a MU-RTS to that of the PPDU; zero if there may be none.
     before: Duration,
-    /// From the end of the PPDU to that of the responses.
+    /// Time from the end of the PPDU to that of the responses.
     after: Duration,
     longest: Duration,
 }

@@ -53,7 +53,7 @@ pub(crate) enum Kind {
     Rts,
     /// Clear to send.
     Cts,
-    /// The same of several stations at once, in answer to a MU-RTS.
+    /// CTS of several stations at once, in answer to a MU-RTS.
     SharedCts,
     /// Data, with the packet that it carries and its length including the MAC header and check sum.
     Data { packet: Handle, psdu: Bytes },

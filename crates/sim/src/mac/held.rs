@@ -48,9 +48,9 @@ pub(crate) struct Held {
     own: u32,
     /// Category of the present or last exchange.
     pub(super) holder: u8,
-    /// Of a PPDU to several stations: the parts of those that have not answered.
+    /// Parts of a PPDU to several stations: those that have not been answered.
     pub(super) users: Vec<User>,
-    /// By category, the frames that it sends next.
+    /// Frames that it sends next, by category.
     pub(super) buffers: Vec<Buffer>,
     /// Frames for other receivers, with their category, that wait until it is their receiver's turn.
     pub(super) aside: Vec<(u8, Buffer)>,
@@ -111,7 +111,7 @@ impl Held {
         buffer.mpdus.iter().take(buffer.in_flight)
     }
 
-    /// The same to this receiver, perhaps as one of several.
+    /// Returns the frames in flight to this receiver, perhaps as one of several.
     pub(crate) fn in_flight_to(&self, to: u32) -> impl Iterator<Item = &Mpdu> {
         let own = self.users.iter().map(|user| &user.buffer).find(|buffer| buffer.to == to);
         let buffer = own.unwrap_or_else(|| self.present());
@@ -178,7 +178,7 @@ impl Held {
         next.into_iter().chain(aside).map(|buffer| (buffer.to, buffer.mpdus.front().map(|mpdu| mpdu.packet)))
     }
 
-    /// From now on categories that hold frames after an exchange are [paused](Self::is_paused).
+    /// Lets categories take turns: those that hold frames after an exchange are [paused](Self::is_paused).
     pub(crate) fn take_turns(&mut self) {
         self.takes_turns = true;
     }

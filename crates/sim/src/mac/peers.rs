@@ -51,7 +51,7 @@ impl Peers {
         self.peer(address).behind & 1 << category != 0
     }
 
-    /// The same, of one that there may be no state of yet.
+    /// Does the same for a station that may have no state yet.
     pub(super) fn knows_behind(&self, address: u32, category: usize) -> bool {
         let known = self.known.binary_search_by_key(&address, |peer| peer.address);
         known.is_ok_and(|place| self.known[place].behind & 1 << category != 0)

@@ -44,7 +44,7 @@ pub(super) enum Act {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cleared {
     No,
-    /// By a CTS to self, or by an earlier frame of this TXOP.
+    /// Protected by a CTS to self, or by an earlier frame of this TXOP.
     Yes,
     /// By RTS and CTS.
     ByRts,

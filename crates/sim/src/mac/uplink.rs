@@ -45,7 +45,7 @@ pub(crate) struct Uplink {
     pub(crate) round: Option<Round>,
     /// The stations that its last frame is for: a trigger or a multi-STA BlockAck.
     pub(crate) users: Vec<u32>,
-    /// Those that have answered, with data, with data all of which have arrived, or at all.
+    /// Stations that have answered: with data, with data that all arrived, or at all.
     delivered: Vec<u32>,
     whole: u8,
     answered: usize,
@@ -53,7 +53,7 @@ pub(crate) struct Uplink {
     end: Instant,
     /// The request to it, while it answers and awaits the acknowledgement.
     pub(crate) asked: Option<Round>,
-    /// By category, until when the parameters of MU EDCA hold, if they do.
+    /// Time until which the parameters of MU EDCA hold, by category, if they do.
     managed: [Option<Instant>; super::CATEGORIES],
 }
 

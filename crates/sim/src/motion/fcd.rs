@@ -121,7 +121,7 @@ impl Scale {
 /// Positions of a node that have been read.
 struct Draft {
     movement: Movement,
-    /// Where it was last, when, and in which time step.
+    /// Last position, and its time and time step.
     position: Position,
     time: Instant,
     step: u64,
@@ -161,7 +161,7 @@ impl File {
         Ok(())
     }
 
-    /// Those that were missing in the time step that is over went at its time.
+    /// Makes nodes that the past time step lacked leave at its time.
     fn leave(&mut self) {
         for (_, draft) in &mut self.nodes {
             if draft.step + 1 == self.steps {

@@ -18,7 +18,7 @@ pub struct Distributions {
     pub nodes: Vec<NodeDistribution>,
 }
 
-/// Of a flow. Empty where nothing was measured.
+/// Distributions of a flow. Empty where nothing was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowDistribution {
     /// The flow's name.
@@ -31,7 +31,7 @@ pub struct FlowDistribution {
     pub completion_s: Vec<f64>,
 }
 
-/// Of a queue. Empty where nothing was measured.
+/// Distributions of a queue. Empty where nothing was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeDistribution {
     /// The node's name; where it has several queues followed by the queue's: `n0 be`.

@@ -51,7 +51,7 @@ pub(crate) struct Pareto {
 }
 
 impl Pareto {
-    /// With this mean; the shape is above 1, otherwise there is no mean.
+    /// Makes a distribution of this mean; the shape is above 1, otherwise there is no mean.
     pub(crate) fn with_mean(mean: f64, shape: f64) -> Self {
         Self { scale: mean * (shape - 1.0) / shape, shape }
     }

@@ -185,7 +185,7 @@ fn forwarded_warning(flow: &Flow) -> Option<String> {
     (forwarded > 0).then_some(told)
 }
 
-/// Where the radio, or a wired link, is busy for a smaller share of the time, a rate below the link's holds the traffic.
+/// Share of busy time of a radio or wired link below which a rate limit is said to hold the traffic.
 const BUSY: f64 = 0.5;
 
 /// Controllers that leave their link idle although TCP wants to use it: by limits below an aggregate or the product of

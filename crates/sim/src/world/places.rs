@@ -49,7 +49,7 @@ impl From<Place> for (NodeId, PortId) {
     }
 }
 
-/// Where queues are, and which of them flows pass.
+/// Places of queues, and which of them flows pass.
 #[derive(Clone, Copy)]
 pub(super) struct Places<'a> {
     pub(super) nodes: &'a List<NodeId, Node>,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The stations that roam; none in most networks.
 #[derive(Debug, Default)]
 pub(crate) struct Roaming {
-    /// By node: which of the stations it is, if it is one; empty if there are none.
+    /// Index among the stations by node, if it is one; empty if there are none.
     of: Vec<Option<usize>>,
     stations: Vec<Whereabouts>,
     /// Hops between two nodes, for all nodes of the stations at the ends of flows.

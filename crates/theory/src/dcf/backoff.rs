@@ -15,7 +15,7 @@ impl Backoff {
         Self::new(cell.cw_min, cell.cw_max, cell.attempts)
     }
 
-    /// As the fields of the same names of [`Cell`].
+    /// Makes it from the fields of the same names of [`Cell`].
     pub(crate) fn new(cw_min: u32, cw_max: u32, attempts: Option<u32>) -> Self {
         let grown = |cw: &u32| Some((2 * cw + 1).min(cw_max));
         let windows = core::iter::successors(Some(cw_min), grown);

@@ -10,7 +10,7 @@ pub(super) struct Means {
     pub(super) successes: f64,
     /// Slots counted down by all stations together.
     pub(super) slots_counted: f64,
-    /// From the bystanders' resumption to the next transmission, in s.
+    /// Time from the bystanders' resumption to the next transmission, in s.
     pub(super) idle_s: f64,
 }
 

@@ -5,17 +5,17 @@ pub(super) struct Contention {
     pub(super) cw_min: u32,
     /// In ns.
     pub(super) slot: i64,
-    /// From the bystanders' resumption to the colliders', in ns.
+    /// Time from the bystanders' resumption to the colliders', in ns.
     pub(super) lag: i64,
     /// The probability that a bystander transmits in a slot of its own, the first after a busy period excepted.
     pub(super) tau: f64,
-    /// At index `b`: the probability that a collider's draw is `b` if it is not less.
+    /// Probability, at index `b`, that a collider's draw is `b` if it is not less.
     pub(super) fresh: Vec<f64>,
 }
 
 /// The mean course of a cycle from a given state to the next busy period.
 pub(super) struct Cycle {
-    /// At index `j`: the probability that `j` stations transmit next.
+    /// Probability, at index `j`, that `j` stations transmit next.
     pub(super) next: Vec<f64>,
     /// The part of `next` in which the colliders were pre-empted, and one holds a draw of 0.
     pub(super) next_with_zero: Vec<f64>,

@@ -172,7 +172,7 @@ impl<'a> Cell<'a> {
         outcomes
     }
 
-    /// From one channel access to the next, in s. A collision lasts as long as its longest frame.
+    /// Time from one channel access to the next, in s. A collision lasts as long as its longest frame.
     fn mean_access_s(&self, others: &[Others]) -> f64 {
         let frame_s = |entity: &Entity| self.groups[entity.group].categories[entity.category].frame.as_secs_f64();
         let mut longest_first: Vec<usize> = (0..self.entities.len()).collect();

@@ -33,7 +33,7 @@ pub(super) struct Station<'a> {
 pub(super) struct Residual {
     /// The probability of each residual back-off after a channel access.
     pub(super) shares: Vec<f64>,
-    /// Of the frames, the part that is given up.
+    /// Part of the frames that is given up.
     pub(super) dropped: f64,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Means {
     pub(super) attempts: f64,
     pub(super) successes: f64,
     pub(super) given_up: f64,
-    /// From its start to that of the next one, in ticks.
+    /// Time from its start to that of the next one, in ticks.
     pub(super) elapsed: f64,
 }
 
@@ -130,7 +130,7 @@ impl Chain {
         self.stages.count() * self.stages.count() * self.kinds().len() * self.span
     }
 
-    /// Where the states of these stages begin, `delta` by `delta`.
+    /// Returns where the states of these stages begin, `delta` by `delta`.
     fn row(&self, x: usize, y: usize, kind: Kind) -> usize {
         ((x * self.stages.count() + y) * self.kinds().len() + kind as usize) * self.span
     }

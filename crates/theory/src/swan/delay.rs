@@ -44,7 +44,7 @@ pub struct Outcome {
     pub mac_delay_s: f64,
 }
 
-/// With less than this in busy devices, on average over time, there is no delay to speak of: a nanosecond in a second.
+/// Mean number of busy devices below which the delay is negligible: a nanosecond in a second.
 const LEAST_BUSY: f64 = 1e-9;
 
 /// Solves (1) to (6) for class 1 (real time) and class 2 (best effort), whose busy parts of the time were measured.

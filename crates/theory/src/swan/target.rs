@@ -66,7 +66,7 @@ impl Target {
         usable.then_some(busy).ok_or(Error::Probability)
     }
 
-    /// By how much class 1 succeeds more often in a second than its packets come: the two sides of (12).
+    /// Returns the surplus of class 1's successes per second over its packets: the two sides of (12).
     fn surplus(&self, channel: &Channel, contention: &Contention) -> f64 {
         contention.successes()[0] / contention.mean_slot_s(channel) - f64::from(self.devices) * self.packets_per_second
     }

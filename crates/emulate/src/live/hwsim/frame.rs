@@ -83,7 +83,7 @@ impl Rates {
         Series(std::array::from_fn(|_| modes.next().flatten()))
     }
 
-    /// The same as they were tried after this many transmissions.
+    /// Returns the modes that were tried after this many transmissions.
     pub(super) fn tried(self, mut transmissions: u16) -> Self {
         let last = self.0.iter().take_while(|rate| **rate != NO_RATE).count().saturating_sub(1);
         let mut rates = self.0;

@@ -31,9 +31,9 @@ const RATE: u16 = 5;
 const SIGNAL: u16 = 6;
 const RATES: u16 = 7;
 const COOKIE: u16 = 8;
-/// With a status: it ends a batch, after which a driver pulls more. hwsim as it comes does not read it.
+/// Attribute of a status that ends a batch, after which a driver pulls more. Unpatched hwsim does not read it.
 const PULLS: u16 = 9;
-/// With a frame or a status: airtime in microseconds. hwsim as it comes does not read it.
+/// Attribute of a frame or a status: airtime in microseconds. Unpatched hwsim does not read it.
 const AIRTIME: u16 = 10;
 const FREQUENCY: u16 = 19;
 const RATE_FLAGS: u16 = 21;

@@ -93,9 +93,9 @@ pub struct Pace {
     pub most: Bytes,
     /// If more than these bytes have waited for all of this time, a packet is dropped.
     pub patience: Option<(Bytes, Duration)>,
-    /// Where packets are dropped on departure: the longest that one may have waited if more bytes wait than `most`.
+    /// If packets are dropped on departure: longest wait of a packet while more bytes wait than `most`.
     pub longest: Option<Duration>,
-    /// By which packets that can be marked are marked on departure.
+    /// Rule by which ECN-capable packets are marked on departure.
     pub mark: Option<Mark>,
 }
 

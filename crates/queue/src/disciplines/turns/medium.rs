@@ -95,7 +95,7 @@ impl Medium {
         Duration::from_nanos(wall.as_nanos().saturating_mul(ONE) / self.stretch)
     }
 
-    /// So much estimated airtime is done.
+    /// The MAC has finished packets of this estimated airtime.
     pub(super) fn completed(&mut self, now: Instant, estimated: Duration) {
         debug_assert!(self.since <= now && self.pending >= estimated);
         self.done += estimated;

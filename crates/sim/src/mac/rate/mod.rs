@@ -39,7 +39,7 @@ pub(crate) struct Rates {
     only: Option<Mode>,
     /// The widest channel of the next frames, if that is limited.
     limit: Option<ChannelWidth>,
-    /// By peer, the mode that a driver wants for the frame that is due.
+    /// Mode that a driver wants for the frame that is due, by peer.
     told: Vec<(u32, Mode)>,
 }
 
@@ -108,7 +108,7 @@ impl Rates {
         }
     }
 
-    /// The same without a limit of the width.
+    /// Returns the mode without a limit of the width.
     pub(crate) fn widest(&self, to: u32) -> Mode {
         if let Some(&(_, mode)) = self.told.iter().find(|&&(peer, _)| peer == to) {
             return mode;

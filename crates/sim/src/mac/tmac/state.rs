@@ -40,7 +40,7 @@ pub(crate) struct TmacState {
     pub(in crate::mac) refused: u8,
     /// After a refused request: earliest moment of the next, unless a younger key is heard.
     pub(in crate::mac) hold: Instant,
-    /// While it defers: since when no older packet was seen to go.
+    /// While it defers: the time since which no older packet was seen to go.
     pub(in crate::mac) deferring: Option<Instant>,
 }
 

@@ -69,7 +69,7 @@ fn radiotap_flags(data: &[u8]) -> Result<u8, No> {
     read(data.get(at).copied())
 }
 
-/// Where the frame begins behind a header of AVS, which is big-endian.
+/// Returns where the frame begins after a header of AVS, which is big-endian.
 fn avs(data: &[u8]) -> Result<usize, No> {
     usize::try_from(read(Order::Big.u32(data, 4))?).map_err(|_| No::Cut)
 }

@@ -44,7 +44,7 @@ impl Ranges {
         if self.0.is_empty() { block.len() } else { self.missing_among(block) }
     }
 
-    /// The same if the set is not empty.
+    /// Counts missing octets if the set is not empty.
     fn missing_among(&self, block: Block) -> u64 {
         if block.len() == 0 {
             return 0;

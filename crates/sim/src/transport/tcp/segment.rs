@@ -46,7 +46,7 @@ pub(crate) struct Sacks {
 }
 
 impl Sacks {
-    /// As many blocks as the 40 octets of options hold (RFC 2018, section 3); one less beside timestamps.
+    /// As many blocks as the 40 octets of options hold (RFC 2018, section 3); one less with timestamps.
     pub(crate) const MOST: usize = 4;
 
     /// Adds a block; blocks beyond [`Self::MOST`] are left out.

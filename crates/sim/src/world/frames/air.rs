@@ -16,7 +16,7 @@ use units::Instant;
 
 /// Why a tail pauses.
 enum Stop {
-    /// At this listener, by its index, which heard something that concerns it.
+    /// A listener, by its index, heard something that concerns its node.
     At(u32, Heard, NodeId),
     /// Another event comes before this time, at which it reaches this listener.
     Before(Instant, u32),

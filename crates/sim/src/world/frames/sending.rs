@@ -21,7 +21,7 @@ pub(super) enum Sort {
     Packet(Handle),
     /// Frames for one station that the sender holds until the answer is due.
     Held,
-    /// The same for several stations side by side.
+    /// Frames for several stations side by side that the sender holds.
     Parts,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Generations {
 }
 
 impl Generations {
-    /// Those of a network's nodes, without the wired ones.
+    /// Generations of a network's nodes, without the wired ones.
     pub(crate) fn new(network: &Network, sites: &[Site]) -> Result<Self, BuildError> {
         let sites = || sites.iter().filter(|site| site.role != Role::Wired);
         let own: Vec<Option<Radio>> = sites().map(|site| radio::own(site, &network.radio)).collect::<Result<_, _>>()?;

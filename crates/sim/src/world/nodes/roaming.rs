@@ -53,7 +53,7 @@ impl Family {
         Turn { to: self.nodes[place], access_point: self.access_points[place], leaves, comes: leaves + outage }
     }
 
-    /// Where it goes by the signals.
+    /// Returns its next access point by the signals.
     fn by_signal(&self, roaming: &Roaming, signals: &mut Signals, end: Instant) -> Vec<Turn> {
         let (mut now, mut turns) = (Instant::ZERO, Vec::new());
         let mut at = 0;
@@ -89,7 +89,7 @@ impl Family {
         turns
     }
 
-    /// Where it goes as the scenario says.
+    /// Returns its next access point by the scenario.
     fn by_hand(&self, roaming: &Roaming, site: &Site, sites: &[Site]) -> Result<Vec<Turn>, BuildError> {
         let mut turns = vec![self.turn(0, Instant::ZERO, Duration::ZERO)];
         for (step, index) in roaming.moves.iter().zip(0..) {

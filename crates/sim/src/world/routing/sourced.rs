@@ -16,7 +16,7 @@ pub(super) struct Sourced {
     headers: Beside<Header>,
     /// Source route of the packet that a node takes now.
     pub(super) arriving: Header,
-    /// The same for its next hop, if it goes on.
+    /// Header for its next hop, if it goes on.
     pub(super) onward: Option<Header>,
     out: Output,
 }
@@ -82,7 +82,7 @@ impl Sourced {
         packet.length = packet.length - self.header(handle).length();
     }
 
-    /// Where a packet goes: a data packet, or one with this message.
+    /// Returns the next hop of a packet: a data packet, or one with this message.
     pub(super) fn next(&self, handle: Handle, message: Option<Handle>) -> u32 {
         let header = message.map_or_else(|| self.header(handle), |message| self.messages.get(message).header);
         header.next().unwrap_or(BROADCAST)

@@ -102,7 +102,7 @@ pub(crate) struct Sender {
     pub(super) report: Option<Report>,
     /// Discard priorities, if packets have them.
     pub(super) marks: Option<Marks>,
-    /// Where packets of priority 0 are still to be repeated at once.
+    /// Octets in which packets of priority 0 are still to be repeated at once.
     pub(super) lowest: Block,
     /// Returns the counts of its actions so far.
     pub(crate) counts: Counts,
