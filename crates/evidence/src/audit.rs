@@ -100,7 +100,7 @@ fn no_evidence(scenario: &Scenario, claim: &Claim, rows: &[&&Row]) -> Vec<String
         }));
         if claims::is_open(claim) && !rows.iter().all(|row| matches!(row.verdict, Ruling::Better | Ruling::Differs)) {
             found.push(format!(
-                "{}: a number is printed, and `{}` is open on one side: give the window two ends",
+                "{}: the document prints a number, and `{}` is open on one side: give it two ends",
                 claim.id, claim.holds
             ));
         }

@@ -253,7 +253,7 @@ fn where_it_cannot_be_is_refused() {
             "queues = \"turns\"",
             "queues = \"turns\"\nturns.bulk_delay = \"90 ms\"",
             "node.ap.turns.bulk_delay",
-            "below `target_delay`, which is 100 ms",
+            "at least `target_delay`, which is 100 ms",
         ),
         ("role = \"wired\"", "role = \"wired\"\nqueues = \"turns\"", "node.server.queues", "no radio"),
         (

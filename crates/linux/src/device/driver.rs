@@ -73,8 +73,8 @@ pub(crate) fn one_for_several(link: &Link) -> Option<String> {
     let (name, queues) = (&link.name, link.tx_queues);
     (queues > 1 && link.qdisc != "noqueue").then(|| {
         format!(
-            "{name} has {queues} transmit queues: in place of `mq`, which has a queue and a lock for each, stands one queue under \
-             one lock, and processors that send at once wait for each other; `mq` comes back at the end"
+            "{name} has {queues} transmit queues: one queue under one lock replaces `mq`, which has a queue and a lock for each, \
+             so processors that send at once wait for each other; `mq` comes back at the end"
         )
     })
 }

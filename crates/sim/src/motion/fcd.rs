@@ -3,7 +3,7 @@
 //! Of this XML only these elements are known: `<timestep time="2.00">`, and in it `<vehicle id="v0" x="5.1" y="-1.6" .../>`,
 //! `<person .../>` or `<container .../>`, perhaps with a height `z`. Between two time steps a node goes straight at constant
 //! speed. It is on the air from its first time step until the first in which it is missing: that is how SUMO's own
-//! conversion for ns-2 has it. One that comes again is at once where it appears. Positions are metres: degrees, which SUMO
+//! conversion for ns-2 has it. A node that comes back is at its new position at once. Positions are metres: degrees, which SUMO
 //! writes under the same names with `--fcd-output.geo`, are refused.
 
 use super::movements::{TOO_FAR, is_near};

@@ -201,7 +201,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
     }
     let TurnsScheduler { target_delay, bulk_delay, .. } = site.turns;
     if bulk_delay.is_some_and(|bulk| bulk.get() < target_delay.get()) {
-        let message = format!("below `target_delay`, which is {}: write at least that", target_delay.get());
+        let message = format!("it must be at least `target_delay`, which is {}", target_delay.get());
         return refuse("turns.bulk_delay", message);
     }
     if let Some(queues @ (Queues::Mac80211 | Queues::Turns | Queues::Driver)) = site.queues {
