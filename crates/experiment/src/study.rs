@@ -135,7 +135,7 @@ pub struct Run {
     /// The results of analytic models; absent if the scenario asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Modelled>,
-    /// How late real packets were, and which were not carried; absent unless the run was an emulation.
+    /// Lateness of real packets, and those not carried; absent unless the run was an emulation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<Emulation>,
 }

@@ -77,7 +77,7 @@ pub struct Forecast {
     pub foreign: f64,
     /// Draws that were kept.
     pub draws: usize,
-    /// How far the nearest draw is from what was seen, in tolerances.
+    /// Distance of the nearest draw from what was seen, in tolerances.
     pub distance: f64,
     /// Ratio of the first arm to today if the neighbour takes all of the air that it can.
     pub grown: Option<Interval>,
@@ -224,7 +224,7 @@ impl Arm {
 }
 
 impl Air {
-    /// How far a simulation of today's queues is from what was seen in the same steps, in tolerances.
+    /// Returns the distance of a simulation of today's queues from what was seen in the same steps, in tolerances.
     fn distance(&self, draw: &Draw, found: &Found) -> f64 {
         let steps = draw.steps.start + WARMUP..draw.steps.end;
         let mut sum = 0.0;

@@ -21,7 +21,7 @@ const LOSS: f64 = 0.2;
 const LOSS_AT_FIRST: f64 = 0.5;
 const KNOWN: usize = 4;
 const ECHOES: usize = 20;
-/// It does harm if no echo is answered for this time, in seconds, and for three times the default's longest silence.
+/// An arm does harm if no echo is answered for this time, in seconds, and for three times the default's longest silence.
 const SILENCE: f64 = 5.0;
 
 /// A world in which arms are tried.

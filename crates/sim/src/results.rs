@@ -21,16 +21,16 @@ pub struct Outcome {
     /// Warnings of parameters that may behave badly: those of controllers, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// One entry a flow, in the scenario's order.
+    /// One entry per flow, in the scenario's order.
     pub flows: Vec<Flow>,
-    /// One entry a node, in the scenario's order.
+    /// One entry per node, in the scenario's order.
     pub nodes: Vec<Node>,
     /// The network as a whole.
     pub totals: Totals,
     /// Time series, where they were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<Series>,
-    /// How times are distributed, where that was asked for.
+    /// Distributions of times, where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub distributions: Option<Distributions>,
 }
@@ -123,7 +123,7 @@ pub struct Flow {
     pub deadline_use_ratio: f64,
     /// Received within the deadline / those sent that are not on their way; with `record.in_flight_lost` / sent.
     pub data_yield: f64,
-    /// How a receiver that plays it got on; only with `player_buffer`.
+    /// Stalls of a receiver that plays it; only with `player_buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player: Option<Played>,
     /// Why packets were lost, of TCP segments with data; only with a routing protocol, or where a wired link has a `loss`.
@@ -226,7 +226,7 @@ pub struct DistanceClass {
     pub reception_ratio: f64,
 }
 
-/// How a receiver got on that plays a stream, over the whole run. Waiting to begin is no stall.
+/// Stalls of a receiver that plays a stream, over the whole run. Waiting to begin is no stall.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Played {
     /// How often it ran dry.
@@ -264,7 +264,7 @@ pub struct FlowHops {
     pub min: u8,
     /// The most.
     pub max: u8,
-    /// How many came over one hop, over two, and so on, up to the most; where that was asked for.
+    /// Number of packets over one hop, over two, and so on, up to the most; where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<Vec<u64>>,
 }
@@ -278,7 +278,7 @@ pub struct Judged {
     pub other: Verdicts,
 }
 
-/// How many lost packets the receiver held for what.
+/// Lost packets by the cause that the receiver assumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdicts {
     /// For lost by congestion.
@@ -294,10 +294,10 @@ pub struct Verdicts {
 pub struct Admission {
     /// Was it admitted at the end?
     pub admitted: bool,
-    /// When it was first admitted, from the start of the run.
+    /// Time of the first admission, from the start of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admitted_s: Option<f64>,
-    /// When it was refused, or stopped after it had been admitted.
+    /// Time at which it was refused, or stopped after it had been admitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_s: Option<f64>,
     /// The end of the run where it is admitted then, else `refused_s`: by this, who lasted longer can be asked of all flows.
@@ -318,7 +318,7 @@ pub struct Admission {
 /// A move of a station to another access point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Roam {
-    /// When it left the access point before, from the start of the run.
+    /// Time at which it left the access point before, from the start of the run.
     pub left_s: f64,
     /// When its data could flow again.
     pub joined_s: f64,
@@ -370,9 +370,9 @@ pub struct Energy {
     pub doze_j: f64,
     /// How long it sent.
     pub transmit_s: f64,
-    /// How long others kept the medium busy here.
+    /// Time for which others kept the medium busy here.
     pub receive_s: f64,
-    /// How long the medium was idle here, and it did not doze.
+    /// Time for which the medium was idle here, and it did not doze.
     pub listen_s: f64,
     /// How long it dozed.
     pub doze_s: f64,
@@ -398,7 +398,7 @@ pub struct EnergyLevel {
     pub power_w: f64,
 }
 
-/// How often the queues of a node overflowed, and whom that hit.
+/// Overflows of a node's queues, and the flows that they hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overflows {
     /// How often.

@@ -158,7 +158,7 @@ pub enum Kind {
     MultiBlockAck {
         /// Their number.
         stations: u8,
-        /// How many of them are told that all has arrived, without a bitmap.
+        /// Number of them whose frames all arrived, told without a bitmap.
         whole: u8,
         /// True if the bitmaps have 256 bits, not 64.
         long: bool,

@@ -75,7 +75,7 @@ pub enum Arrivals {
 /// Outcome of frames that arrive while one waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// They are lost: there is room for one frame.
+    /// Waiting frames are lost: there is room for one frame.
     None,
     /// They wait, however many they are.
     Infinite,

@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(1);
 const PREFIX_V4: u8 = 8;
 const PREFIX_V6: u8 = 64;
 
-/// When a delivery is late, and what is written down of it.
+/// Rules of lateness: when a delivery is late, and what is recorded of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// Real minus simulated time of delivery above which a packet is late.
@@ -48,9 +48,9 @@ pub struct Rules {
 /// Lateness and refused packets of an emulation, which the network's results lack.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// How late packets were delivered, and which were not carried.
+    /// Lateness of deliveries, and packets that were not carried.
     pub emulation: Emulation,
-    /// How late they were over time, if that was wanted.
+    /// Lateness over time, if that was wanted.
     pub series: Option<EmulationSeries>,
     /// Time that it took, real and not simulated.
     pub wall: Duration,

@@ -28,11 +28,11 @@ pub struct Refused {
     pub multicast: u64,
     /// Which the kernel dropped in front of the device, because they came faster than they were read.
     pub device_full: u64,
-    /// Whose TTL ran out on the way.
+    /// Packets whose TTL ran out on the way.
     pub ttl: u64,
     /// Packets refused while their node was off the air.
     pub absent: u64,
-    /// No packets of IPv4 or IPv6.
+    /// Packets that are neither IPv4 nor IPv6.
     pub not_ip: u64,
     /// Longer than the MTU.
     pub too_long: u64,

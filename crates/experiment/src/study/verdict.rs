@@ -163,7 +163,7 @@ pub enum Ruling {
     Holds,
     /// Its 95 % interval reaches the window, and the claim asks for no more (`seeds = "not-refuted"`).
     NotRefuted,
-    /// It lies on the side of the window on which ours is better than the document says.
+    /// The interval lies on the side of the window on which ours is better than the document says.
     Better,
     /// It was not ruled on: the run was a short one.
     NeedsFullRuns,
@@ -171,7 +171,7 @@ pub enum Ruling {
     TooFewSeeds,
     /// Its 95 % interval contains the border of the window.
     NotConfirmed,
-    /// It does not lie in the window.
+    /// The interval does not lie in the window.
     Differs,
 }
 

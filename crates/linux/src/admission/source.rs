@@ -89,7 +89,7 @@ pub struct Source {
     gate: FlowGate,
     /// Time until which the flow counts as newly admitted.
     new_until: Instant,
-    /// When to tell the agent next that the program is there.
+    /// Time at which to tell the agent next that the program is there.
     present: Instant,
 }
 

@@ -97,7 +97,7 @@ pub(super) struct Agent {
     listeners: Vec<Listener>,
     /// Last reported failure of each socket, by its address or interface.
     deaf: BTreeMap<String, String>,
-    /// When sockets that do not listen try again.
+    /// Time at which sockets that do not listen try again.
     again: Instant,
     /// Present if admission is configured.
     pub(super) port: Option<Port>,

@@ -172,7 +172,7 @@ pub struct Capabilities {
     pub kind: &'static str,
     /// Whether packets above a lowered limit are discarded at once. Otherwise they leave as the link takes them.
     pub purges: bool,
-    /// How often [`Device::look`] must be called for estimates to hold; `None` if every packet is measured.
+    /// Interval at which [`Device::look`] must be called for estimates to hold; `None` if every packet is measured.
     pub look_every: Option<Duration>,
     /// Quantities that a controller can read here, measured or estimated.
     pub reads: Reads,

@@ -6,7 +6,7 @@ use crate::config::{Propagation, Radio};
 use crate::motion::Motion;
 use units::{Instant, Length, Power};
 
-/// How strongly a node is heard over a distance, without fading and shadowing.
+/// Power with which a node is heard over a distance, without fading and shadowing.
 pub struct Reach {
     model: Model,
     of_distance_alone: bool,
@@ -35,7 +35,7 @@ impl Reach {
     }
 }
 
-/// How strongly nodes hear one another while they move, without fading.
+/// Power with which nodes hear one another while they move, without fading.
 pub(crate) struct Signals {
     model: Model,
     motion: Motion,

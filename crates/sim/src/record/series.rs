@@ -33,7 +33,7 @@ struct NodeStep {
     nodal: Span,
     /// Counts of the queue at the start of the step.
     before: Passed,
-    /// How long the node had sensed the medium busy at the start of the step.
+    /// Time for which the node had sensed the medium busy at the start of the step.
     busy_before: Duration,
 }
 

@@ -9,12 +9,12 @@ pub fn shares() -> Vec<f64> {
     (0..100_u32).map(|percent| f64::from(percent) / 100.0).chain(tail).collect()
 }
 
-/// How times are distributed: one time for each of the [`shares`].
+/// Distribution of times: one time for each of the [`shares`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distributions {
-    /// One entry a flow, in the scenario's order.
+    /// One entry per flow, in the scenario's order.
     pub flows: Vec<FlowDistribution>,
-    /// One entry a queue of a node, in the scenario's order.
+    /// One entry per queue of a node, in the scenario's order.
     pub nodes: Vec<NodeDistribution>,
 }
 

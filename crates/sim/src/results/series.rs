@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 pub struct Series {
     /// Length of a step.
     pub step_s: f64,
-    /// One entry a flow, in the scenario's order.
+    /// One entry per flow, in the scenario's order.
     pub flows: Vec<FlowSeries>,
-    /// One entry a queue of a node, in the scenario's order.
+    /// One entry per queue of a node, in the scenario's order.
     pub nodes: Vec<NodeSeries>,
-    /// How late real packets were delivered; absent unless the run was an emulation.
+    /// Lateness of real packets; absent unless the run was an emulation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulation: Option<EmulationSeries>,
 }
 
-/// How late the packets of real programs were delivered over time: real minus simulated time.
+/// Lateness of real programs' packets over time: real minus simulated time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EmulationSeries {
     /// Packets of the step that were later than the bound: its other values are not to be trusted if there are any.

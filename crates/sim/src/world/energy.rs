@@ -63,7 +63,7 @@ struct Spent {
 /// Time that a node has slept.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sleep {
-    /// When it fell asleep, and the busy time of the medium then.
+    /// Time at which it fell asleep, and the busy time of the medium then.
     since: Option<(Instant, Duration)>,
     /// Before that, and how long the medium was busy meanwhile.
     slept: Duration,

@@ -18,16 +18,16 @@ pub(crate) struct PowerSave {
     rules: config::PowerSave,
     pub(crate) access_point: NodeId,
     state: State,
-    /// When it last had a packet to send or received one.
+    /// Time at which it last had a packet to send or received one.
     active: Instant,
-    /// When its next event comes; others are stale.
+    /// Time of its next event; others are stale.
     due: Instant,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Awake,
-    /// It says that it sleeps from now on; `sent`: since it began to, it had something to send.
+    /// It announces that it sleeps from now on; `sent`: since it began to, it had something to send.
     Leaving {
         sent: bool,
     },

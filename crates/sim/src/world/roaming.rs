@@ -87,7 +87,7 @@ impl Roaming {
         Some(left.access_point)
     }
 
-    /// When a station has come where: the moves that it has ended.
+    /// Moves that a station has ended: when, and to which access point.
     pub(crate) fn moved(&self, node: u32) -> &[Turn] {
         self.station(node)
             .filter(|station| station.home == node)

@@ -52,7 +52,7 @@ pub struct World {
     pub(crate) recorder: Option<Recorder>,
     /// Records for the results.
     pub(crate) record: Record,
-    /// How far nodes are apart, if receptions are recorded by distance.
+    /// Distances of nodes, if receptions are recorded by distance.
     pub(crate) distances: Option<Box<Distances>>,
     /// Overflows of queues, if recorded.
     pub(crate) overflows: Option<Box<Overflows>>,

@@ -11,7 +11,7 @@ pub(super) struct Others {
     pub(super) after: Vec<f64>,
     /// None has attempted before `t`, and no higher category of its station at `t`: the category may send.
     pub(super) lets_send: Vec<f64>,
-    /// That, and no other station attempts at `t`.
+    /// As `lets_send`, and no other station attempts at `t`.
     pub(super) lets_succeed: Vec<f64>,
 }
 
@@ -70,7 +70,7 @@ impl Station<'_> {
         Residual { shares, dropped: if self.law.gives_up(windows.len() - 1) { dropped } else { 0.0 } }
     }
 
-    /// How many accesses a stage sees at each residual back-off, from a draw out of this window to the attempt.
+    /// Number of accesses that a stage sees at each residual back-off, from a draw out of this window to the attempt.
     fn visits(&self, window: usize, others: &Others) -> Vec<f64> {
         // It becomes less by `less` at an access by others at the category's own boundary `less - 1`.
         let access = |m: usize| others.reached(m) - others.reached(m + 1);

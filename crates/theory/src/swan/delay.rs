@@ -20,7 +20,7 @@ pub struct Class {
     pub busy: f64,
 }
 
-/// How the devices of a class attempt.
+/// Attempts of the devices of a class.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attempts {
     /// `tau_i`.

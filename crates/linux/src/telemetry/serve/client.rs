@@ -40,7 +40,7 @@ pub(super) struct Client {
     sent: usize,
     /// Whether it has closed its sending side.
     silent: bool,
-    /// When it is dropped unless it makes progress.
+    /// Time at which it is dropped unless it makes progress.
     deadline: Instant,
     /// When the next line is due.
     due: Instant,
