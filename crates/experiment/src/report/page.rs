@@ -70,7 +70,7 @@ pub fn charts(number: usize, study: &Study) -> Redrawn {
     Redrawn { figures, data }
 }
 
-/// Writes the figure of a chart by its numbers: that of the study in the report, and its own.
+/// Writes the figure of a chart, given the study's number in the report and the chart's own.
 fn drawn(out: &mut String, (n, k): (usize, usize), study: &Study, data: &mut Data, tracks: &mut Tracks) -> fmt::Result {
     let chart = &study.charts[k];
     let picture = lines::picture(n, study, chart, format!("chart-{n}-{k}"), data, tracks);

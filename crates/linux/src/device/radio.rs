@@ -54,7 +54,7 @@ struct Counted {
 impl Radiometer {
     /// Quantities that drivers may report.
     pub(crate) const READS: Reads = Reads::MEDIUM.and(Reads::LINK).and(Reads::CONTENDERS).and(Reads::AGGREGATES);
-    /// Which of them are estimated, and how.
+    /// Readings that are estimated, and how.
     pub(crate) const ESTIMATES: [(Reads, &str); 2] = [
         (Reads::CONTENDERS, "stations heard: those of this interface; others on the channel are not counted"),
         (

@@ -26,7 +26,7 @@ pub struct Stations {
     pub phy: String,
     /// Whether the driver reports airtime of stations.
     pub has_airtime_reports: bool,
-    /// Whether the driver uses airtime queue limits (AQL).
+    /// True if the driver uses airtime queue limits (AQL).
     pub has_aql: bool,
     /// Its role, channel and power.
     pub interface: Interface,

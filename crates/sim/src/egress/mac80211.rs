@@ -88,7 +88,7 @@ struct Share {
     category: usize,
     broadcasts: bool,
     listed: bool,
-    /// Number of the round in which its last turn was.
+    /// Number of the round of the station's last turn.
     round: u64,
     /// Airtime deficit in nanoseconds; below zero if the station has used more than its share.
     deficit: i64,

@@ -181,7 +181,7 @@ impl Port {
         (queue, self.controller.update(&Seen { queue, radio, heard }))
     }
 
-    /// Carries out orders from now on.
+    /// Carries out a controller's orders.
     pub(crate) fn obey(&mut self, now: Instant, orders: &Orders, dropped: &mut impl FnMut(Waiting)) {
         self.queue.set_limit(now, orders.limit, dropped);
         self.shaper.set_rate(now, orders.rate);

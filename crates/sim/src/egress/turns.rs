@@ -216,7 +216,7 @@ impl Turns {
         }
     }
 
-    /// When a port of a category may be released that is held back now, if nothing else happens.
+    /// Time at which a port of a category that is held back now may be released, if nothing else happens.
     pub(super) fn ready_at(&self, category: u8) -> Option<(PortId, Instant)> {
         self.law.ready_at(category.into()).map(|(port, at)| (PortId::at(port), at))
     }

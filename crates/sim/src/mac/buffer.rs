@@ -36,7 +36,7 @@ pub(crate) struct Mpdu {
     pub(super) sent: bool,
     /// Whether an attempt at it has failed: the frame, or the RTS that announced it.
     pub(super) tried: bool,
-    /// Whether it has been sent more than once.
+    /// True if it has been sent more than once.
     pub(crate) retry: bool,
     /// End of its lifetime, which the failure of the first A-MPDU with it begins.
     expiry: Instant,

@@ -11,7 +11,7 @@ use units::{Bytes, Instant};
 /// Added to the category of frames set aside that are in no category's turns until their receiver wakes.
 const SUSPENDED: u8 = 1 << 7;
 
-/// How frames were tried that failed: which of their limits counts it.
+/// How failed frames were tried, which decides which of their limits counts the failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {
     /// Sent without RTS.

@@ -70,7 +70,7 @@ impl Txop {
         Self { limit, end, cleared: Cleared::No, fixed: None, open_at }
     }
 
-    /// Begins one, won now, of this limit.
+    /// Begins a TXOP, won now, of this limit.
     pub(super) fn begin(&mut self, now: Instant, limit: Duration) {
         (self.limit, self.end, self.cleared, self.fixed) = (limit, now + limit, Cleared::No, None);
     }

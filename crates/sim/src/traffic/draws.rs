@@ -61,7 +61,7 @@ impl Pareto {
         self.scale * libm::pow(random.unit(), -1.0 / self.shape)
     }
 
-    /// Draws the rest of such a time at a random moment of a renewal process: the equilibrium distribution. Up to
+    /// Draws the rest of a time at a random moment of a renewal process: the equilibrium distribution. Up to
     /// `scale` it is uniform, with probability 1 - 1/shape; above, Pareto with a shape less by one.
     fn residual(self, random: &mut Stream) -> f64 {
         if random.unit() * self.shape > 1.0 {

@@ -71,8 +71,8 @@ impl Rates {
         Self(rates)
     }
 
-    /// The modes that they are, with these flags at this frequency in MHz, up to the newest format that the network has. None
-    /// is given for one that it does not know.
+    /// Returns the modes of the rates, with these flags at this frequency in MHz, up to the newest format that the network has.
+    /// A mode that the network does not know is `None`.
     pub(super) fn series(self, flags: &[u8], frequency: u32, newest: Option<Format>) -> Series {
         let flags = flags.as_chunks::<OCTETS>().0.iter().map(|&[_, low, high]| u16::from_le_bytes([low, high]));
         let steps = self.0.iter().zip(flags.chain(std::iter::repeat(0)));

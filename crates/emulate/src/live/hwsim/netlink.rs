@@ -203,7 +203,7 @@ impl Driver {
     }
 }
 
-/// A message of generic netlink: a request, without an answer if nothing is wrong.
+/// A message of generic netlink: a request, which the kernel answers only if something is wrong.
 fn message(command: u8, family: u16) -> Request {
     Request::new(family, REQUEST, &[command, 1, 0, 0])
 }

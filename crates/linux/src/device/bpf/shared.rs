@@ -147,7 +147,7 @@ pub enum Order {
 }
 
 impl Order {
-    /// Returns the one that is wished for; whether stations are told apart matters to turns.
+    /// Returns the wished way of release; whether stations are told apart matters to turns.
     pub(crate) fn of(wish: &Wish, by_station: bool) -> Self {
         match wish.turns() {
             Some(target) => Self::Turns(Turns { target, bulk: wish.bulk_delay, by_station }),

@@ -177,7 +177,7 @@ fn group(interface: &Interface) -> Option<Station> {
     is_sender.then(|| station(name(GROUP), rate, Format::NonHt, 1.0))
 }
 
-/// Returns what stands for receivers that are not named: the mean of the others.
+/// Returns the mean of the others, which stands for receivers that are not named.
 fn mean(known: &[Station]) -> Station {
     let Some(count @ 1..) = u64::try_from(known.len()).ok() else {
         return station(0, LOWEST, Format::NonHt, 1.0);

@@ -95,7 +95,7 @@ pub(crate) struct Turns<P> {
     flows: Flows<P, Seen>,
     /// The flow that was the longest when a packet last came or was dropped; others may have grown past it since.
     fattest: Option<usize>,
-    /// Since when more than two turns wait.
+    /// Time since which more than two turns wait.
     full_since: Instant,
     /// Thin packets, and those that go first by order: before all others.
     first: VecDeque<Waiting<P>>,

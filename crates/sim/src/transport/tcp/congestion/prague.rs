@@ -36,7 +36,7 @@ struct Round {
     marked: u64,
 }
 
-/// An acknowledgement, with what arrived marked.
+/// Handles an acknowledgement, with the octets that arrived marked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heard {
     pub(crate) now: Instant,
