@@ -108,7 +108,7 @@ impl Wish {
         self.settings.discipline == DisciplineName::Biased
     }
 
-    /// Returns how long packets may wait in a queue with turns: where settings ask for one, or nothing asks for anything.
+    /// Returns the target delay of a queue with turns, if the settings ask for turns or for nothing at all.
     pub(crate) fn turns(&self) -> Option<Positive<Duration>> {
         let of_settings = self.settings.turns.as_ref().map(|turns| turns.target_delay);
         let is_free = self.backend == Backend::Auto && self.place.parent == ROOT && self.is_unspecific() && !self.force;

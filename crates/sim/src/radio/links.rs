@@ -1,7 +1,7 @@
 //! Links between nodes: the listeners of every sender, nearest first.
 //!
 //! Nodes that stand still are looked at once. The listeners of a node that may have moved, or from which others may have
-//! moved away, are found anew when it starts to send; a frame then keeps the distances of its first moment. Between two
+//! moved away, are found anew when it starts to send. A frame then keeps the distances of its first moment. Between two
 //! frames nothing is computed. A node that is off the air has no links, and is in those of no other.
 
 use super::channel::Channel;

@@ -12,8 +12,8 @@ use units::Bytes;
 
 impl World {
     /// Refills a port of `node` after a packet of `left` has left it or its limit has moved. If `left` is a saturated
-    /// flow that begins here, its next packet follows; before it come, in turn, the flows that have none queued because
-    /// the port discarded them.
+    /// flow that begins here, its next packet follows. Flows whose queued packets the port discarded come before it, in
+    /// turn.
     #[inline(always)] // once a packet, and mostly no saturated flow begins there
     pub(super) fn refill(&mut self, node: NodeId, port: PortId, left: Option<FlowId>) {
         let saturated = &self.nodes[node].saturated[port];

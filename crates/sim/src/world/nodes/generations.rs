@@ -10,7 +10,7 @@ use crate::world::radio;
 #[derive(Debug)]
 pub(crate) struct Generations {
     radios: Vec<Radio>,
-    /// MCS of access points' frames to each.
+    /// MCS of access points' frames to each node.
     downlink: Vec<Option<u8>>,
 }
 
