@@ -90,8 +90,8 @@ pub enum Unfit {
     )]
     Knobs,
     #[error(
-        "{device}: without a controller only the knobs of mac80211 have a target delay, and no dry run shows them: name a \
-         controller that has one"
+        "{device}: without a controller a target delay sets only the knobs of mac80211, which a dry run does not show: \
+         name a controller that has one"
     )]
     Target { device: String },
     #[error(

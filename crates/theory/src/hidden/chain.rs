@@ -37,7 +37,7 @@ pub(super) struct Chain {
 /// The data frame that follows a CTS, its events counted from its own start.
 #[derive(Clone, Copy)]
 struct Data {
-    /// Its start, from that of the RTS.
+    /// Start of the data frame, counted from that of the RTS.
     begins: usize,
     ends: usize,
     reacts: usize,
