@@ -78,11 +78,6 @@ impl Failure {
     pub(crate) fn code(&self) -> u8 {
         self.code
     }
-
-    /// True for a failure without a message, because the reader of the output has closed its pipe.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.message.is_empty()
-    }
 }
 
 impl fmt::Display for Failure {

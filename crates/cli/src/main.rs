@@ -40,8 +40,10 @@ fn main() -> ExitCode {
     match parsed().and_then(commands::run) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
-            if !failure.is_silent() {
-                console::complain(format_args!("error: {failure}"));
+            // There is none where the reader of the output has closed its pipe.
+            let message = failure.to_string();
+            if !message.is_empty() {
+                console::complain(format_args!("error: {message}"));
             }
             ExitCode::from(failure.code())
         }

@@ -101,6 +101,21 @@ fn inner_verdict() {
     assert!(std::fs::read_to_string(folder.path().join("one.html")).unwrap().contains("<svg"));
     let pooled = sluice(folder.path()).args(["trial", "--pool", "one.json", "one.json"]).output().unwrap();
     assert!(stdout(&pooled).starts_with("With limit=20"), "{}", said(&pooled));
+    let of_arm = |arm: &str, low: f64, high: f64| {
+        format!(r#"{{"forecast":{{"arms":[{{"name":"{arm}","echo":{{"low":{low},"high":{high}}}}}]}}}}"#)
+    };
+    for (forecast, code, words) in [
+        (of_arm("limit=20", 0.01, 0.99), 0, "RTT p99 with limit=20: forecast 0.01 to 0.99 times, found 0."),
+        (of_arm("limit=20", 90.0, 900.0), 0, "outside"),
+        (of_arm("turns", 0.1, 1.0), 0, "says nothing of these arms"),
+        (r#"{"forecast":{"arms":[]}}"#.to_owned(), 2, "it could not tell"),
+        ("[1]".to_owned(), 2, "forecast.json is no forecast: expected what `sluice forecast --json` prints"),
+    ] {
+        std::fs::write(folder.path().join("forecast.json"), forecast).unwrap();
+        let given = ["trial", "--pool", "one.json", "one.json", "--forecast", "forecast.json"];
+        let beside = sluice(folder.path()).args(given).output().unwrap();
+        assert!(beside.status.code() == Some(code) && said(&beside).contains(words), "{}", said(&beside));
+    }
     let state = || std::fs::read_dir(folder.path().join("state")).unwrap().count();
     assert_eq!(state(), 0, "nothing is left behind");
 

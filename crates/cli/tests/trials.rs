@@ -16,44 +16,20 @@ const CELL: &str = r#"
 title = "An access point on trial"
 duration = "3 s"
 warmup = "0.5 s"
-[radio]
-standard = "802.11g"
-data_rate = "6 Mb/s"
-[queue]
-limit = LIMIT
-[[node]]
-name = "ap"
-role = "access-point"
-position = ["0 m", "0 m"]
-[[node]]
-name = "sta"
-position = ["5 m", "0 m"]
-access_point = "ap"
-[[node]]
-name = "other"
-role = "access-point"
-position = ["0 m", "5 m"]
-[[node]]
-name = "guest"
-position = ["5 m", "5 m"]
-access_point = "other"
-[[flow]]
-name = "load"
-from = "ap"
-to = "sta"
-traffic = { kind = "poisson", rate = "LOAD Mb/s", packet = "1472 B" }
-[[flow]]
-name = "theirs"
-from = "other"
-to = "guest"
-traffic = { kind = "poisson", rate = "THEIRS Mb/s", packet = "1472 B" }
-[[flow]]
-name = "ping"
-from = "ap"
-to = "sta"
-traffic = { kind = "ping", packet = "64 B", every = "100 ms" }
-[record]
-distributions = true
+radio = { standard = "802.11g", data_rate = "6 Mb/s" }
+queue.limit = LIMIT
+record.distributions = true
+node = [
+    { name = "ap", role = "access-point", position = ["0 m", "0 m"] },
+    { name = "sta", position = ["5 m", "0 m"], access_point = "ap" },
+    { name = "other", role = "access-point", position = ["0 m", "5 m"] },
+    { name = "guest", position = ["5 m", "5 m"], access_point = "other" },
+]
+flow = [
+    { name = "load", from = "ap", to = "sta", traffic = { kind = "poisson", rate = "LOAD Mb/s", packet = "1472 B" } },
+    { name = "theirs", from = "other", to = "guest", traffic = { kind = "poisson", rate = "THEIRS Mb/s", packet = "1472 B" } },
+    { name = "ping", from = "ap", to = "sta", traffic = { kind = "ping", packet = "64 B", every = "100 ms" } },
+]
 "#;
 /// What the hour brings, in megabits per second: own load and the neighbour's.
 const HOURS: [(&str, &str); 3] = [("4.6", "1.2"), ("5.2", "0.4"), ("6.0", "0.8")];

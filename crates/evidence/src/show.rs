@@ -50,7 +50,8 @@ pub fn headline(rows: &[Row]) -> Vec<&Row> {
 pub fn counts(rows: &[&Row], width: usize) -> String {
     let mut text = String::new();
     let mut line = |whose: &str, rows: &[&Row]| {
-        text.push_str(&tables::wrapped(&format!("{whose}: {}", tally(rows)), width, 2));
+        let tally = tables::tallied(rows.iter().map(|row| (row.id.as_str(), row.verdict)));
+        text.push_str(&tables::wrapped(&format!("{whose}: {tally}"), width, 2));
         text.push('\n');
     };
     let own = |row: &&&Row| !other_conventions(row, rows);
@@ -81,11 +82,6 @@ const KINDS: [(Option<Origin>, &str); 4] = [
 /// True for a row of runs with other conventions than those of the claim's first row, which are its scenario's.
 fn other_conventions(row: &Row, rows: &[&Row]) -> bool {
     rows.iter().find(|other| other.id == row.id).is_some_and(|first| first.conventions != row.conventions)
-}
-
-/// Formats "41 claims: 30 hold, 11 differ".
-fn tally(rows: &[&Row]) -> String {
-    tables::tallied(rows.iter().map(|row| (row.id.as_str(), row.verdict)))
 }
 
 /// Formats the documents on record with at most `width` columns, with the counts of verdicts on their statements.

@@ -151,7 +151,6 @@ pub struct Claim {
     /// Place in the document: "ADTH section 4.2.1".
     pub source: String,
     /// The document's value, shown beside ours.
-    #[serde(default)]
     pub reported: Option<Reported>,
     /// Cases of the claim: axis = label, or a list of labels: `{ scheme = "ADTH" }`. Default: all.
     #[serde(default, rename = "where")]
@@ -163,16 +162,12 @@ pub struct Claim {
     /// be.limit'`.
     pub measure: String,
     /// Unit of a computed value, shown with it, if `measure` does not tell it.
-    #[serde(default)]
     pub unit: Option<Unit>,
     /// Take one value of the time series that `measure` names.
-    #[serde(default)]
     pub series: Option<Window>,
     /// Make one value of those of a case. Default: none.
-    #[serde(default)]
     pub together: Option<Together>,
     /// Make one value of all cases along an axis; with `steps` along that axis, of their steps.
-    #[serde(default)]
     pub first: Option<First>,
     /// Compare each case with the one that differs in these labels only, with the same seed. Of several labels (a
     /// list, or `*`) `choose` or `reaching` picks one.
@@ -183,10 +178,8 @@ pub struct Claim {
     pub choose: Choose,
     /// Instead: the first case of `against` in which this result is as large as in ours, or as the largest among them
     /// if that is less.
-    #[serde(default)]
     pub reaching: Option<String>,
     /// Compare with this result of the same case, or of that of `against`: each value with each.
-    #[serde(default)]
     pub than: Option<String>,
     /// Comparison, with `against` or `than`.
     #[serde(default)]
@@ -196,17 +189,14 @@ pub struct Claim {
     #[serde(default)]
     pub groups: BTreeMap<String, BTreeMap<String, Labels>>,
     /// Arithmetic on the names of the groups: `max(c) - min(c)`.
-    #[serde(default)]
     pub formula: Option<String>,
     /// Take the difference of each value from that of the label before it on this axis, or the ratio with `compare =
     /// "ratio"` alone.
-    #[serde(default)]
     pub steps: Option<String>,
     /// Make one number of all values of a seed.
     #[serde(default)]
     pub statistic: Statistic,
     /// Make each number 1 where this condition holds and 0 elsewhere; their mean is the share of runs.
-    #[serde(default)]
     pub share_of_runs: Option<String>,
     /// Ruling on the numbers of the seeds.
     #[serde(default)]
@@ -215,7 +205,6 @@ pub struct Claim {
     /// `%` is one of 1. `zero`: no packet in the median seed, and at most 0.003 % over all seeds.
     pub holds: String,
     /// Side of the window on which ours is `better` than the document says.
-    #[serde(default)]
     pub better: Option<Side>,
     /// Rule on it by full runs only, not with `--quick`.
     #[serde(default)]
@@ -224,13 +213,10 @@ pub struct Claim {
     #[serde(default)]
     pub headline: bool,
     /// Origin of the statement. Default: the document. Other statements are not counted among the document's.
-    #[serde(default)]
     pub statement: Option<Origin>,
     /// Reason why it does not hold, in a sentence or two with the command or claim that shows it.
-    #[serde(default)]
     pub why: Option<String>,
     /// Cause of the difference.
-    #[serde(default)]
     pub cause: Option<Cause>,
 }
 
@@ -408,10 +394,8 @@ pub struct First {
     /// Axis; its labels are numbers or quantities (`50 packets`), taken in SI units.
     pub axis: String,
     /// Near: this share of the largest value along the axis, above 0 and at most 1.
-    #[serde(default)]
     pub share: Option<f64>,
     /// Instead: the condition that the value (the sum over flows or nodes) fulfils, as in `holds`.
-    #[serde(default)]
     pub when: Option<String>,
 }
 
@@ -497,10 +481,8 @@ pub struct Chart {
     /// `x_title` a result: every case is a point, with its intervals.
     pub x: String,
     /// Title and unit of the x axis where `x` is a result: "delay (ms)".
-    #[serde(default)]
     pub x_title: Option<String>,
     /// With `x_title`: names the cases that no other beats along both axes (Pareto front).
-    #[serde(default)]
     pub front: Option<Front>,
     /// Series over `time` (`flows.*.delay_max_s`, `nodes.n1.limit`; first seed), measures over an axis
     /// (`flows.*.delay_s.max`; mean and 95 % interval), or distributions for `cdf` (`flows.*.delay_s`, `rtt_s`,
@@ -512,10 +494,8 @@ pub struct Chart {
     #[serde(default, rename = "where")]
     pub cases: BTreeMap<String, Labels>,
     /// Axis with a panel per label, on common scales (with `x_title` on their own).
-    #[serde(default)]
     pub panels: Option<String>,
     /// Axis with a colour per label. Default: one per line.
-    #[serde(default)]
     pub colour: Option<String>,
     /// Line at the flows' deadline.
     #[serde(default)]
@@ -530,7 +510,6 @@ pub struct Chart {
     #[serde(default)]
     pub x_scale: Spacing,
     /// Over an axis: one value per case, as in a claim.
-    #[serde(default)]
     pub together: Option<Together>,
     /// Over an axis: comparison of cases, as in a claim.
     #[serde(default)]
@@ -554,10 +533,8 @@ pub struct Front {
     /// The better side along the y axis.
     pub y: Side,
     /// Only cases in which the mean of this result fulfils `when`: `flows.ping.loss_ratio`; others are hollow.
-    #[serde(default)]
     pub of: Option<String>,
     /// Condition of `of`: "<= 2 %".
-    #[serde(default)]
     pub when: Option<String>,
 }
 
@@ -605,7 +582,6 @@ pub struct Cell {
     /// Result, as in a claim; the mean of several flows or nodes.
     pub measure: String,
     /// One value per case, as in a claim.
-    #[serde(default)]
     pub together: Option<Together>,
     /// Comparison of cases, as in a claim.
     #[serde(default)]

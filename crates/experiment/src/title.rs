@@ -41,23 +41,16 @@ pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, Stri
     let Some(given) = in_parentheses(title) else { return Ok(1.0) };
     // The unit of computed or counted values is not always known.
     let open = unit == Unit::Number;
+    let is_word = !given.is_empty() && given.chars().all(|c| c.is_alphabetic() || c == '/');
     match known(given) {
         Some((_, factor)) if open && measure.contains(' ') => Ok(if given == "%" { factor } else { 1.0 }),
         Some((Unit::Share, factor)) if open => Ok(factor),
-        Some((Unit::Packets | Unit::Bytes, factor)) if open => {
-            if (factor - 1.0).abs() < 1e-9 {
-                Ok(1.0)
-            } else {
-                Err(refusal(given, measure, unit))
-            }
-        }
+        Some((Unit::Packets | Unit::Bytes, factor)) if open && (factor - 1.0).abs() < 1e-9 => Ok(1.0),
         Some((written, factor)) if written == unit => Ok(factor),
         Some(_) => Err(refusal(given, measure, unit)),
         // A remark, unless it is one word where a unit is expected.
-        None if matches!(unit, Unit::Seconds | Unit::BitsPerSecond | Unit::Bytes) && is_word(given) => {
-            Err(refusal(given, measure, unit))
-        }
-        None => Ok(1.0),
+        None if !is_word || !matches!(unit, Unit::Seconds | Unit::BitsPerSecond | Unit::Bytes) => Ok(1.0),
+        None => Err(refusal(given, measure, unit)),
     }
 }
 
@@ -73,10 +66,6 @@ fn in_parentheses(title: &str) -> Option<&str> {
 
 fn known(given: &str) -> Option<(Unit, f64)> {
     WRITTEN.iter().find(|(names, ..)| names.contains(&given)).map(|&(_, unit, factor)| (unit, factor))
-}
-
-fn is_word(given: &str) -> bool {
-    !given.is_empty() && given.chars().all(|c| c.is_alphabetic() || c == '/')
 }
 
 fn refusal(given: &str, measure: &str, unit: Unit) -> String {

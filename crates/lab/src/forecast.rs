@@ -23,6 +23,8 @@ const FEWEST: usize = 3;
 const FAR: f64 = 6.0;
 /// Number of kept draws for which the neighbour's growth is simulated.
 const GROWN: usize = 4;
+/// Round trip of the line to a server, in seconds.
+const LINE: f64 = 0.01;
 /// Events of all simulations together, about: a minute of one core.
 const MOST_EVENTS: f64 = 100e6;
 /// Steps that a recording has at least.
@@ -60,6 +62,8 @@ pub struct Arm {
     pub then_s: Interval,
     /// Their ratio, on the same draws.
     pub ratio: Interval,
+    /// Their ratio without the line, as an echo from the access point itself has it.
+    pub echo: Interval,
     /// Ratio of the goodput of all stations.
     pub goodput: Interval,
 }
@@ -218,6 +222,7 @@ impl Arm {
             now_s: each(&|now, _| now.rtt),
             then_s: each(&|_, then| then.rtt),
             ratio: each(&|now, then| then.rtt / now.rtt),
+            echo: each(&|now, then| (then.rtt - LINE) / (now.rtt - LINE)),
             goodput: each(&|now, then| total(then) / total(now)),
         }
     }

@@ -163,6 +163,9 @@ pub(crate) struct Trial {
     /// Write a report with a picture to this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+    /// Say whether this forecast was right: a file that `sluice forecast --json` has written.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) forecast: Option<PathBuf>,
     /// Join the files of several trials of the same arms, and hold none.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["device", "out", "report"])]
     pub(crate) pool: Vec<PathBuf>,

@@ -9,10 +9,12 @@ use lab::live::settings;
 use lab::store::{check_place, write_whole};
 use linux::agent::signals::Signals;
 use linux::agent::trial::{Arm, DISCIPLINES, Live};
-use linux::trial::{Ended, LEVEL, Plan, Trial, judge, run, table};
+use linux::trial::{Effect, Ended, LEVEL, Plan, Trial, Verdict, judge, run, table};
 use linux::{Backend, Place, Wish};
 use queue::Settings;
-use std::fmt::Display;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 use units::Duration;
@@ -22,7 +24,8 @@ pub(super) fn trial(args: &args::Trial) -> Result<(), Failure> {
     let place = Place { device: device.clone(), parent: args.parent, state_folder: args.state.clone() };
     let arms = args.arms.iter().map(|name| arm(name, &place, args.force)).collect::<Result<Vec<Arm>, Failure>>()?;
     let plan = plan(args)?;
-    // What cannot be written is noticed before anything is changed.
+    // What cannot be read or written is noticed before anything is changed.
+    let forecast = forecast(args)?;
     for file in [&args.out, &args.report].into_iter().flatten() {
         check_place(file)?;
     }
@@ -49,7 +52,7 @@ pub(super) fn trial(args: &args::Trial) -> Result<(), Failure> {
     unwritten.map_or(Ok(()), Err)?;
     ended?;
     write(args.out.as_deref(), || line(&trial))?;
-    let told = told(&[&trial], trial.level)?;
+    let told = told(&[&trial], trial.level, &forecast)?;
     write(args.report.as_deref(), || Ok(REPORT.replace("$TOLD", &told.1.replace('<', "\\u003c"))))?;
     if let Ended::Harm(what) = &trial.ended {
         let harm =
@@ -65,24 +68,63 @@ const REPORT: &str = include_str!("trial.html");
 fn pool(args: &args::Trial) -> Result<(), Failure> {
     let mut trials: Vec<Trial> = Vec::new();
     for path in &args.pool {
-        let wrong = |why: &dyn Display| Failure::wrong(format!("{} {why}", path.display()));
-        let text = std::fs::read(path).map_err(|error| wrong(&format_args!("cannot be read: {error}")))?;
-        let trial: Trial =
-            serde_json::from_slice(&text).map_err(|error| wrong(&format_args!("is no trial: {error}")))?;
+        let trial: Trial = read(path, "trial")?;
         let arms = &trials.first().unwrap_or(&trial).plan.arms;
         if trial.plan.arms != *arms || trial.blocks.iter().any(|block| block.arm >= arms.len()) {
-            return Err(wrong(&format_args!("is of other arms than the first file ({})", arms.join(", "))));
+            return Err(wrong(path, &format!("is of other arms than the first file ({})", arms.join(", "))));
         }
         trials.push(trial);
     }
-    show(&told(&trials.iter().collect::<Vec<_>>(), LEVEL)?, args.json)
+    show(&told(&trials.iter().collect::<Vec<_>>(), LEVEL, &forecast(args)?)?, args.json)
 }
 
-/// Returns a verdict for people, and as a line of JSON.
-fn told(trials: &[&Trial], level: f64) -> Result<(String, String), Failure> {
+fn wrong(path: &Path, why: &str) -> Failure {
+    Failure::wrong(format!("{} {why}", path.display()))
+}
+
+fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, Failure> {
+    let text = std::fs::read(path).map_err(|error| wrong(path, &format!("cannot be read: {error}")))?;
+    serde_json::from_slice(&text).map_err(|error| wrong(path, &format!("is no {what}: {error}")))
+}
+
+/// Returns the arms of a forecast; none without one.
+fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
+    let Some(path) = &args.forecast else { return Ok(Vec::new()) };
+    let file: Value = read(path, "forecast")?;
+    match file["forecast"]["arms"].as_array() {
+        None => Err(wrong(path, "is no forecast: expected what `sluice forecast --json` prints")),
+        Some(arms) if arms.is_empty() => Err(wrong(path, "forecasts nothing: it could not tell")),
+        Some(arms) => Ok(arms.clone()),
+    }
+}
+
+/// Says of each arm that was forecast and judged whether it became so.
+fn compared(forecast: &[Value], verdict: &Verdict) -> String {
+    let mut text = String::new();
+    for Effect { arm, measure, ratio, low, high, .. } in &verdict.effects {
+        let key = if *measure == "RTT p99" { "echo" } else { measure };
+        let said = forecast.iter().find(|told| told["name"] == **arm).map(|told| &told[key]);
+        let ends = said.and_then(|said| Some((said["low"].as_f64()?, said["high"].as_f64()?)));
+        if let Some((from, to)) = ends {
+            let judged = match ((from..=to).contains(ratio), *high < from || *low > to) {
+                (true, _) => "inside",
+                (_, true) => "outside",
+                _ => "outside, but the trial's interval reaches it",
+            };
+            let times = format!("{from:.2} to {to:.2} times");
+            let _ = writeln!(text, "{measure} with {arm}: forecast {times}, found {ratio:.2}, {judged}.");
+        }
+    }
+    if text.is_empty() && !forecast.is_empty() { "The forecast says nothing of these arms.\n".to_owned() } else { text }
+}
+
+/// Returns a verdict for people, beside a forecast if there is one, and as a line of JSON.
+fn told(trials: &[&Trial], level: f64, forecast: &[Value]) -> Result<(String, String), Failure> {
     let verdict = judge(trials, level);
-    let (says, table) = (verdict.says(), table(trials, &verdict));
-    let json = line(&serde_json::json!({ "says": says, "table": table, "verdict": verdict, "trials": trials }))?;
+    let (says, table) = (verdict.says() + &compared(forecast, &verdict), table(trials, &verdict));
+    let json = line(
+        &serde_json::json!({ "says": says, "table": table, "verdict": verdict, "forecast": forecast, "trials": trials }),
+    )?;
     Ok((format!("{says}\n{table}"), json))
 }
 

@@ -79,7 +79,7 @@ impl Expression {
             Self::Path(path) => of(path),
             Self::Of(function, arguments) => match arguments.as_slice() {
                 [one] => function.of_one(&one.values(of)),
-                [left, right] => joined(&left.values(of), &right.values(of), |a, b| Some(function.of_two(a, b))),
+                [left, right] => joined(&left.values(of), &right.values(of), |a, b| Some(function.of_values(&[a, b]))),
                 _ => Vec::new(),
             },
             Self::Both(left, operator, right) => {
@@ -171,10 +171,6 @@ impl Function {
             Self::Abs => sum.abs(),
             Self::Before => f64::NAN,
         }
-    }
-
-    fn of_two(self, a: f64, b: f64) -> f64 {
-        self.of_values(&[a, b])
     }
 
     fn takes(self, arguments: usize) -> bool {

@@ -38,7 +38,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Re
     // The cases that are not run now, and the file without the keys set from outside, belong to the file too.
     let left_out = draft.all_combinations().into_iter().filter(|chosen| !draft.runs(chosen));
     left_out.for_each(|chosen| seen.build(draft, &chosen, files));
-    let is_changed = !draft.set.is_empty() || draft.source.has_sets();
+    let is_changed = !draft.set.is_empty() || !draft.source.sets.is_empty();
     if is_changed
         && seen.idle().next().is_some()
         && let Ok(alone) = Draft::read(draft.source, &Wishes::default())

@@ -12,13 +12,11 @@ pub(crate) struct Head {
     /// Title, in a line.
     pub(super) title: String,
     /// Id of the experiment, and its folder of results. Default: the file's name.
-    #[serde(default)]
     pub(super) id: Option<String>,
     /// Purpose, in a paragraph or two of plain text.
     #[serde(default)]
     pub(super) about: String,
     /// File to inherit from, as above.
-    #[serde(default)]
     #[expect(dead_code, reason = "it is read before the other keys")]
     base: Option<String>,
     /// First sentences of report and terminal.

@@ -21,7 +21,7 @@ pub(super) struct Source {
     /// The end of the file's own text.
     end: usize,
     /// The places of the `--set` arguments.
-    sets: Vec<Range<usize>>,
+    pub(super) sets: Vec<Range<usize>>,
 }
 
 /// The part of a text in which a place lies.
@@ -67,11 +67,6 @@ impl Source {
     /// Returns the place of the `k`-th `--set`.
     pub(super) fn set(&self, k: usize) -> Range<usize> {
         self.sets[k].clone()
-    }
-
-    /// True if there are `--set` arguments.
-    pub(super) fn has_sets(&self) -> bool {
-        !self.sets.is_empty()
     }
 
     /// True if a place is in a `--set`.

@@ -63,8 +63,8 @@ mod tests {
     fn a_verdict_is_what_the_interval_of_the_ratio_says() {
         let of = |low, high| {
             let ratio = Interval { low, mid: 1.0, high };
-            let (now_s, then_s, goodput) = (ratio, ratio, ratio);
-            Arm { name: "turns".to_owned(), now_s, then_s, ratio, goodput }.verdict()
+            let (now_s, then_s, echo, goodput) = (ratio, ratio, ratio, ratio);
+            Arm { name: "turns".to_owned(), now_s, then_s, ratio, echo, goodput }.verdict()
         };
         assert_eq!([of(0.5, 0.8), of(1.02, 1.3)], ["faster", "slower"]);
         assert_eq!([of(0.98, 0.99), of(1.01, 1.02)], ["no difference to be expected"; 2]);
