@@ -1,6 +1,7 @@
 """The compared networks as data: how each simulator runs them and what is compared. README.md describes them."""
 
 import dataclasses
+import itertools
 
 # Sluice is compared with a peer under the peer's conventions (docs/mac-conventions.md). What the programs set otherwise
 # than the peer has it by default: no hello messages in ns-3, routing packets without priority in ns-2.
@@ -254,9 +255,9 @@ def wides():
     yield unsaturated(8, 20)
     yield longer(wide("ax", 20, 3), "ax 20 three hidden", 5.2, FAR, ("--hidden=1",))
     yield from (noisy(mcs, snr) for mcs, snr in ((4, 10), (7, 18), (7, 19), (8, 21.5), (8, 25), (11, 29), (11, 31)))
-    for standard in WIDE:
+    for standard, width in itertools.product(WIDE, (20, 40, 80, 160)):
         # Its samples are few: in ns-3 they take these seconds at 20 MHz, and minutes at 80.
-        like = longer(wide(standard, 20, 1), f"{standard} 20 Minstrel-HT", 31, {
+        like = longer(wide(standard, width, 1), f"{standard} {width} Minstrel-HT", 31, {
             "mac.rate_control.algorithm": "minstrel-ht", "warmup": "30 s"}, ("--minstrel=1", "--warmup=30"))
         settings = {key: value for key, value in like.settings.items() if key != "radio.mcs"}
         yield dataclasses.replace(like, settings=settings, measures={"goodput, Mb/s": group_goodput(0, None)})

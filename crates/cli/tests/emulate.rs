@@ -178,8 +178,7 @@ fn the_status_of_the_command_is_passed_on() {
     assert_eq!(missing.status.code(), Some(127));
     assert!(stderr(&missing).contains("cannot run ./no-such-program: No such file"), "{}", stderr(&missing));
     // The end of the scenario ends it too.
-    let mut short = emulate(folder.path(), "status", &[]);
-    let output = short.args(["--set", "duration=300 ms"]).output().unwrap();
+    let output = emulate(folder.path(), "status", &[]).args(["--set", "duration=300 ms"]).output().unwrap();
     assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(0), 2));
 }
 
@@ -215,11 +214,12 @@ fn late_packets_are_told() {
     scenario(folder.path(), &home("late"));
     let told = |late: &str| {
         let mut command = sluice(folder.path());
-        command.args(["emulate", "chain.toml", "--late", late, "--"]).arg(current_exe().unwrap());
+        command.args(["emulate", "chain.toml", "--late", late, "--most-late", "100", "--"]).arg(current_exe().unwrap());
         stderr(&command.args(["--ignored", "--exact", "emulate::send"]).output().unwrap())
     };
     let (strict, patient) = (told("1 ns"), told("10 s"));
-    assert!(strict.contains("try `--fifo`"), "{strict}");
+    let digits = strict.split(" ms late").next().and_then(|told| told.rsplit('.').next()).map_or(0, str::len);
+    assert!(strict.contains("try `--fifo`") && strict.contains("a packet was delivered ") && digits == 3, "{strict}");
     assert!(!patient.contains("--fifo"), "{patient}");
 }
 

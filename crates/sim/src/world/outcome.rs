@@ -88,9 +88,7 @@ pub(super) fn outcome(mut world: World) -> Outcome {
 fn cells(world: &World, flows: &[results::Flow]) -> Vec<CellTotals> {
     let access_points: Vec<NodeId> = world.nodes.numbers().filter(|&node| world.nodes[node].access_point).collect();
     let Routing::Static(routes) = &world.routing else { return Vec::new() };
-    if access_points.len() < 2 {
-        return Vec::new();
-    }
+    refuse_if!(access_points.len() < 2, Vec::new());
     let cell = |at: NodeId| {
         let told = world.flows.numbers().filter(|&flow| world.flows[flow].role.is_described()).zip(flows);
         let own = told.filter(|&(flow, _)| routes.hops(flow).iter().any(|&(from, to)| [from, to].contains(&at.into())));
@@ -110,9 +108,7 @@ fn fates(world: &World) -> Vec<Fates> {
     }
     let of = |index: FlowId, flow: &Flow| {
         let record = &flow.record;
-        if world.record.in_flight_lost {
-            return record.fates_without_grace(older[index]);
-        }
+        refuse_if!(world.record.in_flight_lost, record.fates_without_grace(older[index]));
         let fates = record.fates(older[index]);
         let (Role::Request { back }, Some(transport)) = (flow.role, &record.transport) else { return fates };
         // A ping is lost, too, if its reply is: one that is on its way is not.
@@ -140,7 +136,7 @@ fn distributions(world: &World) -> Distributions {
 const NAMED: usize = 6;
 
 /// What the controllers warn of, each warning once, which flows nobody gets, where one starves TCP, whether outcomes hang on the
-/// capture threshold, and which links are too weak for their rate.
+/// capture threshold, which links are too weak for their rate, and whether OFDMA had an effect.
 fn warnings(world: &mut World) -> Vec<String> {
     let mut told: Vec<String> = Vec::new();
     for port in world.nodes.iter().flat_map(|node| &node.egress.ports) {
@@ -154,6 +150,7 @@ fn warnings(world: &mut World) -> Vec<String> {
     told.extend(starving_warning(world));
     told.extend(capture_warning(world));
     told.extend(noise_warning(world));
+    told.extend(ofdma_warning(world));
     told.extend(world.flows.iter().filter_map(forwarded_warning));
     told
 }
@@ -172,6 +169,14 @@ fn unheard_warning(world: &World) -> Option<String> {
     let described = world.flows.iter().filter(|flow| flow.role.is_described());
     let names: Vec<&str> = described.filter(is_unheard).map(|flow| flow.identity.name.as_str()).collect();
     (!names.is_empty()).then(|| format!("flow: nothing of {} arrived", listed(&names)))
+}
+
+/// OFDMA without an effect. Stations that empty their queues in each TXOP tell of no backlog, and are not asked.
+fn ofdma_warning(world: &World) -> Option<String> {
+    let told = "mac.ofdma: no access point sent a frame to several stations or asked for data, as with `off`; a station is \
+                asked if its last frame told of a backlog, or after data for it";
+    let used = world.nodes.iter().any(|node| node.record.shared.is_some() || node.record.triggered.is_some());
+    (!used && world.nodes.iter().any(|node| node.station.downlink.is_some())).then(|| told.to_owned())
 }
 
 /// A recording in which packets that were passed on are twice.
@@ -252,9 +257,7 @@ const FEW: f64 = 0.9;
 
 /// Warns of used links on which the noise alone spoils many frames. If nodes move, links come and go anyhow.
 fn noise_warning(world: &mut World) -> Option<String> {
-    if world.medium.is_moving() {
-        return None;
-    }
+    refuse_if!(world.medium.is_moving(), None);
     let mut weak = Vec::new();
     for (from, node) in world.nodes.iter().enumerate() {
         for to in node.record.hops.neighbours() {
@@ -266,10 +269,7 @@ fn noise_warning(world: &mut World) -> Option<String> {
         }
     }
     let (chance, from, to, rate) = weak.iter().min_by(|one, other| one.0.total_cmp(&other.0))?;
-    let others = match weak.len() - 1 {
-        0 => String::new(),
-        more => format!(" (the worst of {} such links)", more + 1),
-    };
+    let others = if weak.len() == 1 { String::new() } else { format!(" (the worst of {} such links)", weak.len()) };
     Some(format!(
         "radio.errors: noise alone spoils {:.0} % of the frames of 1000 B from {from} to {to} at {rate}{others}: a lower \
          `data_rate`, a greater `tx_power`, a stated `range` or rate control would help",

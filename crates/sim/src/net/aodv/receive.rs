@@ -4,7 +4,7 @@ use super::action::{Action, Context};
 use super::message::{Message, Reply, Request};
 use super::node::Aodv;
 use super::settings::HELLO_LIFETIME;
-use super::table::{Offer, State, newer, newest};
+use super::table::{Offer, newer, newest};
 use units::{Duration, Instant};
 
 impl Aodv {
@@ -138,14 +138,9 @@ impl Aodv {
     fn receive_reply(&mut self, mut reply: Reply, from: u32, cx: &mut Context) {
         let Context { now, settings, .. } = *cx;
         let active = settings.given.active_route_timeout;
-        self.table.learn_neighbour(from, now, active);
         if reply.acknowledge {
             self.counts.acks_sent += 1;
             cx.out.actions.push(Action::Send { message: Message::ReplyAck, to: from, after: Duration::ZERO });
-        }
-        // Another's reply about this node itself must not become a route to itself; the originator gets its own too.
-        if reply.destination == self.address {
-            return;
         }
         reply.hops = reply.hops.saturating_add(1);
         let offer = Offer {
@@ -155,8 +150,12 @@ impl Aodv {
             next: from,
             until: now + reply.lifetime,
         };
-        let taken = self.table.learn(offer, now).map(|forward| forward.expires = offer.until).is_some();
-        if !taken && (reply.originator == self.address || !self.replace(&mut reply, now)) {
+        // Another's reply about this node itself must not become a route to itself; the originator gets its own too.
+        let is_own = reply.destination == self.address;
+        let taken = !is_own && self.table.learn(offer, now).map(|forward| forward.expires = offer.until).is_some();
+        // After its number, if the destination itself has sent it: a neighbour that is only heard has none.
+        self.table.learn_neighbour(from, now, active);
+        if is_own || !taken && (reply.originator == self.address || !self.replace(&mut reply, now)) {
             return;
         }
         if reply.originator == self.address {
@@ -192,10 +191,7 @@ impl Aodv {
     fn receive_hello(&mut self, sequence: u32, from: u32, cx: &mut Context) {
         let now = cx.now;
         self.links.greeted(from, now + HELLO_LIFETIME);
+        self.table.learn(Offer { destination: from, sequence, hops: 1, next: from, until: now }, now);
         self.table.learn_neighbour(from, now, HELLO_LIFETIME);
-        let route = self.table.entry(from, now);
-        if route.state == State::Valid && route.sequence.is_none_or(|own| !newer(own, sequence)) {
-            (route.sequence, route.known) = (Some(sequence), true);
-        }
     }
 }

@@ -95,12 +95,18 @@ fn a_node_on_the_way_replies_and_tells_the_destination_when_asked() {
     assert_eq!(net.nodes[1].table.find(3).unwrap().precursors, [0, 4]);
     assert_eq!(net.next(3, 4), Some(2));
     // With the D flag the request goes all the way.
-    let mut net = Net::new(5, &[(0, 1), (1, 2), (2, 3), (4, 1)], &config::Aodv { destination_only: true, ..given });
+    let links = [(0, 1), (1, 2), (2, 3), (4, 1), (5, 1)];
+    let mut net = Net::new(6, &links, &config::Aodv { destination_only: true, ..given });
     net.send(0, 3);
     net.run(SECOND);
     net.send(4, 3);
     net.run(SECOND);
     assert!(net.sent().contains(&"3>2 RREP 3 #0 for 4 h0".to_owned()));
+    // A destination that has come nearer answers straight, with the number of the longer route. That reply went no farther.
+    net.join(1, 3);
+    let packet = net.send(5, 3);
+    net.run(Duration::from_millis(100));
+    assert_eq!((net.data[packet].fate, net.next(1, 3)), (Fate::Arrived { hops: 2 }, Some(3)));
 }
 
 #[test]
@@ -165,11 +171,8 @@ fn sequence_numbers_roll_over() {
         net.run(SECOND);
         net.join(1, 2);
     }
-    let originated: Vec<String> = net.sent().into_iter().filter(|line| line.starts_with("0>* RREQ")).collect();
-    let numbers: Vec<String> = originated
-        .iter()
-        .map(|line| line.split(" h").next().unwrap().trim_start_matches("0>* RREQ ").to_owned())
-        .collect();
+    let number = |line: &String| Some(line.split(" h").next()?.strip_prefix("0>* RREQ ")?.to_owned());
+    let numbers: Vec<String> = net.sent().iter().filter_map(number).collect();
     assert_eq!(numbers, ["0 #4294967295 for 2 #?", "0 #0 for 2 #0", "0 #1 for 2 #1", "0 #2 for 2 #2",]);
     assert_eq!(net.arrived(), 4);
 }
@@ -283,17 +286,15 @@ fn who_does_not_get_replies_is_not_listened_to_for_a_while() {
 
 #[test]
 fn an_unacknowledged_reply_counts_as_lost() {
-    let mut net = Net::new(3, &chain(3), &config::Aodv { ttl_start: 7, rrep_ack: true, ..plain() });
-    net.send(0, 2);
-    net.run(SECOND);
-    let sent = net.sent();
-    assert!(sent.contains(&"1>2 RREP-ACK".to_owned()) && sent.contains(&"0>1 RREP-ACK".to_owned()));
-    assert_eq!(net.nodes[2].table.find(1).unwrap().blacklisted, Instant::ZERO);
-    let mut net = Net::new(3, &chain(3), &config::Aodv { ttl_start: 7, rrep_ack: true, ..plain() });
-    net.loses = Box::new(|_, _, message| matches!(message, Message::ReplyAck));
-    net.send(0, 2);
-    net.run(SECOND);
-    assert!(net.nodes[2].table.find(1).unwrap().blacklisted > net.now);
+    for lost in [false, true] {
+        let mut net = Net::new(3, &chain(3), &config::Aodv { ttl_start: 7, rrep_ack: true, ..plain() });
+        net.loses = Box::new(move |_, _, message| lost && matches!(message, Message::ReplyAck));
+        net.send(0, 2);
+        net.run(SECOND);
+        let (sent, until) = (net.sent(), net.nodes[2].table.find(1).unwrap().blacklisted);
+        assert!(sent.contains(&"1>2 RREP-ACK".to_owned()) && sent.contains(&"0>1 RREP-ACK".to_owned()));
+        assert_eq!((until > net.now, until > Instant::ZERO), (lost, lost));
+    }
 }
 
 #[test]
