@@ -88,7 +88,9 @@ pub(super) fn outcome(mut world: World) -> Outcome {
 fn cells(world: &World, flows: &[results::Flow]) -> Vec<CellTotals> {
     let access_points: Vec<NodeId> = world.nodes.numbers().filter(|&node| world.nodes[node].access_point).collect();
     let Routing::Static(routes) = &world.routing else { return Vec::new() };
-    refuse_if!(access_points.len() < 2, Vec::new());
+    if access_points.len() < 2 {
+        return Vec::new();
+    }
     let cell = |at: NodeId| {
         let told = world.flows.numbers().filter(|&flow| world.flows[flow].role.is_described()).zip(flows);
         let own = told.filter(|&(flow, _)| routes.hops(flow).iter().any(|&(from, to)| [from, to].contains(&at.into())));
@@ -108,7 +110,9 @@ fn fates(world: &World) -> Vec<Fates> {
     }
     let of = |index: FlowId, flow: &Flow| {
         let record = &flow.record;
-        refuse_if!(world.record.in_flight_lost, record.fates_without_grace(older[index]));
+        if world.record.in_flight_lost {
+            return record.fates_without_grace(older[index]);
+        }
         let fates = record.fates(older[index]);
         let (Role::Request { back }, Some(transport)) = (flow.role, &record.transport) else { return fates };
         // A ping is lost, too, if its reply is: one that is on its way is not.
@@ -257,7 +261,9 @@ const FEW: f64 = 0.9;
 
 /// Warns of used links on which the noise alone spoils many frames. If nodes move, links come and go anyhow.
 fn noise_warning(world: &mut World) -> Option<String> {
-    refuse_if!(world.medium.is_moving(), None);
+    if world.medium.is_moving() {
+        return None;
+    }
     let mut weak = Vec::new();
     for (from, node) in world.nodes.iter().enumerate() {
         for to in node.record.hops.neighbours() {
