@@ -5,7 +5,7 @@ use super::margin::Margins;
 use super::receivers::Receivers;
 use super::reuse::{Reuse, colour_time};
 use super::signal::{Air, Passing, Transmission};
-use crate::config::{ChannelWidth, Standard};
+use crate::config::{Capture, ChannelWidth, Standard};
 use crate::engine::{Bitmap, Handle};
 use crate::radio::band::Band;
 use crate::radio::mode::Mode;
@@ -61,9 +61,15 @@ impl<F: Copy> Medium<F> {
         self.receivers.noise = noise;
     }
 
-    /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame.
+    /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame. Where each
+    /// node has a single 20 MHz channel and hears no other, there is nothing to tell apart: all is as on one channel.
     pub(crate) fn tune(&mut self, bands: Vec<Band>, pifs: Duration, reuse: Option<Reuse>) {
-        self.receivers.tune(Bands::new(bands, pifs, reuse));
+        let Receivers { parts, reception, .. } = &self.receivers;
+        let is_single = |band: &Band| band.width() == ChannelWidth::Mhz20;
+        let are_single = parts.is_empty() && reuse.is_none() && bands.iter().all(is_single);
+        if !are_single || reception.order != Capture::FirstFrame {
+            self.receivers.tune(Bands::new(bands, pifs, reuse));
+        }
     }
 
     pub(crate) fn begin_txop(&mut self, node: u32) {
