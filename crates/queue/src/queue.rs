@@ -47,9 +47,8 @@ pub struct Queue<P> {
 impl<P: Packet> Queue<P> {
     /// An empty plain queue at the start of the run.
     pub fn fifo(params: FifoParams) -> Self {
-        let account = Account::new(params.limit);
         let fifo = Fifo::new(params.overflow, Some(params.purge));
-        Self { account, packets: AnyDiscipline::Fifo(fifo) }
+        Self { account: Account::new(params.limit), packets: AnyDiscipline::Fifo(fifo) }
     }
 
     /// Configures the measurements that its controller asks for, at the start of the run.

@@ -61,13 +61,11 @@ impl<F: Copy> Medium<F> {
         self.receivers.noise = noise;
     }
 
-    /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame. Where each
-    /// node has a single 20 MHz channel and hears no other, there is nothing to tell apart: all is as on one channel.
+    /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame. With one
+    /// 20 MHz channel each, nodes hear nothing of other channels, and reception is as on one channel.
     pub(crate) fn tune(&mut self, bands: Vec<Band>, pifs: Duration, reuse: Option<Reuse>) {
-        let Receivers { parts, reception, .. } = &self.receivers;
-        let is_single = |band: &Band| band.width() == ChannelWidth::Mhz20;
-        let are_single = parts.is_empty() && reuse.is_none() && bands.iter().all(is_single);
-        if !are_single || reception.order != Capture::FirstFrame {
+        let plain = self.receivers.parts.is_empty() && self.receivers.reception.order == Capture::FirstFrame;
+        if !plain || reuse.is_some() || bands.iter().any(|band| band.width() > ChannelWidth::Mhz20) {
             self.receivers.tune(Bands::new(bands, pifs, reuse));
         }
     }
