@@ -30,6 +30,7 @@ Live use        test-live: all tests in a Linux guest (root)
                 tables-live, testbed-live, swan-live, judge-live: the figures of docs
 Other programs  peers, peers-tcp, peers-patched: the same networks in ns-3 and ns-2, outcomes compared
                 bench, bench-instructions, bench-optimised, bench-python, criterion: cost compared
+                bench-sites: sites of 1 to 130 access points
 Web page        page: one file that simulates, target/page/sluice.html; page-test: drives it in browsers; page-speed: its cost
 Results         fingerprints: records crates/sim/tests/fingerprints.csv anew
 Deep tests      mutants (BASE, WHOLE, FILE, SHARD), fuzz (TIME), fuzz-on, wasm, portable
@@ -375,6 +376,10 @@ bench-instructions: build
 
 bench-optimised: build
 	python3 bench/peers/cost.py --optimised
+
+# Sites of many access points: events, CPU time, memory; their events must be linear in cells.
+bench-sites: build
+	python3 bench/sites/large.py
 
 # Times of the Python package beside the command's, with the wheel in an environment of its own.
 bench-python: build wheel

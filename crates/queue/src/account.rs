@@ -87,11 +87,6 @@ impl Account {
         }
     }
 
-    /// Largest number of packets that can ever be queued.
-    pub(crate) fn room(&self) -> usize {
-        self.room as usize
-    }
-
     /// True if a packet of `len` bytes fits beside the backlog.
     #[inline]
     pub(crate) fn fits(&self, len: u64) -> bool {

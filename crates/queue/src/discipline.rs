@@ -26,8 +26,6 @@ pub enum Purge {
 /// Inputs for building a discipline, beside its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setup {
-    /// Number of packets for which memory is reserved.
-    pub(crate) room: usize,
     /// Packets discarded when the limit shrinks, where the user chooses.
     pub(crate) purge: Option<Purge>,
     /// Seed of the discipline's random numbers.

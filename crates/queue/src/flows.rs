@@ -57,8 +57,8 @@ pub(crate) struct Flows<P, S> {
 }
 
 impl<P: Packet, S: Clone + Default> Flows<P, S> {
-    /// Makes empty flow queues, which send `quantum` bytes in a turn, and memory for `room` packets.
-    pub(crate) fn new(flows: u32, quantum: u64, seed: u64, room: usize) -> Self {
+    /// Makes empty flow queues, which send `quantum` bytes in a turn.
+    pub(crate) fn new(flows: u32, quantum: u64, seed: u64) -> Self {
         Self {
             quantum: i64::try_from(quantum).unwrap_or(i64::MAX),
             perturbation: mix(seed),
@@ -68,7 +68,7 @@ impl<P: Packet, S: Clone + Default> Flows<P, S> {
             old: List { first: NONE, last: NONE },
             listed: 0,
             crowd: u32::MAX,
-            pool: Pool::new(room),
+            pool: Pool::new(),
         }
     }
 

@@ -1,9 +1,8 @@
 //! Queueing disciplines: the mechanisms that hold packets, enforce a limit, choose which packet to drop, and measure;
 //! and the shaper that holds a queue to a rate.
 //!
-//! Generic over the packet; time is given by the caller; no clock, no I/O, no allocation after construction, except
-//! that disciplines of several queues allocate when they first hold more than 1024 packets. A queue never computes a limit: that is a
-//! controller's work.
+//! Generic over the packet; time is given by the caller; no clock, no I/O, and no allocation per
+//! packet: memory grows with the largest backlog so far. A queue never computes a limit: that is a controller's work.
 #![cfg_attr(not(test), warn(clippy::exit, clippy::print_stdout, clippy::print_stderr))]
 
 mod account;

@@ -14,9 +14,6 @@ struct Slot<P> {
     next: u32,
 }
 
-/// Largest number of slots that are reserved at the start.
-const RESERVED: usize = 1_024;
-
 #[derive(Clone, Debug)]
 pub(crate) struct Pool<P> {
     slots: Vec<Slot<P>>,
@@ -24,9 +21,9 @@ pub(crate) struct Pool<P> {
 }
 
 impl<P: Packet> Pool<P> {
-    /// Makes room for this many packets; beyond [`RESERVED`] memory is allocated on first use.
-    pub(crate) fn new(room: usize) -> Self {
-        Self { slots: Vec::with_capacity(room.min(RESERVED)), free: NONE }
+    /// Without packets, and without memory: most queues of a large site never get one.
+    pub(crate) const fn new() -> Self {
+        Self { slots: Vec::new(), free: NONE }
     }
 
     /// Stores a packet in a free slot.

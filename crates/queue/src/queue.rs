@@ -17,9 +17,8 @@ pub struct FifoParams {
     pub overflow: End,
     /// Which packets are discarded when the limit shrinks below the backlog.
     pub purge: Purge,
-    /// The hard limit, which is also the limit until [`Queue::set_limit`]. Memory for it is reserved at once; for a
-    /// limit in bytes, memory for packets of 40 B (an IP and a TCP header) on average. At most
-    /// [`MOST_PACKETS`](crate::MOST_PACKETS).
+    /// The hard limit, which is also the limit until [`Queue::set_limit`]. At most
+    /// [`MOST_PACKETS`](crate::MOST_PACKETS); with a limit in bytes as many packets of 40 B (an IP and a TCP header) fit.
     pub limit: Limit,
 }
 
@@ -48,9 +47,8 @@ pub struct Queue<P> {
 impl<P: Packet> Queue<P> {
     /// An empty plain queue at the start of the run.
     pub fn fifo(params: FifoParams) -> Self {
-        let account = Account::new(params.limit);
-        let fifo = Fifo::new(account.room(), params.overflow, Some(params.purge));
-        Self { account, packets: AnyDiscipline::Fifo(fifo) }
+        let fifo = Fifo::new(params.overflow, Some(params.purge));
+        Self { account: Account::new(params.limit), packets: AnyDiscipline::Fifo(fifo) }
     }
 
     /// Configures the measurements that its controller asks for, at the start of the run.
@@ -79,7 +77,7 @@ impl<P: Packet> Queue<P> {
     /// The first setting of the discipline that cannot be used, by its key within the table.
     pub(crate) fn new(settings: &Settings, seed: u64) -> Result<Self, Invalid> {
         let account = Account::new(settings.limit);
-        let setup = Setup { room: account.room(), purge: settings.purge, seed };
+        let setup = Setup { purge: settings.purge, seed };
         Ok(Self { packets: AnyDiscipline::new(settings.discipline, &settings.tables(), &setup)?, account })
     }
 

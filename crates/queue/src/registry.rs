@@ -66,8 +66,8 @@ macro_rules! disciplines {
             /// The first setting that cannot be used, by its key within the queue's table.
             pub(crate) fn new(name: DisciplineName, tables: &Tables, setup: &Setup) -> Result<Self, Invalid> {
                 Ok(match name {
-                    DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(setup.room, fifo::End::Tail, setup.purge)),
-                    DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(setup.room, fifo::End::Head, setup.purge)),
+                    DisciplineName::DropTail => Self::Fifo(fifo::Fifo::new(fifo::End::Tail, setup.purge)),
+                    DisciplineName::DropHead => Self::Fifo(fifo::Fifo::new(fifo::End::Head, setup.purge)),
                     $(DisciplineName::$Kind => {
                         if setup.purge == Some(Purge::Tail) && !<$Type as Discipline<P>>::PURGES_TAIL {
                             return Err(Invalid::new("purge", concat!("must be head or none with ", $name)));

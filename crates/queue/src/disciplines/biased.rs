@@ -171,8 +171,7 @@ impl<P: Packet> Discipline<P> for Biased<P> {
 
     /// Refuses nothing.
     fn new(_: &Params, setup: &Setup) -> Result<Self, Invalid> {
-        let slots = Vec::with_capacity(setup.room);
-        Ok(Self { slots, free: NONE, order: ALONE, equals: [ALONE; PRIORITIES], purge: setup.purge })
+        Ok(Self { slots: Vec::new(), free: NONE, order: ALONE, equals: [ALONE; PRIORITIES], purge: setup.purge })
     }
 
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {

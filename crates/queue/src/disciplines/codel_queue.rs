@@ -22,8 +22,7 @@ impl<P: Packet> Discipline<P> for CodelQueue<P> {
 
     fn new(params: &Params, setup: &Setup) -> Result<Self, Invalid> {
         // It drops at the head.
-        let purge = Some(setup.purge.unwrap_or(Purge::Head));
-        let fifo = Fifo::new(setup.room, End::Tail, purge);
+        let fifo = Fifo::new(End::Tail, Some(setup.purge.unwrap_or(Purge::Head)));
         Ok(Self { fifo, passed: 0, law: Law::new(params), state: State::default() })
     }
 

@@ -100,8 +100,8 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
             controller: Controller { probability: 0.0, qdelay: Duration::ZERO, next_update },
             low_latency: Chain::EMPTY,
             classic: Chain::EMPTY,
-            pool: Pool::new(setup.room),
-            passed: VecDeque::with_capacity(LOOK_AHEAD),
+            pool: Pool::new(),
+            passed: VecDeque::new(),
             credit: first_credit(params),
             purges: setup.purge != Some(Purge::None),
             random: Random::new(setup.seed),
@@ -333,7 +333,7 @@ mod tests {
     /// The shares of packets that are marked and dropped at this probability, with enough waiting behind them.
     fn shares(probability: f64, drop_on_overload: bool, l4s: bool, ecn: Ecn) -> [f64; 2] {
         let params = Params { drop_on_overload, ..Params::default() };
-        let setup = Setup { room: 10, purge: None, seed: 5 };
+        let setup = Setup { purge: None, seed: 5 };
         let mut queue = DualPi2::<Plain>::new(&params, &setup).unwrap();
         queue.controller.probability = probability;
         queue.classic.bytes = 2 * MTU;
@@ -408,8 +408,7 @@ mod tests {
     #[test]
     fn a_step_marks_l4s_packets_that_waited_and_little_behind_silences_the_probability() {
         let judge = |bytes, l4s, micros| {
-            let mut queue =
-                DualPi2::<Plain>::new(&Params::default(), &Setup { room: 9, purge: None, seed: 0 }).unwrap();
+            let mut queue = DualPi2::<Plain>::new(&Params::default(), &Setup { purge: None, seed: 0 }).unwrap();
             queue.controller.probability = 1.0;
             queue.classic.bytes = bytes;
             queue.judge(l4s, Ecn::Ect1, Duration::from_micros(micros))

@@ -50,8 +50,7 @@ impl<P: Packet, L: Law> Discipline<P> for EarlyDrop<P, L> {
     type Params = L::Params;
 
     fn new(params: &L::Params, setup: &Setup) -> Result<Self, Invalid> {
-        let fifo = Fifo::new(setup.room, End::Tail, setup.purge);
-        Ok(Self { fifo, law: L::new(params)?, random: Random::new(setup.seed) })
+        Ok(Self { fifo: Fifo::new(End::Tail, setup.purge), law: L::new(params)?, random: Random::new(setup.seed) })
     }
 
     fn enqueue(&mut self, mut packet: P, cx: &mut Context<impl FnMut(P)>) {

@@ -25,12 +25,12 @@ pub(crate) struct Fifo<P> {
 
 impl<P: Packet> Fifo<P> {
     /// An empty FIFO. It purges from the end where it drops, unless `purge` says otherwise.
-    pub(crate) fn new(room: usize, overflow: End, purge: Option<Purge>) -> Self {
+    pub(crate) fn new(overflow: End, purge: Option<Purge>) -> Self {
         let purge = purge.unwrap_or(match overflow {
             End::Head => Purge::Head,
             End::Tail => Purge::Tail,
         });
-        Self { ring: VecDeque::with_capacity(room), overflow, purge }
+        Self { ring: VecDeque::new(), overflow, purge }
     }
 
     /// Takes an arriving packet. If it does not fit, packets at the head are dropped (if that makes room), or it is.

@@ -69,8 +69,8 @@ impl<P: Packet, L: FlowLaw> Discipline<P> for FlowQueues<P, L> {
             drop_batch,
             purges: setup.purge != Some(Purge::None),
             now: Instant::ZERO,
-            flows: Flows::new(flows, quantum, setup.seed, setup.room),
-            passed: VecDeque::with_capacity(LOOK_AHEAD),
+            flows: Flows::new(flows, quantum, setup.seed),
+            passed: VecDeque::new(),
         })
     }
 

@@ -40,7 +40,7 @@ impl<P: Packet> Discipline<P> for OldestFirst<P> {
 
     /// Refuses nothing.
     fn new(_: &Params, setup: &Setup) -> Result<Self, Invalid> {
-        Ok(Self { ring: VecDeque::with_capacity(setup.room), purge: setup.purge.unwrap_or(Purge::Tail) })
+        Ok(Self { ring: VecDeque::new(), purge: setup.purge.unwrap_or(Purge::Tail) })
     }
 
     fn enqueue(&mut self, packet: P, cx: &mut Context<impl FnMut(P)>) {

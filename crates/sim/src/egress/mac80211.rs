@@ -54,6 +54,8 @@ pub(crate) struct Scheduler {
     pending: Duration,
     /// The same for broadcasts.
     broadcasting: Duration,
+    /// Lower bound of the room for packets in all ports.
+    room: u64,
     /// Costs of frames, by which slow stations are found for which CoDel has a larger target; none if the rule is off.
     patience: Option<Costs>,
 }
@@ -114,6 +116,7 @@ impl Scheduler {
             shares: (0..layout.radio_ports()).map(share).collect::<Vec<_>>().into(),
             pending: Duration::ZERO,
             broadcasting: Duration::ZERO,
+            room: 0,
             patience,
         }
     }
@@ -144,13 +147,16 @@ impl Scheduler {
     }
 
     /// Makes room for one more packet: at the packet limit the longest port drops.
-    pub(super) fn make_room(&self, now: Instant, ports: &mut List<PortId, Port>, dropped: &mut impl FnMut(Waiting)) {
-        let own = self.shares.len();
-        let waiting: u64 = ports.iter().take(own).map(|port| port.queue.backlog().packets).sum();
-        if waiting >= u64::from(self.rules.txq_limit.get())
-            && let Some(longest) = ports.iter_mut().take(own).rev().max_by_key(|port| port.queue.backlog().bytes)
-        {
-            longest.queue.make_way(now, dropped);
+    pub(super) fn make_room(&mut self, now: Instant, ports: &mut List<PortId, Port>, drops: &mut impl FnMut(Waiting)) {
+        self.room = self.room.saturating_sub(1);
+        if self.room == 0 {
+            let own = self.shares.len();
+            let waiting: u64 = ports.iter().take(own).map(|port| port.queue.backlog().packets).sum();
+            self.room = u64::from(self.rules.txq_limit.get()).saturating_sub(waiting);
+            let longest = ports.iter_mut().take(own).rev().max_by_key(|port| port.queue.backlog().bytes);
+            if let (0, Some(longest)) = (self.room, longest) {
+                longest.queue.make_way(now, drops);
+            }
         }
     }
 

@@ -106,18 +106,19 @@ impl Order {
 
 /// The ports of a node: first those for the radio, then one per wired link.
 #[derive(Debug)]
+#[repr(C)] // what each frame of others reads comes first
 pub(crate) struct Egress {
-    pub(crate) ports: List<PortId, Port>,
-    pub(crate) layout: Layout,
-    order: Order,
-    /// Packets that were handed over, if there is anything between the ports and the MAC.
-    hardware: Option<Box<Hardware>>,
     /// True if something has changed since no packet could be handed over.
     moved: bool,
     /// True while packets are being handed over.
     is_pulling: bool,
     /// Bitmask of categories that may have packets for the MAC.
     pub(crate) filled: u8,
+    pub(crate) ports: List<PortId, Port>,
+    pub(crate) layout: Layout,
+    order: Order,
+    /// Packets that were handed over, if there is anything between the ports and the MAC.
+    hardware: Option<Box<Hardware>>,
     /// Notes and null frames, which the MAC takes before any packet of a port.
     signals: VecDeque<Waiting>,
     /// The stations that can sleep, at an access point that has such.
@@ -239,10 +240,13 @@ impl Egress {
 
     /// When a packet of a category that nothing else holds back may move on towards the MAC, and its port.
     pub(crate) fn pullable_at(&self, now: Instant, category: u8) -> Option<(PortId, Instant)> {
-        if let Order::Turns(turns) = &self.order {
-            return turns.ready_at(category).filter(|&(_, at)| at > now);
+        let later = |&(_, at): &(PortId, Instant)| at > now;
+        match &self.order {
+            Order::Turns(turns) => turns.ready_at(category).filter(later),
+            // No shaper holds its ports back.
+            Order::Mac80211(_) => None,
+            Order::RoundRobin(_) => self.layout.filled(category, &self.ports).filter(later).min_by_key(|&(_, at)| at),
         }
-        self.layout.filled(category, &self.ports).filter(|&(_, at)| at > now).min_by_key(|&(_, at)| at)
     }
 
     /// Moves the next packet of a category on towards the MAC, if one may. Returns the port that it left.

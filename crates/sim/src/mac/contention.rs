@@ -40,7 +40,9 @@ impl Contender {
 
 /// A station's part in the contention for its medium: back-offs and what keeps them from counting. Knows no frame.
 #[derive(Debug)]
+#[repr(C, align(64))] // what each frame of others changes comes first, in two cache lines
 pub(crate) struct Contention {
+    pub(super) contenders: [Contender; CATEGORIES],
     pub(super) busy: bool,
     /// True while the radio turns from reception to transmission: the deadline stands, whatever the medium does.
     pub(super) turning: bool,
@@ -67,7 +69,6 @@ pub(crate) struct Contention {
     pub(super) configured: [Access; CATEGORIES],
     /// New contention parameters, from the back-off after the next attempt on.
     ordered: Vec<(usize, Access)>,
-    pub(super) contenders: [Contender; CATEGORIES],
     random: Stream,
 }
 

@@ -17,16 +17,17 @@ use crate::engine::Stream;
 use units::{Duration, Instant};
 
 #[derive(Debug)]
+#[repr(C)] // what each frame of others reads comes first
 pub(crate) struct Station {
-    pub(super) address: u32,
-    /// Mode with which it sends data to one receiver.
-    pub(crate) rates: Rates,
-    pub(super) step: Step,
     pub(crate) contention: Contention,
-    /// The response that goes out at the deadline.
-    pub(super) response: Option<Frame>,
+    pub(super) address: u32,
+    pub(super) step: Step,
     /// When to call [`timer`](Self::timer); `NEVER` for not at all. The host reads it after every call.
     pub(crate) deadline: Instant,
+    /// The response that goes out at the deadline.
+    pub(super) response: Option<Frame>,
+    /// Mode with which it sends data to one receiver.
+    pub(crate) rates: Rates,
     pub(crate) held: Held,
     pub(crate) txop: Txop,
     /// State of T-MAC, if it is used.

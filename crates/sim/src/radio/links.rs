@@ -79,7 +79,7 @@ impl Links {
             for from in nodes_of(nodes) {
                 let position = motion.position(from, start);
                 grid.around(position, reach, |to| {
-                    if to != from {
+                    if to != from && channel.joins(from, to) {
                         links.extend(model.link((position, motion.position(to, start)), from, to));
                     }
                 });

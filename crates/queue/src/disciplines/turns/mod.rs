@@ -113,11 +113,11 @@ impl<P: Packet> Discipline<P> for Turns<P> {
         Ok(Self {
             bounds: Bounds::Measured(Meter::new(target)),
             purges: setup.purge != Some(Purge::None),
-            flows: Flows::new(params.flows.get(), QUANTUM, setup.seed, setup.room).with_crowd(CROWD),
+            flows: Flows::new(params.flows.get(), QUANTUM, setup.seed).with_crowd(CROWD),
             fattest: None,
             full_since: Instant::ZERO,
-            first: VecDeque::with_capacity(LOOK_AHEAD),
-            passed: VecDeque::with_capacity(LOOK_AHEAD),
+            first: VecDeque::new(),
+            passed: VecDeque::new(),
         })
     }
 

@@ -5,7 +5,7 @@ use super::margin::Margins;
 use super::receivers::Receivers;
 use super::reuse::{Reuse, colour_time};
 use super::signal::{Air, Passing, Transmission};
-use crate::config::{ChannelWidth, Standard};
+use crate::config::{Capture, ChannelWidth, Standard};
 use crate::engine::{Bitmap, Handle};
 use crate::radio::band::Band;
 use crate::radio::mode::Mode;
@@ -61,9 +61,13 @@ impl<F: Copy> Medium<F> {
         self.receivers.noise = noise;
     }
 
-    /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame.
+    /// From now on each node has a channel of its own; a secondary one has to be idle for `pifs` before a frame. With one
+    /// 20 MHz channel each, nodes hear nothing of other channels, and reception is as on one channel.
     pub(crate) fn tune(&mut self, bands: Vec<Band>, pifs: Duration, reuse: Option<Reuse>) {
-        self.receivers.tune(Bands::new(bands, pifs, reuse));
+        let plain = self.receivers.parts.is_empty() && self.receivers.reception.order == Capture::FirstFrame;
+        if !plain || reuse.is_some() || bands.iter().any(|band| band.width() > ChannelWidth::Mhz20) {
+            self.receivers.tune(Bands::new(bands, pifs, reuse));
+        }
     }
 
     pub(crate) fn begin_txop(&mut self, node: u32) {

@@ -19,15 +19,18 @@ use units::{Bytes, Duration, Instant, Rate};
 const AROUND: u64 = 4 + 3;
 
 /// A node: its station, its egress, and its records.
+#[repr(C)] // what each frame of others reads comes first
 pub(crate) struct Node {
+    /// Time at which the earliest pending `Deadline` event of the station fires; later ones are stale.
+    pub(crate) armed: Instant,
+    /// Radio statistics, for controllers that use them.
+    pub(crate) gauge: Option<Box<Gauge>>,
+    pub(crate) egress: Egress,
+    pub(crate) station: Station,
     pub(crate) name: String,
     pub(crate) access_point: bool,
     /// Off the air: it has not come yet, or has gone.
     pub(crate) absent: bool,
-    pub(crate) station: Station,
-    /// Time at which the earliest pending `Deadline` event of the station fires; later ones are stale.
-    pub(crate) armed: Instant,
-    pub(crate) egress: Egress,
     /// By port: active saturated flows that begin there, with their payload. A packet that leaves is replaced at once,
     /// one that is discarded with the next that leaves.
     pub(crate) saturated: List<PortId, Vec<(FlowId, Bytes)>>,
@@ -36,8 +39,6 @@ pub(crate) struct Node {
     /// Number of ports of the nodes before this one.
     pub(crate) ports_before: usize,
     pub(crate) record: NodeRecord,
-    /// Radio statistics, for controllers that use them.
-    pub(crate) gauge: Option<Box<Gauge>>,
     /// Energy account, where energy is counted.
     pub(crate) energy: Option<Box<EnergyAccount>>,
     /// Notes, if a controller orders or reads them.

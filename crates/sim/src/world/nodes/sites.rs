@@ -21,10 +21,9 @@ pub(crate) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
     }
     let placed: BTreeMap<String, usize> = sites.iter().map(|site| site.name.clone()).zip(0..).collect();
     let mut known = BTreeSet::new();
-    let described: Vec<Site> = network.node.iter().flat_map(alike).collect();
-    for node in &described {
+    for node in network.node.iter().flat_map(alike) {
         let path = format!("node.{}", node.name);
-        if !known.insert(&node.name) {
+        if !known.insert(node.name.clone()) {
             return Err(BuildError::new(path, format!("two nodes are called `{}`", node.name)));
         }
         let reserved = ["broadcast", "next", "any"];
@@ -32,8 +31,8 @@ pub(crate) fn sites(network: &Network, seed: u64) -> Result<Vec<Site>, BuildErro
             return Err(BuildError::new(path, format!("a node cannot be called `{}`", node.name)));
         }
         match placed.get(&node.name).map(|&index| &mut sites[index]) {
-            Some(site) => *site = Site { position: node.position.or(site.position), ..node.clone() },
-            None => sites.push(Site { position: node.position.or(scattered(network, node, seed)), ..node.clone() }),
+            Some(site) => *site = Site { position: node.position.or(site.position), ..node },
+            None => sites.push(Site { position: node.position.or(scattered(network, &node, seed)), ..node }),
         }
     }
     refuse_if!(sites.is_empty(), Err(BuildError::new("", "there is no node: write `[nodes]` or `[[node]]`")));
