@@ -61,7 +61,7 @@ struct sluice_air *sluice_open(uint32_t version,
                                uint64_t seed,
                                const char *settings);
 
-// As sluice_open, of a scenario's text.
+// As sluice_open, but from a scenario's text.
 struct sluice_air *sluice_open_text(uint32_t version,
                                     const char *scenario,
                                     uint64_t seed,

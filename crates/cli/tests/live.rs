@@ -553,7 +553,7 @@ fn a_target_for_a_controller_without_one_and_a_backend_that_is_not_there_are_ref
     let said = refusal("attach lo --controller alt --target-delay 50ms --dry-run");
     assert!(said.contains("the controller alt has no target delay; these have one: adth, ebdp, astar"), "{said}");
     let said = refusal("attach lo --target-delay 50ms --dry-run");
-    assert!(said.contains("lo: without a controller only the knobs of mac80211 have a target delay"), "{said}");
+    assert!(said.contains("lo: without a controller a target delay sets only the knobs of mac80211"), "{said}");
     let said = refusal("attach lo --backend fifo --target-delay 50ms");
     assert!(said.contains("the controller none has no target delay"), "{said}");
     let said = refusal("attach lo --bulk-delay 50ms --dry-run");
