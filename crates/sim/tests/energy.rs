@@ -250,8 +250,8 @@ fn what_cannot_be_meant_is_refused() {
         (format!("[consumption]\n{energy}"), "by transmission level"),
         ("[consumption.low]\ntransmit = \"500 mW\"\n".to_owned(), "`data_rate` or an `mcs`"),
         ("[consumption.low]\ndata_rate = \"3 Mb/s\"\ntransmit = \"500 mW\"\n".to_owned(), "no such rate"),
-        (format!("[mac]\naccess = \"edca\"\n{low}"), "with the DCF"),
-        (format!("[class_queue]\n{low}"), "without classes"),
+        (format!("[mac]\naccess = \"edca\"\n{low}"), "needs the DCF"),
+        (format!("[class_queue]\n{low}"), "no classes"),
         (format!("[mac.rate_control]\nalgorithm = \"arf\"\n{low}"), "rate control chooses"),
     ] {
         let message = refused(&more);

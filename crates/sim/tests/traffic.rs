@@ -226,7 +226,7 @@ fn draws_that_cannot_be_made_are_refused() {
             "",
             cbr("rate = { from = \"0 b/s\", to = \"1 Mb/s\", every = \"1 us\" }, packet = \"1 kB\""),
             "traffic.rate.every",
-            "each 1 ms",
+            "once per 1 ms",
         ),
         (
             "at = [{ time = \"500 ms\", scale = 2 }]",
