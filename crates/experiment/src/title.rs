@@ -47,10 +47,9 @@ pub(crate) fn factor(title: &str, measure: &str, unit: Unit) -> Result<f64, Stri
         Some((Unit::Share, factor)) if open => Ok(factor),
         Some((Unit::Packets | Unit::Bytes, factor)) if open && (factor - 1.0).abs() < 1e-9 => Ok(1.0),
         Some((written, factor)) if written == unit => Ok(factor),
-        Some(_) => Err(refusal(given, measure, unit)),
         // A remark, unless it is one word where a unit is expected.
         None if !is_word || !matches!(unit, Unit::Seconds | Unit::BitsPerSecond | Unit::Bytes) => Ok(1.0),
-        None => Err(refusal(given, measure, unit)),
+        _ => Err(refusal(given, measure, unit)),
     }
 }
 

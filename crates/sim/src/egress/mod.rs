@@ -163,7 +163,7 @@ impl Egress {
         let hardware = has_any.then(|| Box::new(Hardware::new(depth, per(), categories)));
         let (signals, sleepers) = (VecDeque::new(), Sleepers::default());
         let (moved, is_pulling, filled, driver) = (false, false, 0, None);
-        Self { ports, layout, order, hardware, moved, is_pulling, filled, signals, sleepers, driver }
+        Self { moved, is_pulling, filled, ports, layout, order, hardware, signals, sleepers, driver }
     }
 
     /// True if there is a wired link to this node.
