@@ -106,7 +106,8 @@ fn inner_verdict() {
     };
     for (forecast, code, words) in [
         (of_arm("limit=20", 0.01, 0.99), 0, "RTT p99 with limit=20: forecast 0.01 to 0.99 times, found 0."),
-        (of_arm("limit=20", 90.0, 900.0), 0, "outside"),
+        (of_arm("limit=20", 0.01, 0.99), 0, ", inside.\n"),
+        (of_arm("limit=20", 90.0, 900.0), 0, ", outside.\n"),
         (of_arm("turns", 0.1, 1.0), 0, "says nothing of these arms"),
         (r#"{"forecast":{"arms":[]}}"#.to_owned(), 2, "it could not tell"),
         ("[1]".to_owned(), 2, "forecast.json is no forecast: expected what `sluice forecast --json` prints"),
