@@ -134,7 +134,7 @@ def test_where_a_baseline_may_stand_is_told(file):
             sluice.reproduce(quiet, baselines={"one": Fixed}, like=like, seeds=1)
     with pytest.raises(sluice.ScenarioError, match="has a label `FIFO` already"):
         sluice.reproduce(quiet, baselines={"FIFO": Fixed}, seeds=1)
-    with pytest.raises(sluice.ScenarioError, match="no label of `\\[vary\\]` has a controller"):
+    with pytest.raises(sluice.ScenarioError, match="no label of `\\[vary\\]` sets a controller"):
         sluice.reproduce(sluice.Scenario(CHAIN), baselines={"one": Fixed})
 
 
