@@ -14,7 +14,7 @@ BPF = $(if $(and $(wildcard /usr/include/libelf.h),$(wildcard /usr/include/zlib.
 define HELP
 make run        build, reproduce arena-home, write the report and print where it is
 make check      between two edits: format, lints, unit tests of the crates that changed
-make test       for every change; about twelve minutes on two cores. Its stages, which are targets too:
+make test       for every change; about sixteen minutes on two cores. Its stages, which are targets too:
                 format lint docs compile unit claims tutorials browser capture emulation test-python live-quick
 make nightly    everything that `make test` leaves out; some hours. Its stages:
                 slow test-python-slow plain instructions claims-quick kernel-tcp foreign test-live attack wheel-test page-test
