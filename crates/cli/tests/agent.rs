@@ -80,10 +80,10 @@ pub(crate) fn governed(name: &str, limit: u32) -> bool {
     queue.contains("\"pfifo\",\"handle\":\"51ce:\"") && queue.contains(&format!("{{\"limit\":{limit}}}"))
 }
 
-/// Returns the peak memory of a process, in kB.
-fn memory(child: &Child) -> u32 {
+/// Returns memory of a process as the kernel names it, in kB.
+fn memory(child: &Child, name: &str) -> u32 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
@@ -309,8 +309,9 @@ fn inner_notify() {
     assert_eq!(hear(), "READY=1\nSTATUS=governs 1 of 2 queues");
     assert_eq!(hear(), "WATCHDOG=1");
     assert_eq!(hear(), "WATCHDOG=1");
-    // Unoptimised. It was 20.1 MB when the bound was 20; what added to it was not measured.
-    assert!(memory(&agent.child) < 24_000, "{} kB", memory(&agent.child));
+    // Its own is 1.9 MB; with the unoptimised program's file, of which the page cache decides how much counts, 23 to 25.
+    let used = ["RssAnon:", "VmHWM:"].map(|name| memory(&agent.child, name));
+    assert!(used[0] < 2_500 && used[1] < 32_000, "{used:?} kB");
     run(&format!("kill -STOP {}", agent.child.id()));
     shell("sleep 1.5");
     run(&format!("kill -CONT {}", agent.child.id()));
