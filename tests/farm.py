@@ -144,7 +144,8 @@ class Kernel:
     def drain(self):
         for ours, path in self.pipes:
             with os.fdopen(ours) as pipe:
-                self.write(path, pipe.read())
+                if text := pipe.read():
+                    self.write(path, text)
         self.pipes.clear()
 
     def serve(self, own):
@@ -168,7 +169,9 @@ class Kernel:
             until, said = time.monotonic() + PATIENCE, ""
             while program.poll() is None:
                 for key, _ in self.events.select(0.05):
-                    key.data()
+                    # A call that a signal interrupts meanwhile is known no longer: the program makes it again, or ends.
+                    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                        key.data()
                 out.seek(0)
                 said = out.read()
                 if ends(said) or time.monotonic() > until:
