@@ -162,7 +162,8 @@ class Kernel:
         """Runs a command; `ends` is asked what it said until now, and whether that is all. Returns its status and words."""
         self.inside, self.pipes, self.events = set(), [], selectors.DefaultSelector()
         ours, theirs = socket.socketpair()
-        with tempfile.TemporaryFile("w+") as out:
+        # Read by its name: a place in the file that is ours would be the program's, too.
+        with tempfile.NamedTemporaryFile("w+") as out:
             program = subprocess.Popen(command, stdout=out, stderr=out, preexec_fn=lambda: tell(theirs))
             _, (listener,), _, _ = socket.recv_fds(ours, 1, 1)
             self.events.register(listener, selectors.EVENT_READ, lambda: self.told(listener))
@@ -172,8 +173,7 @@ class Kernel:
                     # A call that a signal interrupts meanwhile is known no longer: the program makes it again, or ends.
                     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
                         key.data()
-                out.seek(0)
-                said = out.read()
+                said = pathlib.Path(out.name).read_text()
                 if ends(said) or time.monotonic() > until:
                     program.send_signal(signal.SIGINT)
                     ends = lambda _: False  # noqa: E731
