@@ -176,7 +176,7 @@ fn stuck(looks: &[Stations]) -> Option<String> {
     if let Some(all) = looks.iter().map(lost).collect::<Option<Vec<_>>>() {
         let (lost, aql) = all.into_iter().min_by_key(|(lost, _)| *lost)?;
         return Some(format!(
-            "{} are pending where {} are allowed, {} of them for stations that are gone: they were never subtracted, and \
+            "{} are pending where {} are allowed, {} of them for no station that is there: they were never subtracted, and \
              each station keeps its lower limit",
             shown(aql.pending),
             shown(aql.threshold),
@@ -218,7 +218,7 @@ mod tests {
     fn time_that_no_station_has_is_stuck_and_time_that_stations_have_is_not() {
         let leak = [ms(0), Duration::from_micros(1_596), ms(0)].map(|station| look(ms(189) + station, station));
         let why = stuck(&leak).unwrap();
-        let all = "189.0 ms are pending where 24.0 ms are allowed, 189.0 ms of them for stations that are gone";
+        let all = "189.0 ms are pending where 24.0 ms are allowed, 189.0 ms of them for no station that is there";
         assert!(why.starts_with(all), "{why}");
         let finding = aql(&leak, Some("mt7915e"));
         assert!(!finding.good && finding.found.starts_with("stuck: "), "{finding:?}");
