@@ -37,8 +37,11 @@ fn of<'o>(outcome: &'o Outcome, name: &str) -> &'o Flow {
 /// an access of its own: on the way back against the access point's next aggregate.
 #[test]
 fn a_ping_waits_for_two_aggregates_however_many_stations_download() {
-    for (busy, to) in [(1, "idle"), (10, "idle"), (40, "idle"), (40, "busy7")] {
-        let text = |queues: &str| cell(queues, busy) + &downloads() + &ping(to);
+    let limits = [("0 s", 1, "idle"), ("0 s", 10, "idle"), ("0 s", 40, "idle"), ("0 s", 40, "busy7")];
+    // What is left of a TXOP cuts no turn.
+    for (txop, busy, to) in limits.into_iter().chain([("2.528 ms", 2, "idle"), ("2.528 ms", 3, "busy1")]) {
+        let text =
+            |queues: &str| cell(queues, busy).replace("\"0 s\"", &format!("\"{txop}\"")) + &downloads() + &ping(to);
         let outcome = run(&text("turns"), 1);
         let found = of(&outcome, "ping");
         println!("{busy} {to}: {:?} {:?} {}", found.delay_s, found.rtt_s, outcome.totals.goodput_bps);
@@ -142,19 +145,34 @@ fn stations_and_nodes_of_a_chain_have_it_too() {
     let outcome = run(&text, 1);
     assert!(outcome.totals.goodput_bps > 40e6, "{}", outcome.totals.goodput_bps);
     assert!(of(&outcome, "ping").delay_s.p99 < 0.1, "{:?}", of(&outcome, "ping").delay_s);
-    let chain = |queues: &str| {
+    let chain = |queues: &str, protocol: &str| {
         let nodes = ["n0", "n1", "n2", "n3"].map(|name| format!("[[node]]\nname = \"{name}\"\n{queues}")).concat();
         let flows = flow("bulk", "n3", "kind = \"greedy\"") + "transport = \"tcp\"\n" + &ping("n3");
         let text = "duration = \"20 s\"\nwarmup = \"2 s\"\n[radio]\nstandard = \"802.11g\"\npropagation = \"range\"\n\
                     range = \"120 m\"\ncarrier_sense_range = \"250 m\"\n[nodes]\ncount = 4\nplacement = \"chain\"\n\
-                    spacing = \"100 m\"\n[queue]\nlimit = 400\n";
-        run(&(text.to_owned() + &nodes + &flows.replace("server", "n0")), 1)
+                    spacing = \"100 m\"\n[queue]\nlimit = 400\n[routing]\nprotocol = \"";
+        run(&(text.to_owned() + protocol + "\"\n" + &nodes + &flows.replace("server", "n0")), 1)
     };
-    let [fifo, turns] = [chain(""), chain("queues = \"turns\"\n")];
+    let [fifo, turns] = ["", "queues = \"turns\"\n"].map(|queues| chain(queues, "static"));
     let delay = |outcome: &Outcome| of(outcome, "ping").delay_s.p99;
     println!("{} {} {} {}", delay(&fifo), delay(&turns), fifo.totals.goodput_bps, turns.totals.goodput_bps);
     assert!(delay(&turns) < 0.5 * delay(&fifo));
     assert!(turns.totals.goodput_bps > 0.9 * fifo.totals.goodput_bps);
+    // Requests for routes go to all.
+    for protocol in ["aodv", "dsr"] {
+        assert!(of(&chain("queues = \"turns\"\n", protocol), "ping").received_packets > 300, "{protocol}");
+    }
+}
+
+/// Whoever waits only for room there is next, and no other's debt is forgotten meanwhile.
+#[test]
+fn where_the_hardware_holds_one_packet_all_have_turns() {
+    let flood = flow("flood", "busy*", "kind = \"cbr\", rate = \"60 Mb/s\", packet = \"1400 B\"");
+    for depth in ["1 packets", "100 us", "2 packets"] {
+        let text = cell("turns", 3) + &format!("[mac]\nhardware_queue = \"{depth}\"\n") + &flood;
+        let goodput: Vec<f64> = run(&text, 1).flows.iter().map(|flow| flow.goodput_bps).collect();
+        assert!(goodput.iter().all(|&it| it > 0.97 * goodput[0] && it < 1.03 * goodput[0]), "{depth}: {goodput:?}");
+    }
 }
 
 #[test]

@@ -147,6 +147,12 @@ fn next_for(
     hardware.has_room(category, head.to).then_some(port)
 }
 
+/// True if what was released towards the MAC for a station and category is sent within this time as a whole, or need not be.
+pub(crate) fn passes_whole(egress: &Egress, to: u32, category: u8, time: Duration) -> bool {
+    let port = egress.layout.port(to, category, Class::BestEffort);
+    if let Order::Turns(turns) = &egress.order { turns.in_flight(port) <= time } else { true }
+}
+
 /// Access category of signals: the highest.
 const SIGNALS: u8 = 0;
 

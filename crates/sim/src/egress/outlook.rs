@@ -7,9 +7,6 @@ use crate::net::{Waiting, msdu_bytes};
 use queue::turns::Turn;
 use units::{Bytes, Duration};
 
-/// A full packet.
-const PACKET: Bytes = Bytes::new(1_500);
-
 /// Estimates for a station, at the mode with which it would send now.
 #[derive(Clone, Copy)]
 pub(crate) struct Outlook<'a> {
@@ -26,17 +23,19 @@ impl Outlook<'_> {
         if station.rates.aggregates(packet.to, rules) { mode.share(mpdu) } else { rules.timing.duration(mode, mpdu) }
     }
 
-    /// Returns a turn of a station: the longest aggregate of full packets to it. Without aggregates a turn is one frame.
-    pub(super) fn turn(self, to: u32, category: u8) -> Turn {
+    /// Returns a turn of a station: the longest aggregate of packets of this length to it. Without aggregates a turn is one frame.
+    pub(super) fn turn(self, to: u32, category: u8, packet: Bytes) -> Turn {
         let Self { station, rules } = self;
         if !station.rates.aggregates(to, rules) {
             return Turn { airtime: Duration::ZERO, packets: 1 };
         }
-        let mode = station.rates.mode_to(to, &rules.timing);
-        let packets = station.packets_of_frame(to, msdu_bytes(PACKET), rules);
-        let packet = mode.share(rules.mpdu(msdu_bytes(PACKET)));
-        let longest = mode.share(station.largest_frame_to(to, category, rules)).min(packet * u64::from(packets));
-        Turn { airtime: longest.saturating_sub(packet).max(longest / 2), packets }
+        let msdu = msdu_bytes(packet);
+        let airtime = station.rates.mode_to(to, &rules.timing).share(rules.mpdu(msdu));
+        let room = station.room_of_frame(to, category, msdu, rules);
+        Turn {
+            airtime: airtime * (room - 1) + Duration::from_nanos(1),
+            packets: station.packets_of_frame(to, msdu, rules),
+        }
     }
 
     /// Returns what a packet takes of the depth of a hardware queue.

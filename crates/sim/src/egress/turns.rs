@@ -14,12 +14,14 @@ use crate::net::Waiting;
 use control::Limit;
 use queue::turns::{Law, Params, Ports, Rule, Turn};
 use queue::{Departure, DisciplineName, Settings, fq_codel};
-use units::{Duration, Instant};
+use units::{Bytes, Duration, Instant};
 
 /// Packets of a station and category, to bound memory where packets are short.
 const PACKETS: u32 = 4_096;
 /// The smallest contention window of best effort while the medium is the access point's own.
 const WINDOW: u16 = 31;
+/// About so many packets of a port are its last ones.
+const LAST: u64 = 16;
 /// The category of best effort under EDCA.
 const BEST_EFFORT: u8 = 2;
 
@@ -31,6 +33,8 @@ pub(crate) struct Turns {
     stations: usize,
     /// True at an access point, which charges stations for what they send.
     charges_received: bool,
+    /// Length of the longest of each port's last packets, in bytes.
+    longest: Vec<u64>,
     /// If its ports have CoDel instead of the law's bound.
     codel: Option<fq_codel::Params>,
     /// True while the larger contention window is in use.
@@ -47,6 +51,8 @@ struct Asked<'a> {
     outlook: Outlook<'a>,
     /// The mean length of a turn.
     turn: Duration,
+    /// Length of the longest of each port's last packets, in bytes.
+    longest: &'a [u64],
 }
 
 impl Asked<'_> {
@@ -75,7 +81,7 @@ impl Ports for Asked<'_> {
     fn turn(&self, port: usize) -> Turn {
         match self.to(port) {
             BROADCAST => Turn { airtime: self.turn, packets: u32::MAX },
-            to => self.outlook.turn(to, self.category),
+            to => self.outlook.turn(to, self.category, Bytes::new(self.longest[port])),
         }
     }
 }
@@ -91,6 +97,7 @@ impl Turns {
                 .without(settings.without),
             stations: layout.stations.len() * layout.lanes,
             charges_received,
+            longest: vec![0; ports],
             codel: (settings.without == Some(Rule::Bound)).then(|| fq_codel::Params {
                 target: CODEL.0,
                 interval: CODEL.1,
@@ -127,6 +134,8 @@ impl Turns {
             return;
         }
         let length = packet.length;
+        let longest = &mut self.longest[at.place()];
+        *longest = length.count().max(*longest - *longest / LAST);
         port.queue.set_pace(self.law.pace(now, at.place(), length));
         let before = port.queue.thin_packets();
         port.offer(now, packet, first, dropped);
@@ -153,7 +162,8 @@ impl Turns {
         outlook: Outlook,
         dropped: &mut impl FnMut(Waiting),
     ) -> Option<(PortId, Departure<Waiting>, Duration)> {
-        let asked = Asked { category, layout, ports, hardware, sleepers, outlook, turn: self.law.turn() };
+        let (turn, longest) = (self.law.turn(), &self.longest);
+        let asked = Asked { category, layout, ports, hardware, sleepers, outlook, turn, longest };
         let place = self.law.next(now, category.into(), &asked)?;
         let port = &mut ports[PortId::at(place)];
         let thin = port.queue.thin_packets() > 0;
@@ -225,6 +235,11 @@ impl Turns {
     pub(super) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         let owns = self.law.owns_medium();
         (owns != std::mem::replace(&mut self.is_wide, owns)).then_some((BEST_EFFORT, owns.then_some(WINDOW)))
+    }
+
+    /// Airtime estimated for the released packets of a port that are not finished.
+    pub(super) fn in_flight(&self, port: PortId) -> Duration {
+        if port.place() < self.law.ports() { self.law.in_flight(port.place()) } else { Duration::ZERO }
     }
 
     /// Airtime estimated for all released packets that are not finished.

@@ -1,6 +1,6 @@
 //! Assembly of data frames: the packets that join a frame, within the limits of aggregation and of the TXOP.
 
-use super::buffer::{Assembly, Limits, Size, parts, share};
+use super::buffer::{Assembly, Limits, Size, parts, room, share};
 use super::station::Station;
 use super::step::Cleared;
 use super::{BROADCAST, Conventions};
@@ -82,9 +82,11 @@ impl Station {
         }
         let mode = self.rates.mode_to(to, &rules.timing);
         let after = rules.timing.sifs + self.rates.block_ack(to, mode, rules);
-        let time = rules.aggregation.duration.min(left.saturating_sub(after));
-        let longest =
-            if self.txop.cleared == Cleared::No { rules.longest(mode, time) } else { rules.timing.longest(mode, time) };
+        let time = left.saturating_sub(after);
+        let longest = match self.txop.cleared {
+            Cleared::No => rules.longest(mode, time),
+            _ => rules.timing.longest(mode, time.min(rules.aggregation.duration)),
+        };
         Limits { agreement, longest }
     }
 
@@ -107,6 +109,11 @@ impl Station {
         }
         let frames = self.rates.agreement(to, rules).frames;
         share(length, self.largest_frame_to(to, category, rules), frames, whole, rules)
+    }
+
+    /// Packets of `length` for which the longest frame of a category to a station has room.
+    pub(crate) fn room_of_frame(&self, to: u32, category: u8, length: Bytes, rules: &Conventions) -> u64 {
+        room(length, self.largest_frame_to(to, category, rules), self.rates.agreement(to, rules).frames, rules)
     }
 
     /// Most packets of `length` that an aggregate to a station has room for, in MPDUs.

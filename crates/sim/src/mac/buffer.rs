@@ -192,11 +192,22 @@ pub(super) fn parts(length: Bytes, rules: &Conventions) -> u32 {
 /// Share that a packet of `length` has of a frame of at most `longest` and `frames` MPDUs, in units of `whole`.
 pub(super) fn share(length: Bytes, longest: Bytes, frames: u16, whole: u32, rules: &Conventions) -> u32 {
     // Of an A-MSDU it has a part, else it is an MPDU behind its delimiter.
-    let parts = u64::from(parts(length, rules));
-    let bytes = if parts > 1 { part(length) } else { (rules.mpdu(length).count() + DELIMITER).next_multiple_of(4) };
+    let (bytes, parts) = taken(length, rules);
     let whole = u64::from(whole);
     let share = (whole * bytes / longest.count().max(1)).max(whole / (u64::from(frames) * parts)).min(whole);
     u32::try_from(share).expect("at most the whole")
+}
+
+/// Packets of `length` for which a frame of at most `longest` and `frames` MPDUs has room, at least one.
+pub(super) fn room(length: Bytes, longest: Bytes, frames: u16, rules: &Conventions) -> u64 {
+    let (bytes, parts) = taken(length, rules);
+    (longest.count() / bytes).clamp(1, u64::from(frames.max(1)) * parts)
+}
+
+/// Bytes that a packet of `length` takes of an aggregate, and packets in an MPDU.
+fn taken(length: Bytes, rules: &Conventions) -> (u64, u64) {
+    let parts = u64::from(parts(length, rules));
+    (if parts > 1 { part(length) } else { (rules.mpdu(length).count() + DELIMITER).next_multiple_of(4) }, parts)
 }
 
 /// Offsets in bytes of the MPDUs in an A-MPDU.

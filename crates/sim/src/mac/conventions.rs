@@ -229,8 +229,7 @@ impl Conventions {
             Duration::ZERO => Duration::MAX,
             limit => limit.saturating_sub(after),
         };
-        let time = aggregation.duration.min(in_txop);
-        self.longest(mode, time).min(most)
+        self.longest(mode, in_txop).min(most)
     }
 
     /// True if `BlockAck`s of the newest stations report 256 frames.
@@ -292,9 +291,13 @@ impl Conventions {
         }
     }
 
-    /// The longest data frame in a mode that ends within `time`, including its announcement; zero if there is none.
+    /// The longest aggregate in a mode that lasts as long as one may, and ends within `time` with its announcement before it;
+    /// zero if there is none.
     pub(super) fn longest(&self, mode: Mode, time: Duration) -> Bytes {
-        let with = |psdu| self.timing.longest(mode, time.saturating_sub(self.announcement(mode, psdu)));
+        let with = |psdu| {
+            let left = time.saturating_sub(self.announcement(mode, psdu));
+            self.timing.longest(mode, left.min(self.aggregation.duration))
+        };
         let (Some(threshold), _) = self.announces(|| mode) else { return with(Bytes::new(0)) };
         let announced = with(threshold + Bytes::new(1));
         if announced > threshold { announced } else { with(threshold).min(threshold) }

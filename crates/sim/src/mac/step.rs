@@ -80,6 +80,13 @@ impl Txop {
         !self.limit.is_zero()
     }
 
+    /// Ends it at the end of the last exchange, unless what is next fits into what is left of it as a whole.
+    pub(crate) fn end_unless(&mut self, now: Instant, fits: impl FnOnce(Duration) -> bool) {
+        if self.open_at == now && !fits(self.left(now)) {
+            self.open_at = Instant::NEVER;
+        }
+    }
+
     /// Time that is left of it; without a limit, as much as may be.
     pub(super) fn left(&self, now: Instant) -> Duration {
         if self.bursts() { self.end.since(now) } else { Duration::MAX }

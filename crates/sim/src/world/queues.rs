@@ -3,7 +3,7 @@
 use super::nodes::Node;
 use super::power_save::{Cue, Next};
 use super::state::{Event, World};
-use crate::egress::{Outlook, Taken};
+use crate::egress::{Outlook, Taken, passes_whole};
 use crate::engine::{FlowId, NodeId, PortId};
 use crate::mac::Msdu;
 use crate::net::{Load, Transit, Waiting, msdu_bytes, network_bytes};
@@ -148,7 +148,9 @@ impl World {
             let Self { nodes, medium, rules, now, .. } = self;
             let served = &mut nodes[node];
             served.choose_level(*now, || medium.busy_from_start(node.into(), *now));
-            served.station.offer(*now, taken.packet.to, category, msdu, rules);
+            let (to, Node { egress, station, .. }) = (taken.packet.to, &mut *served);
+            station.txop.end_unless(*now, |left| passes_whole(egress, to, category, left));
+            station.offer(*now, to, category, msdu, rules);
             if served.station.tmac.is_some() {
                 let (served, rules, mut accounts) = self.node_and_accounts(node);
                 served.take_turn(rules, &mut accounts);

@@ -320,6 +320,12 @@ impl Law {
         let Category { turns, held, .. } = &mut categories[category];
         *held = None;
         let quantum = nanos(medium.turn / STEPS).max(1);
+        // Where one only waits for room, those in debt wait with it: else they would be out of debt when there is room. One
+        // that does not answer may be what takes the room.
+        let is_next = |port: usize| {
+            shares[port].answers() && ports.waits(port) && shares[port].deficit >= nanos(shares[port].pending)
+        };
+        let stands = turns.iter().all(|&port| !ports.has_room(port)) && turns.iter().any(|&port| is_next(port));
         loop {
             let mut least = None;
             for _ in 0..turns.len() {
@@ -350,7 +356,7 @@ impl Law {
                 if owed <= 0 {
                     share.due = true;
                 }
-                if owed > 0 {
+                if owed > 0 && !(stands && share.answers()) {
                     share.deficit = share.deficit.saturating_add(quantum);
                     least = Some(least.map_or(owed, |least: i64| least.min(owed)));
                 }
@@ -360,7 +366,7 @@ impl Law {
             let rounds = (least? - 1) / quantum;
             for &port in turns.iter() {
                 let share = &mut shares[port];
-                if share.deficit < nanos(share.pending) {
+                if share.deficit < nanos(share.pending) && !(stands && share.answers()) {
                     share.deficit = share.deficit.saturating_add(rounds.saturating_mul(quantum));
                 }
             }
@@ -500,6 +506,11 @@ impl Law {
     /// Airtime estimated for all released packets that are not finished.
     pub fn pending(&self) -> Duration {
         self.medium.pending
+    }
+
+    /// Airtime estimated for the released packets of a port that are not finished.
+    pub fn in_flight(&self, port: usize) -> Duration {
+        self.shares[port].pending
     }
 
     /// True if the failed frames of a port may be sent again now: at once, and when its station does not answer, in its

@@ -488,7 +488,9 @@ proptest! {
         let timing = Timing::new(&Radio { standard, ..Radio::default() }).expect("valid");
         let rules = Conventions { timing, rts_threshold, cts_to_self, ..rules() };
         let (psdu, time, mode) = (Bytes::new(psdu), us(micros), rules.timing.basic);
-        let in_time = rules.announcement(mode, psdu) + rules.timing.duration(mode, psdu) <= time;
+        let lasts = rules.timing.duration(mode, psdu);
+        // The announcement takes of the TXOP, not of the longest aggregate.
+        let in_time = lasts <= rules.aggregation.duration && rules.announcement(mode, psdu) + lasts <= time;
         prop_assert!(psdu.count() == 0 || in_time == (psdu <= rules.longest(mode, time)));
     }
 

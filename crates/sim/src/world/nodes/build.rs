@@ -3,7 +3,7 @@
 use super::sites::Site;
 use super::{Node, access};
 use crate::config::{
-    Category, Class, LowLevel, Mac80211, Network, Ofdma, Queues, Radio, RateAlgorithm, Role, Standard,
+    Category, Class, LowLevel, Mac80211, Network, Ofdma, Protocol, Queues, Radio, RateAlgorithm, Role, Standard,
 };
 use crate::egress::{Egress, Layout, Order, Port, Sleepers};
 use crate::engine::{List, NodeId, Number as _, PortId, Purpose, Stream};
@@ -188,8 +188,12 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
     }
     if site.queues.is_some_and(|queues| queues != Queues::One) {
         layout.stations = infrastructure.receivers(node);
-        let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && flow.from == site.name);
-        let broadcasts = broadcasts || site.queues == Some(Queues::Driver);
+        let is_from = |from: &str| {
+            from == site.name || from.strip_suffix('*').is_some_and(|beginning| site.name.starts_with(beginning))
+        };
+        let broadcasts = network.flow.iter().any(|flow| flow.to == "broadcast" && is_from(&flow.from))
+            || network.routing.protocol != Protocol::Static
+            || site.queues == Some(Queues::Driver);
         layout.groups = (layout.stations.len() + usize::from(broadcasts)).max(1);
     }
     Ok(layout)
