@@ -1,4 +1,4 @@
-//! Analytic models that are computed beside runs, and their results.
+//! Analytic models that are computed for runs, and their results.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub struct Models {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Voice {
-    /// Flows of kind `voice`: a name, or `call*` for all that begin so.
+    /// Flows of kind `voice`: a name, or `call*` for all whose names begin with `call`.
     pub flows: String,
 }
 
@@ -30,7 +30,8 @@ pub struct Voice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bqm {
-    /// Throughput of one connection over one hop, two hops, and so on; beyond the list as one over the hops.
+    /// Throughput of one connection over one hop, two hops, and so on; beyond the list, inversely proportional to the
+    /// hops.
     pub throughput: Vec<Rate>,
 }
 
@@ -39,7 +40,7 @@ pub struct Bqm {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Swan {
-    /// Real-time devices: a node, or `video*` for all that begin so.
+    /// Real-time devices: a node, or `video*` for all whose names begin with `video`.
     pub class_1: String,
     /// Best-effort devices.
     pub class_2: String,

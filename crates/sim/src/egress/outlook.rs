@@ -1,4 +1,4 @@
-//! What a scheduler expects of a packet at the mode with which its station would send it now.
+//! A scheduler's estimates for a packet, in the mode in which it would be sent now.
 
 use super::hardware::AGGREGATE;
 use crate::config::HardwareQueue;
@@ -10,7 +10,7 @@ use units::{Bytes, Duration};
 /// A full packet.
 const PACKET: Bytes = Bytes::new(1_500);
 
-/// Estimates for a station, at the mode with which it would send now.
+/// Estimates for a station, in the mode in which it would send now.
 #[derive(Clone, Copy)]
 pub(crate) struct Outlook<'a> {
     pub(crate) station: &'a Station,
@@ -39,7 +39,7 @@ impl Outlook<'_> {
         Turn { airtime: longest.saturating_sub(packet).max(longest / 2), packets }
     }
 
-    /// Returns what a packet takes of the depth of a hardware queue.
+    /// Returns the part of a hardware queue's depth that a packet takes.
     pub(super) fn load(self, packet: &Waiting, category: u8, depth: HardwareQueue) -> u32 {
         match depth {
             HardwareQueue::Off => 0,
