@@ -126,8 +126,8 @@ pub struct Flow {
     /// Stalls of a receiver that plays it; only with `player_buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub player: Option<Played>,
-    /// Causes of losses; of TCP, only those of segments with data. Present only with a routing protocol, or where a
-    /// wired link has a `loss`.
+    /// Causes of losses, of TCP those of segments with data; only with a routing protocol, or if a wired link has a
+    /// `loss`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost_packets: Option<Lost>,
     /// Numbers of hops of the packets received; only with a routing protocol.
@@ -205,8 +205,7 @@ pub struct LeftOut {
     pub encrypted: u64,
     /// Shorter than their headers say.
     pub malformed: u64,
-    /// Packets that were forwarded and are replayed twice, because `tcpdump -i any` records both copies; absent if
-    /// there are none.
+    /// Forwarded packets, replayed twice because `tcpdump -i any` records both copies; absent if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub forwarded: u64,
 }
@@ -302,8 +301,7 @@ pub struct Admission {
     /// Time at which it was refused, or stopped after it had been admitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_s: Option<f64>,
-    /// The end of the run if the flow is admitted then, else `refused_s`: with this key all flows can be compared by
-    /// how long they lasted.
+    /// The end of the run if the flow is admitted then, else `refused_s`: by this key all flows can be compared.
     pub until_s: Option<f64>,
     /// Random wait before its probe when it was first asked to regulate (SWAN-1); absent if it did not wait.
     pub waited_s: Option<f64>,

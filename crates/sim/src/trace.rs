@@ -294,7 +294,7 @@ impl Segment {
     pub const SYN: u8 = 0x02;
     /// ACK.
     pub const ACK: u8 = 0x10;
-    /// ECE: a packet came marked; in a SYN: marks are understood.
+    /// ECE: a packet arrived marked; in a SYN: marks are understood.
     pub const ECE: u8 = 0x40;
     /// CWR: the window has been reduced; in a SYN: marks are understood.
     pub const CWR: u8 = 0x80;
@@ -309,7 +309,7 @@ pub enum Owner {
     Routing,
     /// A note to neighbours, of no flow.
     Note,
-    /// A null frame: whether its station sleeps from now on.
+    /// A null frame, by which a station reports whether it sleeps from now on.
     Null {
         /// The power management bit.
         sleeps: bool,

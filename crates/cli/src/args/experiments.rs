@@ -126,8 +126,7 @@ pub(crate) struct Emulate {
     /// Fail if more than this share of the packets is late, in percent.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub(crate) most_late: Option<f64>,
-    /// Pace the network with real-time priority (`SCHED_FIFO`), for busy machines. Needs root, or a limit (`ulimit
-    /// -r`).
+    /// Pace the network at real-time priority (`SCHED_FIFO`), for busy machines. Needs root or a limit (`ulimit -r`).
     #[arg(long)]
     pub(crate) fifo: bool,
     /// Keep the results in this folder, as `sluice run --out` does.

@@ -116,8 +116,7 @@ pub(crate) struct Doctor {
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write to a file the readings that decide this (sysfs, nl80211, debugfs), without names and addresses, for a bug
-    /// report.
+    /// Write the deciding readings (sysfs, nl80211, debugfs) to a file, without names and addresses, for a bug report.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["device", "json"])]
     pub(crate) bundle: Option<PathBuf>,
 }

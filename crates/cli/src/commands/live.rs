@@ -129,8 +129,7 @@ impl Attaching {
         let _ = self.log.line(text);
     }
 
-    /// Writes the rest, and reports lines that were dropped because nobody read them in time. An incomplete recording
-    /// is a failure.
+    /// Writes the rest, and reports lines that nobody read in time. An incomplete recording is a failure.
     fn finish(&mut self) {
         if let Some(dropped @ 1..) = self.rows.as_mut().and_then(|rows| rows.finish().ok()) {
             self.complain(format_args!("{dropped} lines were dropped: nothing read them in time"));

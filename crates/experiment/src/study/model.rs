@@ -30,8 +30,7 @@ pub struct Voice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bqm {
-    /// Throughput of one connection over one hop, two hops, and so on; beyond the list, inversely proportional to the
-    /// hops.
+    /// Throughput of one connection over one hop, two hops, and so on; beyond the list, inversely proportional to hops.
     pub throughput: Vec<Rate>,
 }
 

@@ -48,8 +48,7 @@ pub struct Node {
     /// Role. Any access point makes an infrastructure network.
     #[serde(default)]
     pub role: Role,
-    /// Access point of a station; the initial one if it roams. Default: the only one; for a station that roams the
-    /// strongest, with `moves` the first.
+    /// A station's access point (initially). Default: the only one; if it roams, the strongest, with `moves` the first.
     pub access_point: Option<String>,
     /// Real programs send and receive here (`docs/emulation.md`). At least two nodes must be real.
     #[serde(default)]
@@ -213,8 +212,7 @@ pub enum Queues {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TurnsScheduler {
-    /// Longest wait of packets (D), in the node's own airtime; in wall time it is longer while others send. Default 100
-    /// ms.
+    /// Longest wait of packets (D) in the node's own airtime; in wall time longer while others send. Default 100 ms.
     pub target_delay: Positive<Duration>,
     /// Longest round of turns, at least `target_delay`. Default: none.
     pub bulk_delay: Option<Positive<Duration>>,

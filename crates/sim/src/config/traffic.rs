@@ -117,8 +117,7 @@ pub struct Traffic {
     /// `web`: mean time from the end of a burst (TCP: its arrival) to the next.
     #[serde(default, deserialize_with = "units::positive")]
     pub reading: Option<Duration>,
-    /// Time between starts of `transfer` (default: a single transfer), mean time between requests of `ping` (default 1
-    /// s).
+    /// Time between starts of `transfer` (default: one transfer), mean time between requests of `ping` (default 1 s).
     #[serde(default, deserialize_with = "units::positive")]
     pub every: Option<Duration>,
     /// `replay`: recording (pcap, pcapng), relative to the scenario; its times are shifted to the start.

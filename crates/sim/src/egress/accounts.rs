@@ -1,5 +1,4 @@
-//! Packets that wait in an egress, their possible receivers, and results of those that have passed it. The accounts
-//! must balance.
+//! Packets in an egress, their possible receivers, and results of those that have passed; the accounts must balance.
 
 use super::{Egress, Order};
 use crate::config::Class;

@@ -25,8 +25,7 @@ use units::{Bytes, Duration, Instant, Positive, Within};
 /// The hardware queue of a category, unless another is set: the ring of mt76 (2048 descriptors, of which `MT_TXQ_FREE_THR`
 /// stay free).
 pub(super) const RING: HardwareQueue = HardwareQueue::Packets(2_016);
-/// Time after a station's last packet during which the station is still charged for airtime
-/// (`AIRTIME_ACTIVE_DURATION`).
+/// Time after its last packet for which a station is still charged for airtime (`AIRTIME_ACTIVE_DURATION`).
 const ACTIVE: Duration = Duration::from_millis(100);
 /// Largest airtime estimate of a packet: Linux has ten bits for it, in steps of 4 us.
 const LONGEST: Duration = Duration::from_micros(4_092);

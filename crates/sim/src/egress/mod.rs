@@ -85,8 +85,8 @@ impl Order {
         }
     }
 
-    /// Records that the MAC has finished with packets of a port, for which this total airtime was expected, and whether
-    /// their station `answered`.
+    /// Records that the MAC has finished with packets of a port, of this total expected airtime, and if their station
+    /// `answered`.
     fn completed(&mut self, now: Instant, port: PortId, expected: Duration, answered: bool) {
         match self {
             Self::RoundRobin(_) => {}
@@ -326,8 +326,8 @@ impl Egress {
         self.layout.groups > 1 || self.hardware.is_some() || !self.sleepers.is_empty()
     }
 
-    /// True if packets queued behind one for another receiver may join frames that are retransmitted; false where these
-    /// frames block all others.
+    /// True if packets behind one for another receiver may join retransmitted frames; false where these block all
+    /// others.
     pub(crate) fn takes_turns(&self) -> bool {
         match (&self.order, &self.hardware) {
             (Order::RoundRobin(_), Some(hardware)) => hardware.is_per_station(),
@@ -478,8 +478,7 @@ impl Egress {
     }
 
     /// Reports packets of a port that the MAC, or a wired link, is done with. The scheduler `expected` this airtime of
-    /// each ([`Taken::expected`]). For packets that came through a hardware queue: their receiver, their total load,
-    /// and whether they arrived.
+    /// each ([`Taken::expected`]). After a hardware queue: their receiver, total load, and whether they arrived.
     pub(crate) fn completed(
         &mut self,
         now: Instant,
@@ -517,8 +516,8 @@ impl Egress {
         }
     }
 
-    /// Returns the smallest contention window of a category if `turns` has changed it; the inner value is none if it is
-    /// as configured again.
+    /// Returns a category's smallest contention window if `turns` has changed it; none inside if it is as configured
+    /// again.
     pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
     }

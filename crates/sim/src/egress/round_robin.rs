@@ -16,8 +16,7 @@ pub(crate) const EXCHANGE: u32 = 1 << 16;
 pub(crate) struct RoundRobin {
     /// Group that was served last, by index within a group.
     last: [usize; CATEGORIES],
-    /// By port: how much its group may still send in its turn, in exchanges; below zero, by how much its next turn is
-    /// shorter.
+    /// By port: how much its group may still send in its turn, in exchanges; below zero, its next turn is shorter.
     balance: Vec<i64>,
 }
 

@@ -4,8 +4,7 @@
 //! is kept in front of the scheduler (`ps_tx_buf`), which sees it arrive when the station wakes: CoDel's sojourn begins
 //! then. Packets that waited in the scheduler when the station fell asleep stay there, and are passed over. Those that
 //! had left it return from the hardware (`tx_filtered`) and go first when the station wakes. At an access point with
-//! queues for all stations the queueing discipline lies above mac80211: packets leave the queue in their turn and are
-//! kept after it.
+//! queues for all stations the queueing discipline lies above mac80211: packets are kept after they leave the queue.
 //!
 //! `turns` takes the place of mac80211's scheduler, and follows the same rules: until a station wakes, nothing for it
 //! contends for the medium. So the station is not among the busy ones that share the time, and no drop would shorten

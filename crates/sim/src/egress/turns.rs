@@ -221,8 +221,7 @@ impl Turns {
         self.law.ready_at(category.into()).map(|(port, at)| (PortId::at(port), at))
     }
 
-    /// Returns the smallest contention window of a category if it has changed; the inner value is none if it is as
-    /// configured again.
+    /// Returns a category's smallest contention window if it has changed; none inside if it is as configured again.
     pub(super) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         let owns = self.law.owns_medium();
         (owns != std::mem::replace(&mut self.is_wide, owns)).then_some((BEST_EFFORT, owns.then_some(WINDOW)))

@@ -1,5 +1,5 @@
-//! When a station contends for the medium, for its own frames or to ask others for theirs, and how it reacts when the
-//! medium turns busy or idle.
+//! When a station contends for the medium, for its own frames or for triggers, and its reaction when the medium turns
+//! busy or idle.
 
 use super::station::Station;
 use super::step::Step;
@@ -17,8 +17,7 @@ impl Station {
         let engaged = self.step != Step::Access || self.response.is_some() || self.contention.turning;
         if engaged || self.contention.busy || now < self.contention.nav {
             let after_response = matches!(rules.first_access, FirstAccess::Difs | FirstAccess::DifsOrBackOff);
-            // Only a response that the station owes keeps it from the medium. The frame to be answered may have ended
-            // just now.
+            // Only a response that it owes keeps the station from the medium: the frame to answer may have just ended.
             let only_owes = || {
                 let idle = !self.contention.busy || self.deadline == now + rules.timing.sifs;
                 let responds = self.response.is_some() && self.step == Step::Access && !self.contention.turning;

@@ -5,8 +5,7 @@ use units::Duration;
 #[derive(Debug, Default)]
 pub(super) struct UsedAirtime {
     by_station: Vec<(u32, Duration)>,
-    /// The least airtime used by any of the stations that waited last. A station that returns gets no credit for its
-    /// absence.
+    /// The least airtime used by the stations that waited last. A station that returns gets no credit for its absence.
     least: Duration,
 }
 

@@ -1,15 +1,13 @@
 //! An access point's knowledge of its stations' backlogs, and the stations that it can ask for data or polls.
 //!
 //! A station that has reported no backlog is asked again once it contends and reports one, or once it was sent data
-//! that it may answer. While MU EDCA keeps it from contending, it is polled at intervals that double while it has
-//! nothing.
+//! that it may answer. While MU EDCA restrains it, it is polled at intervals that double while it has nothing.
 
 use super::airtime::UsedAirtime;
 use crate::radio::Mimo;
 use units::{Bytes, Duration, Instant};
 
-/// First interval between polls of a station without backlog, and how often it doubles: 4 to 32 ms. A poll takes 0.3
-/// ms.
+/// First interval between polls without backlog, and how often it doubles: 4 to 32 ms. A poll takes 0.3 ms.
 const FIRST_POLL: Duration = Duration::from_millis(4);
 const DOUBLINGS: u8 = 3;
 
@@ -94,8 +92,7 @@ impl Backlogs {
         self.known.iter_mut().find(|known| (known.station, known.category) == (station, category))
     }
 
-    /// Records the backlog that a station reported in a data frame, or when it was `polled`. `shares`: see
-    /// [`Known::shares`].
+    /// Records the backlog reported in a data frame or when `polled`. `shares`: see [`Known::shares`].
     pub(super) fn tell(
         &mut self,
         now: Instant,
@@ -121,8 +118,7 @@ impl Backlogs {
         self.next_poll = self.next_poll.min(poll);
     }
 
-    /// Records that data are sent to a station, which may have answers. A station that had none the last time is not
-    /// polled at once.
+    /// Records data sent to a station, which may answer. One that had no answer the last time is not polled at once.
     pub(super) fn sends_to(&mut self, now: Instant, (station, category): (u32, u8), mode: Option<(Mimo, bool)>) {
         let Some(known) = self.entry(station, category) else {
             let new = mode.map(|(mode, shares)| Known::new(station, category, mode, shares));
@@ -195,8 +191,7 @@ impl Backlogs {
         self.known.iter().filter(may).filter(move |known| !told || known.backlog != Backlog::Unknown)
     }
 
-    /// True if a station may be asked first: two that contend are asked only side by side, one that cannot contend even
-    /// alone.
+    /// True if a station may be asked first: two that contend only side by side, one that cannot contend even alone.
     fn leads(&self, known: &Known, told: bool) -> bool {
         let others = || self.candidates(known.category, told).filter(|other| other.station != known.station);
         known.is_restrained() || known.shares && others().any(|other| known.joins(other))

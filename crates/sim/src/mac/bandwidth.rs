@@ -1,6 +1,6 @@
 //! Bandwidth of a TXOP where secondary channels may be busy (IEEE 802.11-2020, 10.23.2.5): all its frames are as wide
-//! as the channels that are idle when it begins and, by the CTS, at the receiver; or it begins only when all are. Also
-//! the effect of spatial reuse on frames of other cells.
+//! as the channels that are idle when it begins and, by the CTS, at the receiver, or it begins when all are. Also how
+//! spatial reuse treats frames of other cells.
 
 use super::buffer::Limits;
 use super::station::Station;
@@ -12,8 +12,8 @@ use units::Instant;
 
 impl Station {
     /// Begins the TXOP of a station that has just won the medium, as wide as its channels are `idle`; or delays it, if
-    /// it needs all of them: the width of its data, or `whole` if it asks stations for theirs. True if a TXOP begins;
-    /// none if one goes on.
+    /// it needs all: the width of its data, or `whole` if it asks for others'. True if a TXOP begins; none if one goes
+    /// on.
     pub(crate) fn settles_width(
         &mut self,
         now: Instant,
@@ -35,7 +35,7 @@ impl Station {
         Some(true)
     }
 
-    /// The width of a frame without a width of its own to the receiver of its present exchange: as wide as the data.
+    /// The width of a frame to the receiver of its present exchange that has no width of its own: that of the data.
     pub(crate) fn exchange_width(&self, rules: &Conventions) -> ChannelWidth {
         if let Some(user) = self.held.users.first() {
             return width_of(user.mode);
@@ -59,8 +59,8 @@ impl Station {
         }
     }
 
-    /// Draws a new back-off instead of beginning the TXOP that it has won. The slot that has begun counts as passed for
-    /// every category.
+    /// Draws a new back-off instead of beginning the TXOP that it has won. The slot that has begun counts for all
+    /// categories.
     pub(crate) fn begins_later(&mut self, now: Instant, rules: &Conventions) {
         for contender in &mut self.contention.contenders {
             contender.earliest = contender.earliest.max(now + rules.timing.slot);

@@ -54,8 +54,7 @@ pub(crate) struct Contention {
     pub(super) soliciting: u8,
     /// Bitmask of all categories.
     categories: u8,
-    /// When to check again whether stations are to be asked for data, though nothing is to be sent; `NEVER` for not at
-    /// all.
+    /// When to check again, without frames to send, whether stations are to be asked for data; `NEVER` for not at all.
     pub(super) look_again: Instant,
     pub(super) idle_from: Instant,
     /// Extension of DIFS or AIFS to EIFS after a bad frame; otherwise zero.
@@ -204,8 +203,8 @@ impl Contention {
             Some(u16::try_from(self.random.up_to(u64::from(cw))).expect("at most the window"));
     }
 
-    /// Widens the window after a failure, or resets it after more in a row than the retry limit (10.23.2.2 of 2020), whatever
-    /// frames they were of.
+    /// Widens the window after a failure, or resets it after more in a row than the retry limit, of any frames
+    /// (10.23.2.2 of 2020).
     pub(super) fn fail(&mut self, category: usize, rules: &Conventions) {
         let failures = &mut self.contenders[category].failures;
         if *failures >= rules.short_retry_limit && rules.window_reset == WindowReset::RetryLimit {

@@ -106,8 +106,7 @@ impl Aggregation {
     }
 }
 
-/// Contention parameters of stations that an access point asks for data (MU EDCA parameter set, IEEE 802.11ax-2021,
-/// 26.2.7).
+/// Contention parameters of stations that are asked for data (MU EDCA parameter set, IEEE 802.11ax-2021, 26.2.7).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MuEdca {
     /// Time for which they hold after each answer.
@@ -132,8 +131,7 @@ pub(crate) struct Conventions {
     pub(crate) rts_threshold: Option<Bytes>,
     /// True if a CTS to self precedes each unicast data frame without RTS.
     pub(crate) cts_to_self: bool,
-    /// With 802.11b stations in the network: the same two for frames that these can read; other frames need protection
-    /// from them.
+    /// With 802.11b stations in the network: the same two for frames that they can read; others need protection.
     pub(crate) of_dsss: Option<(Option<Bytes>, bool)>,
     pub(crate) aggregation: Aggregation,
     /// Directions in which access points and several stations share frames (OFDMA).
@@ -284,8 +282,7 @@ impl Conventions {
         }
     }
 
-    /// Duration of the frames that announce a data frame of this length (RTS and CTS, or CTS to self), with the
-    /// interframe spaces.
+    /// Duration of RTS and CTS, or CTS to self, before a data frame of this length, with the spaces.
     pub(super) fn announcement(&self, mode: Mode, psdu: Bytes) -> Duration {
         let (timing, (threshold, cts_to_self)) = (&self.timing, self.announces(|| mode));
         match (threshold.is_some_and(|threshold| psdu > threshold), cts_to_self) {

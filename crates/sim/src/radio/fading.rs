@@ -22,7 +22,7 @@ pub(crate) struct Shadowing {
     names: Vec<u64>,
 }
 
-/// Share of frames with more luck than the model considers: it ignores signals that count only with more.
+/// Share of frames that fading raises by more than the model considers: it ignores signals that would matter only then.
 pub(super) const NEGLECTED: f64 = 1e-6;
 
 impl Fading {

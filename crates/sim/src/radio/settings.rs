@@ -136,7 +136,7 @@ impl Radio {
             ..self.clone()
         };
         let own = if node.extended_range.is_none() { own.of_standard(standard) } else { own };
-        // Without a rate of its own it has the radio's, as far as that means the same.
+        // Without a rate of its own, a node of the same standard has the radio's.
         if standard == self.standard && !extends && own.data_rate.is_none() && own.mcs.is_none() {
             let streams = node.streams.or(self.streams);
             let mcs = match (self.mcs, node.streams) {
@@ -148,7 +148,7 @@ impl Radio {
         Ok(Some(own))
     }
 
-    /// The radio of a node of a standard before 802.11n. What came later is refused as in `[radio]`.
+    /// The radio of a node of a standard before 802.11n. Later features are refused as in `[radio]`.
     fn older(&self, standard: Standard, node: &config::Node) -> Result<Self, Refusal> {
         if self.is_low_band() == (standard == Standard::A) {
             let (band, at) = if standard == Standard::A { ("5", "5.18") } else { ("2.4", "2.437") };
@@ -215,12 +215,12 @@ impl Radio {
         let common = common.of_standard(self.standard.min(other.standard));
         match common.extended_range {
             None => common,
-            // As slowly as the slower one.
+            // The slower one determines the rate.
             Some(tones) => Self { mcs: Some(own.coding().min(its.coding()).min(tones.highest())), ..common },
         }
     }
 
-    /// The same of this standard: before 802.11ax without what came with it.
+    /// The same radio with this standard; before 802.11ax without that standard's features.
     fn of_standard(self, standard: Standard) -> Self {
         if standard == Standard::Ax {
             return Self { standard, ..self };

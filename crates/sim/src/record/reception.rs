@@ -14,8 +14,7 @@ pub(crate) struct Receptions {
     expected: u64,
     /// Those nodes among them that received the packet.
     received: u64,
-    /// By distance class: nodes in it, in range or not, and those of them that received. Empty unless the scenario asks
-    /// for it.
+    /// By distance class: nodes in it, in range or not, and those of them that received. Empty unless asked for.
     classes: Vec<[u64; 2]>,
 }
 

@@ -61,8 +61,7 @@ pub(crate) struct Standing {
     pub(crate) real_time: Option<Rate>,
     /// Orders that the controller may give.
     pub(crate) sets: Sets,
-    /// Time for which the node has sensed the medium busy since the start of the run; only with its first queue, if it
-    /// has a radio.
+    /// Busy time of the medium at the node since the start of the run; only with its first queue, if it has a radio.
     pub(crate) busy: Option<Duration>,
 }
 

@@ -76,7 +76,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a segment of the sender, and whether the network marked it (CE). Returns the number of octets that are
+    /// Takes a segment from the sender, and whether the network marked it (CE). Returns the number of octets that are
     /// newly in order, for the application.
     pub(crate) fn receive(&mut self, now: Instant, segment: &Segment, congestion_experienced: bool) -> u64 {
         if segment.syn {

@@ -124,7 +124,7 @@ fn check_kind(flow: &config::Flow) -> Result<(), BuildError> {
 
 /// Settings of a described TCP with defaults; or the key that cannot be used, and why.
 ///
-/// A setting that acts only beside others is read only there, and marked.
+/// A setting whose effect depends on others is read only where it acts, and marked there.
 fn settings(described: &Tcp, marks: &Marks) -> Result<Settings, (&'static str, String)> {
     let defaults = Settings::default();
     let congestion = described.congestion.unwrap_or_default();

@@ -108,7 +108,7 @@ impl<'a> Ends<'a> {
     /// Nodes that a pattern with a star at its end stands for: stations, and with a prefix also nodes without a radio.
     ///
     /// # Errors
-    /// It stands for none, and there is no table of nodes with a count of 0 that it means.
+    /// It matches no node, and no table of nodes with a count of 0.
     fn called(&self, described: &config::Flow, pattern: &str, key: &str) -> Result<Vec<(u32, &'a String)>, BuildError> {
         let beginning = pattern.strip_suffix('*').unwrap_or(pattern);
         let infrastructure = self.basis.infrastructure;

@@ -84,7 +84,7 @@ impl<'n> Traffic<'n> {
         matches!(self.flow.traffic.kind, TrafficKind::Cbr | TrafficKind::Poisson)
     }
 
-    /// True if its load is random, so that results must tell it.
+    /// True if its load is random, so that results must report it.
     pub(crate) fn is_drawn(&self) -> bool {
         let config::Traffic { packet, rate, .. } = &self.flow.traffic;
         let of_one_length = matches!(packet, None | Some(config::Lengths::One(_)));
@@ -185,7 +185,7 @@ impl<'n> Traffic<'n> {
             config::Lengths::Any(_) | config::Lengths::Between(_) => {}
         }
         let (shortest, overhead) = (packet.shortest(), overhead.unwrap_or_default());
-        // An echo request is of its header alone.
+        // An echo request may have only its header.
         let least = if kind == TrafficKind::Ping { Bytes::new(0) } else { Bytes::new(1) };
         if shortest < overhead + least {
             let message = if overhead.count() == 0 {
