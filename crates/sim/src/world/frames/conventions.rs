@@ -60,7 +60,7 @@ pub(crate) fn conventions(network: &Network) -> Result<Conventions, BuildError> 
     .agreed())
 }
 
-/// Refuses announcements of frames of extended range, which would not be heard as far.
+/// Refuses announcements of frames of extended range, which have a shorter range.
 fn check_extended(network: &Network) -> Result<(), BuildError> {
     let (radio, mac) = (&network.radio, &network.mac);
     let extended = radio.extended_range.is_some() || network.node.iter().any(|node| node.extended_range.is_some());
@@ -80,7 +80,7 @@ fn check_extended(network: &Network) -> Result<(), BuildError> {
     }
 }
 
-/// Contention of stations that are asked for data.
+/// Contention parameters of stations that are asked for data.
 fn mu_edca(network: &Network, timing: &Timing, access: &[Access; 4]) -> Result<Option<MuEdca>, BuildError> {
     let Some(given) = network.mac.mu_edca else { return Ok(None) };
     let refusal = |key: &str, message: &str| Err(BuildError::new(format!("mac.mu_edca{key}"), message));

@@ -100,7 +100,7 @@ impl Infrastructure {
         (node as usize) < self.described && (!self.access || self.access_point[node as usize].is_some())
     }
 
-    /// Does a scenario know this node by its name? Stations that roam are others, too.
+    /// True if a scenario can name this node. Stations that roam have further nodes.
     pub(crate) fn is_described(&self, node: u32) -> bool {
         !(self.described..self.radios).contains(&(node as usize))
     }
@@ -126,7 +126,7 @@ impl Infrastructure {
         self.access_point[node as usize]
     }
 
-    /// Whom a node may send to by radio.
+    /// The nodes to which a node may send by radio.
     pub(crate) fn receivers(&self, node: u32) -> Vec<u32> {
         match self.access_point.get(node as usize) {
             Some(Some(access_point)) => vec![*access_point],

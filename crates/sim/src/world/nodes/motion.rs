@@ -16,7 +16,7 @@ const SLOWEST: f64 = 0.001;
 /// Longest side of an area in metres.
 const LONGEST_SIDE: f64 = 1e9;
 
-/// The movement of all nodes with a radio; those after the first of a family follow it.
+/// The movement of all nodes with a radio; the nodes of a family move like its first.
 pub(crate) fn motion(network: &Network, sites: &[Site], families: &[Family], seed: u64) -> Result<Motion, BuildError> {
     let mobility = &network.mobility;
     let followers = || families.iter().flat_map(|family| std::iter::repeat_n(family.home(), family.nodes.len() - 1));
