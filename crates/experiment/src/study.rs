@@ -37,7 +37,7 @@ pub struct Study {
     /// The tables that the scenario asks for.
     #[serde(default)]
     pub tables: Vec<Table>,
-    /// Tables of an experiment's own judge.
+    /// Tables of an experiment with its own judge.
     #[serde(default)]
     pub findings: Vec<Finding>,
     /// Distributions over cases.
@@ -67,8 +67,8 @@ impl Study {
     }
 }
 
-/// Returns the warnings of runs: of those that differ in words with digits alone (quantities, `n0`) the first, and how many others
-/// there are.
+/// Returns the warnings of runs: of those that differ only in words with digits (quantities, `n0`), the first and the
+/// number of others.
 pub fn warnings(runs: &[Run]) -> Vec<String> {
     let told: BTreeSet<&str> = runs.iter().flat_map(|run| &run.outcome.warnings).map(String::as_str).collect();
     let mut kinds: BTreeMap<Vec<&str>, Vec<&str>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Limits on scenarios that are valid but absurd: they would run for ever, fill the memory, or say nothing.
+//! Limits on scenarios that are valid but absurd: they would run for ever, fill the memory, or have no results.
 
 use super::refusal::Refusal;
 use super::source::Source;

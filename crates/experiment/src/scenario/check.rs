@@ -43,7 +43,7 @@ pub(super) fn check(draft: &Draft, scenario: &Scenario, files: &dyn Files) -> Re
     }
     let idle = idle::check(draft, scenario, files)?;
     if scenario.cases.is_empty() {
-        // Claims, charts and tables are about the sweep, which is not run.
+        // Claims, charts and tables need the sweep, which is not run.
         return Ok(idle);
     }
     let future = Future { draft, scenario, blanks };
@@ -311,7 +311,7 @@ impl Future<'_, '_> {
         Ok(())
     }
 
-    /// Checks that what is measured can be held against a number as it is written.
+    /// Checks that a measured unit can be compared with a number in its written unit.
     fn check_units(&self, at: &str, measured: Unit, written: Unit) -> Result<(), Refusal> {
         let message = format!("{} is held against {}", measured.words(), written.words());
         self.require(measured.takes(written), at, message)
@@ -378,7 +378,7 @@ impl Future<'_, '_> {
             .zip(step)
             .is_none_or(|(bin, step)| bin >= step && bin.as_nanos().is_multiple_of(step.as_nanos()));
         self.require(is_multiple, &format!("{at}.bin"), "a bin is a multiple of the series' steps")?;
-        // A run that was shortened from outside has values for some windows only.
+        // A run shortened from outside has values only for some windows.
         let duration = self.scenario.base.duration.max(self.draft.duration());
         let mut spans = vec![("from", window.from, window.to)];
         if let Some(base) = &window.relative_to {

@@ -85,7 +85,7 @@ pub(super) fn fill(network: &mut DeTable<'_>, conventions: Conventions, span: &R
     }
 }
 
-/// The rules of DSR, which only its networks get: without it they would be idle.
+/// The rules of DSR, which only its networks get: in other networks they would have no effect.
 const OF_DSR: &str = "routing.dsr.";
 
 fn routes_by_dsr(network: &DeTable<'_>) -> bool {
@@ -94,8 +94,8 @@ fn routes_by_dsr(network: &DeTable<'_>) -> bool {
     protocol.and_then(|protocol| protocol.get_ref().as_str()) == Some("dsr")
 }
 
-/// Formats the rules as a Markdown list: each key with the values that differ from the standard's, as `--set` takes them,
-/// and who has them.
+/// Formats the rules as a Markdown list: each key with the values that differ from the standard's, as for `--set`, and
+/// their simulators.
 pub(crate) fn markdown() -> String {
     let mut list = String::new();
     for Rule { path, values } in rules() {

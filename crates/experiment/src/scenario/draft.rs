@@ -110,8 +110,8 @@ impl<'s> Draft<'s> {
         Ok(())
     }
 
-    /// Refuses to set from outside, or by an earlier axis, what another axis sets anew in every case: the change would
-    /// be lost in silence, and the case's label be wrong.
+    /// Refuses to set from outside, or by an earlier axis, a key that another axis sets in every case: the change would
+    /// be lost silently, and the case's label would be wrong.
     fn no_change_is_lost(&self) -> Result<(), Refusal> {
         for (index, axis) in self.vary.axes.iter().enumerate() {
             let before = self.vary.axes[..index].iter();
