@@ -62,7 +62,7 @@ pub struct Sweep<'s> {
     pub seeds: &'s [u64],
     /// All runs, by case and then by seed.
     pub runs: &'s [Run],
-    /// Whether these are all of the scenario's runs.
+    /// Extent of these runs: all of the scenario's, or fewer or shorter ones.
     pub extent: Extent,
     /// The cases that `--quick` left out.
     pub left_out: &'s [Case],
