@@ -97,7 +97,7 @@ pub struct Node {
     pub noise_figure: Option<Decibels>,
     /// Primary 20 MHz channel of an access point and its stations, at 5 or 6 GHz, such as 36. Default: one for all.
     pub channel: Option<u8>,
-    /// Overrides of `[mac.edca]` for this access point alone; its AIFSN may be 1. Other nodes keep `[mac.edca]`.
+    /// Overrides of `[mac.edca]` for this node alone; an access point's AIFSN may be 1. Other nodes keep `[mac.edca]`.
     pub edca: Option<Edca>,
     /// Overrides of `[queue]`.
     pub queue: Option<Queue>,

@@ -309,8 +309,7 @@ impl Scheduler {
     }
 
     /// Returns the next station in a category in which the MAC `holds` frames for some stations. Of these and of those
-    /// with packets that wait for the MAC, it is the one that has used least airtime; none if it is one of the latter,
-    /// whose packet is then next.
+    /// with packets that wait for the MAC, it is the one that has used least airtime; none if it is one of the latter.
     pub(super) fn turn(
         &mut self,
         now: Instant,

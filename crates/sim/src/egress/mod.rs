@@ -85,7 +85,7 @@ impl Order {
         }
     }
 
-    /// Records that the MAC has finished with packets of a port, of this total expected airtime, and if their station
+    /// Records that the MAC is done with packets of a port, their total expected airtime, and if their station
     /// `answered`.
     fn completed(&mut self, now: Instant, port: PortId, expected: Duration, answered: bool) {
         match self {
@@ -280,8 +280,8 @@ impl Egress {
         Some((port, packet))
     }
 
-    /// Returns the next receiver in a category in which the MAC still `holds` frames for some receivers, each with a
-    /// class. None if a packet of a port is next. With one port for all receivers it is the first of those held.
+    /// Returns the next receiver in a category in which the MAC still `holds` frames for receivers, each with a class.
+    /// None if a packet of a port is next. With one port for all receivers it is the first held.
     pub(crate) fn turn(
         &mut self,
         now: Instant,
@@ -326,8 +326,7 @@ impl Egress {
         self.layout.groups > 1 || self.hardware.is_some() || !self.sleepers.is_empty()
     }
 
-    /// True if packets behind one for another receiver may join retransmitted frames; false where these block all
-    /// others.
+    /// True if packets behind one for another receiver may join retransmitted frames; false where these block others.
     pub(crate) fn takes_turns(&self) -> bool {
         match (&self.order, &self.hardware) {
             (Order::RoundRobin(_), Some(hardware)) => hardware.is_per_station(),
@@ -516,8 +515,8 @@ impl Egress {
         }
     }
 
-    /// Returns a category's smallest contention window if `turns` has changed it; none inside if it is as configured
-    /// again.
+    /// Returns a category's smallest contention window if `turns` has changed it; none inside if it is the configured
+    /// one.
     pub(crate) fn window(&mut self) -> Option<(u8, Option<u16>)> {
         if let Order::Turns(turns) = &mut self.order { turns.window() } else { None }
     }

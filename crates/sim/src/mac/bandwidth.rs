@@ -12,8 +12,7 @@ use units::Instant;
 
 impl Station {
     /// Begins the TXOP of a station that has just won the medium, as wide as its channels are `idle`; or delays it, if
-    /// it needs all: the width of its data, or `whole` if it asks for others'. True if a TXOP begins; none if one goes
-    /// on.
+    /// it needs all: the width of its data, or `whole` if it asks for others'. True if one begins; none if one goes on.
     pub(crate) fn settles_width(
         &mut self,
         now: Instant,
