@@ -78,10 +78,10 @@ pub(crate) unsafe fn bytes<'b>(bytes: *const u8, length: usize) -> Result<&'b [u
         return Ok(&[]);
     }
     if bytes.is_null() {
-        return Err(format!("{length} B at NULL"));
+        return Err(format!("{length} B are given, but the pointer is NULL"));
     }
     if isize::try_from(length).is_err() {
-        return Err(format!("{length} B are more than there can be"));
+        return Err(format!("{length} B are more than memory can hold"));
     }
     // SAFETY: it is not NULL, no slice is too long, and the caller's promise.
     Ok(unsafe { slice::from_raw_parts(bytes, length) })
@@ -106,10 +106,10 @@ pub(crate) unsafe fn place<'p, T>(place: *mut T) -> Result<&'p mut MaybeUninit<T
 pub(crate) unsafe fn on<T>(air: *mut Air, failed: T, call: impl FnOnce(&mut Air) -> Result<T, Refused>) -> T {
     guarded(failed, || {
         if !air.is_aligned() {
-            return Err("this is no air: sluice_open gives one".to_owned());
+            return Err("the pointer is not an air: sluice_open returns one".to_owned());
         }
         // SAFETY: it is aligned, and the caller's promise.
-        call(unsafe { air.as_mut() }.ok_or("the air is NULL: sluice_open gives one")?)
+        call(unsafe { air.as_mut() }.ok_or("the air is NULL: sluice_open returns one")?)
     })
 }
 
@@ -119,7 +119,7 @@ pub(crate) unsafe fn on<T>(air: *mut Air, failed: T, call: impl FnOnce(&mut Air)
 /// As for [`on`].
 pub(crate) unsafe fn taken(air: *mut Air) -> Result<Option<Box<Air>>, Refused> {
     if !air.is_aligned() {
-        return Err("this is no air: sluice_open gives one".to_owned());
+        return Err("the pointer is not an air: sluice_open returns one".to_owned());
     }
     // SAFETY: it is not NULL, and of `sluice_open` by the caller's promise.
     Ok((!air.is_null()).then(|| unsafe { Box::from_raw(air) }))

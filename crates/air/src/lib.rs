@@ -124,7 +124,7 @@ pub unsafe extern "C" fn sluice_address(air: *mut Air, place: usize, version: u3
     let address = |air: &mut Air| match (version, &air.node(place)?.addresses) {
         (4, [four, _]) => Ok(four.as_ptr()),
         (6, [_, six]) => Ok(six.as_ptr()),
-        _ => Err(format!("there is no IP of version {version}: expected 4 or 6")),
+        _ => Err(format!("the IP version is {version}: expected 4 or 6")),
     };
     // SAFETY: the caller's promise, in the header.
     unsafe { on(air, ptr::null(), address) }

@@ -87,7 +87,7 @@ pub fn read(mut recording: impl BufRead) -> Result<Recording, String> {
             Err(why) if why.is_eof() && text.last() != Some(&b'\n') => {
                 return Ok(Recording { decisions, cut: Some(line) });
             }
-            Err(why) => return refused(&format_args!("is no interval of a recording: {why}")),
+            Err(why) => return refused(&format_args!("is not an interval of a recording: {why}")),
         }
     }
     Ok(Recording { decisions, cut: None })

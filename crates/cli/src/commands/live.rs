@@ -132,7 +132,7 @@ impl Attaching {
     /// Writes the rest, and reports lines that nobody read in time. An incomplete recording is a failure.
     fn finish(&mut self) {
         if let Some(dropped @ 1..) = self.rows.as_mut().and_then(|rows| rows.finish().ok()) {
-            self.complain(format_args!("{dropped} lines were dropped: nothing read them in time"));
+            self.complain(format_args!("{dropped} lines were dropped: their reader was too slow"));
         }
         match self.file.as_mut().map(Outlet::finish) {
             Some(Ok(dropped @ 1..)) => {

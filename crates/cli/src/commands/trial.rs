@@ -71,7 +71,7 @@ fn pool(args: &args::Trial) -> Result<(), Failure> {
         let trial: Trial = read(path, "trial")?;
         let arms = &trials.first().unwrap_or(&trial).plan.arms;
         if trial.plan.arms != *arms || trial.blocks.iter().any(|block| block.arm >= arms.len()) {
-            return Err(wrong(path, &format!("is of other arms than the first file ({})", arms.join(", "))));
+            return Err(wrong(path, &format!("has other arms than the first file ({})", arms.join(", "))));
         }
         trials.push(trial);
     }
@@ -92,7 +92,7 @@ fn forecast(args: &args::Trial) -> Result<Vec<Value>, Failure> {
     let Some(path) = &args.forecast else { return Ok(Vec::new()) };
     let file: Value = read(path, "forecast")?;
     match file["forecast"]["arms"].as_array() {
-        None => Err(wrong(path, "is no forecast: expected what `sluice forecast --json` prints")),
+        None => Err(wrong(path, "is not a forecast: expected the output of `sluice forecast --json`")),
         Some(arms) if arms.is_empty() => Err(wrong(path, "forecasts nothing: it could not tell")),
         Some(arms) => Ok(arms.clone()),
     }

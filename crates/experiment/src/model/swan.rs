@@ -109,7 +109,7 @@ fn exchanges<'o>(
             };
             if found.insert(way, exchange).is_some_and(|other| other != exchange) {
                 let message =
-                    format!("`{}` sends packets of different lengths to `{}`: they cannot be told apart", way.0, way.1);
+                    format!("`{}` sends packets of several lengths to `{}`: the model takes one", way.0, way.1);
                 return refuse(message);
             }
         }

@@ -53,7 +53,7 @@ pub(super) fn picture(
 ) -> Result<Picture, String> {
     let cases = cases(study, chart);
     if cases.is_empty() {
-        return Err("No run is of the kind that this picture asks for.".to_owned());
+        return Err("No run has the labels that this chart needs.".to_owned());
     }
     let mut maker = Maker { study, chart, scale: scale(study, chart), values: None };
     if let Some(x_title) = &chart.x_title {
@@ -66,7 +66,7 @@ pub(super) fn picture(
             return Err(maker.nothing(&cases));
         }
     } else if chart.x != "time" && maker.scale.is_none() {
-        return Err(format!("The scenario varies no “{}”, so there is nothing to draw it over.", chart.x));
+        return Err(format!("The scenario does not vary “{}”, the axis of this chart.", chart.x));
     }
     let mut frames = Vec::new();
     for (title, cases) in maker.panels(&cases) {

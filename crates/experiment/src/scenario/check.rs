@@ -273,7 +273,7 @@ impl Future<'_, '_> {
             let named = neighbour.instead.iter().map(|label| ("instead", label)).chain([("label", &neighbour.label)]);
             for (key, label) in named {
                 if !known.contains(label) {
-                    let message = format!("`{}` has no value called `{label}`", neighbour.axis);
+                    let message = format!("the axis `{}` has no label `{label}`", neighbour.axis);
                     return Err(hints::with_names(self.draft.refuse_at(&at(key), message), label, &strs(known)));
                 }
             }
@@ -360,11 +360,11 @@ impl Future<'_, '_> {
         let axis = self.axis(&format!("{at}.axis"), &first.axis)?;
         let asked = |label: &&String| cases.get(&first.axis).is_none_or(|labels| labels.contains(label));
         if let Some(label) = axis.labels.iter().filter(asked).find(|label| label::place(label).is_none()) {
-            let message = format!("`{}` has the label `{label}`, which is no number", first.axis);
+            let message = format!("`{}` has the label `{label}`, which is not a number", first.axis);
             return Err(self.draft.refuse_at(&format!("{at}.axis"), message));
         }
         let is_share = first.share.is_none_or(|share| share > 0.0 && share <= 1.0);
-        self.require(is_share, &format!("{at}.share"), "a share of the largest value is above 0 and at most 1")
+        self.require(is_share, &format!("{at}.share"), "a share of the largest value must be above 0 and at most 1")
     }
 
     fn check_window(&self, at: &str, window: &Window, blank: &Value) -> Result<(), Refusal> {

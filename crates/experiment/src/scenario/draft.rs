@@ -311,7 +311,7 @@ impl<'s> Draft<'s> {
         }
         document::name_turns(&mut network).map_err(|place| {
             let refusal =
-                self.source.refuse(place, "`turns` is no controller: an access point has it for its stations");
+                self.source.refuse(place, "`turns` is not a controller: it is for the `queues` of access points");
             refusal.note("here no access point has this queue")
         })?;
         document::inherit_queue(&mut network);

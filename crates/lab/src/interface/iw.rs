@@ -101,7 +101,7 @@ fn place(all: &mut Vec<Interface>, name: Option<&str>) -> usize {
 fn read_address(address: &str) -> Result<String, String> {
     let bytes = address.split(':').collect::<Vec<_>>();
     if bytes.len() != 6 || bytes.iter().any(|byte| byte.len() != 2 || u8::from_str_radix(byte, 16).is_err()) {
-        return Err(format!("`{address}` is no address such as 02:00:00:00:01:00"));
+        return Err(format!("`{address}` is not an address such as 02:00:00:00:01:00"));
     }
     Ok(address.to_lowercase())
 }
@@ -159,7 +159,7 @@ fn bitrate(words: &[&str]) -> Result<Option<Bitrate>, String> {
                         "40" => 40,
                         "80" => 80,
                         "80P80" | "160" | "320" => 160,
-                        _ => return Err(format!("`{word}` is no width: 40MHz, 80MHz, 80P80MHz, 160MHz or 320MHz")),
+                        _ => return Err(format!("`{word}`: expected 40MHz, 80MHz, 80P80MHz, 160MHz or 320MHz")),
                     };
                 }
             }

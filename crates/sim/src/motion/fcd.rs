@@ -147,7 +147,7 @@ impl File {
     }
 
     fn step(&mut self, seconds: f64) -> Result<(), Wrong> {
-        refuse_if!(seconds < 0.0, Err(Wrong("a time is zero or more".to_owned())));
+        refuse_if!(seconds < 0.0, Err(Wrong("a time must be zero or more".to_owned())));
         self.leave();
         let time = Instant::ZERO + Duration::from_secs_f64(seconds);
         if self.steps > 0 && time <= self.now {
@@ -170,7 +170,7 @@ impl File {
     }
 
     fn appears(&mut self, element: &BytesStart) -> Result<(), Wrong> {
-        refuse_if!(self.steps == 0, Err(Wrong("a vehicle stands in a `<timestep>`".to_owned())));
+        refuse_if!(self.steps == 0, Err(Wrong("a vehicle must be inside a `<timestep>`".to_owned())));
         let name = attribute(element, "id")?.ok_or_else(|| Wrong("`id` is missing".to_owned()))?;
         let height = if attribute(element, "z")?.is_some() { number(element, "z")? } else { 0.0 };
         let position = Position { x: number(element, "x")?, y: number(element, "y")?, z: height };
@@ -245,5 +245,5 @@ fn is_geographic(options: &str) -> bool {
 fn number(element: &BytesStart, name: &str) -> Result<f64, Wrong> {
     let Some(text) = attribute(element, name)? else { return Err(Wrong(format!("`{name}` is missing"))) };
     let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| Wrong(format!("`{name}` is no number: `{text}`")))
+    number.ok_or_else(|| Wrong(format!("`{name}` is not a number: `{text}`")))
 }

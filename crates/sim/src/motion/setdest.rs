@@ -120,7 +120,7 @@ fn line(drafts: &mut Drafts, number: usize, text: &str) -> Result<(), Wrong> {
 /// Text after `$ns_ at`: `2.5 "$node_(3) setdest 90.0 44.5 1.4"`
 fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), Wrong> {
     let (seconds, at) = words.number("a time in seconds")?;
-    refuse_if!(seconds < 0.0, Err(wrong(at, "a time is zero or more")));
+    refuse_if!(seconds < 0.0, Err(wrong(at, "a time must be zero or more")));
     let time = Instant::ZERO + Duration::from_secs_f64(seconds);
     words.skip_blanks();
     let open = words.at;
@@ -157,7 +157,7 @@ fn scheduled(drafts: &mut Drafts, line: usize, words: &mut Words) -> Result<(), 
             let (y, y_at) = words.number("y in metres")?;
             let (x, y) = (near(x, x_at)?, near(y, y_at)?);
             let (speed, speed_at) = words.number("a speed in metres a second")?;
-            refuse_if!(speed < 0.0, Err(wrong(speed_at, "a speed is zero or more")));
+            refuse_if!(speed < 0.0, Err(wrong(speed_at, "a speed must be zero or more")));
             draft.push(node, time, Order::Go { x, y, z: None, speed }, at)?;
         }
         _ => return Err(expected(command_at, "`setdest` or `set`", command)),

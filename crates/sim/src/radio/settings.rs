@@ -83,7 +83,7 @@ impl Radio {
         }
         match u32::try_from(rate.as_bps() / 1_000) {
             Ok(kbps) if kbps > 0 => Ok(Mode::Nominal { kbps }),
-            _ => Err(Refusal::new("nominal_rate", "a nominal rate lies between 1 kb/s and 4 Tb/s")),
+            _ => Err(Refusal::new("nominal_rate", "a nominal rate must be between 1 kb/s and 4 Tb/s")),
         }
     }
 

@@ -129,10 +129,10 @@ pub(super) fn build(network: &Network, seed: u64) -> Result<World, BuildError> {
 
 fn check_times(network: &Network) -> Result<(), BuildError> {
     if network.warmup >= network.duration {
-        return Err(BuildError::new("warmup", "the warm-up is not shorter than the run"));
+        return Err(BuildError::new("warmup", "the warm-up must be shorter than the run"));
     }
     if network.record.series.is_some_and(Duration::is_zero) {
-        return Err(BuildError::new("record.series", "the spacing of a series is above zero"));
+        return Err(BuildError::new("record.series", "the spacing of a series must be above zero"));
     }
     Ok(())
 }
@@ -162,7 +162,7 @@ fn distances(network: &Network, motion: &Motion) -> Result<Option<Box<Distances>
     let Some(width) = network.record.reception else { return Ok(None) };
     let least = motion.extent() / MOST_CLASSES;
     if width.as_metres() < least {
-        let message = format!("distance classes are at least {} wide here", Length::metres(least.ceil()));
+        let message = format!("distance classes must be at least {} wide here", Length::metres(least.ceil()));
         return Err(BuildError::new("record.reception", message));
     }
     Ok(Some(Box::new(Distances::new(motion.clone(), width))))

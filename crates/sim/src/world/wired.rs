@@ -157,7 +157,7 @@ pub(super) fn links(network: &Network, sites: &[Site], access: bool) -> Result<V
         refuse_if!(a == b, refuse(format!("the link ends where it starts, at `{a}`")));
         check_wire(wired, table)?;
         if wired.at.windows(2).any(|pair| pair[1].time <= pair[0].time) {
-            let message = "steps come one after another: each at a later `time` than the one before";
+            let message = "steps must be in order: each at a later `time` than the one before";
             return Err(BuildError::new(format!("wired.{table}.at"), message));
         }
         for ends in pairs(network, wired, table, sites)? {

@@ -98,7 +98,7 @@ pub(super) fn emulate(args: &args::Emulate) -> Result<u8, Failure> {
 /// Runs the network as the medium of the kernel's radios.
 fn radios(args: &args::Emulate, mut medium: Medium) -> Result<u8, Failure> {
     if args.pcap.is_some() || args.gateway.is_some() || args.out.is_some() {
-        return Err(Failure::wrong("the radios of a kernel have no captures, no gateway and no folder of results yet"));
+        return Err(Failure::wrong("with the radios of a kernel there are no captures, gateway or results folder yet"));
     }
     let done = live::radios(&mut medium, command(&args.command));
     let (counts, ended) = done.map_err(|error| cannot_run(error, args))?;

@@ -50,7 +50,7 @@ impl<'a> Ends<'a> {
         if are_drawn(described) {
             return self.drawn(described);
         }
-        let message = "only ends that are drawn are so many hops apart: write `from = \"any\"` or `to = \"any\"`";
+        let message = "only ends drawn at random have a number of hops: write `from = \"any\"` or `to = \"any\"`";
         refuse_if!(described.hops.is_some(), refuse("hops", message));
         if described.to == NEXT {
             return self.ring(described);
@@ -127,7 +127,7 @@ impl<'a> Ends<'a> {
     fn ring(&self, described: &config::Flow) -> Result<Vec<End>, BuildError> {
         let refuse = |message: String| Err(BuildError::new(format!("flow.{}.to", described.name), message));
         let (true, None) = (described.from.ends_with('*'), described.count) else {
-            let message = "`next` is the next of all that `from` stands for: write `from = \"up*\"` or `from = \"*\"`, without `count`";
+            let message = "`next` needs a `from` that stands for several nodes: write `from = \"up*\"` or `from = \"*\"`, without `count`";
             return refuse(message.to_owned());
         };
         let nodes = self.called(described, &described.from, "from")?;

@@ -200,7 +200,7 @@ fn aggregation(network: &Network) -> Result<Aggregation, BuildError> {
         return Err(refusal("ampdu_frames", &message));
     }
     if given.ampdu_duration > Duration::from_micros(5_484) {
-        return Err(refusal("ampdu_duration", "a frame lasts at most 5484 us"));
+        return Err(refusal("ampdu_duration", "a frame must not last longer than 5484 us"));
     }
     let longest = limit("ampdu", network.ampdu(), longest)?;
     let shared = limit("amsdu", given.amsdu, shared)?;

@@ -150,7 +150,7 @@ fn power_save(site: &Site, node: u32, basis: &Basis) -> Result<Option<Box<PowerS
     let refuse = |message: String| Err(BuildError::new(format!("node.{}.power_save", site.name), message));
     match basis.infrastructure.access_point(node) {
         _ if site.queues == Some(Queues::Driver) => {
-            refuse(format!("when `{}` sleeps its kernel decides: leave this table out", site.name))
+            refuse(format!("the kernel of `{}` decides when it sleeps: leave this table out", site.name))
         }
         None => refuse(format!("`{}` has no access point that could keep its packets: only stations sleep", site.name)),
         Some(_) if basis.rules.shares_downlink() => {
@@ -178,7 +178,7 @@ fn layout(site: &Site, node: u32, basis: &Basis) -> Result<Layout, BuildError> {
         }
         Some(_) => Layout::by_class(),
         None if !site.class_queue.is_default() => {
-            return refuse(of_node, "one node alone cannot tell classes apart: write `[class_queue]` for all of them");
+            return refuse(of_node, "one node alone cannot have classes: write `[class_queue]` for all nodes");
         }
         None => Layout::by_category(rules.categories),
     };

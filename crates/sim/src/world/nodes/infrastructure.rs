@@ -173,11 +173,11 @@ fn access_point(site: &Site, sites: &[Site]) -> Result<Option<u32>, BuildError> 
         };
     };
     if site.role != Role::Station {
-        return refuse(format!("`{}` is no station: only stations have an access point", site.name));
+        return refuse(format!("`{}` is not a station: only stations have an access point", site.name));
     }
     match (0..).zip(sites).find(|(_, other)| other.name == *name) {
         Some((found, other)) if other.role == Role::AccessPoint => Ok(Some(found)),
-        Some(_) => refuse(format!("`{name}` is no access point; give it `role = \"access-point\"`")),
+        Some(_) => refuse(format!("`{name}` is not an access point; give it `role = \"access-point\"`")),
         None => Err(BuildError::unknown_node(path(), name, sites.iter().map(|site| site.name.clone()).collect())),
     }
 }
@@ -193,7 +193,7 @@ fn check_keys(site: &Site) -> Result<(), BuildError> {
         | (_, None | Some(Queues::One))
         | (Role::Station, Some(Queues::Turns | Queues::Driver)) => {}
         (Role::Station, Some(Queues::PerStation | Queues::Mac80211)) => {
-            return refuse("queues", format!("`{}` is no access point: it has one queue, or `turns`", site.name));
+            return refuse("queues", format!("`{}` is not an access point: it has one queue, or `turns`", site.name));
         }
         (Role::Wired, Some(_)) => {
             return refuse("queues", format!("`{}` has no radio: it has one queue for each link", site.name));

@@ -108,7 +108,7 @@ impl Family {
             if turn.leaves <= last.comes {
                 return refuse(
                     "time",
-                    format!("moves come one after another, each more than {} later", roaming.outage.get()),
+                    format!("moves must be in order, each more than {} after the one before", roaming.outage.get()),
                 );
             }
             turns.push(turn);

@@ -71,7 +71,7 @@ fn sourced(basis: &Basis, flows: &[Flow]) -> Result<Found, BuildError> {
     let room = LONGEST_MSDU - dsr::longest_header();
     let too_long = |flow: &&Flow| flow.supply.first().is_some_and(|length| msdu_bytes(length) > room);
     if let Some(flow) = flows.iter().find(too_long) {
-        let message = format!("no packet fits into one 802.11 frame with its source route, which leaves {room}");
+        let message = format!("packets do not fit into one 802.11 frame: source routes leave {room}");
         return Err(BuildError::new(format!("flow.{}.traffic", flow.identity.name), message));
     }
     let given = network.routing.dsr(rules.edca());
@@ -180,9 +180,7 @@ fn check_hops(
             let message = if !is_answered {
                 format!("`{from}` is out of range of the answers of `{to}`: raise the `tx_power` of `{to}`")
             } else if late > slot {
-                format!(
-                    "`{from}` and `{to}` are too far apart: an answer takes {late} longer by distance, a slot is {slot}"
-                )
+                format!("`{from}` and `{to}` are too far apart: their round trip of {late} exceeds a slot of {slot}")
             } else {
                 continue;
             };
