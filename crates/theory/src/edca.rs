@@ -37,16 +37,16 @@
 //!
 //! # Where it holds
 //!
-//! Held to a slot-exact Monte Carlo of the same rules (`tests/edca.rs`: 802.11a, default categories, AIFSN alone and
-//! windows alone, 1 to 10 stations of each, also several categories a station) at tolerances set beforehand, 0.02 in
-//! collision probability and 3 % of a category's throughput, it **is valid for categories that get at least
-//! [`LEAST_SHARE`] of the cell's frames, unless exactly two stations have the windows of voice (3 to 7)**. There it was
-//! found at most 0.018 and 3.3 % off; without voice, 0.008 and 1.5 % for whoever gets a fifth of the frames or more.
-//! Outside:
+//! The model is compared with a slot-exact Monte Carlo simulation of the same rules (`tests/edca.rs`: 802.11a, default
+//! categories, AIFSN alone and windows alone, 1 to 10 stations of each, also several categories a station). Tolerances
+//! were set beforehand: 0.02 in collision probability and 3 % of a category's throughput. The model **is valid for
+//! categories that get at least [`LEAST_SHARE`] of the cell's frames, unless exactly two stations have the windows of
+//! voice (3 to 7)**. There the errors are at most 0.018 and 3.3 %; without voice, 0.008 and 1.5 % for categories with a
+//! fifth of the frames or more. Outside:
 //!
 //! - two stations with voice beside two with best effort: voice 0.021 and 3.9 % off;
-//! - a category that gets less than 3 % gets too little here: best effort beside two voices (2 % of the frames) 27 %,
-//!   background beside two stations each of video and best effort (0.4 %) half, its collision probability is 0.083 off.
+//! - a category with less than 3 % of the frames gets too little: best effort beside two voices (2 %) by 27 %,
+//!   background beside two stations each of video and best effort (0.4 %) by half, with 0.083 in collision probability.
 //!   As a share of the cell's throughput the error was never above 0.8 %;
 //! - a MAC whose colliders count from their ACK time-out, as the simulator's do. In 802.11a that is 1.2 slots after the
 //!   bystanders, and moves the throughput of voice and video by 5 to 60 %, of best effort and background by less than

@@ -18,7 +18,7 @@ const FOOT: f64 = 40.0;
 const SLANTED: f64 = 64.0;
 /// Width of a character of a label.
 const CHARACTER: f64 = 6.5;
-/// Series with more values than twice as many are drawn by the extremes of each column.
+/// Columns of a chart. A series with more than twice as many values is drawn by the extremes in each column.
 const COLUMNS: usize = 286;
 
 /// Colours that stand out from a white and from a dark page.

@@ -64,7 +64,7 @@ pub(crate) struct Held {
     pub(super) takes_turns: bool,
     next_sequence: u16,
     pub(super) peers: Peers,
-    /// Data frames that it is done with. The host swaps this list for an empty one, whose memory is reused.
+    /// Data frames that are finished. The host swaps this list for an empty one, whose memory is reused.
     pub(crate) finished: Vec<Finished>,
 }
 

@@ -350,7 +350,7 @@ mod tests {
         }
     }
 
-    /// Both ends' antennas count both ways, the power only of who sends: of a link the directions differ by the powers.
+    /// Both ends' antennas count in both directions, but only the sender's power: the directions differ by the powers.
     #[test]
     fn links_are_as_strong_as_both_ends_make_them() {
         let usual = (Power::dbm(15.0), Decibels::new(7.0));

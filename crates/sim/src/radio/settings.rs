@@ -98,7 +98,7 @@ impl Radio {
         self.mode(data_rate, mcs).map(Some)
     }
 
-    /// The radio of a node of its own generation; `None` if it is as all others.
+    /// The radio of a node with its own generation; `None` if it is like all others.
     pub(crate) fn of_node(&self, node: &config::Node) -> Result<Option<Self>, Refusal> {
         let extends = node.extended_range.is_some();
         let own = node.standard.filter(|&own| own.high_throughput() || own != self.standard);

@@ -10,7 +10,7 @@ const CLOSE: f64 = 1e-11;
 /// Bound for cells that do not converge to the last digit.
 const MOST_ROUNDS: u32 = 2000;
 
-/// A category of a group at the distributions found so far.
+/// A category of a group, with the distributions found so far.
 struct Entity {
     group: usize,
     category: usize,

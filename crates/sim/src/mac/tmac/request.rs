@@ -56,7 +56,7 @@ impl Station {
             return;
         }
         let rest = slots(usize::from(asked).saturating_sub(place + 1), rules);
-        // The receiver's grant is what a CTS is: it reserves the medium for the data too.
+        // The receiver's grant acts as a CTS: it reserves the medium for the data, too.
         let reserves = if place == 0 { rest + then } else { rest };
         let (from, to, category, mode) = (self.address, request.from, request.category, rules.timing.announcing);
         self.response =

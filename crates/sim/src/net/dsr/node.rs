@@ -89,7 +89,7 @@ impl Dsr {
         self.rearm(cx);
     }
 
-    /// Number of packets that it holds.
+    /// Number of packets that the buffer holds.
     pub(crate) fn held(&self) -> usize {
         self.buffer.packets.len()
     }

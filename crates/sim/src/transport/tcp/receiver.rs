@@ -246,7 +246,7 @@ impl Receiver {
         })
     }
 
-    /// The ranges that changed last, as many as there is room for, beside a report if there is one.
+    /// The ranges that changed last, as many as fit beside the report, if there is one.
     fn sacks(&mut self, report: bool) -> Sacks {
         let mut sacks = Sacks::default();
         let twice = take(&mut self.twice).filter(|_| self.settings.has_rack());
